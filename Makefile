@@ -1,0 +1,43 @@
+# Every target makes .venv if it is not there, installs what it needs into it and reuses it.
+# Needed beforehand: Python 3.11 or later with pip, make, and a C++20 compiler. Nothing else.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CORE := $(wildcard core/*.cpp core/*.hpp) CMakeLists.txt pyproject.toml
+WORKERS ?= auto
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench soak sanitize clean
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+$(VENV)/.installed: $(CORE)
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet scikit-build-core nanobind cmake ninja
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable . --group check --group bench
+	@touch $@
+
+demo: $(VENV)/.installed ## run the worked example on real data
+	$(BIN)/python -m naively.demos.federalist
+
+test: $(VENV)/.installed ## run the tests
+	$(BIN)/python -m pytest -n $(WORKERS) -q
+
+check: $(VENV)/.installed ## style, types, layers, spelling
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/codespell
+
+bench: $(VENV)/.installed ## our speed beside the peers', as ratios
+	$(BIN)/python -m benchmarks
+
+soak: $(VENV)/.installed ## the laws, with many more examples
+	NAIVELY_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) -q
+
+clean: ## remove what the targets made
+	rm -rf $(VENV) build dist

@@ -1,0 +1,9 @@
+// The Python face of the core. Only the bindings*.cpp files know Python; the rest of core/ is plain C++20.
+#include "bindings.hpp"
+
+NB_MODULE(_core, m) {
+  m.doc() = "The compiled core of naively: count and score.";
+  bind_moments(m);
+  bind_cells(m);
+  bind_text(m);
+}

@@ -1,0 +1,7 @@
+// One function per part of the core; each lives in bindings_<part>.cpp and is called once, at import.
+#pragma once
+#include <nanobind/nanobind.h>
+
+void bind_moments(nanobind::module_& m);
+void bind_cells(nanobind::module_& m);
+void bind_text(nanobind::module_& m);

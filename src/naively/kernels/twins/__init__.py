@@ -1,0 +1,1 @@
+"""Readable twins of the compiled kernels: the oracles that the tests compare them with."""
