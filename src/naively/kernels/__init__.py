@@ -2,3 +2,51 @@
 
 Each kernel has a readable twin in `naively.kernels.twins`, which is its oracle in the tests.
 """
+
+from naively.kernels.cells import (
+    Cells,
+    by_token,
+    column_range,
+    count_codes,
+    count_csc,
+    count_csr,
+    count_dense,
+    merge_cells,
+    renumber_cells,
+    score_codes,
+    score_csr,
+    score_csr_sparse,
+    score_dense,
+)
+from naively.kernels.moments import (
+    add_moments,
+    best_class,
+    count_moments,
+    describe_moments,
+    normalise,
+    pool_moments,
+    score_gaussian,
+)
+
+__all__ = [
+    "Cells",
+    "add_moments",
+    "best_class",
+    "by_token",
+    "column_range",
+    "count_codes",
+    "count_csc",
+    "count_csr",
+    "count_dense",
+    "count_moments",
+    "describe_moments",
+    "merge_cells",
+    "normalise",
+    "pool_moments",
+    "renumber_cells",
+    "score_codes",
+    "score_csr",
+    "score_csr_sparse",
+    "score_dense",
+    "score_gaussian",
+]

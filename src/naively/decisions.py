@@ -1,0 +1,91 @@
+"""From probabilities to an answer: the largest, the odds against a threshold, thresholds per class, or costs.
+
+answer = of            if P(of | x) / P(not of | x) > γ                 (1)   document 004, (5.26)
+answer = argmax_c P(c | x) / t_c                                        (2)
+answer = argmin_d Σ_c P(c | x) · cost_cd                                (3)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively.errors import InputError
+
+__all__ = ["by_costs", "by_odds", "by_thresholds", "log_odds_against", "log_odds_of", "log_threshold"]
+
+
+def log_odds_of(log_posterior: NDArray[np.float64], of: int) -> NDArray[np.float64]:
+    """log P(of) − log P(any other), without taking differences of nearly equal numbers."""
+    others = np.delete(log_posterior, of, axis=1)
+    if not others.shape[1]:
+        return np.full(len(log_posterior), np.inf)
+    top = others.max(axis=1)
+    top = np.where(np.isneginf(top), 0.0, top)
+    with np.errstate(divide="ignore"):
+        rest = top + np.log(np.exp(others - top[:, None]).sum(axis=1))
+    return np.asarray(log_posterior[:, of] - rest)
+
+
+def log_odds_against(
+    log_posterior: NDArray[np.float64], log_prior: NDArray[np.float64], of: int, against: int
+) -> NDArray[np.float64]:
+    """log P(of) − log P(against); the prior's odds for a row that rules out both."""
+    one, two = log_posterior[:, of], log_posterior[:, against]
+    neither = np.isneginf(one) & np.isneginf(two)
+    prior = log_prior[of] - log_prior[against] if np.isfinite(log_prior[[of, against]]).any() else 0.0
+    return np.subtract(one, two, out=np.full(len(one), prior), where=~neither)
+
+
+def by_odds(log_posterior: NDArray[np.float64], of: int, log_gamma: float) -> NDArray[np.intp]:
+    """Equation (1); a tie goes against `of`. With more than two classes, the most probable of the others else."""
+    others = log_posterior.copy()
+    others[:, of] = -np.inf
+    other = others.argmax(axis=1)
+    if log_posterior.shape[1] > 1:
+        other = np.where(other == of, (of + 1) % log_posterior.shape[1], other)
+    return np.where(log_odds_of(log_posterior, of) > log_gamma, of, other)
+
+
+def log_threshold(odds: float | None, threshold: float | None) -> float:
+    """The logarithm of γ, given as odds or as a probability."""
+    if odds is not None:
+        if not odds >= 0:
+            raise InputError(f"odds={odds}: the threshold γ is a number from 0 on.")
+        return math.log(odds) if odds > 0 else -math.inf
+    assert threshold is not None
+    if not 0 <= threshold <= 1:
+        raise InputError(f"threshold={threshold}: a probability lies between 0 and 1.")
+    if threshold in (0, 1):
+        return -math.inf if threshold == 0 else math.inf
+    return math.log(threshold) - math.log1p(-threshold)
+
+
+def by_thresholds(log_posterior: NDArray[np.float64], thresholds: Any, classes: Sequence[Any]) -> NDArray[np.intp]:
+    """Equation (2)."""
+    if isinstance(thresholds, Mapping):
+        unlike = set(thresholds) ^ set(classes)
+        if unlike:
+            raise InputError(f"threshold= must name every class once; look at {sorted(map(str, unlike))}.")
+        thresholds = [thresholds[label] for label in classes]
+    numbers = np.asarray(thresholds, dtype=np.float64)
+    if numbers.shape != (len(classes),):
+        raise InputError(f"threshold= has shape {numbers.shape}: give one probability per class ({len(classes)}).")
+    if not ((numbers > 0) & (numbers <= 1)).all():
+        raise InputError(f"threshold={numbers.tolist()}: probabilities above 0 and up to 1.")
+    return np.asarray((log_posterior - np.log(numbers)).argmax(axis=1))
+
+
+def by_costs(posterior: NDArray[np.float64], costs: Any) -> NDArray[np.intp]:
+    """Equation (3); costs[c][d] is the cost of answering d when c is true."""
+    matrix = np.asarray(costs, dtype=np.float64)
+    n = posterior.shape[1]
+    if matrix.shape != (n, n):
+        raise InputError(f"costs has shape {matrix.shape}: rows are the true class, columns the answer, {n} × {n}.")
+    if not np.isfinite(matrix).all():
+        raise InputError("costs must be finite numbers.")
+    return np.asarray((posterior @ matrix).argmin(axis=1))

@@ -1,0 +1,1 @@
+"""Where counting and scoring happen; each engine returns statistics and nothing else."""

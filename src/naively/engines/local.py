@@ -1,0 +1,127 @@
+"""The engine of this process: tables in memory, counted and scored by the core."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively.errors import InputError, SchemaError
+from naively.families import Categorical, Kind, Undecided
+from naively.families.gaussian import InfiniteValueError
+from naively.names import Names, positions_of
+from naively.schema import Block, Schema
+from naively.sources import Table
+from naively.sources.support import check_support, refuse_infinite
+from naively.statistics import Coded, Numbers, Statistic, TokenCounts, TooLargeError
+
+__all__ = ["count", "score", "views"]
+
+View = Numbers | Coded
+
+
+def count(
+    table: Table,
+    schema: Schema,
+    label: NDArray[np.int32],
+    weight: NDArray[np.float64] | None,
+    n_classes: int,
+    n_jobs: int,
+) -> tuple[Statistic, ...]:
+    """One statistic per block of the schema, all in one pass over the columns."""
+    found: list[Statistic] = []
+    for block, view in zip(schema.blocks, views(table, schema), strict=True):
+        if isinstance(view, Numbers):
+            view = block.family.transform(view)
+        arguments: tuple[Any, ...] = (view, label, weight, n_classes, n_jobs)
+        try:
+            if block.family.statistic is TokenCounts:
+                found.append(TokenCounts.count(*arguments, tokens=block.names))
+            else:
+                found.append(block.family.statistic.count(*arguments))  # type: ignore[attr-defined]
+        except TooLargeError as error:
+            name = block.names[error.column]
+            if np.isinf(error.found):
+                refuse_infinite(name)
+            raise InputError(
+                f"column {name!r} holds {error.found:g}; values beyond 1e150 cannot be trained on: rescale it, "
+                "or mark them as missing."
+            ) from None
+    return tuple(found)
+
+
+def views(table: Table, schema: Schema) -> list[View]:
+    """The columns of each block as its family needs them, found by name and checked."""
+    same = schema.names == table.names
+    place = {} if same and len(schema.blocks) == 1 else positions_of(table.names)
+    found = []
+    for block in schema.blocks:
+        if same and len(block.names) == len(table.names):
+            positions: Sequence[int] = range(len(table.names))
+        else:
+            positions = _positions(block.names, place, table.names)
+        _check_kinds(block, table, positions)
+        found.append(_view(block, table, positions))
+    return found
+
+
+def _positions(names: Names, place: dict[str, int], there: Names) -> Sequence[int]:
+    absent = [name for name in names if name not in place]
+    if absent:
+        more = f" and {len(there) - 8} more" if len(there) > 8 else ""
+        raise SchemaError(
+            f"the data lacks the column{'s' * (len(absent) > 1)} {', '.join(map(repr, absent[:8]))}: the model was "
+            f"trained with {'them' if len(absent) > 1 else 'it'}. The data has {', '.join(there[:8])}{more}."
+        )
+    return [place[name] for name in names]
+
+
+_READS_AS: dict[Kind, tuple[Kind, ...]] = {
+    "number": ("number", "boolean"),
+    "boolean": ("boolean", "number"),
+    "string": ("string",),
+    "date": ("date",),
+    "unknown": ("number", "boolean", "string", "date"),
+}
+
+
+def _check_kinds(block: Block, table: Table, positions: Sequence[int]) -> None:
+    """Refuse a column of another type than at training; a column of gaps is missing, whatever its type."""
+    if isinstance(positions, range) and isinstance(block.kinds, str):
+        positions = positions[:1]
+    for i, position in enumerate(positions):
+        kind = table.kind(position)
+        trained = block.kind(i)
+        if kind != "unknown" and kind not in _READS_AS[trained]:
+            raise SchemaError(
+                f"column {table.names[position]!r} is of type {kind}, but was of type {trained} at training: "
+                "convert it."
+            )
+
+
+def _view(block: Block, table: Table, positions: Sequence[int]) -> View:
+    family = block.family
+    if isinstance(family, Undecided):
+        return Numbers(tuple(np.zeros((table.n_rows, 0)) for _ in positions))
+    if isinstance(family, Categorical):
+        return table.coded(positions)
+    numbers = table.numbers(positions)
+    check_support(numbers, family.support, block.names, type(family).__name__)
+    return numbers
+
+
+def score(
+    schema: Schema,
+    found: Sequence[View],
+    parameters: Sequence[Any],
+    out: NDArray[np.float64],
+    n_jobs: int,
+) -> None:
+    """Add the log-likelihood of each block to `out`, (row, class)."""
+    for block, view, fitted in zip(schema.blocks, found, parameters, strict=True):
+        try:
+            block.family.log_likelihood(view, fitted, out, n_jobs)
+        except InfiniteValueError as error:
+            refuse_infinite(block.names[error.column])

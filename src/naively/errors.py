@@ -1,0 +1,19 @@
+"""What naively raises and warns about; every text says what was found and what to do."""
+
+__all__ = ["ImpossibleRowsWarning", "InputError", "LostDigitsWarning", "SchemaError"]
+
+
+class InputError(ValueError):
+    """Data or a setting that cannot be used; nothing was changed."""
+
+
+class SchemaError(InputError):
+    """Two models, or a model and a table, whose columns do not agree."""
+
+
+class ImpossibleRowsWarning(UserWarning):
+    """Rows to which every class gives probability zero; they got the class prior."""
+
+
+class LostDigitsWarning(UserWarning):
+    """A subtraction took away numbers so large that what is left has lost its digits."""

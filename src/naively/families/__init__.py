@@ -1,0 +1,28 @@
+"""One likelihood per file; see `base.py` for the methods that each has, always in the same order."""
+
+from naively.families.base import Family, Kind, LinearPart, Support
+from naively.families.bernoulli import Bernoulli
+from naively.families.categorical import Categorical
+from naively.families.complement import Complement
+from naively.families.exponential import Exponential
+from naively.families.gaussian import Gaussian
+from naively.families.log_normal import LogNormal
+from naively.families.multinomial import Multinomial
+from naively.families.poisson import Poisson
+from naively.families.undecided import Undecided
+
+__all__ = [
+    "Bernoulli",
+    "Categorical",
+    "Complement",
+    "Exponential",
+    "Family",
+    "Gaussian",
+    "Kind",
+    "LinearPart",
+    "LogNormal",
+    "Multinomial",
+    "Poisson",
+    "Support",
+    "Undecided",
+]

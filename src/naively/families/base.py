@@ -1,0 +1,79 @@
+"""A family: one likelihood, whose fields are its prior and whose methods always stand in the same order.
+
+statistic, accepts      what it counts, and in which columns
+estimate                statistics → parameters, under the prior
+log_likelihood          rows and parameters → log p(x | c), one row per x and one column per class
+linear                  weights of the linear form, where there is one
+sample                  parameters and classes → plausible columns
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively.errors import InputError
+from naively.statistics import Numbers, Statistic
+
+__all__ = ["Family", "Kind", "LinearPart", "Support"]
+
+Kind = Literal["number", "boolean", "string", "date", "unknown"]
+Support = Literal["real", "positive", "non-negative", "count", "binary", "any"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearPart:
+    """A family's share of the linear form: features by name, a weight each, and a bias."""
+
+    features: tuple[str, ...]
+    weights: NDArray[np.float64]
+    bias: float
+
+
+class Family(ABC):
+    """One likelihood for a column, or for several columns together (`joint`)."""
+
+    statistic: ClassVar[type[Statistic]]
+    kinds: ClassVar[tuple[Kind, ...]] = ("number", "boolean", "date")
+
+    @property
+    def support(self) -> Support:
+        """Which numbers it can be given."""
+        return "real"
+
+    @property
+    def joint(self) -> bool:
+        """Whether the columns of a block are one distribution, not one each."""
+        return False
+
+    def accepts(self, kind: Kind) -> bool:
+        """Whether a column of this kind can be counted."""
+        return kind in self.kinds or kind == "unknown"
+
+    def transform(self, x: Numbers) -> Numbers:
+        """What is counted of a value: itself, unless the family says otherwise."""
+        return x
+
+    @abstractmethod
+    def estimate(self, stats: Any, classes: Sequence[Any]) -> Any:
+        """Parameters from statistics."""
+
+    @abstractmethod
+    def log_likelihood(self, x: Any, parameters: Any, out: NDArray[np.float64], n_jobs: int = 1) -> None:
+        """Add log p(x | c) to `out`, (row, class). A missing value adds nothing."""
+
+    def linear(self, parameters: Any, names: Sequence[str], of: int, against: int) -> LinearPart:
+        """Weights and bias of log p(x | of) − log p(x | against) as a linear function of x."""
+        raise InputError(
+            f"{type(self).__name__} is not linear in x (columns {', '.join(names[:3])}…): "
+            "linear() needs Bernoulli, Categorical, Multinomial or Complement in every column."
+        )
+
+    @abstractmethod
+    def sample(self, parameters: Any, label: NDArray[np.intp], generator: np.random.Generator) -> list[NDArray[Any]]:
+        """One array per column, a plausible value for each class code in `label`."""

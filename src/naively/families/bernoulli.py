@@ -1,0 +1,211 @@
+"""Bernoulli likelihood: yes or no in each column, absence counts too. The coins of the documents.
+
+    x_j | c ~ Bernoulli(θ_jc),   θ_jc ~ Beta(a, b)                          (1)
+    θ_jc = (n_jc + a) / (N_jc + a + b)                                      (2)
+    log p(x | c) = Σ_j x_j log θ_jc + (1 − x_j) log(1 − θ_jc)               (3)
+
+n_jc rows of class c have x_j = 1, of N_jc in which x_j is not missing (`TokenCounts`). (5.22) of document 004, α and
+mα, is a = α, b = (m − 1)α. (3) is scored as a constant per class and a weight for each x_j that is 1:
+
+    Σ_j log(1 − θ_jc) + Σ_{j: x_j = 1} log(θ_jc / (1 − θ_jc))               (4)
+
+A column without values in a class takes the counts of all classes; one without any value says nothing.
+Source: documents 000, (3)–(17); 003; 004, (5.19)–(5.29).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively import kernels
+from naively.families.base import Family, LinearPart, Support
+from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form
+from naively.families.multinomial import TokenParameters, difference, lend_to_empty
+from naively.kernels import Cells
+from naively.priors import pseudo_count
+from naively.statistics import Numbers, TokenCounts
+from naively.statistics.cells import class_of_cells
+
+__all__ = ["Bernoulli"]
+
+DENSE = 2**20  # up to this many (column, class) pairs are written out; beyond, only what differs from "never seen"
+
+
+@dataclass(frozen=True)
+class Bernoulli(Family):
+    """Yes or no, 1 or 0, with a Beta(a, b) prior; a and b may be one number per column.
+
+    >>> word, label = np.array([[1], [1], [0], [0]]), np.array([0, 0, 0, 1])
+    >>> stats = TokenCounts.count(word, label, None, n_classes=2)
+    >>> fitted = Bernoulli().estimate(stats, classes=("spam", "ham"))
+    >>> out = np.zeros((1, 2))
+    >>> Bernoulli().log_likelihood(Numbers.of(np.array([[1]])), fitted, out)
+    >>> np.exp(out).round(3).tolist()                              # (2+1)/(3+2), (0+1)/(1+2)
+    [[0.6, 0.333]]
+    """
+
+    a: Any = 1.0
+    b: Any = 1.0
+
+    statistic = TokenCounts
+
+    def __post_init__(self) -> None:
+        for name in ("a", "b"):
+            value = getattr(self, name)
+            pseudo_count(name, value)
+            frozen = tuple(map(float, value)) if isinstance(value, (tuple, list, np.ndarray)) else float(value)
+            object.__setattr__(self, name, frozen)
+
+    @property
+    def support(self) -> Support:
+        """Only 0 and 1."""
+        return "binary"
+
+    def estimate(self, stats: TokenCounts, classes: Sequence[Any]) -> TokenParameters:
+        """Equation (2), as the linear form (4)."""
+        seen = _Ones.of(stats)
+        if isinstance(self.a, float) and isinstance(self.b, float) and stats.n_tokens * stats.n_classes > DENSE:
+            form = _sparse(seen, self.a, self.b)
+        else:
+            shape = (stats.n_tokens,)
+            form = _dense(seen, *(np.broadcast_to(np.asarray(prior), shape) for prior in (self.a, self.b)))
+        return TokenParameters(form, stats.n_tokens, np.ones(stats.n_classes))
+
+    def log_likelihood(
+        self, x: Numbers, parameters: TokenParameters, out: NDArray[np.float64], n_jobs: int = 1
+    ) -> None:
+        """Equation (3)."""
+        parameters.form.add_to(out, x, n_jobs)
+
+    def linear(self, parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
+        """(5.28) and the columns' share of (5.29) of document 004."""
+        return difference(parameters, names, of, against)
+
+    def sample(
+        self, parameters: TokenParameters, label: NDArray[np.intp], generator: np.random.Generator
+    ) -> list[NDArray[Any]]:
+        """Flip each coin (1)."""
+        n = parameters.n_tokens
+        probability = 1.0 / (1.0 + np.exp(-np.clip(parameters.form.weights(n), -700.0, 700.0)))
+        probability[parameters.form.weights(n) == -np.inf] = 0.0
+        absent = parameters.form.absent
+        if absent is not None and absent.forbidden is not None:
+            probability[absent.forbidden.weights(slice(0, n)) + absent.forbidden.constant < -0.5] = 1.0
+        return [generator.random(len(label)) < p for p in probability[:, label]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ones:
+    """The cells in which anything but a zero was seen, with the weight of their ones and of their zeros."""
+
+    cells: Cells
+    ones: NDArray[np.float64]
+    zeros: NDArray[np.float64]
+    rest: NDArray[np.float64]  # (class,): the zeros of a cell that is not listed
+    known: NDArray[np.bool_]  # (column,): whether it has any value at all
+
+    @classmethod
+    def of(cls, stats: TokenCounts) -> _Ones:
+        """Unite the cells of ones and of gaps; where a class has no value, lend it the counts of all classes."""
+        rows, weight = stats.seen.rows, stats.seen.weight
+        empty = np.flatnonzero(rows == 0)
+        union = kernels.merge_cells(
+            _channels(stats.cells, stats.cells.sums[1], gaps=False),
+            _channels(stats.missing, stats.missing.sums[0], gaps=True),
+            1,
+        )
+        union = lend_to_empty(union, empty)
+        rows, weight = np.where(rows > 0, rows, rows.sum()), np.where(rows > 0, weight, weight.sum())
+        one, gap, one_rows, gap_rows = union.sums
+        owner = class_of_cells(union)
+        whole_gap = np.bincount(stats.missing.index, weights=stats.missing.sums[0], minlength=stats.n_tokens)
+        whole_one = np.bincount(stats.cells.index, weights=stats.cells.sums[1], minlength=stats.n_tokens)
+        gap_everywhere = np.bincount(stats.missing.index, weights=stats.missing.rows, minlength=stats.n_tokens)
+        zero_rows = rows[owner] - one_rows - gap_rows
+        zero = np.where(zero_rows > 0, weight[owner] - one - gap, 0.0)
+        without = (one_rows == 0) & (zero_rows == 0)
+        whole_zero = stats.seen.weight.sum() - whole_one - whole_gap
+        return cls(
+            cells=union,
+            ones=np.where(without, whole_one[union.index], one),
+            zeros=np.where(without, whole_zero[union.index], zero),
+            rest=weight,
+            known=gap_everywhere < stats.seen.rows.sum(),
+        )
+
+
+def _channels(cells: Cells, weight: NDArray[np.float64], gaps: bool) -> Cells:
+    """Cells with four channels: weight of ones and of gaps, rows of ones and of gaps."""
+    nothing, rows = np.zeros_like(weight), cells.rows.astype(np.float64)
+    return cells._replace(sums=np.stack((nothing, weight, nothing, rows) if gaps else (weight, nothing, rows, nothing)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Coin:
+    """What (2) says of a coin: log θ/(1−θ) and log(1−θ), with 0 for −∞, and which of its sides cannot come up."""
+
+    log_odds: NDArray[np.float64]
+    log_absent: NDArray[np.float64]
+    no_one: NDArray[np.float64]
+    no_zero: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, ones: NDArray[np.float64], zeros: NDArray[np.float64], a: Any, b: Any) -> _Coin:
+        one, zero = ones + a, zeros + b
+        log_one, log_zero, log_all = (np.log(np.where(n > 0, n, 1.0)) for n in (one, zero, one + zero))
+        return cls(
+            log_one - log_zero,
+            log_zero - log_all,
+            (one <= 0).astype(np.float64),
+            (zero <= 0).astype(np.float64),
+        )
+
+
+def _dense(seen: _Ones, a: NDArray[np.float64], b: NDArray[np.float64]) -> LogLinear:
+    """Equation (4), every (column, class) written out."""
+    place = (seen.cells.index, class_of_cells(seen.cells))
+    ones, zeros = np.zeros((len(a), len(seen.rest))), np.tile(seen.rest, (len(a), 1))
+    ones[place], zeros[place] = seen.ones, seen.zeros
+    coin = _Coin.of(ones, zeros, a[:, None], b[:, None])
+    known = seen.known
+
+    def forms(present: NDArray[np.float64], absent: NDArray[np.float64]) -> tuple[LinearForm, LinearForm]:
+        return dense_form(present, absent[known].sum(axis=0), known), dense_form(-absent, None, known)
+
+    score, back = forms(coin.log_odds, coin.log_absent)
+    if not (coin.no_one.any() or coin.no_zero.any()):
+        return LogLinear(score, None, LogLinear(back))
+    forbidden, allowed = forms(coin.no_one - coin.no_zero, coin.no_zero)
+    return LogLinear(score, forbidden, LogLinear(back, allowed))
+
+
+def _sparse(seen: _Ones, a: float, b: float) -> LogLinear:
+    """Equation (4), as what a column without ones would give, and what the cells differ from it."""
+    owner = class_of_cells(seen.cells)
+    cell, blank = _Coin.of(seen.ones, seen.zeros, a, b), _Coin.of(np.zeros_like(seen.rest), seen.rest, a, b)
+    base = np.where(seen.known, 0.0, np.nan)
+
+    def forms(
+        present: tuple[NDArray[np.float64], NDArray[np.float64]],
+        absent: tuple[NDArray[np.float64], NDArray[np.float64]],
+    ) -> tuple[LinearForm, LinearForm]:
+        more, gone = present[0] - present[1][owner], absent[0] - absent[1][owner]
+        gone = np.where(seen.known[seen.cells.index], gone, 0.0)
+        offset = seen.known.sum() * absent[1] + np.bincount(owner, weights=gone, minlength=len(seen.rest))
+        return (
+            sparse_form(seen.cells, more, base, present[1], offset),
+            sparse_form(seen.cells, -gone, base, -absent[1]),
+        )
+
+    score, back = forms((cell.log_odds, blank.log_odds), (cell.log_absent, blank.log_absent))
+    if not (blank.no_one.any() or cell.no_one.any() or cell.no_zero.any()):
+        return LogLinear(score, None, LogLinear(back))
+    forbidden, allowed = forms(
+        (cell.no_one - cell.no_zero, blank.no_one - blank.no_zero), (cell.no_zero, blank.no_zero)
+    )
+    return LogLinear(score, forbidden, LogLinear(back, allowed))

@@ -1,0 +1,166 @@
+"""Categorical likelihood: one of K values in each column.
+
+    x_j | c ~ Categorical(θ_j1c … θ_jKc)                                    (1)
+    θ_jkc = (N_jkc + α_k) / (N_jc + Σ α)                                    (2)
+    log p(x | c) = Σ_j log θ_{j, x_j, c}                                    (3)
+
+N_jkc counts value k of column j in class c (`ValueCounts`), N_jc the rows that have a value. With `shared=True` all
+columns of the block have one distribution, and N_kc adds over the columns (document 001, "single distribution").
+The values are those seen, and those in `values`. A value that is neither is zero evidence. A class
+without a value in a column takes the counts of all classes there.
+Source: documents 001; 003 (K outcomes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively import kernels
+from naively.errors import InputError
+from naively.families.base import Family, Kind, LinearPart
+from naively.priors import alpha_of, pseudo_counts
+from naively.statistics import Coded, Value, ValueCounts, Values
+from naively.statistics.value_counts import in_order
+
+__all__ = ["Categorical", "CategoricalParameters"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CategoricalParameters:
+    """For each column its values and log θ as (value, class); shared columns point to the same table."""
+
+    values: tuple[Values, ...]
+    log_probability: tuple[NDArray[np.float64], ...]
+
+
+@dataclass(frozen=True)
+class Categorical(Family):
+    """One of several values, with a Dirichlet prior.
+
+    >>> colour, label = np.array(["red", "blue", "red"]), np.array([0, 0, 1])
+    >>> stats = ValueCounts.count(colour, label, None, n_classes=2)
+    >>> fitted = Categorical(alpha=1).estimate(stats, classes=("a", "b"))
+    >>> np.exp(fitted.log_probability[0]).T.round(3).tolist()      # blue, red: (1+1)/(2+2) …, (0+1)/(1+2) …
+    [[0.5, 0.5], [0.333, 0.667]]
+    """
+
+    alpha: Any = 1.0
+    values: tuple[Value, ...] | None = None
+    shared: bool = False
+
+    statistic = ValueCounts
+    kinds = ("number", "boolean", "string", "date")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", alpha_of("alpha", self.alpha))
+        if self.values is not None:
+            object.__setattr__(self, "values", tuple(self.values))
+            if len(set(self.values)) < len(self.values):
+                raise InputError(f"values={self.values!r}: each value once, please.")
+
+    @property
+    def joint(self) -> bool:
+        """One distribution for all columns of the block, if shared."""
+        return self.shared
+
+    def accepts(self, kind: Kind) -> bool:
+        """Any column can be counted by its values."""
+        return True
+
+    def estimate(self, stats: ValueCounts, classes: Sequence[Any]) -> CategoricalParameters:
+        """Equation (2), per column."""
+        table = stats.table().T
+        columns = [
+            (values, table[start : start + len(values)])
+            for values, start in zip(stats.values, stats.offsets, strict=False)
+        ]
+        if self.shared:
+            columns = [_added_up(columns)] * len(columns)
+        fitted = []
+        for values, counts in columns[:1] if self.shared else columns:
+            named, full = _with_declared(values, counts, self.values)
+            fitted.append((named, _log_probability(full, pseudo_counts(self.alpha, named, classes))))
+        if self.shared:
+            fitted *= len(columns)
+        return CategoricalParameters(tuple(v for v, _ in fitted), tuple(t for _, t in fitted))
+
+    def log_likelihood(
+        self, x: Coded, parameters: CategoricalParameters, out: NDArray[np.float64], n_jobs: int = 1
+    ) -> None:
+        """Equation (3); the values of x are matched with those that were counted."""
+        for place, codes in x.placed():
+            tables = [
+                _by_code(x.values[j], parameters.values[j], parameters.log_probability[j])
+                for j in range(place.start, place.stop)
+            ]
+            sizes = np.array([len(table) for table in tables], dtype=np.int64)
+            kernels.score_codes(codes, sizes, np.ascontiguousarray(np.concatenate(tables)), out, n_jobs)
+
+    def linear(self, parameters: CategoricalParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
+        """One weight per column and value (one-hot), log θ_of − log θ_against; no bias."""
+        features = tuple(f"{name}={value}" for name, vs in zip(names, parameters.values, strict=True) for value in vs)
+        both = np.concatenate([table[:, [of, against]] for table in parameters.log_probability])
+        if not np.isfinite(both).all():
+            raise InputError(
+                "linear() has no finite weights here: some probabilities are exactly zero (maximum likelihood). "
+                "Smooth them (alpha > 0), or use log_odds(), which handles zeros."
+            )
+        return LinearPart(features, both[:, 0] - both[:, 1], 0.0)
+
+    def sample(
+        self, parameters: CategoricalParameters, label: NDArray[np.intp], generator: np.random.Generator
+    ) -> list[NDArray[Any]]:
+        """Draw from (1)."""
+        columns = []
+        for values, table in zip(parameters.values, parameters.log_probability, strict=True):
+            edges = np.cumsum(np.exp(table), axis=0)[:, label]
+            drawn = (generator.random(len(label)) * edges[-1] >= edges).sum(axis=0) if len(values) else None
+            column = np.full(len(label), None, dtype=object)
+            if drawn is not None:
+                column[:] = [values[min(k, len(values) - 1)] for k in drawn]
+            columns.append(column)
+        return columns
+
+
+def _added_up(columns: list[tuple[Values, NDArray[np.float64]]]) -> tuple[Values, NDArray[np.float64]]:
+    """The counts of several columns over the union of their values."""
+    union = in_order({value for values, _ in columns for value in values})
+    place = {value: k for k, value in enumerate(union)}
+    total = np.zeros((len(union), columns[0][1].shape[1]))
+    for values, counts in columns:
+        total[[place[value] for value in values]] += counts
+    return union, total
+
+
+def _with_declared(
+    values: Values, counts: NDArray[np.float64], declared: Values | None
+) -> tuple[Values, NDArray[np.float64]]:
+    """Values seen and values declared, with zero counts for those never seen."""
+    if declared is None:
+        return values, counts
+    more = tuple(value for value in declared if value not in set(values))
+    return values + more, np.concatenate([counts, np.zeros((len(more), counts.shape[1]))])
+
+
+def _log_probability(counts: NDArray[np.float64], alpha: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Equation (2) in logs for one column, (value, class); −inf where a probability is zero."""
+    total = counts.sum(axis=0)
+    counts = np.where(total > 0, counts, counts.sum(axis=1, keepdims=True))
+    smoothed = counts + (alpha[:, None] if alpha.ndim == 1 else alpha)
+    whole = smoothed.sum(axis=0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(smoothed) - np.log(np.where(whole > 0, whole, 1.0)))
+
+
+def _by_code(codes: Values, known: Values, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The rows of a table in the order of another list of values; zeros for a value that is not known."""
+    place = {value: k for k, value in enumerate(known)}
+    rows = np.array([place.get(value, -1) for value in codes], dtype=np.intp)
+    if not len(table):
+        return np.zeros((len(rows), table.shape[1]))
+    return np.where((rows >= 0)[:, None], table[rows], 0.0)

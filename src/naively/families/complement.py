@@ -1,0 +1,125 @@
+"""Complement evidence: a class is judged by how badly the tokens fit all the other classes.
+
+    θ̃_kc = (N_k − N_kc + α_k) / (N − N_c + Σ α)                             (1)
+    evidence_c(x) = −Σ_k x_k log θ̃_kc                                       (2)
+    with norm:  each class's weights log θ̃_kc divided by their sum of sizes (3)
+
+Evidence, not a likelihood: it does not sample and has no marginal. A token that no training row had is zero evidence.
+Source: Rennie, Shih, Teevan & Karger, Tackling the poor assumptions of naive Bayes text classifiers, ICML 2003.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively.errors import InputError
+from naively.families.base import Family, LinearPart, Support
+from naively.families.linear_form import LogLinear, dense_form, sparse_form
+from naively.families.multinomial import TokenParameters, difference
+from naively.priors import Dirichlet, alpha_of, pseudo_counts
+from naively.statistics import Numbers, TokenCounts
+from naively.statistics.cells import class_of_cells, class_sums, table_of_cells
+
+__all__ = ["Complement"]
+
+
+@dataclass(frozen=True)
+class Complement(Family):
+    """Counts of tokens per row, judged against the other classes; good for unequal classes.
+
+    >>> counts, label = np.array([[2, 1, 0], [0, 1, 1]]), np.array([0, 1])
+    >>> stats = TokenCounts.count(counts, label, None, n_classes=2)
+    >>> fitted = Complement(alpha=1).estimate(stats, classes=(0, 1))
+    >>> np.exp(-fitted.form.weights(3)).T.round(3).tolist()       # class 0 is judged by the counts of class 1
+    [[0.2, 0.4, 0.4], [0.5, 0.333, 0.167]]
+    """
+
+    alpha: Any = 1.0
+    norm: bool = False
+    unseen: Literal["ignore", "smooth"] = "ignore"
+    fractional: bool = False
+
+    statistic = TokenCounts
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", alpha_of("alpha", self.alpha))
+        if isinstance(self.alpha, Dirichlet) and self.alpha.per_class:
+            raise InputError("Complement takes one alpha, or one per token; not one per class.")
+
+    @property
+    def support(self) -> Support:
+        """Whole counts, unless fractions were asked for."""
+        return "non-negative" if self.fractional else "count"
+
+    @property
+    def joint(self) -> bool:
+        """One set of weights over all columns of the block."""
+        return True
+
+    def estimate(self, stats: TokenCounts, classes: Sequence[Any]) -> TokenParameters:
+        """Equation (1) as a linear form; dense if normalised by (3)."""
+        named = isinstance(self.alpha, Dirichlet)
+        alpha = pseudo_counts(self.alpha, stats.tokens if named else range(stats.n_tokens), classes)
+        alpha = np.broadcast_to(alpha, (stats.n_tokens,))
+        known = stats.known() if self.unseen == "ignore" else np.ones(stats.n_tokens, dtype=np.bool_)
+        form = self._normed(stats, alpha, known) if self.norm else self._plain(stats, alpha, known)
+        return TokenParameters(form, stats.n_tokens, np.zeros(stats.n_classes))
+
+    def _plain(self, stats: TokenCounts, alpha: NDArray[np.float64], known: NDArray[np.bool_]) -> LogLinear:
+        """−log θ̃_kc = −log(N_k + α_k) + log(N − N_c + Σα) − log((N_k − N_kc + α_k)/(N_k + α_k))."""
+        token = np.bincount(stats.cells.index, weights=stats.cells.sums[0], minlength=stats.n_tokens)
+        whole = token + alpha
+        base = np.where(known & (whole > 0), -np.log(np.where(whole > 0, whole, 1.0)), np.nan)
+        rest = token.sum() - class_sums(stats.cells, 0) + alpha.sum()
+        constant = np.log(np.where(rest > 0, rest, 1.0))
+        index = stats.cells.index
+        others = token[index] - stats.cells.sums[0] + alpha[index]
+        others = np.where(_alone(stats) & (alpha[index] == 0), 0.0, others)
+        value = -np.log(np.where(others > 0, others, 1.0)) + np.log(whole[index])
+        score = sparse_form(stats.cells, value, base, constant)
+        if (others > 0).all():
+            return LogLinear(score)
+        # A token that only class c has (α = 0) is impossible elsewhere: every other class is forbidden.
+        alone = (others <= 0).astype(np.float64)
+        zeros = np.zeros(stats.n_classes)
+        only = np.bincount(index, weights=alone, minlength=stats.n_tokens)
+        return LogLinear(score, sparse_form(stats.cells, -alone, np.where(known, only, np.nan), zeros))
+
+    def _normed(self, stats: TokenCounts, alpha: NDArray[np.float64], known: NDArray[np.bool_]) -> LogLinear:
+        """Equation (3)."""
+        table = table_of_cells(stats.cells, stats.n_tokens, stats.cells.sums[0])
+        others = (table.sum(axis=0) - table + alpha).T
+        with np.errstate(divide="ignore"):
+            logs = np.log(others) - np.log(others.sum(axis=0))
+        if not np.isfinite(logs[known]).all():
+            raise InputError("Complement(norm=True) needs alpha > 0: some token is in one class only.")
+        logs = np.where(np.isfinite(logs), logs, 0.0)
+        return LogLinear(dense_form(logs / logs.sum(axis=0), known=known))
+
+    def log_likelihood(
+        self, x: Numbers, parameters: TokenParameters, out: NDArray[np.float64], n_jobs: int = 1
+    ) -> None:
+        """Equation (2); in place of a log-likelihood."""
+        parameters.form.add_to(out, x, n_jobs)
+
+    def linear(self, parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
+        """Weights −log θ̃_k,of + log θ̃_k,against; no bias."""
+        return difference(parameters, names, of, against)
+
+    def sample(
+        self, parameters: TokenParameters, label: NDArray[np.intp], generator: np.random.Generator
+    ) -> list[NDArray[Any]]:
+        """Refuse: there is no distribution to draw from."""
+        raise InputError("Complement is evidence, not a likelihood: it cannot sample. Use Multinomial to sample.")
+
+
+def _alone(stats: TokenCounts) -> NDArray[np.bool_]:
+    """Which cells hold a token that no other class has."""
+    holders = np.bincount(stats.cells.index, minlength=stats.n_tokens)
+    assert len(class_of_cells(stats.cells)) == len(stats.cells.index)
+    return holders[stats.cells.index] == 1

@@ -1,0 +1,88 @@
+"""Exponential likelihood: waiting times and other numbers from 0 on, one rate per class.
+
+    x | c ~ Exponential(λ_c)                                                (1)
+    λ_c = (n_c + a) / (s_c + b)                                             (2)
+    log p(x | c) = log λ_c − λ_c·x                                          (3)
+
+n_c and s_c are `Sums`: rows of class c, and their total of x. The prior is worth `a` rows that add up to `b`; (2) is
+the mean of the Gamma(a, b) posterior, and a = b = 0 is maximum likelihood. By default b is a times the mean of
+the column, so the prior has no unit of its own. A column that is 0 in every row says nothing.
+Source: Gelman et al., Bayesian Data Analysis, 3rd ed. (2013), §2.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively.families.base import Family, Support
+from naively.families.poisson import rate_of
+from naively.priors import pseudo_count
+from naively.statistics import Numbers, Sums
+
+__all__ = ["Exponential"]
+
+
+@dataclass(frozen=True)
+class Exponential(Family):
+    """Numbers from 0 on, most of them small; the prior is worth `a` rows that add up to `b`.
+
+    >>> wait, label = np.array([1.0, 3.0, 10.0, 30.0]), np.array([0, 0, 1, 1])
+    >>> stats = Sums.count(wait, label, None, n_classes=2)
+    >>> Exponential(a=0, b=0).estimate(stats, classes=(0, 1)).ravel().tolist()
+    [0.5, 0.05]
+    """
+
+    a: float = 1.0
+    b: float | None = None
+
+    statistic = Sums
+
+    def __post_init__(self) -> None:
+        pseudo_count("a", self.a)
+        if self.b is not None:
+            pseudo_count("b", self.b)
+
+    @property
+    def support(self) -> Support:
+        """Numbers from zero on."""
+        return "non-negative"
+
+    def estimate(self, stats: Sums, classes: Sequence[Any]) -> NDArray[np.float64]:
+        """Equation (2), (class, column); 1 where all is zero, infinite where only this class is."""
+        n, s = stats.weight, stats.total
+        seen = n.sum(axis=0)
+        mean = np.divide(s.sum(axis=0), seen, out=np.zeros_like(seen), where=seen > 0)
+        b = self.a * mean if self.b is None else np.full_like(mean, self.b)
+        rate = np.empty_like(s)
+        for j in range(s.shape[1]):
+            rate[:, j] = rate_of(n[:, j], s[:, j], self.a, float(b[j]), stats.rows[:, j])
+        only_zeros = (s == 0) & (stats.rows > 0) & (b == 0)
+        return np.where((mean == 0) & (b == 0), 1.0, np.where(only_zeros, np.inf, rate))
+
+    def log_likelihood(
+        self, x: Numbers, parameters: NDArray[np.float64], out: NDArray[np.float64], n_jobs: int = 1
+    ) -> None:
+        """Equation (3), summed over the columns; an infinite rate (maximum likelihood of zeros) allows only x = 0."""
+        for place, piece in x.dense():
+            present = ~np.isnan(piece)
+            values = np.where(present, piece, 0.0)
+            for c, rate in enumerate(parameters[:, place]):
+                point = np.isinf(rate)
+                slope = np.where(point, 0.0, rate)
+                with np.errstate(over="ignore"):
+                    exponent = np.minimum(values * slope, np.finfo(np.float64).max / (1 + len(slope)))
+                log_rate = np.log(np.where(point | (rate == 0), 1.0, rate))
+                out[:, c] += present @ log_rate - exponent.sum(axis=1)
+                impossible = (values[:, point] > 0).any(axis=1)
+                out[impossible, c] = -np.inf
+
+    def sample(
+        self, parameters: NDArray[np.float64], label: NDArray[np.intp], generator: np.random.Generator
+    ) -> list[NDArray[Any]]:
+        """Draw from (1)."""
+        return list(generator.exponential(1.0 / parameters[label]).T)

@@ -1,0 +1,173 @@
+"""The linear form that all models of counts share, evaluated without a dense class × token table.
+
+    score_c(x) = offset_c + Σ_k x_k (base_k + value_kc + constant_c)        (1)
+
+value_kc is zero but for the cells that were counted. Zero probabilities cannot be summed as −∞ (0 · −∞ is no
+number), so what is impossible is counted by a second form of the same shape, in whole numbers:
+
+    log p(x | c) = −∞  if  forbidden_c(x) > 0,  else score_c(x)             (2)
+
+A token whose base is NaN is unknown: it adds nothing, to any class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively import kernels
+from naively.kernels import Cells
+from naively.statistics import Numbers
+from naively.statistics.blocks import is_sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["LinearForm", "LogLinear", "dense_form", "sparse_form"]
+
+SPARSE_FROM = 2**22  # token × class tables above this size stay sparse (32 MB dense)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearForm:
+    """Equation (1); the table is dense (token, class), or base and token-major cells."""
+
+    offset: NDArray[np.float64]
+    constant: NDArray[np.float64]
+    table: NDArray[np.float64] | None
+    base: NDArray[np.float64]
+    token_start: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
+    token_class: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    token_value: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+
+    def add_to(self, out: NDArray[np.float64], x: Numbers, n_jobs: int) -> None:
+        """Add the scores of the rows of x to `out`."""
+        out += self.offset
+        for place, piece in x.placed():
+            self._add_piece(out, piece, place, n_jobs)
+
+    def _add_piece(self, out: NDArray[np.float64], piece: Any, place: slice, n_jobs: int) -> None:
+        if not is_sparse(piece):
+            kernels.score_dense(piece, self.weights(place), self.constant, out, n_jobs)
+            return
+        rows = piece.tocsr()
+        csr = (rows.data, rows.indices, rows.indptr)
+        if self.table is not None:
+            kernels.score_csr(*csr, self.weights(place), self.constant, out, n_jobs)
+        else:
+            start = self.token_start[place.start : place.stop + 1]
+            cells = slice(int(start[0]), int(start[-1]))
+            kernels.score_csr_sparse(
+                *csr,
+                self.base[place],
+                np.ascontiguousarray(start - start[0]),
+                self.token_class[cells],
+                self.token_value[cells],
+                self.constant,
+                out,
+                n_jobs,
+            )
+
+    def weights(self, place: slice) -> NDArray[np.float64]:
+        """The dense (token, class) table of some tokens, without the class constants."""
+        if self.table is not None:
+            return self.table[place]
+        start = self.token_start[place.start : place.stop + 1]
+        table = np.repeat(self.base[place, None], len(self.constant), axis=1)
+        owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
+        cells = slice(int(start[0]), int(start[-1]))
+        table[owner, self.token_class[cells]] += self.token_value[cells]
+        return table
+
+
+def dense_form(
+    table: NDArray[np.float64],
+    offset: NDArray[np.float64] | None = None,
+    known: NDArray[np.bool_] | None = None,
+) -> LinearForm:
+    """A form from its (token, class) table."""
+    zeros = np.zeros(table.shape[1])
+    if known is not None:
+        table = np.where(known[:, None], table, np.nan)
+    return LinearForm(zeros if offset is None else offset, zeros, np.ascontiguousarray(table), table[:, 0])
+
+
+def sparse_form(
+    cells: Cells,
+    values: NDArray[np.float64],
+    base: NDArray[np.float64],
+    constant: NDArray[np.float64],
+    offset: NDArray[np.float64] | None = None,
+) -> LinearForm:
+    """A form from class-major cells with one value each; dense inside while that is small."""
+    start, owner, order = kernels.by_token(cells, len(base))
+    zeros = np.zeros(len(constant))
+    form = LinearForm(zeros if offset is None else offset, constant, None, base, start, owner, values[order])
+    if len(base) * len(constant) > max(SPARSE_FROM, 4 * len(values)):
+        return form
+    table = form.weights(slice(0, len(base)))
+    return LinearForm(form.offset, constant, table, base, start, owner, form.token_value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogLinear:
+    """Equation (2), and what to take back where an entry is missing, if absence counts."""
+
+    score: LinearForm
+    forbidden: LinearForm | None = None
+    absent: LogLinear | None = None
+
+    def add_to(self, out: NDArray[np.float64], x: Numbers, n_jobs: int) -> None:
+        """Add log p(x | c) to `out`."""
+        gaps = _missing(x) if self.absent is not None else None
+        self.score.add_to(out, x, n_jobs)
+        if gaps is not None and self.absent is not None:
+            self.absent.score.add_to(out, gaps, n_jobs)
+        if self.forbidden is None:
+            return
+        count = np.zeros_like(out)
+        self.forbidden.add_to(count, _each(x, _presence), n_jobs)
+        if gaps is not None and self.absent is not None and self.absent.forbidden is not None:
+            self.absent.forbidden.add_to(count, gaps, n_jobs)
+        out[count > 0.5] = -np.inf
+
+    def weights(self, n_tokens: int) -> NDArray[np.float64]:
+        """Dense (token, class) log weights, −inf where a token is impossible, 0 for unknown tokens."""
+        every = slice(0, n_tokens)
+        table = self.score.weights(every) + self.score.constant
+        if self.forbidden is not None:
+            table = np.where(self.forbidden.weights(every) + self.forbidden.constant > 0.5, -np.inf, table)
+        return np.where(np.isnan(self.score.base)[:, None], 0.0, table)
+
+
+def _each(x: Numbers, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Numbers:
+    """x with the stored numbers of each piece changed; implicit zeros stay."""
+    pieces = []
+    for piece in x.pieces:
+        if is_sparse(piece):
+            copy = piece.copy()
+            copy.data = change(piece.data)
+            pieces.append(copy)
+        else:
+            pieces.append(change(piece))
+    return Numbers(tuple(pieces))
+
+
+def _presence(x: NDArray[Any]) -> NDArray[Any]:
+    """1 where there is a count, 0 where there is none or a gap."""
+    return ((x != 0) & (x == x)).astype(np.float64)
+
+
+def _gap(x: NDArray[Any]) -> NDArray[Any]:
+    return np.isnan(x).astype(np.float64)
+
+
+def _missing(x: Numbers) -> Numbers | None:
+    """1 where an entry is missing; None if none is."""
+    floats = [piece for piece in x.pieces if np.issubdtype(piece.dtype, np.floating)]
+    if not any(np.isnan(np.asarray(p.data if is_sparse(p) else p)).any() for p in floats):
+        return None
+    return _each(x, _gap)

@@ -1,0 +1,58 @@
+"""Log-normal likelihood: positive numbers whose logarithm is Gaussian.
+
+    log x | c ~ Normal(μ_c, σ²_c)                                           (1)
+    log p(x | c) = log Normal(log x; μ_c, σ²_c) − log x                     (2)
+
+μ_c and σ²_c are `Moments` of log x, estimated as in `gaussian.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively.families.base import Support
+from naively.families.gaussian import Gaussian, GaussianParameters
+from naively.statistics import Moments, Numbers
+
+__all__ = ["LogNormal"]
+
+
+@dataclass(frozen=True)
+class LogNormal(Gaussian):
+    """Positive numbers that spread by ratios: incomes, sizes, waiting times.
+
+    >>> x, label = np.exp([0.0, 2.0, 5.0, 7.0]), np.array([0, 0, 1, 1])
+    >>> stats = Moments.count(LogNormal().transform(Numbers.of(x)), label, None, n_classes=2)
+    >>> LogNormal().estimate(stats, classes=(0, 1)).mean.ravel().round(12).tolist()
+    [1.0, 6.0]
+    """
+
+    statistic = Moments
+
+    @property
+    def support(self) -> Support:
+        """Only numbers above zero have a logarithm."""
+        return "positive"
+
+    def transform(self, x: Numbers) -> Numbers:
+        """The logarithm is what is counted."""
+        return Numbers(tuple(np.log(piece, dtype=np.float64) for _, piece in x.dense()))
+
+    def log_likelihood(
+        self, x: Numbers, parameters: GaussianParameters, out: NDArray[np.float64], n_jobs: int = 1
+    ) -> None:
+        """Equation (2), summed over the columns of the block."""
+        logs = self.transform(x)
+        super().log_likelihood(logs, parameters, out, n_jobs)
+        for piece in logs.pieces:
+            out -= np.nansum(piece, axis=1)[:, None]
+
+    def sample(
+        self, parameters: GaussianParameters, label: NDArray[np.intp], generator: np.random.Generator
+    ) -> list[NDArray[Any]]:
+        """Draw from (1)."""
+        return [np.exp(column) for column in super().sample(parameters, label, generator)]

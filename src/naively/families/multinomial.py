@@ -1,0 +1,203 @@
+"""Multinomial likelihood: the die of words. The columns of the block are the tokens, x_k counts token k in the row.
+
+    x | c ~ Multinomial(L; θ_1c … θ_Kc),   L = Σ_k x_k                      (1)
+    θ_kc = (N_kc + α_k) / (N_c + Σ α)                                       (2)
+    log p(x | c) = Σ_k x_k log θ_kc   [+ log L! − Σ_k log x_k!]             (3)
+
+N_kc are occurrences (`TokenCounts`), N_c = Σ_k N_kc. The coefficient in brackets is the same for all classes and
+added only with `coefficient=True`. Scored without a dense table, by
+
+    log θ_kc = log α_k − log(N_c + Σ α) + log(1 + N_kc/α_k)                 (4)
+
+whose last term is zero unless N_kc is not. A token that no training row had is zero evidence
+(`unseen="ignore"`), and not a vote for the class with the fewest words; `unseen="smooth"` lets (2) speak for it.
+A class without a single token takes the counts of all classes together.
+Source: documents 000, (18)–(23); 001; 002. McCallum & Nigam, A comparison of event models for naive Bayes text
+classification, AAAI-98 workshop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively.errors import InputError
+from naively.families.base import Family, LinearPart, Support
+from naively.families.linear_form import LogLinear, dense_form, sparse_form
+from naively.kernels import Cells
+from naively.priors import alpha_of, pseudo_counts
+from naively.statistics import Numbers, TokenCounts
+from naively.statistics.blocks import is_sparse
+from naively.statistics.cells import class_of_cells, class_sums, table_of_cells
+
+__all__ = ["Multinomial", "TokenParameters", "difference", "lend_to_empty"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenParameters:
+    """The log-linear form of the estimates, and what a sample needs: the mean length of a row per class."""
+
+    form: LogLinear
+    n_tokens: int
+    mean_length: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Multinomial(Family):
+    """Counts of tokens per row, all columns of the block together.
+
+    >>> counts, label = np.array([[2, 1, 0], [0, 1, 1]]), np.array([0, 1])
+    >>> stats = TokenCounts.count(counts, label, None, n_classes=2)
+    >>> fitted = Multinomial(alpha=1).estimate(stats, classes=(0, 1))
+    >>> np.exp(fitted.form.weights(3)).T.round(3).tolist()       # (2+1)/(3+3) …, (0+1)/(2+3) …
+    [[0.5, 0.333, 0.167], [0.2, 0.4, 0.4]]
+    """
+
+    alpha: Any = 1.0
+    coefficient: bool = False
+    unseen: Literal["ignore", "smooth"] = "ignore"
+    fractional: bool = False
+
+    statistic = TokenCounts
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", alpha_of("alpha", self.alpha))
+
+    @property
+    def support(self) -> Support:
+        """Whole counts, unless fractions were asked for."""
+        return "non-negative" if self.fractional else "count"
+
+    @property
+    def joint(self) -> bool:
+        """One distribution over all columns of the block."""
+        return True
+
+    def estimate(self, stats: TokenCounts, classes: Sequence[Any]) -> TokenParameters:
+        """Equation (2) as a linear form, by (4) if alpha is one positive number."""
+        alpha = pseudo_counts(self.alpha, stats.tokens if _by_name(self.alpha) else range(stats.n_tokens), classes)
+        cells = lend_to_empty(stats.cells, np.flatnonzero(np.diff(stats.cells.indptr) == 0))
+        total = class_sums(cells, 0)
+        known = stats.known() if self.unseen == "ignore" else np.ones(stats.n_tokens, dtype=np.bool_)
+        rows = np.maximum(stats.seen.weight, 1e-300)
+        length = np.where(stats.seen.rows > 0, class_sums(stats.cells, 0) / rows, 0.0)
+        form = (
+            _dense_estimate(cells, total, alpha, known)
+            if alpha.ndim == 2
+            else _sparse_estimate(cells, total, np.broadcast_to(alpha, (stats.n_tokens,)), known)
+        )
+        return TokenParameters(form, stats.n_tokens, length)
+
+    def log_likelihood(
+        self, x: Numbers, parameters: TokenParameters, out: NDArray[np.float64], n_jobs: int = 1
+    ) -> None:
+        """Equation (3)."""
+        parameters.form.add_to(out, x, n_jobs)
+        if self.coefficient:
+            out += log_coefficient(x)[:, None]
+
+    def linear(self, parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
+        """Weights log θ_k,of − log θ_k,against; no bias."""
+        return difference(parameters, names, of, against)
+
+    def sample(
+        self, parameters: TokenParameters, label: NDArray[np.intp], generator: np.random.Generator
+    ) -> list[NDArray[Any]]:
+        """Draw a length about the mean of the class (Poisson), then that many rolls of the die (1)."""
+        probability = np.exp(parameters.form.weights(parameters.n_tokens)).T
+        probability[:, np.isnan(parameters.form.score.base)] = 0.0
+        probability /= np.maximum(probability.sum(axis=1, keepdims=True), 1e-300)
+        length = generator.poisson(parameters.mean_length[label])
+        rows = [generator.multinomial(n, probability[c]) for n, c in zip(length, label, strict=True)]
+        return list(np.array(rows, dtype=np.int64).reshape(len(label), parameters.n_tokens).T)
+
+
+def _by_name(alpha: Any) -> bool:
+    return not isinstance(alpha, (float, tuple))
+
+
+def lend_to_empty(cells: Cells, empty: NDArray[np.intp]) -> Cells:
+    """Cells in which the empty classes have those of all classes together."""
+    if not len(empty) or not len(cells.index):
+        return cells
+    tokens, place = np.unique(cells.index, return_inverse=True)
+    sums = np.stack([np.bincount(place, weights=channel) for channel in cells.sums])
+    rows = np.bincount(place, weights=cells.rows).astype(np.int64)
+    owner = np.concatenate([class_of_cells(cells), np.repeat(empty, len(tokens))])
+    order = np.argsort(owner, kind="stable")
+    counts = np.bincount(owner, minlength=len(cells.indptr) - 1)
+    return Cells(
+        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        np.concatenate([cells.index, np.tile(tokens, len(empty))])[order].astype(np.int32),
+        np.ascontiguousarray(np.concatenate([cells.sums, np.tile(sums, len(empty))], axis=1)[:, order]),
+        np.concatenate([cells.rows, np.tile(rows, len(empty))])[order],
+    )
+
+
+def _sparse_estimate(
+    cells: Cells, total: NDArray[np.float64], alpha: NDArray[np.float64], known: NDArray[np.bool_]
+) -> LogLinear:
+    """Equation (4); where α_k = 0, log N_kc − log(N_c + Σα), and forbidden where N_kc = 0."""
+    own = alpha[cells.index]
+    smooth = own > 0
+    value = np.empty(len(own))
+    value[smooth] = np.log1p(cells.sums[0][smooth] / own[smooth])
+    value[~smooth] = np.log(cells.sums[0][~smooth])
+    denominator = total + alpha.sum()
+    constant = -np.log(np.where(denominator > 0, denominator, 1.0))
+    positive = alpha > 0
+    base = np.where(known, np.log(np.where(positive, alpha, 1.0)), np.nan)
+    score = sparse_form(cells, value, base, constant)
+    if positive.all():
+        return LogLinear(score)
+    zero = np.where(known, np.where(positive, 0.0, 1.0), np.nan)
+    return LogLinear(score, sparse_form(cells, -zero[cells.index], zero, np.zeros(len(total))))
+
+
+def _dense_estimate(
+    cells: Cells, total: NDArray[np.float64], alpha: NDArray[np.float64], known: NDArray[np.bool_]
+) -> LogLinear:
+    """Equation (2) as it stands, for pseudo-counts that differ between the classes."""
+    theta = (table_of_cells(cells, len(known), cells.sums[0]).T + alpha) / np.maximum(total + alpha.sum(axis=0), 1e-300)
+    score = dense_form(np.log(np.where(theta > 0, theta, 1.0)), known=known)
+    if (theta > 0).all():
+        return LogLinear(score)
+    return LogLinear(score, dense_form((theta == 0).astype(np.float64), known=known))
+
+
+def log_coefficient(x: Numbers) -> NDArray[np.float64]:
+    """log L! − Σ_k log x_k!, per row."""
+    from scipy.special import gammaln
+
+    length: Any = 0.0
+    parts: Any = 0.0
+    for piece in x.pieces:
+        if is_sparse(piece):
+            logs = piece.tocsr().astype(np.float64)
+            length = length + np.asarray(logs.sum(axis=1)).ravel()
+            logs.data = gammaln(logs.data + 1.0)
+            parts = parts + np.asarray(logs.sum(axis=1)).ravel()
+        else:
+            counts = np.nan_to_num(piece.astype(np.float64))
+            length = length + counts.sum(axis=1)
+            parts = parts + gammaln(counts + 1.0).sum(axis=1)
+    return np.asarray(gammaln(length + 1.0) - parts)
+
+
+def difference(parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
+    """The linear part of the log-odds between two classes of any log-linear model of tokens."""
+    weights = parameters.form.weights(parameters.n_tokens)
+    offset = parameters.form.score.offset
+    forbidden = parameters.form.forbidden
+    if not np.isfinite(weights[:, [of, against]]).all() or (
+        forbidden is not None and forbidden.offset[[of, against]].any()
+    ):
+        raise InputError(
+            "linear() has no finite weights here: some probabilities are exactly zero (maximum likelihood). "
+            "Smooth them (alpha > 0), or use log_odds(), which handles zeros."
+        )
+    return LinearPart(tuple(names), weights[:, of] - weights[:, against], float(offset[of] - offset[against]))

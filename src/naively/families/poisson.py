@@ -1,0 +1,83 @@
+"""Poisson likelihood: event counts per row, one rate per class.
+
+    x | c ~ Poisson(λ_c)                                                    (1)
+    λ_c = (s_c + a) / (n_c + b)                                             (2)
+    log p(x | c) = x·log λ_c − λ_c − log x!                                 (3)
+
+n_c and s_c are `Sums`: rows of class c, and their total of x. The prior is worth `a` events seen in `b` rows; (2) is
+the mean of the Gamma(a, b) posterior, and a = b = 0 is maximum likelihood. A class without rows (and b = 0) takes
+the rate of all classes together.
+Source: Gelman et al., Bayesian Data Analysis, 3rd ed. (2013), §2.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively.families.base import Family, Support
+from naively.priors import pseudo_count
+from naively.statistics import Numbers, Sums
+
+__all__ = ["Poisson", "rate_of"]
+
+
+def rate_of(
+    events: NDArray[np.float64], exposure: NDArray[np.float64], a: float, b: float, rows: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """(events + a) / (exposure + b) per class and column; a class without rows takes the rate of all together."""
+    whole = (events.sum(axis=0) + a, exposure.sum(axis=0) + b)
+    events, exposure = np.where(rows > 0, events + a, whole[0]), np.where(rows > 0, exposure + b, whole[1])
+    return np.divide(events, exposure, out=np.zeros_like(events), where=exposure > 0)
+
+
+@dataclass(frozen=True)
+class Poisson(Family):
+    """Counts 0, 1, 2, … with a prior worth `a` events seen in `b` rows.
+
+    >>> visits, label = np.array([0, 2, 1, 9, 7]), np.array([0, 0, 0, 1, 1])
+    >>> stats = Sums.count(visits, label, None, n_classes=2)
+    >>> Poisson(a=1, b=1).estimate(stats, classes=(0, 1)).ravel().round(3).tolist()  # (3+1)/(3+1), (16+1)/(2+1)
+    [1.0, 5.667]
+    """
+
+    a: float = 0.5
+    b: float = 1.0
+
+    statistic = Sums
+
+    def __post_init__(self) -> None:
+        pseudo_count("a", self.a)
+        pseudo_count("b", self.b)
+
+    @property
+    def support(self) -> Support:
+        """Whole numbers from zero on."""
+        return "count"
+
+    def estimate(self, stats: Sums, classes: Sequence[Any]) -> NDArray[np.float64]:
+        """Equation (2), (class, column)."""
+        return rate_of(stats.total, stats.weight, self.a, self.b, stats.rows)
+
+    def log_likelihood(
+        self, x: Numbers, parameters: NDArray[np.float64], out: NDArray[np.float64], n_jobs: int = 1
+    ) -> None:
+        """Equation (3), summed over the columns; a rate of zero allows only x = 0."""
+        from scipy.special import gammaln, xlogy
+
+        for place, piece in x.dense():
+            present = ~np.isnan(piece)
+            counts = np.where(present, piece, 0.0)
+            out -= gammaln(counts + 1.0).sum(axis=1)[:, None]
+            for c, rate in enumerate(parameters[:, place]):
+                out[:, c] += xlogy(counts, rate).sum(axis=1) - present @ rate
+
+    def sample(
+        self, parameters: NDArray[np.float64], label: NDArray[np.intp], generator: np.random.Generator
+    ) -> list[NDArray[Any]]:
+        """Draw from (1)."""
+        return list(generator.poisson(parameters[label]).T)

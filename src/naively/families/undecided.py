@@ -1,0 +1,44 @@
+"""No likelihood yet: a column in which nothing was seen but gaps, so that its type is not known.
+
+It is zero evidence, and takes the family of the other side when two models are added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively.families.base import Family, Kind, LinearPart
+from naively.statistics.nothing import Nothing
+
+__all__ = ["Undecided"]
+
+
+@dataclass(frozen=True)
+class Undecided(Family):
+    """A column without a value."""
+
+    statistic = Nothing
+
+    def accepts(self, kind: Kind) -> bool:
+        """Anything may come."""
+        return True
+
+    def estimate(self, stats: Nothing, classes: Sequence[Any]) -> int:
+        """The number of columns is all that is known."""
+        return stats.n_columns
+
+    def log_likelihood(self, x: Any, parameters: int, out: NDArray[np.float64], n_jobs: int = 1) -> None:
+        """Nothing to add."""
+
+    def linear(self, parameters: int, names: Sequence[str], of: int, against: int) -> LinearPart:
+        """No weights."""
+        return LinearPart((), np.zeros(0), 0.0)
+
+    def sample(self, parameters: int, label: NDArray[np.intp], generator: np.random.Generator) -> list[NDArray[Any]]:
+        """Gaps."""
+        return [np.full(len(label), None, dtype=object) for _ in range(parameters)]

@@ -1,0 +1,239 @@
+"""Readable twins of `naively.kernels.cells`: the same signatures and results, in NumPy.
+
+Everything about cells is one act, `_collect`: sort entries by (class, token) and add up those that meet.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from naively.kernels.cells import Cells
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from naively.kernels.cells import Counted
+
+
+def _collect(
+    class_of: NDArray[Any], token: NDArray[Any], sums: NDArray[Any], rows: NDArray[Any], n_classes: int
+) -> Cells:
+    """Add up entries of the same class and token in the order given; drop those whose rows come to 0."""
+    order = np.lexsort((token, class_of))
+    class_of, token, sums, rows = class_of[order], token[order], sums[:, order], rows[order]
+    first = np.ones(order.size, dtype=bool)
+    first[1:] = (class_of[1:] != class_of[:-1]) | (token[1:] != token[:-1])
+    start = np.flatnonzero(first)
+    if start.size:
+        sums, rows = np.add.reduceat(sums, start, axis=1), np.add.reduceat(rows, start)
+    kept = rows != 0
+    size = np.bincount(class_of[start][kept], minlength=n_classes)
+    return Cells(
+        np.concatenate(([0], np.cumsum(size))).astype(np.int64),
+        token[start][kept].astype(np.int32),
+        np.ascontiguousarray(sums[:, kept], dtype=np.float64),
+        rows[kept].astype(np.int64),
+    )
+
+
+def _class_of(cells: Cells) -> NDArray[Any]:
+    return np.repeat(np.arange(cells.indptr.size - 1), np.diff(cells.indptr))
+
+
+def _count(
+    x: NDArray[Any],
+    row: NDArray[Any],
+    column: NDArray[Any],
+    label: NDArray[Any],
+    weight: NDArray[Any] | None,
+    n_classes: int,
+) -> Counted:
+    """Count the entries x[row, column], each given once."""
+    x = x.astype(np.float64)
+    w = np.ones(label.size) if weight is None else weight
+    missing = np.isnan(x)
+    present = (x != 0) & ~missing
+
+    def gather(mask: NDArray[Any], *sums: NDArray[Any]) -> Cells:
+        terms = np.stack([s[mask] for s in sums])
+        return _collect(label[row[mask]].astype(np.int64), column[mask], terms, np.ones(mask.sum(), int), n_classes)
+
+    def smallest(mask: NDArray[Any]) -> int:
+        return int(column[mask].min()) if mask.any() else -1
+
+    counted = gather(present, w[row] * x, w[row])
+    unknown = gather(missing, w[row])
+    flags = (smallest((x < 0) | np.isinf(x)), smallest(present & (np.floor(x) != x)))
+    return counted, unknown, flags
+
+
+def count_csr(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    n_columns: int,
+    label: NDArray[Any],
+    weight: NDArray[Any] | None,
+    n_classes: int,
+    n_jobs: int = 1,
+) -> Counted:
+    """Cells of a CSR matrix, of its missing entries, and what is odd about its values."""
+    row = np.repeat(np.arange(label.size), np.diff(indptr))
+    return _count(data, row, indices, label, weight, n_classes)
+
+
+def count_csc(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    label: NDArray[Any],
+    weight: NDArray[Any] | None,
+    n_classes: int,
+    n_jobs: int = 1,
+) -> Counted:
+    """The same of a CSC matrix."""
+    column = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+    return _count(data, indices, column, label, weight, n_classes)
+
+
+def count_dense(
+    x: NDArray[Any], label: NDArray[Any], weight: NDArray[Any] | None, n_classes: int, n_jobs: int = 1
+) -> Counted:
+    """The same of a dense (n, p) array."""
+    row, column = np.indices(x.shape).reshape(2, -1)
+    return _count(np.ravel(x), row, column, label, weight, n_classes)
+
+
+def merge_cells(a: Cells, b: Cells, sign: int) -> Cells:
+    """The cells of a plus those of b (sign 1), or minus them (sign −1)."""
+    return _collect(
+        np.concatenate((_class_of(a), _class_of(b))),
+        np.concatenate((a.index, b.index)),
+        np.concatenate((a.sums, sign * b.sums), axis=1),
+        np.concatenate((a.rows, sign * b.rows)),
+        a.indptr.size - 1,
+    )
+
+
+def renumber_cells(cells: Cells, class_map: NDArray[Any], index_map: NDArray[Any], n_classes: int) -> Cells:
+    """Give classes and tokens new numbers; −1 drops; what meets in one place adds up."""
+    class_of, token = class_map[_class_of(cells)], index_map[cells.index]
+    kept = (class_of >= 0) & (token >= 0)
+    return _collect(class_of[kept], token[kept], cells.sums[:, kept], cells.rows[kept], n_classes)
+
+
+def by_token(cells: Cells, n_tokens: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """The transpose: where each token's cells start, their classes, and their places in `cells`."""
+    order = np.argsort(cells.index, kind="stable")
+    size = np.bincount(cells.index, minlength=n_tokens)
+    indptr = np.concatenate(([0], np.cumsum(size))).astype(np.int64)
+    return indptr, _class_of(cells)[order].astype(np.int32), order.astype(np.int64)
+
+
+def column_range(
+    x: NDArray[Any], n_jobs: int = 1
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Smallest and largest value of each column, whether all are whole numbers, whether any is missing."""
+    x = x.astype(np.float64)
+    missing = np.isnan(x)
+    minimum = np.where(missing, np.inf, x).min(axis=0, initial=np.inf)
+    maximum = np.where(missing, -np.inf, x).max(axis=0, initial=-np.inf)
+    whole = missing | (np.isfinite(x) & (np.floor(x) == x))
+    return minimum, maximum, whole.all(axis=0), missing.any(axis=0)
+
+
+def _slots(codes: NDArray[Any], sizes: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Which codes are known, and the slot offset_j + code of each (0 for the unknown)."""
+    codes = codes.astype(np.float64)
+    known = (codes >= 0) & (codes < sizes)
+    offset = np.cumsum(sizes) - sizes
+    return known, np.where(known, codes, 0).astype(np.int64) + np.where(known, offset, 0)
+
+
+def count_codes(
+    codes: NDArray[Any],
+    sizes: NDArray[Any],
+    label: NDArray[Any],
+    weight: NDArray[Any] | None,
+    n_classes: int,
+    n_jobs: int = 1,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Weight and rows of each class and code: (C, S) each, S = Σ sizes."""
+    known, slot = _slots(codes, sizes)
+    row = np.nonzero(known)[0]
+    place = (label[row].astype(np.int64), slot[known])
+    total = np.zeros((n_classes, int(sizes.sum())))
+    rows = np.zeros(total.shape, dtype=np.int64)
+    np.add.at(total, place, 1.0 if weight is None else weight[row])
+    np.add.at(rows, place, 1)
+    return total, rows
+
+
+def score_codes(
+    codes: NDArray[Any], sizes: NDArray[Any], table: NDArray[Any], out: NDArray[Any], n_jobs: int = 1
+) -> None:
+    """Increase out[i] by Σ_j table[offset_j + codes_ij] over the known codes."""
+    known, slot = _slots(codes, sizes)
+    for j in range(codes.shape[1]):
+        out[known[:, j]] += table[slot[known[:, j], j]]
+
+
+def _score(
+    x: NDArray[Any],
+    row: NDArray[Any],
+    token: NDArray[Any],
+    table: NDArray[Any],
+    class_constant: NDArray[Any],
+    out: NDArray[Any],
+) -> None:
+    """Increase out[i] by Σ_k x_ik·(table[k] + class_constant) over the known tokens."""
+    x = x.astype(np.float64)
+    used = ~np.isnan(x) & ~np.isnan(table[token, 0])
+    x, row, token = x[used, None], row[used], token[used]
+    np.add.at(out, row, x * table[token] + x * class_constant)
+
+
+def score_csr(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    table: NDArray[Any],
+    class_constant: NDArray[Any],
+    out: NDArray[Any],
+    n_jobs: int = 1,
+) -> None:
+    """Score a CSR matrix with a dense (K, C) table."""
+    row = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+    _score(data, row, indices, table, class_constant, out)
+
+
+def score_csr_sparse(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    base: NDArray[Any],
+    token_indptr: NDArray[Any],
+    token_class: NDArray[Any],
+    token_value: NDArray[Any],
+    class_constant: NDArray[Any],
+    out: NDArray[Any],
+    n_jobs: int = 1,
+) -> None:
+    """Score a CSR matrix with the table base[k] + (what token k has of its own in some classes)."""
+    table = np.repeat(base[:, None], class_constant.size, axis=1)
+    table[np.repeat(np.arange(base.size), np.diff(token_indptr)), token_class] += token_value
+    score_csr(data, indices, indptr, table, class_constant, out)
+
+
+def score_dense(
+    x: NDArray[Any],
+    table: NDArray[Any],
+    class_constant: NDArray[Any],
+    out: NDArray[Any],
+    n_jobs: int = 1,
+) -> None:
+    """Score a dense (n, K) array."""
+    row, token = np.indices(x.shape).reshape(2, -1)
+    _score(np.ravel(x), row, token, table, class_constant, out)

@@ -1,0 +1,156 @@
+"""The dense numeric kernels in plain Python: exact, readable, slow.
+
+A cell (one class, one column) keeps, about a shift k,
+
+    n = Σ w,   s1 = Σ w(x − k),   s2 = Σ w(x − k)²                                    (1)
+    mean = k + s1/n,   squares = Σ w(x − mean)² = s2 − s1²/n                          (2)
+    about another shift k' = k − Δ:   s1' = s1 + nΔ,   s2' = s2 + 2Δ·s1 + nΔ²         (3)
+
+Here the sums are `fractions.Fraction`, hence exact, and are cut into three doubles only when stored; the
+compiled kernels do the same in triple-double arithmetic and are compared with these.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Table = npt.NDArray[np.float64] | npt.NDArray[np.float32]
+Rows = npt.NDArray[np.int64]
+Labels = npt.NDArray[np.int32]
+
+LOG_2PI = float(np.log(2 * np.pi))
+FARTHEST = 1e150  # standard deviations; the square is still finite
+
+
+def count_moments(
+    x: Table, label: Labels, weight: Floats | None, n_classes: int, n_jobs: int = 1
+) -> tuple[Rows, Floats, Floats]:
+    """Equation (1) for every class and column, and the largest |x| of every column."""
+    n, p = x.shape
+    if weight is None:
+        weight = np.ones(n)
+    if n and not (label.min() >= 0 and label.max() < n_classes):
+        raise ValueError(f"label holds a value outside 0..{n_classes - 1}; number the classes from 0")
+    rows, state = np.zeros((n_classes, p), np.int64), np.zeros((9, n_classes, p))
+    largest = np.zeros(p)
+    for j in range(p):
+        seen = ~np.isnan(x[:, j])
+        largest[j] = np.abs(x[seen, j]).max(initial=0.0)
+        for c in range(n_classes):
+            keep = seen & (label == c) & ~np.isinf(x[:, j])
+            if keep.any():
+                rows[c, j] = keep.sum()
+                state[:, c, j] = _count_cell(x[keep, j].astype(np.float64).tolist(), weight[keep].tolist())
+    return rows, state, largest
+
+
+def add_moments(rows_a: Rows, state_a: Floats, rows_b: Rows, state_b: Floats, sign: int) -> tuple[Rows, Floats]:
+    """a + b or a − b, cell by cell, about the shift of a (of b where a is empty): equation (3)."""
+    rows, state = rows_a + sign * rows_b, np.zeros_like(state_a)
+    for c, j in np.ndindex(*rows.shape):
+        if rows[c, j] == 0:
+            continue
+        a, b = state_a[:, c, j], state_b[:, c, j]
+        shift = float(a[1] if rows_a[c, j] > 0 else b[1])
+        signed = [(s, _about(shift, cell)) for s, cell, r in ((1, a, rows_a), (sign, b, rows_b)) if r[c, j]]
+        s1 = sum((s * part[0] for s, part in signed), Fraction(0))
+        s2 = sum((s * part[1] for s, part in signed), Fraction(0))
+        reach = max(part[2] for _, part in signed)
+        state[:, c, j] = [a[0] + sign * b[0], shift, *_split(s1), *_split(s2), reach]
+    return rows, state
+
+
+def pool_moments(rows: Rows, state: Floats) -> tuple[Rows, Floats]:
+    """All classes together."""
+    n_classes, p = rows.shape
+    total: tuple[Rows, Floats] = (np.zeros((1, p), np.int64), np.zeros((9, 1, p)))
+    for c in range(n_classes):
+        total = add_moments(*total, rows[c : c + 1], state[:, c : c + 1], +1)
+    return total
+
+
+def describe_moments(rows: Rows, state: Floats) -> tuple[Floats, Floats]:
+    """Equation (2): the mean and the sum of squares about it; zeros where nothing was counted."""
+    mean, squares = np.zeros(rows.shape), np.zeros(rows.shape)
+    for c, j in np.ndindex(*rows.shape):
+        if rows[c, j] != 0:
+            cell = state[:, c, j]
+            n, s1, s2 = Fraction(cell[0]), _join(cell[2:5]), _join(cell[5:8])
+            mean[c, j] = float(Fraction(cell[1]) + s1 / n)
+            squares[c, j] = max(0.0, float(s2 - s1 * s1 / n))
+    return mean, squares
+
+
+def score_gaussian(x: Table, mean: Floats, variance: Floats, out: Floats, n_jobs: int = 1) -> int:
+    """Add log N(x | mean, variance) to out, leaving missing values out.
+
+    Returns −1, or the first column that holds an infinity. x is held within 1e150 of the smallest standard
+    deviation of the outermost means, so that every score is finite and the widest class still wins.
+    """
+    infinite = np.isinf(x).any(axis=0)
+    if infinite.any():
+        return int(infinite.argmax())
+    deviation = np.sqrt(variance)
+    for j in range(x.shape[1]):
+        far = FARTHEST * deviation[:, j].min(initial=np.inf)
+        low, high = mean[:, j].min(initial=np.inf) - far, mean[:, j].max(initial=-np.inf) + far
+        value = np.clip(x[:, j].astype(np.float64), low, high)[:, None]
+        z = np.clip((value - mean[:, j]) / deviation[:, j], -2 * FARTHEST, 2 * FARTHEST)
+        term = -0.5 * (LOG_2PI + np.log(variance[:, j]) + z * z)
+        out += np.where(np.isnan(value), 0.0, term)
+    return -1
+
+
+def normalise(log_joint: Floats, log_prior: Floats, kind: int, n_jobs: int = 1) -> int:
+    """Turn log joint probabilities, in place, into log posteriors (kind 0) or posteriors (kind 1).
+
+    A row without a possible class (all −inf) gets the prior; the number of such rows is returned.
+    """
+    lost = np.isneginf(log_joint).all(axis=1)
+    log_joint[lost] = log_prior
+    log_joint -= log_joint.max(axis=1, keepdims=True, initial=-np.inf)
+    with np.errstate(divide="ignore"):
+        log_joint -= np.log(np.exp(log_joint).sum(axis=1, keepdims=True))
+    if kind == 1:
+        np.exp(log_joint, out=log_joint)
+    return int(lost.sum())
+
+
+def best_class(log_joint: Floats, log_prior: Floats, out: Labels, n_jobs: int = 1) -> int:
+    """The first most probable class of every row; of the prior where no class is possible (counted)."""
+    lost = np.isneginf(log_joint).all(axis=1)
+    out[:] = np.where(lost, log_prior.argmax(), log_joint.argmax(axis=1))
+    return int(lost.sum())
+
+
+def _count_cell(values: list[float], weights: list[float]) -> list[float]:
+    shift = values[0]
+    pairs = [(Fraction(w), Fraction(v) - Fraction(shift)) for v, w in zip(values, weights, strict=True)]
+    n = sum((w for w, _ in pairs), Fraction(0))
+    s1 = sum((w * d for w, d in pairs), Fraction(0))
+    s2 = sum((w * d * d for w, d in pairs), Fraction(0))
+    return [float(n), shift, *_split(s1), *_split(s2), max(abs(v - shift) for v in values)]
+
+
+def _about(shift: float, cell: Floats) -> tuple[Fraction, Fraction, float]:
+    """s1, s2 and a bound on |x − shift|, about another shift: equation (3)."""
+    n, delta = Fraction(cell[0]), Fraction(cell[1]) - Fraction(shift)
+    s1, s2 = _join(cell[2:5]), _join(cell[5:8])
+    return s1 + n * delta, s2 + 2 * delta * s1 + n * delta * delta, float(cell[8] + abs(cell[1] - shift))
+
+
+def _split(exact: Fraction) -> list[float]:
+    """Three doubles whose sum is the number, to about 160 bits."""
+    parts = []
+    for _ in range(3):
+        parts.append(float(exact))
+        exact -= Fraction(parts[-1])
+    return parts
+
+
+def _join(parts: Floats) -> Fraction:
+    return sum((Fraction(part) for part in parts.tolist()), Fraction(0))

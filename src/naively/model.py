@@ -1,0 +1,318 @@
+"""The model: a schema, classes and a sum of statistics. All else is computed from them when asked for.
+
+    log p(x, c) = log π_c + Σ_j log p(x_j | c)                              (1)
+    p(c | x) = p(x, c) / Σ_k p(x, k)                                        (2)
+    log p(x) = log Σ_c p(x, c)                                              (3)
+
+Source: documents 000, (1), (2), (15), (16); 001; 002; 003; 004, (5.8)–(5.13), (5.38), (5.39).
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively import decisions, kernels, sources
+from naively.engines import local
+from naively.errors import ImpossibleRowsWarning, InputError, LostDigitsWarning
+from naively.families import Complement
+from naively.merging import conform, places_of, union_of_classes
+from naively.priors import ClassPrior, PriorLike
+from naively.schema import Schema, infer, unite
+from naively.statistics import ClassWeights, Moments, NegativeCountError, Statistic
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from naively.linear import Linear
+
+__all__ = ["Model", "fit"]
+
+CHUNK = 2**21  # numbers of a (row, class) table that is only needed for an answer: 16 MB
+
+
+def fit(
+    X: Any,
+    y: Any,
+    *,
+    columns: Any = None,
+    prior: PriorLike = "empirical",
+    weight: Any = None,
+    n_jobs: int | None = None,
+) -> Model:
+    """Count a table and its labels; see `Model` for what can be asked.
+
+    X is an array, a sparse matrix, a frame or a mapping; y its labels, or the name of the column to predict.
+    `columns` is one family for all columns, or a mapping from a name or a tuple of names to a family; columns not
+    named get a family by their type. `n_jobs` is the number of threads, by default all cores.
+
+    >>> mail = {"offer": [True, True, False, False], "length": [20, 35, 120, 80]}
+    >>> model = fit(mail, ["spam", "spam", "ham", "ham"])
+    >>> model.predict({"offer": [True], "length": [30]}).tolist()
+    ['spam']
+    """
+    table = sources.read(X)
+    target = getattr(y, "name", None)
+    if isinstance(y, str):
+        table, y, target = *sources.split_target(table, y), y
+    classes, label = sources.read_labels(y, table.n_rows)
+    weights = sources.read_weight(weight, table.n_rows)
+    if weights is not None and not weights.all():  # rows of weight zero are invisible
+        counted = weights > 0
+        kept = sources.read_labels([classes[code] for code in label[counted].tolist()])
+        table, classes, label, weights = table.where(counted), *kept, weights[counted]
+    schema = infer(table, columns)
+    threads = _threads(n_jobs)
+    statistics = local.count(table, schema, label, weights, len(classes), threads)
+    seen = ClassWeights.count(label, weights, len(classes))
+    named = target if isinstance(target, str) else "class"
+    return Model(schema, classes, seen, statistics, ClassPrior.of(prior, classes), named, n_jobs)
+
+
+def _threads(n_jobs: int | None) -> int:
+    """The number of threads: all cores that this process may use, unless said otherwise."""
+    if n_jobs is None or n_jobs < 0:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_jobs == 0:
+        raise InputError("n_jobs=0: give the number of threads, or None for all cores.")
+    return n_jobs
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A trained model; `a + b` and `a - b` are the models of the rows together and of the rows left."""
+
+    schema: Schema
+    classes: tuple[Any, ...]
+    seen: ClassWeights
+    statistics: tuple[Statistic, ...]
+    prior: ClassPrior = ClassPrior()
+    target: str = "class"
+    n_jobs: int | None = None
+
+    @property
+    def class_counts(self) -> NDArray[np.float64]:
+        """Weight of the rows counted, per class."""
+        return self.seen.weight
+
+    @cached_property
+    def log_prior(self) -> NDArray[np.float64]:
+        """log π_c, per class."""
+        return self.prior.log_probability(self.classes, self.seen.weight)
+
+    @cached_property
+    def parameters(self) -> tuple[Any, ...]:
+        """What each block's family estimates from its statistic."""
+        return tuple(
+            block.family.estimate(statistic, self.classes)
+            for block, statistic in zip(self.schema.blocks, self.statistics, strict=True)
+        )
+
+    def with_prior(self, prior: PriorLike) -> Model:
+        """The same counts under another class prior: the 1 % and the 50 % mailbox are one model."""
+        return replace(self, prior=ClassPrior.of(prior, self.classes))
+
+    def log_joint(self, X: Any) -> NDArray[np.float64]:
+        """Equation (1), (row, class)."""
+        table = sources.read(X)
+        return self._log_joint(local.views(table, self.schema), table.n_rows)
+
+    def _log_joint(self, views: Sequence[local.View], n_rows: int) -> NDArray[np.float64]:
+        out = np.empty((n_rows, len(self.classes)))
+        out[:] = self.log_prior
+        local.score(self.schema, views, self.parameters, out, _threads(self.n_jobs))
+        return out
+
+    def log_posterior(self, X: Any) -> NDArray[np.float64]:
+        """The logarithm of equation (2), (row, class)."""
+        return self._normalised(X, 0)
+
+    def posterior(self, X: Any) -> NDArray[np.float64]:
+        """Equation (2), (row, class)."""
+        return self._normalised(X, 1)
+
+    def _normalised(self, X: Any, kind: int) -> NDArray[np.float64]:
+        out = self.log_joint(X)
+        impossible = kernels.normalise(out, self.log_prior, kind, _threads(self.n_jobs))
+        _warn_impossible(impossible, len(out))
+        return out
+
+    def log_marginal(self, X: Any) -> NDArray[np.float64]:
+        """Equation (3), per row; small for odd rows, −inf for impossible ones."""
+        if any(isinstance(block.family, Complement) for block in self.schema.blocks):
+            raise InputError("Complement is evidence, not a likelihood: it has no marginal. Use Multinomial.")
+        joint = self.log_joint(X)
+        top = joint.max(axis=1)
+        top = np.where(np.isneginf(top), 0.0, top)
+        with np.errstate(divide="ignore"):
+            return np.asarray(top + np.log(np.exp(joint - top[:, None]).sum(axis=1)))
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        odds: float | None = None,
+        threshold: Any = None,
+        costs: Any = None,
+        of: Any = None,
+    ) -> NDArray[Any]:
+        """The most probable class of each row, or the answer under odds γ, thresholds or costs; see `decisions`."""
+        if sum(option is not None for option in (odds, threshold, costs)) > 1:
+            raise InputError("give one of odds=, threshold= and costs=, not several.")
+        if odds is None and threshold is None and costs is None:
+            return self._names(self._best(X))
+        if costs is not None:
+            return self._names(decisions.by_costs(self.posterior(X), costs))
+        if threshold is not None and np.ndim(threshold) == 0 and not isinstance(threshold, dict):
+            odds, threshold = None, float(threshold)
+        elif threshold is not None:
+            return self._names(decisions.by_thresholds(self.log_posterior(X), threshold, self.classes))
+        if of is None and len(self.classes) > 2:
+            raise InputError(
+                f"odds= and a single threshold= decide between two classes, and there are {len(self.classes)}: "
+                "say of= which one, or give one threshold per class."
+            )
+        gamma = decisions.log_threshold(odds, threshold)
+        return self._names(decisions.by_odds(self.log_posterior(X), self._position(of), gamma))
+
+    def _best(self, X: Any) -> NDArray[np.int32]:
+        """Position of the most probable class, a chunk of rows at a time."""
+        table = sources.read(X)
+        views = local.views(table, self.schema)
+        best = np.empty(table.n_rows, dtype=np.int32)
+        step = max(1024, CHUNK // max(1, len(self.classes)))
+        impossible = 0
+        for start in range(0, table.n_rows, step):
+            stop = min(start + step, table.n_rows)
+            whole = stop - start == table.n_rows
+            joint = self._log_joint(views if whole else [v.rows(start, stop) for v in views], stop - start)
+            impossible += kernels.best_class(joint, self.log_prior, best[start:stop], _threads(self.n_jobs))
+        _warn_impossible(impossible, table.n_rows)
+        return best
+
+    def _names(self, positions: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self.classes)[positions]
+
+    def _position(self, label: Any) -> int:
+        if label is None:
+            return len(self.classes) - 1
+        if label not in self.classes:
+            raise InputError(f"{label!r} is not a class of the model: {', '.join(map(repr, self.classes))}.")
+        return self.classes.index(label)
+
+    def log_odds(self, X: Any, of: Any = None, against: Any = None) -> NDArray[np.float64]:
+        """log P(of | x) − log P(against | x), per row; against=None is all other classes together."""
+        if of is None and len(self.classes) > 2:
+            raise InputError(f"of={None}: with {len(self.classes)} classes, say whose log-odds you want.")
+        log_posterior = self.log_posterior(X)
+        if against is None:
+            return decisions.log_odds_of(log_posterior, self._position(of))
+        pair = self._position(of), self._position(against)
+        return decisions.log_odds_against(log_posterior, self.log_prior, *pair)
+
+    def odds(self, X: Any, of: Any = None, against: Any = None) -> NDArray[np.float64]:
+        """P(of | x) / P(against | x), per row; infinite where it is too large for a number."""
+        with np.errstate(over="ignore"):
+            return np.exp(self.log_odds(X, of, against))
+
+    def linear(self, of: Any = None, against: Any = None) -> Linear:
+        """Weights and bias of the log-odds between two classes, where the model is linear; see `linear.py`."""
+        from naively.linear import linear_form
+
+        return linear_form(self, of, against)
+
+    def sample(self, n: int, label: Any = None, seed: int | None = None) -> pa.Table:
+        """Plausible rows, of one class or of classes drawn from the prior; see `sampling.py`."""
+        from naively.sampling import sample
+
+        return sample(self, n, label, seed)
+
+    def __add__(self, other: Model) -> Model:
+        if not isinstance(other, Model):
+            return NotImplemented
+        mine, theirs = self._beside(other)
+        return replace(
+            mine,
+            seen=mine.seen + theirs.seen,
+            statistics=tuple(a + b for a, b in zip(mine.statistics, theirs.statistics, strict=True)),
+        )
+
+    def __sub__(self, other: Model) -> Model:
+        if not isinstance(other, Model):
+            return NotImplemented
+        mine, theirs = self._beside(other)
+        try:
+            seen = mine.seen - theirs.seen
+            statistics = []
+            for block, a, b in zip(mine.schema.blocks, mine.statistics, theirs.statistics, strict=True):
+                names = block.names
+                statistics.append(a - b)
+        except NegativeCountError as error:
+            where = "" if error.column is None else f"column {names[error.column]!r}, "
+            raise InputError(
+                f"cannot subtract what was never counted: {where}class {mine.classes[error.class_position]!r} would "
+                f"be left with {error.found}."
+            ) from None
+        _warn_lost_digits(mine.schema, statistics)
+        return replace(mine, seen=seen, statistics=tuple(statistics))._without_empty_classes(mine.seen)
+
+    def _beside(self, other: Model) -> tuple[Model, Model]:
+        """Both models with the same classes and columns in the same places."""
+        schema = unite(self.schema, other.schema)
+        classes = union_of_classes(self.classes, other.classes)
+        return self._laid_out(schema, classes), other._laid_out(schema, classes)
+
+    def _laid_out(self, schema: Schema, classes: tuple[Any, ...]) -> Model:
+        statistics = conform(self.statistics, self.schema, schema, self.seen)
+        if classes == self.classes:
+            return replace(self, schema=schema, statistics=statistics)
+        places = places_of(self.classes, classes)
+        n = len(classes)
+        return replace(
+            self,
+            schema=schema,
+            classes=classes,
+            seen=self.seen.with_classes(places, n),
+            statistics=tuple(statistic.with_classes(places, n) for statistic in statistics),
+        )
+
+    def _without_empty_classes(self, before: ClassWeights) -> Model:
+        """Drop the classes whose last row was just taken away, unless no class would be left."""
+        keep = ~((self.seen.rows == 0) & (before.rows > 0))
+        if keep.all() or not keep.any():
+            return self
+        classes = tuple(label for label, kept in zip(self.classes, keep.tolist(), strict=True) if kept)
+        return self._laid_out(self.schema, classes)
+
+
+def _warn_impossible(impossible: int, n_rows: int) -> None:
+    if impossible:
+        warnings.warn(
+            f"{impossible} of {n_rows} rows are impossible under every class (a probability of zero in each); they "
+            "get the class prior. Smooth the model (alpha > 0, a and b > 0) to tell such rows apart.",
+            ImpossibleRowsWarning,
+            stacklevel=4,
+        )
+
+
+def _warn_lost_digits(schema: Schema, statistics: Sequence[Statistic]) -> None:
+    lost = [
+        block.names[int(j)]
+        for block, statistic in zip(schema.blocks, statistics, strict=True)
+        if isinstance(statistic, Moments)
+        for j in np.flatnonzero(statistic.unrecoverable())
+    ]
+    if lost:
+        warnings.warn(
+            f"columns {', '.join(lost[:8])}: numbers were taken away that are too large for the digits kept of the "
+            "rest; count the remaining rows again for an exact variance.",
+            LostDigitsWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,207 @@
+"""Schema: which family each column has; given, or by the column's kind.
+
+Columns of one family form a block and are counted together, each on its own; the columns of a joint family
+(Multinomial, Complement, a shared Categorical) are one distribution, and each such group is a block of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from naively import families
+from naively.errors import InputError, SchemaError
+from naively.families import Bernoulli, Categorical, Family, Gaussian, Kind, Multinomial, Undecided
+from naively.names import Names, positions_of, select
+from naively.sources import MatrixTable, Table
+from naively.statistics.blocks import is_sparse
+
+__all__ = ["Block", "Schema", "infer", "unite"]
+
+DEFAULTS: Mapping[Kind, Family] = {
+    "number": Gaussian(),
+    "date": Gaussian(),
+    "boolean": Bernoulli(),
+    "string": Categorical(),
+    "unknown": Undecided(),
+}
+
+
+@dataclass(frozen=True)
+class Block:
+    """Columns of one family; `kinds` is one kind for all of them, or one each."""
+
+    names: Names
+    kinds: Kind | tuple[Kind, ...]
+    family: Family
+
+    def kind(self, position: int) -> Kind:
+        """What sort of values the column at a position holds."""
+        return self.kinds if isinstance(self.kinds, str) else self.kinds[position]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """All columns in the order of the data, and the blocks that they form."""
+
+    names: Names
+    blocks: tuple[Block, ...]
+
+    def families(self) -> Iterator[tuple[str, Family]]:
+        """Each column with its family."""
+        found = {name: block.family for block in self.blocks for name in block.names}
+        return ((name, found[name]) for name in self.names)
+
+    def __str__(self) -> str:
+        width = max((len(name) for name in self.names), default=0)
+        return "\n".join(f"{name:<{width}}  {family}" for name, family in self.families())
+
+
+def family_of(spec: Any) -> Family:
+    """A family from itself, its class or its name."""
+    if isinstance(spec, Family):
+        return spec
+    if isinstance(spec, type) and issubclass(spec, Family):
+        return spec()
+    known = {name.lower(): getattr(families, name) for name in families.__all__}
+    if isinstance(spec, str) and spec.lower() in known:
+        return family_of(known[spec.lower()])
+    raise InputError(
+        f"{spec!r} is not a family: use one of Bernoulli, Categorical, Multinomial, Complement, Gaussian, LogNormal, "
+        "Poisson, Exponential."
+    )
+
+
+def infer(table: Table, columns: Any = None) -> Schema:
+    """The schema of a table: one family for all, a mapping from name (or tuple of names) to family, or defaults."""
+    if columns is None and isinstance(table, MatrixTable) and is_sparse(table.matrix):
+        columns = Multinomial()
+    if columns is not None and not isinstance(columns, Mapping):
+        return Schema(table.names, (_block(table, range(len(table.names)), family_of(columns)),))
+    if isinstance(table, MatrixTable) and not columns and len(table.names):
+        return Schema(table.names, (_block(table, range(len(table.names)), DEFAULTS[table.kind(0)]),))
+    place = positions_of(table.names)
+    chosen: dict[int, Family] = {}
+    joint: list[tuple[Family, list[int]]] = []
+    for key, spec in (columns or {}).items():
+        positions = _positions(key, place, chosen)
+        family = family_of(spec)
+        chosen.update(dict.fromkeys(positions, family))
+        if family.joint:
+            joint.append((family, positions))
+    alone: dict[Family, list[int]] = {}
+    for position in range(len(table.names)):
+        family = chosen.get(position) or DEFAULTS[table.kind(position)]
+        if not family.joint:
+            alone.setdefault(family, []).append(position)
+    groups = [*alone.items(), *((family, positions) for family, positions in joint)]
+    groups.sort(key=lambda group: group[1][0])
+    return Schema(table.names, tuple(_block(table, positions, family) for family, positions in groups))
+
+
+def _positions(key: Any, place: Mapping[str, int], chosen: Mapping[int, Family]) -> list[int]:
+    """Positions of the column or columns named by a key, each named only once over all."""
+    names = key if isinstance(key, tuple) else (key,)
+    absent = [name for name in names if name not in place]
+    if absent:
+        raise SchemaError(f"columns= names {absent[0]!r}, which the data does not have. {_listed(place)}")
+    positions = [place[name] for name in names]
+    double = [name for name in names if place[name] in chosen]
+    if double or len(set(positions)) < len(positions):
+        raise SchemaError(f"columns= gives {(double or list(names))[0]!r} a family twice: name each column once.")
+    return positions
+
+
+def _listed(place: Mapping[str, int]) -> str:
+    names = list(place)
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return f"Its columns are {', '.join(names[:8])}{more}."
+
+
+def _block(table: Table, positions: Sequence[int], family: Family) -> Block:
+    if isinstance(table, MatrixTable):
+        kinds: Kind | tuple[Kind, ...] = table.kind(0) if len(table.names) else "number"
+        refused = [] if family.accepts(table.kind(0)) else list(positions[:1])
+    else:
+        kinds = tuple(table.kind(position) for position in positions)
+        refused = [p for p, kind in zip(positions, kinds, strict=True) if not family.accepts(kind)]
+    if refused:
+        name, kind = table.names[refused[0]], table.kind(refused[0])
+        raise SchemaError(
+            f"column {name!r} holds {_KIND_WORDS[kind]}, which {type(family).__name__} cannot count: "
+            f"use {type(DEFAULTS[kind]).__name__}, or convert the column."
+        )
+    return Block(select(table.names, positions), kinds, family)
+
+
+_KIND_WORDS: Mapping[Kind, str] = {
+    "number": "numbers",
+    "boolean": "booleans",
+    "string": "text",
+    "date": "dates",
+    "unknown": "only gaps",
+}
+
+
+def unite(a: Schema, b: Schema) -> Schema:
+    """The schema of a sum: a's, with the columns that a could not decide on as b has them."""
+    if a == b:
+        return a
+    mine, theirs = dict(a.families()), dict(b.families())
+    tokens = {name for s in (a, b) for block in s.blocks if block.family.joint for name in block.names}
+    problems = [
+        f"{name!r} only in {'the first' if name in mine else 'the second'}"
+        for name in (mine | theirs)
+        if (name not in mine or name not in theirs) and name not in tokens
+    ]
+    for name in mine.keys() & theirs.keys():
+        one, two = mine[name], theirs[name]
+        if one != two and not isinstance(one, Undecided) and not isinstance(two, Undecided):
+            problems.append(f"{name!r} is {one} in the first, {two} in the second")
+    if problems:
+        raise SchemaError("the models have different columns: " + "; ".join(sorted(problems)[:8]) + ".")
+    names = a.names if len(mine) == len(mine | theirs) else tuple(mine | theirs)
+    kinds = _kinds(b) | {n: k for n, k in _kinds(a).items() if k != "unknown"}
+    united = theirs | {n: f for n, f in mine.items() if not isinstance(f, Undecided)}
+    return Schema(names, _regroup(names, united, kinds, _joint_groups(a, b)))
+
+
+def _kinds(schema: Schema) -> dict[str, Kind]:
+    return {name: block.kind(i) for block in schema.blocks for i, name in enumerate(block.names)}
+
+
+def _joint_groups(a: Schema, b: Schema) -> list[tuple[Family, tuple[str, ...]]]:
+    """Joint blocks of both: of the same family and any column in common are one, over the union of columns."""
+    groups: list[tuple[Family, tuple[str, ...]]] = []
+    rest = [block for block in b.blocks if block.family.joint]
+    for block in a.blocks:
+        if not block.family.joint:
+            continue
+        mine = dict.fromkeys(block.names)
+        partner = [o for o in rest if o.family == block.family and (set(o.names) & set(mine) or len(rest) == 1)]
+        for other in partner[:1]:
+            rest.remove(other)
+            mine |= dict.fromkeys(other.names)
+        groups.append((block.family, tuple(mine)))
+    if rest:
+        raise SchemaError(
+            f"the second model counts {', '.join(rest[0].names[:4])} together as {rest[0].family}, the first does not."
+        )
+    return groups
+
+
+def _regroup(
+    names: Names,
+    of: Mapping[str, Family],
+    kinds: Mapping[str, Kind],
+    joint: Sequence[tuple[Family, tuple[str, ...]]],
+) -> tuple[Block, ...]:
+    alone: dict[Family, list[str]] = {}
+    for name in names:
+        if not of[name].joint:
+            alone.setdefault(of[name], []).append(name)
+    groups = [*((family, tuple(group)) for family, group in alone.items()), *joint]
+    place = positions_of(names)
+    groups.sort(key=lambda group: place[group[1][0]])
+    return tuple(Block(group, tuple(kinds[name] for name in group), family) for family, group in groups)

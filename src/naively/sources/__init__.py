@@ -1,0 +1,114 @@
+"""Arrays and frames → tables of columns. Input is checked here, once."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from naively.errors import InputError
+from naively.names import Numbered
+from naively.sources.frames import table_of_columns, table_of_frame
+from naively.sources.labels import Labels, read_labels, read_weight
+from naively.sources.table import Column, ColumnTable, MatrixTable, Table, countable
+
+__all__ = [
+    "Column",
+    "ColumnTable",
+    "Labels",
+    "MatrixTable",
+    "Table",
+    "read",
+    "read_labels",
+    "read_weight",
+    "split_target",
+]
+
+
+def read(X: Any) -> Table:
+    """A table from an array, a sparse matrix, a frame, or a mapping from name to values."""
+    if isinstance(X, Table):
+        return X
+    if isinstance(X, np.ndarray):
+        return _of_array(X)
+    if _is_sparse(X):
+        return MatrixTable.of(_canonical(X))
+    if isinstance(X, dict):
+        return table_of_columns(X)
+    if hasattr(X, "__arrow_c_stream__") or _is_frame(X):
+        return table_of_frame(X)
+    if isinstance(X, (list, tuple)):
+        if X and isinstance(X[0], dict):
+            import pyarrow as pa
+
+            return table_of_frame(pa.Table.from_pylist(list(X)))
+        return _of_array(_array_of_rows(X))
+    if hasattr(X, "__array__"):
+        return _of_array(np.asarray(X))
+    raise InputError(
+        f"cannot read a {type(X).__name__}: give a NumPy array, a SciPy sparse matrix, a frame (pandas, polars, "
+        "pyarrow, …) or a mapping from column name to values."
+    )
+
+
+def split_target(table: Table, target: str) -> tuple[Table, Any]:
+    """The table without the column to predict, and that column's values."""
+    if target not in table.names:
+        more = f" and {len(table.names) - 8} more" if len(table.names) > 8 else ""
+        raise InputError(f"there is no column {target!r} to predict; the data has {', '.join(table.names[:8])}{more}.")
+    place = table.names.index(target)
+    if isinstance(table, MatrixTable):
+        raise InputError("an array has no named column to predict: give the labels as y.")
+    assert isinstance(table, ColumnTable)
+    rest = tuple(column for column in table.columns if column.name != target)
+    column = table.columns[place]
+    labels: Any = column.x
+    if column.values is not None:
+        labels = [column.values[code] if code >= 0 else None for code in column.x.tolist()]
+    return ColumnTable(tuple(c.name for c in rest), table.n_rows, rest), labels
+
+
+def _is_sparse(X: Any) -> bool:
+    scipy_sparse = sys.modules.get("scipy.sparse")
+    return scipy_sparse is not None and bool(scipy_sparse.issparse(X))
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and not isinstance(X, (list, tuple))
+
+
+def _canonical(X: Any) -> Any:
+    """A CSR or CSC array without duplicate entries; the matrix given is not changed."""
+    matrix = X if X.format in ("csr", "csc") else X.tocsr()
+    matrix = countable(matrix)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
+
+
+def _array_of_rows(rows: Any) -> Any:
+    try:
+        return np.asarray(rows)
+    except ValueError:
+        raise InputError("the rows have different lengths: give every row the same number of values.") from None
+
+
+def _of_array(x: Any) -> Table:
+    if x.ndim != 2:
+        raise InputError(
+            f"the data has {x.ndim} dimension{'s' * (x.ndim != 1)}, shape {x.shape}: give rows and columns; one column "
+            "is x.reshape(-1, 1), one row x.reshape(1, -1)."
+        )
+    if x.dtype.kind in "fiub":
+        return MatrixTable.of(countable(x))
+    if x.dtype.kind in "OUSTM" or x.dtype.kind == "m":
+        names = tuple(Numbered(x.shape[1]))
+        return table_of_columns({name: _plain(x[:, j]) for j, name in enumerate(names)})
+    raise InputError(f"an array of type {x.dtype} cannot be counted: use numbers, booleans or text.")
+
+
+def _plain(column: Any) -> Any:
+    """A column of an object array as a list, of dates as it is."""
+    return column.tolist() if column.dtype.kind in "OUST" else column

@@ -1,0 +1,154 @@
+"""Frames (pandas, polars, pyarrow, anything narwhals or the Arrow PyCapsule interface reads) → a table of columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from naively.errors import InputError
+from naively.sources.table import Column, ColumnTable, countable
+from naively.statistics import Values
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import pyarrow as pa
+
+__all__ = ["column_of_arrow", "table_of_columns", "table_of_frame"]
+
+
+def table_of_frame(frame: Any) -> ColumnTable:
+    """Read a frame; each column stays where it lies if its type allows."""
+    import narwhals as nw
+
+    try:
+        native = nw.from_native(frame, eager_only=False)
+    except TypeError:
+        import pyarrow as pa
+
+        native = nw.from_native(pa.table(frame))
+    if isinstance(native, nw.LazyFrame):
+        native = native.collect()
+    names = _unique(list(native.columns))
+    columns = tuple(
+        _column(name, native[:, position])
+        for position, name in enumerate(names)  # by position: names may be numbers
+    )
+    return ColumnTable(names, len(native), columns)
+
+
+def table_of_columns(columns: dict[Any, Any]) -> ColumnTable:
+    """Read a mapping from name to a list of values."""
+    import pyarrow as pa
+
+    names = _unique(list(columns))
+    read = []
+    for name, values in zip(names, columns.values(), strict=True):
+        try:
+            array = pa.array(values, from_pandas=True)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+            raise _mixed(name, error) from None
+        read.append(column_of_arrow(name, array))
+    lengths = {len(column.x) for column in read}
+    if len(lengths) > 1:
+        described = ", ".join(f"{c.name!r} has {len(c.x)}" for c in read)
+        raise InputError(f"columns of unequal length: {described} rows.")
+    return ColumnTable(names, lengths.pop() if lengths else 0, tuple(read))
+
+
+def _unique(names: list[Any]) -> tuple[str, ...]:
+    """Column names as strings, each once."""
+    found = [str(name) for name in names]
+    double = sorted({name for name in found if found.count(name) > 1}) if len(set(found)) < len(found) else []
+    if double:
+        raise InputError(f"column names must be unique; found more than once: {', '.join(double)}. Rename them.")
+    return tuple(found)
+
+
+def _mixed(name: str, error: Exception) -> InputError:
+    return InputError(
+        f"column {name!r} mixes types or holds something that is no plain value ({error}): make it all numbers, "
+        "all text or all booleans."
+    )
+
+
+def _column(name: str, series: nw.Series[Any]) -> Column:
+    import narwhals as nw
+    import pyarrow as pa
+
+    dtype = series.dtype
+    if dtype.is_numeric() and not isinstance(dtype, nw.Decimal):
+        return Column(name, "number", countable(series.to_numpy()))
+    try:
+        array = series.to_arrow()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        raise _mixed(name, error) from None
+    return column_of_arrow(name, array)
+
+
+def column_of_arrow(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
+    """A column from an Arrow array of any supported type."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+        if isinstance(array, pa.ChunkedArray):  # no chunk at all
+            array = pa.array([], type=array.type)
+    kind = array.type
+    if pa.types.is_null(kind):
+        return Column(name, "unknown", np.full(len(array), np.nan))
+    if pa.types.is_boolean(kind):
+        codes = array.cast(pa.int8()).fill_null(-1).to_numpy(zero_copy_only=False)
+        return Column(name, "boolean", codes, (False, True))
+    if pa.types.is_dictionary(kind):
+        return _coded(name, array)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        text = array.cast(pa.large_string()) if pa.types.is_string_view(kind) else array
+        return _coded(name, text.dictionary_encode())
+    if pa.types.is_temporal(kind):
+        return Column(name, "date", _seconds(array))
+    if pa.types.is_decimal(kind):
+        array = array.cast(pa.float64())
+        kind = array.type
+    if pa.types.is_floating(kind) or pa.types.is_integer(kind):
+        if array.null_count:
+            array = pc.fill_null(array.cast(pa.float64(), safe=False), float("nan"))
+        return Column(name, "number", countable(array.to_numpy(zero_copy_only=False)))
+    raise InputError(f"column {name!r} has type {kind}, which cannot be counted: leave it out, or convert it.")
+
+
+def _coded(name: str, array: pa.DictionaryArray) -> Column:
+    """Codes and values of a dictionary; a null inside the dictionary is a missing value."""
+    values: list[Any] = array.dictionary.to_pylist()
+    codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    if None in values:
+        codes = np.where(codes == values.index(None), -1, codes).astype(np.int32)
+    kept: Values = tuple("" if value is None else value for value in values)
+    if any(not isinstance(value, (str, int, float, bool)) for value in kept):
+        raise InputError(f"column {name!r} has categories of type {array.dictionary.type}: use text or numbers.")
+    return Column(name, "string", codes, kept)
+
+
+def _seconds(array: pa.Array) -> Any:
+    """A date, a time or a duration as seconds (since 1970 for dates); NaN if missing."""
+    import pyarrow as pa
+
+    kind = array.type
+    if pa.types.is_date(kind):
+        array = array.cast(pa.timestamp("s"))
+    elif pa.types.is_time(kind):
+        array = array.cast(pa.time64("us")).cast(pa.int64())
+        return _float(array) / 1e6
+    unit = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[array.type.unit]
+    return _float(array.cast(pa.int64())) / unit
+
+
+def _float(array: pa.Array) -> Any:
+    import pyarrow as pa
+
+    x = array.fill_null(0).to_numpy(zero_copy_only=False).astype(np.float64)
+    if array.null_count:
+        x[array.is_null().to_numpy(zero_copy_only=False)] = np.nan
+    assert pa.types.is_integer(array.type)
+    return x

@@ -1,0 +1,122 @@
+"""Labels and weights, checked once: class codes with the sorted list of classes, and positive weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively.errors import InputError
+
+__all__ = ["Labels", "read_labels", "read_weight"]
+
+Label = str | int | float | bool
+Labels = tuple[tuple[Label, ...], NDArray[np.int32]]
+
+
+def read_labels(y: Any, n_rows: int | None = None) -> Labels:
+    """The classes, sorted, and the class code of each row."""
+    values = _as_array(y)
+    if values.ndim != 1:
+        raise InputError(f"labels have shape {values.shape}: give one label per row, in one dimension.")
+    if n_rows is not None and len(values) != n_rows:
+        raise InputError(f"{n_rows} rows but {len(values)} labels: give one label per row.")
+    if not len(values):
+        raise InputError("no rows: at least one row with a label is needed.")
+    if values.dtype.kind in "iub":
+        return _whole(values)
+    if values.dtype.kind == "f":
+        _refuse_missing(np.isnan(values))
+        classes, codes = np.unique(values, return_inverse=True)
+        return tuple(classes.tolist()), codes.astype(np.int32)
+    return _objects(values.tolist())
+
+
+def _as_array(y: Any) -> NDArray[Any]:
+    """Labels as an array, missing ones still to be seen."""
+    if isinstance(y, np.ndarray):
+        return y
+    if isinstance(y, (list, tuple)):
+        return _object_array(y)
+    if hasattr(y, "to_pylist"):  # Arrow
+        return _object_array(y.to_pylist())
+    if hasattr(y, "to_numpy"):  # pandas, polars, narwhals
+        array = y.to_numpy()
+        return _object_array(array.tolist()) if array.dtype.kind not in "iubfU" else array
+    return np.asarray(y)
+
+
+def _object_array(values: Any) -> NDArray[Any]:
+    out = np.empty(len(values), dtype=object)
+    out[:] = list(values)
+    return out
+
+
+def _whole(values: NDArray[Any]) -> Labels:
+    """Integers and booleans: by counting if their range is small, else by sorting."""
+    if values.dtype.kind == "b":
+        values, restore = values.astype(np.int8), bool
+    else:
+        restore = int
+    low, high = int(values.min()), int(values.max())
+    if high - low < max(1024, min(len(values), 2**22)):
+        shifted = (values - low).astype(np.int32) if low else values.astype(np.int32)
+        there = np.bincount(shifted, minlength=high - low + 1) > 0
+        place = (np.cumsum(there) - 1).astype(np.int32)
+        classes = tuple(restore(v + low) for v in np.flatnonzero(there).tolist())
+        return classes, shifted if there.all() else place[shifted]
+    distinct, codes = np.unique(values, return_inverse=True)
+    return tuple(restore(v) for v in distinct.tolist()), codes.astype(np.int32)
+
+
+def _objects(values: list[Any]) -> Labels:
+    """Anything else, one by one: strings, or Python numbers in a list."""
+    _refuse_missing(np.fromiter((_is_missing(v) for v in values), dtype=bool, count=len(values)))
+    plain = [v.item() if isinstance(v, np.generic) else v for v in values]
+    types = {type(v) for v in plain}
+    if types - {str} and types - {bool} and types - {int, float}:
+        names = ", ".join(sorted(t.__name__ for t in types))
+        raise InputError(f"labels of type {names}: use strings, integers or booleans, and only one of these.")
+    classes = tuple(sorted(set(plain)))
+    place = {label: code for code, label in enumerate(classes)}
+    return classes, np.fromiter((place[v] for v in plain), dtype=np.int32, count=len(plain))
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, (str, bool, int)):
+        return False
+    try:
+        return bool(value != value)
+    except TypeError:  # pandas' NA has no truth value
+        return True
+
+
+def _refuse_missing(missing: NDArray[np.bool_]) -> None:
+    if missing.any():
+        first = int(np.argmax(missing))
+        raise InputError(
+            f"{int(missing.sum())} of {len(missing)} labels are missing, the first in row {first}: "
+            "leave those rows out, or give them a label."
+        )
+
+
+def read_weight(weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Weights as float64, or None if every row counts once."""
+    if weight is None:
+        return None
+    try:
+        array = np.ascontiguousarray(weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("weights must be numbers, one per row.") from None
+    if array.shape != (n_rows,):
+        raise InputError(f"weights have shape {array.shape}: give one number for each of {n_rows} rows.")
+    bad = ~(np.isfinite(array) & (array >= 0))
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise InputError(f"the weight of row {first} is {array[first]}: weights are finite and zero or more.")
+    if not array.any():
+        raise InputError("all weights are zero: at least one row must count.")
+    return array

@@ -1,0 +1,194 @@
+"""A table as the rest of the package sees it: named columns, given out as numbers or as coded values, where they lie."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively import kernels
+from naively.errors import InputError
+from naively.families import Kind
+from naively.names import Names, Numbered
+from naively.statistics import Coded, Numbers, Values
+from naively.statistics.blocks import is_sparse
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array, csr_array
+
+__all__ = ["Column", "ColumnTable", "MatrixTable", "Table", "countable"]
+
+SMALL_CODES = 2**16  # whole numbers from 0 up to this are their own codes
+
+
+_WIDER = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64", "uint64": "float64"}
+
+
+def countable(x: Any) -> Any:
+    """An array or sparse matrix in one of the types that the core reads: itself, or widened."""
+    name = x.dtype.name
+    if name in ("float64", "float32", "int64", "int32", "uint8", "bool"):
+        return x
+    return x.astype(_WIDER.get(name, "float64"))
+
+
+class Table(ABC):
+    """Named columns of equal length."""
+
+    names: Names
+    n_rows: int
+
+    @abstractmethod
+    def kind(self, position: int) -> Kind:
+        """What sort of values a column holds."""
+
+    @abstractmethod
+    def numbers(self, positions: Sequence[int]) -> Numbers:
+        """Some columns as numbers."""
+
+    @abstractmethod
+    def coded(self, positions: Sequence[int]) -> Coded:
+        """Some columns as codes of their distinct values."""
+
+    @abstractmethod
+    def where(self, keep: NDArray[np.bool_]) -> Table:
+        """The rows that are to be kept."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """One column: numbers (NaN = missing), or codes (−1 = missing) with the values that they stand for."""
+
+    name: str
+    kind: Kind
+    x: NDArray[Any]
+    values: Values | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnTable(Table):
+    """Columns one by one: a frame."""
+
+    names: tuple[str, ...]
+    n_rows: int
+    columns: tuple[Column, ...]
+
+    def kind(self, position: int) -> Kind:
+        """What sort of values a column holds."""
+        return self.columns[position].kind
+
+    def numbers(self, positions: Sequence[int]) -> Numbers:
+        """Some columns as numbers, each where it lies."""
+        return Numbers(tuple(_as_number(self.columns[j])[:, None] for j in positions))
+
+    def coded(self, positions: Sequence[int]) -> Coded:
+        """Some columns as codes of their distinct values."""
+        coded = [_as_codes(self.columns[j]) for j in positions]
+        return Coded(tuple(codes[:, None] for codes, _ in coded), tuple(values for _, values in coded))
+
+    def where(self, keep: NDArray[np.bool_]) -> ColumnTable:
+        """The rows that are to be kept."""
+        columns = tuple(Column(c.name, c.kind, c.x[keep], c.values) for c in self.columns)
+        return ColumnTable(self.names, int(keep.sum()), columns)
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixTable(Table):
+    """One dense array or sparse matrix; its columns are x0, x1, … unless they have names."""
+
+    matrix: NDArray[Any] | csr_array | csc_array
+    names: Names
+
+    @classmethod
+    def of(cls, matrix: Any) -> MatrixTable:
+        """Name the columns of an array."""
+        return cls(matrix, Numbered(matrix.shape[1]))
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """How many rows there are."""
+        return int(self.matrix.shape[0])
+
+    def kind(self, position: int) -> Kind:
+        """Numbers, unless the whole array is boolean."""
+        return "boolean" if self.matrix.dtype == np.bool_ else "number"
+
+    def numbers(self, positions: Sequence[int]) -> Numbers:
+        """Runs of neighbouring columns as views."""
+        return Numbers(tuple(self.matrix[:, start:stop] for start, stop in _runs(positions)))
+
+    def coded(self, positions: Sequence[int]) -> Coded:
+        """Small whole numbers are their own codes; other columns are coded one by one."""
+        pieces: list[NDArray[Any]] = []
+        values: list[Values] = []
+        for _, strip in self.numbers(positions).dense():
+            low, high, whole, _ = kernels.column_range(strip)
+            small = whole & (low >= 0) & (high < SMALL_CODES)
+            if small.all() and strip.shape[1]:
+                pieces.append(strip)
+                values.extend(_first_values(top, strip.dtype == np.bool_) for top in high.tolist())
+                continue
+            for j in range(strip.shape[1]):
+                codes, distinct = _distinct(strip[:, j])
+                pieces.append(codes[:, None])
+                values.append(distinct)
+        return Coded(tuple(pieces), tuple(values))
+
+    def where(self, keep: NDArray[np.bool_]) -> MatrixTable:
+        """The rows that are to be kept."""
+        matrix = self.matrix.tocsr() if is_sparse(self.matrix) else self.matrix  # type: ignore[union-attr]
+        return MatrixTable(matrix[keep], self.names)
+
+
+def _runs(positions: Sequence[int]) -> list[tuple[int, int]]:
+    """Positions as runs of neighbours, in order."""
+    if isinstance(positions, range) and positions.step == 1:
+        return [(positions.start, positions.stop)]
+    runs: list[tuple[int, int]] = []
+    for position in positions:
+        if runs and runs[-1][1] == position:
+            runs[-1] = (runs[-1][0], position + 1)
+        else:
+            runs.append((position, position + 1))
+    return runs
+
+
+def _first_values(top: float, boolean: bool) -> Values:
+    """The whole numbers up to the largest; none if the column has no value (top is −∞)."""
+    return (False, True) if boolean else tuple(range(int(max(top, -1.0)) + 1))
+
+
+def _distinct(x: NDArray[Any]) -> tuple[NDArray[np.int32], Values]:
+    """Codes of the distinct numbers of a column; whole numbers become int, so that 1 and 1.0 are one value."""
+    codes = np.full(len(x), -1, dtype=np.int32)
+    there = x == x
+    distinct, inverse = np.unique(x[there], return_inverse=True)
+    codes[there] = inverse
+    return codes, tuple(int(v) if v == v // 1 and abs(v) < 2**63 else v for v in distinct.tolist())
+
+
+def _as_number(column: Column) -> NDArray[Any]:
+    """A column as numbers; booleans are 0 and 1, a column of gaps is all missing."""
+    if column.kind == "string":
+        raise InputError(
+            f"column {column.name!r} holds text, where numbers are needed: "
+            "give it a family for values (Categorical), or turn it into numbers."
+        )
+    if column.kind == "boolean" and (column.x < 0).any():
+        return np.where(column.x < 0, np.nan, column.x.astype(np.float64))
+    return column.x
+
+
+def _as_codes(column: Column) -> tuple[NDArray[Any], Values]:
+    """A column as codes and their values."""
+    if column.values is not None:
+        return column.x, column.values
+    if column.kind == "unknown":
+        return np.full(len(column.x), -1, dtype=np.int32), ()
+    if np.isinf(column.x).any():
+        raise InputError(f"column {column.name!r} holds an infinity: replace it, or mark it as missing.")
+    return _distinct(column.x)

@@ -1,0 +1,95 @@
+"""A statistic: a frozen value that is counted from rows, added and subtracted.
+
+    count(rows A) + count(rows B) = count(rows A and B)                     (1)
+    count(rows A and B) − count(rows B) = count(rows A)                     (2)
+    count(row, weight w) = w · count(row)                                   (3)
+
+Classes and columns are matched by position here (`model.py` matches them by name); values and tokens are part
+of what was counted and are matched by what they are.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["NegativeCountError", "Statistic", "moved", "refuse_negative", "taken"]
+
+_T = TypeVar("_T", bound=np.generic)
+
+
+class NegativeCountError(ValueError):
+    """A subtraction took away what was never counted; `column` is a position, or None for the rows of a class."""
+
+    def __init__(self, class_position: int, column: int | None, found: str) -> None:
+        super().__init__(found)
+        self.class_position = class_position
+        self.column = column
+        self.found = found
+
+
+def refuse_negative(rows: NDArray[np.int64], weight: NDArray[np.float64], taken: NDArray[np.float64]) -> None:
+    """Refuse (class,) or (class, column) counts below zero; `taken` bounds the rounding of the weights."""
+    bad = (rows < 0) | (weight < -1e-9 * (1.0 + taken))
+    if not bad.any():
+        return
+    where = tuple(int(i) for i in np.argwhere(bad)[0])
+    found = f"{rows[where]} rows of weight {weight[where]:g}"
+    raise NegativeCountError(where[0], where[1] if len(where) > 1 else None, found)
+
+
+class Statistic(ABC):
+    """What every statistic can do beside being counted."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def n_classes(self) -> int:
+        """How many classes it distinguishes."""
+
+    @classmethod
+    @abstractmethod
+    def of_no_columns(cls, seen: Any) -> Self:
+        """The statistic of rows in which no column was looked at; `seen` is the weight of the classes."""
+
+    @abstractmethod
+    def __add__(self, other: Self) -> Self: ...
+
+    @abstractmethod
+    def __sub__(self, other: Self) -> Self: ...
+
+    @abstractmethod
+    def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
+        """The same counts where class c stands at places[c] (−1: an empty class, dropped) among n_classes."""
+
+    @abstractmethod
+    def with_columns(self, order: NDArray[np.intp]) -> Self:
+        """The same counts with column order[j] at position j; −1 is a column in which nothing was seen."""
+
+
+def taken(array: NDArray[_T], order: NDArray[np.intp]) -> NDArray[_T]:
+    """An array with its last axis, the columns, in another order; zeros where the order says −1."""
+    out = (
+        np.ascontiguousarray(array[..., order])
+        if array.shape[-1]
+        else np.zeros((*array.shape[:-1], len(order)), array.dtype)
+    )
+    out[..., order < 0] = 0
+    return out
+
+
+def moved(array: NDArray[_T], places: NDArray[np.int32], n_classes: int, axis: int) -> NDArray[_T]:
+    """An array whose class axis is laid out anew, zeros where a class is new."""
+    shape = list(array.shape)
+    shape[axis] = n_classes
+    out = np.zeros(shape, dtype=array.dtype)
+    keep = places >= 0
+    index: list[slice | NDArray[np.intp]] = [slice(None)] * array.ndim
+    source = index.copy()
+    index[axis], source[axis] = places[keep].astype(np.intp), np.flatnonzero(keep)
+    out[tuple(index)] = array[tuple(source)]
+    return out

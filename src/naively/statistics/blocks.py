@@ -1,0 +1,101 @@
+"""What a statistic counts: a block of columns, as numbers or as coded values.
+
+A block is a tuple of pieces side by side, so that the columns of a frame, the slices of an array and a sparse
+matrix are all read where they lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array, csr_array
+
+    Piece = NDArray[Any] | csr_array | csc_array
+
+__all__ = ["Coded", "Numbers", "Value", "Values", "is_sparse"]
+
+Value = str | int | float | bool
+Values = tuple[Value, ...]
+
+
+def is_sparse(piece: Piece) -> bool:
+    """Whether a piece is a SciPy sparse array (implicit zero = the value 0)."""
+    return not isinstance(piece, np.ndarray)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbers:
+    """Columns of numbers; NaN is a missing value. Each piece is (row, column), dense or sparse."""
+
+    pieces: tuple[Piece, ...]
+
+    @classmethod
+    def of(cls, x: Numbers | NDArray[Any]) -> Numbers:
+        """A block of one array; a single column may be given without its second axis."""
+        if isinstance(x, Numbers):
+            return x
+        x = np.asarray(x)
+        return cls((x[:, None] if x.ndim == 1 else x,))
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns there are."""
+        return sum(piece.shape[1] for piece in self.pieces)
+
+    def placed(self) -> Iterator[tuple[slice, Piece]]:
+        """Each piece with the columns that it holds."""
+        start = 0
+        for piece in self.pieces:
+            yield slice(start, start + piece.shape[1]), piece
+            start += piece.shape[1]
+
+    def dense(self, width: int = 64) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """Each piece as a dense array; a sparse one in strips of a few columns, to bound the memory."""
+        for place, piece in self.placed():
+            if isinstance(piece, np.ndarray):
+                yield place, piece
+                continue
+            by_column = piece.tocsc()
+            for start in range(0, piece.shape[1], width):
+                strip = by_column[:, start : start + width].toarray()
+                yield slice(place.start + start, place.start + start + strip.shape[1]), strip
+
+    def rows(self, start: int, stop: int) -> Numbers:
+        """Some of the rows."""
+        return Numbers(tuple(piece[start:stop] for piece in self.pieces))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coded:
+    """Columns of values: piece (row, column) of codes, and for each column the value that each code stands for.
+
+    A code that is negative, NaN or beyond the list is a missing value.
+    """
+
+    pieces: tuple[NDArray[Any], ...]
+    values: tuple[Values, ...]
+
+    @classmethod
+    def of(cls, x: Coded | NDArray[Any]) -> Coded:
+        """A block of one column: each distinct value gets a code."""
+        if isinstance(x, Coded):
+            return x
+        values, codes = np.unique(np.asarray(x), return_inverse=True)
+        return cls((codes.astype(np.int32)[:, None],), (tuple(values.tolist()),))
+
+    def placed(self) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """Each piece with the columns that it holds."""
+        start = 0
+        for piece in self.pieces:
+            yield slice(start, start + piece.shape[1]), piece
+            start += piece.shape[1]
+
+    def rows(self, start: int, stop: int) -> Coded:
+        """Some of the rows."""
+        return Coded(tuple(piece[start:stop] for piece in self.pieces), self.values)

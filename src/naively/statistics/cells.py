@@ -1,0 +1,63 @@
+"""Cells: a sparse table class × token (or value), with sums of weights and a whole number of rows in each cell.
+
+A cell exists while its rows are > 0, whatever the weights, so what was forgotten is gone without a trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively.kernels import Cells
+from naively.statistics.base import NegativeCountError
+
+__all__ = ["class_of_cells", "class_sums", "refuse_negative_cells", "side_by_side", "table_of_cells"]
+
+
+def class_of_cells(cells: Cells) -> NDArray[np.intp]:
+    """The class of each cell."""
+    return np.repeat(np.arange(len(cells.indptr) - 1), np.diff(cells.indptr))
+
+
+def class_sums(cells: Cells, channel: int) -> NDArray[np.float64]:
+    """Sum of one channel over the cells of each class."""
+    return np.bincount(class_of_cells(cells), weights=cells.sums[channel], minlength=len(cells.indptr) - 1)
+
+
+def table_of_cells(cells: Cells, n_tokens: int, values: NDArray[Any]) -> NDArray[np.float64]:
+    """A dense (class, token) table with one number per cell, zero elsewhere."""
+    out = np.zeros((len(cells.indptr) - 1, n_tokens))
+    out[class_of_cells(cells), cells.index] = values
+    return out
+
+
+def refuse_negative_cells(cells: Cells, taken: Cells, describe: Callable[[int], tuple[int | None, str]]) -> None:
+    """Refuse cells with fewer than zero rows, or a weight below zero by more than rounding.
+
+    `describe` tells the column of a cell's index, and what the cell counts.
+    """
+    slack = 1e-9 * (1.0 + (float(taken.sums.max()) if taken.sums.size else 0.0))
+    bad = (cells.rows < 0) | (cells.sums < -slack).any(axis=0)
+    if not bad.any():
+        return
+    first = int(np.argmax(bad))
+    column, what = describe(int(cells.index[first]))
+    found = f"{what}: {cells.rows[first]} rows of weight {cells.sums[-1, first]:g}"
+    raise NegativeCountError(int(class_of_cells(cells)[first]), column, found)
+
+
+def side_by_side(parts: list[tuple[int, Cells]], n_classes: int) -> Cells:
+    """Cells over the slots of several parts, one after the other; each part says how many slots it has."""
+    if len(parts) == 1:
+        return parts[0][1]
+    starts = np.cumsum([0, *(size for size, _ in parts)])
+    owner = np.concatenate([class_of_cells(cells) for _, cells in parts])
+    index = np.concatenate([cells.index + start for (_, cells), start in zip(parts, starts, strict=False)])
+    order = np.lexsort((index, owner))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n_classes))]).astype(np.int64)
+    sums = np.concatenate([cells.sums for _, cells in parts], axis=1)[:, order]
+    rows = np.concatenate([cells.rows for _, cells in parts])[order]
+    return Cells(indptr, index[order].astype(np.int32), np.ascontiguousarray(sums), rows)

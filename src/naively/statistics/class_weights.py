@@ -1,0 +1,60 @@
+"""Class weights: how many rows of each class were counted, and their weight. The class prior is read off it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively.statistics.base import Statistic, moved, refuse_negative
+
+__all__ = ["ClassWeights"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassWeights(Statistic):
+    """Rows and weight per class.
+
+    >>> whole = ClassWeights.count(np.array([0, 1, 1]), np.array([1.0, 1.0, 0.5]), n_classes=2)
+    >>> whole.weight.tolist(), whole.rows.tolist()
+    ([1.0, 1.5], [1, 2])
+    """
+
+    weight: NDArray[np.float64]
+    rows: NDArray[np.int64]
+
+    @classmethod
+    def count(cls, label: NDArray[np.integer], weight: NDArray[np.float64] | None, n_classes: int) -> Self:
+        """Count class codes."""
+        rows = np.bincount(label, minlength=n_classes).astype(np.int64)
+        if weight is None:
+            return cls(rows.astype(np.float64), rows)
+        return cls(np.bincount(label, weights=weight, minlength=n_classes), rows)
+
+    @classmethod
+    def of_no_columns(cls, seen: Self) -> Self:
+        """Of rows in which no column was looked at."""
+        return seen
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes it distinguishes."""
+        return len(self.rows)
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.weight + other.weight, self.rows + other.rows)
+
+    def __sub__(self, other: Self) -> Self:
+        rows, weight = self.rows - other.rows, self.weight - other.weight
+        refuse_negative(rows, weight, other.weight)
+        return type(self)(np.where(rows > 0, weight, 0.0), rows)
+
+    def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
+        """The same counts with the classes laid out anew."""
+        return type(self)(moved(self.weight, places, n_classes, 0), moved(self.rows, places, n_classes, 0))
+
+    def with_columns(self, order: NDArray[np.intp]) -> Self:
+        """Class weights have no columns."""
+        return self

@@ -1,0 +1,51 @@
+"""Nothing: the statistic of columns in which no value was seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively.statistics.base import Statistic
+from naively.statistics.class_weights import ClassWeights
+
+__all__ = ["Nothing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing(Statistic):
+    """No counts, for some number of columns."""
+
+    classes: int
+    n_columns: int
+
+    @classmethod
+    def count(cls, x: Any, label: Any, weight: Any, n_classes: int, n_jobs: int = 1) -> Self:
+        """There is nothing to count in a column of gaps."""
+        return cls(n_classes, len(x.pieces))
+
+    @classmethod
+    def of_no_columns(cls, seen: ClassWeights) -> Self:
+        """Of rows in which no column was looked at."""
+        return cls(seen.n_classes, 0)
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes it distinguishes."""
+        return self.classes
+
+    def __add__(self, other: Self) -> Self:
+        return self
+
+    def __sub__(self, other: Self) -> Self:
+        return self
+
+    def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
+        """Another number of classes."""
+        return type(self)(n_classes, self.n_columns)
+
+    def with_columns(self, order: NDArray[np.intp]) -> Self:
+        """Another number of columns."""
+        return type(self)(self.classes, len(order))
