@@ -38,7 +38,8 @@ def log_odds_against(
     one, two = log_posterior[:, of], log_posterior[:, against]
     neither = np.isneginf(one) & np.isneginf(two)
     prior = log_prior[of] - log_prior[against] if np.isfinite(log_prior[[of, against]]).any() else 0.0
-    return np.subtract(one, two, out=np.full(len(one), prior), where=~neither)
+    out: NDArray[np.float64] = np.full(len(one), prior)
+    return np.subtract(one, two, out=out, where=~neither)
 
 
 def by_odds(log_posterior: NDArray[np.float64], of: int, log_gamma: float) -> NDArray[np.intp]:

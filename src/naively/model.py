@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from naively import decisions, kernels, sources
 from naively.engines import local
 from naively.errors import ImpossibleRowsWarning, InputError, LostDigitsWarning
-from naively.families import Complement
+from naively.families import Complement, Undecided
 from naively.merging import conform, places_of, union_of_classes
 from naively.priors import ClassPrior, PriorLike
 from naively.schema import Schema, infer, unite
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Model", "fit"]
 
+EMPIRICAL = ClassPrior()
 CHUNK = 2**21  # numbers of a (row, class) table that is only needed for an answer: 16 MB
 
 
@@ -64,16 +65,22 @@ def fit(
         table, y, target = *sources.split_target(table, y), y
     classes, label = sources.read_labels(y, table.n_rows)
     weights = sources.read_weight(weight, table.n_rows)
-    if weights is not None and not weights.all():  # rows of weight zero are invisible
-        counted = weights > 0
-        kept = sources.read_labels([classes[code] for code in label[counted].tolist()])
-        table, classes, label, weights = table.where(counted), *kept, weights[counted]
+    if weights is not None and not weights.all():  # rows of weight zero are invisible, and so are their classes
+        table, label, weights = _counting(table, label, weights)
+        present = np.unique(label)
+        classes, label = tuple(classes[c] for c in present), np.searchsorted(present, label).astype(np.int32)
     schema = infer(table, columns)
-    threads = _threads(n_jobs)
-    statistics = local.count(table, schema, label, weights, len(classes), threads)
-    seen = ClassWeights.count(label, weights, len(classes))
+    model = Model.count(table, label, weights, classes, schema, n_jobs)
     named = target if isinstance(target, str) else "class"
-    return Model(schema, classes, seen, statistics, ClassPrior.of(prior, classes), named, n_jobs)
+    return replace(model, prior=ClassPrior.of(prior, classes), target=named)
+
+
+def _counting(
+    table: sources.Table, label: NDArray[np.int32], weight: NDArray[np.float64]
+) -> tuple[sources.Table, NDArray[np.int32], NDArray[np.float64]]:
+    """The rows whose weight is not zero."""
+    counted = weight > 0
+    return table.where(counted), label[counted], weight[counted]
 
 
 def _threads(n_jobs: int | None) -> int:
@@ -93,9 +100,23 @@ class Model:
     classes: tuple[Any, ...]
     seen: ClassWeights
     statistics: tuple[Statistic, ...]
-    prior: ClassPrior = ClassPrior()
+    prior: ClassPrior = EMPIRICAL
     target: str = "class"
     n_jobs: int | None = None
+
+    @classmethod
+    def count(
+        cls,
+        table: sources.Table,
+        label: NDArray[np.int32],
+        weight: NDArray[np.float64] | None,
+        classes: tuple[Any, ...],
+        schema: Schema,
+        n_jobs: int | None = None,
+    ) -> Model:
+        """Count a table that has been read and checked; `label` holds positions in `classes`."""
+        statistics = local.count(table, schema, label, weight, len(classes), _threads(n_jobs))
+        return cls(schema, classes, ClassWeights.count(None, label, weight, len(classes)), statistics, n_jobs=n_jobs)
 
     @property
     def class_counts(self) -> NDArray[np.float64]:
@@ -167,7 +188,7 @@ class Model:
         if sum(option is not None for option in (odds, threshold, costs)) > 1:
             raise InputError("give one of odds=, threshold= and costs=, not several.")
         if odds is None and threshold is None and costs is None:
-            return self._names(self._best(X))
+            return self._names(self.best(X))
         if costs is not None:
             return self._names(decisions.by_costs(self.posterior(X), costs))
         if threshold is not None and np.ndim(threshold) == 0 and not isinstance(threshold, dict):
@@ -182,7 +203,7 @@ class Model:
         gamma = decisions.log_threshold(odds, threshold)
         return self._names(decisions.by_odds(self.log_posterior(X), self._position(of), gamma))
 
-    def _best(self, X: Any) -> NDArray[np.int32]:
+    def best(self, X: Any) -> NDArray[np.int32]:
         """Position of the most probable class, a chunk of rows at a time."""
         table = sources.read(X)
         views = local.views(table, self.schema)
@@ -198,7 +219,7 @@ class Model:
         return best
 
     def _names(self, positions: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(self.classes)[positions]
+        return np.asarray(np.asarray(self.classes)[positions])
 
     def _position(self, label: Any) -> int:
         if label is None:
@@ -233,6 +254,30 @@ class Model:
         from naively.sampling import sample
 
         return sample(self, n, label, seed)
+
+    def of_rows(self, X: Any, y: Any, weight: Any = None) -> Model:
+        """The model of some rows alone, counted as this one was: what `update` adds and `forget` takes away."""
+        table = sources.read(X)
+        classes, label = sources.read_labels(y, table.n_rows)
+        weights = sources.read_weight(weight, table.n_rows)
+        if weights is not None and not weights.all():
+            table, label, weights = _counting(table, label, weights)
+        schema = self.schema
+        if any(isinstance(block.family, Undecided) for block in schema.blocks):
+            schema = infer(table, {n: f for n, f in schema.families() if not isinstance(f, Undecided)})
+        return Model.count(table, label, weights, classes, schema, self.n_jobs)
+
+    def update(self, X: Any, y: Any, weight: Any = None) -> Model:
+        """This model taught some more rows; a new value."""
+        return self + self.of_rows(X, y, weight)
+
+    def forget(self, X: Any, y: Any, weight: Any = None) -> Model:
+        """This model without some of its rows, as if they had never been counted; a new value."""
+        return self - self.of_rows(X, y, weight)
+
+    def with_classes(self, classes: Sequence[Any]) -> Model:
+        """This model with further classes, of which no row was seen yet."""
+        return self._laid_out(self.schema, union_of_classes(self.classes, tuple(classes)))
 
     def __add__(self, other: Model) -> Model:
         if not isinstance(other, Model):

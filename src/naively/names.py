@@ -21,10 +21,10 @@ class Numbered(Sequence[str]):
     (['x0', 'x1', 'x2'], 'x1', 2, False)
     """
 
-    count: int
+    length: int
 
     def __len__(self) -> int:
-        return self.count
+        return self.length
 
     @overload
     def __getitem__(self, item: int) -> str: ...
@@ -32,11 +32,11 @@ class Numbered(Sequence[str]):
     def __getitem__(self, item: slice) -> tuple[str, ...]: ...
     def __getitem__(self, item: int | slice) -> str | tuple[str, ...]:
         if isinstance(item, slice):
-            return tuple(f"x{i}" for i in range(self.count)[item])
-        return f"x{range(self.count)[item]}"
+            return tuple(f"x{i}" for i in range(self.length)[item])
+        return f"x{range(self.length)[item]}"
 
     def __iter__(self) -> Iterator[str]:
-        return (f"x{i}" for i in range(self.count))
+        return (f"x{i}" for i in range(self.length))
 
     def __contains__(self, name: object) -> bool:
         return self._position(name) is not None
@@ -52,7 +52,7 @@ class Numbered(Sequence[str]):
         if not (isinstance(name, str) and name[:1] == "x" and name[1:].isdecimal() and name.isascii()):
             return None
         position = int(name[1:])
-        return position if position < self.count and name == f"x{position}" else None
+        return position if position < self.length and name == f"x{position}" else None
 
 
 Names = tuple[str, ...] | Numbered

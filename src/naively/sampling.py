@@ -41,7 +41,7 @@ def sample(model: Model, n: int, label: Any = None, seed: int | None = None) -> 
     return pa.table([*(columns[name] for name in model.schema.names), classes], names=names)
 
 
-def _arrow(values: NDArray[Any], kind: Kind) -> pa.Array:
+def _arrow(values: NDArray[Any], kind: Kind) -> Any:
     """Drawn values as an Arrow array of the kind that was counted."""
     import pyarrow as pa
 

@@ -35,12 +35,8 @@ def count(
     for block, view in zip(schema.blocks, views(table, schema), strict=True):
         if isinstance(view, Numbers):
             view = block.family.transform(view)
-        arguments: tuple[Any, ...] = (view, label, weight, n_classes, n_jobs)
         try:
-            if block.family.statistic is TokenCounts:
-                found.append(TokenCounts.count(*arguments, tokens=block.names))
-            else:
-                found.append(block.family.statistic.count(*arguments))  # type: ignore[attr-defined]
+            statistic = block.family.statistic.count(view, label, weight, n_classes, n_jobs)
         except TooLargeError as error:
             name = block.names[error.column]
             if np.isinf(error.found):
@@ -49,6 +45,7 @@ def count(
                 f"column {name!r} holds {error.found:g}; values beyond 1e150 cannot be trained on: rescale it, "
                 "or mark them as missing."
             ) from None
+        found.append(statistic.renamed(block.names) if isinstance(statistic, TokenCounts) else statistic)
     return tuple(found)
 
 

@@ -6,7 +6,7 @@
 
 N_jkc counts value k of column j in class c (`ValueCounts`), N_jc the rows that have a value. With `shared=True` all
 columns of the block have one distribution, and N_kc adds over the columns (document 001, "single distribution").
-The values are those seen, and those in `values`. A value that is neither is zero evidence. A class
+The values are those seen, and those in `values`, or the codes 0 … sizes[j] − 1 of column j. A value that is neither is zero evidence. A class
 without a value in a column takes the counts of all classes there.
 Source: documents 001; 003 (K outcomes).
 """
@@ -52,6 +52,7 @@ class Categorical(Family):
     alpha: Any = 1.0
     values: tuple[Value, ...] | None = None
     shared: bool = False
+    sizes: tuple[int, ...] | None = None
 
     statistic = ValueCounts
     kinds = ("number", "boolean", "string", "date")
@@ -82,8 +83,9 @@ class Categorical(Family):
         if self.shared:
             columns = [_added_up(columns)] * len(columns)
         fitted = []
-        for values, counts in columns[:1] if self.shared else columns:
-            named, full = _with_declared(values, counts, self.values)
+        for j, (values, counts) in enumerate(columns[:1] if self.shared else columns):
+            declared = self.values if self.sizes is None else tuple(range(self.sizes[j]))
+            named, full = _with_declared(values, counts, declared)
             fitted.append((named, _log_probability(full, pseudo_counts(self.alpha, named, classes))))
         if self.shared:
             fitted *= len(columns)
@@ -143,7 +145,8 @@ def _with_declared(
     """Values seen and values declared, with zero counts for those never seen."""
     if declared is None:
         return values, counts
-    more = tuple(value for value in declared if value not in set(values))
+    seen = set(values)
+    more = tuple(value for value in declared if value not in seen)
     return values + more, np.concatenate([counts, np.zeros((len(more), counts.shape[1]))])
 
 

@@ -107,5 +107,6 @@ class InfiniteValueError(InputError):
     """A row to be scored holds an infinity; `column` is its position in the block."""
 
     def __init__(self, column: int) -> None:
+        """Say where."""
         super().__init__("infinite value")
         self.column = column

@@ -158,11 +158,11 @@ def _each(x: Numbers, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Numbers
 
 def _presence(x: NDArray[Any]) -> NDArray[Any]:
     """1 where there is a count, 0 where there is none or a gap."""
-    return ((x != 0) & (x == x)).astype(np.float64)
+    return np.asarray((x != 0) & (x == x), dtype=np.float64)
 
 
 def _gap(x: NDArray[Any]) -> NDArray[Any]:
-    return np.isnan(x).astype(np.float64)
+    return np.asarray(np.isnan(x), dtype=np.float64)
 
 
 def _missing(x: Numbers) -> Numbers | None:

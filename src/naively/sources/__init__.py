@@ -98,8 +98,8 @@ def _array_of_rows(rows: Any) -> Any:
 def _of_array(x: Any) -> Table:
     if x.ndim != 2:
         raise InputError(
-            f"the data has {x.ndim} dimension{'s' * (x.ndim != 1)}, shape {x.shape}: give rows and columns; one column "
-            "is x.reshape(-1, 1), one row x.reshape(1, -1)."
+            f"Expected 2D array, got {x.ndim}D array of shape {x.shape} instead. Reshape your data: one column is "
+            "x.reshape(-1, 1), one row x.reshape(1, -1)."
         )
     if x.dtype.kind in "fiub":
         return MatrixTable.of(countable(x))

@@ -12,7 +12,6 @@ from naively.statistics import Values
 
 if TYPE_CHECKING:
     import narwhals as nw
-    import pyarrow as pa
 
 __all__ = ["column_of_arrow", "table_of_columns", "table_of_frame"]
 
@@ -86,7 +85,7 @@ def _column(name: str, series: nw.Series[Any]) -> Column:
     return column_of_arrow(name, array)
 
 
-def column_of_arrow(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
+def column_of_arrow(name: str, array: Any) -> Column:
     """A column from an Arrow array of any supported type."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -118,7 +117,7 @@ def column_of_arrow(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
     raise InputError(f"column {name!r} has type {kind}, which cannot be counted: leave it out, or convert it.")
 
 
-def _coded(name: str, array: pa.DictionaryArray) -> Column:
+def _coded(name: str, array: Any) -> Column:
     """Codes and values of a dictionary; a null inside the dictionary is a missing value."""
     values: list[Any] = array.dictionary.to_pylist()
     codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
@@ -130,7 +129,7 @@ def _coded(name: str, array: pa.DictionaryArray) -> Column:
     return Column(name, "string", codes, kept)
 
 
-def _seconds(array: pa.Array) -> Any:
+def _seconds(array: Any) -> Any:
     """A date, a time or a duration as seconds (since 1970 for dates); NaN if missing."""
     import pyarrow as pa
 
@@ -144,7 +143,7 @@ def _seconds(array: pa.Array) -> Any:
     return _float(array.cast(pa.int64())) / unit
 
 
-def _float(array: pa.Array) -> Any:
+def _float(array: Any) -> Any:
     import pyarrow as pa
 
     x = array.fill_null(0).to_numpy(zero_copy_only=False).astype(np.float64)

@@ -55,10 +55,8 @@ def _object_array(values: Any) -> NDArray[Any]:
 
 def _whole(values: NDArray[Any]) -> Labels:
     """Integers and booleans: by counting if their range is small, else by sorting."""
-    if values.dtype.kind == "b":
-        values, restore = values.astype(np.int8), bool
-    else:
-        restore = int
+    restore: type[int] = bool if values.dtype.kind == "b" else int
+    values = values.astype(np.int8) if restore is bool else values
     low, high = int(values.min()), int(values.max())
     if high - low < max(1024, min(len(values), 2**22)):
         shifted = (values - low).astype(np.int32) if low else values.astype(np.int32)

@@ -1,4 +1,4 @@
-"""A table as the rest of the package sees it: named columns, given out as numbers or as coded values, where they lie."""
+"""A table as the rest of the package sees it: named columns, as numbers or as coded values, where they lie."""
 
 from __future__ import annotations
 

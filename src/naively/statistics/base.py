@@ -25,6 +25,7 @@ class NegativeCountError(ValueError):
     """A subtraction took away what was never counted; `column` is a position, or None for the rows of a class."""
 
     def __init__(self, class_position: int, column: int | None, found: str) -> None:
+        """Say where, and what would be left."""
         super().__init__(found)
         self.class_position = class_position
         self.column = column
@@ -50,6 +51,11 @@ class Statistic(ABC):
     @abstractmethod
     def n_classes(self) -> int:
         """How many classes it distinguishes."""
+
+    @classmethod
+    @abstractmethod
+    def count(cls, x: Any, label: Any, weight: NDArray[np.float64] | None, n_classes: int, n_jobs: int = 1) -> Self:
+        """Count rows: values, class codes, and weights (None: every row once)."""
 
     @classmethod
     @abstractmethod

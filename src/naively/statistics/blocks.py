@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from scipy.sparse import csc_array, csr_array
-
-    Piece = NDArray[Any] | csr_array | csc_array
+Piece = Any  # an array (row, column), or a CSR or CSC matrix: what differs is asked by `is_sparse`
 
 __all__ = ["Coded", "Numbers", "Value", "Values", "is_sparse"]
 

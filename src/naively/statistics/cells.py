@@ -24,7 +24,8 @@ def class_of_cells(cells: Cells) -> NDArray[np.intp]:
 
 def class_sums(cells: Cells, channel: int) -> NDArray[np.float64]:
     """Sum of one channel over the cells of each class."""
-    return np.bincount(class_of_cells(cells), weights=cells.sums[channel], minlength=len(cells.indptr) - 1)
+    sums = np.bincount(class_of_cells(cells), weights=cells.sums[channel], minlength=len(cells.indptr) - 1)
+    return sums.astype(np.float64)
 
 
 def table_of_cells(cells: Cells, n_tokens: int, values: NDArray[Any]) -> NDArray[np.float64]:

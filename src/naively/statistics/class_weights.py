@@ -17,7 +17,7 @@ __all__ = ["ClassWeights"]
 class ClassWeights(Statistic):
     """Rows and weight per class.
 
-    >>> whole = ClassWeights.count(np.array([0, 1, 1]), np.array([1.0, 1.0, 0.5]), n_classes=2)
+    >>> whole = ClassWeights.count(None, np.array([0, 1, 1]), np.array([1.0, 1.0, 0.5]), n_classes=2)
     >>> whole.weight.tolist(), whole.rows.tolist()
     ([1.0, 1.5], [1, 2])
     """
@@ -26,12 +26,14 @@ class ClassWeights(Statistic):
     rows: NDArray[np.int64]
 
     @classmethod
-    def count(cls, label: NDArray[np.integer], weight: NDArray[np.float64] | None, n_classes: int) -> Self:
-        """Count class codes."""
+    def count(
+        cls, x: None, label: NDArray[np.integer], weight: NDArray[np.float64] | None, n_classes: int, n_jobs: int = 1
+    ) -> Self:
+        """Count class codes; there are no columns to look at."""
         rows = np.bincount(label, minlength=n_classes).astype(np.int64)
         if weight is None:
             return cls(rows.astype(np.float64), rows)
-        return cls(np.bincount(label, weights=weight, minlength=n_classes), rows)
+        return cls(np.bincount(label, weights=weight, minlength=n_classes).astype(np.float64), rows)
 
     @classmethod
     def of_no_columns(cls, seen: Self) -> Self:

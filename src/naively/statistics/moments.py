@@ -34,6 +34,7 @@ class TooLargeError(ValueError):
     """A column holds an infinity, or a value beyond `LARGEST`."""
 
     def __init__(self, column: int, found: float) -> None:
+        """Say where, and what was found."""
         super().__init__(f"found {found}")
         self.column = column
         self.found = found
@@ -61,11 +62,11 @@ class Moments(Statistic):
         n_jobs: int = 1,
     ) -> Self:
         """Count rows of numbers; equation (1)."""
-        label = np.ascontiguousarray(label, dtype=np.int32)
+        codes = np.ascontiguousarray(label, dtype=np.int32)
         parts = []
         for place, piece in Numbers.of(x).dense():
             array = piece if piece.dtype in (np.float64, np.float32) else piece.astype(np.float64)
-            rows, state, largest = kernels.count_moments(array, label, weight, n_classes, n_jobs)
+            rows, state, largest = kernels.count_moments(array, codes, weight, n_classes, n_jobs)
             if not (largest <= LARGEST).all():
                 column = int(np.argmax(~(largest <= LARGEST)))
                 raise TooLargeError(place.start + column, float(largest[column]))
@@ -82,12 +83,12 @@ class Moments(Statistic):
     @property
     def n_classes(self) -> int:
         """How many classes it distinguishes."""
-        return self.rows.shape[0]
+        return len(self.rows)
 
     @property
     def weight(self) -> NDArray[np.float64]:
         """Sum of weights, per class and column."""
-        return self.state[0]
+        return np.asarray(self.state[0])
 
     @property
     def mean(self) -> NDArray[np.float64]:

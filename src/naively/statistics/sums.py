@@ -91,12 +91,12 @@ class Sums(Statistic):
     @property
     def n_classes(self) -> int:
         """How many classes it distinguishes."""
-        return self.rows.shape[0]
+        return len(self.rows)
 
     @property
     def total(self) -> NDArray[np.float64]:
         """Σ w x per class and column."""
-        return self.parts[0] + self.parts[1]
+        return np.asarray(self.parts[0] + self.parts[1])
 
     def __add__(self, other: Self) -> Self:
         parts = add_pairs((self.parts[0], self.parts[1]), (other.parts[0], other.parts[1]))

@@ -52,14 +52,14 @@ class TokenCounts(Statistic):
         tokens: Names | None = None,
     ) -> Self:
         """Count rows of numbers; equations (1) and (2)."""
-        label = np.ascontiguousarray(label, dtype=np.int32)
+        codes = np.ascontiguousarray(label, dtype=np.int32)
         block = Numbers.of(x)
         present, missing = [], []
         for _, piece in block.placed():
-            cells, gaps = _count_piece(piece, label, weight, n_classes, n_jobs)
+            cells, gaps = _count_piece(piece, codes, weight, n_classes, n_jobs)
             present.append((piece.shape[1], cells))
             missing.append((piece.shape[1], gaps))
-        seen = ClassWeights.count(label, weight, n_classes)
+        seen = ClassWeights.count(None, codes, weight, n_classes)
         names = Numbered(block.n_columns) if tokens is None else tokens
         return cls(names, side_by_side(present, n_classes), side_by_side(missing, n_classes), seen)
 

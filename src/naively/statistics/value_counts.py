@@ -54,12 +54,12 @@ class ValueCounts(Statistic):
         n_jobs: int = 1,
     ) -> Self:
         """Count rows of coded values; equation (1)."""
-        label = np.ascontiguousarray(label, dtype=np.int32)
+        codes = np.ascontiguousarray(label, dtype=np.int32)
         coded = Coded.of(x)
         parts = []
         for place, piece in coded.placed():
             sizes = np.array([len(values) for values in coded.values[place]], dtype=np.int64)
-            parts.append((int(sizes.sum()), _count_piece(piece, sizes, label, weight, n_classes, n_jobs)))
+            parts.append((int(sizes.sum()), _count_piece(piece, sizes, codes, weight, n_classes, n_jobs)))
         return cls(coded.values, side_by_side(parts, n_classes))._sorted()
 
     @classmethod

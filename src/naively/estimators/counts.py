@@ -1,0 +1,155 @@
+"""`MultinomialNB`, `ComplementNB` and `BernoulliNB`: scikit-learn's classes for counts of features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_non_negative
+
+from naively.estimators.drop_in import DiscreteNB
+from naively.families import Bernoulli, Complement, Family, Multinomial
+from naively.statistics import TokenCounts
+from naively.statistics.blocks import is_sparse
+
+__all__ = ["BernoulliNB", "ComplementNB", "MultinomialNB"]
+
+
+class _TokenNB(DiscreteNB):
+    """Classes whose statistic is token counts."""
+
+    def _tokens(self) -> TokenCounts:
+        statistic = self._statistic
+        assert isinstance(statistic, TokenCounts)
+        return statistic
+
+    @property
+    def feature_count_(self) -> NDArray[np.float64]:
+        """Weighted occurrences of each feature, (class, feature)."""
+        return self._tokens().occurrences()
+
+    @property
+    def feature_log_prob_(self) -> NDArray[np.float64]:
+        """Log weight of each feature, (class, feature)."""
+        parameters = self.model_.parameters[0]
+        return np.ascontiguousarray(parameters.form.weights(parameters.n_tokens).T)
+
+
+class MultinomialNB(_TokenNB):
+    """Drop-in for `sklearn.naive_bayes.MultinomialNB`; see `naively.Multinomial`.
+
+    >>> MultinomialNB().fit([[2, 1, 0], [0, 1, 1]], [0, 1]).predict([[1, 0, 0]]).tolist()
+    [0]
+    """
+
+    def __init__(
+        self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
+    ) -> None:
+        """Keep the parameters as they are."""
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _family(self) -> Family:
+        return Multinomial(self._smoothing(), unseen="smooth", fractional=True)
+
+    def _counting_family(self) -> Family:
+        return Multinomial(fractional=True)
+
+    def _checked(self, X: Any, reset: bool) -> Any:
+        checked = super()._checked(X, reset)
+        check_non_negative(checked, "MultinomialNB (input X)")
+        return checked
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class ComplementNB(_TokenNB):
+    """Drop-in for `sklearn.naive_bayes.ComplementNB`; see `naively.Complement`."""
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        norm: bool = False,
+    ) -> None:
+        """Keep the parameters as they are."""
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.norm = norm
+
+    def _family(self) -> Family:
+        return Complement(self._smoothing(), norm=self.norm, unseen="smooth", fractional=True)
+
+    def _counting_family(self) -> Family:
+        return Complement(fractional=True)
+
+    def _checked(self, X: Any, reset: bool) -> Any:
+        checked = super()._checked(X, reset)
+        check_non_negative(checked, "ComplementNB (input X)")
+        return checked
+
+    @property
+    def feature_all_(self) -> NDArray[np.float64]:
+        """Weighted occurrences of each feature over all classes."""
+        return np.asarray(self.feature_count_.sum(axis=0))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class BernoulliNB(_TokenNB):
+    """Drop-in for `sklearn.naive_bayes.BernoulliNB`; see `naively.Bernoulli`."""
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+    ) -> None:
+        """Keep the parameters as they are."""
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _family(self) -> Family:
+        alpha = self._smoothing()
+        return Bernoulli(alpha, alpha)
+
+    def _counting_family(self) -> Family:
+        return Bernoulli()
+
+    def _checked(self, X: Any, reset: bool) -> Any:
+        checked = super()._checked(X, reset)
+        if self.binarize is None:
+            return checked
+        if not is_sparse(checked):
+            return checked > self.binarize
+        if self.binarize < 0:
+            raise ValueError("Cannot binarize a sparse matrix with threshold < 0")
+        pattern = checked.copy() if reset is None else type(checked)(checked, copy=False)
+        pattern.data = checked.data > self.binarize
+        return pattern
+
+    @property
+    def feature_log_prob_(self) -> NDArray[np.float64]:
+        """log θ, (class, feature)."""
+        odds = super().feature_log_prob_
+        return np.asarray(-np.logaddexp(0.0, -odds))

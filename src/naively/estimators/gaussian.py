@@ -1,0 +1,108 @@
+"""`GaussianNB`: scikit-learn's class for real numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
+
+from naively.errors import InputError
+from naively.estimators.drop_in import DropIn
+from naively.families import Family, Gaussian
+from naively.model import Model
+from naively.priors import ClassPrior
+from naively.statistics import Moments
+
+__all__ = ["GaussianNB"]
+
+
+class GaussianNB(DropIn):
+    """Drop-in for `sklearn.naive_bayes.GaussianNB`; see `naively.Gaussian`.
+
+    `epsilon_` is var_smoothing times the largest variance of a column over all rows counted so far.
+
+    >>> GaussianNB().fit([[1.0], [2.0], [8.0], [9.0]], [0, 0, 1, 1]).theta_.ravel().tolist()
+    [1.5, 8.5]
+    """
+
+    def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
+        """Keep the parameters as they are."""
+        self.priors = priors
+        self.var_smoothing = var_smoothing
+
+    def _family(self) -> Family:
+        return Gaussian(floor=0.0, added=float(self.epsilon_), borrow=False)
+
+    def _counting_family(self) -> Family:
+        return Gaussian()
+
+    def _class_prior(self) -> ClassPrior:
+        if self.priors is None:
+            return ClassPrior()
+        priors = np.asarray(self.priors, dtype=np.float64)
+        if len(priors) != len(self.classes_):
+            raise ValueError("Number of priors must match number of classes.")
+        if not np.isclose(priors.sum(), 1.0):
+            raise ValueError("The sum of the priors should be 1.")
+        if (priors < 0).any():
+            raise ValueError("Priors must be non-negative.")
+        return ClassPrior.of(priors / priors.sum(), self.classes_.tolist())
+
+    def _checked(self, X: Any, reset: bool) -> Any:
+        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
+
+    def _count(self, X: Any, labels: NDArray[Any], sample_weight: Any) -> Model:
+        """Count, and refuse gaps and infinities as scikit-learn does, without a pass of their own."""
+        try:
+            model = super()._count(X, labels, sample_weight)
+        except InputError as error:
+            if "infinity" in str(error):
+                raise ValueError(f"Input X contains infinity or a value too large for {X.dtype!r}.") from error
+            raise
+        statistic = model.statistics[0]
+        if (statistic.rows != model.seen.rows[:, None]).any():
+            _refuse_nan(self)
+        self._dtype = X.dtype
+        return model
+
+    def _read(self, X: Any) -> Any:
+        table = super()._read(X)
+        if np.isnan(np.sum(table.matrix, dtype=np.float64)) and np.isnan(table.matrix).any():
+            _refuse_nan(self)
+        return table
+
+    def _moments(self) -> Moments:
+        statistic = self._statistic
+        assert isinstance(statistic, Moments)
+        return statistic
+
+    @property
+    def epsilon_(self) -> float:
+        """What is added to every variance."""
+        whole = self._moments().pooled()
+        variance = whole.squares / np.maximum(whole.weight, 1e-300)
+        return float(self.var_smoothing * variance.max(initial=0.0))
+
+    @property
+    def theta_(self) -> NDArray[Any]:
+        """Mean of each column, (class, column)."""
+        return np.asarray(self.model_.parameters[0].mean, dtype=self._dtype)
+
+    @property
+    def var_(self) -> NDArray[Any]:
+        """Variance of each column, `epsilon_` included, (class, column)."""
+        return np.asarray(self.model_.parameters[0].variance, dtype=self._dtype)
+
+    @property
+    def class_prior_(self) -> NDArray[Any]:
+        """π_c, per class."""
+        return np.asarray(np.exp(self.model_.log_prior), dtype=self._dtype)
+
+
+def _refuse_nan(estimator: GaussianNB) -> None:
+    raise ValueError(
+        f"Input X contains NaN.\n{type(estimator).__name__} does not accept missing values encoded as NaN natively; "
+        "naively.NaiveBayes does: it leaves them out of the sum."
+    )
