@@ -13,6 +13,7 @@ from naively.families import (
     LogNormal,
     Multinomial,
     Poisson,
+    Text,
 )
 from naively.model import Model, fit
 from naively.priors import ClassPrior, Dirichlet
@@ -46,6 +47,7 @@ __all__ = [
     "NaiveBayes",
     "Poisson",
     "SchemaError",
+    "Text",
     "fit",
 ]
 

@@ -63,6 +63,7 @@ def _partner(
     """The block of the same family (and, if joint, of columns in common); none seen if there is no such block."""
     shared = set(wanted.names)
     for block, statistic in zip(schema.blocks, statistics, strict=True):
-        if block.family == wanted.family and (not block.family.joint or shared & set(block.names)):
+        alone = not (block.family.joint or block.family.apart)
+        if block.family == wanted.family and (alone or shared & set(block.names)):
             return block.names, statistic
     return (), wanted.family.statistic.of_no_columns(seen)

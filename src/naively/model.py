@@ -113,9 +113,10 @@ class Model:
         classes: tuple[Any, ...],
         schema: Schema,
         n_jobs: int | None = None,
+        like: Sequence[Statistic] = (),
     ) -> Model:
         """Count a table that has been read and checked; `label` holds positions in `classes`."""
-        statistics = local.count(table, schema, label, weight, len(classes), _threads(n_jobs))
+        statistics = local.count(table, schema, label, weight, len(classes), _threads(n_jobs), like)
         return cls(schema, classes, ClassWeights.count(None, label, weight, len(classes)), statistics, n_jobs=n_jobs)
 
     @property
@@ -262,10 +263,11 @@ class Model:
         weights = sources.read_weight(weight, table.n_rows)
         if weights is not None and not weights.all():
             table, label, weights = _counting(table, label, weights)
-        schema = self.schema
+        schema, like = self.schema, self.statistics
         if any(isinstance(block.family, Undecided) for block in schema.blocks):
             schema = infer(table, {n: f for n, f in schema.families() if not isinstance(f, Undecided)})
-        return Model.count(table, label, weights, classes, schema, self.n_jobs)
+            like = ()
+        return Model.count(table, label, weights, classes, schema, self.n_jobs, like)
 
     def update(self, X: Any, y: Any, weight: Any = None) -> Model:
         """This model taught some more rows; a new value."""

@@ -12,9 +12,9 @@ from typing import Any
 
 from naively import families
 from naively.errors import InputError, SchemaError
-from naively.families import Bernoulli, Categorical, Family, Gaussian, Kind, Multinomial, Undecided
+from naively.families import Bernoulli, Categorical, Family, Gaussian, Kind, Multinomial, Text, Undecided
 from naively.names import Names, positions_of, select
-from naively.sources import MatrixTable, Table
+from naively.sources import ArrowStrings, Column, ColumnTable, ListOfStrings, MatrixTable, Table
 from naively.statistics.blocks import is_sparse
 
 __all__ = ["Block", "Schema", "infer", "unite"]
@@ -77,6 +77,8 @@ def infer(table: Table, columns: Any = None) -> Schema:
     """The schema of a table: one family for all, a mapping from name (or tuple of names) to family, or defaults."""
     if columns is None and isinstance(table, MatrixTable) and is_sparse(table.matrix):
         columns = Multinomial()
+    if columns is not None and not isinstance(columns, Mapping) and family_of(columns).apart:
+        columns = dict.fromkeys(table.names, family_of(columns))
     if columns is not None and not isinstance(columns, Mapping):
         return Schema(table.names, (_block(table, range(len(table.names)), family_of(columns)),))
     if isinstance(table, MatrixTable) and not columns and len(table.names):
@@ -90,14 +92,35 @@ def infer(table: Table, columns: Any = None) -> Schema:
         chosen.update(dict.fromkeys(positions, family))
         if family.joint:
             joint.append((family, positions))
-    alone: dict[Family, list[int]] = {}
-    for position in range(len(table.names)):
-        family = chosen.get(position) or DEFAULTS[table.kind(position)]
+    alone: dict[tuple[Family, str], list[int]] = {}
+    for position, name in enumerate(table.names):
+        family = chosen.get(position) or _default(table, position)
         if not family.joint:
-            alone.setdefault(family, []).append(position)
-    groups = [*alone.items(), *((family, positions) for family, positions in joint)]
+            alone.setdefault((family, name if family.apart else ""), []).append(position)
+    groups = [*((family, found) for (family, _), found in alone.items()), *joint]
     groups.sort(key=lambda group: group[1][0])
     return Schema(table.names, tuple(_block(table, positions, family) for family, positions in groups))
+
+
+def _default(table: Table, position: int) -> Family:
+    """The family of a column by its kind; strings that read like sentences are text, others are values."""
+    if table.kind(position) == "string" and isinstance(table, ColumnTable) and reads_like_text(table.columns[position]):
+        return Text()
+    return DEFAULTS[table.kind(position)]
+
+
+def reads_like_text(column: Column) -> bool:
+    """Whether a column of strings is text: a bare list of strings, or most values different and three words or more.
+
+    Decided on the first 65,536 rows.
+    """
+    if isinstance(column, ListOfStrings):
+        return True
+    if not isinstance(column, ArrowStrings):
+        return False
+    found = [text for text in column.array[:65536].to_pylist() if text is not None]
+    words = sum(len(text.split()) for text in found)
+    return len(found) > 0 and words >= 3 * len(found) and 2 * len(set(found)) > len(found)
 
 
 def _positions(key: Any, place: Mapping[str, int], chosen: Mapping[int, Family]) -> list[int]:
@@ -197,11 +220,11 @@ def _regroup(
     kinds: Mapping[str, Kind],
     joint: Sequence[tuple[Family, tuple[str, ...]]],
 ) -> tuple[Block, ...]:
-    alone: dict[Family, list[str]] = {}
+    alone: dict[tuple[Family, str], list[str]] = {}
     for name in names:
         if not of[name].joint:
-            alone.setdefault(of[name], []).append(name)
-    groups = [*((family, tuple(group)) for family, group in alone.items()), *joint]
+            alone.setdefault((of[name], name if of[name].apart else ""), []).append(name)
+    groups = [*((family, tuple(group)) for (family, _), group in alone.items()), *joint]
     place = positions_of(names)
     groups.sort(key=lambda group: place[group[1][0]])
     return tuple(Block(group, tuple(kinds[name] for name in group), family) for family, group in groups)

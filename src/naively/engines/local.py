@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.errors import InputError, SchemaError
-from naively.families import Categorical, Kind, Undecided
+from naively.families import Categorical, Family, Kind, Text, Undecided
 from naively.families.gaussian import InfiniteValueError
 from naively.names import Names, positions_of
 from naively.schema import Block, Schema
 from naively.sources import Table
 from naively.sources.support import check_support, refuse_infinite
-from naively.statistics import Coded, Numbers, Statistic, TokenCounts, TooLargeError
+from naively.statistics import Coded, Numbers, Statistic, Texts, TokenCounts, TooLargeError, WordCounts
 
 __all__ = ["count", "score", "views"]
 
-View = Numbers | Coded
+View = Numbers | Coded | Texts
 
 
 def count(
@@ -29,14 +29,14 @@ def count(
     weight: NDArray[np.float64] | None,
     n_classes: int,
     n_jobs: int,
+    like: Sequence[Statistic] = (),
 ) -> tuple[Statistic, ...]:
-    """One statistic per block of the schema, all in one pass over the columns."""
+    """One statistic per block of the schema; words get the numbers that they have in the statistics `like` these."""
     found: list[Statistic] = []
-    for block, view in zip(schema.blocks, views(table, schema), strict=True):
-        if isinstance(view, Numbers):
-            view = block.family.transform(view)
+    for i, (block, view) in enumerate(zip(schema.blocks, views(table, schema), strict=True)):
+        arguments = (label, weight, n_classes, n_jobs)
         try:
-            statistic = block.family.statistic.count(view, label, weight, n_classes, n_jobs)
+            statistic = _counted(block.family, view, arguments, like[i] if like else None)
         except TooLargeError as error:
             name = block.names[error.column]
             if np.isinf(error.found):
@@ -47,6 +47,13 @@ def count(
             ) from None
         found.append(statistic.renamed(block.names) if isinstance(statistic, TokenCounts) else statistic)
     return tuple(found)
+
+
+def _counted(family: Family, view: View, arguments: Any, like: Statistic | None) -> Statistic:
+    if isinstance(family, Text) and isinstance(view, Texts):
+        shared = like.vocabulary if isinstance(like, WordCounts) else None
+        return WordCounts.count(view, *arguments, reading=family.reading, vocabulary=shared)
+    return family.statistic.count(family.transform(view) if isinstance(view, Numbers) else view, *arguments)
 
 
 def views(table: Table, schema: Schema) -> list[View]:
@@ -104,6 +111,8 @@ def _view(block: Block, table: Table, positions: Sequence[int]) -> View:
         return Numbers(tuple(np.zeros((table.n_rows, 0)) for _ in positions))
     if isinstance(family, Categorical):
         return table.coded(positions)
+    if isinstance(family, Text):
+        return table.texts(positions)
     numbers = table.numbers(positions)
     check_support(numbers, family.support, block.names, type(family).__name__)
     return numbers

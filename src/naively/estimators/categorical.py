@@ -71,7 +71,7 @@ class CategoricalNB(DiscreteNB):
                 f"'min_categories' should have shape ({len(seen)},) when an array-like is provided. "
                 f"Got {least.shape} instead."
             )
-        return np.maximum(seen, least)
+        return np.asarray(np.maximum(seen, least))
 
     @property
     def category_count_(self) -> list[NDArray[np.float64]]:
@@ -80,7 +80,7 @@ class CategoricalNB(DiscreteNB):
         table = statistic.table()
         for values, start, size in zip(statistic.values, statistic.offsets, self.n_categories_, strict=False):
             counts = np.zeros((len(self.classes_), int(size)))
-            counts[:, list(values)] = table[:, start : start + len(values)]
+            counts[:, [int(v) for v in values]] = table[:, start : start + len(values)]
             found.append(counts)
         return found
 

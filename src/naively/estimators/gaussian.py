@@ -62,6 +62,7 @@ class GaussianNB(DropIn):
                 raise ValueError(f"Input X contains infinity or a value too large for {X.dtype!r}.") from error
             raise
         statistic = model.statistics[0]
+        assert isinstance(statistic, Moments)
         if (statistic.rows != model.seen.rows[:, None]).any():
             _refuse_nan(self)
         self._dtype = X.dtype
@@ -69,7 +70,8 @@ class GaussianNB(DropIn):
 
     def _read(self, X: Any) -> Any:
         table = super()._read(X)
-        if np.isnan(np.sum(table.matrix, dtype=np.float64)) and np.isnan(table.matrix).any():
+        matrix: Any = table.matrix
+        if np.isnan(np.sum(matrix)) and np.isnan(matrix).any():
             _refuse_nan(self)
         return table
 

@@ -9,6 +9,7 @@ from naively.families.gaussian import Gaussian
 from naively.families.log_normal import LogNormal
 from naively.families.multinomial import Multinomial
 from naively.families.poisson import Poisson
+from naively.families.text import Text
 from naively.families.undecided import Undecided
 
 __all__ = [
@@ -24,5 +25,6 @@ __all__ = [
     "Multinomial",
     "Poisson",
     "Support",
+    "Text",
     "Undecided",
 ]

@@ -51,6 +51,11 @@ class Family(ABC):
         """Whether the columns of a block are one distribution, not one each."""
         return False
 
+    @property
+    def apart(self) -> bool:
+        """Whether each column is a block of its own, even beside others of the same family."""
+        return False
+
     def accepts(self, kind: Kind) -> bool:
         """Whether a column of this kind can be counted."""
         return kind in self.kinds or kind == "unknown"

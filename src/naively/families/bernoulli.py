@@ -28,10 +28,10 @@ from naively.families.linear_form import LinearForm, LogLinear, dense_form, spar
 from naively.families.multinomial import TokenParameters, difference, lend_to_empty
 from naively.kernels import Cells
 from naively.priors import pseudo_count
-from naively.statistics import Numbers, TokenCounts
+from naively.statistics import ClassWeights, Numbers, TokenCounts
 from naively.statistics.cells import class_of_cells
 
-__all__ = ["Bernoulli"]
+__all__ = ["Bernoulli", "bernoulli_form"]
 
 DENSE = 2**20  # up to this many (column, class) pairs are written out; beyond, only what differs from "never seen"
 
@@ -68,12 +68,9 @@ class Bernoulli(Family):
 
     def estimate(self, stats: TokenCounts, classes: Sequence[Any]) -> TokenParameters:
         """Equation (2), as the linear form (4)."""
-        seen = _Ones.of(stats)
-        if isinstance(self.a, float) and isinstance(self.b, float) and stats.n_tokens * stats.n_classes > DENSE:
-            form = _sparse(seen, self.a, self.b)
-        else:
-            shape = (stats.n_tokens,)
-            form = _dense(seen, *(np.broadcast_to(np.asarray(prior), shape) for prior in (self.a, self.b)))
+        gaps = np.bincount(stats.missing.index, weights=stats.missing.rows, minlength=stats.n_tokens)
+        known = gaps < stats.seen.rows.sum()
+        form = bernoulli_form(stats.cells, stats.missing, stats.seen, known, self.a, self.b)
         return TokenParameters(form, stats.n_tokens, np.ones(stats.n_classes))
 
     def log_likelihood(
@@ -99,6 +96,16 @@ class Bernoulli(Family):
         return [generator.random(len(label)) < p for p in probability[:, label]]
 
 
+def bernoulli_form(
+    cells: Cells, missing: Cells, seen: ClassWeights, known: NDArray[np.bool_], a: Any, b: Any
+) -> LogLinear:
+    """Equation (4) over the last channel of the cells (rows with a one); columns that are not known are no evidence."""
+    ones = _Ones.of(cells, missing, seen, known)
+    if isinstance(a, float) and isinstance(b, float) and len(known) * seen.n_classes > DENSE:
+        return _sparse(ones, a, b)
+    return _dense(ones, *(np.broadcast_to(np.asarray(prior), known.shape) for prior in (a, b)))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ones:
     """The cells in which anything but a zero was seen, with the weight of their ones and of their zeros."""
@@ -110,32 +117,28 @@ class _Ones:
     known: NDArray[np.bool_]  # (column,): whether it has any value at all
 
     @classmethod
-    def of(cls, stats: TokenCounts) -> _Ones:
+    def of(cls, cells: Cells, missing: Cells, seen: ClassWeights, known: NDArray[np.bool_]) -> _Ones:
         """Unite the cells of ones and of gaps; where a class has no value, lend it the counts of all classes."""
-        rows, weight = stats.seen.rows, stats.seen.weight
-        empty = np.flatnonzero(rows == 0)
         union = kernels.merge_cells(
-            _channels(stats.cells, stats.cells.sums[1], gaps=False),
-            _channels(stats.missing, stats.missing.sums[0], gaps=True),
-            1,
+            _channels(cells, cells.sums[-1], gaps=False), _channels(missing, missing.sums[0], gaps=True), 1
         )
-        union = lend_to_empty(union, empty)
-        rows, weight = np.where(rows > 0, rows, rows.sum()), np.where(rows > 0, weight, weight.sum())
+        union = lend_to_empty(union, np.flatnonzero(seen.rows == 0))
+        rows = np.where(seen.rows > 0, seen.rows, seen.rows.sum())
+        weight = np.where(seen.rows > 0, seen.weight, seen.weight.sum())
         one, gap, one_rows, gap_rows = union.sums
         owner = class_of_cells(union)
-        whole_gap = np.bincount(stats.missing.index, weights=stats.missing.sums[0], minlength=stats.n_tokens)
-        whole_one = np.bincount(stats.cells.index, weights=stats.cells.sums[1], minlength=stats.n_tokens)
-        gap_everywhere = np.bincount(stats.missing.index, weights=stats.missing.rows, minlength=stats.n_tokens)
         zero_rows = rows[owner] - one_rows - gap_rows
         zero = np.where(zero_rows > 0, weight[owner] - one - gap, 0.0)
+        whole_one = np.bincount(cells.index, weights=cells.sums[-1], minlength=len(known))
+        whole_gap = np.bincount(missing.index, weights=missing.sums[0], minlength=len(known))
+        whole_zero = seen.weight.sum() - whole_one - whole_gap
         without = (one_rows == 0) & (zero_rows == 0)
-        whole_zero = stats.seen.weight.sum() - whole_one - whole_gap
         return cls(
             cells=union,
             ones=np.where(without, whole_one[union.index], one),
             zeros=np.where(without, whole_zero[union.index], zero),
             rest=weight,
-            known=gap_everywhere < stats.seen.rows.sum(),
+            known=known,
         )
 
 

@@ -21,11 +21,12 @@ from naively.errors import InputError
 from naively.families.base import Family, LinearPart, Support
 from naively.families.linear_form import LogLinear, dense_form, sparse_form
 from naively.families.multinomial import TokenParameters, difference
+from naively.kernels import Cells
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Numbers, TokenCounts
 from naively.statistics.cells import class_sums, table_of_cells
 
-__all__ = ["Complement"]
+__all__ = ["Complement", "complement_form"]
 
 
 @dataclass(frozen=True)
@@ -66,40 +67,10 @@ class Complement(Family):
         named = isinstance(self.alpha, Dirichlet)
         alpha = pseudo_counts(self.alpha, stats.tokens if named else range(stats.n_tokens), classes)
         alpha = np.broadcast_to(alpha, (stats.n_tokens,))
-        known = stats.known() if self.unseen == "ignore" else np.ones(stats.n_tokens, dtype=np.bool_)
-        form = self._normed(stats, alpha, known) if self.norm else self._plain(stats, alpha, known)
+        every = np.ones(stats.n_tokens, dtype=np.bool_)
+        make = _normed if self.norm else complement_form
+        form = make(stats.cells, alpha, stats.known() if self.unseen == "ignore" else every, every)
         return TokenParameters(form, stats.n_tokens, np.zeros(stats.n_classes))
-
-    def _plain(self, stats: TokenCounts, alpha: NDArray[np.float64], known: NDArray[np.bool_]) -> LogLinear:
-        """−log θ̃_kc = −log(N_k + α_k) + log(N − N_c + Σα) − log((N_k − N_kc + α_k)/(N_k + α_k))."""
-        token = np.bincount(stats.cells.index, weights=stats.cells.sums[0], minlength=stats.n_tokens)
-        whole = token + alpha
-        base = np.where(known & (whole > 0), -np.log(np.where(whole > 0, whole, 1.0)), np.nan)
-        rest = token.sum() - class_sums(stats.cells, 0) + alpha.sum()
-        constant = np.log(np.where(rest > 0, rest, 1.0))
-        index = stats.cells.index
-        others = token[index] - stats.cells.sums[0] + alpha[index]
-        others = np.where(_alone(stats) & (alpha[index] == 0), 0.0, others)
-        value = -np.log(np.where(others > 0, others, 1.0)) + np.log(whole[index])
-        score = sparse_form(stats.cells, value, base, constant)
-        if (others > 0).all():
-            return LogLinear(score)
-        # A token that only class c has (α = 0) is impossible elsewhere: every other class is forbidden.
-        alone = (others <= 0).astype(np.float64)
-        zeros = np.zeros(stats.n_classes)
-        only = np.bincount(index, weights=alone, minlength=stats.n_tokens)
-        return LogLinear(score, sparse_form(stats.cells, -alone, np.where(known, only, np.nan), zeros))
-
-    def _normed(self, stats: TokenCounts, alpha: NDArray[np.float64], known: NDArray[np.bool_]) -> LogLinear:
-        """Equation (3)."""
-        table = table_of_cells(stats.cells, stats.n_tokens, stats.cells.sums[0])
-        others = (table.sum(axis=0) - table + alpha).T
-        with np.errstate(divide="ignore"):
-            logs = np.log(others) - np.log(others.sum(axis=0))
-        if not np.isfinite(logs[known]).all():
-            raise InputError("Complement(norm=True) needs alpha > 0: some token is in one class only.")
-        logs = np.where(np.isfinite(logs), logs, 0.0)
-        return LogLinear(dense_form(logs / logs.sum(axis=0), known=known))
 
     def log_likelihood(
         self, x: Numbers, parameters: TokenParameters, out: NDArray[np.float64], n_jobs: int = 1
@@ -118,7 +89,37 @@ class Complement(Family):
         raise InputError("Complement is evidence, not a likelihood: it cannot sample. Use Multinomial to sample.")
 
 
-def _alone(stats: TokenCounts) -> NDArray[np.bool_]:
-    """Which cells hold a token that no other class has."""
-    holders = np.bincount(stats.cells.index, minlength=stats.n_tokens)
-    return np.asarray(holders[stats.cells.index] == 1)
+def complement_form(
+    cells: Cells, alpha: NDArray[np.float64], known: NDArray[np.bool_], members: NDArray[np.bool_]
+) -> LogLinear:
+    """−log θ̃_kc = −log(N_k + α_k) + log(N − N_c + Σα) − log((N_k − N_kc + α_k)/(N_k + α_k)), over channel 0."""
+    index = cells.index
+    token = np.bincount(index, weights=cells.sums[0], minlength=len(alpha))
+    whole = token + alpha
+    base = np.where(known & (whole > 0), -np.log(np.where(whole > 0, whole, 1.0)), np.nan)
+    rest = token.sum() - class_sums(cells, 0) + alpha[members].sum()
+    constant = np.log(np.where(rest > 0, rest, 1.0))
+    alone = np.bincount(index, minlength=len(alpha))[index] == 1  # no other class has the token
+    others = np.where(alone & (alpha[index] == 0), 0.0, token[index] - cells.sums[0] + alpha[index])
+    value = -np.log(np.where(others > 0, others, 1.0)) + np.log(whole[index])
+    score = sparse_form(cells, value, base, constant)
+    if (others > 0).all():
+        return LogLinear(score)
+    # A token that only class c has (α = 0) cannot come from the others: every other class is forbidden.
+    only = (others <= 0).astype(np.float64)
+    count = np.bincount(index, weights=only, minlength=len(alpha))
+    return LogLinear(score, sparse_form(cells, -only, np.where(known, count, np.nan), np.zeros(len(constant))))
+
+
+def _normed(
+    cells: Cells, alpha: NDArray[np.float64], known: NDArray[np.bool_], members: NDArray[np.bool_]
+) -> LogLinear:
+    """Equation (3)."""
+    table = table_of_cells(cells, len(alpha), cells.sums[0])
+    others = (table.sum(axis=0) - table + alpha).T
+    with np.errstate(divide="ignore"):
+        logs = np.log(others) - np.log(others.sum(axis=0))
+    if not np.isfinite(logs[known]).all():
+        raise InputError("Complement(norm=True) needs alpha > 0: some token is in one class only.")
+    logs = np.where(np.isfinite(logs) & members[:, None], logs, 0.0)
+    return LogLinear(dense_form(logs / logs.sum(axis=0), known=known))

@@ -29,12 +29,12 @@ from naively.errors import InputError
 from naively.families.base import Family, LinearPart, Support
 from naively.families.linear_form import LogLinear, dense_form, sparse_form
 from naively.kernels import Cells
-from naively.priors import alpha_of, pseudo_counts
+from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Numbers, TokenCounts
 from naively.statistics.blocks import is_sparse
 from naively.statistics.cells import class_of_cells, class_sums, table_of_cells
 
-__all__ = ["Multinomial", "TokenParameters", "difference", "lend_to_empty"]
+__all__ = ["Multinomial", "TokenParameters", "difference", "lend_to_empty", "multinomial_form"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,18 +79,14 @@ class Multinomial(Family):
 
     def estimate(self, stats: TokenCounts, classes: Sequence[Any]) -> TokenParameters:
         """Equation (2) as a linear form, by (4) if alpha is one positive number."""
-        alpha = pseudo_counts(self.alpha, stats.tokens if _by_name(self.alpha) else range(stats.n_tokens), classes)
-        cells = lend_to_empty(stats.cells, np.flatnonzero(np.diff(stats.cells.indptr) == 0))
-        total = class_sums(cells, 0)
-        known = stats.known() if self.unseen == "ignore" else np.ones(stats.n_tokens, dtype=np.bool_)
+        named = isinstance(self.alpha, Dirichlet)
+        alpha = pseudo_counts(self.alpha, stats.tokens if named else range(stats.n_tokens), classes)
+        if alpha.ndim < 2:
+            alpha = np.broadcast_to(alpha, (stats.n_tokens,))
+        every = np.ones(stats.n_tokens, dtype=np.bool_)
+        form = multinomial_form(stats.cells, alpha, stats.known() if self.unseen == "ignore" else every, every)
         rows = np.maximum(stats.seen.weight, 1e-300)
-        length = np.where(stats.seen.rows > 0, class_sums(stats.cells, 0) / rows, 0.0)
-        form = (
-            _dense_estimate(cells, total, alpha, known)
-            if alpha.ndim == 2
-            else _sparse_estimate(cells, total, np.broadcast_to(alpha, (stats.n_tokens,)), known)
-        )
-        return TokenParameters(form, stats.n_tokens, length)
+        return TokenParameters(form, stats.n_tokens, class_sums(stats.cells, 0) / rows)
 
     def log_likelihood(
         self, x: Numbers, parameters: TokenParameters, out: NDArray[np.float64], n_jobs: int = 1
@@ -116,8 +112,17 @@ class Multinomial(Family):
         return list(np.array(rows, dtype=np.int64).reshape(len(label), parameters.n_tokens).T)
 
 
-def _by_name(alpha: Any) -> bool:
-    return not isinstance(alpha, (float, tuple))
+def multinomial_form(
+    cells: Cells, alpha: NDArray[np.float64], known: NDArray[np.bool_], members: NDArray[np.bool_]
+) -> LogLinear:
+    """Equation (2) as a linear form over the first channel of the cells.
+
+    `members` are the tokens that share the probability (the K of Σα), `known` those that are evidence.
+    """
+    cells = lend_to_empty(cells, np.flatnonzero(np.diff(cells.indptr) == 0))
+    if alpha.ndim == 2:
+        return _by_class(cells, alpha, known, members)
+    return _by_token(cells, np.where(members, alpha, 0.0), known, members)
 
 
 def lend_to_empty(cells: Cells, empty: NDArray[np.intp]) -> Cells:
@@ -138,8 +143,8 @@ def lend_to_empty(cells: Cells, empty: NDArray[np.intp]) -> Cells:
     )
 
 
-def _sparse_estimate(
-    cells: Cells, total: NDArray[np.float64], alpha: NDArray[np.float64], known: NDArray[np.bool_]
+def _by_token(
+    cells: Cells, alpha: NDArray[np.float64], known: NDArray[np.bool_], members: NDArray[np.bool_]
 ) -> LogLinear:
     """Equation (4); where α_k = 0, log N_kc − log(N_c + Σα), and forbidden where N_kc = 0."""
     own = alpha[cells.index]
@@ -147,24 +152,25 @@ def _sparse_estimate(
     value = np.empty(len(own))
     value[smooth] = np.log1p(cells.sums[0][smooth] / own[smooth])
     value[~smooth] = np.log(cells.sums[0][~smooth])
-    denominator = total + alpha.sum()
+    denominator = class_sums(cells, 0) + alpha.sum()
     constant = -np.log(np.where(denominator > 0, denominator, 1.0))
     positive = alpha > 0
     base = np.where(known, np.log(np.where(positive, alpha, 1.0)), np.nan)
     score = sparse_form(cells, value, base, constant)
-    if positive.all():
+    if positive[members].all():
         return LogLinear(score)
     zero = np.where(known, np.where(positive, 0.0, 1.0), np.nan)
-    return LogLinear(score, sparse_form(cells, -zero[cells.index], zero, np.zeros(len(total))))
+    return LogLinear(score, sparse_form(cells, -zero[cells.index], zero, np.zeros(len(constant))))
 
 
-def _dense_estimate(
-    cells: Cells, total: NDArray[np.float64], alpha: NDArray[np.float64], known: NDArray[np.bool_]
+def _by_class(
+    cells: Cells, alpha: NDArray[np.float64], known: NDArray[np.bool_], members: NDArray[np.bool_]
 ) -> LogLinear:
     """Equation (2) as it stands, for pseudo-counts that differ between the classes."""
-    theta = (table_of_cells(cells, len(known), cells.sums[0]).T + alpha) / np.maximum(total + alpha.sum(axis=0), 1e-300)
+    smoothed = table_of_cells(cells, len(known), cells.sums[0]).T + np.where(members[:, None], alpha, 0.0)
+    theta = smoothed / np.maximum(smoothed.sum(axis=0), 1e-300)
     score = dense_form(np.log(np.where(theta > 0, theta, 1.0)), known=known)
-    if (theta > 0).all():
+    if (theta[members] > 0).all():
         return LogLinear(score)
     return LogLinear(score, dense_form((theta == 0).astype(np.float64), known=known))
 

@@ -11,12 +11,15 @@ from naively.errors import InputError
 from naively.names import Numbered
 from naively.sources.frames import table_of_columns, table_of_frame
 from naively.sources.labels import Labels, read_labels, read_weight
+from naively.sources.strings import ArrowStrings, ListOfStrings
 from naively.sources.table import Column, ColumnTable, MatrixTable, Table, countable
 
 __all__ = [
+    "ArrowStrings",
     "Column",
     "ColumnTable",
     "Labels",
+    "ListOfStrings",
     "MatrixTable",
     "Table",
     "read",
@@ -31,7 +34,9 @@ def read(X: Any) -> Table:
     if isinstance(X, Table):
         return X
     if isinstance(X, np.ndarray):
-        return _of_array(X)
+        return _of_texts(X.tolist()) if X.ndim == 1 and _holds_texts(X) else _of_array(X)
+    if _is_series_of_texts(X):
+        return table_of_columns({getattr(X, "name", None) or "text": X})
     if _is_sparse(X):
         return MatrixTable.of(_canonical(X))
     if isinstance(X, dict):
@@ -39,6 +44,8 @@ def read(X: Any) -> Table:
     if hasattr(X, "__arrow_c_stream__") or _is_frame(X):
         return table_of_frame(X)
     if isinstance(X, (list, tuple)):
+        if X and all(isinstance(text, (str, bytes)) or text is None for text in X):
+            return _of_texts(list(X))
         if X and isinstance(X[0], dict):
             import pyarrow as pa
 
@@ -64,9 +71,31 @@ def split_target(table: Table, target: str) -> tuple[Table, Any]:
     rest = tuple(column for column in table.columns if column.name != target)
     column = table.columns[place]
     labels: Any = column.x
-    if column.values is not None:
-        labels = [column.values[code] if code >= 0 else None for code in column.x.tolist()]
+    if column.kind in ("string", "boolean"):
+        codes, values = column.coded
+        labels = [values[code] if code >= 0 else None for code in codes.tolist()]
     return ColumnTable(tuple(c.name for c in rest), table.n_rows, rest), labels
+
+
+def _holds_texts(x: Any) -> bool:
+    """Whether a one-dimensional array is a list of strings."""
+    return x.dtype.kind in "UT" or (
+        x.dtype == object and len(x) > 0 and all(isinstance(t, str) or t is None for t in x)
+    )
+
+
+def _is_series_of_texts(X: Any) -> bool:
+    """Whether X is one column of strings: a pandas or polars series, an Arrow array."""
+    if isinstance(X, (list, tuple, dict)) or getattr(X, "ndim", 1) != 1 or hasattr(X, "columns"):
+        return False
+    name = str(getattr(X, "dtype", getattr(X, "type", ""))).lower()
+    return any(word in name for word in ("str", "utf8", "object")) and not hasattr(X, "schema")
+
+
+def _of_texts(texts: list[str | None]) -> ColumnTable:
+    """A list of strings: one column, named text."""
+    column = ListOfStrings("text", "string", np.zeros(0), None, texts)
+    return ColumnTable(("text",), len(texts), (column,))
 
 
 def _is_sparse(X: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from naively.errors import InputError
+from naively.sources.strings import ArrowStrings
 from naively.sources.table import Column, ColumnTable, countable
 from naively.statistics import Values
 
@@ -48,9 +49,9 @@ def table_of_columns(columns: dict[Any, Any]) -> ColumnTable:
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
             raise _mixed(name, error) from None
         read.append(column_of_arrow(name, array))
-    lengths = {len(column.x) for column in read}
+    lengths = {len(column) for column in read}
     if len(lengths) > 1:
-        described = ", ".join(f"{c.name!r} has {len(c.x)}" for c in read)
+        described = ", ".join(f"{c.name!r} has {len(c)}" for c in read)
         raise InputError(f"columns of unequal length: {described} rows.")
     return ColumnTable(names, lengths.pop() if lengths else 0, tuple(read))
 
@@ -104,7 +105,7 @@ def column_of_arrow(name: str, array: Any) -> Column:
         return _coded(name, array)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         text = array.cast(pa.large_string()) if pa.types.is_string_view(kind) else array
-        return _coded(name, text.dictionary_encode())
+        return ArrowStrings(name, "string", np.zeros(0), None, text)
     if pa.types.is_temporal(kind):
         return Column(name, "date", _seconds(array))
     if pa.types.is_decimal(kind):

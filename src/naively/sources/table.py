@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from naively import kernels
 from naively.errors import InputError
 from naively.families import Kind
+from naively.kernels.text import Strings
 from naively.names import Names, Numbered
-from naively.statistics import Coded, Numbers, Values
+from naively.statistics import Coded, Numbers, Texts, Values
 from naively.statistics.blocks import is_sparse
 
 if TYPE_CHECKING:
@@ -55,11 +56,15 @@ class Table(ABC):
         """Some columns as codes of their distinct values."""
 
     @abstractmethod
+    def texts(self, positions: Sequence[int]) -> Texts:
+        """Some columns as texts."""
+
+    @abstractmethod
     def where(self, keep: NDArray[np.bool_]) -> Table:
         """The rows that are to be kept."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Column:
     """One column: numbers (NaN = missing), or codes (−1 = missing) with the values that they stand for."""
 
@@ -67,6 +72,27 @@ class Column:
     kind: Kind
     x: NDArray[Any]
     values: Values | None = None
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def where(self, keep: NDArray[np.bool_]) -> Column:
+        """The rows that are to be kept."""
+        return Column(self.name, self.kind, self.x[keep], self.values)
+
+    @property
+    def coded(self) -> tuple[NDArray[Any], Values]:
+        """Codes and their values."""
+        assert self.values is not None
+        return self.x, self.values
+
+    def texts(self) -> list[str | None] | Strings:
+        """The column as texts."""
+        if self.kind == "unknown":
+            return [None] * len(self)
+        if self.values is None:
+            raise InputError(f"column {self.name!r} holds numbers, where text is needed.")
+        return [None if code < 0 else str(self.values[code]) for code in self.x.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +118,11 @@ class ColumnTable(Table):
 
     def where(self, keep: NDArray[np.bool_]) -> ColumnTable:
         """The rows that are to be kept."""
-        columns = tuple(Column(c.name, c.kind, c.x[keep], c.values) for c in self.columns)
-        return ColumnTable(self.names, int(keep.sum()), columns)
+        return ColumnTable(self.names, int(keep.sum()), tuple(column.where(keep) for column in self.columns))
+
+    def texts(self, positions: Sequence[int]) -> Texts:
+        """Some columns as texts, each where it lies."""
+        return Texts(tuple(self.columns[j].texts() for j in positions))
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +166,10 @@ class MatrixTable(Table):
                 pieces.append(codes[:, None])
                 values.append(distinct)
         return Coded(tuple(pieces), tuple(values))
+
+    def texts(self, positions: Sequence[int]) -> Texts:
+        """An array of numbers has no texts."""
+        raise InputError(f"column {self.names[positions[0]]!r} holds numbers, where text is needed.")
 
     def where(self, keep: NDArray[np.bool_]) -> MatrixTable:
         """The rows that are to be kept."""
@@ -185,10 +218,12 @@ def _as_number(column: Column) -> NDArray[Any]:
 
 def _as_codes(column: Column) -> tuple[NDArray[Any], Values]:
     """A column as codes and their values."""
+    if column.kind == "string" and column.values is None:
+        return column.coded
     if column.values is not None:
         return column.x, column.values
     if column.kind == "unknown":
-        return np.full(len(column.x), -1, dtype=np.int32), ()
+        return np.full(len(column), -1, dtype=np.int32), ()
     if np.isinf(column.x).any():
         raise InputError(f"column {column.name!r} holds an infinity: replace it, or mark it as missing.")
     return _distinct(column.x)

@@ -1,13 +1,14 @@
 """One additive statistic per file; see `base.py` for the laws that they keep."""
 
 from naively.statistics.base import NegativeCountError, Statistic
-from naively.statistics.blocks import Coded, Numbers, Value, Values
+from naively.statistics.blocks import Coded, Numbers, Texts, Value, Values
 from naively.statistics.class_weights import ClassWeights
 from naively.statistics.moments import Moments, TooLargeError
 from naively.statistics.nothing import Nothing
 from naively.statistics.sums import Sums
 from naively.statistics.token_counts import TokenCounts
 from naively.statistics.value_counts import ValueCounts
+from naively.statistics.word_counts import WordCounts
 
 __all__ = [
     "ClassWeights",
@@ -18,9 +19,11 @@ __all__ = [
     "Numbers",
     "Statistic",
     "Sums",
+    "Texts",
     "TokenCounts",
     "TooLargeError",
     "Value",
     "ValueCounts",
     "Values",
+    "WordCounts",
 ]

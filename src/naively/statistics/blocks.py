@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.kernels.text import Strings
+
 Piece = Any  # an array (row, column), or a CSR or CSC matrix: what differs is asked by `is_sparse`
 
-__all__ = ["Coded", "Numbers", "Value", "Values", "is_sparse"]
+__all__ = ["Coded", "Numbers", "Texts", "Value", "Values", "is_sparse"]
 
 Value = str | int | float | bool
 Values = tuple[Value, ...]
@@ -96,3 +98,46 @@ class Coded:
     def rows(self, start: int, stop: int) -> Coded:
         """Some of the rows."""
         return Coded(tuple(piece[start:stop] for piece in self.pieces), self.values)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Texts:
+    """Columns of texts, each a list of strings (None = missing) or the buffers of an Arrow column."""
+
+    columns: tuple[list[str | None] | Strings, ...]
+
+    @classmethod
+    def of(cls, x: Texts | list[str] | list[str | None]) -> Texts:
+        """A block of one column."""
+        return x if isinstance(x, Texts) else cls((list(x),))
+
+    @staticmethod
+    def missing(texts: list[str | None] | Strings) -> NDArray[np.bool_]:
+        """Which texts are missing."""
+        if not isinstance(texts, Strings):
+            return np.fromiter((text is None for text in texts), dtype=np.bool_, count=len(texts))
+        n = len(texts.offsets) - 1
+        if texts.valid is None:
+            return np.zeros(n, dtype=np.bool_)
+        bits = np.unpackbits(texts.valid, bitorder="little", count=texts.bit_offset + n)
+        return np.asarray(bits[texts.bit_offset :] == 0)
+
+    @staticmethod
+    def as_list(texts: list[str | None] | Strings) -> list[str | None]:
+        """Texts as Python strings, for a function that wants them."""
+        if not isinstance(texts, Strings):
+            return texts
+        data, ends = texts.data.tobytes(), texts.offsets.tolist()
+        missing = Texts.missing(texts).tolist()
+        spans = zip(ends[:-1], ends[1:], missing, strict=True)
+        return [None if gone else data[a:b].decode("utf-8", "replace") for a, b, gone in spans]
+
+    def rows(self, start: int, stop: int) -> Texts:
+        """Some of the rows."""
+        return Texts(tuple(_some(texts, start, stop) for texts in self.columns))
+
+
+def _some(texts: list[str | None] | Strings, start: int, stop: int) -> list[str | None] | Strings:
+    if not isinstance(texts, Strings):
+        return texts[start:stop]
+    return texts._replace(offsets=texts.offsets[start : stop + 1], bit_offset=texts.bit_offset + start)

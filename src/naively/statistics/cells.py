@@ -14,12 +14,25 @@ from numpy.typing import NDArray
 from naively.kernels import Cells
 from naively.statistics.base import NegativeCountError
 
-__all__ = ["class_of_cells", "class_sums", "refuse_negative_cells", "side_by_side", "table_of_cells"]
+__all__ = ["class_of_cells", "class_sums", "find_cells", "refuse_negative_cells", "side_by_side", "table_of_cells"]
 
 
 def class_of_cells(cells: Cells) -> NDArray[np.intp]:
     """The class of each cell."""
     return np.repeat(np.arange(len(cells.indptr) - 1), np.diff(cells.indptr))
+
+
+def find_cells(cells: Cells, wanted: Cells) -> NDArray[np.intp]:
+    """The place in `cells` of each cell of `wanted`, −1 where there is none."""
+    places = np.full(len(wanted.index), -1, dtype=np.intp)
+    for c in np.flatnonzero(np.diff(wanted.indptr)):
+        start, stop = int(cells.indptr[c]), int(cells.indptr[c + 1])
+        asked = slice(int(wanted.indptr[c]), int(wanted.indptr[c + 1]))
+        if start == stop:
+            continue
+        found = start + np.minimum(np.searchsorted(cells.index[start:stop], wanted.index[asked]), stop - start - 1)
+        places[asked] = np.where(cells.index[found] == wanted.index[asked], found, -1)
+    return places
 
 
 def class_sums(cells: Cells, channel: int) -> NDArray[np.float64]:

@@ -1,0 +1,237 @@
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+
+#include <mutex>
+#include <optional>
+
+#include "python_text.hpp"
+#include "unicode.hpp"
+#include "vocabulary.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace naively;
+
+std::string_view PythonStrings::view(PyObject* item, std::size_t position, bool allow_none,
+                                     std::vector<nb::object>& copies) {
+  if (PyUnicode_Check(item)) {
+    Py_ssize_t size = 0;
+    if (const char* text = PyUnicode_AsUTF8AndSize(item, &size)) return {text, static_cast<std::size_t>(size)};
+    if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) throw nb::python_error();
+    PyErr_Clear();
+    copies.push_back(nb::steal(PyUnicode_AsEncodedString(item, "utf-8", "surrogatepass")));
+    if (!copies.back().ptr()) throw nb::python_error();
+    char* bytes = PyBytes_AsString(copies.back().ptr());  // ours alone, so it may be written to
+    size = PyBytes_Size(copies.back().ptr());
+    for (Py_ssize_t i = 0; i + 2 < size; ++i)  // a surrogate is ED A0..BF xx, and U+FFFD has three bytes as well
+      if (static_cast<unsigned char>(bytes[i]) == 0xED && static_cast<unsigned char>(bytes[i + 1]) >= 0xA0)
+        bytes[i] = '\xEF', bytes[i + 1] = '\xBF', bytes[i + 2] = '\xBD';
+    return {bytes, static_cast<std::size_t>(size)};
+  }
+  if (PyBytes_Check(item)) return {PyBytes_AsString(item), static_cast<std::size_t>(PyBytes_Size(item))};
+  if (allow_none && item == Py_None) return {};
+  const std::string type = nb::cast<std::string>(nb::str(nb::handle(item).type().attr("__name__")));
+  throw nb::type_error(("item " + std::to_string(position) + " is of type " + type + ": it must be str or bytes" +
+                        (allow_none ? ", or None where it is missing" : ""))
+                           .c_str());
+}
+
+PythonStrings::PythonStrings(nb::handle sequence, bool allow_none) {
+  if (PyUnicode_Check(sequence.ptr()) || PyBytes_Check(sequence.ptr()))
+    throw nb::type_error("a single string was given: give a list of strings");
+  items_ = nb::steal(PySequence_Tuple(sequence.ptr()));
+  if (!items_.ptr()) throw nb::python_error();
+  const auto n = static_cast<std::size_t>(PyTuple_Size(items_.ptr()));
+  views_.reserve(n);
+  for (std::size_t i = 0; i < n; ++i)
+    views_.push_back(view(PyTuple_GetItem(items_.ptr(), static_cast<Py_ssize_t>(i)), i, allow_none, copies_));
+}
+
+PythonDocuments documents_of_sequence(nb::handle sequence) {
+  PythonStrings strings(sequence, true);
+  return {Documents::of_views(strings.take_views()), strings.items(), strings.take_copies(), {}};
+}
+
+PythonDocuments documents_of_tokens(nb::handle sequence) {
+  const nb::object documents = nb::steal(PySequence_Tuple(sequence.ptr()));
+  if (!documents.ptr()) throw nb::python_error();
+  std::vector<std::string_view> tokens;
+  std::vector<std::size_t> first{0};
+  std::vector<char> missing;
+  std::vector<nb::object> copies, lists;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(documents.ptr()); ++i) {
+    PyObject* item = PyTuple_GetItem(documents.ptr(), i);
+    missing.push_back(item == Py_None);
+    if (item != Py_None) {
+      PythonStrings strings(item);
+      tokens.insert(tokens.end(), strings.views().begin(), strings.views().end());
+      for (auto& copy : strings.take_copies()) copies.push_back(std::move(copy));
+      lists.push_back(strings.items());
+    }
+    first.push_back(tokens.size());
+  }
+  return {Documents::of_tokens(std::move(tokens), std::move(first), std::move(missing)), documents, std::move(copies),
+          std::move(lists)};
+}
+
+namespace {
+
+using Ids = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>;
+using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Offsets = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+Ids ids_of(std::vector<std::int32_t> ids) {
+  auto* kept = new std::vector<std::int32_t>(std::move(ids));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<std::int32_t>*>(p); });
+  return Ids(kept->data(), {kept->size()}, owner);
+}
+
+// Bytes that are no UTF-8 are repaired as in a document, so that every word can be shown.
+std::string repaired(std::string_view word) {
+  const auto bytes = folded(word, false, false);
+  return {bytes.begin(), bytes.end()};
+}
+
+template <class Act>
+Ids for_each_word(nb::handle words, Act&& act) {
+  const PythonStrings strings(words);
+  std::vector<std::int32_t> ids;
+  ids.reserve(strings.views().size());
+  {
+    nb::gil_scoped_release no_gil;
+    act(strings.views(), ids);
+  }
+  return ids_of(std::move(ids));
+}
+
+Ids find(const Vocabulary& self, nb::handle words) {
+  return for_each_word(words, [&](const auto& views, auto& ids) {
+    std::shared_lock lock(self.lock);
+    for (std::string_view word : views) ids.push_back(self.words.find(repaired(word)));
+  });
+}
+
+Ids add(Vocabulary& self, nb::handle words) {
+  return for_each_word(words, [&](const auto& views, auto& ids) {
+    std::unique_lock lock(self.lock);
+    for (std::string_view word : views) ids.push_back(self.words.intern(repaired(word)));
+  });
+}
+
+nb::list words_of(const Vocabulary& self, std::optional<nb::ndarray<const std::int32_t, nb::ndim<1>, nb::device::cpu>> ids) {
+  nb::list found;
+  std::shared_lock lock(self.lock, std::defer_lock);
+  {
+    nb::gil_scoped_release no_gil;  // who holds the lock may be waiting for the GIL
+    lock.lock();
+  }
+  const std::size_t n = ids ? ids->size() : self.words.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::int64_t id = ids ? (*ids)(i) : static_cast<std::int64_t>(i);
+    if (id < 0 || static_cast<std::size_t>(id) >= self.words.size())
+      throw std::out_of_range("word " + std::to_string(id) + " of a vocabulary of " + std::to_string(self.words.size()));
+    const std::string_view word = self.words.word(static_cast<std::size_t>(id));
+    found.append(nb::str(word.data(), word.size()));
+  }
+  return found;
+}
+
+nb::tuple arrays_of(const Vocabulary& self) {
+  std::vector<std::uint8_t>* bytes;
+  std::vector<std::int64_t>* offsets;
+  {
+    nb::gil_scoped_release no_gil;
+    std::shared_lock lock(self.lock);
+    bytes = new std::vector<std::uint8_t>(self.words.arena());
+    offsets = new std::vector<std::int64_t>(self.words.ends().begin(), self.words.ends().end());
+  }
+  nb::capsule own_bytes(bytes, [](void* p) noexcept { delete static_cast<std::vector<std::uint8_t>*>(p); });
+  nb::capsule own_offsets(offsets, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
+  return nb::make_tuple(nb::ndarray<nb::numpy, std::uint8_t>(bytes->data(), {bytes->size()}, own_bytes).cast(),
+                        nb::ndarray<nb::numpy, std::int64_t>(offsets->data(), {offsets->size()}, own_offsets).cast());
+}
+
+bool is_utf8(std::string_view word) {
+  const auto* p = reinterpret_cast<const std::uint8_t*>(word.data());
+  const auto* end = p + word.size();
+  while (p < end) {
+    const auto* start = p;
+    if (decode(p, end) == kReplacement && (p - start != 3 || start[0] != 0xEF || start[1] != 0xBF || start[2] != 0xBD))
+      return false;
+  }
+  return true;
+}
+
+void fill(Vocabulary& self, const Bytes& bytes, const Offsets& offsets) {
+  nb::gil_scoped_release no_gil;
+  const std::size_t n = offsets.size();
+  const auto end = static_cast<std::int64_t>(bytes.size());
+  if (n == 0 || offsets(0) != 0 || offsets(n - 1) != end)
+    throw std::invalid_argument("offsets must start with 0 and end with the number of bytes, " + std::to_string(end));
+  self.words.make_room(n - 1);
+  for (std::size_t i = 0; i + 1 < n; ++i) {
+    const std::int64_t from = offsets(i), to = offsets(i + 1);
+    if (to < from || to > end) throw std::invalid_argument("offsets fall, or pass the end, at word " + std::to_string(i));
+    const std::string_view word(reinterpret_cast<const char*>(bytes.data()) + from, static_cast<std::size_t>(to - from));
+    if (!is_utf8(word)) throw std::invalid_argument("word " + std::to_string(i) + " is not UTF-8");
+    if (self.words.intern(word) != static_cast<std::int32_t>(i))
+      throw std::invalid_argument("word " + std::to_string(i) + " is there twice");
+  }
+}
+
+Ids unite(Vocabulary& self, const Vocabulary& other) {
+  std::vector<std::int32_t> ids;
+  {
+    nb::gil_scoped_release no_gil;
+    std::unique_lock mine(self.lock, std::defer_lock);
+    std::shared_lock theirs(other.lock, std::defer_lock);
+    if (&self == &other)
+      mine.lock();
+    else
+      std::lock(mine, theirs);
+    const std::size_t n = other.words.size();
+    ids.reserve(n);
+    for (std::size_t i = 0; i < n; ++i)
+      ids.push_back(&self == &other ? static_cast<std::int32_t>(i) : self.words.intern(other.words.word(i)));
+  }
+  return ids_of(std::move(ids));
+}
+
+}  // namespace
+
+void bind_vocabulary(nb::module_& m) {
+  nb::class_<Vocabulary>(m, "Vocabulary")
+      .def(nb::init<>())
+      .def("__len__",
+           [](const Vocabulary& self) {
+             nb::gil_scoped_release no_gil;
+             std::shared_lock lock(self.lock);
+             return self.words.size();
+           })
+      .def("find", find, "words"_a, nb::sig("def find(self, words: collections.abc.Sequence[str | bytes]) -> NDArray[numpy.int32]"),
+           "Numbers of the words; −1 where a word is not there.")
+      .def("add", add, "words"_a, nb::sig("def add(self, words: collections.abc.Sequence[str | bytes]) -> NDArray[numpy.int32]"),
+           "Numbers of the words; new ones are appended.")
+      .def("words", words_of, "ids"_a.none() = nb::none(),
+           nb::sig("def words(self, ids: NDArray[numpy.int32] | None = None) -> list[str]"),
+           "The words of these numbers, or all in order.")
+      .def("export", arrays_of, nb::sig("def export(self) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]"),
+           "All words as UTF-8, and their n + 1 offsets.")
+      .def_static(
+          "from_arrays",
+          [](const Bytes& bytes, const Offsets& offsets) {
+            auto made = std::make_unique<Vocabulary>();
+            fill(*made, bytes, offsets);
+            return made.release();
+          },
+          nb::rv_policy::take_ownership, "bytes"_a, "offsets"_a, "The inverse of export; refuses what export cannot give.")
+      .def("union", unite, "other"_a, nb::sig("def union(self, other: Vocabulary) -> NDArray[numpy.int32]"),
+           "Append the other's new words; the other's numbers in this vocabulary.")
+      .def("__getstate__", arrays_of)
+      .def("__setstate__", [](Vocabulary& self, std::pair<Bytes, Offsets> state) {
+        new (&self) Vocabulary();
+        fill(self, state.first, state.second);
+      });
+}

@@ -1,0 +1,63 @@
+// Keys of the vocabulary: a word's bytes as two numbers when it is short, and its hash.
+//
+// The hash multiplies two 64-bit halves and folds the 128-bit product (Wang Yi, "wyhash", 2019). Tables draw their
+// seeds at random, so that nobody can choose words which all fall into one place; nothing that is visible
+// depends on them. Feature hashing (`hash_bits`) uses fixed seeds, and is part of the model's meaning.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace naively {
+
+inline constexpr std::uint32_t kInline = 16;  // bytes of the longest short word
+
+struct Seeds {
+  std::uint64_t first, second;
+};
+inline constexpr Seeds kFeatureSeeds{0x243F6A8885A308D3, 0x13198A2E03707344};  // the fraction of π
+Seeds random_seeds();
+
+inline std::uint64_t fold_product(std::uint64_t a, std::uint64_t b) {
+#if defined(__SIZEOF_INT128__)
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = Wide{a} * b;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+#else
+  const std::uint64_t a0 = a & 0xFFFFFFFF, a1 = a >> 32, b0 = b & 0xFFFFFFFF, b1 = b >> 32;
+  const std::uint64_t middle = a1 * b0 + (a0 * b0 >> 32), cross = a0 * b1 + (middle & 0xFFFFFFFF);
+  return (a * b) ^ (a1 * b1 + (middle >> 32) + (cross >> 32));
+#endif
+}
+
+// Little-endian on every machine, so that feature hashes travel with the model.
+inline std::uint64_t load8(const std::uint8_t* p) {
+  std::uint64_t value;
+  std::memcpy(&value, p, 8);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  value = __builtin_bswap64(value);
+#endif
+  return value;
+}
+
+// Short: low and high are the bytes, zero behind the end. Long: low is the hash, high is for the table's use.
+struct Key {
+  std::uint64_t low, high, hash;
+  std::uint32_t size;
+};
+
+std::uint64_t hash_long(const std::uint8_t* p, std::size_t size, Seeds seeds);
+
+// [p, p + size) with 16 readable bytes from p on, whatever the size.
+inline Key make_key(const std::uint8_t* p, std::uint32_t size, Seeds seeds) {
+  alignas(16) static constexpr std::uint8_t kKeep[32] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                                         255, 255, 255, 255, 255, 255, 255, 255};
+  if (size > kInline) {
+    const std::uint64_t hash = hash_long(p, size, seeds);
+    return {hash, 0, hash, size};
+  }
+  const std::uint64_t low = load8(p) & load8(kKeep + (16 - size)), high = load8(p + 8) & load8(kKeep + (24 - size));
+  return {low, high, fold_product(low ^ seeds.first, high ^ seeds.second), size};
+}
+
+}  // namespace naively

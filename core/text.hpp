@@ -1,0 +1,101 @@
+// Counting and scoring documents. Work is cut into chunks of whole documents, by their sizes alone; threads take
+// chunks; what they find is put together in the order of the chunks. So nothing depends on the number of threads.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "cell_table.hpp"
+#include "documents.hpp"
+#include "tokenise.hpp"
+#include "vocabulary.hpp"
+
+namespace naively {
+
+// Called from the calling thread every few tens of megabytes; throws to stop the work.
+using Poll = std::function<void()>;
+
+// Documents [first[k], first[k + 1]) are chunk k. A wave is a run of chunks between two polls.
+struct Chunks {
+  std::vector<std::size_t> first;
+  std::size_t size() const { return first.size() - 1; }
+};
+inline constexpr std::size_t kChunkBytes = std::size_t{1} << 19, kWaveChunks = 48;
+Chunks make_chunks(const Documents& documents);
+
+// The number of a token by feature hashing.
+inline std::uint32_t feature_hash(const Key& key, int bits) {
+  return static_cast<std::uint32_t>(key.hash >> (64 - bits));
+}
+
+// Distinct numbers of a document and how often each came, in order of first appearance.
+class Distinct {
+ public:
+  struct Item {
+    std::uint32_t id, n;
+  };
+  void begin();
+  void add(std::uint32_t id);
+  std::vector<Item>& items() { return items_; }
+
+ private:
+  struct Slot {
+    std::uint32_t epoch, id, place;
+  };
+  void grow();
+  std::vector<Slot> slots_ = std::vector<Slot>(64);
+  std::vector<Item> items_;
+  std::uint32_t epoch_ = 0;
+};
+
+// Looks tokens up and gathers the numbers of the known ones.
+class Resolver : public TokenSink {
+ public:
+  Resolver(const Words* words, int hash_bits, std::size_t limit) : words_(words), bits_(hash_bits), limit_(limit) {}
+  void take(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n) final;
+  // Numbers below `limit`, at most a few thousand at a time.
+  virtual void known(const std::uint32_t* ids, std::size_t n) = 0;
+
+ private:
+  const Words* words_;
+  const int bits_;
+  const std::size_t limit_;
+};
+
+struct Counted {
+  CellTable cells, lengths;
+};
+
+// Labels are in [0, n_classes) or the document is refused; weights are null, or finite and not negative; a document
+// of weight 0 is not there. New words are appended to the vocabulary (null with hash_bits) in the order of the documents.
+Counted count_text(const Documents& documents, const std::int32_t* label, const double* weight, std::size_t n_classes,
+                   Vocabulary* vocabulary, const Options& options, int n_jobs, const Poll& poll);
+
+// What the tokens say of the classes: table[k, c] = base[k] + value of (k, c), which is zero unless listed; token k's
+// classes are token_class[token_indptr[k], token_indptr[k + 1]). Or dense: `table`, (n_tokens, n_classes).
+// NaN in base[k], or in table[k, 0], says that token k is unknown.
+struct Evidence {
+  std::size_t n_tokens, n_classes, n_values;
+  const double* table;  // null: sparse
+  const double* base;
+  const std::int64_t* token_indptr;
+  const std::int32_t* token_class;
+  const double* token_value;
+  const double* class_constant;
+  bool binary;
+};
+
+// out (documents, n_classes) += Σ_k x_k · table[k, c] + L · class_constant[c], L = Σ_k x_k over known tokens.
+void score_text(const Documents& documents, const Vocabulary* vocabulary, const Options& options, const Evidence& evidence,
+                double* out, int n_jobs, const Poll& poll);
+
+// Known tokens per document, ascending, with their counts.
+struct TokenRows {
+  std::vector<std::int64_t> indptr;
+  std::vector<std::int32_t> index, count;
+};
+TokenRows token_rows(const Documents& documents, const Vocabulary* vocabulary, const Options& options, int n_jobs,
+                     const Poll& poll);
+
+}  // namespace naively

@@ -1,0 +1,238 @@
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+
+#include "text.hpp"
+#include "threads.hpp"
+
+namespace naively {
+namespace {
+
+constexpr std::size_t kTogether = 32;  // lookups under way at once: about what a core can wait for
+
+// What one chunk held: each document's distinct words, one document after the other.
+struct ChunkWords {
+  std::vector<Distinct::Item> items;
+  std::vector<std::size_t> ends;       // of the documents
+  std::size_t worker = 0;
+  std::size_t new_from = 0, new_to = 0;  // the words that the worker's own table met here first
+};
+
+// Numbers the words of documents by a table, its own or the shared one, and gathers the distinct ones.
+class WordCounter : public TokenSink {
+ public:
+  explicit WordCounter(const Options& options) : tokeniser(options) {}
+
+  void take(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n) final {
+    length += n;
+    for (std::size_t i = 0; i < n; i += kTogether) take_few(text, bounds + 2 * i, std::min(kTogether, n - i));
+  }
+
+  Tokeniser tokeniser;
+  Words own;
+  std::vector<std::int32_t> shared_id;  // of the words of `own`
+  Words* words = &own;
+  std::vector<Distinct::Item>* items = nullptr;
+  std::uint32_t stamp = 0;
+  std::size_t length = 0;
+
+ private:
+  void take_few(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n) {
+    Key keys[kTogether];
+    words->make_room(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      keys[i] = words->key(text + bounds[2 * i], bounds[2 * i + 1] - bounds[2 * i]);
+      words->prefetch(keys[i]);
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      Slot& slot = words->intern(keys[i], text + bounds[2 * i]);
+      if (slot.stamp == stamp) {
+        ++(*items)[slot.place].n;
+      } else {
+        slot.stamp = stamp;
+        slot.place = static_cast<std::uint32_t>(items->size());
+        items->push_back({static_cast<std::uint32_t>(slot.id), 1});
+      }
+    }
+  }
+};
+
+// The same without words.
+class HashCounter : public Resolver {
+ public:
+  explicit HashCounter(const Options& options)
+      : Resolver(nullptr, options.hash_bits, std::size_t{1} << options.hash_bits), tokeniser(options) {}
+  void known(const std::uint32_t* ids, std::size_t n) final {
+    length += n;
+    for (std::size_t i = 0; i < n; ++i) distinct.add(ids[i]);
+  }
+  Tokeniser tokeniser;
+  Distinct distinct;
+  std::size_t length = 0;
+};
+
+struct Worker {
+  explicit Worker(const Options& options) : words(options), hashes(options) {}
+  WordCounter words;
+  HashCounter hashes;
+  Places places;
+};
+
+struct Counting {
+  const Documents& documents;
+  const std::int32_t* label;
+  const double* weight;
+  std::size_t n_classes;
+  Vocabulary* vocabulary;
+  const Options& options;
+  std::vector<std::int32_t> lengths;  // −1: not there
+
+  bool there(std::size_t i) const { return (!weight || weight[i] != 0) && !documents.missing(i); }
+
+  void check(std::size_t i) const {
+    if (label[i] < 0 || static_cast<std::size_t>(label[i]) >= n_classes)
+      throw std::invalid_argument("document " + std::to_string(i) + " has the label " + std::to_string(label[i]) +
+                                  ": labels must be from 0 to " + std::to_string(n_classes) + " - 1");
+    if (weight && !(weight[i] >= 0 && std::isfinite(weight[i])))
+      throw std::invalid_argument("document " + std::to_string(i) + " has the weight " + std::to_string(weight[i]) +
+                                  ": weights must be finite and not negative");
+  }
+
+  void set_length(std::size_t i, std::size_t length) {
+    if (length > INT32_MAX)
+      throw std::length_error("document " + std::to_string(i) + " has " + std::to_string(length) +
+                              " tokens: cut it up beforehand, 2,147,483,647 is the most");
+    lengths[i] = static_cast<std::int32_t>(length);
+  }
+
+  void count_words(std::size_t from, std::size_t to, WordCounter& counter, ChunkWords& chunk) {
+    counter.items = &chunk.items;
+    chunk.new_from = counter.words->size();
+    for (std::size_t i = from; i < to; ++i) {
+      check(i);
+      if (there(i)) {
+        counter.length = 0;
+        counter.stamp = counter.words->next_stamp();
+        documents.read(i, counter.tokeniser, counter);
+        set_length(i, counter.length);
+      }
+      chunk.ends.push_back(chunk.items.size());
+    }
+    chunk.new_to = counter.words->size();
+  }
+
+  void count_hashes(std::size_t from, std::size_t to, HashCounter& counter, ChunkWords& chunk) {
+    for (std::size_t i = from; i < to; ++i) {
+      check(i);
+      if (there(i)) {
+        counter.length = 0;
+        counter.distinct.begin();
+        documents.read(i, counter.tokeniser, counter);
+        set_length(i, counter.length);
+        const auto& items = counter.distinct.items();
+        chunk.items.insert(chunk.items.end(), items.begin(), items.end());
+      }
+      chunk.ends.push_back(chunk.items.size());
+    }
+  }
+};
+
+// Gives the new words of a wave their shared numbers. Each worker's new words of a chunk are in the order of the text, and a
+// word is new to some worker in the chunk where it first comes: so chunk by chunk they get the numbers that one thread gives.
+void share_words(const std::vector<ChunkWords>& wave, std::vector<std::unique_ptr<Worker>>& workers, Vocabulary& vocabulary) {
+  std::unique_lock lock(vocabulary.lock);
+  for (const ChunkWords& chunk : wave) {
+    WordCounter& counter = workers[chunk.worker]->words;
+    for (std::size_t id = chunk.new_from; id < chunk.new_to; ++id)
+      counter.shared_id.push_back(vocabulary.words.intern(counter.own.word(id)));
+  }
+}
+
+template <class Cell>
+class Counter {
+ public:
+  Counter(Counting job, int n_jobs) : job_(std::move(job)), tally_(job_.n_classes), chunks_(make_chunks(job_.documents)) {
+    const std::size_t n = std::min<std::size_t>(static_cast<std::size_t>(std::max(n_jobs, 1)), chunks_.size());
+    for (std::size_t w = 0; w < std::max<std::size_t>(n, 1); ++w) workers_.push_back(std::make_unique<Worker>(job_.options));
+  }
+
+  Counted run(const Poll& poll) {
+    for (std::size_t chunk = 0; chunk < chunks_.size(); chunk += kWaveChunks) {
+      poll();
+      run_wave(chunk, std::min(chunk + kWaveChunks, chunks_.size()));
+    }
+    poll();
+    Tally<Cell> lengths(job_.n_classes);
+    for (std::size_t i = 0; i < job_.documents.size(); ++i)
+      if (job_.lengths[i] >= 0)
+        lengths.add(static_cast<std::size_t>(job_.label[i]), static_cast<std::uint32_t>(job_.lengths[i]), 1, weight(i));
+    return {make_table(tally_, 2), make_table(lengths, 1)};
+  }
+
+ private:
+  double weight(std::size_t i) const { return job_.weight ? job_.weight[i] : 1.0; }
+  bool direct() const { return workers_.size() == 1; }  // one thread counts in the shared table itself
+
+  void run_wave(std::size_t first, std::size_t last) {
+    std::vector<ChunkWords> wave(last - first);
+    std::atomic<std::size_t> next{first};
+    const auto n_jobs = static_cast<std::ptrdiff_t>(workers_.size());
+    parallel_for(n_jobs, static_cast<int>(n_jobs), [&](std::ptrdiff_t w) {
+      for (std::size_t chunk; (chunk = next.fetch_add(1)) < last;)
+        count_chunk(chunk, static_cast<std::size_t>(w), wave[chunk - first]);
+    });
+    if (job_.vocabulary && !direct()) share_words(wave, workers_, *job_.vocabulary);
+    parallel_for(n_jobs, static_cast<int>(n_jobs), [&](std::ptrdiff_t w) {
+      for (std::size_t chunk = first; chunk < last; ++chunk)
+        add_up(chunk, static_cast<std::size_t>(w), wave[chunk - first]);
+    });
+  }
+
+  void count_chunk(std::size_t chunk, std::size_t w, ChunkWords& result) {
+    const std::size_t from = chunks_.first[chunk], to = chunks_.first[chunk + 1];
+    Worker& worker = *workers_[w];
+    result.worker = w;
+    if (!job_.vocabulary) return job_.count_hashes(from, to, worker.hashes, result);
+    if (!direct()) return job_.count_words(from, to, worker.words, result);
+    std::unique_lock lock(job_.vocabulary->lock);
+    worker.words.words = &job_.vocabulary->words;
+    job_.count_words(from, to, worker.words, result);
+  }
+
+  // Worker w adds up the classes w, w + n, w + 2n, …, each in the order of the documents.
+  void add_up(std::size_t chunk, std::size_t w, const ChunkWords& found) {
+    const std::size_t n = workers_.size(), from = chunks_.first[chunk];
+    const bool mapped = job_.vocabulary && !direct();
+    const auto& shared_id = workers_[found.worker]->words.shared_id;
+    for (std::size_t d = 0; d < found.ends.size(); ++d) {
+      const auto c = static_cast<std::size_t>(job_.label[from + d]);
+      if (c % n != w) continue;
+      for (std::size_t k = d ? found.ends[d - 1] : 0; k < found.ends[d]; ++k) {
+        const Distinct::Item item = found.items[k];
+        const std::uint32_t id = mapped ? static_cast<std::uint32_t>(shared_id[item.id]) : item.id;
+        tally_.add(c, id, item.n, weight(from + d));
+      }
+      tally_.settle(c, workers_[w]->places);
+    }
+  }
+
+  Counting job_;
+  Tally<Cell> tally_;
+  Chunks chunks_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+}  // namespace
+
+Counted count_text(const Documents& documents, const std::int32_t* label, const double* weight, std::size_t n_classes,
+                   Vocabulary* vocabulary, const Options& options, int n_jobs, const Poll& poll) {
+  Counting job{documents, label, weight, n_classes, vocabulary, options, std::vector<std::int32_t>(documents.size(), -1)};
+  if (weight) return Counter<WeightedCount>(std::move(job), n_jobs).run(poll);
+  return Counter<Count>(std::move(job), n_jobs).run(poll);
+}
+
+}  // namespace naively

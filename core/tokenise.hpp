@@ -1,0 +1,67 @@
+// From a document to its tokens: words, characters, or characters inside words, and runs (n-grams) of them.
+//
+// docs/words.md defines them; src/naively/kernels/twins/text.py is that definition as a program. N-grams come in the
+// order of their last word (or character), the shortest first; inside words, by length and then by place.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "scan.hpp"
+#include "vocabulary.hpp"
+
+namespace naively {
+
+enum class Cut { words, chars, chars_in_words };
+
+struct Options {
+  Cut cut = Cut::words;
+  bool lowercase = true, strip_accents = false;
+  int shortest = 1, longest = 1;  // n-grams
+  int hash_bits = 0;              // 0: a vocabulary instead
+  Words stop_words{};             // folded like the text
+
+  bool plain_words() const { return cut == Cut::words && longest == 1 && stop_words.size() == 0; }
+};
+
+// Takes tokens as they are found: token i is text[bounds[2i], bounds[2i + 1]), valid during the call only, with
+// kPadding readable bytes behind it.
+struct TokenSink {
+  virtual void take(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n) = 0;
+  virtual ~TokenSink() = default;
+};
+
+// Keeps its buffers from document to document; one per thread. Needs memory for the longest word, not the document.
+class Tokeniser {
+ public:
+  explicit Tokeniser(const Options& options);
+  void read(std::string_view document, TokenSink& sink);
+  // A document that has already been cut into words: nothing is folded, n-grams and stop words apply.
+  void read(const std::string_view* words, std::size_t n, TokenSink& sink);
+
+ private:
+  void pass_on(TokenSink& sink, bool last);
+  void add_words(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n, TokenSink& sink);
+  void add_word(std::string_view word, TokenSink& sink);
+  void add_chars_of_word(std::string_view word, TokenSink& sink);
+  void add_chars(TokenSink& sink, bool last);
+  void append_to_line(std::string_view text, TokenSink& sink);
+  void emit(std::size_t start, std::size_t end, TokenSink& sink);
+  void flush(TokenSink& sink);
+  void begin();
+
+  const Options& options_;
+  Scanner scanner_;
+  std::vector<std::uint8_t> line_;    // words with one space between, or one word with a space on either side
+  std::vector<std::uint32_t> starts_; // of the words in line_, or of the characters of a segment
+  std::size_t line_size_ = 0;
+  const std::uint8_t* source_ = nullptr;  // what bounds_ are relative to
+  std::vector<std::uint32_t> bounds_;     // tokens not yet handed on
+  std::size_t chars_done_ = 0;            // characters of the scanner's text that have ended their n-grams
+};
+
+// The folded form of a text, uncut.
+std::vector<std::uint8_t> folded(std::string_view text, bool lowercase, bool strip_accents);
+
+}  // namespace naively

@@ -1,0 +1,242 @@
+"""Text: a column of strings, as the words (or other tokens) in it. Estimated and scored like counts of tokens.
+
+    multinomial   θ_kc = (N_kc + α) / (N_c + αK)         log p = Σ_k x_k log θ_kc                        (1)
+    binary        the same of D_kc, with each word once per text                                         (2)
+    bernoulli     θ_kc = (D_kc + α) / (D_c + 2α)         absence counts: see `bernoulli.py`              (3)
+    complement    see `complement.py`                                                                    (4)
+
+N_kc and D_kc are `WordCounts`: occurrences, and texts with the word. The K words are those in force: seen in some
+text, and not cut off by `min_count` (occurrences), `max_share` (of the texts), `max_tokens` (the most frequent by
+texts, then by name) or `vocabulary`. Cut-offs are applied here and not when counting, so that counts stay additive.
+A word not in force is zero evidence; a text without known words leaves the class prior. What a word is: docs/words.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively.errors import InputError
+from naively.families.base import Family, LinearPart
+from naively.families.bernoulli import bernoulli_form
+from naively.families.complement import complement_form
+from naively.families.linear_form import LinearForm, LogLinear
+from naively.families.multinomial import multinomial_form
+from naively.kernels import Cells
+from naively.kernels.text import Options, score_text, score_text_table
+from naively.priors import Dirichlet, alpha_of, pseudo_counts
+from naively.statistics import Texts, WordCounts
+from naively.statistics.cells import class_sums
+from naively.statistics.word_counts import Reading
+
+__all__ = ["Text", "TextParameters"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextParameters:
+    """The log-linear form over the word numbers, the words, and the mean length of a text per class."""
+
+    form: LogLinear
+    counts: WordCounts
+    mean_length: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Text(Family):
+    """Words of a text; see the head of this file for the models and `docs/words.md` for what a word is.
+
+    `tokens` may be a function that gets the string and returns a list of tokens. `stop_words` is a list, or the name
+    of a language if the package stop-words is installed. `hash_bits` bounds the memory and loses the words.
+
+    >>> from naively import fit
+    >>> model = fit(["cheap pills", "lunch at noon", "cheap lunch"], ["spam", "ham", "ham"])
+    >>> model.predict(["cheap cheap pills"]).tolist()
+    ['spam']
+    """
+
+    model: Literal["multinomial", "bernoulli", "complement"] = "multinomial"
+    binary: bool = False
+    ngrams: tuple[int, int] = (1, 1)
+    tokens: Literal["words", "chars", "chars_in_words"] | Callable[[str], list[str]] = "words"
+    lowercase: bool = True
+    strip_accents: bool = False
+    stop_words: tuple[str, ...] | str = ()
+    min_count: float = 0
+    max_share: float = 1.0
+    max_tokens: int | None = None
+    vocabulary: tuple[str, ...] | None = None
+    alpha: Any = 1.0
+    hash_bits: int | None = None
+
+    statistic = WordCounts
+    kinds = ("string",)
+
+    def __post_init__(self) -> None:
+        if self.model not in ("multinomial", "bernoulli", "complement"):
+            raise InputError(f'model={self.model!r}: Text knows "multinomial", "bernoulli" and "complement".')
+        object.__setattr__(self, "alpha", alpha_of("alpha", self.alpha))
+        object.__setattr__(self, "ngrams", tuple(self.ngrams))
+        if not isinstance(self.stop_words, str):
+            object.__setattr__(self, "stop_words", tuple(self.stop_words))
+        if self.vocabulary is not None:
+            object.__setattr__(self, "vocabulary", tuple(self.vocabulary))
+        if self.model != "multinomial" and not isinstance(self.alpha, float):
+            raise InputError(f"Text(model={self.model!r}) takes one alpha for all words.")
+        if not 0 < self.max_share <= 1:
+            raise InputError(f"max_share={self.max_share}: a share of the texts, above 0 and up to 1.")
+        _ = self.reading
+
+    @property
+    def apart(self) -> bool:
+        """Each column of texts has its own words."""
+        return True
+
+    @cached_property
+    def reading(self) -> Reading:
+        """How the texts are read, checked."""
+        kind = "words" if callable(self.tokens) else self.tokens
+        stop = _stop_words(self.stop_words) if isinstance(self.stop_words, str) else self.stop_words
+        try:
+            options = Options(kind, self.lowercase, self.strip_accents, self.ngrams, stop, self.hash_bits)
+        except ValueError as error:
+            raise InputError(f"Text: {error}") from None
+        return Reading(options, self.tokens if callable(self.tokens) else None)
+
+    def estimate(self, stats: WordCounts, classes: Sequence[Any]) -> TextParameters:
+        """Equations (1) to (4), over the words in force."""
+        cells, known = self._in_force(stats)
+        if self.model == "bernoulli":
+            form = bernoulli_form(cells, Cells.empty(stats.n_classes, 1), stats.seen, known, self.alpha, self.alpha)
+        else:
+            counted = cells._replace(sums=cells.sums[1:]) if self.binary else cells
+            alpha = self._alpha(stats, known, classes)
+            make = complement_form if self.model == "complement" else multinomial_form
+            form = make(counted, alpha, known, known)
+        texts = np.maximum(stats.seen.weight, 1e-300)
+        return TextParameters(form, stats, class_sums(cells, 0) / texts)
+
+    def _alpha(self, stats: WordCounts, known: NDArray[np.bool_], classes: Sequence[Any]) -> NDArray[np.float64]:
+        if not isinstance(self.alpha, Dirichlet):
+            return np.broadcast_to(pseudo_counts(self.alpha, range(len(known)), classes), known.shape)
+        return pseudo_counts(self.alpha, stats.words(), classes)
+
+    def _in_force(self, stats: WordCounts) -> tuple[Cells, NDArray[np.bool_]]:
+        """The cells of the words in force, and which those are."""
+        cells = stats.cells
+        n = stats.n_numbers()
+        occurrences = np.bincount(cells.index, weights=cells.sums[0], minlength=n)
+        texts = np.bincount(cells.index, weights=cells.sums[1], minlength=n)
+        known = np.bincount(cells.index, minlength=n) > 0
+        if self.min_count > 0:
+            known &= occurrences >= self.min_count
+        if self.max_share < 1:
+            known &= texts <= self.max_share * stats.seen.weight.sum()
+        if self.vocabulary is not None and stats.vocabulary is not None:
+            listed = np.zeros(n, dtype=np.bool_)
+            numbers = stats.vocabulary.find(list(self.vocabulary))
+            listed[numbers[(numbers >= 0) & (numbers < n)]] = True
+            known &= listed
+        if self.max_tokens is not None and known.sum() > self.max_tokens:
+            known = _most_frequent(known, texts, stats, self.max_tokens)
+        kept = known[cells.index]
+        return (cells if kept.all() else _only(cells, kept)), known
+
+    def log_likelihood(self, x: Texts, parameters: TextParameters, out: NDArray[np.float64], n_jobs: int = 1) -> None:
+        """Equations (1) to (4); a missing text adds nothing."""
+        for texts in x.columns:
+            prepared, there = self.reading.prepare(texts), ~Texts.missing(texts)
+            self._add(parameters.form.score, parameters, prepared, there, self.once, out, n_jobs)
+            if parameters.form.forbidden is not None:
+                count = np.zeros_like(out)
+                self._add(parameters.form.forbidden, parameters, prepared, there, True, count, n_jobs)
+                out[count > 0.5] = -np.inf
+
+    @property
+    def once(self) -> bool:
+        """Whether a word counts once per text."""
+        return self.binary or self.model == "bernoulli"
+
+    def _add(
+        self,
+        form: LinearForm,
+        parameters: TextParameters,
+        prepared: Any,
+        there: NDArray[np.bool_],
+        once: bool,
+        out: NDArray[np.float64],
+        n_jobs: int,
+    ) -> None:
+        if form.offset.any():
+            out[there] += form.offset
+        vocabulary, options = parameters.counts.vocabulary, self.reading.options
+        if form.table is not None:
+            score_text_table(prepared, vocabulary, options, form.table, form.constant, once, out, n_jobs)
+        else:
+            cells = (form.token_start, form.token_class, form.token_value)
+            score_text(prepared, vocabulary, options, form.base, *cells, form.constant, once, out, n_jobs)
+
+    def linear(self, parameters: TextParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
+        """One weight per word in force."""
+        known = np.flatnonzero(~np.isnan(parameters.form.score.base))
+        weights = parameters.form.weights(len(parameters.form.score.base))[known]
+        if not np.isfinite(weights[:, [of, against]]).all():
+            raise InputError("linear() has no finite weights here: smooth with alpha > 0.")
+        words = tuple(f"{names[0]}={parameters.counts.name(int(k))}" for k in known)
+        offset = parameters.form.score.offset
+        return LinearPart(words, weights[:, of] - weights[:, against], float(offset[of] - offset[against]))
+
+    def sample(
+        self, parameters: TextParameters, label: NDArray[np.intp], generator: np.random.Generator
+    ) -> list[NDArray[Any]]:
+        """Bags of words: a length about the mean of the class, then so many words."""
+        if self.model != "multinomial":
+            raise InputError(f"Text(model={self.model!r}) cannot sample: use model='multinomial'.")
+        known = np.flatnonzero(~np.isnan(parameters.form.score.base))
+        table = np.exp(parameters.form.weights(len(parameters.form.score.base))[known])
+        rows = np.empty(len(label), dtype=object)
+        for i, c in enumerate(label):
+            share = table[:, c] / table[:, c].sum()
+            drawn = generator.choice(known, size=generator.poisson(parameters.mean_length[c]), p=share)
+            rows[i] = " ".join(parameters.counts.name(int(k)) for k in drawn)
+        return [rows]
+
+
+def _only(cells: Cells, kept: NDArray[np.bool_]) -> Cells:
+    """Some of the cells."""
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return Cells(before[cells.indptr], cells.index[kept], np.ascontiguousarray(cells.sums[:, kept]), cells.rows[kept])
+
+
+def _most_frequent(
+    known: NDArray[np.bool_], texts: NDArray[np.float64], stats: WordCounts, most: int
+) -> NDArray[np.bool_]:
+    """The words in most texts; equal ones in alphabetical order, so that the order of counting does not matter."""
+    numbers = np.flatnonzero(known)
+    words = (
+        [stats.name(int(k)) for k in numbers]
+        if stats.vocabulary is None
+        else stats.vocabulary.words(numbers.astype(np.int32))
+    )
+    order = sorted(range(len(numbers)), key=lambda i: (-texts[numbers[i]], words[i]))[:most]
+    kept = np.zeros_like(known)
+    kept[numbers[order]] = True
+    return kept
+
+
+def _stop_words(language: str) -> tuple[str, ...]:
+    """A language's list, from the package stop-words."""
+    try:
+        from stop_words import get_stop_words
+    except ImportError:
+        raise InputError(
+            f'stop_words={language!r} needs the package stop-words: pip install "naively[text]", or give a list.'
+        ) from None
+    try:
+        return tuple(sorted(get_stop_words(language)))
+    except Exception:
+        raise InputError(f"stop_words={language!r}: no list for that language; give your own.") from None

@@ -1,0 +1,194 @@
+"""The readable twins of the kernels for text; what a token is stands in `naively.kernels.twins.words`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from naively.kernels.cells import Cells
+from naively.kernels.twins.words import decode, feature_hash, tokens, tokens_of_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from naively.kernels.text import Options, Strings
+
+    Documents = Sequence[str | bytes | None] | Strings
+
+
+class Vocabulary:
+    """Words and their numbers, in order of first appearance."""
+
+    def __init__(self, known: Iterable[str] = ()) -> None:  # noqa: D107
+        self._ids: dict[str, int] = {}
+        self.add(list(known))
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def find(self, words: Sequence[str | bytes]) -> NDArray[np.int32]:
+        """Numbers of the words; −1 where a word is not there."""
+        return np.array([self._ids.get(decode(w), -1) for w in words], np.int32)
+
+    def add(self, words: Sequence[str | bytes]) -> NDArray[np.int32]:
+        """Numbers of the words; new ones are appended."""
+        return np.array([self._ids.setdefault(decode(w), len(self._ids)) for w in words], np.int32)
+
+    def words(self, ids: NDArray[np.int32] | None = None) -> list[str]:
+        """The words of these numbers, or all in order."""
+        known = list(self._ids)
+        return known if ids is None else [known[i] for i in ids]
+
+    def export(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """All words as UTF-8, and their n + 1 offsets."""
+        encoded = [word.encode() for word in self._ids]
+        return np.frombuffer(b"".join(encoded), np.uint8), np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+
+    @classmethod
+    def from_arrays(cls, bytes: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Vocabulary:  # noqa: A002
+        """The inverse of `export`."""
+        text = bytes.tobytes()
+        return cls(text[a:b].decode() for a, b in pairwise(offsets))
+
+    def union(self, other: Vocabulary) -> NDArray[np.int32]:
+        """Append the other's new words; the other's numbers in this vocabulary."""
+        return self.add(other.words())
+
+
+def _numbers(found: list[str], vocabulary: Any, options: Options, *, add: bool) -> list[int]:
+    if options.hash_bits is not None:
+        return [feature_hash(token, options.hash_bits) for token in found]
+    ids = (vocabulary.add if add else vocabulary.find)(found)
+    return [int(i) for i in ids if i >= 0]
+
+
+def _each(documents: Documents) -> Iterator[str | bytes | None]:
+    from naively.kernels.text import Strings
+
+    if not isinstance(documents, Strings):
+        yield from documents
+        return
+    offsets, data, valid, bit_offset = documents
+    for i in range(len(offsets) - 1):
+        bit = bit_offset + i
+        there = valid is None or valid[bit // 8] >> bit % 8 & 1
+        yield data[offsets[i] : offsets[i + 1]].tobytes() if there else None
+
+
+def _cells(found: list[dict[int, list[float]]], n_sums: int) -> Cells:
+    items = [sorted(of_class.items()) for of_class in found]
+    flat = [(key, *sums) for of_class in items for key, sums in of_class]
+    columns = np.array(flat, float).reshape(-1, n_sums + 2).T
+    return Cells(
+        np.cumsum([0, *map(len, items)], dtype=np.int64),
+        columns[0].astype(np.int32),
+        columns[1:-1].copy(),
+        columns[-1].astype(np.int64),
+    )
+
+
+def _count(
+    documents: Iterable[list[str] | None],
+    label: NDArray[np.int32],
+    weight: NDArray[np.float64] | None,
+    n_classes: int,
+    vocabulary: Any,
+    options: Options,
+) -> tuple[Cells, Cells]:
+    counts: list[dict[int, list[float]]] = [{} for _ in range(n_classes)]
+    lengths: list[dict[int, list[float]]] = [{} for _ in range(n_classes)]
+    for i, found in enumerate(documents):
+        w = 1.0 if weight is None else float(weight[i])
+        if found is None or w == 0:
+            continue
+        ids = _numbers(found, vocabulary, options, add=True)
+        cell = lengths[label[i]].setdefault(len(ids), [0.0, 0])
+        cell[:] = cell[0] + w, cell[1] + 1
+        for k, x in Counter(ids).items():
+            cell = counts[label[i]].setdefault(k, [0.0, 0.0, 0])
+            cell[:] = cell[0] + w * x, cell[1] + w, cell[2] + 1
+    return _cells(counts, 2), _cells(lengths, 1)
+
+
+def count_text(
+    documents: Documents,
+    label: NDArray[np.int32],
+    weight: NDArray[np.float64] | None,
+    n_classes: int,
+    vocabulary: Any,
+    options: Options,
+    n_jobs: int = 1,
+) -> tuple[Cells, Cells]:
+    """Cells of the tokens, and cells of the documents' lengths."""
+    found = (None if d is None else tokens(d, options) for d in _each(documents))
+    return _count(found, label, weight, n_classes, vocabulary, options)
+
+
+def count_tokens(
+    documents: Sequence[Sequence[str] | None],
+    label: NDArray[np.int32],
+    weight: NDArray[np.float64] | None,
+    n_classes: int,
+    vocabulary: Any,
+    options: Options,
+    n_jobs: int = 1,
+) -> tuple[Cells, Cells]:
+    """The same for documents that somebody else has cut."""
+    found = (None if d is None else tokens_of_words(map(decode, d), options) for d in documents)
+    return _count(found, label, weight, n_classes, vocabulary, options)
+
+
+def score_text_table(
+    documents: Documents,
+    vocabulary: Any,
+    options: Options,
+    table: NDArray[np.float64],
+    class_constant: NDArray[np.float64],
+    binary: bool,
+    out: NDArray[np.float64],
+    n_jobs: int = 1,
+) -> None:
+    """Increase out[i, c] by Σ_k x_k · table[k, c] + L · class_constant[c]; NaN in table[k, 0]: unknown."""
+    for row, document in zip(out, _each(documents), strict=True):
+        if document is None:
+            continue
+        for k, n in Counter(_numbers(tokens(document, options), vocabulary, options, add=False)).items():
+            if k < len(table) and not np.isnan(table[k, 0]):
+                row += (1 if binary else n) * (table[k] + class_constant)
+
+
+def score_text(
+    documents: Documents,
+    vocabulary: Any,
+    options: Options,
+    base: NDArray[np.float64],
+    token_indptr: NDArray[np.int64],
+    token_class: NDArray[np.int32],
+    token_value: NDArray[np.float64],
+    class_constant: NDArray[np.float64],
+    binary: bool,
+    out: NDArray[np.float64],
+    n_jobs: int = 1,
+) -> None:
+    """The same with table[k, c] = base[k] + the value listed for (k, c), or 0."""
+    table = np.repeat(base[:, None], len(class_constant), axis=1)
+    np.add.at(table, (np.repeat(np.arange(len(base)), np.diff(token_indptr)), token_class), token_value)
+    table[np.isnan(base)] = np.nan
+    score_text_table(documents, vocabulary, options, table, class_constant, binary, out)
+
+
+def token_rows(
+    documents: Documents, vocabulary: Any, options: Options, n_jobs: int = 1
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """CSR of the known tokens: counts, numbers (ascending in a row), indptr."""
+    rows = [
+        sorted(Counter(_numbers([] if d is None else tokens(d, options), vocabulary, options, add=False)).items())
+        for d in _each(documents)
+    ]
+    flat = np.array([item for row in rows for item in row], np.int32).reshape(-1, 2)
+    return flat[:, 1].copy(), flat[:, 0].copy(), np.cumsum([0, *map(len, rows)], dtype=np.int64)

@@ -1,0 +1,83 @@
+"""Columns of strings: kept as they come, and turned into codes only if they are counted by value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import compress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively.kernels.text import Strings
+from naively.sources.table import Column
+from naively.statistics import Values
+
+__all__ = ["ArrowStrings", "ListOfStrings"]
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowStrings(Column):
+    """An Arrow column of strings (utf8 or large utf8), read through its buffers."""
+
+    array: Any = None
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    @cached_property
+    def coded(self) -> tuple[NDArray[np.int32], Values]:
+        """Codes of the distinct strings, and the strings."""
+        encoded = self.array.dictionary_encode()
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+        return codes, tuple(encoded.dictionary.to_pylist())
+
+    def where(self, keep: NDArray[np.bool_]) -> ArrowStrings:
+        """The rows that are to be kept."""
+        import pyarrow as pa
+
+        return ArrowStrings(self.name, self.kind, self.x, None, self.array.filter(pa.array(keep)))
+
+    def texts(self) -> Strings:
+        """The buffers, not copied."""
+        import pyarrow as pa
+
+        array = self.array
+        valid, offsets, data = array.buffers()
+        wide = np.int64 if pa.types.is_large_string(array.type) else np.int32
+        ends = np.frombuffer(offsets, dtype=wide)[array.offset : array.offset + len(array) + 1]
+        return Strings(
+            ends if len(ends) else np.zeros(1, wide),
+            np.zeros(0, np.uint8) if data is None else np.frombuffer(data, dtype=np.uint8),
+            np.frombuffer(valid, dtype=np.uint8) if valid is not None and array.null_count else None,
+            array.offset,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ListOfStrings(Column):
+    """A Python list of strings, None where one is missing."""
+
+    strings: Any = ()
+
+    def __len__(self) -> int:
+        return len(self.strings)
+
+    @cached_property
+    def coded(self) -> tuple[NDArray[np.int32], Values]:
+        """Codes of the distinct strings, and the strings."""
+        place: dict[Any, int] = {None: -1}
+        for text in self.strings:
+            place.setdefault(text, len(place) - 1)
+        codes = np.fromiter((place[text] for text in self.strings), dtype=np.int32, count=len(self.strings))
+        return codes, tuple(text for text in place if text is not None)
+
+    def where(self, keep: NDArray[np.bool_]) -> ListOfStrings:
+        """The rows that are to be kept."""
+        return ListOfStrings(self.name, self.kind, self.x, None, list(compress(self.strings, keep.tolist())))
+
+    def texts(self) -> list[str | None]:
+        """The list itself."""
+        strings: list[str | None] = self.strings
+        return strings

@@ -1,0 +1,129 @@
+"""Write the Unicode table that the compiled core and its oracle share.
+
+    python tools/unicode_table.py
+
+One run writes `core/unicode_table.hpp` and `src/naively/unicode_table.py` with the very same texts, from the
+`unicodedata` of the Python that runs it; the version of Unicode is written into both. A model remembers that
+version, so run this only to move to another one, never by chance: the files are committed.
+
+All numbers in the texts are code points in hexadecimal; items are separated by spaces.
+"""
+
+import re
+import sys
+import textwrap
+import unicodedata
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+END = 0x110000
+HANGUL = range(0xAC00, 0xD7A4)  # syllables decompose by arithmetic (Unicode 3.12), not by table
+
+MEANING = {
+    "WORD": "Letters, marks and numbers (L*, M*, N*) and U+005F, as ranges.",
+    "MOVING": "Nonspacing marks (Mn) whose combining class is not 0.",
+    "FIXED": "Nonspacing marks (Mn) whose combining class is 0: marks on its two sides never change places.",
+    "REORDERED": "What NFD puts in order but is not Mn, with its combining class: range=class.",
+    "LOWER": "Simple lower case: range=distance with its sign, or range/step=distance.",
+    "STRIPPED": "Full canonical decompositions less MOVING: first=one item per code point from there on; "
+    "a+b is two code points, - is none. Hangul syllables are left to arithmetic.",
+}
+
+
+def ranges(chosen: Callable[[int], object]) -> Iterator[tuple[int, int]]:
+    """The maximal ranges of code points for which `chosen` is true."""
+    first = None
+    for point in range(END + 1):
+        inside = point < END and chosen(point)
+        if inside and first is None:
+            first = point
+        elif not inside and first is not None:
+            yield first, point - 1
+            first = None
+
+
+def written(first: int, last: int) -> str:
+    """One range as text."""
+    return f"{first:x}" if first == last else f"{first:x}-{last:x}"
+
+
+def lowered(point: int) -> int:
+    """The simple lower case; U+0130 is the only code point whose full mapping is longer than one."""
+    text = chr(point).lower()
+    return 0x69 if point == 0x130 else ord(text)
+
+
+def lower_runs() -> Iterator[str]:
+    """Runs of cased code points with the same distance and the same step (1, or 2 where cases alternate)."""
+    cased = {point: lowered(point) - point for point in range(END) if lowered(point) != point}
+    while cased:
+        first = last = min(cased)
+        distance = cased[first]
+        step = 1 if cased.get(first + 1) == distance else 2
+        while cased.get(last + step) == distance:
+            last += step
+        for point in range(first, last + 1, step):
+            del cased[point]
+        pace = "" if step == 1 or first == last else f"/{step}"
+        yield f"{written(first, last)}{pace}={distance:+x}"
+
+
+def stripped(point: int) -> str | None:
+    """What accent stripping makes of one code point before FIXED marks go; None if it does not decompose."""
+    if 0xD800 <= point < 0xE000 or point in HANGUL:
+        return None
+    text = unicodedata.normalize("NFD", chr(point))
+    if text == chr(point):
+        return None
+    kept = [ord(c) for c in text if unicodedata.category(c) != "Mn" or not unicodedata.combining(c)]
+    if sum(len(chr(k).encode()) for k in kept) > 3 * len(chr(point).encode()):
+        sys.exit(f"U+{point:04X} grows more than threefold: raise kGrowth in core/unicode.hpp")
+    return "+".join(f"{k:x}" for k in kept) or "-"
+
+
+def stripped_runs() -> Iterator[str]:
+    """Neighbouring decompositions, listed from their first code point."""
+    made = {point: text for point in range(END) if (text := stripped(point)) is not None}
+    for first, last in ranges(made.__contains__):
+        yield f"{first:x}=" + ",".join(made[point] for point in range(first, last + 1))
+
+
+def tables() -> dict[str, str]:
+    """The six texts."""
+    category = [unicodedata.category(chr(point)) for point in range(END)]
+    order = [unicodedata.combining(chr(point)) for point in range(END)]
+    odd = [p for p in range(END) if order[p] and category[p] != "Mn"]
+    return {
+        "WORD": " ".join(written(*r) for r in ranges(lambda p: category[p][0] in "LMN" or p == 0x5F)),
+        "MOVING": " ".join(written(*r) for r in ranges(lambda p: category[p] == "Mn" and order[p])),
+        "FIXED": " ".join(written(*r) for r in ranges(lambda p: category[p] == "Mn" and not order[p])),
+        "REORDERED": " ".join(f"{p:x}={order[p]:x}" for p in odd),
+        "LOWER": " ".join(lower_runs()),
+        "STRIPPED": " ".join(stripped_runs()),
+    }
+
+
+def pieces(text: str) -> list[str]:
+    """Quoted lines of a text; the quotes of neighbours join in Python as in C++."""
+    return [f'    "{line}"' for line in re.findall(r".{1,100}[ ,]|.{1,101}$", text)]
+
+
+def main() -> None:
+    """Write both files."""
+    version = unicodedata.unidata_version
+    python = [f'"""Generated by tools/unicode_table.py from Unicode {version}; do not edit."""', ""]
+    python += [f'UNICODE_VERSION = "{version}"', ""]
+    cpp = [f"// Generated by tools/unicode_table.py from Unicode {version}; do not edit.", "#pragma once", ""]
+    cpp += [f'inline constexpr char UNICODE_VERSION[] = "{version}";', ""]
+    for name, text in tables().items():
+        comment = textwrap.wrap(MEANING[name], 100)
+        python += [f"# {line}" for line in comment] + [f"{name} = (", *pieces(text), ")", ""]
+        cpp += [f"// {line}" for line in comment] + [f"inline constexpr char {name}[] ="]
+        cpp += [*pieces(text)[:-1], pieces(text)[-1] + ";", ""]
+    (ROOT / "src/naively/unicode_table.py").write_text("\n".join(python[:-1]) + "\n", encoding="utf-8")
+    (ROOT / "core/unicode_table.hpp").write_text("\n".join(cpp[:-1]) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
