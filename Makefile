@@ -8,7 +8,7 @@ CORE := $(wildcard core/*.cpp core/*.hpp) CMakeLists.txt pyproject.toml
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench soak sanitize clean
+.PHONY: help demo test check bench soak sanitize stub clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -38,6 +38,9 @@ bench: $(VENV)/.installed ## our speed beside the peers', as ratios
 
 soak: $(VENV)/.installed ## the laws, with many more examples
 	NAIVELY_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) -q
+
+stub: $(VENV)/.installed ## write the types of the compiled core
+	$(BIN)/python tools/core_stub.py
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) build dist

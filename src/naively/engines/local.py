@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,9 +35,9 @@ def count(
     """One statistic per block of the schema; words get the numbers that they have in the statistics `like` these."""
     found: list[Statistic] = []
     for i, (block, view) in enumerate(zip(schema.blocks, views(table, schema), strict=True)):
-        arguments = (label, weight, n_classes, n_jobs)
+        count_view = _counter(block.family, view, like[i] if like else None)
         try:
-            statistic = _counted(block.family, view, arguments, like[i] if like else None)
+            statistic = count_view(view, label, weight, n_classes, n_jobs)
         except TooLargeError as error:
             name = block.names[error.column]
             if np.isinf(error.found):
@@ -49,11 +50,14 @@ def count(
     return tuple(found)
 
 
-def _counted(family: Family, view: View, arguments: Any, like: Statistic | None) -> Statistic:
-    if isinstance(family, Text) and isinstance(view, Texts):
+def _counter(family: Family, view: View, like: Statistic | None) -> Callable[..., Statistic]:
+    """What counts a block: its family's statistic, told what the family transforms or how it reads."""
+    if isinstance(family, Text):
         shared = like.vocabulary if isinstance(like, WordCounts) else None
-        return WordCounts.count(view, *arguments, reading=family.reading, vocabulary=shared)
-    return family.statistic.count(family.transform(view) if isinstance(view, Numbers) else view, *arguments)
+        return partial(WordCounts.count, reading=family.reading, vocabulary=shared)
+    if isinstance(view, Numbers):
+        return lambda x, *arguments: family.statistic.count(family.transform(x), *arguments)
+    return family.statistic.count
 
 
 def views(table: Table, schema: Schema) -> list[View]:

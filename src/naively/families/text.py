@@ -130,7 +130,7 @@ class Text(Family):
         cells = stats.cells
         n = stats.n_numbers()
         occurrences = np.bincount(cells.index, weights=cells.sums[0], minlength=n)
-        texts = np.bincount(cells.index, weights=cells.sums[1], minlength=n)
+        texts = np.bincount(cells.index, weights=cells.sums[1], minlength=n).astype(np.float64)
         known = np.bincount(cells.index, minlength=n) > 0
         if self.min_count > 0:
             known &= occurrences >= self.min_count

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from naively import _core
+import naively._core as _core
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

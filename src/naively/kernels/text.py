@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import _core
+import naively._core as _core
 from naively._core import Vocabulary
 from naively.kernels.cells import Cells
 

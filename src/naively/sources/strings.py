@@ -45,7 +45,7 @@ class ArrowStrings(Column):
 
         array = self.array
         valid, offsets, data = array.buffers()
-        wide = np.int64 if pa.types.is_large_string(array.type) else np.int32
+        wide: Any = np.int64 if pa.types.is_large_string(array.type) else np.int32
         ends = np.frombuffer(offsets, dtype=wide)[array.offset : array.offset + len(array) + 1]
         return Strings(
             ends if len(ends) else np.zeros(1, wide),
