@@ -138,7 +138,7 @@ nb::list tokens(const PythonDocuments& documents, const Options& options) {
   return lists;
 }
 
-PythonDocuments documents_of_buffers(nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu> offsets, Vector<std::uint8_t> data,
+PythonDocuments documents_of_buffers(nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu> offsets, Vector<std::uint8_t> data,
                                      std::optional<Vector<std::uint8_t>> valid, std::size_t bit_offset) {
   if (offsets.size() == 0) throw std::invalid_argument("offsets is empty: n documents have n + 1 offsets");
   const std::size_t n = offsets.size() - 1;

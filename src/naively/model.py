@@ -31,6 +31,7 @@ from naively.statistics import ClassWeights, Moments, NegativeCountError, Statis
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from naively.evidence import Evidence
     from naively.linear import Linear
 
 __all__ = ["Model", "fit"]
@@ -255,6 +256,12 @@ class Model:
         from naively.sampling import sample
 
         return sample(self, n, label, seed)
+
+    def evidence(self, column: str) -> Evidence:
+        """What a column of text has learnt: `evidence("text").top("spam", 20)`; see `evidence.py`."""
+        from naively.evidence import evidence_of
+
+        return evidence_of(self, column)
 
     def of_rows(self, X: Any, y: Any, weight: Any = None) -> Model:
         """The model of some rows alone, counted as this one was: what `update` adds and `forget` takes away."""

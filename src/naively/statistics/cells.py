@@ -14,12 +14,31 @@ from numpy.typing import NDArray
 from naively.kernels import Cells
 from naively.statistics.base import NegativeCountError
 
-__all__ = ["class_of_cells", "class_sums", "find_cells", "refuse_negative_cells", "side_by_side", "table_of_cells"]
+__all__ = [
+    "class_of_cells",
+    "class_sums",
+    "find_cells",
+    "placed",
+    "refuse_negative_cells",
+    "side_by_side",
+    "table_of_cells",
+]
 
 
 def class_of_cells(cells: Cells) -> NDArray[np.intp]:
     """The class of each cell."""
     return np.repeat(np.arange(len(cells.indptr) - 1), np.diff(cells.indptr))
+
+
+def placed(cells: Cells, places: NDArray[np.int32], n_classes: int) -> Cells:
+    """The same cells with class c at places[c], −1 for an empty class that is dropped; nothing is copied.
+
+    Classes are sorted on both sides, so places rise and the cells stay in their order.
+    """
+    counts = np.zeros(n_classes, dtype=np.int64)
+    kept = places >= 0
+    counts[places[kept]] = np.diff(cells.indptr)[kept]
+    return cells._replace(indptr=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]))
 
 
 def find_cells(cells: Cells, wanted: Cells) -> NDArray[np.intp]:

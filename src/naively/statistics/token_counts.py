@@ -21,7 +21,7 @@ from naively.kernels import Cells
 from naively.names import Names, Numbered, positions_of
 from naively.statistics.base import Statistic
 from naively.statistics.blocks import Numbers, is_sparse
-from naively.statistics.cells import refuse_negative_cells, side_by_side, table_of_cells
+from naively.statistics.cells import placed, refuse_negative_cells, side_by_side, table_of_cells
 from naively.statistics.class_weights import ClassWeights
 
 __all__ = ["TokenCounts"]
@@ -111,8 +111,12 @@ class TokenCounts(Statistic):
 
     def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts with the classes laid out anew."""
-        identity = np.arange(self.n_tokens, dtype=np.int32)
-        return self._renumbered(self.tokens, places, identity, n_classes)
+        return type(self)(
+            self.tokens,
+            placed(self.cells, places, n_classes),
+            placed(self.missing, places, n_classes),
+            self.seen.with_classes(places, n_classes),
+        )
 
     def with_columns(self, order: NDArray[np.intp]) -> Self:
         """The same counts with the tokens in another order; a new token is missing in every row so far."""
@@ -120,8 +124,7 @@ class TokenCounts(Statistic):
         kept = np.flatnonzero(order >= 0)
         places[order[kept]] = kept
         tokens = tuple(self.tokens[k] if k >= 0 else "" for k in order.tolist())
-        classes = np.arange(self.n_classes, dtype=np.int32)
-        moved = self._renumbered(tokens, classes, places, self.n_classes)
+        moved = self._renumbered(tokens, places)
         new = np.flatnonzero(order < 0).astype(np.int32)
         if not len(new):
             return moved
@@ -146,19 +149,19 @@ class TokenCounts(Statistic):
         for token in other.tokens:
             place.setdefault(token, len(place))
         union = tuple(place)
-        identity = np.arange(self.n_classes, dtype=np.int32)
         theirs = np.array([place[token] for token in other.tokens], dtype=np.int32)
         return (
             type(self)(union, self.cells, self.missing, self.seen),
-            other._renumbered(union, identity, theirs, self.n_classes),
+            other._renumbered(union, theirs),
         )
 
-    def _renumbered(self, tokens: Names, classes: NDArray[np.int32], places: NDArray[np.int32], n_classes: int) -> Self:
+    def _renumbered(self, tokens: Names, places: NDArray[np.int32]) -> Self:
+        classes = np.arange(self.n_classes, dtype=np.int32)
         return type(self)(
             tokens,
-            kernels.renumber_cells(self.cells, classes, places, n_classes),
-            kernels.renumber_cells(self.missing, classes, places, n_classes),
-            self.seen.with_classes(classes, n_classes),
+            kernels.renumber_cells(self.cells, classes, places, self.n_classes),
+            kernels.renumber_cells(self.missing, classes, places, self.n_classes),
+            self.seen,
         )
 
 

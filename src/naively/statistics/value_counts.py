@@ -17,7 +17,7 @@ from naively import kernels
 from naively.kernels import Cells
 from naively.statistics.base import Statistic
 from naively.statistics.blocks import Coded, Value, Values
-from naively.statistics.cells import class_of_cells, refuse_negative_cells, side_by_side, table_of_cells
+from naively.statistics.cells import class_of_cells, placed, refuse_negative_cells, side_by_side, table_of_cells
 from naively.statistics.class_weights import ClassWeights
 
 __all__ = ["ValueCounts", "in_order"]
@@ -100,8 +100,7 @@ class ValueCounts(Statistic):
 
     def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts with the classes laid out anew."""
-        identity = np.arange(self.offsets[-1], dtype=np.int32)
-        return type(self)(self.values, kernels.renumber_cells(self.cells, places, identity, n_classes))
+        return type(self)(self.values, placed(self.cells, places, n_classes))
 
     def with_columns(self, order: NDArray[np.intp]) -> Self:
         """The same counts with the columns in another order."""

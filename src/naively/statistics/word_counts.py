@@ -24,7 +24,7 @@ from naively.kernels import Cells
 from naively.kernels.text import UNICODE_VERSION, Options, Vocabulary, count_text, prepare, prepare_tokens
 from naively.statistics.base import NegativeCountError, Statistic
 from naively.statistics.blocks import Texts
-from naively.statistics.cells import class_of_cells, find_cells, refuse_negative_cells
+from naively.statistics.cells import class_of_cells, find_cells, placed, refuse_negative_cells
 from naively.statistics.class_weights import ClassWeights
 
 __all__ = ["Reading", "WordCounts"]
@@ -134,13 +134,11 @@ class WordCounts(Statistic):
 
     def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts with the classes laid out anew."""
-        words = np.arange(self.n_numbers(), dtype=np.int32)
-        longest = np.arange(int(self.lengths.index.max(initial=0)) + 1, dtype=np.int32)
         return replace(
             self,
-            base=kernels.renumber_cells(self.base, places, words, n_classes),
-            delta=kernels.renumber_cells(self.delta, places, words, n_classes),
-            lengths=kernels.renumber_cells(self.lengths, places, longest, n_classes),
+            base=placed(self.base, places, n_classes),
+            delta=placed(self.delta, places, n_classes),
+            lengths=placed(self.lengths, places, n_classes),
             seen=self.seen.with_classes(places, n_classes),
         )
 
