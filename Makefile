@@ -39,6 +39,19 @@ bench: $(VENV)/.installed ## our speed beside the peers', as ratios
 soak: $(VENV)/.installed ## the laws, with many more examples
 	NAIVELY_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) -q
 
+SANITIZED := $(CURDIR)/build/sanitized
+
+$(SANITIZED)/.built: $(VENV)/.installed $(CORE) $(wildcard src/naively/*.py src/naively/*/*.py src/naively/*/*/*.py)
+	rm -rf $(SANITIZED)
+	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --target $(SANITIZED) \
+		-C cmake.define.NAIVELY_SANITIZE=ON -C build-dir=build/sanitizing .
+	@touch $@
+
+sanitize: $(SANITIZED)/.built ## the kernel tests on a core with AddressSanitizer and UBSan
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+		$(BIN)/python tools/sanitized.py $(SANITIZED) tests/kernels -q -p no:cacheprovider
+
 stub: $(VENV)/.installed ## write the types of the compiled core
 	$(BIN)/python tools/core_stub.py
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from naively.kernels.twins import moments as _twin
+from naively import _core
 
 Floats = npt.NDArray[np.float64]
 Table = npt.NDArray[np.float64] | npt.NDArray[np.float32]
@@ -41,22 +41,32 @@ def count_moments(
     >>> mean.ravel().tolist(), squares.ravel().tolist()
     ([2.0, 7.0], [2.0, 0.0])
     """
-    return _twin.count_moments(x, label, weight, n_classes, n_jobs)
+    p = x.shape[1]
+    rows, state, largest = np.empty((n_classes, p), np.int64), np.empty((9, n_classes, p)), np.empty(p)
+    _core.count_moments(x, label, weight, rows, state, largest, n_jobs)
+    return rows, state, largest
 
 
 def add_moments(rows_a: Rows, state_a: Floats, rows_b: Rows, state_b: Floats, sign: int) -> tuple[Rows, Floats]:
     """a + b (sign 1) or a − b (sign −1), cell by cell; a cell left without rows is all zeros."""
-    return _twin.add_moments(rows_a, state_a, rows_b, state_b, sign)
+    rows, state = np.empty_like(rows_a), np.empty_like(state_a)
+    _core.add_moments(rows_a, state_a, rows_b, state_b, sign, rows, state)
+    return rows, state
 
 
 def pool_moments(rows: Rows, state: Floats) -> tuple[Rows, Floats]:
     """The moments of all classes together, as those of a single class."""
-    return _twin.pool_moments(rows, state)
+    p = rows.shape[1]
+    pooled_rows, pooled_state = np.empty((1, p), np.int64), np.empty((9, 1, p))
+    _core.pool_moments(rows, state, pooled_rows, pooled_state)
+    return pooled_rows, pooled_state
 
 
 def describe_moments(rows: Rows, state: Floats) -> tuple[Floats, Floats]:
     """The mean, and the weighted sum of squares about it (≥ 0); zeros where nothing was counted."""
-    return _twin.describe_moments(rows, state)
+    mean, squares = np.empty(rows.shape), np.empty(rows.shape)
+    _core.describe_moments(rows, state, mean, squares)
+    return mean, squares
 
 
 def score_gaussian(x: Table, mean: Floats, variance: Floats, out: Floats, n_jobs: int = 1) -> int:
@@ -72,7 +82,7 @@ def score_gaussian(x: Table, mean: Floats, variance: Floats, out: Floats, n_jobs
     >>> out.round(4).tolist()
     [[-0.9189, -1.6121]]
     """
-    return _twin.score_gaussian(x, mean, variance, out, n_jobs)
+    return _core.score_gaussian(x, mean, variance, out, n_jobs)
 
 
 def normalise(log_joint: Floats, log_prior: Floats, kind: int, n_jobs: int = 1) -> int:
@@ -80,7 +90,7 @@ def normalise(log_joint: Floats, log_prior: Floats, kind: int, n_jobs: int = 1) 
 
     A row without a possible class (all −inf) gets the prior, which must be normalised; returns their number.
     """
-    return _twin.normalise(log_joint, log_prior, kind, n_jobs)
+    return _core.normalise(log_joint, log_prior, kind, n_jobs)
 
 
 def best_class(log_joint: Floats, log_prior: Floats, out: Labels, n_jobs: int = 1) -> int:
@@ -88,4 +98,4 @@ def best_class(log_joint: Floats, log_prior: Floats, out: Labels, n_jobs: int = 
 
     Returns the number of rows of the latter kind.
     """
-    return _twin.best_class(log_joint, log_prior, out, n_jobs)
+    return _core.best_class(log_joint, log_prior, out, n_jobs)

@@ -1,0 +1,148 @@
+// count_moments: cuts the table into chunks of rows and panels of columns, copies it tile by tile, sorted by class,
+// into the cache, and counts the tiles. What is cut where depends on the shape only, and the parts are merged in
+// order, so the result does not depend on n_jobs.
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "panel.hpp"
+#include "threads.hpp"
+
+namespace naively::dense {
+namespace {
+
+struct Cut {
+  std::ptrdiff_t rows, columns, tile_rows, width, panels, chunks;
+
+  Cut(const Table& x, std::ptrdiff_t classes) : rows(x.rows), columns(x.columns) {
+    // Runs of about 16 rows of a class, so that the work per run is spread; tiles of about 256 KB, to stay in L2.
+    tile_rows = std::clamp<std::ptrdiff_t>(16 * classes, 512, 16384);
+    width = std::max(lanes, std::min(padded(columns), std::max<std::ptrdiff_t>(64, padded(32768 / tile_rows))));
+    panels = (columns + width - 1) / width;
+    // Up to 16 chunks of rows, while their cells (at most 32 MB) cost less than counting the rows.
+    const std::ptrdiff_t cells = std::max<std::ptrdiff_t>(1, classes * columns);
+    const std::ptrdiff_t room = (std::ptrdiff_t{32} << 20) / (160 * cells);
+    chunks = std::clamp<std::ptrdiff_t>(std::min(room, rows / std::max(4 * tile_rows, 64 * classes)), 1, 16);
+  }
+  std::ptrdiff_t chunk_begin(std::ptrdiff_t k) const { return rows / chunks * k + std::min(k, rows % chunks); }
+};
+
+// Sorts rows [begin, end) by class. A table of float64 stored by row, without weights, is read in place but for the
+// columns that do not fill a strip; any other is copied.
+class Sorter {
+ public:
+  Sorter(const Table& x, const std::int32_t* label, const double* weight, std::ptrdiff_t classes, const Cut& cut)
+      : table_(x), label_(label), weight_(weight), classes_(classes), tile_rows_(cut.tile_rows),
+        in_place_(!x.single && x.column_stride == 1 && !weight), copy_(cut.tile_rows * (in_place_ ? lanes : cut.width)),
+        sorted_weight_(weight ? cut.tile_rows : 0), place_(cut.tile_rows), index_(cut.tile_rows), first_(classes + 1) {}
+
+  Tile operator()(std::ptrdiff_t begin, std::ptrdiff_t end, std::ptrdiff_t column, std::ptrdiff_t columns) {
+    const std::ptrdiff_t direct = in_place_ ? columns / lanes * lanes : 0, stride = padded(columns - direct);
+    const std::ptrdiff_t offset = begin * table_.row_stride + column * table_.column_stride;
+    sort(begin, end);
+    if (weight_)
+      for (std::ptrdiff_t i = begin; i < end; ++i) sorted_weight_[place_[i - begin]] = weight_[i];
+    with_elements(table_, [&](auto* x) {
+      x += offset + direct * table_.column_stride;
+      if (table_.column_stride == 1)
+        copy_rows(x, end - begin, columns - direct, stride);
+      else
+        copy_columns(x, end - begin, columns - direct, stride);
+    });
+    return {direct ? static_cast<const double*>(table_.data) + offset : nullptr,
+            table_.row_stride,
+            direct,
+            tile_rows_ * table_.row_stride,
+            index_.data(),
+            copy_.data(),
+            stride,
+            weight_ ? sorted_weight_.data() : nullptr,
+            first_.data()};
+  }
+
+ private:
+  // Counting sort: row begin + i goes to place_[i], and index_ is the inverse.
+  void sort(std::ptrdiff_t begin, std::ptrdiff_t end) {
+    std::fill(first_.begin(), first_.end(), 0);
+    for (std::ptrdiff_t i = begin; i < end; ++i) {
+      if (static_cast<std::uint32_t>(label_[i]) >= static_cast<std::uint64_t>(classes_))
+        throw std::invalid_argument("label holds " + std::to_string(label_[i]) + " in row " + std::to_string(i) +
+                                    "; number the classes from 0 to " + std::to_string(classes_ - 1));
+      ++first_[label_[i] + 1];
+    }
+    for (std::ptrdiff_t c = 0; c < classes_; ++c) first_[c + 1] += first_[c];
+    for (std::ptrdiff_t i = begin; i < end; ++i) place_[i - begin] = first_[label_[i]]++;
+    for (std::ptrdiff_t i = 0; i < end - begin; ++i) index_[place_[i]] = static_cast<std::int32_t>(i);
+    std::copy_backward(first_.begin(), first_.end() - 1, first_.end());
+    first_[0] = 0;
+  }
+
+  template <class Real>
+  void copy_rows(const Real* x, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t stride) {
+    for (std::ptrdiff_t i = 0; i < rows; ++i, x += table_.row_stride) {
+      double* const to = copy_.data() + place_[i] * stride;
+      for (std::ptrdiff_t j = 0; j < columns; ++j) to[j] = x[j];
+    }
+  }
+
+  // Four columns at a time: each is read in order of memory where the table is stored by column.
+  template <class Real>
+  void copy_columns(const Real* x, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t stride) {
+    for (std::ptrdiff_t j = 0; j < stride; j += lanes) {
+      const std::ptrdiff_t kept = std::min(lanes, columns - j);
+      const Real* from = x + j * table_.column_stride;
+      for (std::ptrdiff_t i = 0; i < rows; ++i, from += table_.row_stride) {
+        double* const to = copy_.data() + place_[i] * stride + j;
+        for (std::ptrdiff_t k = 0; k < kept; ++k) to[k] = from[k * table_.column_stride];
+      }
+    }
+  }
+
+  const Table& table_;
+  const std::int32_t* label_;
+  const double* weight_;
+  std::ptrdiff_t classes_, tile_rows_;
+  bool in_place_;
+  Aligned<double> copy_;
+  std::vector<double> sorted_weight_;
+  std::vector<std::int32_t> place_, index_, first_;
+};
+
+}  // namespace
+
+void count_moments(const Table& x, const std::int32_t* label, const double* weight, Cells out, double* largest,
+                   int n_jobs) {
+  const Cut cut(x, out.classes);
+  auto columns_of = [&](std::ptrdiff_t panel) { return std::min(cut.width, cut.columns - panel * cut.width); };
+  auto sorter = [&] { return Sorter(x, label, weight, out.classes, cut); };
+
+  // With several chunks the frames come from the first tile, so that all chunks share their shifts.
+  std::vector<std::optional<Panel>> start(cut.panels);
+  parallel_for(cut.chunks > 1 ? cut.panels : 0, n_jobs, [&](std::ptrdiff_t panel) {
+    start[panel].emplace(out.classes, padded(columns_of(panel)));
+    start[panel]->choose_frames(
+        sorter()(0, std::min(cut.rows, cut.tile_rows), panel * cut.width, columns_of(panel)));
+  });
+
+  std::vector<std::optional<Panel>> part(cut.panels * cut.chunks);
+  parallel_for(cut.panels * cut.chunks, n_jobs, [&](std::ptrdiff_t item) {
+    const std::ptrdiff_t chunk = item / cut.panels, panel = item % cut.panels;
+    Panel& cells = part[item].emplace(out.classes, padded(columns_of(panel)));
+    if (start[panel]) cells.adopt_frames(*start[panel]);
+    Sorter sorted = sorter();
+    for (std::ptrdiff_t begin = cut.chunk_begin(chunk), end = cut.chunk_begin(chunk + 1); begin < end;
+         begin += cut.tile_rows)
+      cells.count(sorted(begin, std::min(end, begin + cut.tile_rows), panel * cut.width, columns_of(panel)));
+    cells.fold();
+  });
+
+  parallel_for(cut.panels, n_jobs, [&](std::ptrdiff_t panel) {
+    Panel& total = *part[panel];
+    for (std::ptrdiff_t chunk = 1; chunk < cut.chunks; ++chunk) total.merge(*part[chunk * cut.panels + panel]);
+    total.write(out, largest, panel * cut.width, columns_of(panel));
+  });
+}
+
+}  // namespace naively::dense

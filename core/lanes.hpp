@@ -1,0 +1,114 @@
+// Four doubles at a time, by the compiler's vector extensions: one AVX2 register, or two of SSE2 or NEON. The same
+// operations whatever the machine, and fused multiply-add only where it changes no bit of the result (errors of
+// products, which are exact): so the same bits everywhere.
+//
+// A kernel is an inline body with a parameter `fused`; NAIVELY_DISPATCH makes of it a function that runs it compiled
+// for AVX2 and FMA where the processor has them. (Not by target_clones, which needs a loader with ifunc.)
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "expansion.hpp"
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"  // vectors are passed between inlined functions only
+#endif
+
+namespace naively::dense {
+
+typedef double Lanes __attribute__((vector_size(32)));
+typedef std::int64_t Mask __attribute__((vector_size(32)));
+
+struct Lanes2 {
+  Lanes value, error;
+};
+
+NAIVELY_INLINE Lanes load(const double* p) {
+  Lanes v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+NAIVELY_INLINE void store(double* p, const Lanes& v) { std::memcpy(p, &v, sizeof v); }
+
+NAIVELY_INLINE Lanes broadcast(double x) { return Lanes{x, x, x, x}; }
+
+NAIVELY_INLINE Lanes keep(const Lanes& v, const Mask& where) {
+  return reinterpret_cast<Lanes>(reinterpret_cast<Mask>(v) & where);
+}
+
+NAIVELY_INLINE Lanes magnitude(const Lanes& v) { return keep(v, Mask{} + INT64_MAX); }
+
+// The second argument where the first is NaN.
+NAIVELY_INLINE Lanes least(const Lanes& a, const Lanes& b) { return a < b ? a : b; }
+NAIVELY_INLINE Lanes greatest(const Lanes& a, const Lanes& b) { return a > b ? a : b; }
+
+NAIVELY_INLINE bool any(const Mask& m) { return ((m[0] | m[1]) | (m[2] | m[3])) != 0; }
+
+// a · b − c with one rounding.
+NAIVELY_INLINE Lanes fused_minus(const Lanes& a, const Lanes& b, const Lanes& c) {
+  Lanes r;
+  for (int k = 0; k < 4; ++k) r[k] = __builtin_fma(a[k], b[k], -c[k]);
+  return r;
+}
+
+// What p = fl(a · b) lacks. Without a fused multiply-add by Dekker's product, which cuts each factor into 26 and 27
+// bits; |a|, |b| < 2^970.
+template <bool fused>
+NAIVELY_INLINE Lanes product_error(const Lanes& a, const Lanes& b, const Lanes& p) {
+  if constexpr (fused) {
+    return fused_minus(a, b, p);
+  } else {
+    const Lanes cut_a = a * 0x1.0000002p27, cut_b = b * 0x1.0000002p27;
+    const Lanes high_a = cut_a - (cut_a - a), high_b = cut_b - (cut_b - b);
+    const Lanes low_a = a - high_a, low_b = b - high_b;
+    return ((high_a * high_b - p) + high_a * low_b + low_a * high_b) + low_a * low_b;
+  }
+}
+
+template <bool fused>
+NAIVELY_INLINE Lanes2 two_product(const Lanes& a, const Lanes& b) {
+  const Lanes p = a * b;
+  return {p, product_error<fused>(a, b, p)};
+}
+
+NAIVELY_INLINE Lanes2 two_sum(const Lanes& a, const Lanes& b) {
+  const Lanes s = a + b, bb = s - a;
+  return {s, (a - (s - bb)) + (b - bb)};
+}
+
+// Ones that the compiler does not know to be ones.
+template <bool fused>
+NAIVELY_INLINE Lanes variable_one() {
+  Lanes one = broadcast(1.0);
+#if defined(__x86_64__)
+  if constexpr (fused) asm("" : "+x"(one));
+#endif
+  return one;
+}
+
+// Asks for memory `ahead` doubles further on, which need not exist.
+NAIVELY_INLINE void prefetch(const double* x, std::ptrdiff_t ahead) {
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(x) + ahead * sizeof *x));
+}
+
+}  // namespace naively::dense
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define NAIVELY_DISPATCH(result, name, body, parameters, arguments)                                              \
+  __attribute__((target("avx2,fma"))) static result name##_fused parameters { return body<true> arguments; }     \
+  static result name##_plain parameters { return body<false> arguments; }                                        \
+  static result name parameters {                                                                                \
+    static const bool fused = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");                    \
+    return fused ? name##_fused arguments : name##_plain arguments;                                              \
+  }
+#else
+#define NAIVELY_DISPATCH(result, name, body, parameters, arguments) \
+  static result name parameters { return body<NAIVELY_HAS_FMA> arguments; }
+#endif
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#define NAIVELY_HAS_FMA true
+#else
+#define NAIVELY_HAS_FMA false
+#endif

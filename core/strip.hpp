@@ -1,0 +1,173 @@
+// The inner loop of counting: a run of rows of one class, over a strip of four columns.
+//
+// About a frame (shift, bound), bound a power of two, d = x − shift and its square are summed at three levels. The
+// first two start from a bias so large that adding never leaves its binade: then s = fl(a + d) errs by exactly
+// d − (s − a), which three operations find (Dekker's fast two-sum; the idea of a bias is from Rump, Ogita, Oishi,
+// "Accurate floating-point summation", 2008), and which goes to the next level. Only the third level rounds. For
+// up to 2^10 values with |d| ≤ bound:
+//
+//   level   bias of Σ d          bias of Σ d²           unit in the last place of the latter
+//     1     1.5 · 2^12 · bound   1.5 · 2^12 · bound²    2^-40 · bound²
+//     2     1.5 · 2^-29 · bound  1.5 · 2^-29 · bound²   2^-81 · bound²
+//     3     0                    0                      below 2^-123 · bound²
+//
+// Values with |d| > bound, and NaN, are left out and told, to be counted one by one. With bound ≤ |shift|/2 or
+// shift = 0 the difference d is exact (Sterbenz's lemma), which is why frames are made so.
+#pragma once
+#include <cstddef>
+
+#include "lanes.hpp"
+#include "table.hpp"
+
+namespace naively::dense {
+
+constexpr int longest_run = 1024;  // values between two folds: 2^10, see above
+
+using Four = double[lanes];
+
+struct alignas(64) Strip {
+  Four sum[3], squares[3];  // by level, bias included
+  Four low, high;           // smallest and largest d since the last fold
+  Four shift, bound;        // the frame; bound < 0 where there is none yet
+};
+
+NAIVELY_INLINE double bias(int level, double unit) { return unit * (level == 0 ? 0x1.8p12 : level == 1 ? 0x1.8p-29 : 0.0); }
+
+// The values of a strip: row i begins at x[(index ? index[i] : i) · stride].
+struct Rows {
+  const double* x;
+  std::ptrdiff_t stride;
+  const std::int32_t* index;
+  const double* weight;  // of row i, or null
+  int count;
+  double at(int i) const { return x[(index ? index[i] : i) * stride]; }
+};
+
+// What a run leaves to be done by hand, one bit per lane.
+struct Leftover {
+  int outside = 0;  // some values were not within the bound
+  int coarse = 0;   // all values were too small for the frame: nothing of the run was counted in this lane
+  bool again = false;  // nothing was counted, as some value was not within the bound
+};
+
+struct Levels {
+  Lanes top, middle, last;
+  NAIVELY_INLINE explicit Levels(const Four* f) : top(load(f[0])), middle(load(f[1])), last(load(f[2])) {}
+  NAIVELY_INLINE void keep_where(const Mask& wanted, Four* f) const {
+    store(f[0], wanted ? top : load(f[0]));
+    store(f[1], wanted ? middle : load(f[1]));
+    store(f[2], wanted ? last : load(f[2]));
+  }
+};
+
+// a − b, on the multiplier where there is a fused one: half of the subtractions there, half on the adder, are
+// faster by a quarter where these are separate units. `one` must look like a variable to the compiler.
+template <bool fused>
+NAIVELY_INLINE Lanes minus(const Lanes& a, const Lanes& b, const Lanes& one) {
+  if constexpr (fused)
+    return fused_minus(a, one, b);
+  else
+    return a - b;
+}
+
+template <bool fused>
+NAIVELY_INLINE void add_middle(Levels& to, const Lanes& x, const Lanes& one) {
+  const Lanes s = to.middle + x;
+  to.last += minus<fused>(x, minus<fused>(s, to.middle, one), one);
+  to.middle = s;
+}
+
+template <bool fused>
+NAIVELY_INLINE void add_top(Levels& to, const Lanes& x, const Lanes& one) {
+  const Lanes s = to.top + x;
+  const Lanes error = x - minus<fused>(s, to.top, one);
+  to.top = s;
+  add_middle<fused>(to, error, one);
+}
+
+// A run whose largest |d| is below this fraction of the bound is better served by a narrower one; a short run may
+// be small by chance.
+NAIVELY_INLINE double coarse_fraction(int rows) { return rows < 4 ? 0x1p-32 : 0x1p-24; }
+
+NAIVELY_INLINE Leftover finish(Strip& strip, const Levels& sum, const Levels& squares, const Lanes& low,
+                               const Lanes& high, const Mask& outside, int rows) {
+  const Lanes reach = greatest(high, -low);
+  const Mask coarse = (reach < load(strip.bound) * coarse_fraction(rows)) & (reach > Lanes{});
+  sum.keep_where(~coarse, strip.sum);
+  squares.keep_where(~coarse, strip.squares);
+  store(strip.low, coarse ? load(strip.low) : least(low, load(strip.low)));
+  store(strip.high, coarse ? load(strip.high) : greatest(high, load(strip.high)));
+  Leftover left;
+  if (any(coarse | outside))
+    for (int lane = 0; lane < lanes; ++lane) {
+      left.coarse |= static_cast<int>(coarse[lane] & 1) << lane;
+      left.outside |= static_cast<int>(outside[lane] & 1) << lane;
+    }
+  return left;
+}
+
+// Rows of weight 1. Not masked, it hopes that all values are within the bound, and otherwise asks for `again`.
+template <bool fused, bool masked, bool indexed>
+NAIVELY_INLINE Leftover count_run_body(const Rows& rows, std::ptrdiff_t ahead, Strip& strip) {
+  const Lanes shift = load(strip.shift), bound = load(strip.bound), one = variable_one<fused>();
+  Levels sum(strip.sum), squares(strip.squares);
+  Lanes low = {}, high = {};
+  Mask inside = {};
+  for (int i = 0; i < rows.count; ++i) {
+    const double* const x = rows.x + (indexed ? rows.index[i] : i) * rows.stride;
+    if constexpr (indexed) prefetch(x, ahead);
+    Lanes d = load(x) - shift;
+    if constexpr (masked) {
+      const Mask within = magnitude(d) <= bound;
+      d = keep(d, within);
+      inside += within;
+    }
+    low = least(d, low), high = greatest(d, high);
+    const Lanes square = d * d, square_error = product_error<fused>(d, d, square);
+    add_top<fused>(sum, d, one);
+    add_top<fused>(squares, square, one);
+    add_middle<fused>(squares, square_error, one);
+  }
+  if constexpr (masked) return finish(strip, sum, squares, low, high, inside != Mask{} - rows.count, rows.count);
+  const Mask clean = (greatest(high, -low) <= bound) & (sum.top == sum.top);  // NaN makes the sum NaN
+  if (any(~clean)) return {0, 0, true};
+  return finish(strip, sum, squares, low, high, Mask{}, rows.count);
+}
+
+// Full two-sums, as weights are of any size: the bias then does no harm and no good.
+NAIVELY_INLINE void add_middle(Levels& to, const Lanes& x) {
+  const Lanes2 s = two_sum(to.middle, x);
+  to.middle = s.value, to.last += s.error;
+}
+
+NAIVELY_INLINE void add_top(Levels& to, const Lanes& x) {
+  const Lanes2 s = two_sum(to.top, x);
+  to.top = s.value;
+  add_middle(to, s.error);
+}
+
+template <bool fused>
+NAIVELY_INLINE Leftover count_weighted_run_body(const Rows& rows, Strip& strip) {
+  const Lanes shift = load(strip.shift), bound = load(strip.bound);
+  Levels sum(strip.sum), squares(strip.squares);
+  Lanes low = {}, high = {};
+  Mask inside = {};
+  for (int i = 0; i < rows.count; ++i) {
+    Lanes d = load(rows.x + i * rows.stride) - shift;
+    const Mask within = magnitude(d) <= bound;
+    d = keep(d, within);
+    inside += within;
+    low = least(d, low), high = greatest(d, high);
+    const Lanes2 first = two_product<fused>(d, broadcast(rows.weight[i]));
+    const Lanes2 second = two_product<fused>(first.value, d), third = two_product<fused>(first.error, d);
+    add_top(sum, first.value);
+    add_middle(sum, first.error);
+    add_top(squares, second.value);
+    add_middle(squares, second.error);
+    add_middle(squares, third.value);
+    squares.last += third.error;
+  }
+  return finish(strip, sum, squares, low, high, inside != Mask{} - rows.count, rows.count);
+}
+
+}  // namespace naively::dense

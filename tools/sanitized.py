@@ -1,0 +1,25 @@
+"""Run the kernel tests on a core built with AddressSanitizer and UBSan: `make sanitize`.
+
+The installed package is editable and found by a hook of its own; that hook is put aside so that the sanitized build in
+the folder given first is the one that is imported. The remaining arguments go to pytest.
+"""
+
+import sys
+
+import pytest
+
+
+def main() -> None:
+    """Import the sanitized core, say so, and run the tests."""
+    folder, *arguments = sys.argv[1:]
+    sys.meta_path[:] = [f for f in sys.meta_path if type(f).__name__ != "ScikitBuildRedirectingFinder"]
+    sys.path.insert(0, folder)
+    from naively import _core
+
+    if not str(_core.__file__).startswith(folder):
+        sys.exit(f"the core was imported from {_core.__file__}, not from {folder}")
+    sys.exit(pytest.main(arguments))
+
+
+if __name__ == "__main__":
+    main()
