@@ -14,7 +14,7 @@ from naively.families import Categorical, Family, Kind, Text, Undecided
 from naively.families.gaussian import InfiniteValueError
 from naively.names import Names, positions_of
 from naively.schema import Block, Schema
-from naively.sources import Table
+from naively.sources import MatrixTable, Table
 from naively.sources.support import check_support, refuse_infinite
 from naively.statistics import Coded, Numbers, Statistic, Texts, TokenCounts, TooLargeError, WordCounts
 
@@ -70,7 +70,8 @@ def views(table: Table, schema: Schema) -> list[View]:
             positions: Sequence[int] = range(len(table.names))
         else:
             positions = _positions(block.names, place, table.names)
-        _check_kinds(block, table, positions)
+        if not (isinstance(table, MatrixTable) and table.checked):
+            _check_kinds(block, table, positions)
         found.append(_view(block, table, positions))
     return found
 
@@ -118,7 +119,8 @@ def _view(block: Block, table: Table, positions: Sequence[int]) -> View:
     if isinstance(family, Text):
         return table.texts(positions)
     numbers = table.numbers(positions)
-    check_support(numbers, family.support, block.names, type(family).__name__)
+    if not (isinstance(table, MatrixTable) and table.checked):
+        check_support(numbers, family.support, block.names, type(family).__name__)
     return numbers
 
 

@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from naively.model import Model
 
-__all__ = ["Estimator", "positions_in"]
+__all__ = ["Estimator", "is_plain", "positions_in"]
+
+PLAIN_LIMIT = 2**16  # beyond this size the checks no longer matter for the time
 
 
 class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -25,26 +27,28 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Check the rows to be scored, by scikit-learn's rules."""
         raise NotImplementedError
 
+    def _fitted(self) -> Model:
+        """The model, or scikit-learn's error if there is none."""
+        if "model_" not in self.__dict__:
+            check_is_fitted(self, "model_")
+        return self.model_
+
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
-        check_is_fitted(self, "model_")
-        best = self.model_.best(self._read(X))
+        best = self._fitted().best(self._read(X))
         return np.asarray(self.classes_[best])
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """The logarithm of the posterior, (row, class)."""
-        check_is_fitted(self, "model_")
-        return self.model_.log_posterior(self._read(X))
+        return self._fitted().log_posterior(self._read(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The posterior, (row, class)."""
-        check_is_fitted(self, "model_")
-        return self.model_.posterior(self._read(X))
+        return self._fitted().posterior(self._read(X))
 
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
         """log p(x, c), (row, class)."""
-        check_is_fitted(self, "model_")
-        return self.model_.log_joint(self._read(X))
+        return self._fitted().log_joint(self._read(X))
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows back that were counted before: the opposite of `partial_fit`."""
@@ -52,11 +56,25 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _labels(self, y: Any) -> NDArray[Any]:
         """Labels as a one-dimensional array of classes."""
+        if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU":
+            return y  # nothing to check, and checking would take longer than counting a row
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         checked = column_or_1d(y, warn=True)
         check_classification_targets(checked)
         return np.asarray(checked)
+
+
+def is_plain(X: Any, n_columns: int) -> bool:
+    """Whether X is a finite array of numbers with so many columns, which scikit-learn's checks would leave as it is."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.shape[1] == n_columns
+        and X.dtype.char in "dflq"  # float64, float32, int64
+        and 0 < X.size <= PLAIN_LIMIT
+        and bool(np.isfinite(X).all())
+    )
 
 
 def positions_in(classes: NDArray[Any], y: NDArray[Any]) -> NDArray[np.int32]:

@@ -48,6 +48,8 @@ class CategoricalNB(DiscreteNB):
         return Categorical()
 
     def _checked(self, X: Any, reset: bool) -> Any:
+        if self._is_plain(X, reset) and X.dtype == np.int64 and X.min() >= 0:
+            return X
         checked = validate_data(self, X, dtype="int", accept_sparse=False, ensure_all_finite=True, reset=reset)
         check_non_negative(checked, "CategoricalNB (input X)")
         return checked

@@ -59,6 +59,8 @@ class MultinomialNB(_TokenNB):
         return Multinomial(fractional=True)
 
     def _checked(self, X: Any, reset: bool) -> Any:
+        if self._is_plain(X, reset) and X.min() >= 0:
+            return X
         checked = super()._checked(X, reset)
         check_non_negative(checked, "MultinomialNB (input X)")
         return checked
@@ -95,6 +97,8 @@ class ComplementNB(_TokenNB):
         return Complement(fractional=True)
 
     def _checked(self, X: Any, reset: bool) -> Any:
+        if self._is_plain(X, reset) and X.min() >= 0:
+            return X
         checked = super()._checked(X, reset)
         check_non_negative(checked, "ComplementNB (input X)")
         return checked
@@ -129,6 +133,11 @@ class BernoulliNB(_TokenNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
+    @property
+    def _suits(self) -> bool:  # type: ignore[override]
+        """What has been binarized is 0 and 1; what has not may be anything."""
+        return self.binarize is not None
+
     def _family(self) -> Family:
         alpha = self._smoothing()
         return Bernoulli(alpha, alpha)
@@ -144,9 +153,8 @@ class BernoulliNB(_TokenNB):
             return checked > self.binarize
         if self.binarize < 0:
             raise ValueError("Cannot binarize a sparse matrix with threshold < 0")
-        pattern = checked.copy() if reset is None else type(checked)(checked, copy=False)
-        pattern.data = checked.data > self.binarize
-        return pattern
+        above = checked.data > self.binarize
+        return type(checked)((above, checked.indices, checked.indptr), shape=checked.shape)
 
     @property
     def feature_log_prob_(self) -> NDArray[np.float64]:

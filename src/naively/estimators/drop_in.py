@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from naively.estimators.base import Estimator, positions_in
+from naively.estimators.base import Estimator, is_plain, positions_in
 from naively.families import Family
 from naively.model import Model
 from naively.names import Numbered
@@ -33,6 +33,7 @@ class DropIn(Estimator):
     """One family for all columns, which are numbered; classes fixed by the first call."""
 
     n_features_in_: int
+    _suits = True  # the checks at the border are stricter than the family's own
 
     def _family(self) -> Family:
         """The family that the parameters describe; may use what has been counted."""
@@ -45,6 +46,10 @@ class DropIn(Estimator):
     def _checked(self, X: Any, reset: bool) -> Any:
         """The rows, checked by scikit-learn's rules."""
         raise NotImplementedError
+
+    def _is_plain(self, X: Any, reset: bool) -> bool:
+        """Whether the checks can be left out."""
+        return not reset and "feature_names_in_" not in self.__dict__ and is_plain(X, self.n_features_in_)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Count the rows and their labels, from the start."""
@@ -79,7 +84,9 @@ class DropIn(Estimator):
             if not counted.all():
                 X, codes, sample_weight = X[counted], codes[counted], sample_weight[counted]
         schema = Schema(names := Numbered(X.shape[1]), (Block(names, "number", self._counting_family()),))
-        return Model.count(MatrixTable(X, names), codes, sample_weight, tuple(self.classes_.tolist()), schema, 1)
+        return Model.count(
+            MatrixTable(X, names, self._suits), codes, sample_weight, tuple(self.classes_.tolist()), schema, 1
+        )
 
     def _counting_family(self) -> Family:
         """Any family with the right statistic; the parameters do not matter for counting."""
@@ -87,14 +94,15 @@ class DropIn(Estimator):
 
     def _estimated(self, counted: Model) -> Self:
         """Keep the counts, under the family and prior that the parameters describe now."""
-        self.model_ = counted
-        block = counted.schema.blocks[0]
-        schema = Schema(counted.schema.names, (replace(block, family=self._family()),))
-        self.model_ = replace(counted, schema=schema, prior=self._class_prior())
+        self.model_ = counted  # the family may ask what has been counted
+        schema, family, prior = counted.schema, self._family(), self._class_prior()
+        if schema.blocks[0].family != family:
+            schema = Schema(schema.names, (replace(schema.blocks[0], family=family),))
+        self.model_ = replace(counted, schema=schema, prior=prior)
         return self
 
     def _read(self, X: Any) -> MatrixTable:
-        return MatrixTable(self._checked(X, reset=False), self.model_.schema.names)
+        return MatrixTable(self._checked(X, reset=False), self.model_.schema.names, self._suits)
 
     @property
     def _statistic(self) -> Statistic:
@@ -152,7 +160,7 @@ class DiscreteNB(DropIn):
         return float(alpha) if np.ndim(alpha) == 0 else tuple(alpha.tolist())
 
     def _checked(self, X: Any, reset: bool) -> Any:
-        return validate_data(self, X, accept_sparse="csr", reset=reset)
+        return X if self._is_plain(X, reset) else validate_data(self, X, accept_sparse="csr", reset=reset)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -33,7 +33,7 @@ class GaussianNB(DropIn):
         self.var_smoothing = var_smoothing
 
     def _family(self) -> Family:
-        return Gaussian(floor=0.0, added=float(self.epsilon_), borrow=False)
+        return Gaussian(floor=0.0, added=float(self.var_smoothing), borrow=False)
 
     def _counting_family(self) -> Family:
         return Gaussian()
@@ -51,6 +51,8 @@ class GaussianNB(DropIn):
         return ClassPrior.of(priors / priors.sum(), self.classes_.tolist())
 
     def _checked(self, X: Any, reset: bool) -> Any:
+        if self._is_plain(X, reset) and X.dtype.kind == "f":
+            return X
         return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
 
     def _count(self, X: Any, labels: NDArray[Any], sample_weight: Any) -> Model:

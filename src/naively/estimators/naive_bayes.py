@@ -13,6 +13,7 @@ from naively.errors import InputError
 from naively.estimators.base import Estimator
 from naively.families import Multinomial
 from naively.model import fit
+from naively.names import Numbered
 from naively.sources import MatrixTable
 from naively.statistics.blocks import is_sparse
 
@@ -66,6 +67,8 @@ class NaiveBayes(Estimator):
 
     def _know(self, labels: NDArray[Any], classes: Any) -> Self:
         """Add the classes of new labels, and those announced."""
+        if classes is None and len(self.model_.classes) == len(self.classes_):
+            return self
         known = [self.classes_, labels] if classes is None else [self.classes_, labels, np.asarray(classes)]
         self.classes_ = np.unique(np.concatenate(known))
         self.model_ = self.model_.with_classes(self.classes_.tolist())
@@ -87,7 +90,8 @@ class NaiveBayes(Estimator):
     def _table(self, X: Any, reset: bool) -> sources.Table:
         """Read any table; remember its columns, or compare them with those remembered."""
         table = sources.read(X)
-        validate_data(self, X, reset=reset, skip_check_array=True)
+        if reset or "feature_names_in_" in self.__dict__ or table.names != Numbered(self.n_features_in_):
+            validate_data(self, X, reset=reset, skip_check_array=True)
         if not table.n_rows:
             raise InputError(
                 f"Found array with 0 sample(s) (shape=(0, {len(table.names)})) while a minimum of 1 is required."

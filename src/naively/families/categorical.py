@@ -36,6 +36,15 @@ class CategoricalParameters:
 
     values: tuple[Values, ...]
     log_probability: tuple[NDArray[np.float64], ...]
+    whole: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None  # all columns at once, if values are codes
+
+    @classmethod
+    def of(cls, values: tuple[Values, ...], tables: tuple[NDArray[np.float64], ...]) -> CategoricalParameters:
+        """Put the tables of all columns together if each column's values are 0, 1, 2, …"""
+        if not values or any(v != tuple(range(len(v))) or (v and isinstance(v[0], bool)) for v in values):
+            return cls(values, tables)
+        sizes = np.array([len(v) for v in values], dtype=np.int64)
+        return cls(values, tables, (sizes, np.ascontiguousarray(np.concatenate(tables))))
 
 
 @dataclass(frozen=True)
@@ -89,15 +98,19 @@ class Categorical(Family):
             fitted.append((named, _log_probability(full, pseudo_counts(self.alpha, named, classes))))
         if self.shared:
             fitted *= len(columns)
-        return CategoricalParameters(tuple(v for v, _ in fitted), tuple(t for _, t in fitted))
+        return CategoricalParameters.of(tuple(v for v, _ in fitted), tuple(t for _, t in fitted))
 
     def log_likelihood(
         self, x: Coded, parameters: CategoricalParameters, out: NDArray[np.float64], n_jobs: int = 1
     ) -> None:
         """Equation (3); the values of x are matched with those that were counted."""
+        if parameters.whole is not None and x.tops is not None:
+            kernels.score_codes(x.pieces[0], *parameters.whole, out, n_jobs)
+            return
+        values = x.values
         for place, codes in x.placed():
             tables = [
-                _by_code(x.values[j], parameters.values[j], parameters.log_probability[j])
+                _by_code(values[j], parameters.values[j], parameters.log_probability[j])
                 for j in range(place.start, place.stop)
             ]
             sizes = np.array([len(table) for table in tables], dtype=np.int64)

@@ -42,8 +42,8 @@ class GaussianParameters:
 class Gaussian(Family):
     """Real numbers, bell-shaped in each class.
 
-    `floor` is relative to the column's variance, so one wide column cannot spoil another. `added` is added to
-    every variance, and `borrow=False` leaves classes without spread at the floor, as scikit-learn does.
+    `floor` is relative to the column's variance, so one wide column cannot spoil another. As scikit-learn does, `added`
+    adds that share of the widest column's variance to every variance, and `borrow=False` lends no spread.
 
     >>> height, label = np.array([1.0, 2.0, 3.0, 10.0, 14.0]), np.array([0, 0, 0, 1, 1])
     >>> fitted = Gaussian().estimate(Moments.count(height, label, None, n_classes=2), classes=(0, 1))
@@ -76,8 +76,9 @@ class Gaussian(Family):
         fallback = np.where(within > 0, within, total) if self.borrow else np.zeros_like(total)
         unknown = (n <= self.ddof) | ~(squares > 0)
         variance = np.where(unknown, fallback, variance)
-        variance = np.maximum(variance, self.floor * total) + self.added
-        variance = np.where(stats.rows > 0, variance, total + self.added)
+        added = self.added * total.max(initial=0.0)
+        variance = np.maximum(variance, self.floor * total) + added
+        variance = np.where(stats.rows > 0, variance, total + added)
         constant = ~(variance >= np.finfo(np.float64).tiny)
         return GaussianParameters(
             mean=np.where(stats.rows > 0, mean, whole_mean), variance=np.where(constant, 1.0, variance)

@@ -131,6 +131,7 @@ class MatrixTable(Table):
 
     matrix: NDArray[Any] | csr_array | csc_array
     names: Names
+    checked: bool = False  # whether the numbers are known to suit the family that will count them
 
     @classmethod
     def of(cls, matrix: Any) -> MatrixTable:
@@ -152,20 +153,13 @@ class MatrixTable(Table):
 
     def coded(self, positions: Sequence[int]) -> Coded:
         """Small whole numbers are their own codes; other columns are coded one by one."""
-        pieces: list[NDArray[Any]] = []
-        values: list[Values] = []
-        for _, strip in self.numbers(positions).dense():
-            low, high, whole, _ = kernels.column_range(strip)
-            small = whole & (low >= 0) & (high < SMALL_CODES)
-            if small.all() and strip.shape[1]:
-                pieces.append(strip)
-                values.extend(_first_values(top, strip.dtype == np.bool_) for top in high.tolist())
-                continue
-            for j in range(strip.shape[1]):
-                codes, distinct = _distinct(strip[:, j])
-                pieces.append(codes[:, None])
-                values.append(distinct)
-        return Coded(tuple(pieces), tuple(values))
+        block = self.numbers(positions)
+        if len(block.pieces) == 1 and isinstance(self.matrix, np.ndarray) and self.matrix.dtype != np.bool_:
+            low, high, whole, _ = kernels.column_range(block.pieces[0])
+            if (whole & (low >= 0) & (high < SMALL_CODES)).all():
+                return Coded(block.pieces, tops=tuple(np.maximum(high, -1.0).astype(np.int64).tolist()))
+        coded = [_distinct(strip[:, j]) for _, strip in block.dense() for j in range(strip.shape[1])]
+        return Coded(tuple(codes[:, None] for codes, _ in coded), tuple(values for _, values in coded))
 
     def texts(self, positions: Sequence[int]) -> Texts:
         """An array of numbers has no texts."""
@@ -174,7 +168,7 @@ class MatrixTable(Table):
     def where(self, keep: NDArray[np.bool_]) -> MatrixTable:
         """The rows that are to be kept."""
         matrix = self.matrix.tocsr() if is_sparse(self.matrix) else self.matrix  # type: ignore[union-attr]
-        return MatrixTable(matrix[keep], self.names)
+        return MatrixTable(matrix[keep], self.names, self.checked)
 
 
 def _runs(positions: Sequence[int]) -> list[tuple[int, int]]:
@@ -190,17 +184,14 @@ def _runs(positions: Sequence[int]) -> list[tuple[int, int]]:
     return runs
 
 
-def _first_values(top: float, boolean: bool) -> Values:
-    """The whole numbers up to the largest; none if the column has no value (top is −∞)."""
-    return (False, True) if boolean else tuple(range(int(max(top, -1.0)) + 1))
-
-
 def _distinct(x: NDArray[Any]) -> tuple[NDArray[np.int32], Values]:
     """Codes of the distinct numbers of a column; whole numbers become int, so that 1 and 1.0 are one value."""
     codes = np.full(len(x), -1, dtype=np.int32)
     there = x == x
     distinct, inverse = np.unique(x[there], return_inverse=True)
     codes[there] = inverse
+    if distinct.dtype == np.bool_:
+        return codes, tuple(distinct.tolist())
     return codes, tuple(int(v) if v == v // 1 and abs(v) < 2**63 else v for v in distinct.tolist())
 
 

@@ -74,11 +74,26 @@ class Numbers:
 class Coded:
     """Columns of values: piece (row, column) of codes, and for each column the value that each code stands for.
 
+    If `tops` is given, the codes are the values, whole numbers from 0 up to that of each column.
+
     A code that is negative, NaN or beyond the list is a missing value.
     """
 
     pieces: tuple[NDArray[Any], ...]
-    values: tuple[Values, ...]
+    listed: tuple[Values, ...] = ()
+    tops: tuple[int, ...] | None = None
+
+    @property
+    def values(self) -> tuple[Values, ...]:
+        """For each column the values of its codes."""
+        return self.listed if self.tops is None else tuple(tuple(range(top + 1)) for top in self.tops)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """For each column the number of its codes."""
+        if self.tops is not None:
+            return np.array(self.tops, dtype=np.int64) + 1
+        return np.array([len(values) for values in self.listed], dtype=np.int64)
 
     @classmethod
     def of(cls, x: Coded | NDArray[Any]) -> Coded:
@@ -97,7 +112,7 @@ class Coded:
 
     def rows(self, start: int, stop: int) -> Coded:
         """Some of the rows."""
-        return Coded(tuple(piece[start:stop] for piece in self.pieces), self.values)
+        return Coded(tuple(piece[start:stop] for piece in self.pieces), self.listed, self.tops)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

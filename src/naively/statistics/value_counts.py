@@ -58,7 +58,7 @@ class ValueCounts(Statistic):
         coded = Coded.of(x)
         parts = []
         for place, piece in coded.placed():
-            sizes = np.array([len(values) for values in coded.values[place]], dtype=np.int64)
+            sizes = coded.sizes[place]
             parts.append((int(sizes.sum()), _count_piece(piece, sizes, codes, weight, n_classes, n_jobs)))
         return cls(coded.values, side_by_side(parts, n_classes))._sorted()
 
