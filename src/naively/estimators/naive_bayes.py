@@ -90,7 +90,9 @@ class NaiveBayes(Estimator):
     def _table(self, X: Any, reset: bool) -> sources.Table:
         """Read any table; remember its columns, or compare them with those remembered."""
         table = sources.read(X)
-        if reset or "feature_names_in_" in self.__dict__ or table.names != Numbered(self.n_features_in_):
+        if len(getattr(X, "shape", ())) != 2:  # a list of texts, a mapping, …: the schema compares the columns
+            self.n_features_in_ = len(table.names)
+        elif reset or "feature_names_in_" in self.__dict__ or table.names != Numbered(self.n_features_in_):
             validate_data(self, X, reset=reset, skip_check_array=True)
         if not table.n_rows:
             raise InputError(

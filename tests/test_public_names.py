@@ -1,0 +1,31 @@
+"""The public names: sorted, there, and documented; every family with an example that runs."""
+
+import doctest
+import inspect
+
+import pytest
+
+import naively
+
+FAMILIES = [
+    getattr(naively, name)
+    for name in naively.__all__
+    if inspect.isclass(getattr(naively, name)) and issubclass(getattr(naively, name), naively.Family)
+]
+
+
+def test_sorted() -> None:
+    assert naively.__all__ == sorted(naively.__all__)
+
+
+@pytest.mark.parametrize("name", naively.__all__)
+def test_documented(name: str) -> None:
+    documented = inspect.getdoc(getattr(naively, name))
+    assert documented
+    assert not documented.startswith(f"{name}("), "a dataclass's signature is no documentation"
+
+
+@pytest.mark.parametrize("family", [f for f in FAMILIES if f is not naively.Family])
+def test_every_family_has_an_example(family: type[naively.Family]) -> None:
+    found = doctest.DocTestFinder(recurse=False).find(family, module=inspect.getmodule(family))
+    assert any(test.examples for test in found)
