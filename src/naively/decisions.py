@@ -18,6 +18,8 @@ from naively.errors import InputError
 
 __all__ = ["by_costs", "by_odds", "by_thresholds", "log_odds_against", "log_odds_of", "log_threshold"]
 
+ROUNDING = 1e-12  # odds that differ from γ by less than this in logs are a tie: sums of logarithms are no better
+
 
 def log_odds_of(log_posterior: NDArray[np.float64], of: int) -> NDArray[np.float64]:
     """log P(of) − log P(any other), without taking differences of nearly equal numbers."""
@@ -49,7 +51,8 @@ def by_odds(log_posterior: NDArray[np.float64], of: int, log_gamma: float) -> ND
     other = others.argmax(axis=1)
     if log_posterior.shape[1] > 1:
         other = np.where(other == of, (of + 1) % log_posterior.shape[1], other)
-    return np.where(log_odds_of(log_posterior, of) > log_gamma, of, other)
+    tie = ROUNDING * (1.0 + abs(log_gamma)) if math.isfinite(log_gamma) else 0.0
+    return np.where(log_odds_of(log_posterior, of) > log_gamma + tie, of, other)
 
 
 def log_threshold(odds: float | None, threshold: float | None) -> float:
@@ -83,7 +86,12 @@ def by_thresholds(log_posterior: NDArray[np.float64], thresholds: Any, classes: 
 
 def by_costs(posterior: NDArray[np.float64], costs: Any) -> NDArray[np.intp]:
     """Equation (3); costs[c][d] is the cost of answering d when c is true."""
-    matrix = np.asarray(costs, dtype=np.float64)
+    try:
+        matrix = np.asarray(costs, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            "costs must be a square table of numbers: rows are the true class, columns the answer."
+        ) from None
     n = posterior.shape[1]
     if matrix.shape != (n, n):
         raise InputError(f"costs has shape {matrix.shape}: rows are the true class, columns the answer, {n} × {n}.")

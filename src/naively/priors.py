@@ -27,7 +27,8 @@ __all__ = ["ClassPrior", "Dirichlet", "PriorLike", "pseudo_count"]
 def pseudo_count(name: str, value: Any) -> None:
     """Refuse a pseudo-count (or any of several) that is negative or not a finite number."""
     for number in value if isinstance(value, (tuple, list, np.ndarray)) else (value,):
-        if isinstance(number, (bool, str)) or not (math.isfinite(number) and number >= 0):
+        real = isinstance(number, (int, float, np.number)) and not isinstance(number, bool)
+        if not (real and math.isfinite(number) and number >= 0):
             raise InputError(f"{name}={value!r}: a pseudo-count is a finite number that is zero or more.")
 
 

@@ -64,7 +64,8 @@ def family_of(spec: Any) -> Family:
         return spec
     if isinstance(spec, type) and issubclass(spec, Family):
         return spec()
-    known = {name.lower(): getattr(families, name) for name in families.__all__}
+    public = {name.lower(): getattr(families, name) for name in families.__all__}
+    known = {n: f for n, f in public.items() if isinstance(f, type) and issubclass(f, Family) and f is not Family}
     if isinstance(spec, str) and spec.lower() in known:
         return family_of(known[spec.lower()])
     raise InputError(

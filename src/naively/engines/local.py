@@ -62,11 +62,11 @@ def _counter(family: Family, view: View, like: Statistic | None) -> Callable[...
 
 def views(table: Table, schema: Schema) -> list[View]:
     """The columns of each block as its family needs them, found by name and checked."""
-    same = schema.names == table.names
-    place = {} if same and len(schema.blocks) == 1 else positions_of(table.names)
+    in_place = all(block.names == table.names for block in schema.blocks)
+    place = {} if in_place else positions_of(table.names)
     found = []
     for block in schema.blocks:
-        if same and len(block.names) == len(table.names):
+        if block.names == table.names:
             positions: Sequence[int] = range(len(table.names))
         else:
             positions = _positions(block.names, place, table.names)

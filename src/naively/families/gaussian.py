@@ -8,7 +8,8 @@
 Maximum likelihood is ddof = 0. Where (3) is no use: a class without spread in a column (one row, or all rows
 equal) takes the variance pooled within the classes, or else of the whole column; no variance is below `floor` times
 the variance of the column; a class without rows there takes the mean and variance of the whole column.
-A column that is constant everywhere says nothing: it has the same variance, 1, in each class.
+A column that is constant everywhere says nothing, whatever x is there: it is scored as if x were that constant,
+with the same variance, 1, in each class. (Else its square, the same for all, would swallow the other columns.)
 Source: documents 004, (5.32)–(5.36).
 """
 
@@ -29,13 +30,16 @@ from naively.statistics import Moments, Numbers
 
 __all__ = ["Gaussian", "GaussianParameters"]
 
+LOG_2PI = float(np.log(2 * np.pi))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GaussianParameters:
-    """Mean and variance, (class, column)."""
+    """Mean and variance, (class, column); and which columns are constant."""
 
     mean: NDArray[np.float64]
     variance: NDArray[np.float64]
+    constant: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,9 @@ class Gaussian(Family):
         variance = np.where(stats.rows > 0, variance, total + added)
         constant = ~(variance >= np.finfo(np.float64).tiny)
         return GaussianParameters(
-            mean=np.where(stats.rows > 0, mean, whole_mean), variance=np.where(constant, 1.0, variance)
+            mean=np.where(stats.rows > 0, mean, whole_mean),
+            variance=np.where(constant, 1.0, variance),
+            constant=~(total[0] + added >= np.finfo(np.float64).tiny),
         )
 
     def log_likelihood(
@@ -89,12 +95,17 @@ class Gaussian(Family):
     ) -> None:
         """Equation (4), summed over the columns of the block."""
         for place, piece in x.dense():
-            array = piece if piece.dtype in (np.float64, np.float32) else piece.astype(np.float64)
-            mean = np.ascontiguousarray(parameters.mean[:, place])
-            variance = np.ascontiguousarray(parameters.variance[:, place])
-            infinite = kernels.score_gaussian(array, mean, variance, out, n_jobs)
-            if infinite >= 0:
-                raise InfiniteValueError(place.start + infinite)
+            constant = parameters.constant[place]
+            for start, stop in _runs(~constant):
+                strip = slice(place.start + start, place.start + stop)
+                mean, variance = (np.ascontiguousarray(p[:, strip]) for p in (parameters.mean, parameters.variance))
+                infinite = kernels.score_gaussian(_floats(piece[:, start:stop]), mean, variance, out, n_jobs)
+                if infinite >= 0:
+                    raise InfiniteValueError(strip.start + infinite)
+            for j in np.flatnonzero(constant).tolist():
+                if np.isinf(piece[:, j]).any():
+                    raise InfiniteValueError(place.start + j)
+                out -= 0.5 * LOG_2PI * ~np.isnan(piece[:, j : j + 1])
 
     def sample(
         self, parameters: GaussianParameters, label: NDArray[np.intp], generator: np.random.Generator
@@ -102,6 +113,17 @@ class Gaussian(Family):
         """Draw from (1)."""
         mean, deviation = parameters.mean[label], np.sqrt(parameters.variance[label])
         return list(generator.normal(mean, deviation).T)
+
+
+def _floats(x: NDArray[Any]) -> NDArray[Any]:
+    """Numbers as the core reads them: float32 and float64 where they lie, others copied."""
+    return x if x.dtype in (np.float64, np.float32) else x.astype(np.float64)
+
+
+def _runs(chosen: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Runs of neighbouring columns that are chosen."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(np.int8)))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
 class InfiniteValueError(InputError):

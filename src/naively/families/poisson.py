@@ -32,7 +32,9 @@ def rate_of(
     """(events + a) / (exposure + b) per class and column; a class without rows takes the rate of all together."""
     whole = (events.sum(axis=0) + a, exposure.sum(axis=0) + b)
     events, exposure = np.where(rows > 0, events + a, whole[0]), np.where(rows > 0, exposure + b, whole[1])
-    return np.divide(events, exposure, out=np.zeros_like(events), where=exposure > 0)
+    with np.errstate(over="ignore"):  # an exposure of 1e-320
+        rate = np.divide(events, exposure, out=np.zeros_like(events), where=exposure > 0)
+    return np.minimum(rate, np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def _is_sparse(X: Any) -> bool:
 
 
 def _is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and not isinstance(X, (list, tuple))
+    return hasattr(type(X), "columns") and not isinstance(X, (list, tuple))
 
 
 def _canonical(X: Any) -> Any:

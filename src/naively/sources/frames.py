@@ -23,6 +23,9 @@ def table_of_frame(frame: Any) -> ColumnTable:
 
     try:
         native = nw.from_native(frame, eager_only=False)
+    except nw.exceptions.DuplicateError:
+        _unique(list(getattr(frame, "column_names", frame.columns)))  # pyarrow has its names apart
+        raise
     except TypeError:
         import pyarrow as pa
 
@@ -46,7 +49,7 @@ def table_of_columns(columns: dict[Any, Any]) -> ColumnTable:
     for name, values in zip(names, columns.values(), strict=True):
         try:
             array = pa.array(values, from_pandas=True)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, TypeError) as error:  # an ArrowTypeError is a TypeError
             raise _mixed(name, error) from None
         read.append(column_of_arrow(name, array))
     lengths = {len(column) for column in read}
@@ -121,7 +124,7 @@ def column_of_arrow(name: str, array: Any) -> Column:
 def _coded(name: str, array: Any) -> Column:
     """Codes and values of a dictionary; a null inside the dictionary is a missing value."""
     values: list[Any] = array.dictionary.to_pylist()
-    codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    codes = array.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
     if None in values:
         codes = np.where(codes == values.index(None), -1, codes).astype(np.int32)
     kept: Values = tuple("" if value is None else value for value in values)

@@ -18,10 +18,12 @@ __all__ = ["check_support", "refuse_infinite"]
 
 Range = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]
 
+LARGEST = 1e300  # times the logarithm of any probability this is still a number
+
 _NEEDS: Mapping[Support, str] = {
     "positive": "numbers above 0",
-    "non-negative": "numbers from 0 on",
-    "count": "whole numbers from 0 on",
+    "non-negative": "numbers from 0 to 1e300",
+    "count": "whole numbers from 0 to 1e300",
     "binary": "0, 1 or a boolean",
 }
 
@@ -63,9 +65,8 @@ def _faults(
     infinite = [(np.isinf(high), "high"), (np.isinf(low), "low")]
     if support == "positive":
         return [*infinite, (low <= 0, "low")]
-    faults = [*infinite, (low < 0, "low")]
-    if support == "binary":
-        faults.append((high > 1, "high"))
+    most = 1.0 if support == "binary" else LARGEST
+    faults = [*infinite, (low < 0, "low"), (high > most, "high")]
     if support in ("count", "binary"):
         faults.append((~whole, "fraction"))
     return faults

@@ -158,6 +158,11 @@ class MatrixTable(Table):
             low, high, whole, _ = kernels.column_range(block.pieces[0])
             if (whole & (low >= 0) & (high < SMALL_CODES)).all():
                 return Coded(block.pieces, tops=tuple(np.maximum(high, -1.0).astype(np.int64).tolist()))
+        for place, strip in block.dense():
+            infinite = np.isinf(strip).any(axis=0)
+            if infinite.any():
+                name = self.names[positions[place.start + int(np.argmax(infinite))]]
+                raise InputError(f"column {name!r} holds an infinity: replace it, or mark it as missing.")
         coded = [_distinct(strip[:, j]) for _, strip in block.dense() for j in range(strip.shape[1])]
         return Coded(tuple(codes[:, None] for codes, _ in coded), tuple(values for _, values in coded))
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.statistics.base import Statistic, moved, refuse_negative, taken
+from naively.statistics.base import NegativeCountError, Statistic, moved, refuse_negative, taken
 from naively.statistics.blocks import Numbers
 from naively.statistics.class_weights import ClassWeights
 from naively.statistics.moments import Moments
@@ -106,6 +106,9 @@ class Sums(Statistic):
         rows, weight = self.rows - other.rows, self.weight - other.weight
         refuse_negative(rows, weight, other.weight)
         parts = add_pairs((self.parts[0], self.parts[1]), (-other.parts[0], -other.parts[1]))
+        left = np.where(rows > 0, np.minimum(parts[0], 0.0), parts[0])
+        for c, j in np.argwhere(np.abs(left) > 1e-9 * (1.0 + other.total)):
+            raise NegativeCountError(int(c), int(j), f"{rows[c, j]} rows that add up to {left[c, j]:g}")
         return type(self)(
             rows, np.where(rows > 0, weight, 0.0), np.stack([np.where(rows > 0, part, 0.0) for part in parts])
         )

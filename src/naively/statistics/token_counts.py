@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from naively import kernels
 from naively.kernels import Cells
 from naively.names import Names, Numbered, positions_of
-from naively.statistics.base import Statistic
+from naively.statistics.base import NegativeCountError, Statistic
 from naively.statistics.blocks import Numbers, is_sparse
-from naively.statistics.cells import placed, refuse_negative_cells, side_by_side, table_of_cells
+from naively.statistics.cells import class_sums, placed, refuse_negative_cells, side_by_side, table_of_cells
 from naively.statistics.class_weights import ClassWeights
 
 __all__ = ["TokenCounts"]
@@ -107,7 +107,19 @@ class TokenCounts(Statistic):
         missing = kernels.merge_cells(mine.missing, theirs.missing, -1)
         refuse_negative_cells(cells, theirs.cells, lambda k: (k, f"{mine.tokens[k]!r} present"))
         refuse_negative_cells(missing, theirs.missing, lambda k: (k, f"{mine.tokens[k]!r} missing"))
+        self._refuse_leftovers(mine, theirs, cells)
         return type(self)(mine.tokens, cells, missing, mine.seen - theirs.seen)
+
+    @staticmethod
+    def _refuse_leftovers(mine: TokenCounts, theirs: TokenCounts, left: Cells) -> None:
+        """Refuse a cell whose last row went, but not all of its occurrences: that row was never counted."""
+        before, away, after = (class_sums(cells, 0) for cells in (mine.cells, theirs.cells, left))
+        if (np.abs(before - away - after) <= 1e-9 * (1.0 + away)).all():
+            return
+        c = int(np.argmax(np.abs(before - away - after)))
+        rest = (mine.occurrences() - theirs.occurrences() - table_of_cells(left, mine.n_tokens, left.sums[0]))[c]
+        k = int(np.argmax(np.abs(rest)))
+        raise NegativeCountError(c, k, f"{mine.tokens[k]!r} present: 0 rows with {rest[k]:g} occurrences")
 
     def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts with the classes laid out anew."""

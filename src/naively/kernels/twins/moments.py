@@ -23,6 +23,7 @@ Rows = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.int32]
 
 LOG_2PI = float(np.log(2 * np.pi))
+LARGEST = np.float64(1e150)  # beyond, squares overflow and the state is meaningless anyway
 FARTHEST = 1e150  # standard deviations; the square is still finite
 
 
@@ -41,7 +42,7 @@ def count_moments(
         seen = ~np.isnan(x[:, j])
         largest[j] = np.abs(x[seen, j]).max(initial=0.0)
         for c in range(n_classes):
-            keep = seen & (label == c) & ~np.isinf(x[:, j])
+            keep = seen & (label == c) & (np.abs(x[:, j]) <= LARGEST)
             if keep.any():
                 rows[c, j] = keep.sum()
                 state[:, c, j] = _count_cell(x[keep, j].astype(np.float64).tolist(), weight[keep].tolist())
