@@ -200,8 +200,7 @@ std::tuple<New<double, 2>, New<std::int64_t, 2>> py_count_codes(const Any<2>& x,
                                                                 std::int64_t n_classes, int n_jobs) {
   const Codes codes = codes_of(x, sizes);
   const Labels labels = labels_of(label, weight, codes.x.n, n_classes);
-  std::int64_t slots = 0;
-  for (std::size_t j = 0; j < sizes.size(); ++j) slots += sizes.data()[j];
+  const std::int64_t slots = n_slots(codes);
   Buffer<double> total(n_classes * slots);
   Buffer<std::int64_t> rows(n_classes * slots);
   {
@@ -234,9 +233,7 @@ Scores scores_of(const Out& out, std::int64_t n_rows, std::int64_t n_classes) {
 void py_score_codes(const Any<2>& x, const In<std::int64_t, 1>& sizes, const In<double, 2>& table, const Out& out,
                     int n_jobs) {
   const Codes codes = codes_of(x, sizes);
-  std::int64_t slots = 0;
-  for (std::size_t j = 0; j < sizes.size(); ++j) slots += sizes.data()[j];
-  require_size(table.shape(0), slots, "table");
+  require_size(table.shape(0), n_slots(codes), "table");
   const Scores scores = scores_of(out, codes.x.n, table.shape(1));
   nb::gil_scoped_release release;
   score_codes(codes, table.data(), scores, n_jobs);

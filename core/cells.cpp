@@ -32,7 +32,8 @@ namespace {
 template <class T>
 void close_gaps(T* from, T* to, const std::vector<std::int64_t>& start, const std::int64_t* indptr) {
   for (std::size_t c = 0; c + 1 < start.size(); ++c)
-    std::memmove(to + indptr[c], from + start[c], (indptr[c + 1] - indptr[c]) * sizeof(T));
+    if (to + indptr[c] != from + start[c])
+      std::memmove(to + indptr[c], from + start[c], (indptr[c + 1] - indptr[c]) * sizeof(T));
 }
 
 }  // namespace

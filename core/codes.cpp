@@ -134,12 +134,6 @@ class Slots {
   std::vector<std::int32_t> slots_;
 };
 
-std::int64_t total(const Codes& codes) {
-  std::int64_t sum = 0;
-  for (std::int64_t j = 0; j < codes.x.p; ++j) sum += codes.sizes[j];
-  return sum;
-}
-
 // ---- counting -----------------------------------------------------------------------------------------------
 
 struct Unweighted {
@@ -183,7 +177,7 @@ void add_codes(const Codes& codes, const Labels& labels, std::int64_t from, std:
 template <class Cell>
 void count(const Codes& codes, const Labels& labels, double* weight, std::int64_t* rows, int n_jobs) {
   constexpr std::int64_t MOST_PARTS = 16, MOST_CELLS = 1 << 22;
-  const std::int64_t slots = total(codes), size = std::max<std::int64_t>(1, labels.n_classes * (slots + 1));
+  const std::int64_t slots = n_slots(codes), size = std::max<std::int64_t>(1, labels.n_classes * (slots + 1));
   const std::int64_t worth = codes.x.n * codes.x.p / (16 * size + 1);
   const std::int64_t parts = std::clamp<std::int64_t>(std::min(worth, MOST_CELLS / size), 1, MOST_PARTS);
   std::vector<std::vector<Cell>> tables(parts);
@@ -201,6 +195,12 @@ void count(const Codes& codes, const Labels& labels, double* weight, std::int64_
 }
 
 }  // namespace
+
+std::int64_t n_slots(const Codes& codes) {
+  std::int64_t sum = 0;
+  for (std::int64_t j = 0; j < codes.x.p; ++j) sum += codes.sizes[j];
+  return sum;
+}
 
 void count_codes(const Codes& codes, const Labels& labels, double* weight, std::int64_t* rows, int n_jobs) {
   check_labels(labels);

@@ -24,6 +24,8 @@ struct Codes {
   const std::int64_t* sizes;  // (p), each ≥ 0, with a sum below 2^31 − 1
 };
 
+std::int64_t n_slots(const Codes& codes);  // Σ sizes
+
 // weight and rows are (n_classes, Σ sizes), and overwritten.
 void count_codes(const Codes& codes, const Labels& labels, double* weight, std::int64_t* rows, int n_jobs);
 // table is (Σ sizes, n_classes) and may hold −∞.

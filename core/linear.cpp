@@ -1,7 +1,9 @@
 #include "linear.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <memory>
 
 #include "accumulators.hpp"
 #include "threads.hpp"
@@ -48,13 +50,18 @@ void score_lines(const Lines& rows, const double* table, const double* constant,
     double buffer[TERMS];
     for (std::int64_t i = from; i < to; ++i) {
       const Line line = reader.read(i);
+      double* out = scores.out + i * scores.n_classes;
       for (std::int64_t k = 0; k < line.size; k += TERMS) {
         const std::int64_t n = std::min(TERMS, line.size - k);
         const double* x = rows.values.read(line.first + k * line.step, line.step, n, buffer);
         const double length = sum_rows(line.index + k, x, n, table, scores.n_classes, part.data());
-        sums.add(part.data(), length);
+        if (line.size > TERMS) {
+          sums.add(part.data(), length);
+        } else {
+          for (std::int64_t c = 0; c < scores.n_classes; ++c) out[c] += part[c] + length * constant[c];
+        }
       }
-      sums.finish(constant, scores.out + i * scores.n_classes);
+      if (line.size > TERMS) sums.finish(constant, out);
     }
   });
 }
@@ -105,44 +112,75 @@ void score_matrix(const Matrix& x, const double* table, const double* constant, 
 
 namespace {
 
-// Gives the cells of a token, checked when it is first met; then they need no check in the inner loop.
+// Knows the cells of a token, checked when it is first met; then they need no check in the inner loop. Threads share
+// what they know: two that meet a token at the same time find the same.
 class TokenCells {
  public:
   TokenCells(const SparseTable& table, std::int64_t n_classes)
-      : table_(table), n_classes_(static_cast<std::uint32_t>(n_classes)), seen_((table.n_tokens + 63) / 64) {}
+      : table_(table), n_classes_(n_classes), known_(new std::atomic<Kind>[table.n_tokens]()) {}
 
-  void check(std::int32_t token) {
-    const std::uint64_t bit = std::uint64_t{1} << (token & 63);
-    if (seen_[token >> 6] & bit) return;
-    const std::int64_t from = table_.indptr[token], to = table_.indptr[token + 1];
-    bool good = 0 <= from && from <= to && to <= table_.size;
-    for (std::int64_t i = from; good && i < to; ++i) good = static_cast<std::uint32_t>(table_.classes[i]) < n_classes_;
-    if (!good)
-      throw std::invalid_argument("token " + std::to_string(token) + " of the table has cells outside [0, " +
-                                  std::to_string(table_.size) + ") or classes outside [0, " +
-                                  std::to_string(n_classes_) + "); make the table with by_token");
-    seen_[token >> 6] |= bit;
+  // Whether the token has a cell of every class, in order: then the classes need not be read.
+  bool full(std::int32_t token) const {
+    Kind kind = known_[token].load(std::memory_order_relaxed);
+    if (kind == Kind::not_met) known_[token].store(kind = look(token), std::memory_order_relaxed);
+    return kind == Kind::full;
+  }
+
+  // Asks the memory for a token's cells, which lie anywhere.
+  void prefetch(std::int32_t token) const {
+    const std::int64_t from = table_.indptr[token], to = std::min(table_.indptr[token + 1], from + MOST_AHEAD);
+    if (from < 0 || to > table_.size) return;
+    for (std::int64_t i = from; i < to; i += 16) __builtin_prefetch(table_.classes + i);
+    for (std::int64_t i = from; i < to; i += 8) __builtin_prefetch(table_.values + i);
   }
 
  private:
+  enum class Kind : std::uint8_t { not_met, some, full };
+  static constexpr std::int64_t MOST_AHEAD = 512;  // beyond that the processor follows by itself
+
+  Kind look(std::int32_t token) const {
+    const std::int64_t from = table_.indptr[token], to = table_.indptr[token + 1];
+    bool good = 0 <= from && from <= to && to <= table_.size;
+    const std::int64_t size = good ? to - from : 0;
+    const std::int32_t* classes = table_.classes + (good ? from : 0);
+    int outside = 0, out_of_order = size != n_classes_;
+    for (std::int64_t i = 0; i < size; ++i) {
+      outside |= static_cast<std::uint32_t>(classes[i]) >= static_cast<std::uint32_t>(n_classes_);
+      out_of_order |= classes[i] != static_cast<std::int32_t>(i);
+    }
+    if (!good || outside)
+      throw std::invalid_argument("token " + std::to_string(token) + " of the table has cells outside [0, " +
+                                  std::to_string(table_.size) + ") or classes outside [0, " +
+                                  std::to_string(n_classes_) + "); make the table with by_token");
+    return out_of_order ? Kind::some : Kind::full;
+  }
+
   const SparseTable& table_;
-  std::uint32_t n_classes_;
-  std::vector<std::uint64_t> seen_;
+  std::int64_t n_classes_;
+  std::unique_ptr<std::atomic<Kind>[]> known_;
 };
 
 // One piece of a row: what it adds to every class alike is returned in `alike`, the rest goes to part.
 double sum_sparse(const std::int32_t* token, const double* x, std::int64_t n, const SparseTable& table,
-                  TokenCells& cells, double* part, double& alike) {
+                  const TokenCells& cells, double* part, double& alike) {
+  constexpr std::int64_t AHEAD = 3;
   double length = 0;
   alike = 0;
   for (std::int64_t k = 0; k < n; ++k) {
+    if (k + AHEAD < n) cells.prefetch(token[k + AHEAD]);
     const double value = x[k], base = table.base[token[k]];
     if (value == 0 || std::isnan(value) || std::isnan(base)) continue;
-    cells.check(token[k]);
     alike += value * base;
     length += value;
-    const std::int64_t end = table.indptr[token[k] + 1];
-    for (std::int64_t i = table.indptr[token[k]]; i < end; ++i) part[table.classes[i]] += value * table.values[i];
+    const bool full = cells.full(token[k]);
+    const std::int64_t from = table.indptr[token[k]], size = table.indptr[token[k] + 1] - from;
+    const std::int32_t* classes = table.classes + from;
+    const double* values = table.values + from;
+    if (full) {
+      for (std::int64_t i = 0; i < size; ++i) part[i] += value * values[i];
+    } else {
+      for (std::int64_t i = 0; i < size; ++i) part[classes[i]] += value * values[i];
+    }
   }
   return length;
 }
@@ -150,9 +188,9 @@ double sum_sparse(const std::int32_t* token, const double* x, std::int64_t n, co
 }  // namespace
 
 void score_lines(const Lines& rows, const SparseTable& table, const double* constant, Scores scores, int n_jobs) {
+  const TokenCells cells(table, scores.n_classes);
   for_row_ranges(rows.n_lines, n_jobs, [&](std::int64_t from, std::int64_t to) {
     LineReader reader(rows, false);
-    TokenCells cells(table, scores.n_classes);
     RowSums sums(scores.n_classes);
     std::vector<double> part(scores.n_classes);
     double buffer[TERMS];

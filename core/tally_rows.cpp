@@ -59,37 +59,47 @@ class Pool {
   std::vector<T> free_;
 };
 
-// A run of one class's rows. A large class is cut into several, always in the same places, whatever the number
-// of threads; their scratch lines are then added up in order.
+// Classes are counted in groups of neighbours, as many as have scratch lines that fit the cache together. A run of
+// a group's rows is a task; a large group is cut into several, always in the same places, whatever the number of
+// threads, and their scratch lines are then added up in order.
 struct Task {
-  std::int64_t c, from, to, entries;
-  bool whole_class;
+  std::int64_t group, from, to, entries;
+  bool whole_group;
+};
+
+struct Findings {
+  Odd odd;
+  std::vector<Hit> missing;
 };
 
 class RowCount {
  public:
-  RowCount(const Lines& rows, const Labels& labels) : rows_(rows), labels_(labels) {
+  RowCount(const Lines& rows, const Labels& labels)
+      : rows_(rows),
+        labels_(labels),
+        group_size_(std::clamp<std::int64_t>(CELLS_IN_CACHE / std::max<std::int64_t>(rows.width, 1), 1,
+                                             std::max<std::int64_t>(labels.n_classes, 1))),
+        n_groups_((labels.n_classes + group_size_ - 1) / group_size_) {
+    check_labels(labels_);
     order_rows();
     cut_tasks();
   }
 
   Counted run(int n_jobs) {
     Draft draft(room(), 2);
-    std::vector<Odd> odd(tasks_.size());
+    std::vector<Findings> found(tasks_.size());
     std::vector<Scratch> kept(tasks_.size());
-    parallel_for(tasks_.size(), n_jobs, [&](std::int64_t t) { count_task(tasks_[t], draft, odd[t], kept[t]); });
-    std::vector<std::int64_t> first_parts;
-    for (std::size_t t = 0; t < tasks_.size(); ++t)
-      if (!tasks_[t].whole_class && (t == 0 || tasks_[t - 1].c != tasks_[t].c)) first_parts.push_back(t);
-    parallel_for(first_parts.size(), n_jobs, [&](std::int64_t i) { join_parts(first_parts[i], draft, kept); });
+    parallel_for(tasks_.size(), n_jobs, [&](std::int64_t t) { count_task(tasks_[t], draft, found[t], kept[t]); });
+    parallel_for(labels_.n_classes, n_jobs, [&](std::int64_t c) { join_parts(c, draft, kept); });
+    kept.clear();
 
     Counted result;
     std::vector<Hit> hits;
     std::int32_t negative = NOWHERE, fractional = NOWHERE;
-    for (std::size_t t = 0; t < tasks_.size(); ++t) {
-      for (const auto& m : odd[t].missing) hits.push_back({static_cast<std::int32_t>(tasks_[t].c), m.slot, m.weight});
-      negative = std::min(negative, odd[t].negative);
-      fractional = std::min(fractional, odd[t].fractional);
+    for (const Findings& part : found) {
+      hits.insert(hits.end(), part.missing.begin(), part.missing.end());
+      negative = std::min(negative, part.odd.negative);
+      fractional = std::min(fractional, part.odd.fractional);
     }
     result.cells = std::move(draft).finish();
     result.missing = missing_cells(hits, labels_.n_classes);
@@ -99,36 +109,45 @@ class RowCount {
   }
 
  private:
-  // Rows by class, each class's in their own order (counting sort).
+  static constexpr std::int64_t CELLS_IN_CACHE = 1 << 18;  // 2 MB of packed cells
+
+  // Rows by group, each group's in their own order (counting sort). A single group needs no order.
   void order_rows() {
-    check_labels(labels_);
-    class_start_.assign(labels_.n_classes + 1, 0);
-    for (std::int64_t i = 0; i < labels_.n; ++i) ++class_start_[labels_.label[i] + 1];
-    for (std::int64_t c = 0; c < labels_.n_classes; ++c) class_start_[c + 1] += class_start_[c];
+    group_start_.assign(n_groups_ + 1, 0);
+    for (std::int64_t i = 0; i < labels_.n; ++i) ++group_start_[labels_.label[i] / group_size_ + 1];
+    for (std::int64_t g = 0; g < n_groups_; ++g) group_start_[g + 1] += group_start_[g];
+    if (n_groups_ <= 1) return;
     order_.resize(labels_.n);
-    std::vector<std::int64_t> next(class_start_.begin(), class_start_.end() - 1);
-    for (std::int64_t i = 0; i < labels_.n; ++i) order_[next[labels_.label[i]]++] = i;
+    std::vector<std::int64_t> next(group_start_.begin(), group_start_.end() - 1);
+    for (std::int64_t i = 0; i < labels_.n; ++i) order_[next[labels_.label[i] / group_size_]++] = i;
   }
 
+  std::int64_t row_at(std::int64_t i) const { return order_.empty() ? i : order_[i]; }
+
   void cut_tasks() {
-    const std::int64_t entries_at_least = std::max<std::int64_t>(std::int64_t{1} << 22, 8 * rows_.width);
+    const std::int64_t at_least = std::max<std::int64_t>(std::int64_t{1} << 22, 8 * group_size_ * rows_.width);
     class_entries_.assign(labels_.n_classes, 0);
     for (std::int64_t i = 0; i < labels_.n; ++i) class_entries_[labels_.label[i]] += rows_.size(i);
-    for (std::int64_t c = 0; c < labels_.n_classes; ++c) {
-      const std::int64_t share =
-          class_entries_[c] / std::max<std::int64_t>(1, class_entries_[c] / entries_at_least) + 1;
-      Task task{c, class_start_[c], class_start_[c], 0, true};
-      for (; task.to < class_start_[c + 1]; ++task.to) {
+    first_task_.assign(n_groups_ + 1, 0);
+    for (std::int64_t g = 0; g < n_groups_; ++g) {
+      std::int64_t entries = 0;
+      for (std::int64_t c = g * group_size_; c < group_end(g); ++c) entries += class_entries_[c];
+      const std::int64_t share = entries / std::max<std::int64_t>(1, entries / at_least) + 1;
+      Task task{g, group_start_[g], group_start_[g], 0, true};
+      for (; task.to < group_start_[g + 1]; ++task.to) {
         if (task.entries >= share || task.to - task.from == Packed::MOST_ROWS) {
-          task.whole_class = false;
+          task.whole_group = false;
           tasks_.push_back(task);
-          task = {c, task.to, task.to, 0, false};
+          task = {g, task.to, task.to, 0, false};
         }
-        task.entries += rows_.size(order_[task.to]);
+        task.entries += rows_.size(row_at(task.to));
       }
       if (task.entries > 0) tasks_.push_back(task);
+      first_task_[g + 1] = static_cast<std::int64_t>(tasks_.size());
     }
   }
+
+  std::int64_t group_end(std::int64_t g) const { return std::min(labels_.n_classes, (g + 1) * group_size_); }
 
   std::vector<std::int64_t> room() const {
     std::vector<std::int64_t> start(labels_.n_classes + 1, 0);
@@ -137,17 +156,17 @@ class RowCount {
     return start;
   }
 
-  void count_task(const Task& task, Draft& draft, Odd& odd, Scratch& kept) {
+  void count_task(const Task& task, Draft& draft, Findings& found, Scratch& kept) {
     Scratch scratch = pool_.take();
     if (labels_.weight) {
-      add_rows(task, scratch, scratch.weighted, draft, odd);
-    } else if (!whole_ || !add_rows(task, scratch, scratch.packed, draft, odd)) {
+      add_rows(task, scratch, scratch.weighted, draft, found);
+    } else if (!whole_ || !add_rows(task, scratch, scratch.packed, draft, found)) {
       whole_ = false;
       scratch.packed.cells.reset();
       std::fill(scratch.marks.begin(), scratch.marks.end(), 0);
-      add_rows(task, scratch, scratch.plain, draft, odd);
+      add_rows(task, scratch, scratch.plain, draft, found);
     }
-    if (task.whole_class) {
+    if (task.whole_group) {
       pool_.give(std::move(scratch));
     } else {
       kept = std::move(scratch);
@@ -156,30 +175,42 @@ class RowCount {
 
   // False: the values do not fit this kind of cell.
   template <class Cell>
-  bool add_rows(const Task& task, Scratch& scratch, Blank<Cell>& blank, Draft& draft, Odd& odd) {
+  bool add_rows(const Task& task, Scratch& scratch, Blank<Cell>& blank, Draft& draft, Findings& found) {
     constexpr std::int64_t AHEAD = 2;
-    Cell* cells = blank.get(rows_.width);
-    const bool mark = task.whole_class && task.entries < rows_.width / 4;
-    if (mark) scratch.marks.resize((rows_.width + 63) / 64);
+    Cell* cells = blank.get(group_size_ * rows_.width);
+    const bool mark = task.whole_group && task.entries < group_size_ * rows_.width / 4;
+    if (mark) scratch.marks.resize(group_size_ * words());
     LineReader reader(rows_, true);
     const double one = 1;
     double buffer[PIECE];
     for (std::int64_t i = task.from; i < task.to; ++i) {
-      if (i + AHEAD < task.to) reader.prefetch(order_[i + AHEAD]);
-      const std::int64_t row = order_[i];
+      if (n_groups_ > 1 && i + AHEAD < task.to) reader.prefetch(order_[i + AHEAD]);
+      const std::int64_t row = row_at(i), member = labels_.label[row] - task.group * group_size_;
       const Line line = reader.read(row);
       const double* weight = labels_.weight ? labels_.weight + row : &one;
       for (std::int64_t k = 0; k < line.size; k += PIECE) {
         const std::int64_t n = std::min(PIECE, line.size - k);
         const double* x = rows_.values.read(line.first + k * line.step, line.step, n, buffer);
-        if (!add_entries(cells, line.index + k, x, weight, 0, n, odd)) return false;
-        if (mark)
-          for (std::int64_t m = k; m < k + n; ++m)
-            scratch.marks[line.index[m] >> 6] |= std::uint64_t{1} << (line.index[m] & 63);
+        if (!add_entries(cells + member * rows_.width, line.index + k, x, weight, 0, n, found.odd)) return false;
+        if (mark) set_marks(scratch.marks.data() + member * words(), line.index + k, n);
       }
+      if (!found.odd.missing.empty()) note_missing(labels_.label[row], found);
     }
-    if (task.whole_class) collect_class(task.c, cells, mark ? scratch.marks.data() : nullptr, draft);
+    if (!task.whole_group) return true;
+    for (std::int64_t c = task.group * group_size_, m = 0; c < group_end(task.group); ++c, ++m)
+      collect_class(c, cells + m * rows_.width, mark ? scratch.marks.data() + m * words() : nullptr, draft);
     return true;
+  }
+
+  std::int64_t words() const { return (rows_.width + 63) / 64; }
+
+  static void set_marks(std::uint64_t* marks, const std::int32_t* index, std::int64_t n) {
+    for (std::int64_t k = 0; k < n; ++k) marks[index[k] >> 6] |= std::uint64_t{1} << (index[k] & 63);
+  }
+
+  static void note_missing(std::int32_t c, Findings& found) {
+    for (const auto& m : found.odd.missing) found.missing.push_back({c, m.slot, m.weight});
+    found.odd.missing.clear();
   }
 
   template <class Cell>
@@ -188,27 +219,27 @@ class RowCount {
       for (std::int64_t j = 0; j < rows_.width; ++j) collect(cells[j], draft, c, j);
       return;
     }
-    for (std::int64_t word = 0; word < (rows_.width + 63) / 64; ++word)
+    for (std::int64_t word = 0; word < words(); ++word)
       for (; marks[word] != 0; marks[word] &= marks[word] - 1) {
         const std::int64_t j = word * 64 + std::countr_zero(marks[word]);
         collect(cells[j], draft, c, j);
       }
   }
 
-  void join_parts(std::int64_t first, Draft& draft, std::vector<Scratch>& kept) {
-    const std::int64_t c = tasks_[first].c;
-    std::int64_t last = first;
-    while (last < static_cast<std::int64_t>(tasks_.size()) && tasks_[last].c == c) ++last;
-    for (std::int64_t j = 0; j < rows_.width; ++j) {
-      Totals sum{};
-      for (std::int64_t t = first; t < last; ++t) sum.add(kept[t].totals(j));
+  void join_parts(std::int64_t c, Draft& draft, const std::vector<Scratch>& kept) {
+    const std::int64_t g = c / group_size_, first = first_task_[g], last = first_task_[g + 1];
+    if (first == last || tasks_[first].whole_group) return;
+    for (std::int64_t j = 0, slot = c % group_size_ * rows_.width; j < rows_.width; ++j, ++slot) {
+      Totals sum = kept[first].totals(slot);
+      for (std::int64_t t = first + 1; t < last; ++t) sum.add(kept[t].totals(slot));
       append(draft, c, j, sum);
     }
   }
 
   const Lines& rows_;
   const Labels& labels_;
-  std::vector<std::int64_t> order_, class_start_, class_entries_;
+  std::int64_t group_size_, n_groups_;
+  std::vector<std::int64_t> order_, group_start_, first_task_, class_entries_;
   std::vector<Task> tasks_;
   Pool<Scratch> pool_;
   std::atomic<bool> whole_{true};  // until a value is met that Packed cannot hold

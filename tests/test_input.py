@@ -132,8 +132,8 @@ def test_labels_that_cannot_be_used(label: Any, words: list[str]) -> None:
 @pytest.mark.parametrize(
     ("x", "words"),
     [
-        (np.zeros(3), ["1 dimension", "reshape(-1, 1)"]),
-        (np.zeros((3, 1, 1)), ["3 dimensions", "reshape(-1, 1)"]),
+        (np.zeros(3), ["1D array", "reshape(-1, 1)"]),
+        (np.zeros((3, 1, 1)), ["3D array", "reshape(-1, 1)"]),
         (np.zeros((3, 2), dtype=complex), ["complex128", "use numbers"]),
         ([[1, 2], [3], [4]], ["different lengths", "same number"]),
         ({"a": [1, 2, 3], "b": [1, 2]}, ["unequal length", "'a' has 3", "'b' has 2"]),
@@ -147,7 +147,7 @@ def test_labels_that_cannot_be_used(label: Any, words: list[str]) -> None:
         (np.array([[1, "x"], ["y", 2], [3, "z"]], dtype=object), ["'x0'", "mixes types"]),
         (pd.DataFrame(np.zeros((3, 2)), columns=["a", "a"]), ["more than once: a", "Rename"]),
         (pd.DataFrame(np.zeros((3, 2)), columns=["1", 1]), ["more than once: 1", "Rename"]),
-        (pa.table([[1, 2, 3], [1, 2, 3]], names=["a", "a"]), ["more than once: a", "Rename"]),
+        (pa.table([pa.array([1, 2, 3])] * 2, names=["a", "a"]), ["more than once: a", "Rename"]),
         (np.zeros((0, 2)), ["0 rows but 3 labels"]),
         ({"a": []}, ["0 rows but 3 labels"]),
         (None, ["cannot read a NoneType", "NumPy array"]),

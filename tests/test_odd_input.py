@@ -56,7 +56,7 @@ SAME: dict[str, tuple[list[Any], list[Any]]] = {
             pa.array(["u", None, "v", "ü"]).dictionary_encode(),
             pa.array(["u", None, "v", "ü"], type=pa.large_string()),
             pa.array(["u", None, "v", "ü"], type=pa.string_view()),
-            pa.DictionaryArray.from_arrays([0, 1, 2, 3], ["u", None, "v", "ü"]),
+            pa.DictionaryArray.from_arrays([0, 1, 2, 3], pa.array(["u", None, "v", "ü"])),
         ],
     ),
     "dates": (
@@ -86,7 +86,7 @@ def test_columns_in_another_dress(plain: list[Any], dressed: Any) -> None:
     if isinstance(dressed, pl.Series):
         tables.append(pl.DataFrame({"x": dressed}))
     elif isinstance(dressed, (pa.Array, pa.ChunkedArray)):
-        tables.append(pa.table({"x": dressed}))
+        tables.append(pa.table([dressed], names=["x"]))
     else:
         tables.append(pd.DataFrame({"x": dressed}))
     for table in tables:

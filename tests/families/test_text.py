@@ -87,7 +87,7 @@ def test_weight_two_is_twice(texts: list[str]) -> None:
 
 def test_unknown_words_empty_and_missing_texts_leave_the_prior() -> None:
     for model in ("multinomial", "bernoulli", "complement"):
-        fitted = naively.fit(MAIL, LABEL, columns=Text(model=model))  # type: ignore[arg-type]
+        fitted = naively.fit(MAIL, LABEL, columns=Text(model=model))
         prior = np.exp(fitted.log_prior)
         np.testing.assert_allclose(fitted.posterior([None])[0], prior)
         if model != "bernoulli":  # for which absence counts
@@ -152,7 +152,7 @@ def test_settings_that_make_no_sense_are_refused() -> None:
         {"tokens": "syllables"},
     ):
         with pytest.raises(InputError):
-            Text(**settings)  # type: ignore[arg-type]
+            Text(**settings)
 
 
 def test_text_columns_beside_other_columns() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import mpmath  # type: ignore[import-untyped]
+import mpmath
 import numpy as np
 import numpy.typing as npt
 import pytest

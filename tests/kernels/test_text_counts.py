@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -55,7 +55,8 @@ def corpus(n: int, size: int, seed: int = 0) -> list[str]:
 
 def strings(documents: list[str | None], kind: pa.DataType, skip: int = 0) -> Strings:
     """An Arrow column's buffers, from row `skip` on."""
-    valid, offsets, data = pa.array(documents, kind).buffers()
+    buffers: list[Any] = pa.array(documents, kind).buffers()
+    valid, offsets, data = buffers
     dtype: Any = np.int64 if kind == pa.large_string() else np.int32
     return Strings(
         np.frombuffer(offsets, dtype)[skip : len(documents) + 1],

@@ -29,7 +29,7 @@ from naively.families.multinomial import TokenParameters, difference, lend_to_em
 from naively.kernels import Cells
 from naively.priors import pseudo_count
 from naively.statistics import ClassWeights, Numbers, TokenCounts
-from naively.statistics.cells import class_of_cells
+from naively.statistics.cells import class_of_cells, sum_by_class
 
 __all__ = ["Bernoulli", "bernoulli_form"]
 
@@ -178,7 +178,9 @@ def _dense(seen: _Ones, a: NDArray[np.float64], b: NDArray[np.float64]) -> LogLi
     known = seen.known
 
     def forms(present: NDArray[np.float64], absent: NDArray[np.float64]) -> tuple[LinearForm, LinearForm]:
-        return dense_form(present, absent[known].sum(axis=0), known), dense_form(-absent, None, known)
+        return dense_form(present, np.ascontiguousarray(absent[known].T).sum(axis=1), known), dense_form(
+            -absent, None, known
+        )
 
     score, back = forms(coin.log_odds, coin.log_absent)
     if not (coin.no_one.any() or coin.no_zero.any()):
@@ -199,7 +201,7 @@ def _sparse(seen: _Ones, a: float, b: float) -> LogLinear:
     ) -> tuple[LinearForm, LinearForm]:
         more, gone = present[0] - present[1][owner], absent[0] - absent[1][owner]
         gone = np.where(seen.known[seen.cells.index], gone, 0.0)
-        offset = seen.known.sum() * absent[1] + np.bincount(owner, weights=gone, minlength=len(seen.rest))
+        offset = seen.known.sum() * absent[1] + sum_by_class(seen.cells, gone)
         return (
             sparse_form(seen.cells, more, base, present[1], offset),
             sparse_form(seen.cells, -gone, base, -absent[1]),

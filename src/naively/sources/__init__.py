@@ -86,10 +86,10 @@ def _holds_texts(x: Any) -> bool:
 
 def _is_series_of_texts(X: Any) -> bool:
     """Whether X is one column of strings: a pandas or polars series, an Arrow array."""
-    if isinstance(X, (list, tuple, dict)) or getattr(X, "ndim", 1) != 1 or hasattr(X, "columns"):
+    if isinstance(X, (list, tuple, dict)) or getattr(X, "ndim", 1) != 1 or hasattr(type(X), "columns"):
         return False
     name = str(getattr(X, "dtype", getattr(X, "type", ""))).lower()
-    return any(word in name for word in ("str", "utf8", "object")) and not hasattr(X, "schema")
+    return any(word in name for word in ("str", "utf8", "object")) and not hasattr(type(X), "schema")
 
 
 def _of_texts(texts: list[str | None]) -> ColumnTable:

@@ -5,6 +5,7 @@ A cell exists while its rows are > 0, whatever the weights, so what was forgotte
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,7 @@ __all__ = [
     "placed",
     "refuse_negative_cells",
     "side_by_side",
+    "sum_by_class",
     "table_of_cells",
 ]
 
@@ -56,8 +58,13 @@ def find_cells(cells: Cells, wanted: Cells) -> NDArray[np.intp]:
 
 def class_sums(cells: Cells, channel: int) -> NDArray[np.float64]:
     """Sum of one channel over the cells of each class."""
-    sums = np.bincount(class_of_cells(cells), weights=cells.sums[channel], minlength=len(cells.indptr) - 1)
-    return sums.astype(np.float64)
+    return sum_by_class(cells, cells.sums[channel])
+
+
+def sum_by_class(cells: Cells, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum of one number per cell over the cells of each class; pairwise, so that a million terms lose nothing."""
+    ends = cells.indptr.tolist()
+    return np.array([values[start:stop].sum() for start, stop in itertools.pairwise(ends)], dtype=np.float64)
 
 
 def table_of_cells(cells: Cells, n_tokens: int, values: NDArray[Any]) -> NDArray[np.float64]:
