@@ -11,8 +11,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from naively.model import Model
+from naively.sources import read_labels
 
-__all__ = ["Estimator", "is_plain", "positions_in"]
+__all__ = ["Estimator", "classes_and_codes", "is_plain", "positions_in"]
 
 PLAIN_LIMIT = 2**16  # beyond this size the checks no longer matter for the time
 
@@ -77,11 +78,17 @@ def is_plain(X: Any, n_columns: int) -> bool:
     )
 
 
-def positions_in(classes: NDArray[Any], y: NDArray[Any]) -> NDArray[np.int32]:
+def classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """The sorted classes in the labels' own type, and the position of each label among them."""
+    classes, codes = read_labels(labels)
+    return np.array(classes, dtype=labels.dtype), codes
+
+
+def positions_in(classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int32]:
     """The position of each label among the sorted classes; a label that is not there is an error."""
-    places = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    unknown = classes[places] != y
+    found, codes = classes_and_codes(labels)
+    places = np.minimum(np.searchsorted(classes, found), len(classes) - 1)
+    unknown = classes[places] != found
     if unknown.any():
-        found = np.unique(y[unknown])
-        raise ValueError(f"The target label(s) {found} in y do not exist in the initial classes {classes}")
-    return places.astype(np.int32)
+        raise ValueError(f"The target label(s) {found[unknown]} in y do not exist in the initial classes {classes}")
+    return places.astype(np.int32)[codes]

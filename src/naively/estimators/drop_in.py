@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from naively.estimators.base import Estimator, is_plain, positions_in
+from naively.estimators.base import Estimator, classes_and_codes, is_plain, positions_in
 from naively.families import Family
 from naively.model import Model
 from naively.names import Numbered
@@ -54,19 +54,21 @@ class DropIn(Estimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Count the rows and their labels, from the start."""
         checked, labels = self._checked(X, reset=True), self._labels(y)
-        self.classes_ = np.unique(labels)
-        return self._estimated(self._count(checked, labels, sample_weight))
+        self.classes_, codes = classes_and_codes(labels)
+        return self._estimated(self._count(checked, codes, sample_weight))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Count more rows; the first call says which classes there are."""
         first = _check_partial_fit_first_call(self, classes) or not hasattr(self, "model_")
-        rows = self._count(self._checked(X, reset=first), self._labels(y), sample_weight)
+        checked = self._checked(X, reset=first)
+        rows = self._count(checked, positions_in(self.classes_, self._labels(y)), sample_weight)
         return self._estimated(rows if first else self.model_ + self._alike(rows))
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows back that were counted before: the opposite of `partial_fit`."""
         check_is_fitted(self, "model_")
-        rows = self._count(self._checked(X, reset=False), self._labels(y), sample_weight)
+        checked = self._checked(X, reset=False)
+        rows = self._count(checked, positions_in(self.classes_, self._labels(y)), sample_weight)
         rest = self.model_ - self._alike(rows)
         return self._estimated(rest.with_classes(self.classes_.tolist()))
 
@@ -74,10 +76,9 @@ class DropIn(Estimator):
         """Rows counted under the schema in force, so that they add to the model."""
         return replace(rows, schema=self.model_.schema)
 
-    def _count(self, X: Any, labels: NDArray[Any], sample_weight: Any) -> Model:
-        if X.shape[0] != len(labels):
-            raise ValueError(f"Found input variables with inconsistent numbers of samples: {[X.shape[0], len(labels)]}")
-        codes = positions_in(self.classes_, labels)
+    def _count(self, X: Any, codes: NDArray[np.int32], sample_weight: Any) -> Model:
+        if X.shape[0] != len(codes):
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: {[X.shape[0], len(codes)]}")
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
             counted = sample_weight > 0

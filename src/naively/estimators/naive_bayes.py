@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from naively import sources
 from naively.errors import InputError
-from naively.estimators.base import Estimator
+from naively.estimators.base import Estimator, classes_and_codes
 from naively.families import Multinomial
 from naively.model import fit
 from naively.names import Numbered
@@ -43,7 +43,7 @@ class NaiveBayes(Estimator):
         labels = self._labels(y)
         table = self._table(X, reset=True)
         model = fit(table, labels, columns=self._columns(table), weight=sample_weight, n_jobs=self.n_jobs)
-        self.classes_ = np.unique(labels)
+        self.classes_ = classes_and_codes(labels)[0]
         self.model_ = model.with_classes(self.classes_.tolist()).with_prior(self.prior)
         return self
 
