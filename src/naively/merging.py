@@ -2,18 +2,76 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.errors import InputError
+from naively.errors import InputError, LostDigitsWarning
 from naively.names import Names, positions_of
-from naively.schema import Block, Schema
-from naively.statistics import ClassWeights, Statistic, TokenCounts
+from naively.schema import Block, Schema, unite
+from naively.statistics import ClassWeights, Moments, NegativeCountError, Statistic, TokenCounts
 
-__all__ = ["conform", "places_of", "union_of_classes"]
+if TYPE_CHECKING:
+    from naively.model import Model
+
+__all__ = ["added", "beside", "laid_out", "subtracted", "union_of_classes"]
+
+
+def added(a: Model, b: Model) -> Model:
+    """The model of the rows of both; the prior and the settings are a's."""
+    a, b = beside(a, b)
+    statistics = tuple(one + two for one, two in zip(a.statistics, b.statistics, strict=True))
+    return replace(a, seen=a.seen + b.seen, statistics=statistics)
+
+
+def subtracted(a: Model, b: Model) -> Model:
+    """The model of the rows of a that are not in b; refused if b has any that a has not."""
+    a, b = beside(a, b)
+    names: Names = ()
+    try:
+        seen = a.seen - b.seen
+        statistics = []
+        for block, one, two in zip(a.schema.blocks, a.statistics, b.statistics, strict=True):
+            names = block.names
+            statistics.append(one - two)
+    except NegativeCountError as error:
+        where = "" if error.column is None else f"column {names[error.column]!r}, "
+        raise InputError(
+            f"cannot subtract what was never counted: {where}class {a.classes[error.class_position]!r} would be left "
+            f"with {error.found}."
+        ) from None
+    _warn_lost_digits(a.schema, statistics)
+    gone = (seen.rows == 0) & (a.seen.rows > 0)
+    rest = replace(a, seen=seen, statistics=tuple(statistics))
+    if not gone.any() or (seen.rows == 0).all():
+        return rest
+    return laid_out(rest, a.schema, tuple(c for c, empty in zip(a.classes, gone.tolist(), strict=True) if not empty))
+
+
+def beside(a: Model, b: Model) -> tuple[Model, Model]:
+    """Both models with the same classes and columns in the same places."""
+    schema = unite(a.schema, b.schema)
+    classes = union_of_classes(a.classes, b.classes)
+    return laid_out(a, schema, classes), laid_out(b, schema, classes)
+
+
+def laid_out(model: Model, schema: Schema, classes: tuple[Any, ...]) -> Model:
+    """A model with its columns and classes in other places."""
+    statistics = conform(model.statistics, model.schema, schema, model.seen)
+    if classes == model.classes:
+        return model if schema is model.schema else replace(model, schema=schema, statistics=statistics)
+    places, n = places_of(model.classes, classes), len(classes)
+    return replace(
+        model,
+        schema=schema,
+        classes=classes,
+        seen=model.seen.with_classes(places, n),
+        statistics=tuple(statistic.with_classes(places, n) for statistic in statistics),
+    )
 
 
 def union_of_classes(a: Sequence[Any], b: Sequence[Any]) -> tuple[Any, ...]:
@@ -67,3 +125,19 @@ def _partner(
         if block.family == wanted.family and (alone or shared & set(block.names)):
             return block.names, statistic
     return (), wanted.family.statistic.of_no_columns(seen)
+
+
+def _warn_lost_digits(schema: Schema, statistics: Sequence[Statistic]) -> None:
+    lost = [
+        block.names[int(j)]
+        for block, statistic in zip(schema.blocks, statistics, strict=True)
+        if isinstance(statistic, Moments)
+        for j in np.flatnonzero(statistic.unrecoverable())
+    ]
+    if lost:
+        warnings.warn(
+            f"columns {', '.join(lost[:8])}: numbers were taken away that are too large for the digits kept of the "
+            "rest; count the remaining rows again for an exact variance.",
+            LostDigitsWarning,
+            stacklevel=4,
+        )

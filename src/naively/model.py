@@ -19,14 +19,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import decisions, kernels, sources
+from naively import decisions, kernels, merging, sources
 from naively.engines import local
-from naively.errors import ImpossibleRowsWarning, InputError, LostDigitsWarning
+from naively.errors import ImpossibleRowsWarning, InputError
 from naively.families import Complement, Undecided
-from naively.merging import conform, places_of, union_of_classes
 from naively.priors import ClassPrior, PriorLike
-from naively.schema import Schema, infer, unite
-from naively.statistics import ClassWeights, Moments, NegativeCountError, Statistic
+from naively.schema import Schema, infer
+from naively.statistics import ClassWeights, Statistic
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -286,64 +285,13 @@ class Model:
 
     def with_classes(self, classes: Sequence[Any]) -> Model:
         """This model with further classes, of which no row was seen yet."""
-        return self._laid_out(self.schema, union_of_classes(self.classes, tuple(classes)))
+        return merging.laid_out(self, self.schema, merging.union_of_classes(self.classes, tuple(classes)))
 
     def __add__(self, other: Model) -> Model:
-        if not isinstance(other, Model):
-            return NotImplemented
-        mine, theirs = self._beside(other)
-        return replace(
-            mine,
-            seen=mine.seen + theirs.seen,
-            statistics=tuple(a + b for a, b in zip(mine.statistics, theirs.statistics, strict=True)),
-        )
+        return merging.added(self, other) if isinstance(other, Model) else NotImplemented
 
     def __sub__(self, other: Model) -> Model:
-        if not isinstance(other, Model):
-            return NotImplemented
-        mine, theirs = self._beside(other)
-        try:
-            seen = mine.seen - theirs.seen
-            statistics = []
-            for block, a, b in zip(mine.schema.blocks, mine.statistics, theirs.statistics, strict=True):
-                names = block.names
-                statistics.append(a - b)
-        except NegativeCountError as error:
-            where = "" if error.column is None else f"column {names[error.column]!r}, "
-            raise InputError(
-                f"cannot subtract what was never counted: {where}class {mine.classes[error.class_position]!r} would "
-                f"be left with {error.found}."
-            ) from None
-        _warn_lost_digits(mine.schema, statistics)
-        return replace(mine, seen=seen, statistics=tuple(statistics))._without_empty_classes(mine.seen)
-
-    def _beside(self, other: Model) -> tuple[Model, Model]:
-        """Both models with the same classes and columns in the same places."""
-        schema = unite(self.schema, other.schema)
-        classes = union_of_classes(self.classes, other.classes)
-        return self._laid_out(schema, classes), other._laid_out(schema, classes)
-
-    def _laid_out(self, schema: Schema, classes: tuple[Any, ...]) -> Model:
-        statistics = conform(self.statistics, self.schema, schema, self.seen)
-        if classes == self.classes:
-            return replace(self, schema=schema, statistics=statistics)
-        places = places_of(self.classes, classes)
-        n = len(classes)
-        return replace(
-            self,
-            schema=schema,
-            classes=classes,
-            seen=self.seen.with_classes(places, n),
-            statistics=tuple(statistic.with_classes(places, n) for statistic in statistics),
-        )
-
-    def _without_empty_classes(self, before: ClassWeights) -> Model:
-        """Drop the classes whose last row was just taken away, unless no class would be left."""
-        keep = ~((self.seen.rows == 0) & (before.rows > 0))
-        if keep.all() or not keep.any():
-            return self
-        classes = tuple(label for label, kept in zip(self.classes, keep.tolist(), strict=True) if kept)
-        return self._laid_out(self.schema, classes)
+        return merging.subtracted(self, other) if isinstance(other, Model) else NotImplemented
 
 
 def _warn_impossible(impossible: int, n_rows: int) -> None:
@@ -353,20 +301,4 @@ def _warn_impossible(impossible: int, n_rows: int) -> None:
             "get the class prior. Smooth the model (alpha > 0, a and b > 0) to tell such rows apart.",
             ImpossibleRowsWarning,
             stacklevel=4,
-        )
-
-
-def _warn_lost_digits(schema: Schema, statistics: Sequence[Statistic]) -> None:
-    lost = [
-        block.names[int(j)]
-        for block, statistic in zip(schema.blocks, statistics, strict=True)
-        if isinstance(statistic, Moments)
-        for j in np.flatnonzero(statistic.unrecoverable())
-    ]
-    if lost:
-        warnings.warn(
-            f"columns {', '.join(lost[:8])}: numbers were taken away that are too large for the digits kept of the "
-            "rest; count the remaining rows again for an exact variance.",
-            LostDigitsWarning,
-            stacklevel=3,
         )
