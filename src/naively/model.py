@@ -119,6 +119,15 @@ class Model:
         statistics = local.count(table, schema, label, weight, len(classes), _threads(n_jobs), like)
         return cls(schema, classes, ClassWeights.count(None, label, weight, len(classes)), statistics, n_jobs=n_jobs)
 
+    def __repr__(self) -> str:
+        shown = [f"{c} {n:g}" for c, n in zip(self.classes[:5], self.class_counts[:5].tolist(), strict=True)]
+        more = ", …" if len(self.classes) > 5 else ""
+        kinds = ", ".join(f"{len(b.names)} {type(b.family).__name__}" for b in self.schema.blocks[:5])
+        return (
+            f"<Model of {int(self.seen.rows.sum())} rows, {len(self.classes)} classes ({', '.join(shown)}{more}), "
+            f"{len(self.schema.names)} columns ({kinds})>"
+        )
+
     @property
     def class_counts(self) -> NDArray[np.float64]:
         """Weight of the rows counted, per class."""

@@ -103,10 +103,14 @@ PriorLike = Union[str, Mapping[Any, float], Sequence[float], NDArray[np.float64]
 class ClassPrior:
     """The prior of the classes: smoothed counts by equation (3), all equal, or given by name.
 
-    `ClassPrior(alpha=0)` is the empirical prior N_c / N; `ClassPrior(uniform=True)` gives 1/C to each.
+    `ClassPrior(alpha=0)` is the empirical prior N_c / N; `ClassPrior(uniform=True)` gives 1/C to each. Alpha may be a
+    `Dirichlet` with a pseudo-count for each class.
+
+    >>> np.exp(ClassPrior(alpha=1.0).log_probability(("ham", "spam"), np.array([3.0, 1.0]))).round(3).tolist()
+    [0.667, 0.333]
     """
 
-    alpha: float = 0.0
+    alpha: float | Dirichlet = 0.0
     uniform: bool = False
     given: Mapping[Any, float] | None = None
 
@@ -115,14 +119,16 @@ class ClassPrior:
 
     @classmethod
     def of(cls, prior: Any, classes: Sequence[Any]) -> ClassPrior:
-        """Read "empirical", "uniform", a pseudo-count, a mapping by class, or numbers in the order of classes."""
+        """Read "empirical", "uniform", pseudo-counts, a mapping from class to probability, or numbers in their order."""
         if isinstance(prior, cls):
             return prior
+        if isinstance(prior, (int, float, Dirichlet)) and not isinstance(prior, bool):
+            return cls(alpha=prior)
         if isinstance(prior, str):
             if prior not in ("empirical", "uniform"):
                 raise InputError(
                     f'prior={prior!r} is not known: give "empirical", "uniform", a mapping from class to '
-                    "probability, or ClassPrior(alpha=…) for smoothed counts."
+                    "probability, or a number: the pseudo-count added to every class."
                 )
             return cls(uniform=prior == "uniform")
         if isinstance(prior, Mapping):
@@ -133,7 +139,8 @@ class ClassPrior:
         return cls(given=_checked(dict(zip(classes, numbers.tolist(), strict=True)), classes))
 
     def __post_init__(self) -> None:
-        pseudo_count("prior alpha", self.alpha)
+        if not isinstance(self.alpha, Dirichlet):
+            pseudo_count("prior alpha", self.alpha)
 
     def log_probability(self, classes: Sequence[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
         """log π_c, −inf for a class that cannot occur."""
@@ -143,7 +150,8 @@ class ClassPrior:
         elif self.uniform:
             probability = np.ones(len(classes))
         else:
-            probability = weight + self.alpha
+            more = self.alpha.table(classes, ()) if isinstance(self.alpha, Dirichlet) else self.alpha
+            probability = weight + more
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(probability) - np.log(probability.sum()))
 
