@@ -18,7 +18,7 @@ struct Cut {
 
   Cut(const Table& x, std::ptrdiff_t classes) : rows(x.rows), columns(x.columns) {
     // Runs of about 16 rows of a class, so that the work per run is spread; tiles of about 256 KB, to stay in L2.
-    tile_rows = std::clamp<std::ptrdiff_t>(16 * classes, 512, 16384);
+    tile_rows = std::min(std::max<std::ptrdiff_t>(rows, 1), std::clamp<std::ptrdiff_t>(16 * classes, 512, 16384));
     width = std::max(lanes, std::min(padded(columns), std::max<std::ptrdiff_t>(64, padded(32768 / tile_rows))));
     panels = (columns + width - 1) / width;
     // Up to 16 chunks of rows, while their cells (at most 32 MB) cost less than counting the rows.
@@ -34,8 +34,7 @@ struct Cut {
 class Sorter {
  public:
   Sorter(const Table& x, const std::int32_t* label, const double* weight, std::ptrdiff_t classes, const Cut& cut)
-      : table_(x), label_(label), weight_(weight), classes_(classes), tile_rows_(cut.tile_rows),
-        in_place_(!x.single && x.column_stride == 1 && !weight), copy_(cut.tile_rows * (in_place_ ? lanes : cut.width)),
+      : table_(x), label_(label), weight_(weight), classes_(classes),  in_place_(!x.single && x.column_stride == 1 && !weight), copy_(cut.tile_rows * (in_place_ ? lanes : cut.width)),
         sorted_weight_(weight ? cut.tile_rows : 0), place_(cut.tile_rows), index_(cut.tile_rows), first_(classes + 1) {}
 
   Tile operator()(std::ptrdiff_t begin, std::ptrdiff_t end, std::ptrdiff_t column, std::ptrdiff_t columns) {
@@ -54,7 +53,7 @@ class Sorter {
     return {direct ? static_cast<const double*>(table_.data) + offset : nullptr,
             table_.row_stride,
             direct,
-            tile_rows_ * table_.row_stride,
+            end - begin,
             index_.data(),
             copy_.data(),
             stride,
@@ -103,7 +102,7 @@ class Sorter {
   const Table& table_;
   const std::int32_t* label_;
   const double* weight_;
-  std::ptrdiff_t classes_, tile_rows_;
+  std::ptrdiff_t classes_;
   bool in_place_;
   Aligned<double> copy_;
   std::vector<double> sorted_weight_;

@@ -18,12 +18,16 @@
 
 namespace naively::dense {
 
-struct Double2 {
-  double value, error;
+// R is double, or a vector of doubles.
+template <class R>
+struct Pair {
+  R value, error;
 };
+using Double2 = Pair<double>;
 
-NAIVELY_INLINE Double2 two_sum(double a, double b) {
-  const double s = a + b, bb = s - a;
+template <class R>
+NAIVELY_INLINE Pair<R> two_sum(const R& a, const R& b) {
+  const R s = a + b, bb = s - a;
   return {s, (a - (s - bb)) + (b - bb)};
 }
 
@@ -32,15 +36,18 @@ NAIVELY_INLINE Double2 two_product(double a, double b) {
   return {p, std::fma(a, b, -p)};
 }
 
-struct Triple {
-  double hi = 0, mid = 0, lo = 0;
+template <class R>
+struct Three {
+  R hi{}, mid{}, lo{};
 };
+using Triple = Three<double>;
 
 // Moves the weight of the sum upwards, so that each part is below the last place of the one before it.
-NAIVELY_INLINE Triple renormalised(double hi, double mid, double lo) {
-  const Double2 tail = two_sum(mid, lo);
-  const Double2 head = two_sum(hi, tail.value);
-  const Double2 rest = two_sum(head.error, tail.error);
+template <class R>
+NAIVELY_INLINE Three<R> renormalised(const R& hi, const R& mid, const R& lo) {
+  const Pair<R> tail = two_sum(mid, lo);
+  const Pair<R> head = two_sum(hi, tail.value);
+  const Pair<R> rest = two_sum(head.error, tail.error);
   return {head.value, rest.value, rest.error};
 }
 
@@ -52,11 +59,12 @@ NAIVELY_INLINE Triple operator+(Triple a, double x) {
   return renormalised(first.value, second.value, a.lo + second.error);
 }
 
-NAIVELY_INLINE Triple operator+(Triple a, Triple b) {
-  const Double2 first = two_sum(a.hi, b.hi);
-  const Double2 second = two_sum(a.mid, b.mid);
-  const Double2 middle = two_sum(second.value, first.error);
-  return renormalised(first.value, middle.value, (a.lo + b.lo) + (second.error + middle.error));
+template <class R>
+NAIVELY_INLINE Three<R> operator+(const Three<R>& a, const Three<R>& b) {
+  const Pair<R> first = two_sum(a.hi, b.hi);
+  const Pair<R> second = two_sum(a.mid, b.mid);
+  const Pair<R> middle = two_sum(second.value, first.error);
+  return renormalised<R>(first.value, middle.value, (a.lo + b.lo) + (second.error + middle.error));
 }
 
 NAIVELY_INLINE Triple operator*(Triple a, double x) {

@@ -55,37 +55,82 @@ Gaussian::Gaussian(const double* mean, const double* variance, std::ptrdiff_t cl
   }
 }
 
+// Copies rows × columns values, stored by row, by column.
+template <bool fused>
+NAIVELY_INLINE void transpose_body(const double* x, std::ptrdiff_t row_stride, std::ptrdiff_t rows,
+                                   std::ptrdiff_t columns, double* to) {
+  const std::ptrdiff_t full_rows = rows / lanes * lanes, full_columns = columns / lanes * lanes;
+  for (std::ptrdiff_t i = 0; i < full_rows; i += lanes)
+    for (std::ptrdiff_t j = 0; j < full_columns; j += lanes) {
+      const double* const from = x + i * row_stride + j;
+      const Lanes a = load(from), b = load(from + row_stride);
+      const Lanes c = load(from + 2 * row_stride), d = load(from + 3 * row_stride);
+      const Lanes ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6), ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+      const Lanes cd_even = __builtin_shufflevector(c, d, 0, 4, 2, 6), cd_odd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+      double* const corner = to + j * tile_rows + i;
+      store(corner, __builtin_shufflevector(ab_even, cd_even, 0, 1, 4, 5));
+      store(corner + tile_rows, __builtin_shufflevector(ab_odd, cd_odd, 0, 1, 4, 5));
+      store(corner + 2 * tile_rows, __builtin_shufflevector(ab_even, cd_even, 2, 3, 6, 7));
+      store(corner + 3 * tile_rows, __builtin_shufflevector(ab_odd, cd_odd, 2, 3, 6, 7));
+    }
+  for (std::ptrdiff_t i = 0; i < rows; ++i)
+    for (std::ptrdiff_t j = i < full_rows ? full_columns : 0; j < columns; ++j)
+      to[j * tile_rows + i] = x[i * row_stride + j];
+}
+
+template <bool fused>
+NAIVELY_INLINE bool finite_body(const double* values) {
+  Mask all = Mask{} - 1;
+  for (std::ptrdiff_t i = 0; i < tile_rows; i += lanes)
+    all &= magnitude(load(values + i)) <= broadcast(std::numeric_limits<double>::max());
+  return !any(~all);
+}
+
+// Holds the values of a column between two limits; NaN stays.
+template <bool fused>
+NAIVELY_INLINE void hold_body(double* values, double low, double high) {
+  for (std::ptrdiff_t i = 0; i < tile_rows; i += lanes)
+    store(values + i, least(broadcast(high), greatest(broadcast(low), load(values + i))));
+}
+
+NAIVELY_DISPATCH(void, transpose, transpose_body,
+                 (const double* x, std::ptrdiff_t row_stride, std::ptrdiff_t rows, std::ptrdiff_t columns, double* to),
+                 (x, row_stride, rows, columns, to))
+NAIVELY_DISPATCH(bool, finite, finite_body, (const double* values), (values))
+NAIVELY_DISPATCH(void, hold, hold_body, (double* values, double low, double high), (values, low, high))
+
 // A tile of rows by column, missing values kept as NaN, all others held between the limits of their column.
 struct Columns {
   Aligned<double> x{panel_columns * tile_rows};
   bool missing = false;
-  std::ptrdiff_t infinite = -1;
+  std::ptrdiff_t infinite = -1;  // the first column with an infinity
 
-  template <class Real>
-  void read(const Table& table, const Real* from, const Gaussian& model, std::ptrdiff_t row, std::ptrdiff_t rows,
+  void read(const Table& table, const Gaussian& model, std::ptrdiff_t row, std::ptrdiff_t rows,
             std::ptrdiff_t column, std::ptrdiff_t columns) {
-    from += row * table.row_stride + column * table.column_stride;
+    const std::ptrdiff_t offset = row * table.row_stride + column * table.column_stride;
     missing = false, infinite = -1;
-    for (std::ptrdiff_t j = 0; j < columns; ++j, from += table.column_stride) {
-      double* const to = x.data() + j * tile_rows;
-      for (std::ptrdiff_t i = 0; i < rows; ++i) to[i] = from[i * table.row_stride];
-      std::fill(to + rows, to + tile_rows, model.lowest(column + j));
-      if (hold(to, model.lowest(column + j), model.highest(column + j)) && infinite < 0) infinite = column + j;
+    if (!table.single && table.column_stride == 1)
+      transpose(static_cast<const double*>(table.data) + offset, table.row_stride, rows, columns, x.data());
+    else
+      with_elements(table, [&](auto* from) { copy(table, from + offset, rows, columns); });
+    for (std::ptrdiff_t j = 0; j < columns; ++j) {
+      double* const values = x.data() + j * tile_rows;
+      std::fill(values + rows, values + tile_rows, 0.0);
+      if (!finite(values)) {
+        missing |= std::any_of(values, values + rows, [](double v) { return std::isnan(v); });
+        if (infinite < 0 && std::any_of(values, values + rows, [](double v) { return std::isinf(v); }))
+          infinite = column + j;
+      }
+      hold(values, model.lowest(column + j), model.highest(column + j));
     }
   }
 
  private:
-  // Tells whether an infinity was met.
-  bool hold(double* values, double low, double high) {
-    bool nan = false, infinity = false;
-    for (std::ptrdiff_t i = 0; i < tile_rows; ++i) {
-      const double v = values[i];
-      nan |= v != v;
-      infinity |= std::abs(v) > std::numeric_limits<double>::max();
-      values[i] = v < low ? low : v > high ? high : v;
-    }
-    missing |= nan;
-    return infinity;
+  template <class Real>
+  void copy(const Table& table, const Real* from, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+    for (std::ptrdiff_t j = 0; j < columns; ++j)
+      for (std::ptrdiff_t i = 0; i < rows; ++i)
+        x[j * tile_rows + i] = from[i * table.row_stride + j * table.column_stride];
   }
 };
 
@@ -179,7 +224,7 @@ std::ptrdiff_t score_gaussian(const Table& x, const double* mean, const double* 
       for (std::ptrdiff_t panel = 0; panel < panels; ++panel) {
         const std::ptrdiff_t column = panel * panel_columns, rows = std::min(tile_rows, end - row);
         const std::ptrdiff_t columns = std::min(panel_columns, x.columns - column);
-        with_elements(x, [&](auto* from) { tile.read(x, from, model, row, rows, column, columns); });
+        tile.read(x, model, row, rows, column, columns);
         if (tile.infinite >= 0) {
           std::ptrdiff_t known = infinite;
           while (tile.infinite < known && !infinite.compare_exchange_weak(known, tile.infinite)) {

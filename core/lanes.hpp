@@ -20,9 +20,7 @@ namespace naively::dense {
 typedef double Lanes __attribute__((vector_size(32)));
 typedef std::int64_t Mask __attribute__((vector_size(32)));
 
-struct Lanes2 {
-  Lanes value, error;
-};
+using Lanes2 = Pair<Lanes>;
 
 NAIVELY_INLINE Lanes load(const double* p) {
   Lanes v;
@@ -73,11 +71,6 @@ NAIVELY_INLINE Lanes2 two_product(const Lanes& a, const Lanes& b) {
   return {p, product_error<fused>(a, b, p)};
 }
 
-NAIVELY_INLINE Lanes2 two_sum(const Lanes& a, const Lanes& b) {
-  const Lanes s = a + b, bb = s - a;
-  return {s, (a - (s - bb)) + (b - bb)};
-}
-
 // Ones that the compiler does not know to be ones.
 template <bool fused>
 NAIVELY_INLINE Lanes variable_one() {
@@ -88,14 +81,13 @@ NAIVELY_INLINE Lanes variable_one() {
   return one;
 }
 
-// Asks for memory `ahead` doubles further on, which need not exist.
-NAIVELY_INLINE void prefetch(const double* x, std::ptrdiff_t ahead) {
-  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(x) + ahead * sizeof *x));
-}
+// Asks for memory that will be read soon; there need not be any at the address.
+NAIVELY_INLINE void prefetch(std::uintptr_t address) { __builtin_prefetch(reinterpret_cast<const void*>(address)); }
 
 }  // namespace naively::dense
 
-#if defined(__x86_64__) && defined(__GNUC__)
+// With NAIVELY_PLAIN defined, as for an older processor: for trying that path on any machine.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(NAIVELY_PLAIN)
 #define NAIVELY_DISPATCH(result, name, body, parameters, arguments)                                              \
   __attribute__((target("avx2,fma"))) static result name##_fused parameters { return body<true> arguments; }     \
   static result name##_plain parameters { return body<false> arguments; }                                        \

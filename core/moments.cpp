@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lanes.hpp"
+
 namespace naively::dense {
 namespace {
 
@@ -31,13 +33,13 @@ NAIVELY_INLINE Cell signed_sum(Cell a, Cell b, int sign) {
   return a;
 }
 
-}  // namespace
-
-void add_moments(ConstCells a, ConstCells b, int sign, Cells out) {
+template <bool fused>
+NAIVELY_INLINE void add_body(ConstCells a, ConstCells b, int sign, Cells out) {
   for (std::ptrdiff_t i = 0; i < out.size(); ++i) out.put(i, signed_sum(a.get(i), b.get(i), sign));
 }
 
-void pool_moments(ConstCells cells, Cells out) {
+template <bool fused>
+NAIVELY_INLINE void pool_body(ConstCells cells, Cells out) {
   for (std::ptrdiff_t j = 0; j < out.columns; ++j) {
     Cell total;
     for (std::ptrdiff_t c = 0; c < cells.classes; ++c)
@@ -46,17 +48,27 @@ void pool_moments(ConstCells cells, Cells out) {
   }
 }
 
-void describe_moments(ConstCells cells, double* mean, double* squares) {
+template <bool fused>
+NAIVELY_INLINE void describe_body(ConstCells cells, double* mean, double* squares) {
   for (std::ptrdiff_t i = 0; i < cells.size(); ++i) {
     const Cell cell = cells.get(i);
-    if (cell.rows == 0) {
-      mean[i] = squares[i] = 0;
-      continue;
-    }
-    const Triple ratio = cell.s1 / cell.n;
+    const Triple ratio = cell.s1 / (cell.rows == 0 ? 1.0 : cell.n);  // an empty cell is all zeros
     mean[i] = rounded(ratio + cell.shift);
     squares[i] = std::max(0.0, rounded(cell.s2 + -(ratio * cell.s1)));
   }
 }
+
+NAIVELY_DISPATCH(void, add_cells, add_body, (ConstCells a, ConstCells b, int sign, Cells out), (a, b, sign, out))
+NAIVELY_DISPATCH(void, pool_cells, pool_body, (ConstCells cells, Cells out), (cells, out))
+NAIVELY_DISPATCH(void, describe_cells, describe_body, (ConstCells cells, double* mean, double* squares),
+                 (cells, mean, squares))
+
+}  // namespace
+
+void add_moments(ConstCells a, ConstCells b, int sign, Cells out) { add_cells(a, b, sign, out); }
+
+void pool_moments(ConstCells cells, Cells out) { pool_cells(cells, out); }
+
+void describe_moments(ConstCells cells, double* mean, double* squares) { describe_cells(cells, mean, squares); }
 
 }  // namespace naively::dense

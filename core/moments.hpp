@@ -30,11 +30,11 @@ struct PackedCells {
   std::ptrdiff_t classes, columns;
 
   std::ptrdiff_t size() const { return classes * columns; }
-  Cell get(std::ptrdiff_t i) const {
+  NAIVELY_INLINE Cell get(std::ptrdiff_t i) const {
     auto s = [&](int k) { return state[k * size() + i]; };
     return {rows[i], s(0), s(1), {s(2), s(3), s(4)}, {s(5), s(6), s(7)}, s(8)};
   }
-  void put(std::ptrdiff_t i, const Cell& cell) const {
+  NAIVELY_INLINE void put(std::ptrdiff_t i, const Cell& cell) const {
     const auto& [whole, n, shift, s1, s2, reach] = cell;
     const double values[9] = {n, shift, s1.hi, s1.mid, s1.lo, s2.hi, s2.mid, s2.lo, reach};
     rows[i] = whole;

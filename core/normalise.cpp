@@ -56,20 +56,29 @@ NAIVELY_INLINE void exponentiate_body(double* values, std::ptrdiff_t n) {
 
 NAIVELY_DISPATCH(void, exponentiate, exponentiate_body, (double* values, std::ptrdiff_t n), (values, n))
 
-// One chunk; `exponential` is scratch memory for as many values.
-std::ptrdiff_t normalise_rows(double* value, std::ptrdiff_t rows, std::ptrdiff_t classes, const double* log_prior,
-                              Posterior kind, double* exponential) {
+double largest_of(const double* row, std::ptrdiff_t classes) {
+  double largest = row[0];
+  for (std::ptrdiff_t c = 1; c < classes; ++c) largest = row[c] > largest ? row[c] : largest;
+  return largest;
+}
+
+// Subtracts from every row its largest value, after giving the prior to the rows without a possible class.
+std::ptrdiff_t subtract_largest(double* value, std::ptrdiff_t rows, std::ptrdiff_t classes, const double* log_prior) {
   std::ptrdiff_t lost = 0;
-  for (std::ptrdiff_t i = 0; i < rows; ++i) {
-    double* const row = value + i * classes;
-    double largest = *std::max_element(row, row + classes);
+  for (double *row = value, *end = value + rows * classes; row < end; row += classes) {
+    double largest = largest_of(row, classes);
     if (largest == impossible) {
       ++lost;
       std::copy_n(log_prior, classes, row);
-      largest = *std::max_element(row, row + classes);
+      largest = largest_of(row, classes);
     }
     for (std::ptrdiff_t c = 0; c < classes; ++c) row[c] -= largest;
   }
+  return lost;
+}
+
+// Some rows; `exponential` is room for as many values.
+void normalise_rows(double* value, std::ptrdiff_t rows, std::ptrdiff_t classes, Posterior kind, double* exponential) {
   std::copy_n(value, rows * classes, exponential);
   exponentiate(exponential, rows * classes);
   for (std::ptrdiff_t i = 0; i < rows; ++i) {
@@ -77,11 +86,14 @@ std::ptrdiff_t normalise_rows(double* value, std::ptrdiff_t rows, std::ptrdiff_t
     const double* const e = exponential + i * classes;
     double sum = 0;
     for (std::ptrdiff_t c = 0; c < classes; ++c) sum += e[c];
-    const double log_sum = kind == Posterior::logarithm ? std::log(sum) : 0.0;
-    for (std::ptrdiff_t c = 0; c < classes; ++c)
-      row[c] = kind == Posterior::logarithm ? row[c] - log_sum : e[c] / sum;
+    if (kind == Posterior::logarithm) {
+      const double log_sum = std::log(sum);
+      for (std::ptrdiff_t c = 0; c < classes; ++c) row[c] -= log_sum;
+    } else {
+      const double inverse = 1 / sum;
+      for (std::ptrdiff_t c = 0; c < classes; ++c) row[c] = e[c] * inverse;
+    }
   }
-  return lost;
 }
 
 }  // namespace
@@ -92,9 +104,13 @@ std::ptrdiff_t normalise(double* log_joint, std::ptrdiff_t rows, std::ptrdiff_t 
   const std::ptrdiff_t step = rows_of_chunk(classes);
   std::atomic<std::ptrdiff_t> lost{0};
   parallel_for((rows + step - 1) / step, n_jobs, [&](std::ptrdiff_t chunk) {
-    const std::ptrdiff_t begin = chunk * step, count = std::min(step, rows - begin);
-    std::vector<double> scratch(count * classes);
-    lost += normalise_rows(log_joint + begin * classes, count, classes, log_prior, kind, scratch.data());
+    const std::ptrdiff_t end = std::min(rows, (chunk + 1) * step), few = (step + 15) / 16;
+    std::vector<double> scratch(few * classes);
+    for (std::ptrdiff_t i = chunk * step; i < end; i += few) {
+      const std::ptrdiff_t count = std::min(few, end - i);
+      lost += subtract_largest(log_joint + i * classes, count, classes, log_prior);
+      normalise_rows(log_joint + i * classes, count, classes, kind, scratch.data());
+    }
   });
   return lost;
 }
@@ -109,7 +125,7 @@ std::ptrdiff_t best_class(const double* log_joint, std::ptrdiff_t rows, std::ptr
     for (std::ptrdiff_t i = chunk * step, end = std::min(rows, i + step); i < end; ++i) {
       const double* const row = log_joint + i * classes;
       const double* const best = std::max_element(row, row + classes);
-      const bool none = classes == 0 || *best == impossible;
+      const bool none = *best == impossible;
       out[i] = none ? usual : static_cast<std::int32_t>(best - row);
       lost_here += none;
     }

@@ -8,17 +8,19 @@ namespace naively::dense {
 namespace {
 
 template <bool fused>
-NAIVELY_INLINE Leftover count_any_run_body(const Rows& rows, std::ptrdiff_t ahead, Strip& strip, bool careful) {
+NAIVELY_INLINE Leftover count_any_run_body(const Rows& rows, Strip& strip, bool careful) {
   if (rows.weight) return count_weighted_run_body<fused>(rows, strip);
   if (rows.index)
-    return careful ? count_run_body<fused, true, true>(rows, ahead, strip)
-                   : count_run_body<fused, false, true>(rows, ahead, strip);
-  return careful ? count_run_body<fused, true, false>(rows, ahead, strip)
-                 : count_run_body<fused, false, false>(rows, ahead, strip);
+    return careful ? count_run_body<fused, true, true>(rows, strip)
+                   : count_run_body<fused, false, true>(rows, strip);
+  return careful ? count_run_body<fused, true, false>(rows, strip)
+                 : count_run_body<fused, false, false>(rows, strip);
 }
 
 NAIVELY_DISPATCH(Leftover, count_any_run, count_any_run_body,
-                 (const Rows& rows, std::ptrdiff_t ahead, Strip& strip, bool careful), (rows, ahead, strip, careful))
+                 (const Rows& rows, Strip& strip, bool careful), (rows, strip, careful))
+
+NAIVELY_DISPATCH(void, fold_strip, fold_body, (Strip & strip, Totals& totals), (strip, totals))
 
 constexpr int sample_size = 15;
 
@@ -56,13 +58,14 @@ Frame frame_of(double* values, int n) {
 }
 
 // Adds to a sum kept with its error.
-void add(Double2& sum, double x) {
-  const Double2 next = two_sum(sum.value, x);
-  sum = {next.value, sum.error + next.error};
+void add(double& sum, double& error, double x) {
+  const Double2 next = two_sum(sum, x);
+  sum = next.value, error += next.error;
 }
 
 // One value in full: equation (1) of moments.hpp, all of (x − shift)² kept.
-void count_exactly(Triple& s1, Triple& s2, double x, double shift, double weight) {
+template <bool fused>
+NAIVELY_INLINE void count_exactly_body(Triple& s1, Triple& s2, double x, double shift, double weight) {
   const Double2 difference = two_sum(x, -shift);
   const Triple d = {difference.value, difference.error, 0};
   const Triple weighted = d * weight;
@@ -70,28 +73,31 @@ void count_exactly(Triple& s1, Triple& s2, double x, double shift, double weight
   s2 = s2 + weighted * d;
 }
 
+NAIVELY_DISPATCH(void, count_exactly, count_exactly_body,
+                 (Triple & s1, Triple& s2, double x, double shift, double weight), (s1, s2, x, shift, weight))
+
 }  // namespace
 
 Panel::Panel(std::ptrdiff_t classes, std::ptrdiff_t width)
-    : classes_(classes), width_(width), strips_(classes * width / lanes), totals_(classes * width), rows_(classes),
+    : classes_(classes), width_(width), strips_(classes * width / lanes), totals_(strips_.size()), rows_(classes),
       weight_(classes), pending_(classes), careful_(strips_.size()) {
   for (std::size_t i = 0; i < strips_.size(); ++i) std::fill_n(strips_[i].bound, lanes, -1.0);
 }
 
-Triple Panel::weight_of(std::ptrdiff_t c, const Total& total) const {
-  const Triple all = {weight_[c].value, weight_[c].error, 0};
-  return all + -total.missing_weight.value + -total.missing_weight.error;
+Triple Panel::weight_at(Place at) const {
+  const Four* const missing = totals_[at.strip].missing_weight;
+  return Triple{weight_[at.c].value, weight_[at.c].error, 0} + -missing[0][at.lane] + -missing[1][at.lane];
 }
 
 void Panel::adopt_frames(const Panel& other) {
   std::copy_n(other.strips_.data(), strips_.size(), strips_.data());
-  for (std::size_t i = 0; i < totals_.size(); ++i) totals_[i].centre = other.totals_[i].centre;
+  for (std::size_t i = 0; i < totals_.size(); ++i) std::copy_n(other.totals_[i].centre, lanes, totals_[i].centre);
 }
 
 void Panel::choose_frames(const Tile& tile) {
   for (std::ptrdiff_t c = 0; c < classes_; ++c)
     for (std::ptrdiff_t j = 0; j < width_; ++j)
-      choose_frame(c, j, tile.rows(j, tile.first[c], tile.first[c + 1] - tile.first[c]));
+      choose_frame(place(c, j), tile.rows(j, tile.first[c], tile.first[c + 1] - tile.first[c]));
 }
 
 void Panel::count(const Tile& tile) {
@@ -102,140 +108,142 @@ void Panel::count(const Tile& tile) {
 
 void Panel::count_run(std::ptrdiff_t c, const Tile& tile, int begin, int count) {
   if (pending_[c] + count > longest_run) {
-    for (std::ptrdiff_t j = 0; j < width_; ++j) fold(c, j);
+    for (std::ptrdiff_t j = 0; j < width_; j += lanes) fold(place(c, j).strip);
     pending_[c] = 0;
   }
   pending_[c] += count;
   rows_[c] += count;
   if (tile.weight)
-    for (int i = begin; i < begin + count; ++i) add(weight_[c], tile.weight[i]);
+    for (int i = begin; i < begin + count; ++i) add(weight_[c].value, weight_[c].error, tile.weight[i]);
   else
     weight_[c].value += count;
   for (std::ptrdiff_t j = 0; j < width_; j += lanes) {
-    Strip& cells = strip(c, j);
-    char& careful = careful_[(c * width_ + j) / lanes];
+    const std::ptrdiff_t i = place(c, j).strip;
     for (int k = 0; k < lanes; ++k)
-      if (cells.bound[k] < 0) choose_frame(c, j + k, tile.rows(j + k, begin, count));
+      if (strips_[i].bound[k] < 0) choose_frame(place(c, j + k), tile.rows(j + k, begin, count));
     const Rows rows = tile.rows(j, begin, count);
-    Leftover left = count_any_run(rows, tile.ahead, cells, careful);
-    if (left.again) careful = true, left = count_any_run(rows, tile.ahead, cells, careful);
+    Leftover left = count_any_run(rows, strips_[i], careful_[i]);
+    if (left.again) careful_[i] = true, left = count_any_run(rows, strips_[i], true);
     for (int k = 0, todo = left.outside | left.coarse; todo >> k; ++k)
-      if (todo >> k & 1) count_by_hand(c, j + k, tile.rows(j + k, begin, count), left.coarse >> k & 1);
+      if (todo >> k & 1) count_by_hand(place(c, j + k), tile.rows(j + k, begin, count), left.coarse >> k & 1);
   }
 }
 
-// Counts the values of a run that are outside the frame of cell (c, j), or all of them, and changes the frame if
-// it no longer suits.
-void Panel::count_by_hand(std::ptrdiff_t c, std::ptrdiff_t j, const Rows& rows, bool all) {
-  Total& total = totals_[c * width_ + j];
-  const double k = shift(c, j), widest = bound(c, j);
+// Counts the values of a run that are outside the frame, or all of them, and changes the frame if it no longer suits.
+void Panel::count_by_hand(Place at, const Rows& rows, bool all) {
+  Totals& totals = totals_[at.strip];
+  const int k = at.lane;
+  const double shift = strips_[at.strip].shift[k], bound = strips_[at.strip].bound[k];
+  Triple s1 = totals.lane(totals.s1, k), s2 = totals.lane(totals.s2, k);
   double sample[sample_size];
   int n = 0, counted = 0;
   for (int i = 0; i < rows.count; ++i) {
     const double x = rows.at(i), weight = rows.weight ? rows.weight[i] : 1.0;
-    if (!all && std::abs(x - k) <= widest) continue;
+    if (!all && std::abs(x - shift) <= bound) continue;
     if (std::isnan(x)) {
-      ++total.missing;
-      add(total.missing_weight, weight);
+      ++totals.missing[k];
+      add(totals.missing_weight[0][k], totals.missing_weight[1][k], weight);
       continue;
     }
-    total.least = std::min(total.least, x), total.greatest = std::max(total.greatest, x);
+    totals.least[k] = std::min(totals.least[k], x), totals.greatest[k] = std::max(totals.greatest[k], x);
     if (std::isinf(x)) continue;  // refused by the caller, who sees it in `largest`
-    count_exactly(total.s1, total.s2, x, k, weight);
+    count_exactly(s1, s2, x, shift, weight);
     ++counted;
     if (n < sample_size / 2) sample[n++] = x;
   }
-  const bool constant = widest == 0;
+  totals.set(totals.s1, k, s1), totals.set(totals.s2, k, s2);
+  const bool constant = bound == 0;
   if (!(all || (constant && counted > 0) || (counted > 2 && counted > rows.count / 16))) return;
-  if (constant) sample[n++] = k;
+  if (constant) sample[n++] = shift;
   for (int i = 0; i < rows.count && n < sample_size; ++i)
-    if (std::abs(rows.at(i) - k) <= widest) sample[n++] = rows.at(i);
-  set_frame(c, j, sample, n);
+    if (std::abs(rows.at(i) - shift) <= bound) sample[n++] = rows.at(i);
+  set_frame(at, sample, n);
 }
 
 // From the first values that are there.
-void Panel::choose_frame(std::ptrdiff_t c, std::ptrdiff_t j, const Rows& rows) {
+void Panel::choose_frame(Place at, const Rows& rows) {
   double sample[sample_size];
   int n = 0;
   for (int i = 0; i < rows.count && n < sample_size; ++i)
     if (std::isfinite(rows.at(i))) sample[n++] = rows.at(i);
-  set_frame(c, j, sample, n);
+  set_frame(at, sample, n);
 }
 
-void Panel::set_frame(std::ptrdiff_t c, std::ptrdiff_t j, double* sample, int n) {
-  fold(c, j);
-  Total& total = totals_[c * width_ + j];
+void Panel::set_frame(Place at, double* sample, int n) {
+  fold(at.strip);
+  Strip& strip = strips_[at.strip];
   const Frame frame = frame_of(sample, n);
-  Strip& cells = strip(c, j);
-  if (cells.bound[j % lanes] >= 0 && cells.shift[j % lanes] != frame.shift)
-    change_shift(total.s1, total.s2, weight_of(c, total), cells.shift[j % lanes], frame.shift);
-  total.centre = frame.centre;
-  cells.shift[j % lanes] = frame.shift;
-  cells.bound[j % lanes] = frame.bound;
+  if (strip.bound[at.lane] >= 0) move(at, frame.shift);
+  totals_[at.strip].centre[at.lane] = frame.centre;
+  strip.shift[at.lane] = frame.shift;
+  strip.bound[at.lane] = frame.bound;
   for (int level = 0; level < 3; ++level) {
-    cells.sum[level][j % lanes] = bias(level, frame.bound);
-    cells.squares[level][j % lanes] = bias(level, frame.bound * frame.bound);
+    strip.sum[level][at.lane] = frame.bound * bias[level];
+    strip.squares[level][at.lane] = frame.bound * frame.bound * bias[level];
   }
 }
 
-void Panel::fold(std::ptrdiff_t c, std::ptrdiff_t j) {
-  Strip& cells = strip(c, j);
-  const std::ptrdiff_t k = j % lanes;
-  const double unit = cells.bound[k];
-  if (unit < 0) return;  // nothing but missing values yet
-  auto taken = [&](Four* field, double unit) {
-    double value[3];
-    for (int level = 0; level < 3; ++level) {
-      value[level] = field[level][k] - bias(level, unit);  // exact
-      field[level][k] = bias(level, unit);
-    }
-    return renormalised(value[0], value[1], value[2]);
-  };
-  Total& total = totals_[c * width_ + j];
-  total.s1 = total.s1 + taken(cells.sum, unit);
-  total.s2 = total.s2 + taken(cells.squares, unit * unit);
-  // d is exact, and so is x = shift + d.
-  total.least = std::min(total.least, cells.shift[k] + std::exchange(cells.low[k], 0.0));
-  total.greatest = std::max(total.greatest, cells.shift[k] + std::exchange(cells.high[k], 0.0));
-  careful_[(c * width_ + j) / lanes] = false;
+void Panel::move(Place at, double shift) {
+  Totals& totals = totals_[at.strip];
+  double& old = strips_[at.strip].shift[at.lane];
+  if (old == shift) return;
+  Triple s1 = totals.lane(totals.s1, at.lane), s2 = totals.lane(totals.s2, at.lane);
+  change_shift(s1, s2, weight_at(at), old, shift);
+  totals.set(totals.s1, at.lane, s1), totals.set(totals.s2, at.lane, s2);
+  old = shift;
+}
+
+void Panel::fold(std::ptrdiff_t strip) {
+  fold_strip(strips_[strip], totals_[strip]);
+  careful_[strip] = false;
 }
 
 void Panel::fold() {
   for (std::ptrdiff_t c = 0; c < classes_; ++c)
-    for (std::ptrdiff_t j = 0; j < width_; ++j)
-      if (totals_[c * width_ + j].missing < rows_[c]) fold(c, j);
+    for (std::ptrdiff_t j = 0; j < width_ && rows_[c] > 0; j += lanes) fold(place(c, j).strip);
 }
 
 void Panel::merge(const Panel& other) {
   for (std::ptrdiff_t c = 0; c < classes_; ++c) {
-    for (std::ptrdiff_t j = 0; j < width_; ++j) {
-      Total &a = totals_[c * width_ + j], b = other.totals_[c * width_ + j];
-      const double other_shift = other.strip(c, j).shift[j % lanes];
-      if (a.missing == rows_[c]) shift(c, j) = other_shift, a.centre = b.centre;
-      if (shift(c, j) != other_shift) change_shift(b.s1, b.s2, other.weight_of(c, b), other_shift, shift(c, j));
-      a.s1 = a.s1 + b.s1, a.s2 = a.s2 + b.s2;
-      a.least = std::min(a.least, b.least), a.greatest = std::max(a.greatest, b.greatest);
-      a.missing += b.missing;
-      add(a.missing_weight, b.missing_weight.value), add(a.missing_weight, b.missing_weight.error);
-    }
-    add(weight_[c], other.weight_[c].value), add(weight_[c], other.weight_[c].error);
+    for (std::ptrdiff_t j = 0; j < width_; ++j) merge(place(c, j), other);
+    add(weight_[c].value, weight_[c].error, other.weight_[c].value);
+    add(weight_[c].value, weight_[c].error, other.weight_[c].error);
     rows_[c] += other.rows_[c];
   }
 }
 
+void Panel::merge(Place at, const Panel& other) {
+  const int k = at.lane;
+  Totals& a = totals_[at.strip];
+  const Totals& b = other.totals_[at.strip];
+  if (!other.empty(at)) {
+    const double shift = other.strips_[at.strip].shift[k];
+    Triple s1 = b.lane(b.s1, k), s2 = b.lane(b.s2, k);
+    double& mine = strips_[at.strip].shift[k];
+    if (empty(at)) mine = shift, a.centre[k] = b.centre[k];
+    if (mine != shift) change_shift(s1, s2, other.weight_at(at), shift, mine);
+    a.set(a.s1, k, a.lane(a.s1, k) + s1), a.set(a.s2, k, a.lane(a.s2, k) + s2);
+    a.least[k] = std::min(a.least[k], b.least[k]), a.greatest[k] = std::max(a.greatest[k], b.greatest[k]);
+  }
+  a.missing[k] += b.missing[k];
+  for (const Four& part : b.missing_weight) add(a.missing_weight[0][k], a.missing_weight[1][k], part[k]);
+}
+
 // The cell about its centre, or its mean if that is far from it: see moments.hpp for why.
-Cell Panel::cell(std::ptrdiff_t c, std::ptrdiff_t j) const {
-  const Total& total = totals_[c * width_ + j];
-  const Triple n = weight_of(c, total);
-  Cell cell = {rows_[c] - total.missing, rounded(n), strip(c, j).shift[j % lanes], total.s1, total.s2};
-  if (cell.rows == 0) return {};
+Cell Panel::cell(Place at) const {
+  if (empty(at)) return {};
+  const Totals& totals = totals_[at.strip];
+  const Triple n = weight_at(at);
+  Cell cell = {rows_[at.c] - totals.missing[at.lane],   rounded(n),
+               strips_[at.strip].shift[at.lane],         totals.lane(totals.s1, at.lane),
+               totals.lane(totals.s2, at.lane)};
   auto move = [&](double to) {
     change_shift(cell.s1, cell.s2, n, cell.shift, to);
     cell.shift = to;
   };
-  if (cell.shift != total.centre) move(total.centre);
+  if (cell.shift != totals.centre[at.lane]) move(totals.centre[at.lane]);
   if (off_centre(cell.s1, cell.s2, cell.n)) move(rounded(cell.s1 / cell.n + cell.shift));
-  cell.reach = std::max(total.greatest - cell.shift, cell.shift - total.least);
+  cell.reach = std::max(totals.greatest[at.lane] - cell.shift, cell.shift - totals.least[at.lane]);
   return cell;
 }
 
@@ -243,11 +251,11 @@ void Panel::write(Cells out, double* largest, std::ptrdiff_t first_column, std::
   std::fill_n(largest + first_column, columns, 0.0);
   for (std::ptrdiff_t c = 0; c < classes_; ++c)
     for (std::ptrdiff_t j = 0; j < columns; ++j) {
-      const std::ptrdiff_t column = first_column + j;
-      out.put(c * out.columns + column, cell(c, j));
-      const Total& total = totals_[c * width_ + j];
-      if (total.missing < rows_[c])
-        largest[column] = std::max({largest[column], std::abs(total.least), std::abs(total.greatest)});
+      const Place at = place(c, j);
+      const Totals& totals = totals_[at.strip];
+      double& most = largest[first_column + j];
+      out.put(c * out.columns + first_column + j, cell(at));
+      if (!empty(at)) most = std::max({most, std::abs(totals.least[at.lane]), std::abs(totals.greatest[at.lane])});
     }
 }
 

@@ -17,7 +17,7 @@ namespace naively::dense {
 // below `direct_columns` are read where they are, through the index of the sorted rows; the others from a copy.
 struct Tile {
   const double* direct;
-  std::ptrdiff_t direct_stride, direct_columns, ahead;  // `ahead`: doubles to the next tile
+  std::ptrdiff_t direct_stride, direct_columns, size;  // size: the number of rows
   const std::int32_t* index;
   const double* copy;
   std::ptrdiff_t copy_stride;
@@ -26,8 +26,12 @@ struct Tile {
 
   Rows rows(std::ptrdiff_t column, int begin, int count) const {
     const double* const w = weight ? weight + begin : nullptr;
-    if (column < direct_columns) return {direct + column, direct_stride, index + begin, w, count};
-    return {copy + begin * copy_stride + (column - direct_columns), copy_stride, nullptr, w, count};
+    if (column >= direct_columns)
+      return {copy + begin * copy_stride + (column - direct_columns), copy_stride, nullptr, w, count, 0, 0};
+    // While this tile is read in the order of classes, the next one is asked for in the order of memory, evenly.
+    const std::ptrdiff_t done = column / lanes * size + begin, step = direct_stride * 8 * lanes / direct_columns + 1;
+    const auto next = reinterpret_cast<std::uintptr_t>(direct) + direct_stride * 8 * size;
+    return {direct + column, direct_stride, index + begin, w, count, next + done * step, step};
   }
 };
 
@@ -37,38 +41,38 @@ class Panel {
   void adopt_frames(const Panel& other);
   void choose_frames(const Tile& tile);
   void count(const Tile& tile);
-  void fold();
-  void merge(const Panel& other);  // both folded
-  void write(Cells out, double* largest, std::ptrdiff_t first_column, std::ptrdiff_t columns) const;  // folded
+  void fold();  // before merge and write
+  void merge(const Panel& other);
+  void write(Cells out, double* largest, std::ptrdiff_t first_column, std::ptrdiff_t columns) const;
 
 
  private:
-  struct Total {
-    Triple s1, s2;
-    double least = std::numeric_limits<double>::infinity(), greatest = -least;
-    std::int64_t missing = 0;
-    Double2 missing_weight = {0, 0};
-    double centre = 0;  // a median of some values
+  // One column of a strip of one class.
+  struct Place {
+    std::ptrdiff_t c, strip;
+    int lane;
   };
-  double& shift(std::ptrdiff_t c, std::ptrdiff_t j) { return strip(c, j).shift[j % lanes]; }
-  double& bound(std::ptrdiff_t c, std::ptrdiff_t j) { return strip(c, j).bound[j % lanes]; }
-  Strip& strip(std::ptrdiff_t c, std::ptrdiff_t j) { return strips_[(c * width_ + j) / lanes]; }
-  const Strip& strip(std::ptrdiff_t c, std::ptrdiff_t j) const { return strips_[(c * width_ + j) / lanes]; }
-  Cell cell(std::ptrdiff_t c, std::ptrdiff_t j) const;
-  Triple weight_of(std::ptrdiff_t c, const Total& total) const;
+  Place place(std::ptrdiff_t c, std::ptrdiff_t j) const {
+    return {c, (c * width_ + j) / lanes, static_cast<int>(j % lanes)};
+  }
+  Cell cell(Place at) const;
+  Triple weight_at(Place at) const;
+  bool empty(Place at) const { return totals_[at.strip].missing[at.lane] == rows_[at.c]; }
   void count_run(std::ptrdiff_t c, const Tile& tile, int begin, int count);
-  void count_by_hand(std::ptrdiff_t c, std::ptrdiff_t j, const Rows& rows, bool all);
-  void choose_frame(std::ptrdiff_t c, std::ptrdiff_t j, const Rows& rows);
-  void set_frame(std::ptrdiff_t c, std::ptrdiff_t j, double* sample, int n);
-  void fold(std::ptrdiff_t c, std::ptrdiff_t j);
+  void count_by_hand(Place at, const Rows& rows, bool all);
+  void choose_frame(Place at, const Rows& rows);
+  void set_frame(Place at, double* sample, int n);
+  void move(Place at, double shift);
+  void merge(Place at, const Panel& other);
+  void fold(std::ptrdiff_t strip);
 
   std::ptrdiff_t classes_, width_;
-  Aligned<Strip> strips_;             // (class, width / 4)
-  std::vector<Total> totals_;         // (class, width)
-  std::vector<std::int64_t> rows_;    // of each class, missing values included
-  std::vector<Double2> weight_;       // of each class, likewise
-  std::vector<int> pending_;          // rows of each class since its last fold
-  std::vector<char> careful_;         // strips that met a value outside their frame since their last fold
+  Aligned<Strip> strips_;           // (class, width / 4)
+  Aligned<Totals> totals_;          // likewise
+  std::vector<std::int64_t> rows_;  // of each class, missing values included
+  std::vector<Double2> weight_;     // of each class, likewise
+  std::vector<int> pending_;        // rows of each class since its last fold
+  std::vector<char> careful_;       // strips that met a value outside their frame since their last fold
 };
 
 }  // namespace naively::dense

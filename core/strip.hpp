@@ -14,6 +14,7 @@
 // Values with |d| > bound, and NaN, are left out and told, to be counted one by one. With bound ≤ |shift|/2 or
 // shift = 0 the difference d is exact (Sterbenz's lemma), which is why frames are made so.
 #pragma once
+#include <cmath>
 #include <cstddef>
 
 #include "lanes.hpp"
@@ -31,7 +32,24 @@ struct alignas(64) Strip {
   Four shift, bound;        // the frame; bound < 0 where there is none yet
 };
 
-NAIVELY_INLINE double bias(int level, double unit) { return unit * (level == 0 ? 0x1.8p12 : level == 1 ? 0x1.8p-29 : 0.0); }
+constexpr double bias[3] = {0x1.8p12, 0x1.8p-29, 0.0};  // in bounds, or in squares of bounds
+
+// The sums of the strip since the beginning. The frame may have changed; the sums are about its present shift.
+struct alignas(64) Totals {
+  Four s1[3] = {}, s2[3] = {};  // Triples
+  Four least, greatest;         // the smallest and the largest x
+  Four missing_weight[2] = {};  // a sum and its error
+  Four centre = {};             // a median of some values
+  std::int64_t missing[lanes] = {};
+
+  Totals() {
+    for (int k = 0; k < lanes; ++k) least[k] = HUGE_VAL, greatest[k] = -HUGE_VAL;
+  }
+  Triple lane(const Four* field, int k) const { return {field[0][k], field[1][k], field[2][k]}; }
+  void set(Four* field, int k, const Triple& value) {
+    field[0][k] = value.hi, field[1][k] = value.mid, field[2][k] = value.lo;
+  }
+};
 
 // The values of a strip: row i begins at x[(index ? index[i] : i) · stride].
 struct Rows {
@@ -40,6 +58,8 @@ struct Rows {
   const std::int32_t* index;
   const double* weight;  // of row i, or null
   int count;
+  std::uintptr_t next;        // memory to ask for while at row i: next + i · next_step
+  std::ptrdiff_t next_step;
   double at(int i) const { return x[(index ? index[i] : i) * stride]; }
 };
 
@@ -47,13 +67,14 @@ struct Rows {
 struct Leftover {
   int outside = 0;  // some values were not within the bound
   int coarse = 0;   // all values were too small for the frame: nothing of the run was counted in this lane
-  bool again = false;  // nothing was counted, as some value was not within the bound
+  bool again = false;  // nothing was counted at all: to be done again, masked
 };
 
 struct Levels {
   Lanes top, middle, last;
   NAIVELY_INLINE explicit Levels(const Four* f) : top(load(f[0])), middle(load(f[1])), last(load(f[2])) {}
-  NAIVELY_INLINE void keep_where(const Mask& wanted, Four* f) const {
+  NAIVELY_INLINE void put(Four* f) const { store(f[0], top), store(f[1], middle), store(f[2], last); }
+  NAIVELY_INLINE void put_where(const Mask& wanted, Four* f) const {
     store(f[0], wanted ? top : load(f[0]));
     store(f[1], wanted ? middle : load(f[1]));
     store(f[2], wanted ? last : load(f[2]));
@@ -89,33 +110,35 @@ NAIVELY_INLINE void add_top(Levels& to, const Lanes& x, const Lanes& one) {
 // be small by chance.
 NAIVELY_INLINE double coarse_fraction(int rows) { return rows < 4 ? 0x1p-32 : 0x1p-24; }
 
+NAIVELY_INLINE Mask is_coarse(const Strip& strip, const Lanes& reach, int rows) {
+  return (reach < load(strip.bound) * coarse_fraction(rows)) & (reach > Lanes{});
+}
+
 NAIVELY_INLINE Leftover finish(Strip& strip, const Levels& sum, const Levels& squares, const Lanes& low,
                                const Lanes& high, const Mask& outside, int rows) {
-  const Lanes reach = greatest(high, -low);
-  const Mask coarse = (reach < load(strip.bound) * coarse_fraction(rows)) & (reach > Lanes{});
-  sum.keep_where(~coarse, strip.sum);
-  squares.keep_where(~coarse, strip.squares);
+  const Mask coarse = is_coarse(strip, greatest(high, -low), rows);
+  sum.put_where(~coarse, strip.sum);
+  squares.put_where(~coarse, strip.squares);
   store(strip.low, coarse ? load(strip.low) : least(low, load(strip.low)));
   store(strip.high, coarse ? load(strip.high) : greatest(high, load(strip.high)));
   Leftover left;
-  if (any(coarse | outside))
-    for (int lane = 0; lane < lanes; ++lane) {
-      left.coarse |= static_cast<int>(coarse[lane] & 1) << lane;
-      left.outside |= static_cast<int>(outside[lane] & 1) << lane;
-    }
+  for (int lane = 0; lane < lanes; ++lane) {
+    left.coarse |= static_cast<int>(coarse[lane] & 1) << lane;
+    left.outside |= static_cast<int>(outside[lane] & 1) << lane;
+  }
   return left;
 }
 
-// Rows of weight 1. Not masked, it hopes that all values are within the bound, and otherwise asks for `again`.
+// Rows of weight 1. Not masked, it hopes that the frame suits all values, and otherwise asks for `again`.
 template <bool fused, bool masked, bool indexed>
-NAIVELY_INLINE Leftover count_run_body(const Rows& rows, std::ptrdiff_t ahead, Strip& strip) {
+NAIVELY_INLINE Leftover count_run_body(const Rows& rows, Strip& strip) {
   const Lanes shift = load(strip.shift), bound = load(strip.bound), one = variable_one<fused>();
   Levels sum(strip.sum), squares(strip.squares);
   Lanes low = {}, high = {};
   Mask inside = {};
   for (int i = 0; i < rows.count; ++i) {
     const double* const x = rows.x + (indexed ? rows.index[i] : i) * rows.stride;
-    if constexpr (indexed) prefetch(x, ahead);
+    if constexpr (indexed) prefetch(rows.next + i * rows.next_step);
     Lanes d = load(x) - shift;
     if constexpr (masked) {
       const Mask within = magnitude(d) <= bound;
@@ -129,9 +152,12 @@ NAIVELY_INLINE Leftover count_run_body(const Rows& rows, std::ptrdiff_t ahead, S
     add_middle<fused>(squares, square_error, one);
   }
   if constexpr (masked) return finish(strip, sum, squares, low, high, inside != Mask{} - rows.count, rows.count);
-  const Mask clean = (greatest(high, -low) <= bound) & (sum.top == sum.top);  // NaN makes the sum NaN
-  if (any(~clean)) return {0, 0, true};
-  return finish(strip, sum, squares, low, high, Mask{}, rows.count);
+  const Lanes reach = greatest(high, -low);
+  const Mask within = (reach <= bound) & (sum.top == sum.top);  // NaN makes the sum NaN
+  if (any(~within | is_coarse(strip, reach, rows.count))) return {0, 0, true};
+  sum.put(strip.sum), squares.put(strip.squares);
+  store(strip.low, least(low, load(strip.low))), store(strip.high, greatest(high, load(strip.high)));
+  return {};
 }
 
 // Full two-sums, as weights are of any size: the bias then does no harm and no good.
@@ -168,6 +194,26 @@ NAIVELY_INLINE Leftover count_weighted_run_body(const Rows& rows, Strip& strip) 
     squares.last += third.error;
   }
   return finish(strip, sum, squares, low, high, inside != Mask{} - rows.count, rows.count);
+}
+
+// Moves what a strip has summed into its totals.
+template <bool fused>
+NAIVELY_INLINE void fold_body(Strip& strip, Totals& totals) {
+  const Lanes bound = load(strip.bound), unit = greatest(bound, Lanes{}), shift = load(strip.shift);
+  auto move = [](Four* from, Four* to, const Lanes& unit) {
+    const Three<Lanes> before = {load(to[0]), load(to[1]), load(to[2])};
+    const Three<Lanes> sum = before + renormalised<Lanes>(load(from[0]) - unit * bias[0],  // exact, both
+                                                          load(from[1]) - unit * bias[1], load(from[2]));
+    store(to[0], sum.hi), store(to[1], sum.mid), store(to[2], sum.lo);
+    for (int level = 0; level < 3; ++level) store(from[level], unit * bias[level]);
+  };
+  move(strip.sum, totals.s1, unit);
+  move(strip.squares, totals.s2, unit * unit);
+  // d is exact, and so is x = shift + d. Without a frame there were missing values only.
+  const Mask framed = bound >= Lanes{};
+  store(totals.least, framed ? least(shift + load(strip.low), load(totals.least)) : load(totals.least));
+  store(totals.greatest, framed ? greatest(shift + load(strip.high), load(totals.greatest)) : load(totals.greatest));
+  store(strip.low, Lanes{}), store(strip.high, Lanes{});
 }
 
 }  // namespace naively::dense

@@ -26,66 +26,36 @@ struct Job {
   double* part;
 };
 
-// The sums of one tile. Each column of four, two or one is a chain of additions; narrow tiles have two such chains,
-// for even and odd k, since one would wait for its own last addition.
-template <int V, int H, int S>
-struct Chain {
-  Four four[V > 0 ? V : 1] = {};
-  Two two = {};
-  double one = 0, length = 0;
-
-  [[gnu::always_inline]] void add(double x, const double* row) {
-    length += x;
-    for (int v = 0; v < V; ++v) four[v] += x * *reinterpret_cast<const Four*>(row + 4 * v);
-    if (H) two += x * *reinterpret_cast<const Two*>(row + 4 * V);
-    if (S) one += x * row[4 * V + 2 * H];
-  }
-  [[gnu::always_inline]] void add(const Chain& other) {
-    length += other.length;
-    for (int v = 0; v < V; ++v) four[v] += other.four[v];
-    two += other.two;
-    one += other.one;
-  }
-  [[gnu::always_inline]] void store(double* part) const {
-    for (int v = 0; v < V; ++v) *reinterpret_cast<Four*>(part + 4 * v) = four[v];
-    if (H) *reinterpret_cast<Two*>(part + 4 * V) = two;
-    if (S) part[4 * V + 2 * H] = one;
-  }
-};
-
-// Entry k, unless it is missing or its token unknown.
-template <int V, int H, int S>
-[[gnu::always_inline]] inline void add_entry(const Job& job, std::int64_t k, Chain<V, H, S>& chain) {
-  const double* row = job.table + job.token[k] * job.width;
-  const double x = job.x ? job.x[k] : 1.0;
-  if (job.x && std::isnan(x * row[0])) return;
-  chain.add(x, row + job.first);
-}
-
+// Terms are added one by one, in order: zeros between them change nothing, so a row has the same score, bit for bit,
+// whether it comes dense or sparse.
 template <int V, int H, int S>
 [[gnu::always_inline]] inline double sum_tile(const Job& given) {
   constexpr std::int64_t AHEAD = 12;
   constexpr int LAST = 4 * V + 2 * H + S - 1;
   const Job job = given;  // a copy: stores through `part` cannot change it
-  Chain<V, H, S> even, odd;
-  std::int64_t k = 0;
-  if (V < 2) {
-    for (; k + 1 < job.n; k += 2) {
-      add_entry(job, k, even);
-      add_entry(job, k + 1, odd);
-    }
-  }
-  for (; k < job.n; ++k) {
+  Four four[V > 0 ? V : 1] = {};
+  Two two = {};
+  double one = 0, length = 0;
+  for (std::int64_t k = 0; k < job.n; ++k) {
     if (V > 1 && k + AHEAD < job.n) {
       const double* later = job.table + job.token[k + AHEAD] * job.width + job.first;
       for (int c = 0; c < LAST; c += 8) __builtin_prefetch(later + c);
       __builtin_prefetch(later + LAST);
     }
-    add_entry(job, k, even);
+    const double* row = job.table + job.token[k] * job.width;
+    const double x = job.x ? job.x[k] : 1.0;
+    if (job.x && std::isnan(x * row[0])) continue;  // a missing entry or an unknown token
+    length += x;
+    row += job.first;
+    for (int v = 0; v < V; ++v) four[v] += x * *reinterpret_cast<const Four*>(row + 4 * v);
+    if (H) two += x * *reinterpret_cast<const Two*>(row + 4 * V);
+    if (S) one += x * row[4 * V + 2 * H];
   }
-  if (V < 2) even.add(odd);
-  even.store(job.part + job.first);
-  return even.length;
+  double* part = job.part + job.first;
+  for (int v = 0; v < V; ++v) *reinterpret_cast<Four*>(part + 4 * v) = four[v];
+  if (H) *reinterpret_cast<Two*>(part + 4 * V) = two;
+  if (S) part[4 * V + 2 * H] = one;
+  return length;
 }
 
 using Tile = double (*)(const Job&);

@@ -119,7 +119,7 @@ class ClassPrior:
 
     @classmethod
     def of(cls, prior: Any, classes: Sequence[Any]) -> ClassPrior:
-        """Read "empirical", "uniform", pseudo-counts, a mapping from class to probability, or numbers in their order."""
+        """Read "empirical", "uniform", pseudo-counts, a mapping from class to probability, or numbers in order."""
         if isinstance(prior, cls):
             return prior
         if isinstance(prior, (int, float, Dirichlet)) and not isinstance(prior, bool):

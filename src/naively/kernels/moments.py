@@ -43,14 +43,16 @@ def count_moments(
     """
     p = x.shape[1]
     rows, state, largest = np.empty((n_classes, p), np.int64), np.empty((9, n_classes, p)), np.empty(p)
-    _core.count_moments(x, label, weight, rows, state, largest, n_jobs)
+    weight = None if weight is None else np.ascontiguousarray(weight)
+    _core.count_moments(x, np.ascontiguousarray(label), weight, rows, state, largest, n_jobs)
     return rows, state, largest
 
 
 def add_moments(rows_a: Rows, state_a: Floats, rows_b: Rows, state_b: Floats, sign: int) -> tuple[Rows, Floats]:
     """a + b (sign 1) or a − b (sign −1), cell by cell; a cell left without rows is all zeros."""
-    rows, state = np.empty_like(rows_a), np.empty_like(state_a)
-    _core.add_moments(rows_a, state_a, rows_b, state_b, sign, rows, state)
+    rows, state = np.empty(rows_a.shape, np.int64), np.empty(state_a.shape)
+    a, b = _contiguous(rows_a, state_a), _contiguous(rows_b, state_b)
+    _core.add_moments(*a, *b, sign, rows, state)
     return rows, state
 
 
@@ -58,14 +60,14 @@ def pool_moments(rows: Rows, state: Floats) -> tuple[Rows, Floats]:
     """The moments of all classes together, as those of a single class."""
     p = rows.shape[1]
     pooled_rows, pooled_state = np.empty((1, p), np.int64), np.empty((9, 1, p))
-    _core.pool_moments(rows, state, pooled_rows, pooled_state)
+    _core.pool_moments(*_contiguous(rows, state), pooled_rows, pooled_state)
     return pooled_rows, pooled_state
 
 
 def describe_moments(rows: Rows, state: Floats) -> tuple[Floats, Floats]:
     """The mean, and the weighted sum of squares about it (≥ 0); zeros where nothing was counted."""
     mean, squares = np.empty(rows.shape), np.empty(rows.shape)
-    _core.describe_moments(rows, state, mean, squares)
+    _core.describe_moments(*_contiguous(rows, state), mean, squares)
     return mean, squares
 
 
@@ -82,7 +84,7 @@ def score_gaussian(x: Table, mean: Floats, variance: Floats, out: Floats, n_jobs
     >>> out.round(4).tolist()
     [[-0.9189, -1.6121]]
     """
-    return _core.score_gaussian(x, mean, variance, out, n_jobs)
+    return _core.score_gaussian(x, np.ascontiguousarray(mean), np.ascontiguousarray(variance), out, n_jobs)
 
 
 def normalise(log_joint: Floats, log_prior: Floats, kind: int, n_jobs: int = 1) -> int:
@@ -99,3 +101,7 @@ def best_class(log_joint: Floats, log_prior: Floats, out: Labels, n_jobs: int = 
     Returns the number of rows of the latter kind.
     """
     return _core.best_class(log_joint, log_prior, out, n_jobs)
+
+
+def _contiguous(rows: Rows, state: Floats) -> tuple[Rows, Floats]:
+    return np.ascontiguousarray(rows), np.ascontiguousarray(state)
