@@ -6,6 +6,7 @@ python -m benchmarks.dense --rows 2000000 --columns 50 --repeats 5
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -21,7 +22,11 @@ from benchmarks.measure import extra_memory, report
 def compare(x: NDArray[Any], label: NDArray[Any], n_predict: int, repeats: int, title: str) -> None:
     """Fit and predict_proba for one table."""
     ours, theirs = naively.GaussianNB(), peer.GaussianNB()
-    fits = {"ours": partial(ours.fit, x, label), "scikit-learn": partial(theirs.fit, x, label), "reading once": x.sum}
+    fits: dict[str, Callable[[], object]] = {
+        "ours": partial(ours.fit, x, label),
+        "scikit-learn": partial(theirs.fit, x, label),
+        "reading once": x.sum,
+    }
     report(f"fit, {title}", fits, repeats)
     part = x[:n_predict]
     scores = {"ours": partial(ours.predict_proba, part), "scikit-learn": partial(theirs.predict_proba, part)}
