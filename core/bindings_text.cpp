@@ -14,7 +14,7 @@
 
 namespace nb = nanobind;
 using namespace nb::literals;
-using namespace naively;
+using namespace naively::text;
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include <mutex>
+#include <numeric>
 #include <optional>
 
 #include "python_text.hpp"
@@ -12,7 +13,7 @@
 
 namespace nb = nanobind;
 using namespace nb::literals;
-using namespace naively;
+using namespace naively::text;
 
 std::string_view PythonStrings::view(PyObject* item, std::size_t position, bool allow_none,
                                      std::vector<nb::object>& copies) {
@@ -191,10 +192,12 @@ Ids unite(Vocabulary& self, const Vocabulary& other) {
       mine.lock();
     else
       std::lock(mine, theirs);
-    const std::size_t n = other.words.size();
-    ids.reserve(n);
-    for (std::size_t i = 0; i < n; ++i)
-      ids.push_back(&self == &other ? static_cast<std::int32_t>(i) : self.words.intern(other.words.word(i)));
+    if (&self == &other) {
+      ids.resize(self.words.size());
+      std::iota(ids.begin(), ids.end(), 0);
+    } else {
+      self.words.intern_all(other.words, 0, other.words.size(), ids);
+    }
   }
   return ids_of(std::move(ids));
 }

@@ -10,7 +10,7 @@
 
 #include "word_tally.hpp"
 
-namespace naively {
+namespace naively::text {
 
 struct CellTable {
   std::size_t n = 0;
@@ -93,4 +93,4 @@ CellTable make_table(Tally<Cell>& tally, std::size_t n_sums) {
   return table;
 }
 
-}  // namespace naively
+}  // namespace naively::text

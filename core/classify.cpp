@@ -5,7 +5,7 @@
 #include <immintrin.h>
 #endif
 
-namespace naively {
+namespace naively::text {
 namespace {
 
 [[maybe_unused]] Block classify_plain(const std::uint8_t* in, std::uint8_t* out, std::uint8_t case_bit) {
@@ -91,4 +91,4 @@ Classify fastest_classify() {
 #endif
 }
 
-}  // namespace naively
+}  // namespace naively::text

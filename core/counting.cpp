@@ -34,7 +34,9 @@ struct Cut {
 class Sorter {
  public:
   Sorter(const Table& x, const std::int32_t* label, const double* weight, std::ptrdiff_t classes, const Cut& cut)
-      : table_(x), label_(label), weight_(weight), classes_(classes),  in_place_(!x.single && x.column_stride == 1 && !weight), copy_(cut.tile_rows * (in_place_ ? lanes : cut.width)),
+      : table_(x), label_(label), weight_(weight), classes_(classes),
+        in_place_(!x.single && x.column_stride == 1 && !weight),
+        copy_(cut.tile_rows * (in_place_ ? lanes : cut.width)),
         sorted_weight_(weight ? cut.tile_rows : 0), place_(cut.tile_rows), index_(cut.tile_rows), first_(classes + 1) {}
 
   Tile operator()(std::ptrdiff_t begin, std::ptrdiff_t end, std::ptrdiff_t column, std::ptrdiff_t columns) {

@@ -9,7 +9,7 @@
 
 #include "tokenise.hpp"
 
-namespace naively {
+namespace naively::text {
 
 class Documents {
  public:
@@ -58,7 +58,7 @@ class Documents {
 
   void read(std::size_t i, Tokeniser& tokeniser, TokenSink& sink) const {
     if (are_tokens())
-      tokeniser.read(&views_[first_[i]], first_[i + 1] - first_[i], sink);
+      tokeniser.read(views_.data() + first_[i], first_[i + 1] - first_[i], sink);
     else
       tokeniser.read(text(i), sink);
   }
@@ -87,4 +87,4 @@ class Documents {
   std::size_t bit_offset_ = 0;
 };
 
-}  // namespace naively
+}  // namespace naively::text

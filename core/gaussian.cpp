@@ -65,8 +65,10 @@ NAIVELY_INLINE void transpose_body(const double* x, std::ptrdiff_t row_stride, s
       const double* const from = x + i * row_stride + j;
       const Lanes a = load(from), b = load(from + row_stride);
       const Lanes c = load(from + 2 * row_stride), d = load(from + 3 * row_stride);
-      const Lanes ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6), ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-      const Lanes cd_even = __builtin_shufflevector(c, d, 0, 4, 2, 6), cd_odd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+      const Lanes ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6);
+      const Lanes ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+      const Lanes cd_even = __builtin_shufflevector(c, d, 0, 4, 2, 6);
+      const Lanes cd_odd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
       double* const corner = to + j * tile_rows + i;
       store(corner, __builtin_shufflevector(ab_even, cd_even, 0, 1, 4, 5));
       store(corner + tile_rows, __builtin_shufflevector(ab_odd, cd_odd, 0, 1, 4, 5));

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace naively {
+namespace naively::text {
 
 inline constexpr std::uint32_t kInline = 16;  // bytes of the longest short word
 
@@ -60,4 +60,4 @@ inline Key make_key(const std::uint8_t* p, std::uint32_t size, Seeds seeds) {
   return {low, high, fold_product(low ^ seeds.first, high ^ seeds.second), size};
 }
 
-}  // namespace naively
+}  // namespace naively::text

@@ -30,7 +30,7 @@ class PythonStrings {
 };
 
 struct PythonDocuments {
-  naively::Documents items;
+  naively::text::Documents items;
   nanobind::object keep;  // what the views point into
   std::vector<nanobind::object> copies;
   std::vector<nanobind::object> lists;

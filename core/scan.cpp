@@ -5,7 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
-namespace naively {
+namespace naively::text {
 
 Scanner::Scanner(bool lowercase, bool strip_accents)
     : lowercase_(lowercase), strip_accents_(strip_accents), classify_(fastest_classify()) {}
@@ -34,11 +34,11 @@ void Scanner::feed(const std::uint8_t* p, const std::uint8_t* end) {
     const std::size_t left = static_cast<std::size_t>(end - p);
     Block block;
     if (left >= kBlock) {
-      block = classify_(p, &text_[size_], case_bit);
+      block = classify_(p, text_.data() + size_, case_bit);
     } else {
       alignas(64) std::uint8_t last[kBlock] = {};
       std::memcpy(last, p, left);
-      block = classify_(last, &text_[size_], case_bit);
+      block = classify_(last, text_.data() + size_, case_bit);
     }
     const unsigned whole = static_cast<unsigned>(std::min(left, kBlock));
     const unsigned ascii = std::min(whole, static_cast<unsigned>(std::countr_zero(block.wide)));
@@ -60,7 +60,7 @@ void Scanner::scan_block(const Block& block, unsigned bytes) {
   const std::uint64_t hanging = block.apostrophe & after_word & last;
   if (hanging) apostrophe_ = true, word_end_ = size_ + bytes - 1;
   const std::uint64_t inside = word | (block.apostrophe & live & after_word & word >> 1) | hanging;
-  std::uint32_t* out = &bounds_[n_bounds_];
+  std::uint32_t* out = bounds_.data() + n_bounds_;
   std::uint64_t edges = (inside ^ (inside << 1 | open)) & live;
   n_bounds_ += static_cast<std::size_t>(std::popcount(edges));
   for (; edges; edges &= edges - 1)
@@ -110,7 +110,7 @@ void Scanner::put_in_order() {
 void Scanner::put(char32_t point) {
   const std::size_t start = size_;
   const std::uint8_t kind = Unicode::table().kind(point);
-  size_ = static_cast<std::size_t>(encode(point, &text_[size_]) - text_.data());
+  size_ = static_cast<std::size_t>(encode(point, text_.data() + size_) - text_.data());
   if (kind & kWord) {
     if (!in_word_) bound(start), in_word_ = true;
     apostrophe_ = false;
@@ -139,4 +139,4 @@ void Scanner::keep(std::size_t from) {
   std::memmove(text_.data(), text_.data() + from, size_);
 }
 
-}  // namespace naively
+}  // namespace naively::text

@@ -11,7 +11,7 @@
 
 #include "unicode.hpp"
 
-namespace naively {
+namespace naively::text {
 
 inline constexpr std::size_t kBlock = 64;
 // Bytes that may be read behind the last byte of a folded text: keys are loaded 16 bytes at a time.
@@ -65,4 +65,4 @@ class Scanner {
   std::vector<std::pair<int, char32_t>> moving_;  // spacing marks that NFD may yet reorder, with their class
 };
 
-}  // namespace naively
+}  // namespace naively::text

@@ -11,7 +11,7 @@
 #include "tokenise.hpp"
 #include "vocabulary.hpp"
 
-namespace naively {
+namespace naively::text {
 
 // Called from the calling thread every few tens of megabytes; throws to stop the work.
 using Poll = std::function<void()>;
@@ -98,4 +98,4 @@ struct TokenRows {
 TokenRows token_rows(const Documents& documents, const Vocabulary* vocabulary, const Options& options, int n_jobs,
                      const Poll& poll);
 
-}  // namespace naively
+}  // namespace naively::text

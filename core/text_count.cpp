@@ -9,10 +9,11 @@
 #include "text.hpp"
 #include "threads.hpp"
 
-namespace naively {
+namespace naively::text {
 namespace {
 
 constexpr std::size_t kTogether = 32;  // lookups under way at once: about what a core can wait for
+constexpr std::size_t kOwnWords = std::size_t{1} << 18;
 
 // What one chunk held: each document's distinct words, one document after the other.
 struct ChunkWords {
@@ -32,6 +33,13 @@ class WordCounter : public TokenSink {
     for (std::size_t i = 0; i < n; i += kTogether) take_few(text, bounds + 2 * i, std::min(kTogether, n - i));
   }
 
+  // A worker's own table is a cache of the shared one: when it is large it starts afresh, for memory's sake.
+  void forget_many() {
+    if (own.size() < kOwnWords) return;
+    own = Words();
+    shared_id.clear();
+  }
+
   Tokeniser tokeniser;
   Words own;
   std::vector<std::int32_t> shared_id;  // of the words of `own`
@@ -48,6 +56,7 @@ class WordCounter : public TokenSink {
       keys[i] = words->key(text + bounds[2 * i], bounds[2 * i + 1] - bounds[2 * i]);
       words->prefetch(keys[i]);
     }
+    for (std::size_t i = 0; i < n; ++i) words->prefetch_long(keys[i]);
     for (std::size_t i = 0; i < n; ++i) {
       Slot& slot = words->intern(keys[i], text + bounds[2 * i]);
       if (slot.stamp == stamp) {
@@ -55,7 +64,7 @@ class WordCounter : public TokenSink {
       } else {
         slot.stamp = stamp;
         slot.place = static_cast<std::uint32_t>(items->size());
-        items->push_back({static_cast<std::uint32_t>(slot.id), 1});
+        items->push_back({static_cast<std::uint32_t>(slot.id()), 1});
       }
     }
   }
@@ -143,12 +152,12 @@ struct Counting {
 
 // Gives the new words of a wave their shared numbers. Each worker's new words of a chunk are in the order of the text, and a
 // word is new to some worker in the chunk where it first comes: so chunk by chunk they get the numbers that one thread gives.
-void share_words(const std::vector<ChunkWords>& wave, std::vector<std::unique_ptr<Worker>>& workers, Vocabulary& vocabulary) {
+void share_words(const ChunkWords* wave, std::size_t n, std::vector<std::unique_ptr<Worker>>& workers,
+                 Vocabulary& vocabulary) {
   std::unique_lock lock(vocabulary.lock);
-  for (const ChunkWords& chunk : wave) {
-    WordCounter& counter = workers[chunk.worker]->words;
-    for (std::size_t id = chunk.new_from; id < chunk.new_to; ++id)
-      counter.shared_id.push_back(vocabulary.words.intern(counter.own.word(id)));
+  for (const ChunkWords* chunk = wave; chunk < wave + n; ++chunk) {
+    WordCounter& counter = workers[chunk->worker]->words;
+    vocabulary.words.intern_all(counter.own, chunk->new_from, chunk->new_to, counter.shared_id);
   }
 }
 
@@ -160,12 +169,16 @@ class Counter {
     for (std::size_t w = 0; w < std::max<std::size_t>(n, 1); ++w) workers_.push_back(std::make_unique<Worker>(job_.options));
   }
 
+  // Several threads count a wave and then add it up; one adds up chunk by chunk, while the chunk is in its cache.
   Counted run(const Poll& poll) {
-    for (std::size_t chunk = 0; chunk < chunks_.size(); chunk += kWaveChunks) {
-      poll();
-      run_wave(chunk, std::min(chunk + kWaveChunks, chunks_.size()));
+    const std::size_t step = direct() ? 1 : kWaveChunks;
+    for (std::size_t chunk = 0; chunk < chunks_.size(); chunk += step) {
+      if (chunk % kWaveChunks == 0) poll();
+      run_wave(chunk, std::min(chunk + step, chunks_.size()));
     }
     poll();
+    wave_.clear();
+    workers_.clear();
     Tally<Cell> lengths(job_.n_classes);
     for (std::size_t i = 0; i < job_.documents.size(); ++i)
       if (job_.lengths[i] >= 0)
@@ -178,24 +191,28 @@ class Counter {
   bool direct() const { return workers_.size() == 1; }  // one thread counts in the shared table itself
 
   void run_wave(std::size_t first, std::size_t last) {
-    std::vector<ChunkWords> wave(last - first);
+    wave_.resize(std::max(wave_.size(), last - first));
     std::atomic<std::size_t> next{first};
     const auto n_jobs = static_cast<std::ptrdiff_t>(workers_.size());
     parallel_for(n_jobs, static_cast<int>(n_jobs), [&](std::ptrdiff_t w) {
       for (std::size_t chunk; (chunk = next.fetch_add(1)) < last;)
-        count_chunk(chunk, static_cast<std::size_t>(w), wave[chunk - first]);
+        count_chunk(chunk, static_cast<std::size_t>(w), wave_[chunk - first]);
     });
-    if (job_.vocabulary && !direct()) share_words(wave, workers_, *job_.vocabulary);
+    const bool shared = job_.vocabulary && !direct();
+    if (shared) share_words(wave_.data(), last - first, workers_, *job_.vocabulary);
     parallel_for(n_jobs, static_cast<int>(n_jobs), [&](std::ptrdiff_t w) {
       for (std::size_t chunk = first; chunk < last; ++chunk)
-        add_up(chunk, static_cast<std::size_t>(w), wave[chunk - first]);
+        add_up(chunk, static_cast<std::size_t>(w), wave_[chunk - first]);
     });
+    if (shared)
+      for (auto& worker : workers_) worker->words.forget_many();
   }
 
   void count_chunk(std::size_t chunk, std::size_t w, ChunkWords& result) {
     const std::size_t from = chunks_.first[chunk], to = chunks_.first[chunk + 1];
     Worker& worker = *workers_[w];
     result.worker = w;
+    result.items.clear(), result.ends.clear();
     if (!job_.vocabulary) return job_.count_hashes(from, to, worker.hashes, result);
     if (!direct()) return job_.count_words(from, to, worker.words, result);
     std::unique_lock lock(job_.vocabulary->lock);
@@ -223,6 +240,7 @@ class Counter {
   Counting job_;
   Tally<Cell> tally_;
   Chunks chunks_;
+  std::vector<ChunkWords> wave_;  // kept for its memory
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
@@ -235,4 +253,4 @@ Counted count_text(const Documents& documents, const std::int32_t* label, const 
   return Counter<Count>(std::move(job), n_jobs).run(poll);
 }
 
-}  // namespace naively
+}  // namespace naively::text

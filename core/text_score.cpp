@@ -7,7 +7,7 @@
 #include "text.hpp"
 #include "threads.hpp"
 
-namespace naively {
+namespace naively::text {
 namespace {
 
 constexpr std::size_t kTogether = 32;   // lookups under way at once
@@ -252,4 +252,4 @@ TokenRows token_rows(const Documents& documents, const Vocabulary* vocabulary, c
   return rows;
 }
 
-}  // namespace naively
+}  // namespace naively::text

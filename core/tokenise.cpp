@@ -4,7 +4,7 @@
 #include <cstring>
 #include <stdexcept>
 
-namespace naively {
+namespace naively::text {
 namespace {
 
 constexpr std::size_t kSegment = 8192;  // bytes folded at a time: text, bounds and keys stay in the first cache
@@ -31,6 +31,7 @@ void Tokeniser::begin() {
   starts_.clear();
   bounds_.clear();
   line_size_ = chars_done_ = 0;
+  source_ = line_.data();
 }
 
 void Tokeniser::read(std::string_view document, TokenSink& sink) {
@@ -86,16 +87,19 @@ void Tokeniser::flush(TokenSink& sink) {
   bounds_.clear();
 }
 
-void Tokeniser::append_to_line(std::string_view text, TokenSink& sink) {
-  const std::size_t most = line_size_ + text.size() + kPadding;
-  if (most > UINT32_MAX) throw std::length_error("an n-gram has over 4 GB: cut its words up beforehand");
+// Puts a word and a space at the end of the line; returns where the word starts.
+std::size_t Tokeniser::append_to_line(std::string_view word, TokenSink& sink) {
+  const std::size_t start = line_size_, most = start + word.size() + 1 + kPadding;
   if (line_.size() < most) {
+    if (most > UINT32_MAX) throw std::length_error("an n-gram has over 4 GB: cut its words up beforehand");
     flush(sink);
     line_.resize(std::max(most, 2 * line_.size()));
+    source_ = line_.data();
   }
-  source_ = line_.data();
-  std::copy(text.begin(), text.end(), line_.begin() + static_cast<std::ptrdiff_t>(line_size_));
-  line_size_ += text.size();
+  if (word.size()) std::memcpy(line_.data() + start, word.data(), word.size());
+  line_[start + word.size()] = ' ';
+  line_size_ = start + word.size() + 1;
+  return start;
 }
 
 // Appends a word to the line and emits the n-grams that it ends. An n-gram is then a piece of the line.
@@ -110,10 +114,8 @@ void Tokeniser::add_word(std::string_view word, TokenSink& sink) {
     for (auto& start : starts_) start -= static_cast<std::uint32_t>(from);
     line_size_ -= from;
   }
-  starts_.push_back(static_cast<std::uint32_t>(line_size_));
-  append_to_line(word, sink);
-  const std::size_t end = line_size_;
-  append_to_line(" ", sink);
+  starts_.push_back(static_cast<std::uint32_t>(append_to_line(word, sink)));
+  const std::size_t end = line_size_ - 1;
   const std::size_t words = starts_.size();
   for (std::size_t n = static_cast<std::size_t>(options_.shortest); n <= static_cast<std::size_t>(options_.longest); ++n)
     if (n <= words) emit(starts_[words - n], end, sink);
@@ -123,10 +125,8 @@ void Tokeniser::add_word(std::string_view word, TokenSink& sink) {
 void Tokeniser::add_chars_of_word(std::string_view word, TokenSink& sink) {
   if (options_.stop_words.size() && options_.stop_words.find(word) >= 0) return;
   if (line_size_ > kSegment) flush(sink), line_size_ = 0;
-  append_to_line(" ", sink);
-  append_to_line(word, sink);
-  append_to_line(" ", sink);
-  const std::size_t end = line_size_, begin = end - word.size() - 2;
+  if (line_size_ == 0) append_to_line("", sink);  // the space before the first word; others follow a word
+  const std::size_t begin = append_to_line(word, sink) - 1, end = line_size_;
   const auto next = [&](std::size_t at) {
     do ++at;
     while (at < end && !starts_point(line_[at]));
@@ -168,4 +168,4 @@ std::vector<std::uint8_t> folded(std::string_view text, bool lowercase, bool str
   return {scanner.text(), scanner.text() + scanner.size()};
 }
 
-}  // namespace naively
+}  // namespace naively::text

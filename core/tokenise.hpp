@@ -11,7 +11,7 @@
 #include "scan.hpp"
 #include "vocabulary.hpp"
 
-namespace naively {
+namespace naively::text {
 
 enum class Cut { words, chars, chars_in_words };
 
@@ -46,14 +46,14 @@ class Tokeniser {
   void add_word(std::string_view word, TokenSink& sink);
   void add_chars_of_word(std::string_view word, TokenSink& sink);
   void add_chars(TokenSink& sink, bool last);
-  void append_to_line(std::string_view text, TokenSink& sink);
+  std::size_t append_to_line(std::string_view word, TokenSink& sink);
   void emit(std::size_t start, std::size_t end, TokenSink& sink);
   void flush(TokenSink& sink);
   void begin();
 
   const Options& options_;
   Scanner scanner_;
-  std::vector<std::uint8_t> line_;    // words with one space between, or one word with a space on either side
+  std::vector<std::uint8_t> line_;    // words with one space between
   std::vector<std::uint32_t> starts_; // of the words in line_, or of the characters of a segment
   std::size_t line_size_ = 0;
   const std::uint8_t* source_ = nullptr;  // what bounds_ are relative to
@@ -64,4 +64,4 @@ class Tokeniser {
 // The folded form of a text, uncut.
 std::vector<std::uint8_t> folded(std::string_view text, bool lowercase, bool strip_accents);
 
-}  // namespace naively
+}  // namespace naively::text

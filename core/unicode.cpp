@@ -7,7 +7,7 @@
 
 #include "unicode_table.hpp"
 
-namespace naively {
+namespace naively::text {
 namespace {
 
 constexpr std::size_t kPoints = 0x110000;
@@ -109,4 +109,4 @@ int Unicode::combining_class(char32_t point) const {
   return 0;
 }
 
-}  // namespace naively
+}  // namespace naively::text

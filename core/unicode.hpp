@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace naively {
+namespace naively::text {
 
 // Kinds of a code point, as bits.
 inline constexpr std::uint8_t kWord = 1, kApostrophe = 2, kMoving = 4, kFixed = 8, kReordered = 16, kCased = 32,
@@ -73,4 +73,4 @@ inline std::uint8_t* encode(char32_t point, std::uint8_t* out) {
   return out;
 }
 
-}  // namespace naively
+}  // namespace naively::text

@@ -11,24 +11,13 @@
 #include <sys/mman.h>
 #endif
 
-namespace naively {
+namespace naively::text {
 namespace {
 
 constexpr int kFewestBits = 6;
 
 // Fuller than this, runs of taken slots grow long; emptier, the table falls out of the caches sooner.
 constexpr std::size_t limit_of(std::size_t slots) { return slots / 16 * 11; }
-
-Slot* allocate(std::size_t n) {
-  const std::size_t bytes = n * sizeof(Slot), huge = std::size_t{2} << 20;
-  void* p = std::aligned_alloc(bytes >= huge ? huge : 64, bytes);
-  if (!p) throw std::bad_alloc();
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-  // A lookup in a big table misses the translation cache as well, unless pages are big.
-  if (bytes >= huge) madvise(p, bytes, MADV_HUGEPAGE);
-#endif
-  return std::uninitialized_fill_n(static_cast<Slot*>(p), n, Slot{0, 0, 0, -1, 0, 0}) - n;
-}
 
 }  // namespace
 
@@ -48,6 +37,23 @@ std::uint64_t hash_long(const std::uint8_t* p, std::size_t size, Seeds seeds) {
   return fold_product(load8(last) ^ seeds.first, load8(last + 8) ^ seeds.second ^ hash);
 }
 
+// Zeros fresh from the system, which need not be written; in big pages where they are to be had, for a lookup in a big
+// table misses the translation cache as well as the others.
+Words::Slots Words::allocate(std::size_t n) {
+  constexpr std::uintptr_t kLine = 64;
+  const std::size_t bytes = n * sizeof(Slot) + kLine;
+  Slots made{std::unique_ptr<void, Free>(std::calloc(bytes, 1))};
+  if (!made.memory) throw std::bad_alloc();
+  const auto start = reinterpret_cast<std::uintptr_t>(made.memory.get());
+  made.first = reinterpret_cast<Slot*>((start + kLine - 1) / kLine * kLine);
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  constexpr std::uintptr_t kHuge = std::uintptr_t{2} << 20;
+  const std::uintptr_t from = (start + kHuge - 1) / kHuge * kHuge, to = (start + bytes) / kHuge * kHuge;
+  if (to > from) madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);
+#endif
+  return made;
+}
+
 Words::Words() : seeds_(random_seeds()) { rebuild(kFewestBits); }
 
 std::uint64_t Words::slot_hash(const Slot& slot) const {
@@ -56,12 +62,12 @@ std::uint64_t Words::slot_hash(const Slot& slot) const {
 
 // Slots are taken by the upper bits of the hash, so the old table, walked in order, fills the new one in order.
 void Words::rebuild(int bits) {
-  const std::size_t n = std::size_t{1} << bits, old = slots_ ? mask_ + 1 : 0;
-  std::unique_ptr<Slot[], Free> grown(allocate(n));
+  const std::size_t n = std::size_t{1} << bits, old = slots_.first ? mask_ + 1 : 0;
+  Slots grown = allocate(n);
   for (std::size_t i = 0; i < old; ++i) {
-    if (slots_[i].id < 0) continue;
+    if (!slots_[i].taken()) continue;
     std::size_t at = slot_hash(slots_[i]) >> (64 - bits);
-    while (grown[at].id >= 0) at = (at + 1) & (n - 1);
+    while (grown[at].taken()) at = (at + 1) & (n - 1);
     grown[at] = slots_[i];
   }
   slots_ = std::move(grown);
@@ -80,30 +86,49 @@ void Words::make_room(std::size_t more) {
 
 Slot& Words::append(Slot* slot, const Key& key, const std::uint8_t* p) {
   const std::size_t start = arena_.size();
-  const auto id = static_cast<std::int32_t>(size());
+  const auto next_id = static_cast<std::int32_t>(size()) + 1;
   arena_.insert(arena_.end(), p, p + key.size);
   ends_.push_back(arena_.size());  // cannot throw, as make_room() reserved it
-  return *slot = {key.low, key.size > kInline ? start : key.high, key.size, id, 0, 0};
+  return *slot = {key.low, key.size > kInline ? start : key.high, key.size, next_id, 0, 0};
 }
 
 const std::uint8_t* Words::padded(std::string_view word, std::uint8_t* room) {
   if (word.size() > UINT32_MAX) throw std::length_error("a word has over 4 GB: cut it up beforehand");
   if (word.size() >= kInline) return reinterpret_cast<const std::uint8_t*>(word.data());
-  std::copy(word.begin(), word.end(), room);
+  std::fill_n(std::copy(word.begin(), word.end(), room), kInline - word.size(), 0);
   return room;
 }
 
 std::int32_t Words::find(std::string_view word) const {
-  std::uint8_t room[kInline] = {};
+  std::uint8_t room[kInline];
   const std::uint8_t* p = padded(word, room);
   return find(key(p, static_cast<std::uint32_t>(word.size())), p);
 }
 
 std::int32_t Words::intern(std::string_view word) {
-  std::uint8_t room[kInline] = {};
+  std::uint8_t room[kInline];
   const std::uint8_t* p = padded(word, room);
   make_room(1);
-  return intern(key(p, static_cast<std::uint32_t>(word.size())), p).id;
+  return intern(key(p, static_cast<std::uint32_t>(word.size())), p).id();
+}
+
+void Words::intern_all(const Words& other, std::size_t from, std::size_t to, std::vector<std::int32_t>& ids) {
+  constexpr std::size_t kTogether = 32;
+  std::uint8_t room[kTogether][kInline];
+  const std::uint8_t* start[kTogether];
+  Key keys[kTogether];
+  ids.reserve(ids.size() + (to - from));
+  for (std::size_t i = from; i < to; i += kTogether) {
+    const std::size_t few = std::min(kTogether, to - i);
+    make_room(few);
+    for (std::size_t k = 0; k < few; ++k) {
+      const std::string_view word = other.word(i + k);
+      start[k] = padded(word, room[k]);
+      keys[k] = key(start[k], static_cast<std::uint32_t>(word.size()));
+      prefetch(keys[k]);
+    }
+    for (std::size_t k = 0; k < few; ++k) ids.push_back(intern(keys[k], start[k]).id());
+  }
 }
 
 // A number that no slot holds as its stamp. After 2^32 − 1 of them all stamps are wiped.
@@ -115,4 +140,4 @@ std::uint32_t Words::next_stamp() {
   return stamp_;
 }
 
-}  // namespace naively
+}  // namespace naively::text

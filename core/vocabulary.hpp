@@ -10,15 +10,18 @@
 
 #include "hash.hpp"
 
-namespace naively {
+namespace naively::text {
 
 // A word of up to 16 bytes lies in its slot, so that finding it touches one cache line; a longer one has its hash
 // and its place in the arena there. `stamp` and `place` belong to whoever counts (see counting.cpp).
 struct Slot {
   std::uint64_t low, high;
   std::uint32_t size;
-  std::int32_t id;  // −1: empty
+  std::int32_t next_id;  // id + 1, so that fresh zeros are empty slots
   std::uint32_t stamp, place;
+
+  std::int32_t id() const { return next_id - 1; }
+  bool taken() const { return next_id; }
 };
 
 // Number the words in order of first appearance. Not for several threads at once.
@@ -35,16 +38,24 @@ class Words {
 
   Key key(const std::uint8_t* p, std::uint32_t size) const { return make_key(p, size, seeds_); }
   void prefetch(const Key& key) const { __builtin_prefetch(&slots_[key.hash >> shift_]); }
-  std::int32_t find(const Key& key, const std::uint8_t* p) const { return probe(key, p)->id; }
+  // Once the slots are there: the bytes of a long word that is likely to be the one.
+  void prefetch_long(const Key& key) const {
+    if (key.size <= kInline) return;
+    const Slot& slot = slots_[key.hash >> shift_];
+    if (slot.taken() && slot.size == key.size) __builtin_prefetch(arena_.data() + slot.high);
+  }
+  std::int32_t find(const Key& key, const std::uint8_t* p) const { return probe(key, p)->id(); }
   // Room for so many more words, so that the slots that intern() returns stay where they are.
   void make_room(std::size_t more);
   Slot& intern(const Key& key, const std::uint8_t* p) {
     Slot* slot = probe(key, p);
-    return slot->id >= 0 ? *slot : append(slot, key, p);
+    return slot->taken() ? *slot : append(slot, key, p);
   }
   // The same for a word that may end where memory ends.
   std::int32_t find(std::string_view word) const;
   std::int32_t intern(std::string_view word);
+  // Words [from, to) of another table; appends their numbers here to `ids`.
+  void intern_all(const Words& other, std::size_t from, std::size_t to, std::vector<std::int32_t>& ids);
 
   std::uint32_t next_stamp();
 
@@ -52,6 +63,12 @@ class Words {
   struct Free {
     void operator()(void* p) const { std::free(p); }
   };
+  struct Slots {
+    std::unique_ptr<void, Free> memory;
+    Slot* first = nullptr;  // on a cache line's edge
+    Slot& operator[](std::size_t i) const { return first[i]; }
+  };
+  static Slots allocate(std::size_t n);
   static const std::uint8_t* padded(std::string_view word, std::uint8_t* room);
   Slot* probe(const Key& key, const std::uint8_t* p) const;
   Slot& append(Slot* slot, const Key& key, const std::uint8_t* p);
@@ -61,7 +78,7 @@ class Words {
   Seeds seeds_;
   int shift_ = 0;
   std::size_t mask_ = 0, limit_ = 0;
-  std::unique_ptr<Slot[], Free> slots_;
+  Slots slots_;
   std::vector<std::uint8_t> arena_;
   std::vector<std::uint64_t> ends_{0};
   std::uint32_t stamp_ = 0;
@@ -70,7 +87,7 @@ class Words {
 inline Slot* Words::probe(const Key& key, const std::uint8_t* p) const {
   for (std::size_t i = key.hash >> shift_;; i = (i + 1) & mask_) {
     Slot* slot = &slots_[i];
-    if (slot->id < 0) return slot;
+    if (!slot->taken()) return slot;
     if (slot->low != key.low || slot->size != key.size) continue;
     if (key.size <= kInline ? slot->high == key.high : !std::memcmp(&arena_[slot->high], p, key.size)) return slot;
   }
@@ -82,4 +99,4 @@ struct Vocabulary {
   Words words;
 };
 
-}  // namespace naively
+}  // namespace naively::text

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace naively {
+namespace naively::text {
 
 // Of documents without weights: 8 bytes. A count that outgrows 16 bits goes on in another cell.
 struct Count {
@@ -100,15 +100,16 @@ class Tally {
   // To be called after each document of a class.
   void settle(std::size_t c, Places& places) {
     auto& list = lists_[c];
-    if (list.size() < kFew + settled_[c] + settled_[c] / 2) return;
+    const std::size_t settled = settled_[c];
+    if (list.size() < kFew + settled + (settled < kMany ? settled : settled / 2)) return;
     list.resize(places.combine(list.data(), list.size()));
     settled_[c] = list.size();
   }
 
  private:
-  static constexpr std::size_t kFew = 1024;
+  static constexpr std::size_t kFew = 1024, kMany = std::size_t{1} << 20;
   std::vector<std::vector<Cell>> lists_;
   std::vector<std::size_t> settled_;
 };
 
-}  // namespace naively
+}  // namespace naively::text
