@@ -6,4 +6,5 @@ NB_MODULE(_core, m) {
   bind_moments(m);
   bind_cells(m);
   bind_text(m);
+  bind_histogram(m);
 }

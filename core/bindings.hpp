@@ -5,3 +5,4 @@
 void bind_moments(nanobind::module_& m);
 void bind_cells(nanobind::module_& m);
 void bind_text(nanobind::module_& m);
+void bind_histogram(nanobind::module_& m);

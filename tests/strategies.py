@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import naively as nb
-from naively.statistics import ClassWeights, Moments, Statistic, Sums, TokenCounts, ValueCounts
+from naively.statistics import ClassWeights, Histogram, Moments, Statistic, Sums, TokenCounts, ValueCounts
 
 Columns = dict[str, list[Any]]
 
@@ -26,6 +26,7 @@ GROUPS: Mapping[tuple[str, ...], tuple[nb.Family, st.SearchStrategy[Any]]] = {
     ("w0", "w1", "w2"): (nb.Multinomial(), whole_numbers),
     ("v0", "v1"): (nb.Complement(), whole_numbers),
     ("height", "width"): (nb.Gaussian(), eighths),
+    ("age", "hours"): (nb.Numeric(), eighths | st.just(-0.0)),
     ("income",): (nb.LogNormal(), eighths.map(lambda x: abs(x) + 0.125)),
     ("visits",): (nb.Poisson(), whole_numbers),
     ("wait",): (nb.Exponential(), eighths.map(abs)),
@@ -127,6 +128,10 @@ def assert_same_statistic(a: Statistic, b: Statistic, row_counts: bool = True) -
     elif isinstance(a, Moments) and isinstance(b, Moments):
         np.testing.assert_allclose(a.mean, b.mean, rtol=1e-15, atol=1e-30)
         np.testing.assert_allclose(a.squares, b.squares, rtol=1e-15, atol=1e-30)
+    elif isinstance(a, Histogram) and isinstance(b, Histogram):
+        for field in a.cells._fields[: 6 if row_counts else 5]:
+            np.testing.assert_array_equal(getattr(a.cells, field), getattr(b.cells, field), err_msg=field)
+        assert (a.n_classes, a.cap) == (b.n_classes, b.cap)
     elif isinstance(a, ValueCounts) and isinstance(b, ValueCounts):
         assert a.values == b.values
         assert [list(map(type, column)) for column in a.values] == [list(map(type, column)) for column in b.values]

@@ -151,7 +151,7 @@ def test_labels_that_cannot_be_used(label: Any, words: list[str]) -> None:
         (np.zeros((0, 2)), ["0 rows but 3 labels"]),
         ({"a": []}, ["0 rows but 3 labels"]),
         (None, ["cannot read a NoneType", "NumPy array"]),
-        ("mail.csv", ["cannot read a str", "frame"]),
+        ("mail.csv", ["with files", "names of columns"]),
     ],
 )
 def test_tables_that_cannot_be_used(x: Any, words: list[str]) -> None:

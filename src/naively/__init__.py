@@ -1,25 +1,27 @@
 """naively: Naive Bayes from additive statistics. A model is a sum of statistics; all else is computed from it."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from naively.errors import ImpossibleRowsWarning, InputError, LostDigitsWarning, SchemaError
-from naively.families import (
-    Bernoulli,
-    Categorical,
-    Complement,
-    Exponential,
-    Family,
-    Gaussian,
-    LogNormal,
-    Multinomial,
-    Poisson,
-    Text,
-)
-from naively.model import Model, fit
-from naively.priors import ClassPrior, Dirichlet
-
 if TYPE_CHECKING:
+    from naively.errors import ImpossibleRowsWarning, InputError, LeftOutWarning, LostDigitsWarning, SchemaError
     from naively.estimators import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes
+    from naively.families import (
+        Bernoulli,
+        Categorical,
+        Complement,
+        Exponential,
+        Family,
+        Gaussian,
+        LogNormal,
+        Multinomial,
+        Numeric,
+        Poisson,
+        Text,
+    )
+    from naively.model import Model, fit, load
+    from naively.prediction import predict_batches
+    from naively.priors import ClassPrior, Dirichlet
 
 
 __version__ = "0.1.0"
@@ -39,28 +41,46 @@ __all__ = [
     "GaussianNB",
     "ImpossibleRowsWarning",
     "InputError",
+    "LeftOutWarning",
     "LogNormal",
     "LostDigitsWarning",
     "Model",
     "Multinomial",
     "MultinomialNB",
     "NaiveBayes",
+    "Numeric",
     "Poisson",
     "SchemaError",
     "Text",
     "fit",
+    "load",
+    "predict_batches",
 ]
 
 _ESTIMATORS = {"BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB", "NaiveBayes"}
+_ELSEWHERE = {
+    "ClassPrior": "priors",
+    "Dirichlet": "priors",
+    "Model": "model",
+    "fit": "model",
+    "load": "model",
+    "predict_batches": "prediction",
+}
 
 
 def __getattr__(name: str) -> object:
-    """Load scikit-learn only when one of its faces is asked for."""
+    """Load a name when it is asked for: the command line's --help needs none, scikit-learn only its own faces."""
+    if name not in __all__:
+        raise AttributeError(f"module 'naively' has no attribute {name!r}")
     if name in _ESTIMATORS:
-        from naively import estimators
-
-        return getattr(estimators, name)
-    raise AttributeError(f"module 'naively' has no attribute {name!r}")
+        module = "estimators"
+    elif name.endswith(("Error", "Warning")):
+        module = "errors"
+    else:
+        module = _ELSEWHERE.get(name, "families")
+    found: object = getattr(import_module(f"naively.{module}"), name)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:

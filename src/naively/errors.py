@@ -1,6 +1,6 @@
 """What naively raises and warns about; every text says what was found and what to do."""
 
-__all__ = ["ImpossibleRowsWarning", "InputError", "LostDigitsWarning", "SchemaError"]
+__all__ = ["ImpossibleRowsWarning", "InputError", "LeftOutWarning", "LostDigitsWarning", "SchemaError"]
 
 
 class InputError(ValueError):
@@ -17,3 +17,7 @@ class ImpossibleRowsWarning(UserWarning):
 
 class LostDigitsWarning(UserWarning):
     """A subtraction took away numbers so large that what is left has lost its digits."""
+
+
+class LeftOutWarning(UserWarning):
+    """Rows or cells that were left out, or a column that was taken as missing or read as another type."""

@@ -6,14 +6,16 @@ Columns of one family form a block and are counted together, each on its own; th
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from naively import families
 from naively.errors import InputError, SchemaError
 from naively.families import Bernoulli, Categorical, Family, Gaussian, Kind, Multinomial, Text, Undecided
-from naively.names import Names, positions_of, select
+from naively.family_json import family_from_json, family_to_json
+from naively.names import Names, Numbered, positions_of, select
 from naively.sources import ArrowStrings, Column, ColumnTable, ListOfStrings, MatrixTable, Table
 from naively.statistics.blocks import is_sparse
 
@@ -56,6 +58,72 @@ class Schema:
     def __str__(self) -> str:
         width = max((len(name) for name in self.names), default=0)
         return "\n".join(f"{name:<{width}}  {family}" for name, family in self.families())
+
+    def to_json(self) -> str:
+        """The schema as JSON; `Schema.from_json` reads it back."""
+        blocks = [
+            {"names": _names_to_json(b.names), "kinds": b.kinds, "family": family_to_json(b.family)}
+            for b in self.blocks
+        ]
+        return json.dumps({"names": _names_to_json(self.names), "blocks": blocks}, ensure_ascii=False, indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> Schema:
+        """A schema from JSON; checked, because people may have written it.
+
+        >>> from naively import fit
+        >>> schema = fit({"age": [30, 40], "job": ["cook", None]}, [0, 1]).schema
+        >>> Schema.from_json(schema.to_json()) == schema
+        True
+        """
+        try:
+            found = json.loads(text)
+            names = _names_from_json(found["names"])
+            blocks = tuple(
+                Block(_names_from_json(b["names"]), _kinds_from_json(b["kinds"]), family_from_json(b["family"]))
+                for b in found["blocks"]
+            )
+        except (TypeError, KeyError, json.JSONDecodeError, RecursionError) as error:
+            raise SchemaError(f"this is not a schema in JSON ({type(error).__name__}: {error}).") from None
+        return _checked(cls(names, blocks))
+
+
+def _names_to_json(names: Names) -> Any:
+    return {"numbered": len(names)} if isinstance(names, Numbered) else list(names)
+
+
+def _names_from_json(found: Any) -> Names:
+    if isinstance(found, dict) and set(found) == {"numbered"} and type(found["numbered"]) is int:
+        if 0 <= found["numbered"] < 2**31:
+            return Numbered(found["numbered"])
+    elif isinstance(found, list) and all(isinstance(name, str) for name in found):
+        return tuple(found)
+    raise TypeError("names are a list of strings")
+
+
+def _kinds_from_json(found: Any) -> Kind | tuple[Kind, ...]:
+    kinds = [found] if isinstance(found, str) else found
+    if not isinstance(kinds, list) or any(kind not in get_args(Kind) for kind in kinds):
+        raise TypeError(f"kinds are among {', '.join(get_args(Kind))}")
+    return kinds[0] if isinstance(found, str) else tuple(kinds)
+
+
+def _checked(schema: Schema) -> Schema:
+    """Refuse a schema in which a column has no family or two, or a family that cannot count it."""
+    given = sum(len(block.names) for block in schema.blocks)
+    numbered = [b for b in schema.blocks if isinstance(b.names, Numbered) and b.names == schema.names]
+    same = bool(numbered) and given == len(schema.names)  # one block over a million numbered columns: nothing to list
+    if not same:
+        found = [name for block in schema.blocks for name in block.names]
+        if sorted(found) != sorted(set(schema.names)) or len(schema.names) != given:
+            raise SchemaError("this schema does not give each of its columns one family.")
+    for block in schema.blocks:
+        if not isinstance(block.kinds, str) and len(block.kinds) != len(block.names):
+            raise SchemaError(f"this schema has {len(block.kinds)} kinds for {len(block.names)} columns in a block.")
+        kinds = {block.kinds} if isinstance(block.kinds, str) else set(block.kinds)
+        if not all(block.family.accepts(kind) for kind in kinds):
+            raise SchemaError(f"this schema counts {block.names[0]!r} by {block.family}, which cannot count it.")
+    return schema
 
 
 def family_of(spec: Any) -> Family:

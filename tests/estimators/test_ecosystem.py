@@ -8,6 +8,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.naive_bayes
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
@@ -17,6 +18,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 import naively
+from naively.statistics import Moments
 
 COUNTS = np.random.default_rng(5).poisson(0.7, (120, 12))
 LABEL = np.random.default_rng(6).integers(0, 3, 120)
@@ -44,7 +46,7 @@ def test_partial_fit_in_any_batching_is_fit(estimator: Any, x: NDArray[Any], cut
         parts.partial_fit(x[rows], LABEL[rows], classes=[0, 1, 2])
     np.testing.assert_array_equal(whole.model_.class_counts, parts.model_.class_counts)
     for a, b in zip(whole.model_.statistics, parts.model_.statistics, strict=True):
-        if isinstance(a, naively.statistics.Moments):
+        if isinstance(a, Moments):
             for one, two in zip(a.describe(), b.describe(), strict=True):
                 np.testing.assert_allclose(one, two, rtol=1e-15)
         else:
@@ -143,3 +145,16 @@ def test_sparse_equals_dense() -> None:
 
 def test_html_representation_names_the_parameters() -> None:
     assert "columns" in naively.NaiveBayes(naively.Gaussian())._repr_html_()
+
+
+@pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB", "BernoulliNB", "CategoricalNB", "GaussianNB"])
+def test_drop_ins_give_scikit_learns_numbers(name: str) -> None:
+    uneven = np.where(np.arange(len(LABEL)) % 7 == 0, 1, np.minimum(LABEL, 1))
+    x = NUMBERS if name == "GaussianNB" else COUNTS
+    ours, theirs = (getattr(module, name)().fit(x, uneven) for module in (naively, sklearn.naive_bayes))
+    np.testing.assert_allclose(ours.predict_proba(x), theirs.predict_proba(x), rtol=1e-9)
+    np.testing.assert_allclose(ours.predict_joint_log_proba(x), theirs.predict_joint_log_proba(x), rtol=1e-9)
+    for attribute in ("class_count_", "class_log_prior_", "feature_log_prob_", "feature_count_", "theta_", "var_"):
+        if hasattr(theirs, attribute):
+            for a, b in zip(getattr(ours, attribute), getattr(theirs, attribute), strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-9)

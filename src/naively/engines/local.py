@@ -16,7 +16,8 @@ from naively.names import Names, positions_of
 from naively.schema import Block, Schema
 from naively.sources import MatrixTable, Table
 from naively.sources.support import check_support, refuse_infinite
-from naively.statistics import Coded, Numbers, Statistic, Texts, TokenCounts, TooLargeError, WordCounts
+from naively.statistics import Coded, Histogram, Numbers, Statistic, Texts, TokenCounts, TooLargeError, WordCounts
+from naively.statistics.histogram import cap_for
 
 __all__ = ["count", "score", "views"]
 
@@ -35,7 +36,7 @@ def count(
     """One statistic per block of the schema; words get the numbers that they have in the statistics `like` these."""
     found: list[Statistic] = []
     for i, (block, view) in enumerate(zip(schema.blocks, views(table, schema), strict=True)):
-        count_view = _counter(block.family, view, like[i] if like else None)
+        count_view = _counter(block.family, view, like[i] if like else None, len(schema.names))
         try:
             statistic = count_view(view, label, weight, n_classes, n_jobs)
         except TooLargeError as error:
@@ -50,11 +51,13 @@ def count(
     return tuple(found)
 
 
-def _counter(family: Family, view: View, like: Statistic | None) -> Callable[..., Statistic]:
+def _counter(family: Family, view: View, like: Statistic | None, n_columns: int) -> Callable[..., Statistic]:
     """What counts a block: its family's statistic, told what the family transforms or how it reads."""
     if isinstance(family, Text):
         shared = like.vocabulary if isinstance(like, WordCounts) else None
         return partial(WordCounts.count, reading=family.reading, vocabulary=shared)
+    if family.statistic is Histogram:
+        return partial(Histogram.count, cap=cap_for(n_columns))  # by all columns, whatever a batch shows of them
     if isinstance(view, Numbers):
         return lambda x, *arguments: family.statistic.count(family.transform(x), *arguments)
     return family.statistic.count

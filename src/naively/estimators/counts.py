@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_non_negative
 
 from naively.estimators.drop_in import DiscreteNB
 from naively.families import Bernoulli, Complement, Family, Multinomial
+from naively.priors import ClassPrior
 from naively.statistics import TokenCounts
 from naively.statistics.blocks import is_sparse
 
@@ -102,6 +103,20 @@ class ComplementNB(_TokenNB):
         checked = super()._checked(X, reset)
         check_non_negative(checked, "ComplementNB (input X)")
         return checked
+
+    def _class_prior(self) -> ClassPrior:
+        """As in scikit-learn, the prior is shown but plays no part in the score."""
+        super()._class_prior()
+        return ClassPrior(uniform=True)
+
+    @property
+    def class_log_prior_(self) -> NDArray[np.float64]:
+        """log π_c, per class."""
+        return super()._class_prior().log_probability(self.model_.classes, self.model_.class_counts)
+
+    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The evidence for each class, (row, class)."""
+        return super().predict_joint_log_proba(X) - self.model_.log_prior
 
     @property
     def feature_all_(self) -> NDArray[np.float64]:

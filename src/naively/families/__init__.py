@@ -8,6 +8,7 @@ from naively.families.exponential import Exponential
 from naively.families.gaussian import Gaussian
 from naively.families.log_normal import LogNormal
 from naively.families.multinomial import Multinomial
+from naively.families.numeric import Numeric
 from naively.families.poisson import Poisson
 from naively.families.text import Text
 from naively.families.undecided import Undecided
@@ -23,6 +24,7 @@ __all__ = [
     "LinearPart",
     "LogNormal",
     "Multinomial",
+    "Numeric",
     "Poisson",
     "Support",
     "Text",

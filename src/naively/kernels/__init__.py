@@ -18,6 +18,16 @@ from naively.kernels.cells import (
     score_csr_sparse,
     score_dense,
 )
+from naively.kernels.histogram import (
+    MINUS_INFINITY,
+    PLUS_INFINITY,
+    HistogramCells,
+    count_histogram,
+    cut_histogram,
+    key_values,
+    merge_histograms,
+    score_bins,
+)
 from naively.kernels.moments import (
     add_moments,
     best_class,
@@ -29,7 +39,10 @@ from naively.kernels.moments import (
 )
 
 __all__ = [
+    "MINUS_INFINITY",
+    "PLUS_INFINITY",
     "Cells",
+    "HistogramCells",
     "add_moments",
     "best_class",
     "by_token",
@@ -38,12 +51,17 @@ __all__ = [
     "count_csc",
     "count_csr",
     "count_dense",
+    "count_histogram",
     "count_moments",
+    "cut_histogram",
     "describe_moments",
+    "key_values",
     "merge_cells",
+    "merge_histograms",
     "normalise",
     "pool_moments",
     "renumber_cells",
+    "score_bins",
     "score_codes",
     "score_csr",
     "score_csr_sparse",

@@ -9,20 +9,31 @@ import numpy as np
 
 from naively.errors import InputError
 from naively.names import Numbered
+from naively.sources.delimited import GAPS
+from naively.sources.files import OtherTypeError, is_path, read_files
 from naively.sources.frames import table_of_columns, table_of_frame
 from naively.sources.labels import Labels, read_labels, read_weight
+from naively.sources.stream import Part, gathered, is_stream, parts
 from naively.sources.strings import ArrowStrings, ListOfStrings
 from naively.sources.table import Column, ColumnTable, MatrixTable, Table, countable
 
 __all__ = [
+    "GAPS",
     "ArrowStrings",
     "Column",
     "ColumnTable",
     "Labels",
     "ListOfStrings",
     "MatrixTable",
+    "OtherTypeError",
+    "Part",
     "Table",
+    "gathered",
+    "is_path",
+    "is_stream",
+    "parts",
     "read",
+    "read_files",
     "read_labels",
     "read_weight",
     "split_target",

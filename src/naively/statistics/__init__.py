@@ -3,6 +3,7 @@
 from naively.statistics.base import NegativeCountError, Statistic
 from naively.statistics.blocks import Coded, Numbers, Texts, Value, Values
 from naively.statistics.class_weights import ClassWeights
+from naively.statistics.histogram import Histogram
 from naively.statistics.moments import Moments, TooLargeError
 from naively.statistics.nothing import Nothing
 from naively.statistics.sums import Sums
@@ -13,6 +14,7 @@ from naively.statistics.word_counts import WordCounts
 __all__ = [
     "ClassWeights",
     "Coded",
+    "Histogram",
     "Moments",
     "NegativeCountError",
     "Nothing",

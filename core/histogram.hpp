@@ -1,0 +1,73 @@
+// Histograms of numeric columns: how often each value, or each bucket of neighbouring values, comes with each class.
+//
+// The key of a number is its float64 bits as an integer that keeps the order (−0.0 is 0.0), shifted right by the
+// column's level:
+//
+//   key(x) = (bits ^ ((bits >> 63) & (2^63 − 1))) >> level                                                       (1)
+//   level = the smallest at which the column's distinct keys, over all classes, number at most `cap`             (2)
+//
+// (2) does not depend on the order of the rows, and the keys of a part fit at the level of the whole, so counting in
+// parts and merging is counting the whole. ±infinity have keys of their own at every level and do not fill the cap.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "numbers.hpp"
+#include "tally.hpp"
+
+namespace naively::histogram {
+
+using cells::Labels;
+using cells::Matrix;
+
+constexpr std::int64_t MINUS_INFINITY = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t PLUS_INFINITY = std::numeric_limits<std::int64_t>::max();
+
+inline bool infinite(std::int64_t key) { return key == MINUS_INFINITY || key == PLUS_INFINITY; }
+
+struct Cell {
+  std::int64_t key;
+  std::int32_t label;
+  double weight;
+  std::int64_t rows;
+};
+
+struct Column {
+  int level = 0;
+  std::vector<Cell> cells;  // by key, then class
+};
+
+// Columns that someone else owns: the cells of column j are [offsets[j], offsets[j + 1]).
+struct View {
+  std::int64_t n_columns, n_cells;
+  const std::int64_t *levels, *offsets, *keys;
+  const std::int32_t* classes;
+  const double* weight;
+  const std::int64_t* rows;
+
+  Column column(std::int64_t j) const {
+    Column result{static_cast<int>(levels[j]), {}};
+    result.cells.reserve(offsets[j + 1] - offsets[j]);
+    for (std::int64_t i = offsets[j]; i < offsets[j + 1]; ++i)
+      result.cells.push_back({keys[i], classes[i], weight[i], rows[i]});
+    return result;
+  }
+};
+
+// Equation (2): how many levels to rise from where `keys` (distinct, ascending, finite) are now. cap ≥ 2.
+int levels_to_fit(const std::vector<std::int64_t>& keys, std::int64_t cap);
+
+// The columns of all pieces, side by side; NaN is missing. Bit for bit the same for any n_jobs.
+std::vector<Column> count_histogram(const std::vector<Matrix>& pieces, const Labels& labels, std::int64_t cap,
+                                    int n_jobs);
+
+// a + b at the level of (2); or a − b at the higher of both levels, where negative rows are left to the caller.
+Column merge(Column a, Column b, int sign, std::int64_t cap);
+
+// Score: out (row, class) += table[bin] for each column, bin = first bin of the column + number of its cuts ≤ x.
+// The cuts of column j are [offsets[j], offsets[j + 1]), ascending; it has one bin more than cuts.
+void score_bins(const std::vector<Matrix>& pieces, const double* cuts, const std::int64_t* offsets,
+                const double* table, std::int64_t n_classes, double* out, int n_jobs);
+
+}  // namespace naively::histogram

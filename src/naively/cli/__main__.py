@@ -1,0 +1,5 @@
+"""`python -m naively.cli`."""
+
+from naively.cli import main
+
+main(prog_name="naively")

@@ -1,0 +1,92 @@
+"""What `naively fit` does once its arguments are read: count files, and say what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import naively
+from naively import sources
+from naively.cli.progress import counted
+from naively.cli.tables import columns_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["classes_by_name", "fit_files"]
+
+
+def fit_files(
+    data: Sequence[str],
+    target: str,
+    columns: Mapping[str, str],
+    ignore: Sequence[str],
+    weight: str | None,
+    prior: Any,
+) -> tuple[naively.Model, list[str]]:
+    """The model, and what to tell about it."""
+    where = "-" if tuple(data) == ("-",) else list(data)
+    types: dict[str, str] = {name: "string" for name, family in columns.items() if family.lower() in _OF_STRINGS}
+    while True:
+        seen = Seen(set(ignore))
+        try:
+            batches = seen.look(counted(sources.read_files(where, types)))
+            model = naively.fit(batches, target, columns=dict(columns) or None, weight=weight)
+            break
+        except sources.OtherTypeError as error:
+            if where == "-" or types.get(error.column) == error.wider:
+                raise
+            types[error.column] = error.wider
+            click.echo(f"naively: note: {error} It is read as {error.wider}.", err=True)
+    if isinstance(prior, dict):
+        prior = {classes_by_name(model).get(name, name): p for name, p in prior.items()}
+    model = model.with_prior(prior)
+    return model, seen.told(model)
+
+
+_OF_STRINGS = ("text",)
+
+
+def classes_by_name(model: naively.Model) -> dict[str, Any]:
+    """The classes as a person types them."""
+    return {str(label): label for label in model.classes}
+
+
+class Seen:
+    """Rows and missing cells of the batches that went by."""
+
+    def __init__(self, ignore: set[str]) -> None:
+        """Nothing yet."""
+        self.ignore = ignore
+        self.rows = 0
+        self.missing: dict[str, int] = {}
+
+    def look(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The batches without the columns to ignore."""
+        for batch in batches:
+            absent = self.ignore - set(batch.schema.names)
+            if absent:
+                listed = ", ".join(batch.schema.names[:8])
+                raise naively.InputError(f"--ignore {min(absent)}: there is no such column; the data has {listed}.")
+            kept = batch.select([name for name in batch.schema.names if name not in self.ignore])
+            self.rows += kept.num_rows
+            for name, column in zip(kept.schema.names, kept.columns, strict=True):
+                self.missing[name] = self.missing.get(name, 0) + column.null_count
+            yield kept
+
+    def told(self, model: naively.Model) -> list[str]:
+        """Lines about rows, classes and columns."""
+        counted_rows = int(model.seen.rows.sum())
+        lines = [f"{self.rows:,} rows, {counted_rows:,} counted; predicts {model.target!r}"]
+        total = float(model.class_counts.sum())
+        lines += ["", "class  share  weight"]
+        lines += [f"{c}  {w / total:.4f}  {w:,.10g}" for c, w in zip(model.classes, model.class_counts, strict=True)]
+        lines += ["", *columns_of(model, self.missing)]
+        if len(model.classes) == 1:
+            lines += ["", f"all rows are of the class {model.classes[0]!r}: every answer will be that."]
+        left_out = [*sorted(self.ignore), *(name for name, f in model.schema.families() if "Undecided" in str(f))]
+        if left_out:
+            lines += ["", f"left out: {', '.join(left_out)} (ignored, or without a value)"]
+        return lines

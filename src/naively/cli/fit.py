@@ -1,0 +1,66 @@
+"""`naively fit`: data in, a model file out, and a word on what was seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["command"]
+
+
+@click.command("fit", short_help="Learn a model from data.")
+@click.argument("data", nargs=-1, required=True)
+@click.option("--target", required=True, metavar="COLUMN", help="The column to predict.")
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The model file.")
+@click.option("--column", "families", multiple=True, metavar="C=FAMILY", help="Count column C by this family.")
+@click.option("--ignore", multiple=True, metavar="C", help="Leave column C out.")
+@click.option("--prior", default="empirical", help="empirical, uniform, or CLASS=P,CLASS=P,…", show_default=True)
+@click.option("--weight", metavar="C", help="The column that says how often a row counts.")
+@click.option("--force", is_flag=True, help="Overwrite the model file.")
+def command(
+    data: tuple[str, ...],
+    target: str,
+    output: Path,
+    families: tuple[str, ...],
+    ignore: tuple[str, ...],
+    prior: str,
+    weight: str | None,
+    force: bool,
+) -> None:
+    """Learn from DATA: files, globs, folders, a table in a database (FILE::TABLE), or - for standard input.
+
+    \b
+    naively fit people.csv --target income -o income.naively
+    naively fit 'logs/*.parquet' --target failed --ignore id --column price=lognormal -o failed.naively
+    naively fit mail/spam mail/ham --target class -o spam.naively
+    """
+    if output.exists() and not force:
+        raise click.UsageError(f"{output} is there already: give --force to overwrite it, or another name.")
+    if not output.absolute().parent.is_dir():
+        raise click.UsageError(f"{output}: there is no such folder.")
+    columns = dict(_pair("--column", item) for item in families)
+    from naively.cli.counting import fit_files
+
+    model, notes = fit_files(data, target, columns, ignore, weight, _prior(prior))
+    model.save(output)
+    click.echo("\n".join(notes))
+
+
+def _pair(option: str, item: str) -> tuple[str, str]:
+    name, sign, value = item.rpartition("=")
+    if not sign or not name:
+        raise click.BadParameter(f"{item!r} is not NAME=VALUE.", param_hint=option)
+    return name, value
+
+
+def _prior(given: str) -> Any:
+    """A name, or probabilities by class."""
+    if "=" not in given:
+        return given
+    pairs = [_pair("--prior", item) for item in given.split(",")]
+    try:
+        return {name: float(value) for name, value in pairs}
+    except ValueError:
+        raise click.BadParameter(f"{given!r}: probabilities are numbers.", param_hint="--prior") from None

@@ -1,0 +1,69 @@
+"""`naively predict`: the same rows, in order, with the answers added."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["command"]
+
+
+@click.command("predict", short_help="Predict with a model.")
+@click.argument("model")
+@click.argument("data", nargs=-1, required=True)
+@click.option("-o", "--output", default="-", help="Where to write; - is standard output.", show_default=True)
+@click.option("--proba", is_flag=True, help="Add the probability of every class, as p_CLASS.")
+@click.option("--top", type=click.IntRange(min=1), metavar="K", help="Add the K most probable classes.")
+@click.option("--odds", type=click.FloatRange(min=0), help="Answer --of only if its odds are above this.")
+@click.option("--threshold", type=click.FloatRange(0, 1), help="Answer --of only if its probability is above this.")
+@click.option("--of", metavar="CLASS", help="The class that --odds and --threshold are about; the last by default.")
+@click.option("--format", "kind", type=click.Choice(["csv", "jsonl", "parquet"]), help="By default as OUTPUT is named.")
+def command(
+    model: str,
+    data: tuple[str, ...],
+    output: str,
+    proba: bool,
+    top: int | None,
+    odds: float | None,
+    threshold: float | None,
+    of: str | None,
+    kind: str | None,
+) -> None:
+    """Add the column `prediction` to the rows of DATA (files, globs, folders, a table, or - for standard input).
+
+    \b
+    naively predict income.naively new.csv -o answers.csv --proba
+    cat new.csv | naively predict income.naively - | head
+    naively predict spam.naively mail.parquet --threshold 0.99 --of spam -o answers.parquet
+    """
+    if odds is not None and threshold is not None:
+        raise click.UsageError("give --odds or --threshold, not both.")
+    if of is not None and odds is None and threshold is None:
+        raise click.UsageError("--of goes with --odds or --threshold.")
+    kind = kind or _by_name(output)
+    if kind == "parquet" and output == "-":
+        raise click.UsageError("Parquet is not written to standard output: name a file with -o.")
+
+    import naively
+    from naively import sources
+    from naively.cli.counting import classes_by_name
+    from naively.cli.outputs import write_tables
+    from naively.cli.progress import counted
+
+    loaded = naively.load(model)
+    decision: dict[str, Any] = {"odds": odds, "threshold": threshold}
+    if of is not None:
+        decision["of"] = classes_by_name(loaded).get(of, of)
+    where = "-" if data == ("-",) else list(data)
+    batches = counted(sources.read_files(where, raw=True))
+    write_tables(naively.predict_batches(loaded, batches, proba=proba, top=top, **decision), output, kind)
+
+
+def _by_name(output: str) -> str:
+    kinds = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet"}
+    suffix = Path(output).suffix.lower()
+    if output != "-" and suffix not in kinds:
+        raise click.UsageError(f"{output}: give --format, or a name that ends in .csv, .jsonl or .parquet.")
+    return kinds.get(suffix, "csv")

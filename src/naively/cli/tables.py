@@ -1,0 +1,78 @@
+"""What a model knows, as lines for people and as plain data for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+import naively
+from naively.statistics import Moments, Sums, TokenCounts, ValueCounts, WordCounts
+
+__all__ = ["column_data", "columns_of", "model_data"]
+
+LISTED = 20  # values or words told for people; JSON has all values
+
+
+def columns_of(model: naively.Model, missing: Mapping[str, int] | None = None) -> list[str]:
+    """A line for each column: its family, and how many cells were missing."""
+    rows = [(name, str(family)) for name, family in model.schema.families()]
+    wide = max((len(name) for name, _ in rows), default=0)
+    gaps = "" if missing is None else "missing  "
+    lines = [f"{'column':<{max(wide, 6)}}  {gaps}family"]
+    for name, family in rows:
+        gap = "" if missing is None else f"{missing.get(name, 0):>7}  "
+        lines.append(f"{name:<{max(wide, 6)}}  {gap}{family}")
+    return lines
+
+
+def model_data(model: naively.Model) -> dict[str, Any]:
+    """Target, classes and columns."""
+    shares = np.exp(model.log_prior).tolist()
+    counts = zip(model.classes, model.seen.rows.tolist(), model.class_counts.tolist(), shares, strict=True)
+    return {
+        "target": model.target,
+        "classes": [{"class": c, "rows": n, "weight": w, "prior": p} for c, n, w, p in counts],
+        "columns": [{"column": name, "family": str(family)} for name, family in model.schema.families()],
+    }
+
+
+def column_data(model: naively.Model, column: str) -> dict[str, Any]:
+    """What one column knows, class by class."""
+    for block, statistic in zip(model.schema.blocks, model.statistics, strict=True):
+        if column in block.names:
+            place = list(block.names).index(column)
+            return {"column": column, "family": str(block.family), "classes": _known(model, statistic, place)}
+    raise naively.InputError(f"the model has no column {column!r}; it has {', '.join(model.schema.names[:8])}.")
+
+
+def _known(model: naively.Model, statistic: Any, place: int) -> list[dict[str, Any]]:
+    of_class = [_of_class(statistic, c, place) for c in range(len(model.classes))]
+    return [{"class": label} | found for label, found in zip(model.classes, of_class, strict=True)]
+
+
+def _of_class(found: Any, c: int, j: int) -> dict[str, Any]:
+    if isinstance(found, Moments):
+        n, mean, squares = found.weight[c, j], found.mean[c, j], found.squares[c, j]
+        deviation = float(np.sqrt(max(squares, 0.0) / n)) if n else None
+        return {"weight": float(n), "mean": float(mean), "deviation": deviation}
+    if isinstance(found, Sums):
+        return {"weight": float(found.weight[c, j]), "total": float(found.total[c, j])}
+    if isinstance(found, ValueCounts):
+        start, stop = int(found.offsets[j]), int(found.offsets[j + 1])
+        weights = found.table()[c, start:stop].tolist()
+        return {"values": [[v, w] for v, w in zip(found.values[j], weights, strict=True) if w]}
+    if isinstance(found, TokenCounts):
+        cell = slice(int(found.cells.indptr[c]), int(found.cells.indptr[c + 1]))
+        here = np.flatnonzero(found.cells.index[cell] == j)
+        sums = found.cells.sums[:, cell][:, here].sum(axis=1).tolist()
+        return {"occurrences": sums[0], "rows_with": sums[1], "weight": float(found.seen.weight[c])}
+    if isinstance(found, WordCounts):
+        cells = found.cells
+        cell = slice(int(cells.indptr[c]), int(cells.indptr[c + 1]))
+        order = np.argsort(-cells.sums[0, cell], kind="stable")[:LISTED]
+        counts, numbers = cells.sums[0, cell][order].tolist(), cells.index[cell][order].tolist()
+        words = [[found.name(k), w] for k, w in zip(numbers, counts, strict=True)]
+        return {"texts": float(found.seen.weight[c]), "words": len(cells.index[cell]), "most_frequent": words}
+    return {}

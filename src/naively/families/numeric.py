@@ -1,0 +1,197 @@
+"""Numeric likelihood: numbers of any distribution, in bins that tell about the classes.
+
+    x | c ~ bin b with probability θ_bc, then within b as all classes together do            (1)
+    θ_bc = (N_bc + α) / (N_c + αB)                                                           (2)
+    log p(x | c) = log θ_bc,   b = number of cuts ≤ x                                        (3)
+
+N_bc is the weight of class c in bin b (`Histogram`), N_c its sum over the B bins. The cuts are those of the greatest
+posterior probability, given the classes, under Boullé's prior over all discretisations (MODL: there is nothing to
+choose; `core/discretise.hpp`). They lie midway between neighbouring values, and the first and last bin are open;
+±infinity have bins of their own if they were seen, and else fall into the end bins.
+
+(3) is the probability of the bin. By (1) the density within a bin is the same in every class, so it would change
+no posterior and no log-odds, and it is left out: log_joint and log_marginal are those of the binned value.
+
+(2) is Laplace's rule at α = 1, as for `Categorical`. (Beside it α/B per bin was tried, and both of these spread over
+the bins like the rows of all classes: none had a lower log-loss on most of nine tables.) A class without rows in a
+column takes the counts of all classes there. A column in which no cut pays is a single bin, and zero evidence; so is
+a bin in which nothing was seen, as between −infinity and +infinity when no finite number came.
+Source: M. Boullé, MODL: a Bayes optimal discretization method for continuous attributes, Machine Learning 65 (2006)
+131–165. Fayyad & Irani, IJCAI 1993, 1022–1027, is the criterion that it improves upon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively import kernels
+from naively.families.base import Family
+from naively.priors import pseudo_count
+from naively.statistics import Histogram, Numbers
+from naively.statistics.blocks import is_sparse
+
+__all__ = ["Numeric", "NumericParameters"]
+
+LARGEST = float(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumericParameters:
+    """The cuts of all columns, and log θ as (bin, class); column j has one bin more than cuts.
+
+    `low`, `high` and `weight` are the keys of all classes together, in order, of which `first_key` is the first of
+    each bin: what is drawn from when sampling.
+    """
+
+    cuts: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+    log_probability: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    first_key: NDArray[np.intp]
+
+    def column_cuts(self, j: int) -> NDArray[np.float64]:
+        """The cuts of one column, ascending."""
+        return self.cuts[self.offsets[j] : self.offsets[j + 1]]
+
+    def column_log_probability(self, j: int) -> NDArray[np.float64]:
+        """Log θ of one column, (bin, class)."""
+        return self.log_probability[self.offsets[j] + j : self.offsets[j + 1] + j + 1]
+
+
+@dataclass(frozen=True)
+class Numeric(Family):
+    """Numbers of any distribution: nothing to scale, transform or choose.
+
+    >>> age, label = np.array([20.0, 22, 25, 40, 41, 60]), np.array([0, 0, 0, 1, 1, 1])
+    >>> fitted = Numeric(alpha=1).estimate(Histogram.count(age, label, None, n_classes=2), classes=("a", "b"))
+    >>> fitted.cuts.tolist()
+    [32.5]
+    >>> np.exp(fitted.log_probability).T.round(3).tolist()      # (3+1)/(3+2), (0+1)/(3+2)
+    [[0.8, 0.2], [0.2, 0.8]]
+    """
+
+    alpha: float = 1.0
+
+    statistic = Histogram
+
+    def __post_init__(self) -> None:
+        pseudo_count("alpha", self.alpha)
+
+    def estimate(self, stats: Histogram, classes: Sequence[Any]) -> NumericParameters:
+        """The cuts, and equation (2)."""
+        cells, column = stats.cells, stats.column
+        low, high = kernels.key_values(cells.keys, cells.levels[column])
+        cuts, offsets, bin_of = _cuts(stats, column, low, high)
+        n_bins = len(cuts) + stats.n_columns
+        counts = np.bincount(bin_of * stats.n_classes + cells.classes, cells.weight, n_bins * stats.n_classes)
+        table = counts.reshape(n_bins, stats.n_classes).astype(np.float64)
+        owner = np.repeat(np.arange(stats.n_columns), np.diff(offsets) + 1)
+        log_probability = _log_probability(table, owner, self.alpha)
+        first = np.flatnonzero(_changes(cells.keys) | _changes(column))
+        pooled = np.add.reduceat(cells.weight, first) if len(first) else np.zeros(0)
+        first_key = np.searchsorted(bin_of[first], np.arange(n_bins + 1))
+        return NumericParameters(cuts, offsets, log_probability, low[first], high[first], pooled, first_key)
+
+    def log_likelihood(
+        self, x: Numbers, parameters: NumericParameters, out: NDArray[np.float64], n_jobs: int = 1
+    ) -> None:
+        """Equation (3), summed over the columns of the block."""
+        for place, pieces in _runs(x):
+            offsets = parameters.offsets[place.start : place.stop + 1]
+            bins = slice(offsets[0] + place.start, offsets[-1] + place.stop)
+            cuts = parameters.cuts[offsets[0] : offsets[-1]]
+            kernels.score_bins(pieces, cuts, offsets - offsets[0], parameters.log_probability[bins], out, n_jobs)
+
+    def sample(
+        self, parameters: NumericParameters, label: NDArray[np.intp], generator: np.random.Generator
+    ) -> list[NDArray[Any]]:
+        """Draw from (1): a bin, one of its keys by their weight, a number with that key; NaN where none was seen."""
+        columns = []
+        for j in range(len(parameters.offsets) - 1):
+            edges = np.cumsum(np.exp(parameters.column_log_probability(j)), axis=0)[:, label]
+            drawn = (generator.random(len(label)) * edges[-1] >= edges).sum(axis=0)
+            bins = np.minimum(drawn, len(edges) - 1) + int(parameters.offsets[j]) + j
+            columns.append(_draw_keys(parameters, bins, generator))
+        return columns
+
+
+def _cuts(
+    stats: Histogram, column: NDArray[np.intp], low: NDArray[np.float64], high: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.intp]]:
+    """The cuts of all columns, their offsets, and the bin of each cell among all bins.
+
+    A cut lies above the left key and not above the right one, so a value falls into the bin of its key. The
+    largest float64 parts +infinity from the rest, and its negative −infinity, by the same rule.
+    """
+    starts, finite_offsets = kernels.cut_histogram(stats.cells, stats.n_classes)
+    left, right = high[starts - 1], low[starts]
+    middle = left / 2 + right / 2
+    inner = np.where(middle > left, middle, right)
+    below, above = np.zeros((2, stats.n_columns), bool)
+    below[column[stats.cells.keys == kernels.MINUS_INFINITY]] = True
+    above[column[stats.cells.keys == kernels.PLUS_INFINITY]] = True
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(finite_offsets) + below + above)])
+    cuts = np.empty(offsets[-1])
+    cuts[offsets[:-1][below]] = -LARGEST
+    cuts[offsets[1:][above] - 1] = np.inf
+    owner = np.repeat(np.arange(stats.n_columns), np.diff(finite_offsets))
+    cuts[np.arange(len(starts)) + (offsets[:-1] + below - finite_offsets[:-1])[owner]] = inner
+    seen = np.searchsorted(starts, np.arange(len(column)), side="right") - finite_offsets[column]
+    finite_bin = seen + (below[column] & (low > -np.inf))
+    last = np.diff(offsets)[column]
+    bin_of = offsets[column] + column + np.where(low == np.inf, last, finite_bin)
+    return cuts, offsets, bin_of.astype(np.intp)
+
+
+def _changes(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where an element differs from the one before it; the first does."""
+    return np.concatenate([np.ones(min(len(array), 1), bool), array[1:] != array[:-1]])
+
+
+def _log_probability(counts: NDArray[np.float64], owner: NDArray[np.intp], alpha: float) -> NDArray[np.float64]:
+    """Equation (2) in logs, (bin, class), where `owner` is the column of each bin; zeros for a bin never seen."""
+    n_columns = int(owner[-1]) + 1 if len(owner) else 0
+    in_bin = counts.sum(axis=1, keepdims=True)
+    total = np.zeros((n_columns, counts.shape[1]))
+    np.add.at(total, owner, counts)
+    counts = np.where(total[owner] > 0, counts, in_bin)
+    total = np.where(total > 0, total, total.sum(axis=1, keepdims=True))
+    bins = np.bincount(owner, in_bin[:, 0] > 0, minlength=n_columns)[:, None]
+    whole = (total + alpha * bins)[owner]
+    with np.errstate(divide="ignore"):
+        log_probability = np.log(counts + alpha) - np.log(np.where(whole > 0, whole, 1.0))
+    return np.where(in_bin > 0, log_probability, 0.0)
+
+
+def _runs(x: Numbers) -> Iterator[tuple[slice, Sequence[NDArray[Any]]]]:
+    """Dense pieces together, so that one call scores all columns of a frame; sparse ones strip by strip."""
+    if not any(is_sparse(piece) for piece in x.pieces):
+        yield slice(0, x.n_columns), x.pieces
+        return
+    for place, strip in x.dense():
+        yield place, [strip]
+
+
+def _draw_keys(
+    parameters: NumericParameters, bins: NDArray[np.intp], generator: np.random.Generator
+) -> NDArray[np.float64]:
+    """A number from each of the bins."""
+    edges = np.concatenate([[0.0], np.cumsum(parameters.weight)])
+    start, stop = parameters.first_key[bins], parameters.first_key[bins + 1]
+    at = edges[start] + generator.random(len(bins)) * (edges[stop] - edges[start])
+    key = np.clip(np.searchsorted(edges, at, side="right") - 1, start, np.maximum(stop - 1, start))
+    share = generator.random(len(bins))
+    drawn = np.full(len(bins), np.nan)
+    some = stop > start
+    low, high = parameters.low[key[some]], parameters.high[key[some]]
+    with np.errstate(invalid="ignore"):
+        between = low * (1 - share[some]) + high * share[some]
+    drawn[some] = np.where(low == high, low, np.clip(between, low, high))
+    return drawn

@@ -1,0 +1,89 @@
+"""Families as JSON: their name and their fields, so that a schema can be read, kept and compared outside Python.
+
+A tuple is a list, a `Dirichlet` a list of pairs (its keys may be numbers or booleans, which JSON has no keys for).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from naively import families
+from naively.errors import InputError
+from naively.families import Family
+from naively.priors import Dirichlet
+
+__all__ = ["FAMILIES", "family_from_json", "family_to_json"]
+
+FAMILIES: Mapping[str, type[Family]] = {
+    name: getattr(families, name)
+    for name in families.__all__
+    if is_dataclass(getattr(families, name)) and issubclass(getattr(families, name), Family)
+}
+
+
+def family_to_json(family: Family) -> dict[str, Any]:
+    """The name and the fields of a family.
+
+    >>> family_to_json(families.Poisson(a=2))
+    {'family': 'Poisson', 'a': 2, 'b': 1.0}
+    """
+    name = type(family).__name__
+    if FAMILIES.get(name) is not type(family):
+        raise InputError(f"{name} is not one of naively's families: a model with it cannot be written to a file.")
+    found = {f.name: getattr(family, f.name) for f in fields(family) if f.init}  # type: ignore[arg-type]
+    return {"family": name} | {key: _plain(f"{name}({key}=…)", value) for key, value in found.items()}
+
+
+def _plain(where: str, value: Any) -> Any:
+    """A field as JSON has it."""
+    if isinstance(value, Dirichlet):
+        return {"dirichlet": _pairs(where, value.alpha), "other": value.other}
+    if isinstance(value, Mapping):
+        return {"pairs": _pairs(where, value)}
+    if isinstance(value, tuple):
+        return [_plain(where, item) for item in value]
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    raise InputError(f"{where} is a {type(value).__name__}, which cannot be written to a file: only plain values can.")
+
+
+def _pairs(where: str, mapping: Mapping[Any, Any]) -> list[list[Any]]:
+    return [[_plain(where, key), _plain(where, value)] for key, value in mapping.items()]
+
+
+def family_from_json(found: Any) -> Family:
+    """The inverse; whatever does not make a family is refused.
+
+    >>> family_from_json({"family": "Poisson", "a": 2, "b": 1.0})
+    Poisson(a=2, b=1.0)
+    """
+    if not isinstance(found, dict) or found.get("family") not in FAMILIES:
+        raise InputError(f"{_short(found)} is not a family: expected one of {', '.join(FAMILIES)}.")
+    made = FAMILIES[found["family"]]
+    try:
+        return made(**{key: _frozen(value) for key, value in found.items() if key != "family"})
+    except (TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{_short(found)} is not a family with valid fields: {error}") from None
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_frozen(item) for item in value)
+    if isinstance(value, dict) and set(value) == {"dirichlet", "other"}:
+        return Dirichlet(_mapping(value["dirichlet"]), value["other"])
+    if isinstance(value, dict) and set(value) == {"pairs"}:
+        return _mapping(value["pairs"])
+    if isinstance(value, dict):
+        raise TypeError(f"{_short(value)} is no value of a field")
+    return value
+
+
+def _mapping(pairs: Any) -> dict[Any, Any]:
+    return {_frozen(key): _frozen(value) for key, value in pairs}
+
+
+def _short(found: Any) -> str:
+    text = repr(found)
+    return text if len(text) <= 80 else text[:77] + "…"

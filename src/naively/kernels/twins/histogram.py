@@ -1,0 +1,161 @@
+"""The histogram kernels in plain Python: readable, slow.
+
+    key(x) = order(x) >> level                                                                  (1)
+    level = the smallest at which the distinct keys of a column number at most cap              (2)
+    cost = log C(N + I − 1, I − 1) + Σ_i [log (N_i + J − 1)!/(J − 1)! − Σ_j log N_ij!]          (3)
+
+Counting keeps a dictionary of exact values and joins them only at the end, by (2) as it stands. The bins are found by
+trying every discretisation (dynamic programming over the number of bins), where the core searches greedily.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import struct
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from naively.kernels.histogram import MINUS_INFINITY, PLUS_INFINITY, HistogramCells
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+Counts = dict[tuple[int, int], tuple[float, int]]  # (key, class) → weight, rows
+
+
+def order(x: float) -> int:
+    """The place of a number among all float64; the infinities at the very ends."""
+    if math.isinf(x):
+        return PLUS_INFINITY if x > 0 else MINUS_INFINITY
+    bits: int = struct.unpack("<q", struct.pack("<d", x + 0.0))[0]
+    return bits if bits >= 0 else bits ^ (2**63 - 1)
+
+
+def raised(counts: Counts, by: int) -> Counts:
+    """Equation (1): the same counts some levels higher."""
+    joined: Counts = defaultdict(lambda: (0.0, 0))
+    for (key, c), (weight, rows) in counts.items():
+        at = key if key in (MINUS_INFINITY, PLUS_INFINITY) else key >> by
+        before = joined[at, c]
+        joined[at, c] = before[0] + weight, before[1] + rows
+    return joined
+
+
+def fitted(counts: Counts, level: int, cap: int) -> tuple[int, Counts]:
+    """Equation (2), from a level up."""
+    by = 0
+    while len({key for key, _ in raised(counts, by)} - {MINUS_INFINITY, PLUS_INFINITY}) > cap:
+        by += 1
+    return level + by, raised(counts, by)
+
+
+def packed(columns: Sequence[tuple[int, Counts]]) -> HistogramCells:
+    """The columns as arrays, sorted by key and class, without cells that have no rows."""
+    cells = [sorted((k, *v) for k, v in counts.items() if v[1] != 0) for _, counts in columns]
+    flat = [cell for column in cells for cell in column]
+    return HistogramCells(
+        np.array([level for level, _ in columns], np.int64).reshape(-1),
+        np.cumsum([0, *map(len, cells)]).astype(np.int64),
+        np.array([place[0] for place, _, _ in flat], np.int64).reshape(-1),
+        np.array([place[1] for place, _, _ in flat], np.int32).reshape(-1),
+        np.array([weight for _, weight, _ in flat], np.float64).reshape(-1),
+        np.array([rows for _, _, rows in flat], np.int64).reshape(-1),
+    )
+
+
+def unpacked(cells: HistogramCells) -> list[tuple[int, Counts]]:
+    """The arrays as columns."""
+    columns = []
+    for j, level in enumerate(cells.levels.tolist()):
+        some = slice(cells.offsets[j], cells.offsets[j + 1])
+        keys, classes, weight, rows = (array[some].tolist() for array in cells[2:])
+        columns.append((level, dict(zip(zip(keys, classes, strict=True), zip(weight, rows, strict=True), strict=True))))
+    return columns
+
+
+def count_histogram(
+    pieces: Sequence[NDArray[Any]],
+    label: NDArray[np.int32],
+    weight: NDArray[np.float64] | None,
+    n_classes: int,
+    cap: int,
+    n_jobs: int = 1,
+) -> HistogramCells:
+    """Count every exact value, then rise to the level that fits."""
+    columns = []
+    for x in pieces:
+        for j in range(x.shape[1]):
+            counts: Counts = defaultdict(lambda: (0.0, 0))
+            for i, value in enumerate(x[:, j].tolist()):
+                if value == value:
+                    at = order(float(value)), int(label[i])
+                    w = 1.0 if weight is None else float(weight[i])
+                    counts[at] = counts[at][0] + w, counts[at][1] + 1
+            columns.append(fitted(counts, 0, cap))
+    return packed(columns)
+
+
+def merge_histograms(a: HistogramCells, b: HistogramCells, sign: int, cap: int) -> HistogramCells:
+    """The signed sum of what both counted, at the higher level, and then at one that fits."""
+    columns = []
+    for (level_a, mine), (level_b, theirs) in zip(unpacked(a), unpacked(b), strict=True):
+        level = max(level_a, level_b)
+        total = raised(mine, level - level_a)
+        for at, (weight, rows) in raised(theirs, level - level_b).items():
+            before = total.get(at, (0.0, 0))
+            total[at] = before[0] + sign * weight, before[1] + sign * rows
+        columns.append(fitted(total, level, cap) if sign > 0 else (level, total))
+    return packed(columns)
+
+
+def discretisation_cost(table: NDArray[np.float64], bounds: Sequence[int]) -> float:
+    """Equation (3) for the lines of a table (key, class) from each bound to the next."""
+    n, j, n_bins = float(table.sum()), table.shape[1], len(bounds) - 1
+    total = math.lgamma(n + n_bins) - math.lgamma(n_bins) - math.lgamma(n + 1)
+    for start, stop in itertools.pairwise(bounds):
+        total += bin_cost(table[start:stop].sum(axis=0), j)
+    return total
+
+
+def bin_cost(counts: NDArray[np.float64], j: int) -> float:
+    """The term of one bin in equation (3)."""
+    own = sum(math.lgamma(count + 1) for count in counts.tolist())
+    return math.lgamma(float(counts.sum()) + j) - math.lgamma(j) - own
+
+
+def best_bounds(table: NDArray[np.float64]) -> tuple[float, list[int]]:
+    """The cheapest of all discretisations by equation (3), and its cost: O(K³)."""
+    k, j = table.shape
+    cost = {(a, b): bin_cost(table[a:b].sum(axis=0), j) for a in range(k) for b in range(a + 1, k + 1)}
+    best: list[dict[int, tuple[float, list[int]]]] = [{0: (0.0, [0])}]
+    for _ in range(k):
+        stage: dict[int, tuple[float, list[int]]] = {}
+        for start, (before, bounds) in best[-1].items():
+            for stop in range(start + 1, k + 1):
+                total = before + cost[start, stop]
+                if stop not in stage or total < stage[stop][0]:
+                    stage[stop] = total, [*bounds, stop]
+        best.append(stage)
+    found = [stage[k][1] for stage in best if k in stage]
+    return min((discretisation_cost(table, bounds), bounds) for bounds in found)
+
+
+def score_bins(
+    pieces: Sequence[NDArray[Any]],
+    cuts: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    table: NDArray[np.float64],
+    out: NDArray[np.float64],
+    n_jobs: int = 1,
+) -> None:
+    """The line of the bin that each value falls into, column by column."""
+    columns = [x[:, j].astype(np.float64) for x in pieces for j in range(x.shape[1])]
+    for j, x in enumerate(columns):
+        bins = np.searchsorted(cuts[offsets[j] : offsets[j + 1]], x, side="right") + offsets[j] + j
+        known = ~np.isnan(x)
+        out[known] += table[bins[known]]

@@ -1,0 +1,98 @@
+"""Predictions of a stream: batches in, the same rows out with `prediction` and the probabilities added."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from naively import sources
+from naively.errors import InputError, LeftOutWarning
+from naively.families import Kind
+from naively.model import Model
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["predict_batches"]
+
+
+def predict_batches(
+    model: Model, batches: Iterable[Any], *, proba: bool = False, top: int | None = None, **decision: Any
+) -> Iterator[pa.Table]:
+    """The same rows in order with the column `prediction`, with `proba` one `p_CLASS` for each class as well.
+
+    `top=k` adds the k most probable classes and their probabilities instead, as `top_1`, `p_top_1`, … `decision` are
+    the arguments of `Model.predict`. A column that the model knows and the data lacks is taken as missing, and said so.
+
+    >>> from naively import fit
+    >>> model = fit({"sky": ["sun", "sun", "rain"]}, ["yes", "yes", "no"])
+    >>> [rows] = predict_batches(model, [{"day": [1, 2], "sky": ["rain", None]}])
+    >>> rows.to_pydict()
+    {'day': [1, 2], 'sky': ['rain', None], 'prediction': ['no', 'yes']}
+    """
+    said: set[str] = set()
+    for table in sources.gathered(batches):
+        absent = [name for name in model.schema.names if name not in table.column_names]
+        if set(absent) - said:
+            said.update(absent)
+            named = ", ".join(map(repr, absent[:8]))
+            warnings.warn(f"the data lacks {named}: taken as missing.", LeftOutWarning, stacklevel=2)
+        yield _predicted(model, table, _known(model, table, absent), proba, top, decision)
+
+
+def _known(model: Model, table: pa.Table, absent: list[str]) -> pa.Table:
+    """The columns of the model, as the types that it was trained with where text can be read so."""
+    import pyarrow as pa
+
+    kinds = {name: block.kind(i) for block in model.schema.blocks for i, name in enumerate(block.names)}
+    columns = {
+        name: pa.nulls(table.num_rows) if name in absent else _typed(name, table[name], kinds[name])
+        for name in model.schema.names
+    }
+    return pa.table(columns)
+
+
+def _typed(name: str, column: Any, kind: Kind) -> Any:
+    """A column of strings as numbers, booleans or dates if it was so at training, and numbers as strings."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    if not text:
+        plain = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+        return column.cast(pa.string()) if kind == "string" and plain else column
+    gap = pc.is_in(column, pa.array(sources.GAPS, column.type))
+    column = pc.if_else(gap, pa.scalar(None, column.type), column)
+    wanted = {"number": pa.float64(), "boolean": pa.bool_(), "date": pa.timestamp("us")}.get(kind)
+    if wanted is None:
+        return column if kind == "string" else pa.nulls(len(column))
+    try:
+        return pc.cast(pc.utf8_trim_whitespace(column), wanted)
+    except pa.ArrowInvalid as error:
+        raise InputError(f"column {name!r} was of type {kind} at training, and now holds text: {error}.") from None
+
+
+def _predicted(
+    model: Model, table: pa.Table, known: pa.Table, proba: bool, top: int | None, decision: dict[str, Any]
+) -> pa.Table:
+    import pyarrow as pa
+
+    added: dict[str, Any] = {"prediction": pa.array(model.predict(known, **decision))}
+    if proba or top:
+        posterior = model.posterior(known)
+        if proba:
+            added |= {f"p_{label}": pa.array(posterior[:, c]) for c, label in enumerate(model.classes)}
+        labels = np.asarray(model.classes)
+        order = np.argsort(-posterior, axis=1, kind="stable")[:, : top or 0]
+        for k in range(order.shape[1]):
+            added[f"top_{k + 1}"] = pa.array(labels[order[:, k]])
+            added[f"p_top_{k + 1}"] = pa.array(np.take_along_axis(posterior, order[:, k : k + 1], axis=1)[:, 0])
+    taken = [name for name in added if name in table.column_names]
+    if taken:
+        raise InputError(f"the data has a column {taken[0]!r} already, which a prediction would hide: rename it.")
+    for name, column in added.items():
+        table = table.append_column(name, column)
+    return table

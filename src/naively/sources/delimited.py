@@ -1,0 +1,199 @@
+"""Files of cells between commas, tabs or semicolons, read by Arrow in blocks: one pass, a bounded memory.
+
+The types are those of the first block. A cell further on that does not fit its column's type raises
+`OtherTypeError`, which knows a type that fits, so that the reader can start again with that: no cell is lost.
+Strings that come back often are read as codes (a dictionary), which is faster to read and to count.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from naively.errors import InputError
+from naively.sources.paths import DataFile
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["GAPS", "OtherTypeError", "read_delimited"]
+
+BLOCK = 4 << 20
+PEEK = 1 << 20
+GAPS = ("", "NA", "N/A", "#N/A", "n/a", "<NA>", "NaN", "nan", "null", "NULL")  # as R and pandas have them
+
+
+class OtherTypeError(InputError):
+    """A cell that does not have the type of its column so far; `column` may be read as `wider` instead."""
+
+    def __init__(self, message: str, column: str, wider: str) -> None:
+        """Say which column, and what it can be read as."""
+        super().__init__(message)
+        self.column = column
+        self.wider = wider
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a file is written."""
+
+    encoding: str
+    delimiter: str
+    names: tuple[str, ...]
+
+
+def read_delimited(file: DataFile, types: Mapping[str, Any], raw: bool = False) -> Iterator[pa.RecordBatch]:
+    """The rows in batches; `types` are given by name, "number" or "string", or an Arrow type; raw: all strings."""
+    import pyarrow as pa
+
+    layout = _layout(file)
+    try:
+        kinds = {name: pa.string() for name in layout.names} if raw else _types(file, layout, types)
+        unknown = [name for name, kind in kinds.items() if kind is None]
+        whole: dict[str, Any] = {name: kind or pa.int64() for name, kind in kinds.items()}
+        for batch in _open(file, layout, whole, raw):
+            yield _with_gaps(batch, unknown)
+    except pa.ArrowInvalid as error:
+        raise _explained(file, layout, str(error)) from None
+    except (OSError, UnicodeError, EOFError) as error:
+        raise InputError(f"{file.given}: cannot be read to its end ({error}).") from None
+
+
+def _with_gaps(batch: pa.RecordBatch, unknown: list[str]) -> pa.RecordBatch:
+    """Columns that had no value so far as columns without a type."""
+    import pyarrow as pa
+
+    for name in unknown:
+        place = batch.schema.get_field_index(name)
+        if batch.column(place).null_count == batch.num_rows:
+            batch = batch.set_column(place, name, pa.nulls(batch.num_rows))
+    return batch
+
+
+def _layout(file: DataFile) -> Layout:
+
+    try:
+        with file.open() as stream:
+            head = stream.read(PEEK)
+    except OSError as error:
+        raise InputError(f"{file.given}: cannot be read ({error}).") from None
+    encoding = _encoding(file, head)
+    text = head.decode(encoding, errors="replace").removeprefix("\ufeff")
+    if not text.strip():
+        raise InputError(f"{file.given}: the file is empty.")
+    delimiter = "\t" if file.format == "tsv" else _delimiter(text)
+    names = next(row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row)
+    double = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    if double:
+        raise InputError(f"{file.given}, line 1: column names found more than once: {', '.join(double)}. Rename them.")
+    return Layout(encoding, delimiter, tuple(names))
+
+
+def _encoding(file: DataFile, head: bytes) -> str:
+    """UTF-16 by its mark; UTF-8; or Windows-1252's superset of Latin-1, where every byte is a letter."""
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    if b"\0" in head:
+        raise InputError(f"{file.given}: is not text (it holds zero bytes): give CSV, JSON lines, Parquet or Arrow.")
+    try:
+        head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.start < len(head) - 4 or len(head) < PEEK:  # else a letter was cut in two
+            return "latin-1"
+    return "utf-8"
+
+
+def _delimiter(text: str) -> str:
+    """The sign that splits the first lines into most cells, the same number in each; a comma if none does."""
+    lines = text.splitlines(keepends=True)[:20]
+    best, most = ",", 1
+    for sign in ",;\t|":
+        widths = [len(row) for row in csv.reader(lines, delimiter=sign) if row]
+        if widths and widths[0] > most and sum(width == widths[0] for width in widths) * 2 > len(widths):
+            best, most = sign, widths[0]
+    return best
+
+
+def _open(file: DataFile, layout: Layout, types: Mapping[str, Any], raw: bool = False) -> Any:
+    from pyarrow import csv as arrow_csv
+
+    return arrow_csv.open_csv(
+        file.open(),
+        read_options=arrow_csv.ReadOptions(block_size=BLOCK, encoding=layout.encoding.replace("utf-8", "utf8")),
+        parse_options=arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types=dict(types), strings_can_be_null=not raw, null_values=list(GAPS)
+        ),
+    )
+
+
+def _types(file: DataFile, layout: Layout, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The type of each column: as given, or that of the first block; None for a column without a value there."""
+    import pyarrow as pa
+
+    words = {"number": pa.float64(), "string": pa.string(), "boolean": pa.bool_()}
+    fixed = {name: words.get(kind, kind) for name, kind in given.items() if name in layout.names}
+    reader = _open(file, layout, fixed)
+    first = next(iter(reader), None)
+    if first is None:
+        return {field.name: None if pa.types.is_null(field.type) else field.type for field in reader.schema}
+    return {name: fixed.get(name, _settled(first.column(i))) for i, name in enumerate(reader.schema.names)}
+
+
+def _settled(column: Any) -> Any:
+    """The type to read on with; few strings that come back often are a dictionary."""
+    import pyarrow as pa
+
+    if pa.types.is_null(column.type):
+        return None
+    if pa.types.is_string(column.type):
+        distinct = len(column.dictionary_encode().dictionary)
+        if 2 * distinct <= len(column) - column.null_count:  # else it may be text: see schema.reads_like_text
+            return pa.dictionary(pa.int32(), pa.string())
+    return column.type
+
+
+def _explained(file: DataFile, layout: Layout, message: str) -> InputError:
+    """Arrow's message as one that names file, line and column, and what to do."""
+    cell = re.search(r"In CSV column #(\d+):.*? to ([\w\[\], <>=]+): invalid value '(.*)'", message, re.DOTALL)
+    if cell:
+        place, kind, value = int(cell[1]), cell[2], cell[3]
+        name = layout.names[place]
+        line = _line_where(file, layout, lambda row: len(row) > place and row[place] == value)
+        wider = "number" if kind == "int64" and _is_number(value) else "string"
+        said = f"{file.given}, line {line}: column {name!r} holds {value!r}, where {kind} is needed."
+        return OtherTypeError(said, name, wider)
+    ragged = re.search(r"Expected (\d+) columns, got (\d+)", message)
+    if ragged:
+        line = _line_where(file, layout, lambda row: len(row) != len(layout.names))
+        return InputError(
+            f"{file.given}, line {line}: {ragged[2]} cells where the header has {ragged[1]}: mend the line, or put "
+            "cells that hold the delimiter in quotes."
+        )
+    if "UTF8" in message:
+        return InputError(f"{file.given}: is not UTF-8 all through ({message}): convert it with iconv.")
+    return InputError(f"{file.given}: cannot be read as CSV ({message}).")
+
+
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _line_where(file: DataFile, layout: Layout, found: Any) -> int | str:
+    """The number of the first line for which something holds; only asked when there is an error to report."""
+
+    with file.open() as stream:
+        text = io.TextIOWrapper(stream, encoding=layout.encoding, errors="replace", newline="")
+        rows = csv.reader(text, delimiter=layout.delimiter)
+        try:
+            return next(rows.line_num for row in rows if row and rows.line_num > 1 and found(row))
+        except (StopIteration, csv.Error):
+            return "?"

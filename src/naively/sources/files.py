@@ -1,0 +1,98 @@
+"""Files → Arrow record batches with the same columns, one pass, a bounded memory; docs/tables.md says what is read."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from naively.errors import InputError
+from naively.sources.columnar import read_columnar
+from naively.sources.delimited import OtherTypeError, read_delimited
+from naively.sources.paths import DataFile, data_files, is_path
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["OtherTypeError", "is_path", "read_files"]
+
+TEXTS = 1024  # texts in a batch
+
+
+def read_files(where: Any, types: Mapping[str, Any] | None = None, raw: bool = False) -> Iterator[pa.RecordBatch]:
+    """The rows of all files that `where` names, in order.
+
+    `types` says how columns of CSV are read, by name: "number", "string" or "boolean". With `raw` every cell of CSV is
+    a string as it stands. Cells that do not fit raise `OtherTypeError`.
+    """
+    if where == "-":
+        with tempfile.TemporaryDirectory() as folder:
+            yield from read_files(_spooled(Path(folder)), types, raw)
+        return
+    files = data_files(where)
+    kinds = {file.format == "text" for file in files}
+    if len(kinds) > 1:
+        raise InputError(f"{files[0].given} and others: text files and tables cannot be read together.")
+    if files[0].format == "text":
+        yield from _texts(files)
+        return
+    known: dict[str, Any] = dict(types or {})
+    first: pa.Schema | None = None
+    for file in files:
+        for batch in _read(file, known, raw):
+            if first is None:
+                first = batch.schema
+                known = {f.name: f.type for f in first if str(f.type) != "null"} | known
+            yield _alike(batch, first, file)
+
+
+def _spooled(folder: Path) -> str:
+    """Standard input as a file, so that it can be looked at before it is read; it needs disk, not memory."""
+    path = folder / "standard_input"
+    with path.open("wb") as out:
+        shutil.copyfileobj(sys.stdin.buffer, out, 1 << 20)
+    return str(path)
+
+
+def _read(file: DataFile, types: Mapping[str, Any], raw: bool) -> Iterator[pa.RecordBatch]:
+    if file.format in ("csv", "tsv"):
+        return read_delimited(file, types, raw)
+    return read_columnar(file)
+
+
+def _alike(batch: pa.RecordBatch, first: pa.Schema, file: DataFile) -> pa.RecordBatch:
+    """The batch with the columns in the order of the first file's; gaps may come to have a type."""
+    if batch.schema.names == first.names:
+        return batch
+    unlike = set(batch.schema.names) ^ set(first.names)
+    if unlike:
+        name = min(unlike)
+        has = "lacks" if name in first.names else "has another"
+        raise InputError(f"{file.given}: {has} column {name!r}; all files must have the columns of the first.")
+    return batch.select(first.names)
+
+
+def _texts(files: list[DataFile]) -> Iterator[pa.RecordBatch]:
+    """A row per file: its `text`, and as its `class` the name of the folder that it is in."""
+    import pyarrow as pa
+
+    left = iter(files)
+    while some := list(islice(left, TEXTS)):
+        texts, folders = [_text(file) for file in some], [file.path.absolute().parent.name for file in some]
+        yield pa.record_batch({"text": pa.array(texts), "class": pa.array(folders)})
+
+
+def _text(file: DataFile) -> str:
+    """UTF-8, or Latin-1 where that cannot be."""
+    try:
+        found = file.path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{file.given}: cannot be read ({error.strerror}).") from None
+    try:
+        return found.decode("utf-8")
+    except UnicodeDecodeError:
+        return found.decode("latin-1")

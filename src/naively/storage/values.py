@@ -1,0 +1,117 @@
+"""Statistics as JSON and a list of arrays, and back.
+
+A statistic is a dataclass whose fields are arrays, cells, a vocabulary, other statistics, names or plain values; so a
+new statistic needs nothing here but its name in `statistics/__init__.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively import statistics
+from naively.errors import InputError
+from naively.kernels import Cells
+from naively.kernels.text import Vocabulary
+from naively.names import Numbered
+from naively.statistics import Statistic, WordCounts
+
+__all__ = ["Arrays", "decode", "encode", "read_array", "write_array"]
+
+Arrays = list[NDArray[Any]]
+# The one header that `write_array` writes; NumPy's own reader takes it for Python and runs a parser on it.
+HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00..\{'descr': '([<|]\w\d)', 'fortran_order': False, 'shape': \(([\d, ]*)\), \} *\n", re.DOTALL
+)
+TYPES = {"<f8", "<i8", "<i4", "|u1", "|b1"}
+
+STATISTICS: Mapping[str, type[Statistic]] = {
+    name: found
+    for name in statistics.__all__
+    if isinstance(found := getattr(statistics, name), type) and issubclass(found, Statistic) and found is not Statistic
+}
+
+
+def encode(value: Any, arrays: Arrays) -> Any:
+    """A value as JSON; its arrays are appended to the list and named by their place."""
+    if isinstance(value, Statistic):
+        whole = _without_forgotten_words(value) if isinstance(value, WordCounts) else value
+        found = {f.name: encode(getattr(whole, f.name), arrays) for f in fields(whole)}  # type: ignore[arg-type]
+        return {"statistic": type(value).__name__, "fields": found}
+    if isinstance(value, Cells):
+        return {"cells": [encode(part, arrays) for part in value]}
+    if isinstance(value, Vocabulary):
+        return {"vocabulary": [encode(part, arrays) for part in value.export()]}
+    if isinstance(value, np.ndarray):
+        arrays.append(value)
+        return {"array": len(arrays) - 1}
+    if isinstance(value, Numbered):
+        return {"numbered": len(value)}
+    if isinstance(value, tuple):
+        return [encode(item, arrays) for item in value]
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    raise InputError(f"a {type(value).__name__} cannot be written to a model file.")
+
+
+def _without_forgotten_words(counts: WordCounts) -> WordCounts:
+    """The same counts with a vocabulary of the words in use: what was forgotten is not written down."""
+    if counts.vocabulary is None:
+        return counts
+    used = np.union1d(counts.base.index, counts.delta.index).astype(np.int32)
+    if len(used) == len(counts.vocabulary):
+        return counts
+    vocabulary = Vocabulary()
+    vocabulary.add(counts.vocabulary.words(used))
+    base, delta = (
+        cells._replace(index=np.searchsorted(used, cells.index).astype(np.int32))  # rising: the order stays
+        for cells in (counts.base, counts.delta)
+    )
+    return replace(counts, vocabulary=vocabulary, base=base, delta=delta)
+
+
+def decode(found: Any, arrays: Arrays) -> Any:
+    """The inverse of `encode`; what it makes is checked in `checks.py`."""
+    if isinstance(found, list):
+        return tuple(decode(item, arrays) for item in found)
+    if not isinstance(found, dict):
+        return found
+    if set(found) == {"array"} and type(found["array"]) is int and found["array"] >= 0:
+        return arrays[found["array"]]
+    if set(found) == {"numbered"} and type(found["numbered"]) is int and 0 <= found["numbered"] < 2**31:
+        return Numbered(found["numbered"])
+    if set(found) == {"cells"}:
+        return Cells(*decode(found["cells"], arrays))
+    if set(found) == {"vocabulary"}:
+        return Vocabulary.from_arrays(*decode(found["vocabulary"], arrays))
+    if set(found) == {"statistic", "fields"} and found["statistic"] in STATISTICS:
+        made = STATISTICS[found["statistic"]]
+        return made(**{name: decode(value, arrays) for name, value in found["fields"].items()})
+    raise TypeError(f"{str(found)[:60]} is no part of a statistic")
+
+
+def write_array(file: IO[bytes], array: NDArray[Any]) -> None:
+    """An array as .npy, with the smallest byte first."""
+    plain = np.ascontiguousarray(array)
+    np.lib.format.write_array(file, plain.astype(plain.dtype.newbyteorder("<"), copy=False), allow_pickle=False)
+
+
+def read_array(found: bytes) -> NDArray[Any]:
+    """An array from .npy; only as large as its bytes are."""
+    head = HEADER.match(found)
+    if head is None or head[1].decode() not in TYPES:
+        raise ValueError("an array is not as it was written")
+    dtype = np.dtype(head[1].decode())
+    shape = tuple(int(size) for size in head[2].decode().split(",") if size.strip())
+    n = 1
+    for size in shape:
+        n *= size
+    rest = found[head.end() :]
+    if n * dtype.itemsize != len(rest):
+        raise ValueError("an array is not as large as its header says")
+    return np.frombuffer(rest, dtype=dtype).reshape(shape).copy()

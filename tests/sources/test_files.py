@@ -1,0 +1,319 @@
+"""Files of every kind and in every state: the same statistics, an answer, or an error that names file and line."""
+
+import bz2
+import contextlib
+import gzip
+import io
+import json
+import sqlite3
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naively
+from naively import InputError, LeftOutWarning, Model
+from naively.sources import read_files
+from naively.statistics import Moments
+
+ROWS = 3000
+
+
+def example(n: int = ROWS, seed: int = 0) -> pa.Table:
+    """Numbers, strings, booleans and text, with gaps."""
+    r = np.random.default_rng(seed)
+
+    def gaps(values: list[Any]) -> list[Any]:
+        return [None if gone else value for value, gone in zip(values, r.random(n) < 0.1, strict=True)]
+
+    words = np.array(["cheap", "pills", "lunch", "noon", "offer", "team"])
+    return pa.table(
+        {
+            "age": gaps(r.normal(40, 9, n).tolist()),
+            "visits": gaps(r.poisson(4, n).tolist()),
+            "job": gaps(r.choice(["cook", "späher", "a, b", 'the "boss"'], n).tolist()),
+            "offer": gaps((r.random(n) < 0.5).tolist()),
+            "note": [" ".join([f"id{i}", *r.choice(words, 4)]) for i in range(n)],
+            "label": r.choice(["ham", "spam"], n).tolist(),
+        }
+    )
+
+
+def as_csv(table: pa.Table, **options: Any) -> bytes:
+    import csv
+
+    out = io.StringIO()
+    writer = csv.writer(out, **({"lineterminator": "\n"} | options))
+    writer.writerow(table.column_names)
+    spelt = {None: "", True: "true", False: "false"}
+    plain = [[spelt.get(v, v) if v is None or isinstance(v, bool) else v for v in c.to_pylist()] for c in table.columns]
+    writer.writerows(zip(*plain, strict=True))
+    return out.getvalue().encode()
+
+
+def assert_same(a: Model, b: Model) -> None:
+    """Counts bit for bit; moments, which are sums about another shift, to a rounding."""
+    assert a.classes == b.classes
+    assert dict(a.schema.families()) == dict(b.schema.families())
+    rest = a - b
+    assert not rest.seen.rows.any()
+    for one, two in zip(rest.statistics, a.statistics, strict=True):
+        if isinstance(one, Moments):
+            assert not one.rows.any()
+        else:
+            for cells in (getattr(one, name, None) for name in ("cells", "missing", "lengths")):
+                assert cells is None or not len(cells.index), type(two)
+    table = example(50, seed=9).drop_columns(["label"])
+    assert np.allclose(a.log_joint(table), b.log_joint(table), rtol=1e-13, atol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def table() -> pa.Table:
+    return example()
+
+
+@pytest.fixture(scope="module")
+def model(table: pa.Table) -> Model:
+    return naively.fit(table, "label")
+
+
+def write(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    return path
+
+
+def test_every_format_gives_the_same_statistics(table: pa.Table, model: Model, tmp_path: Path) -> None:
+    csv = as_csv(table)
+    zstd = pa.compress(csv, codec="zstd", asbytes=True)
+    rows = "".join(f"{json.dumps(row)}\n" for row in table.to_pylist()).encode()
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=700)
+    feather.write_feather(table, str(tmp_path / "a.feather"), chunksize=999)
+    feather.write_feather(table, str(tmp_path / "b.arrow"), compression="uncompressed")
+    paths = [
+        write(tmp_path / "a.csv", csv),
+        write(tmp_path / "a.csv.gz", gzip.compress(csv)),
+        write(tmp_path / "a.csv.bz2", bz2.compress(csv)),
+        write(tmp_path / "a.csv.zst", zstd),
+        write(tmp_path / "a.tsv", as_csv(table, delimiter="\t")),
+        write(tmp_path / "b.csv", as_csv(table, delimiter=";")),
+        write(tmp_path / "w.csv", as_csv(table, lineterminator="\r\n")),
+        write(tmp_path / "q.csv", as_csv(table, quoting=1)),
+        write(tmp_path / "bom.csv", b"\xef\xbb\xbf" + csv),
+        write(tmp_path / "u16.csv", csv.decode().encode("utf-16")),
+        write(tmp_path / "latin.csv", csv.decode().encode("latin-1")),
+        write(tmp_path / "noname", csv),
+        write(tmp_path / "a.jsonl", rows),
+        write(tmp_path / "a.jsonl.gz", gzip.compress(rows)),
+        tmp_path / "a.parquet",
+        tmp_path / "a.feather",
+        tmp_path / "b.arrow",
+    ]
+    for path in paths:
+        assert_same(naively.fit(path, "label"), model)
+        assert_same(naively.fit(str(path), "label"), model)
+
+
+def test_databases(table: pa.Table, model: Model, tmp_path: Path) -> None:
+    import duckdb
+
+    plain = table.drop_columns(["offer"])
+    model = naively.fit(plain, "label")
+    with sqlite3.connect(tmp_path / "d.db") as connection:
+        connection.execute("CREATE TABLE people (age REAL, visits INTEGER, job TEXT, note TEXT, label TEXT)")
+        rows = zip(*(c.to_pylist() for c in plain.columns), strict=True)
+        connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", rows)
+    connection.close()
+    with duckdb.connect(str(tmp_path / "d.duckdb")) as duck:
+        duck.register("given", plain)
+        duck.execute("CREATE TABLE people AS SELECT * FROM given")
+    for name in ("d.db", "d.duckdb"):
+        for asked in ("", "::people", "::SELECT * FROM people ORDER BY note"):
+            found = naively.fit(f"{tmp_path / name}{asked}", "label")
+            assert found.class_counts.tolist() == model.class_counts.tolist()
+            assert_same_counts(found, model)
+        with pytest.raises(InputError, match=r"there is no table 'cats'.* it has people"):
+            naively.fit(f"{tmp_path / name}::cats", "label")
+        with pytest.raises(InputError, match=name):
+            naively.fit(f"{tmp_path / name}::SELECT nonsense FROM people", "label")
+
+
+def assert_same_counts(a: Model, b: Model) -> None:
+    assert dict(a.schema.families()) == dict(b.schema.families())
+    rest = a - b
+    assert not rest.seen.rows.any()
+
+
+@given(st.lists(st.integers(1, 900), min_size=1, max_size=8))
+def test_any_batches_give_the_same_statistics(sizes: list[int]) -> None:
+    whole = example(1000)
+
+    def batches() -> Any:
+        start = 0
+        for size in sizes:
+            yield whole.slice(start, size)
+            start += size
+        yield whole.slice(start)
+
+    assert_same(naively.fit(batches(), "label"), naively.fit(whole, "label"))
+
+
+def test_readers_and_iterators(table: pa.Table, model: Model) -> None:
+    assert_same(naively.fit(table.to_reader(100), "label"), model)
+    assert_same(naively.fit(iter(table.to_batches(77)), "label"), model)
+    with pytest.raises(InputError, match="names of columns"):
+        naively.fit(iter(table.to_batches()), ["a"])
+    double = pa.table([pa.array([1]), pa.array([2]), pa.array(["a"])], names=["x", "x", "label"])
+    with pytest.raises(InputError, match="found more than once: x"):
+        naively.fit(iter([double]), "label")
+    with pytest.raises(InputError, match="stream of int"):
+        naively.fit(iter([1, 2]), "label")
+
+
+def test_more_than_one_part(tmp_path: Path) -> None:
+    whole = example(70_000)
+    path = write(tmp_path / "a.csv", as_csv(whole))
+    assert_same(naively.fit(path, "label"), naively.fit(whole, "label"))
+
+
+def test_globs_folders_and_lists(table: pa.Table, model: Model, tmp_path: Path) -> None:
+    write(tmp_path / "1.csv", as_csv(table.slice(0, 1000)))
+    write(tmp_path / "2.csv", as_csv(table.slice(1000)))
+    for where in (tmp_path, tmp_path / "*.csv", [tmp_path / "1.csv", tmp_path / "2.csv"]):
+        assert_same(naively.fit(where, "label"), model)
+    write(tmp_path / "3.csv", b"age,label\n1,ham\n")
+    with pytest.raises(InputError, match=r"3\.csv: lacks column 'job'"):
+        naively.fit(tmp_path, "label")
+
+
+def test_folders_of_texts(tmp_path: Path) -> None:
+    found = {"ham": ["lunch at noon", "meet the team"], "spam": ["cheap pills now", "cheap \xe9t\xe9 offer"]}
+    for label, texts in found.items():
+        (tmp_path / label).mkdir()
+        for i, text in enumerate(texts):
+            write(tmp_path / label / f"{i}.txt", text.encode("latin-1"))
+    wanted = [tmp_path / "ham", tmp_path / "spam"]
+    for where in (tmp_path, wanted, [p / "*.txt" for p in wanted], str(tmp_path / "*" / "*.txt")):
+        model = naively.fit(where, "class")
+        assert model.classes == ("ham", "spam")
+        assert model.predict(["a cheap lunch", "cheap été"]).tolist()[1] == "spam"
+
+
+def test_weights_and_missing_targets(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", b"x,w,y\n1,2,a\n5,1,\n9,1,b\n7,0,c\n,0.5,NA\n")
+    with pytest.warns(LeftOutWarning, match="2 of 5 rows have no 'y'"):
+        model = naively.fit(path, "y", weight="w")
+    assert model.classes == ("a", "b")
+    assert model.class_counts.tolist() == [2.0, 1.0]
+    with pytest.raises(InputError, match="no column 'z' to predict; the data has x, w, y"):
+        naively.fit(path, "z")
+    with pytest.raises(InputError, match="no rows to count: 1 in the data, 1 of them without"):
+        naively.fit(write(tmp_path / "b.csv", b"x,y\n1,\n"), "y")
+
+
+LATE = 450_000
+
+
+@pytest.mark.parametrize(("late", "family"), [("2.5", "Gaussian"), ("abc", "Categorical"), ("1e3", "Gaussian")])
+def test_a_type_that_changes_late_is_not_lost(late: str, family: str, tmp_path: Path) -> None:
+    rows = "".join(f"{i % 7},{i % 100000},{'ab'[i % 2]}\n" for i in range(LATE))
+    path = write(tmp_path / "a.csv", f"x,z,y\n{rows}{late},{1},a\n".encode())
+    assert path.stat().st_size > 4 << 20  # the reader's block
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = naively.fit(path, "y")
+    families = {name: type(f).__name__ for name, f in model.schema.families()}
+    assert families == {"x": family, "z": "Gaussian"}
+    assert int(model.seen.rows.sum()) == LATE + 1
+    assert f"a.csv, line {LATE + 2}: column 'x' holds '{late}'" in str(said[0].message)
+
+
+def test_a_column_without_a_value_at_first(tmp_path: Path) -> None:
+    rows = "".join(f",{i},{'ab'[i % 2]},{'some words here':>40}\n" for i in range(100_000))
+    path = write(tmp_path / "a.csv", f"x,z,y,t\n{rows}3.5,1,a,\n4,1,b,\n".encode())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LeftOutWarning)
+        model = naively.fit(path, "y")
+    assert type(dict(model.schema.families())["x"]).__name__ == "Gaussian"
+    only = naively.fit(write(tmp_path / "b.csv", b"x,z,y\n,1,a\n,2,b\n"), "y")
+    assert type(dict(only.schema.families())["x"]).__name__ == "Undecided"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "bad.csv: the file is empty"),
+        (b"\n\n  \n", "bad.csv: the file is empty"),
+        (b"x,y\n", "no rows to count: 0 in the data"),
+        (b"x,y,x\n1,2,3\n", "bad.csv, line 1: column names found more than once: x"),
+        (b"x,y\n1,a\n2,b,c\n", "bad.csv, line 3: 3 cells where the header has 2"),
+        (b"x,y\n1,a\n2\n", "bad.csv, line 3: 1 cells where the header has 2"),
+        (b'x,y\n"1\n\n",a\n2,b,c\n', "bad.csv, line 5: 3 cells"),
+        (bytes(range(256)) * 20, "bad.csv: is not text"),
+    ],
+)
+def test_messy_files_are_named(content: bytes, message: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "bad.csv", content)
+    with pytest.raises(InputError, match=message):
+        naively.fit(path, "y")
+
+
+@pytest.mark.parametrize("name", ["bad.parquet", "bad.feather", "bad.sqlite", "bad.jsonl", "bad.csv.gz", "bad.duckdb"])
+@pytest.mark.parametrize(
+    "content", [b"rubbish", b"PAR1rubbish", b"ARROW1\0\0rubbish", b"SQLite format 3\0", b"\x1f\x8b12"]
+)
+def test_rubbish_is_named(name: str, content: bytes, tmp_path: Path) -> None:
+    path = write(tmp_path / name, content)
+    with pytest.raises(InputError, match=name):
+        naively.fit(path, "y")
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_an_answer_or_an_input_error(content: bytes) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = write(Path(folder) / "a.csv", b"x,y\n1,a\n" + content)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LeftOutWarning)
+            with contextlib.suppress(InputError):
+                naively.fit(path, "y")
+
+
+def test_spellings(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", b'n,q,m,y\nNA,"1",1,a\n2,"2",x,b\n,"",2,a\nNaN,"4",y,b\n')
+    model = naively.fit(path, "y")
+    kinds = {name: type(family).__name__ for name, family in model.schema.families()}
+    assert kinds == {"n": "Gaussian", "q": "Gaussian", "m": "Categorical"}
+
+
+def test_numbers_as_labels_stay_whole(tmp_path: Path) -> None:
+    assert naively.fit(write(tmp_path / "a.csv", b"x,y\n1,0\n2,1\n"), "y").classes == (0, 1)
+
+
+def test_ten_thousand_columns(tmp_path: Path) -> None:
+    names = ",".join(f"c{i}" for i in range(10_000))
+    rows = "".join(f"{'ab'[i]},{','.join(['1', '2'] * 5000)}\n" for i in range(2))
+    assert len(naively.fit(write(tmp_path / "a.csv", f"y,{names}\n{rows}".encode()), "y").schema.names) == 10_000
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    for where, message in [("none.csv", "there is no such file"), ("*.none", "nothing matches it")]:
+        with pytest.raises(InputError, match=message):
+            naively.fit(tmp_path / where, "y")
+    with pytest.raises(InputError, match="the folder is empty"):
+        list(read_files(tmp_path))
+    with pytest.raises(InputError, match="neither a SQLite nor a DuckDB file"):
+        list(read_files(f"{write(tmp_path / 'a.csv', b'x')}::t"))
+
+
+def test_raw_cells_are_as_they_stand(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", b"id,x\n007,1.50\n008,NA\n")
+    [batch] = read_files(path, raw=True)
+    assert batch.to_pydict() == {"id": ["007", "008"], "x": ["1.50", "NA"]}
