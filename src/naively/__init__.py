@@ -19,7 +19,8 @@ if TYPE_CHECKING:
         Poisson,
         Text,
     )
-    from naively.model import Model, fit, load
+    from naively.fitting import fit
+    from naively.model import Model, load
     from naively.prediction import predict_batches
     from naively.priors import ClassPrior, Dirichlet
 
@@ -62,7 +63,7 @@ _ELSEWHERE = {
     "ClassPrior": "priors",
     "Dirichlet": "priors",
     "Model": "model",
-    "fit": "model",
+    "fit": "fitting",
     "load": "model",
     "predict_batches": "prediction",
 }

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from naively import decisions, kernels, merging, sources, storage
 from naively.engines import local
-from naively.errors import ImpossibleRowsWarning, InputError, LeftOutWarning
+from naively.errors import ImpossibleRowsWarning, InputError
 from naively.families import Complement, Undecided
 from naively.priors import ClassPrior, PriorLike
 from naively.schema import Schema, infer
@@ -35,80 +35,10 @@ if TYPE_CHECKING:
     from naively.evidence import Evidence
     from naively.linear import Linear
 
-__all__ = ["Model", "fit", "load"]
+__all__ = ["Model", "counting", "load"]
 
 EMPIRICAL = ClassPrior()
 CHUNK = 2**21  # numbers of a (row, class) table that is only needed for an answer: 16 MB
-
-
-def fit(
-    X: Any,
-    y: Any,
-    *,
-    columns: Any = None,
-    prior: PriorLike = "empirical",
-    weight: Any = None,
-    n_jobs: int | None = None,
-) -> Model:
-    """Count a table and its labels; see `Model` for what can be asked.
-
-    X is an array, a sparse matrix, a frame or a mapping; y its labels, or the name of the column to predict.
-    `columns` is one family for all columns, or a mapping from a name or a tuple of names to a family; columns not
-    named get a family by their type. `n_jobs` is the number of threads, by default all cores.
-
-    X may also be files (a path, a glob, a folder; see docs/tables.md) or an iterator of batches: y is then the name of
-    the column to predict and `weight` that of the weights. They are read once, in a bounded memory; rows without y are
-    left out, and said so.
-
-    >>> mail = {"offer": [True, True, False, False], "length": [20, 35, 120, 80]}
-    >>> model = fit(mail, ["spam", "spam", "ham", "ham"])
-    >>> model.predict({"offer": [True], "length": [30]}).tolist()
-    ['spam']
-    """
-    if sources.is_path(X) or (sources.is_stream(X) and isinstance(y, str)):
-        return _fit_stream(X, y, columns, prior, weight, n_jobs)
-    table = sources.read(X)
-    target = getattr(y, "name", None)
-    if isinstance(y, str):
-        table, y, target = *sources.split_target(table, y), y
-    classes, label = sources.read_labels(y, table.n_rows)
-    weights = sources.read_weight(weight, table.n_rows)
-    if weights is not None and not weights.all():  # rows of weight zero are invisible, and so are their classes
-        table, label, weights = _counting(table, label, weights)
-        present = np.unique(label)
-        classes, label = tuple(classes[c] for c in present), np.searchsorted(present, label).astype(np.int32)
-    schema = infer(table, columns)
-    model = Model.count(table, label, weights, classes, schema, n_jobs)
-    named = target if isinstance(target, str) else "class"
-    return replace(model, prior=ClassPrior.of(prior, classes), target=named)
-
-
-def _fit_stream(X: Any, target: Any, columns: Any, prior: PriorLike, weight: Any, n_jobs: int | None) -> Model:
-    """Count files or batches; files are read again from the start when a column turns out to be of another type."""
-    if not isinstance(target, str) or not (weight is None or isinstance(weight, str)):
-        raise InputError("with files or batches, y (and weight) are the names of columns in them.")
-    types: dict[str, str] = {}
-    while True:
-        try:
-            batches = sources.read_files(X, types) if sources.is_path(X) else X
-            model = _count_parts(sources.parts(batches, target, weight), columns, n_jobs)
-            return replace(model, prior=ClassPrior.of(prior, model.classes), target=target)
-        except sources.OtherTypeError as error:
-            if X == "-" or types.get(error.column) == error.wider:
-                raise
-            types[error.column] = error.wider
-            warnings.warn(f"{error} It was read as {error.wider}.", LeftOutWarning, stacklevel=3)
-
-
-def _count_parts(parts: Iterable[sources.Part], columns: Any, n_jobs: int | None) -> Model:
-    """The sum of the models of all parts; the first decides the schema, but for columns of which it has no value."""
-    total: Model | None = None
-    for part in parts:
-        schema, like = (infer(part.table, columns), ()) if total is None else total._schema_for(part.table)
-        model = Model.count(part.table, part.label, part.weight, part.classes, schema, n_jobs, like)
-        total = model if total is None else total + model
-    assert total is not None  # `parts` refuses data without rows
-    return total
 
 
 def load(path: str | Path) -> Model:
@@ -116,7 +46,7 @@ def load(path: str | Path) -> Model:
     return Model(*storage.read(path))
 
 
-def _counting(
+def counting(
     table: sources.Table, label: NDArray[np.int32], weight: NDArray[np.float64]
 ) -> tuple[sources.Table, NDArray[np.int32], NDArray[np.float64]]:
     """The rows whose weight is not zero."""
@@ -318,11 +248,11 @@ class Model:
         classes, label = sources.read_labels(y, table.n_rows)
         weights = sources.read_weight(weight, table.n_rows)
         if weights is not None and not weights.all():
-            table, label, weights = _counting(table, label, weights)
-        schema, like = self._schema_for(table)
+            table, label, weights = counting(table, label, weights)
+        schema, like = self.schema_for(table)
         return Model.count(table, label, weights, classes, schema, self.n_jobs, like)
 
-    def _schema_for(self, table: sources.Table) -> tuple[Schema, Sequence[Statistic]]:
+    def schema_for(self, table: sources.Table) -> tuple[Schema, Sequence[Statistic]]:
         """The schema and statistics to count more rows like; columns that had no value yet may now have a family."""
         if not any(isinstance(block.family, Undecided) for block in self.schema.blocks):
             return self.schema, self.statistics

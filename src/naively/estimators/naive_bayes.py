@@ -12,7 +12,7 @@ from naively import sources
 from naively.errors import InputError
 from naively.estimators.base import Estimator, classes_and_codes
 from naively.families import Multinomial
-from naively.model import fit
+from naively.fitting import fit
 from naively.names import Numbered
 from naively.sources import MatrixTable
 from naively.statistics.blocks import is_sparse
