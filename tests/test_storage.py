@@ -232,3 +232,12 @@ def test_schema_json() -> None:
     for bad in ("", "[]", "{}", '{"names": ["x"], "blocks": []}', '{"names": 3, "blocks": []}'):
         with pytest.raises(naively.SchemaError, match="this"):
             Schema.from_json(bad)
+
+
+def test_a_histogram_round_trips(tmp_path: Path) -> None:
+    rows = {"a": [1.0, 2.0, 2.0, None, float("inf"), -0.0], "b": np.random.default_rng(0).normal(size=6)}
+    model = naively.fit(rows, list("xyxyxy"), columns=naively.Numeric())
+    model.save(tmp_path / "m.naively")
+    again = naively.load(tmp_path / "m.naively")
+    np.testing.assert_array_equal(again.log_joint(rows), model.log_joint(rows))
+    assert (again - model.of_rows(rows, list("xyxyxy"))).class_counts.tolist() == [0.0, 0.0]

@@ -138,7 +138,7 @@ def family_of(spec: Any) -> Family:
         return family_of(known[spec.lower()])
     raise InputError(
         f"{spec!r} is not a family: use one of Bernoulli, Categorical, Multinomial, Complement, Gaussian, LogNormal, "
-        "Poisson, Exponential."
+        "Poisson, Exponential, Numeric, Text."
     )
 
 

@@ -7,10 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from naively.kernels import Cells
+from naively.kernels import Cells, HistogramCells
 from naively.names import Numbered
 from naively.schema import Block, Schema
-from naively.statistics import ClassWeights, Moments, Nothing, Statistic, Sums, TokenCounts, ValueCounts, WordCounts
+from naively.statistics import (
+    ClassWeights,
+    Histogram,
+    Moments,
+    Nothing,
+    Statistic,
+    Sums,
+    TokenCounts,
+    ValueCounts,
+    WordCounts,
+)
 from naively.statistics.value_counts import in_order
 
 __all__ = ["CHECKS", "check_model"]
@@ -73,6 +83,26 @@ def _moments(found: Moments, n_classes: int, block: Block) -> None:
     _need(bool((found.rows >= 0).all()), "rows of moments")
 
 
+def _histogram(found: Histogram, n_classes: int, block: Block) -> None:
+    """Cells of (key, class) in order within each column; the level says how many bits the keys have lost."""
+    cells, p = found.cells, len(block.names)
+    _need(isinstance(cells, HistogramCells) and isinstance(cells.keys, np.ndarray) and cells.keys.ndim == 1, "cells")
+    n = len(cells.keys)
+    _array(cells.levels, np.int64, (p,), "levels of histograms")
+    _array(cells.offsets, np.int64, (p + 1,), "columns of histograms")
+    for name, dtype in (("keys", np.int64), ("classes", np.int32), ("weight", np.float64), ("rows", np.int64)):
+        _array(getattr(cells, name), dtype, (n,), f"{name} of histograms")
+    sizes = np.diff(cells.offsets)
+    _need(cells.offsets[0] == 0 and cells.offsets[-1] == n and bool((sizes >= 0).all()), "columns of histograms")
+    _need(bool(((cells.levels >= 0) & (cells.levels < 64)).all()), "levels of histograms")
+    inside = (cells.classes >= 0) & (cells.classes < n_classes) & (cells.rows > 0)
+    _need(found.n_classes == n_classes and 0 < found.cap <= 2**24 and bool(inside.all()), "cells of histograms")
+    column = np.repeat(np.arange(p), sizes)
+    order = np.lexsort((cells.classes, cells.keys, column))
+    same = (np.diff(column) == 0) & (cells.keys[1:] == cells.keys[:-1]) & (np.diff(cells.classes) == 0)
+    _need(bool((order == np.arange(n)).all()) and not same.any(), "order of histograms")
+
+
 def _sums(found: Sums, n_classes: int, block: Block) -> None:
     shape = (n_classes, len(block.names))
     _array(found.rows, np.int64, shape, "sums")
@@ -116,6 +146,7 @@ def _nothing(found: Nothing, n_classes: int, block: Block) -> None:
 
 # A new statistic is checked by adding it here; what is not here is not read.
 CHECKS: Mapping[type[Statistic], Callable[[Any, int, Block], None]] = {
+    Histogram: _histogram,
     Moments: _moments,
     Sums: _sums,
     ValueCounts: _value_counts,

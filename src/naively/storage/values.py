@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from naively import statistics
 from naively.errors import InputError
-from naively.kernels import Cells
+from naively.kernels import Cells, HistogramCells
 from naively.kernels.text import Vocabulary
 from naively.names import Numbered
 from naively.statistics import Statistic, WordCounts
@@ -43,6 +43,8 @@ def encode(value: Any, arrays: Arrays) -> Any:
         whole = _without_forgotten_words(value) if isinstance(value, WordCounts) else value
         found = {f.name: encode(getattr(whole, f.name), arrays) for f in fields(whole)}  # type: ignore[arg-type]
         return {"statistic": type(value).__name__, "fields": found}
+    if isinstance(value, HistogramCells):
+        return {"histogram": [encode(part, arrays) for part in value]}
     if isinstance(value, Cells):
         return {"cells": [encode(part, arrays) for part in value]}
     if isinstance(value, Vocabulary):
@@ -87,6 +89,8 @@ def decode(found: Any, arrays: Arrays) -> Any:
         return Numbered(found["numbered"])
     if set(found) == {"cells"}:
         return Cells(*decode(found["cells"], arrays))
+    if set(found) == {"histogram"}:
+        return HistogramCells(*decode(found["histogram"], arrays))
     if set(found) == {"vocabulary"}:
         return Vocabulary.from_arrays(*decode(found["vocabulary"], arrays))
     if set(found) == {"statistic", "fields"} and found["statistic"] in STATISTICS:
