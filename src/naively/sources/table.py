@@ -148,7 +148,9 @@ class MatrixTable(Table):
         return "boolean" if self.matrix.dtype == np.bool_ else "number"
 
     def numbers(self, positions: Sequence[int]) -> Numbers:
-        """Runs of neighbouring columns as views."""
+        """Runs of neighbouring columns as views; all of them are the matrix itself (a sparse one would be copied)."""
+        if isinstance(positions, range) and positions == range(self.matrix.shape[1]):
+            return Numbers((self.matrix,))
         return Numbers(tuple(self.matrix[:, start:stop] for start, stop in _runs(positions)))
 
     def coded(self, positions: Sequence[int]) -> Coded:
