@@ -118,7 +118,7 @@ def group_by_duckdb(texts: list[str], label: Labels) -> Any:
     pattern = "[\\p{L}\\p{M}\\p{N}_]+(['\u2019][\\p{L}\\p{M}\\p{N}_]+)*"
     words = f"unnest(regexp_extract_all(lower(text), '{pattern.replace(chr(39), chr(39) * 2)}'))"
     query = f"select label, word, count(*) from (select label, {words} as word from documents) group by all"
-    return connection.execute(query).to_arrow_table()
+    return connection.sql(query).to_arrow_table()
 
 
 def fasttext_of(texts: list[str], label: Labels, folder: Path) -> Callable[[], Any]:
