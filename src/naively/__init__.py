@@ -68,9 +68,13 @@ _ELSEWHERE = {
     "predict_batches": "prediction",
 }
 
+_MODULES = {"errors", "estimators", "families", "kernels", "model", "priors", "schema", "sources", "statistics"}
+
 
 def __getattr__(name: str) -> object:
     """Load a name when it is asked for: the command line's --help needs none, scikit-learn only its own faces."""
+    if name in _MODULES:
+        return import_module(f"naively.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'naively' has no attribute {name!r}")
     if name in _ESTIMATORS:
