@@ -42,7 +42,8 @@ def fit(
     >>> model.predict({"offer": [True], "length": [30]}).tolist()
     ['spam']
     """
-    if sources.is_path(X) or (sources.is_stream(X) and isinstance(y, str)):
+    whole = hasattr(X, "__arrow_c_stream__") and not isinstance(y, str)  # a reader can be taken as one table
+    if sources.is_path(X) or (sources.is_stream(X) and not whole):
         return _fit_stream(X, y, columns, prior, weight, n_jobs)
     table = sources.read(X)
     target = getattr(y, "name", None)
