@@ -107,3 +107,12 @@ def test_rows_that_no_class_allows_get_the_prior_and_a_warning() -> None:
     np.testing.assert_allclose(posterior, [[1 / 3, 2 / 3], [1.0, 0.0]])
     with pytest.warns(nb.ImpossibleRowsWarning):
         assert model.predict({"x": ["w", "u"]}).tolist() == ["b", "a"]
+
+
+def test_a_model_that_forgot_every_row_knows_nothing() -> None:
+    rows = {"a": [1.0, 2.0, 3.0], "c": ["u", "v", "u"], "w": [True, False, None]}
+    model = nb.fit(rows, ["p", "q", "q"])
+    empty = model - model
+    assert empty.class_counts.tolist() == [0.0, 0.0]
+    np.testing.assert_allclose(empty.posterior(rows), 0.5)
+    np.testing.assert_array_equal((empty + model).posterior(rows), model.posterior(rows))

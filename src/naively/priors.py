@@ -152,6 +152,8 @@ class ClassPrior:
         else:
             more = self.alpha.table(classes, ()) if isinstance(self.alpha, Dirichlet) else self.alpha
             probability = weight + more
+            if not probability.any():  # every row was forgotten: nothing speaks for any class
+                probability = np.ones(len(classes))
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(probability) - np.log(probability.sum()))
 
