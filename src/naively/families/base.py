@@ -3,6 +3,8 @@
 statistic, accepts      what it counts, and in which columns
 estimate                statistics → parameters, under the prior
 log_likelihood          rows and parameters → log p(x | c), one row per x and one column per class
+structure               what the estimate fixes by looking at the labels, or at which words there are: bins, vocabulary
+leave_one_out           counted rows → log p(x | c) of each, as if it had not been counted
 linear                  weights of the linear form, where there is one
 sample                  parameters and classes → plausible columns
 """
@@ -65,12 +67,35 @@ class Family(ABC):
         return x
 
     @abstractmethod
-    def estimate(self, stats: Any, classes: Sequence[Any]) -> Any:
-        """Parameters from statistics."""
+    def estimate(self, stats: Any, classes: Sequence[Any], structure: Any = None) -> Any:
+        """Parameters from statistics; a `structure` that is given is kept and not chosen anew."""
 
     @abstractmethod
     def log_likelihood(self, x: Any, parameters: Any, out: NDArray[np.float64], n_jobs: int = 1) -> None:
         """Add log p(x | c) to `out`, (row, class). A missing value adds nothing."""
+
+    def structure(self, stats: Any, classes: Sequence[Any]) -> Any:
+        """What `estimate` would choose by the labels or the pooled counts, to be kept; None where there is nothing."""
+        return None
+
+    @abstractmethod
+    def leave_one_out(
+        self,
+        x: Any,
+        stats: Any,
+        classes: Sequence[Any],
+        structure: Any,
+        label: NDArray[np.integer],
+        weight: NDArray[np.float64],
+        rows: NDArray[np.integer],
+        out: NDArray[np.float64],
+        n_jobs: int = 1,
+    ) -> None:
+        """Add log p(x | c) of counted rows to `out`, each estimated, given the structure, without the row itself.
+
+        `out` is (row, column, class), with a single column for joint families and texts. Row i leaves the class
+        `label[i]` with `weight[i]` and as `rows[i]` rows, at most what it has there. A missing value adds nothing.
+        """
 
     def linear(self, parameters: Any, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Weights and bias of log p(x | of) − log p(x | against) as a linear function of x."""

@@ -24,12 +24,13 @@ from numpy.typing import NDArray
 
 from naively import kernels
 from naively.families.base import Family, LinearPart, Support
+from naively.families.left_out import Leaving, Slots, dense_numbers
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form
 from naively.families.multinomial import TokenParameters, difference, lend_to_empty
 from naively.kernels import Cells
 from naively.priors import pseudo_count
 from naively.statistics import ClassWeights, Numbers, TokenCounts
-from naively.statistics.cells import class_of_cells, sum_by_class
+from naively.statistics.cells import class_of_cells, sum_by_class, table_of_cells
 
 __all__ = ["Bernoulli", "bernoulli_form"]
 
@@ -66,7 +67,7 @@ class Bernoulli(Family):
         """Only 0 and 1."""
         return "binary"
 
-    def estimate(self, stats: TokenCounts, classes: Sequence[Any]) -> TokenParameters:
+    def estimate(self, stats: TokenCounts, classes: Sequence[Any], structure: Any = None) -> TokenParameters:
         """Equation (2), as the linear form (4)."""
         gaps = np.bincount(stats.missing.index, weights=stats.missing.rows, minlength=stats.n_tokens)
         known = gaps < stats.seen.rows.sum()
@@ -78,6 +79,34 @@ class Bernoulli(Family):
     ) -> None:
         """Equation (3)."""
         parameters.form.add_to(out, x, n_jobs)
+
+    def leave_one_out(
+        self,
+        x: Numbers,
+        stats: TokenCounts,
+        classes: Sequence[Any],
+        structure: None,
+        label: NDArray[np.integer],
+        weight: NDArray[np.float64],
+        rows: NDArray[np.integer],
+        out: NDArray[np.float64],
+        n_jobs: int = 1,
+    ) -> None:
+        """Equation (2) without the row: a coin is a column of two values, 0 and 1."""
+        one, zero, one_rows, zero_rows = _sides(stats)
+        a, b = (np.broadcast_to(np.asarray(prior), len(one)) for prior in (self.a, self.b))
+        alpha = np.stack([b, a], axis=1).reshape(-1, 1)
+        slots = Slots(
+            weight=np.stack([zero, one], axis=1).reshape(-1, stats.n_classes),
+            rows=np.stack([zero_rows, one_rows], axis=1).reshape(-1, stats.n_classes),
+            alpha=np.broadcast_to(alpha, (len(alpha), stats.n_classes)),
+            whole_alpha=np.broadcast_to((a + b)[:, None], one.shape),
+            starts=np.arange(0, len(alpha), 2),
+            lasting=np.repeat((one_rows + zero_rows).sum(axis=1), 2),
+        )
+        values = dense_numbers(x)
+        slot = np.where(np.isnan(values), -1, slots.starts + (values != 0))
+        slots.leave_one_out(slot.astype(np.intp), Leaving.of(label, weight, rows), out)
 
     def linear(self, parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """(5.28) and the columns' share of (5.29) of document 004."""
@@ -104,6 +133,17 @@ def bernoulli_form(
     if isinstance(a, float) and isinstance(b, float) and len(known) * seen.n_classes > DENSE:
         return _sparse(ones, a, b)
     return _dense(ones, *(np.broadcast_to(np.asarray(prior), known.shape) for prior in (a, b)))
+
+
+def _sides(stats: TokenCounts) -> tuple[NDArray[Any], ...]:
+    """Weight of the ones and of the zeros, and the rows of each, (column, class)."""
+    present = [stats.cells.sums[-1], stats.cells.rows]
+    one, one_rows = (table_of_cells(stats.cells, stats.n_tokens, values).T for values in present)
+    absent = [stats.missing.sums[0], stats.missing.rows]
+    gap, gap_rows = (table_of_cells(stats.missing, stats.n_tokens, values).T for values in absent)
+    zero_rows = stats.seen.rows - one_rows - gap_rows
+    zero = np.where(zero_rows > 0, stats.seen.weight - one - gap, 0.0)
+    return one, zero, one_rows.astype(np.int64), zero_rows.astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

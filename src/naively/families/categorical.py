@@ -23,6 +23,9 @@ from numpy.typing import NDArray
 from naively import kernels
 from naively.errors import InputError
 from naively.families.base import Family, Kind, LinearPart
+from naively.families.left_out import Leaving
+from naively.families.left_out_tokens import multinomial_left_out
+from naively.families.left_out_values import CountedValues, shared_tokens, slots_of, values_as_slots
 from naively.priors import alpha_of, pseudo_counts
 from naively.statistics import Coded, Value, ValueCounts, Values
 from naively.statistics.value_counts import in_order
@@ -82,23 +85,27 @@ class Categorical(Family):
         """Any column can be counted by its values."""
         return True
 
-    def estimate(self, stats: ValueCounts, classes: Sequence[Any]) -> CategoricalParameters:
+    def estimate(self, stats: ValueCounts, classes: Sequence[Any], structure: Any = None) -> CategoricalParameters:
         """Equation (2), per column."""
-        table = stats.table().T
+        fitted = [(c.values, _log_probability(c.weight, c.alpha)) for c in self._counted(stats, classes)]
+        if self.shared:
+            fitted *= len(stats.values)
+        return CategoricalParameters.of(tuple(v for v, _ in fitted), tuple(t for _, t in fitted))
+
+    def _counted(self, stats: ValueCounts, classes: Sequence[Any]) -> list[CountedValues]:
+        """The counts of each column, or those of all together if they share them, with the values declared."""
+        weight, rows = stats.table().T, stats.table(rows=True).T.astype(np.int64)
         columns = [
-            (values, table[start : start + len(values)])
+            (values, weight[start : start + len(values)], rows[start : start + len(values)])
             for values, start in zip(stats.values, stats.offsets, strict=False)
         ]
-        if self.shared:
-            columns = [_added_up(columns)] * len(columns)
-        fitted = []
-        for j, (values, counts) in enumerate(columns[:1] if self.shared else columns):
+        counted = []
+        for j, column in enumerate([_added_up(columns)] if self.shared and columns else columns):
             declared = self.values if self.sizes is None else tuple(range(self.sizes[j]))
-            named, full = _with_declared(values, counts, declared)
-            fitted.append((named, _log_probability(full, pseudo_counts(self.alpha, named, classes))))
-        if self.shared:
-            fitted *= len(columns)
-        return CategoricalParameters.of(tuple(v for v, _ in fitted), tuple(t for _, t in fitted))
+            named, total, in_rows = _with_declared(*column, declared)
+            alpha = pseudo_counts(self.alpha, named, classes)
+            counted.append(CountedValues(named, total, in_rows, alpha, frozenset(declared or ())))
+        return counted
 
     def log_likelihood(
         self, x: Coded, parameters: CategoricalParameters, out: NDArray[np.float64], n_jobs: int = 1
@@ -115,6 +122,27 @@ class Categorical(Family):
             ]
             sizes = np.array([len(table) for table in tables], dtype=np.int64)
             kernels.score_codes(codes, sizes, np.ascontiguousarray(np.concatenate(tables)), out, n_jobs)
+
+    def leave_one_out(
+        self,
+        x: Coded,
+        stats: ValueCounts,
+        classes: Sequence[Any],
+        structure: None,
+        label: NDArray[np.integer],
+        weight: NDArray[np.float64],
+        rows: NDArray[np.integer],
+        out: NDArray[np.float64],
+        n_jobs: int = 1,
+    ) -> None:
+        """Equation (2) without the row; shared columns are one die, and each value of the row a roll of it."""
+        leaving, fitted = Leaving.of(label, weight, rows), self._counted(stats, classes)
+        slot = slots_of(x, fitted, leaving)
+        if not self.shared:
+            values_as_slots(fitted).leave_one_out(slot, leaving, out)
+            return
+        entries, tokens, form = shared_tokens(fitted[0], slot)
+        out[:, 0] += multinomial_left_out(entries, tokens, form, leaving)
 
     def linear(self, parameters: CategoricalParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """One weight per column and value (one-hot), log θ_of − log θ_against; no bias."""
@@ -142,25 +170,32 @@ class Categorical(Family):
         return columns
 
 
-def _added_up(columns: list[tuple[Values, NDArray[np.float64]]]) -> tuple[Values, NDArray[np.float64]]:
+Column = tuple[Values, NDArray[np.float64], NDArray[np.int64]]
+
+
+def _added_up(columns: list[Column]) -> Column:
     """The counts of several columns over the union of their values."""
-    union = in_order({value for values, _ in columns for value in values})
+    union = in_order({value for values, _, _ in columns for value in values})
     place = {value: k for k, value in enumerate(union)}
-    total = np.zeros((len(union), columns[0][1].shape[1]))
-    for values, counts in columns:
-        total[[place[value] for value in values]] += counts
-    return union, total
+    shape = (len(union), columns[0][1].shape[1])
+    weight, rows = np.zeros(shape), np.zeros(shape, np.int64)
+    for values, own_weight, own_rows in columns:
+        at = [place[value] for value in values]
+        weight[at] += own_weight
+        rows[at] += own_rows
+    return union, weight, rows
 
 
 def _with_declared(
-    values: Values, counts: NDArray[np.float64], declared: Values | None
-) -> tuple[Values, NDArray[np.float64]]:
+    values: Values, weight: NDArray[np.float64], rows: NDArray[np.int64], declared: Values | None
+) -> Column:
     """Values seen and values declared, with zero counts for those never seen."""
     if declared is None:
-        return values, counts
+        return values, weight, rows
     seen = set(values)
     more = tuple(value for value in declared if value not in seen)
-    return values + more, np.concatenate([counts, np.zeros((len(more), counts.shape[1]))])
+    none = np.zeros((len(more), weight.shape[1]))
+    return values + more, np.concatenate([weight, none]), np.concatenate([rows, none.astype(np.int64)])
 
 
 def _log_probability(counts: NDArray[np.float64], alpha: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from naively.errors import InputError
 from naively.families.base import Family, LinearPart, Support
+from naively.families.left_out import Leaving
+from naively.families.left_out_tokens import Entries, Tokens, complement_left_out, normed_left_out
 from naively.families.linear_form import LogLinear, dense_form, sparse_form
 from naively.families.multinomial import TokenParameters, difference
 from naively.kernels import Cells
@@ -62,21 +64,51 @@ class Complement(Family):
         """One set of weights over all columns of the block."""
         return True
 
-    def estimate(self, stats: TokenCounts, classes: Sequence[Any]) -> TokenParameters:
+    def estimate(self, stats: TokenCounts, classes: Sequence[Any], structure: Any = None) -> TokenParameters:
         """Equation (1) as a linear form; dense if normalised by (3)."""
-        named = isinstance(self.alpha, Dirichlet)
-        alpha = pseudo_counts(self.alpha, stats.tokens if named else range(stats.n_tokens), classes)
-        alpha = np.broadcast_to(alpha, (stats.n_tokens,))
+        alpha = self._alpha(stats, classes)
         every = np.ones(stats.n_tokens, dtype=np.bool_)
         make = _normed if self.norm else complement_form
         form = make(stats.cells, alpha, stats.known() if self.unseen == "ignore" else every, every)
         return TokenParameters(form, stats.n_tokens, np.zeros(stats.n_classes))
+
+    def _alpha(self, stats: TokenCounts, classes: Sequence[Any]) -> NDArray[np.float64]:
+        """Pseudo-counts, (token,)."""
+        named = isinstance(self.alpha, Dirichlet)
+        alpha = pseudo_counts(self.alpha, stats.tokens if named else range(stats.n_tokens), classes)
+        return np.broadcast_to(alpha, (stats.n_tokens,))
 
     def log_likelihood(
         self, x: Numbers, parameters: TokenParameters, out: NDArray[np.float64], n_jobs: int = 1
     ) -> None:
         """Equation (2); in place of a log-likelihood."""
         parameters.form.add_to(out, x, n_jobs)
+
+    def leave_one_out(
+        self,
+        x: Numbers,
+        stats: TokenCounts,
+        classes: Sequence[Any],
+        structure: None,
+        label: NDArray[np.integer],
+        weight: NDArray[np.float64],
+        rows: NDArray[np.integer],
+        out: NDArray[np.float64],
+        n_jobs: int = 1,
+    ) -> None:
+        """Equation (1) without the row's tokens, which leave the counts of all *other* classes."""
+        alpha = self._alpha(stats, classes)
+        ignore = np.full(stats.n_tokens, self.unseen == "ignore")
+        whole = np.broadcast_to(alpha.sum(), (stats.n_classes,))
+        tokens = Tokens(stats.cells, alpha, whole, stats.known() | ~ignore, fades=ignore, shrinks=False)
+        entries, leaving = Entries.of_numbers(x), Leaving.of(label, weight, rows)
+        if not self.norm:
+            out[:, 0] += complement_left_out(entries, tokens, leaving)
+            return
+        if not (alpha > 0).all():
+            raise InputError("Complement(norm=True) needs alpha > 0: a row that leaves may take the last of a token.")
+        table = stats.occurrences()
+        out[:, 0] += normed_left_out(entries, tokens, leaving, (table.sum(axis=0) - table + alpha).T)
 
     def linear(self, parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Weights −log θ̃_k,of + log θ̃_k,against; no bias."""

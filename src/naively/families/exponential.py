@@ -20,7 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.families.base import Family, Support
-from naively.families.poisson import rate_of
+from naively.families.left_out import Leaving, dense_numbers
+from naively.families.left_out_numbers import SumsWithout
+from naively.families.poisson import rate_of, ratio_of
 from naively.priors import pseudo_count
 from naively.statistics import Numbers, Sums
 
@@ -52,7 +54,7 @@ class Exponential(Family):
         """Numbers from zero on."""
         return "non-negative"
 
-    def estimate(self, stats: Sums, classes: Sequence[Any]) -> NDArray[np.float64]:
+    def estimate(self, stats: Sums, classes: Sequence[Any], structure: Any = None) -> NDArray[np.float64]:
         """Equation (2), (class, column); 1 where all is zero, infinite where only this class is."""
         n, s = stats.weight, stats.total
         seen = n.sum(axis=0)
@@ -80,6 +82,40 @@ class Exponential(Family):
                 out[:, c] += present @ log_rate - exponent.sum(axis=1)
                 impossible = (values[:, point] > 0).any(axis=1)
                 out[impossible, c] = -np.inf
+
+    def leave_one_out(
+        self,
+        x: Numbers,
+        stats: Sums,
+        classes: Sequence[Any],
+        structure: None,
+        label: NDArray[np.integer],
+        weight: NDArray[np.float64],
+        rows: NDArray[np.integer],
+        out: NDArray[np.float64],
+        n_jobs: int = 1,
+    ) -> None:
+        """Equation (2) without the row, which the mean of the column that is the prior's loses too; and (3)."""
+        values = dense_numbers(x)
+        left = SumsWithout.of(stats, values, Leaving.of(label, weight, rows))
+        there, waits = ~np.isnan(values), np.nan_to_num(values)
+        seen = left.whole_weight
+        mean = np.divide(left.whole_total, seen, out=np.zeros_like(seen), where=seen > 0)
+        b = self.a * mean if self.b is None else np.full_like(mean, self.b)
+        for c in range(stats.n_classes):
+            mine = (label == c)[:, None]
+            n, s = np.where(mine, left.weight, stats.weight[c]), np.where(mine, left.total, stats.total[c])
+            in_class = np.where(mine, left.rows, stats.rows[c]) > 0
+            rate = ratio_of(
+                np.where(in_class, n, left.whole_weight) + self.a, np.where(in_class, s, left.whole_total) + b
+            )
+            point = (s == 0) & in_class & (b == 0) & (mean > 0)
+            rate = np.where((mean == 0) & (b == 0), 1.0, rate)
+            with np.errstate(over="ignore"):
+                exponent = np.minimum(waits * rate, np.finfo(np.float64).max / 2)
+            score = np.log(np.where(point | (rate == 0), 1.0, rate)) - np.where(point, 0.0, exponent)
+            score = np.where(point & (waits > 0), -np.inf, score)
+            out[:, :, c] += np.where(there, score, 0.0)
 
     def sample(
         self, parameters: NDArray[np.float64], label: NDArray[np.intp], generator: np.random.Generator

@@ -25,12 +25,15 @@ from numpy.typing import NDArray
 from naively import kernels
 from naively.errors import InputError
 from naively.families.base import Family
+from naively.families.left_out import Leaving, dense_numbers, others
+from naively.families.left_out_numbers import MomentsWithout
 from naively.priors import pseudo_count
 from naively.statistics import Moments, Numbers
 
 __all__ = ["Gaussian", "GaussianParameters"]
 
 LOG_2PI = float(np.log(2 * np.pi))
+TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,27 +70,20 @@ class Gaussian(Family):
         pseudo_count("floor", self.floor)
         pseudo_count("added", self.added)
 
-    def estimate(self, stats: Moments, classes: Sequence[Any]) -> GaussianParameters:
+    def estimate(self, stats: Moments, classes: Sequence[Any], structure: Any = None) -> GaussianParameters:
         """Equations (2) and (3)."""
         mean, squares = stats.describe()
         whole = stats.pooled()
         whole_mean, whole_squares = whole.describe()
         n = stats.weight
         with np.errstate(invalid="ignore", divide="ignore"):
-            variance = squares / (n - self.ddof)
             total = np.where(whole.weight > 0, whole_squares / whole.weight, 0.0)
             within = np.where(whole.weight > 0, squares.sum(axis=0) / n.sum(axis=0), 0.0)
-        fallback = np.where(within > 0, within, total) if self.borrow else np.zeros_like(total)
-        unknown = (n <= self.ddof) | ~(squares > 0)
-        variance = np.where(unknown, fallback, variance)
-        added = self.added * total.max(initial=0.0)
-        variance = np.maximum(variance, self.floor * total) + added
-        variance = np.where(stats.rows > 0, variance, total + added)
-        constant = ~(variance >= np.finfo(np.float64).tiny)
+        added = np.asarray(self.added * total.max(initial=0.0))
         return GaussianParameters(
             mean=np.where(stats.rows > 0, mean, whole_mean),
-            variance=np.where(constant, 1.0, variance),
-            constant=~(total[0] + added >= np.finfo(np.float64).tiny),
+            variance=self._variance(n, squares, stats.rows > 0, total, within, added),
+            constant=~(total[0] + added >= TINY),
         )
 
     def log_likelihood(
@@ -107,12 +103,67 @@ class Gaussian(Family):
                     raise InfiniteValueError(place.start + j)
                 out -= 0.5 * LOG_2PI * ~np.isnan(piece[:, j : j + 1])
 
+    def leave_one_out(
+        self,
+        x: Numbers,
+        stats: Moments,
+        classes: Sequence[Any],
+        structure: None,
+        label: NDArray[np.integer],
+        weight: NDArray[np.float64],
+        rows: NDArray[np.integer],
+        out: NDArray[np.float64],
+        n_jobs: int = 1,
+    ) -> None:
+        """Equations (2) to (4) without the row, which what is lent, the floor and what is added lose too."""
+        values, leaving = dense_numbers(self.transform(x)), Leaving.of(label, weight, rows)
+        own = MomentsWithout.own(stats, values, leaving)
+        pooled = MomentsWithout.pooled(stats, values, leaving)
+        mean, squares = stats.describe()
+        whole = np.maximum(others(stats.weight)[leaving.label] + own.weight, 1e-300)
+        within = np.where(pooled.weight > 0, (others(squares)[leaving.label] + own.squares) / whole, 0.0)
+        total = np.where(pooled.weight > 0, pooled.squares / np.maximum(pooled.weight, 1e-300), 0.0)
+        added = self.added * total.max(axis=1, initial=0.0, keepdims=True)
+        constant = ~(total + added >= TINY)
+        there = ~np.isnan(values)
+        for c in range(stats.n_classes):
+            mine = (leaving.label == c)[:, None]
+            in_class = np.where(mine, own.rows, stats.rows[c]) > 0
+            n, spread = np.where(mine, own.weight, stats.weight[c]), np.where(mine, own.squares, squares[c])
+            variance = self._variance(n, spread, in_class, total, within, added)
+            centre = np.where(in_class, np.where(mine, own.mean, mean[c]), pooled.mean)
+            score = -0.5 * (LOG_2PI + np.log(variance) + _square_of(values - centre, variance))
+            out[:, :, c] += np.where(there, np.where(constant, -0.5 * LOG_2PI, score), 0.0)
+
+    def _variance(
+        self,
+        n: NDArray[np.float64],
+        squares: NDArray[np.float64],
+        there: NDArray[np.bool_],
+        total: NDArray[np.float64],
+        within: NDArray[np.float64],
+        added: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Equation (3), or what takes its place; 1 where there is no spread at all."""
+        fallback = np.where(within > 0, within, total) if self.borrow else np.zeros_like(total)
+        unknown = (n <= self.ddof) | ~(squares > 0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            variance = np.where(unknown, fallback, squares / (n - self.ddof))
+        variance = np.maximum(variance, self.floor * total) + added
+        variance = np.where(there, variance, total + added)
+        return np.where(variance >= TINY, variance, 1.0)
+
     def sample(
         self, parameters: GaussianParameters, label: NDArray[np.intp], generator: np.random.Generator
     ) -> list[NDArray[Any]]:
         """Draw from (1)."""
         mean, deviation = parameters.mean[label], np.sqrt(parameters.variance[label])
         return list(generator.normal(mean, deviation).T)
+
+
+def _square_of(distance: NDArray[np.float64], variance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """distance² / variance, finite for any finite numbers."""
+    return np.square(np.clip(distance / np.sqrt(variance), -1e150, 1e150))
 
 
 def _floats(x: NDArray[Any]) -> NDArray[Any]:

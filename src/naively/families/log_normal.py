@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from naively.families.base import Support
 from naively.families.gaussian import Gaussian, GaussianParameters
+from naively.families.left_out import dense_numbers
 from naively.statistics import Moments, Numbers
 
 __all__ = ["LogNormal"]
@@ -50,6 +52,22 @@ class LogNormal(Gaussian):
         super().log_likelihood(logs, parameters, out, n_jobs)
         for piece in logs.pieces:
             out -= np.nansum(piece, axis=1)[:, None]
+
+    def leave_one_out(
+        self,
+        x: Numbers,
+        stats: Moments,
+        classes: Sequence[Any],
+        structure: None,
+        label: NDArray[np.integer],
+        weight: NDArray[np.float64],
+        rows: NDArray[np.integer],
+        out: NDArray[np.float64],
+        n_jobs: int = 1,
+    ) -> None:
+        """As Gaussian of log x, less log x."""
+        super().leave_one_out(x, stats, classes, structure, label, weight, rows, out, n_jobs)
+        out -= np.nan_to_num(dense_numbers(self.transform(x)))[:, :, None]
 
     def sample(
         self, parameters: GaussianParameters, label: NDArray[np.intp], generator: np.random.Generator

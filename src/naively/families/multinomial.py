@@ -27,6 +27,8 @@ from numpy.typing import NDArray
 
 from naively.errors import InputError
 from naively.families.base import Family, LinearPart, Support
+from naively.families.left_out import Leaving
+from naively.families.left_out_tokens import Entries, Tokens, multinomial_left_out
 from naively.families.linear_form import LogLinear, dense_form, sparse_form
 from naively.kernels import Cells
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
@@ -77,16 +79,19 @@ class Multinomial(Family):
         """One distribution over all columns of the block."""
         return True
 
-    def estimate(self, stats: TokenCounts, classes: Sequence[Any]) -> TokenParameters:
+    def estimate(self, stats: TokenCounts, classes: Sequence[Any], structure: Any = None) -> TokenParameters:
         """Equation (2) as a linear form, by (4) if alpha is one positive number."""
-        named = isinstance(self.alpha, Dirichlet)
-        alpha = pseudo_counts(self.alpha, stats.tokens if named else range(stats.n_tokens), classes)
-        if alpha.ndim < 2:
-            alpha = np.broadcast_to(alpha, (stats.n_tokens,))
+        alpha = self._alpha(stats, classes)
         every = np.ones(stats.n_tokens, dtype=np.bool_)
         form = multinomial_form(stats.cells, alpha, stats.known() if self.unseen == "ignore" else every, every)
         rows = np.maximum(stats.seen.weight, 1e-300)
         return TokenParameters(form, stats.n_tokens, class_sums(stats.cells, 0) / rows)
+
+    def _alpha(self, stats: TokenCounts, classes: Sequence[Any]) -> NDArray[np.float64]:
+        """Pseudo-counts, (token,) or (token, class)."""
+        named = isinstance(self.alpha, Dirichlet)
+        alpha = pseudo_counts(self.alpha, stats.tokens if named else range(stats.n_tokens), classes)
+        return np.broadcast_to(alpha, (stats.n_tokens,)) if alpha.ndim < 2 else alpha
 
     def log_likelihood(
         self, x: Numbers, parameters: TokenParameters, out: NDArray[np.float64], n_jobs: int = 1
@@ -95,6 +100,30 @@ class Multinomial(Family):
         parameters.form.add_to(out, x, n_jobs)
         if self.coefficient:
             out += log_coefficient(x)[:, None]
+
+    def leave_one_out(
+        self,
+        x: Numbers,
+        stats: TokenCounts,
+        classes: Sequence[Any],
+        structure: None,
+        label: NDArray[np.integer],
+        weight: NDArray[np.float64],
+        rows: NDArray[np.integer],
+        out: NDArray[np.float64],
+        n_jobs: int = 1,
+    ) -> None:
+        """Equation (2) without the row's tokens; see `left_out_tokens`."""
+        alpha = self._alpha(stats, classes)
+        ignore = np.full(stats.n_tokens, self.unseen == "ignore")
+        known = stats.known() | ~ignore
+        whole = np.broadcast_to(alpha.sum(axis=0), (stats.n_classes,))
+        tokens = Tokens(stats.cells, alpha, whole, known, fades=ignore, shrinks=False)
+        form = self.estimate(stats, classes).form
+        leaving = Leaving.of(label, weight, rows)
+        out[:, 0] += multinomial_left_out(Entries.of_numbers(x), tokens, form, leaving)
+        if self.coefficient:
+            out[:, 0] += log_coefficient(x)[:, None]
 
     def linear(self, parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Weights log θ_k,of − log θ_k,against; no bias."""

@@ -31,11 +31,12 @@ from numpy.typing import NDArray
 
 from naively import kernels
 from naively.families.base import Family
+from naively.families.left_out import Leaving, Slots, dense_numbers
 from naively.priors import pseudo_count
 from naively.statistics import Histogram, Numbers
 from naively.statistics.blocks import is_sparse
 
-__all__ = ["Numeric", "NumericParameters"]
+__all__ = ["Cuts", "Numeric", "NumericParameters"]
 
 LARGEST = float(np.finfo(np.float64).max)
 
@@ -65,6 +66,31 @@ class NumericParameters:
         return self.log_probability[self.offsets[j] + j : self.offsets[j + 1] + j + 1]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Cuts:
+    """The structure of `Numeric`: the cuts of all columns, and where those of each column begin."""
+
+    cuts: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+
+    def bins_of(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
+        """The bin of each value (row, column) among all bins, −1 where it is missing."""
+        bins = np.empty(values.shape, dtype=np.intp)
+        for j in range(values.shape[1]):
+            start, stop = int(self.offsets[j]), int(self.offsets[j + 1])
+            bins[:, j] = start + j + np.searchsorted(self.cuts[start:stop], values[:, j], side="right")
+        return np.where(np.isnan(values), -1, bins)
+
+    def bins_of_cells(self, stats: Histogram) -> NDArray[np.intp]:
+        """The bin of each cell of a histogram, by the smallest number of its key."""
+        ends, low = stats.cells.offsets, stats.values
+        found = np.empty(len(low), dtype=np.intp)
+        for j in range(stats.n_columns):
+            own, cuts = slice(ends[j], ends[j + 1]), self.cuts[self.offsets[j] : self.offsets[j + 1]]
+            found[own] = self.offsets[j] + j + np.searchsorted(cuts, low[own], side="right")
+        return found
+
+
 @dataclass(frozen=True)
 class Numeric(Family):
     """Numbers of any distribution: nothing to scale, transform or choose.
@@ -84,11 +110,14 @@ class Numeric(Family):
     def __post_init__(self) -> None:
         pseudo_count("alpha", self.alpha)
 
-    def estimate(self, stats: Histogram, classes: Sequence[Any]) -> NumericParameters:
-        """The cuts, and equation (2)."""
+    def estimate(self, stats: Histogram, classes: Sequence[Any], structure: Cuts | None = None) -> NumericParameters:
+        """The cuts, unless they are given, and equation (2)."""
         cells, column = stats.cells, stats.column
         low, high = kernels.key_values(cells.keys, cells.levels[column])
-        cuts, offsets, bin_of = _cuts(stats, column, low, high)
+        if structure is None:
+            cuts, offsets, bin_of = _cuts(stats, column, low, high)
+        else:
+            cuts, offsets, bin_of = structure.cuts, structure.offsets, structure.bins_of_cells(stats)
         n_bins = len(cuts) + stats.n_columns
         counts = np.bincount(bin_of * stats.n_classes + cells.classes, cells.weight, n_bins * stats.n_classes)
         table = counts.reshape(n_bins, stats.n_classes).astype(np.float64)
@@ -108,6 +137,44 @@ class Numeric(Family):
             bins = slice(offsets[0] + place.start, offsets[-1] + place.stop)
             cuts = parameters.cuts[offsets[0] : offsets[-1]]
             kernels.score_bins(pieces, cuts, offsets - offsets[0], parameters.log_probability[bins], out, n_jobs)
+
+    def structure(self, stats: Histogram, classes: Sequence[Any]) -> Cuts:
+        """The cuts."""
+        column = stats.column
+        low, high = kernels.key_values(stats.cells.keys, stats.cells.levels[column])
+        return Cuts(*_cuts(stats, column, low, high)[:2])
+
+    def leave_one_out(
+        self,
+        x: Numbers,
+        stats: Histogram,
+        classes: Sequence[Any],
+        structure: Cuts | None,
+        label: NDArray[np.integer],
+        weight: NDArray[np.float64],
+        rows: NDArray[np.integer],
+        out: NDArray[np.float64],
+        n_jobs: int = 1,
+    ) -> None:
+        """Equation (2) without the row, in the bins of the structure."""
+        found = self.structure(stats, classes) if structure is None else structure
+        bin_of = found.bins_of_cells(stats)
+        n_bins, shape = len(found.cuts) + stats.n_columns, (-1, stats.n_classes)
+        place = bin_of * stats.n_classes + stats.cells.classes
+        counted = np.bincount(place, stats.cells.weight, n_bins * stats.n_classes).reshape(shape)
+        in_rows = np.bincount(place, stats.cells.rows, n_bins * stats.n_classes).reshape(shape).astype(np.int64)
+        starts = found.offsets[:-1] + np.arange(stats.n_columns)
+        seen = (in_rows.sum(axis=1) > 0).astype(np.float64)
+        bins = np.add.reduceat(seen, starts) if len(starts) else np.zeros(0)
+        slots = Slots(
+            weight=counted.astype(np.float64),
+            rows=in_rows,
+            alpha=np.full(counted.shape, self.alpha),
+            whole_alpha=np.repeat(self.alpha * bins[:, None], stats.n_classes, axis=1),
+            starts=starts.astype(np.intp),
+            lasting=in_rows.sum(axis=1),
+        )
+        slots.leave_one_out(found.bins_of(dense_numbers(x)), Leaving.of(label, weight, rows), out)
 
     def sample(
         self, parameters: NumericParameters, label: NDArray[np.intp], generator: np.random.Generator

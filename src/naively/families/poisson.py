@@ -20,10 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.families.base import Family, Support
+from naively.families.left_out import Leaving, dense_numbers
+from naively.families.left_out_numbers import SumsWithout
 from naively.priors import pseudo_count
 from naively.statistics import Numbers, Sums
 
-__all__ = ["Poisson", "rate_of"]
+__all__ = ["Poisson", "rate_of", "ratio_of"]
 
 
 def rate_of(
@@ -32,6 +34,11 @@ def rate_of(
     """(events + a) / (exposure + b) per class and column; a class without rows takes the rate of all together."""
     whole = (events.sum(axis=0) + a, exposure.sum(axis=0) + b)
     events, exposure = np.where(rows > 0, events + a, whole[0]), np.where(rows > 0, exposure + b, whole[1])
+    return ratio_of(events, exposure)
+
+
+def ratio_of(events: NDArray[np.float64], exposure: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Events by exposure, finite; 0 where there was none."""
     with np.errstate(over="ignore"):  # an exposure of 1e-320
         rate = np.divide(events, exposure, out=np.zeros_like(events), where=exposure > 0)
     return np.minimum(rate, np.finfo(np.float64).max)
@@ -61,7 +68,7 @@ class Poisson(Family):
         """Whole numbers from zero on."""
         return "count"
 
-    def estimate(self, stats: Sums, classes: Sequence[Any]) -> NDArray[np.float64]:
+    def estimate(self, stats: Sums, classes: Sequence[Any], structure: Any = None) -> NDArray[np.float64]:
         """Equation (2), (class, column)."""
         return rate_of(stats.total, stats.weight, self.a, self.b, stats.rows)
 
@@ -77,6 +84,34 @@ class Poisson(Family):
             out -= gammaln(counts + 1.0).sum(axis=1)[:, None]
             for c, rate in enumerate(parameters[:, place]):
                 out[:, c] += xlogy(counts, rate).sum(axis=1) - present @ rate
+
+    def leave_one_out(
+        self,
+        x: Numbers,
+        stats: Sums,
+        classes: Sequence[Any],
+        structure: None,
+        label: NDArray[np.integer],
+        weight: NDArray[np.float64],
+        rows: NDArray[np.integer],
+        out: NDArray[np.float64],
+        n_jobs: int = 1,
+    ) -> None:
+        """Equation (2) without the row, and (3)."""
+        from scipy.special import gammaln, xlogy
+
+        values = dense_numbers(x)
+        left = SumsWithout.of(stats, values, Leaving.of(label, weight, rows))
+        there, counts = ~np.isnan(values), np.nan_to_num(values)
+        for c in range(stats.n_classes):
+            mine = (label == c)[:, None]
+            events, exposure = np.where(mine, left.total, stats.total[c]), np.where(mine, left.weight, stats.weight[c])
+            in_class = np.where(mine, left.rows, stats.rows[c]) > 0
+            rate = ratio_of(
+                np.where(in_class, events, left.whole_total) + self.a,
+                np.where(in_class, exposure, left.whole_weight) + self.b,
+            )
+            out[:, :, c] += np.where(there, xlogy(counts, rate) - rate - gammaln(counts + 1.0), 0.0)
 
     def sample(
         self, parameters: NDArray[np.float64], label: NDArray[np.intp], generator: np.random.Generator

@@ -25,10 +25,13 @@ from naively.errors import InputError
 from naively.families.base import Family, LinearPart
 from naively.families.bernoulli import bernoulli_form
 from naively.families.complement import complement_form
+from naively.families.left_out import Leaving
+from naively.families.left_out_coins import coins_left_out
+from naively.families.left_out_tokens import Entries, Tokens, complement_left_out, multinomial_left_out
 from naively.families.linear_form import LinearForm, LogLinear
 from naively.families.multinomial import multinomial_form
 from naively.kernels import Cells
-from naively.kernels.text import Options, score_text, score_text_table
+from naively.kernels.text import Options, score_text, score_text_table, token_rows
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Texts, WordCounts
 from naively.statistics.cells import class_sums
@@ -107,9 +110,9 @@ class Text(Family):
             raise InputError(f"Text: {error}") from None
         return Reading(options, self.tokens if callable(self.tokens) else None)
 
-    def estimate(self, stats: WordCounts, classes: Sequence[Any]) -> TextParameters:
+    def estimate(self, stats: WordCounts, classes: Sequence[Any], structure: Any = None) -> TextParameters:
         """Equations (1) to (4), over the words in force."""
-        cells, known = self._in_force(stats)
+        cells, known = self._in_force(stats, structure)
         if self.model == "bernoulli":
             form = bernoulli_form(cells, Cells.empty(stats.n_classes, 1), stats.seen, known, self.alpha, self.alpha)
         else:
@@ -125,10 +128,22 @@ class Text(Family):
             return np.broadcast_to(pseudo_counts(self.alpha, range(len(known)), classes), known.shape)
         return pseudo_counts(self.alpha, stats.words(), classes)
 
-    def _in_force(self, stats: WordCounts) -> tuple[Cells, NDArray[np.bool_]]:
-        """The cells of the words in force, and which those are."""
+    def structure(self, stats: WordCounts, classes: Sequence[Any]) -> NDArray[np.bool_] | None:
+        """Which word numbers the cut-offs let through; None without cut-offs."""
+        cut = self.min_count > 0 or self.max_share < 1 or self.max_tokens is not None or self.vocabulary is not None
+        return self._in_force(stats)[1] if cut else None
+
+    def _in_force(
+        self, stats: WordCounts, structure: NDArray[np.bool_] | None = None
+    ) -> tuple[Cells, NDArray[np.bool_]]:
+        """The cells of the words in force, and which those are: by the cut-offs, or by a structure given."""
         cells = stats.cells
         n = stats.n_numbers()
+        if structure is not None:
+            known = np.bincount(cells.index, minlength=n) > 0
+            known[len(structure) :] = False
+            known[: len(structure)] &= structure[:n]
+            return _only(cells, known[cells.index]), known
         occurrences = np.bincount(cells.index, weights=cells.sums[0], minlength=n)
         texts = np.bincount(cells.index, weights=cells.sums[1], minlength=n).astype(np.float64)
         known = np.bincount(cells.index, minlength=n) > 0
@@ -189,6 +204,41 @@ class Text(Family):
         words = tuple(f"{names[0]}={parameters.counts.name(int(k))}" for k in known)
         offset = parameters.form.score.offset
         return LinearPart(words, weights[:, of] - weights[:, against], float(offset[of] - offset[against]))
+
+    def leave_one_out(
+        self,
+        x: Texts,
+        stats: WordCounts,
+        classes: Sequence[Any],
+        structure: NDArray[np.bool_] | None,
+        label: NDArray[np.integer],
+        weight: NDArray[np.float64],
+        rows: NDArray[np.integer],
+        out: NDArray[np.float64],
+        n_jobs: int = 1,
+    ) -> None:
+        """Equations (1) to (4) without the row's words; see `left_out_tokens` and `left_out_coins`."""
+        leaving = Leaving.of(label, weight, rows)
+        cells, known = self._in_force(stats, structure)
+        counted = cells._replace(sums=cells.sums[1:]) if self.once else cells
+        alpha = self._alpha(stats, known, classes)
+        members = np.where(known if alpha.ndim == 1 else known[:, None], alpha, 0.0)
+        whole = np.broadcast_to(members.sum(axis=0), (stats.n_classes,))
+        tokens = Tokens(counted, alpha, whole, known, fades=np.ones_like(known), shrinks=True)
+        for texts in x.columns:
+            count, index, ends = token_rows(self.reading.prepare(texts), stats.vocabulary, self.reading.options, n_jobs)
+            number = np.ones(len(count)) if self.once else count.astype(np.float64)
+            row = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+            entries = Entries(row, index.astype(np.intp), number, len(ends) - 1)
+            if self.model == "complement":
+                out[:, 0] += complement_left_out(entries, tokens, leaving)
+                continue
+            form = self.estimate(stats, classes, structure).form
+            if self.model == "multinomial":
+                out[:, 0] += multinomial_left_out(entries, tokens, form, leaving)
+            else:
+                there = ~Texts.missing(texts)
+                out[:, 0] += coins_left_out(entries, tokens, stats.seen, form, leaving, there)
 
     def sample(
         self, parameters: TextParameters, label: NDArray[np.intp], generator: np.random.Generator

@@ -28,11 +28,25 @@ class Undecided(Family):
         """Anything may come."""
         return True
 
-    def estimate(self, stats: Nothing, classes: Sequence[Any]) -> int:
+    def estimate(self, stats: Nothing, classes: Sequence[Any], structure: Any = None) -> int:
         """The number of columns is all that is known."""
         return stats.n_columns
 
     def log_likelihood(self, x: Any, parameters: int, out: NDArray[np.float64], n_jobs: int = 1) -> None:
+        """Nothing to add."""
+
+    def leave_one_out(
+        self,
+        x: Any,
+        stats: Nothing,
+        classes: Sequence[Any],
+        structure: None,
+        label: NDArray[np.integer],
+        weight: NDArray[np.float64],
+        rows: NDArray[np.integer],
+        out: NDArray[np.float64],
+        n_jobs: int = 1,
+    ) -> None:
         """Nothing to add."""
 
     def linear(self, parameters: int, names: Sequence[str], of: int, against: int) -> LinearPart:

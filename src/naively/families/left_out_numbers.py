@@ -1,0 +1,84 @@
+"""Leave-one-out for numbers: moments and sums without a row, by the same exact arithmetic that counted them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively import kernels
+from naively.families.left_out import Leaving, others
+from naively.statistics import Moments, NegativeCountError, Sums
+from naively.statistics.sums import add_pairs, two_product
+
+__all__ = ["MomentsWithout", "SumsWithout"]
+
+Floats = NDArray[np.float64]
+Wholes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MomentsWithout:
+    """Rows, weight, mean and Σ w (x − mean)² of a group without each row in turn, (row, column)."""
+
+    rows: Wholes
+    weight: Floats
+    mean: Floats
+    squares: Floats
+
+    @classmethod
+    def of(cls, rows: Wholes, state: Floats, values: Floats, leaving: Leaving) -> MomentsWithout:
+        """From the moments (row, column) of the group that each row is in."""
+        alone = np.arange(len(values), dtype=np.int32)
+        one, taken, _ = kernels.count_moments(values, alone, leaving.weight, len(values))
+        # A row may leave with part of its weight and as no row at all, which the core would take for nothing.
+        away = np.where(one > 0, np.maximum(leaving.rows[:, None], 1), 0)
+        more = np.where(one > 0, away - leaving.rows[:, None], 0)
+        left, rest = kernels.add_moments(rows + more, np.ascontiguousarray(state), away, taken, -1)
+        bad = (left < 0) | (rest[0] < -1e-9 * (1.0 + taken[0]))
+        if bad.any():
+            i, j = (int(k) for k in np.argwhere(bad)[0])
+            found = f"{left[i, j]} rows of weight {rest[0][i, j]:g} without row {i}"
+            raise NegativeCountError(int(leaving.label[i]), j, found)
+        return cls(left, rest[0], *kernels.describe_moments(left, rest))
+
+    @classmethod
+    def own(cls, stats: Moments, values: Floats, leaving: Leaving) -> MomentsWithout:
+        """The class of each row without it."""
+        return cls.of(stats.rows[leaving.label], stats.state[:, leaving.label], values, leaving)
+
+    @classmethod
+    def pooled(cls, stats: Moments, values: Floats, leaving: Leaving) -> MomentsWithout:
+        """All classes together without each row."""
+        whole, n = stats.pooled(), len(values)
+        return cls.of(np.repeat(whole.rows, n, axis=0), np.repeat(whole.state, n, axis=1), values, leaving)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SumsWithout:
+    """Rows, weight and total of the own class, and weight and total of all, without each row in turn, (row, column)."""
+
+    rows: Wholes
+    weight: Floats
+    total: Floats
+    whole_weight: Floats
+    whole_total: Floats
+
+    @classmethod
+    def of(cls, stats: Sums, values: Floats, leaving: Leaving) -> SumsWithout:
+        """Take each row out of its class; the total as two doubles, so that a large one leaves no rounding behind."""
+        label, there = leaving.label, ~np.isnan(values)
+        away = np.where(there, leaving.weight[:, None], 0.0)
+        rows = stats.rows[label] - np.where(there, leaving.rows[:, None], 0)
+        weight = stats.weight[label] - away
+        product = two_product(away, np.where(there, values, 0.0))
+        parts = stats.parts[:, label]
+        high, low = add_pairs((parts[0], parts[1]), (-product[0], -product[1]))
+        bad = (rows < 0) | (weight < -1e-9 * (1.0 + away)) | (high < -1e-9 * (1.0 + product[0]))
+        if bad.any():
+            i, j = (int(k) for k in np.argwhere(bad)[0])
+            found = f"{rows[i, j]} rows of weight {weight[i, j]:g} that add up to {high[i, j]:g}, without row {i}"
+            raise NegativeCountError(int(label[i]), j, found)
+        weight, total = np.where(rows > 0, weight, 0.0), np.where(rows > 0, high + low, 0.0)
+        return cls(rows, weight, total, others(stats.weight)[label] + weight, others(stats.total)[label] + total)
