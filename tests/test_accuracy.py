@@ -54,7 +54,7 @@ def correct_digits(found: float, wanted: Fraction) -> float:
 
 def column(x: Any, label: str = "a") -> nb.Model:
     x = np.asarray(x)
-    return nb.fit(x.reshape(-1, 1), [label] * len(x), n_jobs=1)
+    return nb.fit(x.reshape(-1, 1), [label] * len(x), columns="gaussian", n_jobs=1)
 
 
 def assert_accurate(model: nb.Model, x: list[float], label: str = "a") -> None:
@@ -119,7 +119,7 @@ def test_float32_is_summed_in_float64() -> None:
 def test_another_class_1e8_away() -> None:
     x = [v - 1000000.0 for v in NUM_ACC["NumAcc3"]]
     far = [1e8 + 0.1, 1e8 + 0.2]
-    model = nb.fit(np.reshape([*far, *x], (-1, 1)), ["far"] * 2 + ["a"] * len(x))
+    model = nb.fit(np.reshape([*far, *x], (-1, 1)), ["far"] * 2 + ["a"] * len(x), columns="gaussian")
     assert_accurate(model, x)
     assert_accurate(column(far, "far") + column(x), x)
 
@@ -151,7 +151,7 @@ def test_what_cannot_be_recovered_is_said() -> None:
 
 def test_weighted_moments() -> None:
     x, weight = [0.1, 0.7, 1e6 + 0.3], [0.3, 2.5, 1e-3]
-    stats = nb.fit(np.reshape(x, (-1, 1)), [0, 0, 0], weight=weight).statistics[0]
+    stats = nb.fit(np.reshape(x, (-1, 1)), [0, 0, 0], columns="gaussian", weight=weight).statistics[0]
     assert isinstance(stats, Moments)
     pairs = [(Fraction(w), Fraction(v)) for v, w in zip(x, weight, strict=True)]
     mean = sum((w * v for w, v in pairs), Fraction(0)) / sum((w for w, _ in pairs), Fraction(0))
@@ -245,7 +245,7 @@ def test_a_million_numbers() -> None:
     """Column k has the values 0, k mod 3 + 1 in class 0, and 5, 7 in class 1; asked at 1."""
     k = np.arange(MILLION) % 3 + 1.0
     zero = np.zeros(MILLION)
-    model = nb.fit(np.stack([zero, k, zero + 5, zero + 7]), [0, 0, 1, 1], n_jobs=2)
+    model = nb.fit(np.stack([zero, k, zero + 5, zero + 7]), [0, 0, 1, 1], columns="gaussian", n_jobs=2)
     with mpmath.workdps(40):
         wanted = [exact_log(1, 2), exact_log(1, 2)]
         for top in (1, 2, 3):

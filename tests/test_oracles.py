@@ -57,7 +57,7 @@ def test_scikit_learn_on_numbers(seed: int) -> None:
     numbers = x + generator.normal(size=x.shape)
     weight = generator.random(60) + 0.1
     theirs = naive_bayes.GaussianNB(var_smoothing=0).fit(numbers, label, sample_weight=weight)
-    ours = nb.fit(numbers, label, weight=weight)
+    ours = nb.fit(numbers, label, columns="gaussian", weight=weight)
     np.testing.assert_allclose(ours.log_joint(numbers), theirs.predict_joint_log_proba(numbers), rtol=1e-10)
 
 

@@ -27,7 +27,7 @@ from naively import (
     Poisson,
     Text,
 )
-from naively.kernels import Cells
+from naively.kernels import Cells, HistogramCells
 from naively.kernels.text import Vocabulary
 from naively.names import Numbered
 from naively.schema import Schema
@@ -59,7 +59,7 @@ LABEL = ["spam", "ham", "ham", "spam"]
 def same(a: Any, b: Any) -> bool:
     if isinstance(a, Statistic):
         return type(a) is type(b) and all(same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))  # type: ignore[arg-type]
-    if isinstance(a, Cells):
+    if isinstance(a, (Cells, HistogramCells)):
         return all(same(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, Vocabulary):
         return bool(a.words() == b.words())

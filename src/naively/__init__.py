@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from naively.model import Model, load
     from naively.prediction import predict_batches
     from naively.priors import ClassPrior, Dirichlet
+    from naively.schema import Automatic
 
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Automatic",
     "Bernoulli",
     "BernoulliNB",
     "Categorical",
@@ -60,6 +62,7 @@ __all__ = [
 
 _ESTIMATORS = {"BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB", "NaiveBayes"}
 _ELSEWHERE = {
+    "Automatic": "schema",
     "ClassPrior": "priors",
     "Dirichlet": "priors",
     "Model": "model",

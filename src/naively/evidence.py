@@ -132,7 +132,7 @@ class _Counts:
 
 def evidence_of(model: Model, column: str) -> Evidence:
     """The evidence of a column of text, or of the block of token counts that a column belongs to."""
-    for block, statistic in zip(model.schema.blocks, model.statistics, strict=True):
+    for block, statistic in zip(model.chosen.schema.blocks, model.chosen.statistics, strict=True):
         if column in block.names:
             if isinstance(block.family, (Text, Multinomial, Bernoulli)) and isinstance(
                 statistic, (WordCounts, TokenCounts)

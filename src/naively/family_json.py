@@ -32,7 +32,9 @@ def family_to_json(family: Family) -> dict[str, Any]:
     name = type(family).__name__
     if FAMILIES.get(name) is not type(family):
         raise InputError(f"{name} is not one of naively's families: a model with it cannot be written to a file.")
-    found = {f.name: getattr(family, f.name) for f in fields(family) if f.init}  # type: ignore[arg-type]
+    found = {f.name: getattr(family, f.name) for f in fields(family) if f.init}
+    if found["missing"] == "skip":
+        del found["missing"]
     return {"family": name} | {key: _plain(f"{name}({key}=…)", value) for key, value in found.items()}
 
 

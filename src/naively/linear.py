@@ -46,7 +46,7 @@ def linear_form(model: Model, of: Any = None, against: Any = None) -> Linear:
     features: dict[str, float] = {}
     bias = float(prior[first] - prior[second])
     parts = []
-    for block, fitted in zip(model.schema.blocks, model.parameters, strict=True):
+    for block, fitted in zip(model.chosen.schema.blocks, model.parameters, strict=True):
         part = block.family.linear(fitted, block.names, first, second)
         parts.append(part)
         bias += part.bias

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.errors import InputError, LostDigitsWarning
+from naively.errors import InputError, LostDigitsWarning, SchemaError
+from naively.families import Family, Kind, Undecided
 from naively.names import Names, positions_of
-from naively.schema import Block, Schema, unite
+from naively.schema import Block, Schema
 from naively.statistics import ClassWeights, Moments, NegativeCountError, Statistic, TokenCounts
 
 if TYPE_CHECKING:
     from naively.model import Model
 
-__all__ = ["added", "beside", "laid_out", "subtracted", "union_of_classes"]
+__all__ = ["added", "beside", "laid_out", "subtracted", "union_of_classes", "unite"]
 
 
 def added(a: Model, b: Model) -> Model:
@@ -141,3 +142,66 @@ def _warn_lost_digits(schema: Schema, statistics: Sequence[Statistic]) -> None:
             LostDigitsWarning,
             stacklevel=4,
         )
+
+
+def unite(a: Schema, b: Schema) -> Schema:
+    """The schema of a sum: a's, with the columns that a could not decide on as b has them."""
+    if a == b:
+        return a
+    mine, theirs = dict(a.families()), dict(b.families())
+    tokens = {name for s in (a, b) for block in s.blocks if block.family.joint for name in block.names}
+    problems = [
+        f"{name!r} only in {'the first' if name in mine else 'the second'}"
+        for name in (mine | theirs)
+        if (name not in mine or name not in theirs) and name not in tokens
+    ]
+    for name in mine.keys() & theirs.keys():
+        one, two = mine[name], theirs[name]
+        if one != two and not isinstance(one, Undecided) and not isinstance(two, Undecided):
+            problems.append(f"{name!r} is {one} in the first, {two} in the second")
+    if problems:
+        raise SchemaError("the models have different columns: " + "; ".join(sorted(problems)[:8]) + ".")
+    names = a.names if len(mine) == len(mine | theirs) else tuple(mine | theirs)
+    kinds = _kinds(b) | {n: k for n, k in _kinds(a).items() if k != "unknown"}
+    united = theirs | {n: f for n, f in mine.items() if not isinstance(f, Undecided)}
+    return Schema(names, _regroup(names, united, kinds, _joint_groups(a, b)))
+
+
+def _kinds(schema: Schema) -> dict[str, Kind]:
+    return {name: block.kind(i) for block in schema.blocks for i, name in enumerate(block.names)}
+
+
+def _joint_groups(a: Schema, b: Schema) -> list[tuple[Family, tuple[str, ...]]]:
+    """Joint blocks of both: of the same family and any column in common are one, over the union of columns."""
+    groups: list[tuple[Family, tuple[str, ...]]] = []
+    rest = [block for block in b.blocks if block.family.joint]
+    for block in a.blocks:
+        if not block.family.joint:
+            continue
+        mine = dict.fromkeys(block.names)
+        partner = [o for o in rest if o.family == block.family and (set(o.names) & set(mine) or len(rest) == 1)]
+        for other in partner[:1]:
+            rest.remove(other)
+            mine |= dict.fromkeys(other.names)
+        groups.append((block.family, tuple(mine)))
+    if rest:
+        raise SchemaError(
+            f"the second model counts {', '.join(rest[0].names[:4])} together as {rest[0].family}, the first does not."
+        )
+    return groups
+
+
+def _regroup(
+    names: Names,
+    of: Mapping[str, Family],
+    kinds: Mapping[str, Kind],
+    joint: Sequence[tuple[Family, tuple[str, ...]]],
+) -> tuple[Block, ...]:
+    alone: dict[tuple[Family, str], list[str]] = {}
+    for name in names:
+        if not of[name].joint:
+            alone.setdefault((of[name], name if of[name].apart else ""), []).append(name)
+    groups = [*((family, tuple(group)) for (family, _), group in alone.items()), *joint]
+    place = positions_of(names)
+    groups.sort(key=lambda group: place[group[1][0]])
+    return tuple(Block(group, tuple(kinds[name] for name in group), family) for family, group in groups)

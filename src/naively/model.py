@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import decisions, kernels, merging, sources, storage
+from naively.choosing import Chosen, choose
 from naively.engines import local
 from naively.errors import ImpossibleRowsWarning, InputError
 from naively.families import Complement, Undecided
@@ -110,11 +111,16 @@ class Model:
         return self.prior.log_probability(self.classes, self.seen.weight)
 
     @cached_property
+    def chosen(self) -> Chosen:
+        """What the model is scored by: the families, decided from the statistics, and the columns left out."""
+        return choose(self.schema, self.statistics, self.seen)
+
+    @cached_property
     def parameters(self) -> tuple[Any, ...]:
-        """What each block's family estimates from its statistic."""
+        """What each chosen block's family estimates from its statistic."""
         return tuple(
             block.family.estimate(statistic, self.classes)
-            for block, statistic in zip(self.schema.blocks, self.statistics, strict=True)
+            for block, statistic in zip(self.chosen.schema.blocks, self.chosen.statistics, strict=True)
         )
 
     def with_prior(self, prior: PriorLike) -> Model:
@@ -124,12 +130,12 @@ class Model:
     def log_joint(self, X: Any) -> NDArray[np.float64]:
         """Equation (1), (row, class)."""
         table = sources.read(X)
-        return self._log_joint(local.views(table, self.schema), table.n_rows)
+        return self._log_joint(local.views(table, self.chosen.schema), table.n_rows)
 
     def _log_joint(self, views: Sequence[local.View], n_rows: int) -> NDArray[np.float64]:
         out = np.empty((n_rows, len(self.classes)))
         out[:] = self.log_prior
-        local.score(self.schema, views, self.parameters, out, _threads(self.n_jobs))
+        local.score(self.chosen.schema, views, self.parameters, out, _threads(self.n_jobs))
         return out
 
     def log_posterior(self, X: Any) -> NDArray[np.float64]:
@@ -148,7 +154,7 @@ class Model:
 
     def log_marginal(self, X: Any) -> NDArray[np.float64]:
         """Equation (3), per row; small for odd rows, −inf for impossible ones."""
-        if any(isinstance(block.family, Complement) for block in self.schema.blocks):
+        if any(isinstance(block.family, Complement) for block in self.chosen.schema.blocks):
             raise InputError("Complement is evidence, not a likelihood: it has no marginal. Use Multinomial.")
         joint = self.log_joint(X)
         top = joint.max(axis=1)
@@ -187,7 +193,7 @@ class Model:
     def best(self, X: Any) -> NDArray[np.int32]:
         """Position of the most probable class, a chunk of rows at a time."""
         table = sources.read(X)
-        views = local.views(table, self.schema)
+        views = local.views(table, self.chosen.schema)
         best = np.empty(table.n_rows, dtype=np.int32)
         step = max(1024, CHUNK // max(1, len(self.classes)))
         impossible = 0

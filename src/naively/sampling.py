@@ -31,10 +31,10 @@ def sample(model: Model, n: int, label: Any = None, seed: int | None = None) -> 
     else:
         codes = np.full(n, model._position(label), dtype=np.intp)
     columns: dict[str, Any] = {}
-    for block, fitted in zip(model.schema.blocks, model.parameters, strict=True):
+    for block, fitted in zip(model.chosen.schema.blocks, model.parameters, strict=True):
         drawn = block.family.sample(fitted, codes, generator)
         for i, (name, values) in enumerate(zip(block.names, drawn, strict=True)):
-            columns[name] = _arrow(values, block.kind(i))
+            columns[name] = _arrow(values, block.kind(i)) if name not in columns else columns[name]
     target = model.target if model.target not in columns else f"{model.target}_"
     classes = pa.array([model.classes[code] for code in codes.tolist()])
     names = [*model.schema.names, target]

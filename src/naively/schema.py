@@ -1,5 +1,8 @@
 """Schema: which family each column has; given, or by the column's kind.
 
+What is decided here is what is counted. Of a column whose family was not given, the family that it is scored by is
+decided later, from the statistics (`choosing.py`).
+
 Columns of one family form a block and are counted together, each on its own; the columns of a joint family
 (Multinomial, Complement, a shared Categorical) are one distribution, and each such group is a block of its own.
 """
@@ -8,26 +11,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from naively import families
 from naively.errors import InputError, SchemaError
-from naively.families import Bernoulli, Categorical, Family, Gaussian, Kind, Multinomial, Text, Undecided
+from naively.families import AnyNumber, AnyTruth, AnyValue, Family, Kind, Missing, Multinomial, Text, Undecided
 from naively.family_json import family_from_json, family_to_json
 from naively.names import Names, Numbered, positions_of, select
 from naively.sources import ArrowStrings, Column, ColumnTable, ListOfStrings, MatrixTable, Table
 from naively.statistics.blocks import is_sparse
 
-__all__ = ["Block", "Schema", "infer", "unite"]
+__all__ = ["Automatic", "Block", "Schema", "infer"]
 
 DEFAULTS: Mapping[Kind, Family] = {
-    "number": Gaussian(),
-    "date": Gaussian(),
-    "boolean": Bernoulli(),
-    "string": Categorical(),
+    "number": AnyNumber(),
+    "date": AnyNumber(),
+    "boolean": AnyTruth(),
+    "string": AnyValue(),
     "unknown": Undecided(),
 }
+
+
+@dataclass(frozen=True)
+class Automatic:
+    """The family that a column gets by itself; with `missing="value"`, a gap in it is a value of its own."""
+
+    missing: Missing = "skip"
 
 
 @dataclass(frozen=True)
@@ -146,8 +156,10 @@ def infer(table: Table, columns: Any = None) -> Schema:
     """The schema of a table: one family for all, a mapping from name (or tuple of names) to family, or defaults."""
     if columns is None and isinstance(table, MatrixTable) and is_sparse(table.matrix):
         columns = Multinomial()
-    if columns is not None and not isinstance(columns, Mapping) and family_of(columns).apart:
-        columns = dict.fromkeys(table.names, family_of(columns))
+    if isinstance(columns, Automatic) or (
+        columns is not None and not isinstance(columns, Mapping) and family_of(columns).apart
+    ):
+        columns = dict.fromkeys(table.names, columns)
     if columns is not None and not isinstance(columns, Mapping):
         return Schema(table.names, (_block(table, range(len(table.names)), family_of(columns)),))
     if isinstance(table, MatrixTable) and not columns and len(table.names):
@@ -157,6 +169,9 @@ def infer(table: Table, columns: Any = None) -> Schema:
     joint: list[tuple[Family, list[int]]] = []
     for key, spec in (columns or {}).items():
         positions = _positions(key, place, chosen)
+        if isinstance(spec, Automatic):
+            chosen |= {p: replace(_default(table, p), missing=spec.missing) for p in positions}
+            continue
         family = family_of(spec)
         chosen.update(dict.fromkeys(positions, family))
         if family.joint:
@@ -179,7 +194,7 @@ def _default(table: Table, position: int) -> Family:
 
 
 def reads_like_text(column: Column) -> bool:
-    """Whether a column of strings is text: a bare list of strings, or most values different and three words or more.
+    """Whether a column of strings is text: a bare list, or most values different and of three words or 50 letters.
 
     Decided on the first 65,536 rows.
     """
@@ -188,8 +203,10 @@ def reads_like_text(column: Column) -> bool:
     if not isinstance(column, ArrowStrings):
         return False
     found = [text for text in column.array[:65536].to_pylist() if text is not None]
-    words = sum(len(text.split()) for text in found)
-    return len(found) > 0 and words >= 3 * len(found) and 2 * len(set(found)) > len(found)
+    if 2 * len(set(found)) <= len(found):
+        return False
+    words, letters = sum(len(text.split()) for text in found), sum(map(len, found))
+    return words >= 3 * len(found) or letters >= 50 * len(found)
 
 
 def _positions(key: Any, place: Mapping[str, int], chosen: Mapping[int, Family]) -> list[int]:
@@ -218,15 +235,27 @@ def _block(table: Table, positions: Sequence[int], family: Family) -> Block:
     else:
         kinds = tuple(table.kind(position) for position in positions)
         refused = [p for p, kind in zip(positions, kinds, strict=True) if not family.accepts(kind)]
+    if family.missing not in get_args(Missing) or (family.joint and family.missing != "skip"):
+        raise SchemaError(
+            f'missing={family.missing!r} for column {table.names[positions[0]]!r}: it is "skip" or, for a family of '
+            'one column, "value".'
+        )
     if refused:
         name, kind = table.names[refused[0]], table.kind(refused[0])
         raise SchemaError(
             f"column {name!r} holds {_KIND_WORDS[kind]}, which {type(family).__name__} cannot count: "
-            f"use {type(DEFAULTS[kind]).__name__}, or convert the column."
+            f"use {_FAMILY_WORDS[kind]}, or convert the column."
         )
     return Block(select(table.names, positions), kinds, family)
 
 
+_FAMILY_WORDS: Mapping[Kind, str] = {
+    "number": "Numeric or Gaussian",
+    "boolean": "Bernoulli",
+    "string": "Categorical or Text",
+    "date": "Numeric",
+    "unknown": "none",
+}
 _KIND_WORDS: Mapping[Kind, str] = {
     "number": "numbers",
     "boolean": "booleans",
@@ -234,66 +263,3 @@ _KIND_WORDS: Mapping[Kind, str] = {
     "date": "dates",
     "unknown": "only gaps",
 }
-
-
-def unite(a: Schema, b: Schema) -> Schema:
-    """The schema of a sum: a's, with the columns that a could not decide on as b has them."""
-    if a == b:
-        return a
-    mine, theirs = dict(a.families()), dict(b.families())
-    tokens = {name for s in (a, b) for block in s.blocks if block.family.joint for name in block.names}
-    problems = [
-        f"{name!r} only in {'the first' if name in mine else 'the second'}"
-        for name in (mine | theirs)
-        if (name not in mine or name not in theirs) and name not in tokens
-    ]
-    for name in mine.keys() & theirs.keys():
-        one, two = mine[name], theirs[name]
-        if one != two and not isinstance(one, Undecided) and not isinstance(two, Undecided):
-            problems.append(f"{name!r} is {one} in the first, {two} in the second")
-    if problems:
-        raise SchemaError("the models have different columns: " + "; ".join(sorted(problems)[:8]) + ".")
-    names = a.names if len(mine) == len(mine | theirs) else tuple(mine | theirs)
-    kinds = _kinds(b) | {n: k for n, k in _kinds(a).items() if k != "unknown"}
-    united = theirs | {n: f for n, f in mine.items() if not isinstance(f, Undecided)}
-    return Schema(names, _regroup(names, united, kinds, _joint_groups(a, b)))
-
-
-def _kinds(schema: Schema) -> dict[str, Kind]:
-    return {name: block.kind(i) for block in schema.blocks for i, name in enumerate(block.names)}
-
-
-def _joint_groups(a: Schema, b: Schema) -> list[tuple[Family, tuple[str, ...]]]:
-    """Joint blocks of both: of the same family and any column in common are one, over the union of columns."""
-    groups: list[tuple[Family, tuple[str, ...]]] = []
-    rest = [block for block in b.blocks if block.family.joint]
-    for block in a.blocks:
-        if not block.family.joint:
-            continue
-        mine = dict.fromkeys(block.names)
-        partner = [o for o in rest if o.family == block.family and (set(o.names) & set(mine) or len(rest) == 1)]
-        for other in partner[:1]:
-            rest.remove(other)
-            mine |= dict.fromkeys(other.names)
-        groups.append((block.family, tuple(mine)))
-    if rest:
-        raise SchemaError(
-            f"the second model counts {', '.join(rest[0].names[:4])} together as {rest[0].family}, the first does not."
-        )
-    return groups
-
-
-def _regroup(
-    names: Names,
-    of: Mapping[str, Family],
-    kinds: Mapping[str, Kind],
-    joint: Sequence[tuple[Family, tuple[str, ...]]],
-) -> tuple[Block, ...]:
-    alone: dict[tuple[Family, str], list[str]] = {}
-    for name in names:
-        if not of[name].joint:
-            alone.setdefault((of[name], name if of[name].apart else ""), []).append(name)
-    groups = [*((family, tuple(group)) for (family, _), group in alone.items()), *joint]
-    place = positions_of(names)
-    groups.sort(key=lambda group: place[group[1][0]])
-    return tuple(Block(group, tuple(kinds[name] for name in group), family) for family, group in groups)

@@ -164,8 +164,7 @@ def test_text_columns_beside_other_columns() -> None:
         }
     )
     model = naively.fit(frame, ["spam", "ham", "spam", "ham"])
-    kinds = {name: type(family).__name__ for name, family in model.schema.families()}
-    assert kinds == {"subject": "Text", "length": "Gaussian", "sender": "Categorical"}
+    assert model.chosen.families() == {"subject": "Text", "length": "Gaussian", "sender": "Categorical"}
     assert model.predict(frame).tolist() == ["spam", "ham", "spam", "ham"]
     two = naively.fit({"a": MAIL, "b": MAIL}, LABEL, columns=Text())
     one = naively.fit(MAIL, LABEL, columns=Text())

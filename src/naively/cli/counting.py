@@ -86,7 +86,6 @@ class Seen:
         lines += ["", *columns_of(model, self.missing)]
         if len(model.classes) == 1:
             lines += ["", f"all rows are of the class {model.classes[0]!r}: every answer will be that."]
-        left_out = [*sorted(self.ignore), *(name for name, f in model.schema.families() if "Undecided" in str(f))]
-        if left_out:
-            lines += ["", f"left out: {', '.join(left_out)} (ignored, or without a value)"]
+        if self.ignore:
+            lines += ["", f"ignored, as asked: {', '.join(sorted(self.ignore))}"]
         return lines

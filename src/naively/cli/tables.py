@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import naively
+from naively.families.numeric import NumericParameters
 from naively.statistics import Moments, Sums, TokenCounts, ValueCounts, WordCounts
 
 __all__ = ["column_data", "columns_of", "model_data"]
@@ -17,7 +18,7 @@ LISTED = 20  # values or words told for people; JSON has all values
 
 def columns_of(model: naively.Model, missing: Mapping[str, int] | None = None) -> list[str]:
     """A line for each column: its family, and how many cells were missing."""
-    rows = [(name, str(family)) for name, family in model.schema.families()]
+    rows = list(model.chosen.families().items())
     wide = max((len(name) for name, _ in rows), default=0)
     gaps = "" if missing is None else "missing  "
     lines = [f"{'column':<{max(wide, 6)}}  {gaps}family"]
@@ -34,16 +35,20 @@ def model_data(model: naively.Model) -> dict[str, Any]:
     return {
         "target": model.target,
         "classes": [{"class": c, "rows": n, "weight": w, "prior": p} for c, n, w, p in counts],
-        "columns": [{"column": name, "family": str(family)} for name, family in model.schema.families()],
+        "columns": [{"column": name, "family": family} for name, family in model.chosen.families().items()],
     }
 
 
 def column_data(model: naively.Model, column: str) -> dict[str, Any]:
     """What one column knows, class by class."""
-    for block, statistic in zip(model.schema.blocks, model.statistics, strict=True):
+    chosen = model.chosen
+    for block, statistic, fitted in zip(chosen.schema.blocks, chosen.statistics, model.parameters, strict=True):
         if column in block.names:
             place = list(block.names).index(column)
-            return {"column": column, "family": str(block.family), "classes": _known(model, statistic, place)}
+            known = fitted if isinstance(fitted, NumericParameters) else statistic
+            return {"column": column, "family": chosen.families()[column], "classes": _known(model, known, place)}
+    if column in chosen.left_out:
+        return {"column": column, "family": chosen.families()[column], "classes": []}
     raise naively.InputError(f"the model has no column {column!r}; it has {', '.join(model.schema.names[:8])}.")
 
 
@@ -53,6 +58,10 @@ def _known(model: naively.Model, statistic: Any, place: int) -> list[dict[str, A
 
 
 def _of_class(found: Any, c: int, j: int) -> dict[str, Any]:
+    if isinstance(found, NumericParameters):
+        edges = ["-inf", *(f"{cut:.10g}" for cut in found.column_cuts(j)), "inf"]
+        shares = np.exp(found.column_log_probability(j)[:, c]).tolist()
+        return {"bins": [[f"{a} to {b}", p] for a, b, p in zip(edges[:-1], edges[1:], shares, strict=True)]}
     if isinstance(found, Moments):
         n, mean, squares = found.weight[c, j], found.mean[c, j], found.squares[c, j]
         deviation = float(np.sqrt(max(squares, 0.0) / n)) if n else None

@@ -10,13 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.errors import InputError, SchemaError
-from naively.families import Categorical, Family, Kind, Text, Undecided
+from naively.families import Categorical, Family, Kind, Presence, Text, Undecided
 from naively.families.gaussian import InfiniteValueError
 from naively.names import Names, positions_of
 from naively.schema import Block, Schema
 from naively.sources import MatrixTable, Table
 from naively.sources.support import check_support, refuse_infinite
-from naively.statistics import Coded, Histogram, Numbers, Statistic, Texts, TokenCounts, TooLargeError, WordCounts
+from naively.statistics import (
+    Coded,
+    Histogram,
+    Measured,
+    Numbers,
+    Statistic,
+    Texts,
+    TokenCounts,
+    TooLargeError,
+    WordCounts,
+)
 from naively.statistics.histogram import cap_for
 
 __all__ = ["count", "score", "views"]
@@ -56,8 +66,8 @@ def _counter(family: Family, view: View, like: Statistic | None, n_columns: int)
     if isinstance(family, Text):
         shared = like.vocabulary if isinstance(like, WordCounts) else None
         return partial(WordCounts.count, reading=family.reading, vocabulary=shared)
-    if family.statistic is Histogram:
-        return partial(Histogram.count, cap=cap_for(n_columns))  # by all columns, whatever a batch shows of them
+    if family.statistic in (Histogram, Measured):
+        return partial(family.statistic.count, cap=cap_for(n_columns))  # by all columns, whatever a batch shows of them
     if isinstance(view, Numbers):
         return lambda x, *arguments: family.statistic.count(family.transform(x), *arguments)
     return family.statistic.count
@@ -117,6 +127,8 @@ def _view(block: Block, table: Table, positions: Sequence[int]) -> View:
     family = block.family
     if isinstance(family, Undecided):
         return Numbers(tuple(np.zeros((table.n_rows, 0)) for _ in positions))
+    if isinstance(family, Presence):
+        return table.present(positions)
     if isinstance(family, Categorical):
         return table.coded(positions)
     if isinstance(family, Text):

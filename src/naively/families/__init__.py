@@ -1,6 +1,7 @@
 """One likelihood per file; see `base.py` for the methods that each has, always in the same order."""
 
-from naively.families.base import Family, Kind, LinearPart, Support
+from naively.families.automatic import AnyNumber, AnyTruth, AnyValue
+from naively.families.base import Family, Kind, LinearPart, Missing, Support
 from naively.families.bernoulli import Bernoulli
 from naively.families.categorical import Categorical
 from naively.families.complement import Complement
@@ -10,10 +11,14 @@ from naively.families.log_normal import LogNormal
 from naively.families.multinomial import Multinomial
 from naively.families.numeric import Numeric
 from naively.families.poisson import Poisson
+from naively.families.presence import Presence
 from naively.families.text import Text
 from naively.families.undecided import Undecided
 
 __all__ = [
+    "AnyNumber",
+    "AnyTruth",
+    "AnyValue",
     "Bernoulli",
     "Categorical",
     "Complement",
@@ -23,9 +28,11 @@ __all__ = [
     "Kind",
     "LinearPart",
     "LogNormal",
+    "Missing",
     "Multinomial",
     "Numeric",
     "Poisson",
+    "Presence",
     "Support",
     "Text",
     "Undecided",

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 from naively.errors import InputError
 from naively.statistics import Numbers, Statistic
 
-__all__ = ["Family", "Kind", "LinearPart", "Support"]
+__all__ = ["Family", "Kind", "LinearPart", "Missing", "Support"]
 
 Kind = Literal["number", "boolean", "string", "date", "unknown"]
+Missing = Literal["skip", "value"]
 Support = Literal["real", "positive", "non-negative", "count", "binary", "any"]
 
 
@@ -37,11 +38,22 @@ class LinearPart:
     bias: float
 
 
+@dataclass(frozen=True, kw_only=True)
 class Family(ABC):
-    """One likelihood for a column, or for several columns together (`joint`)."""
+    """One likelihood for a column, or for several columns together (`joint`).
+
+    A missing value is left out of the sum; with `missing="value"`, that it is missing is evidence of its own.
+    """
+
+    missing: Missing = field(default="skip", repr=False)
 
     statistic: ClassVar[type[Statistic]]
     kinds: ClassVar[tuple[Kind, ...]] = ("number", "boolean", "date")
+
+    def __str__(self) -> str:
+        """The name, and the settings that are not the default."""
+        changed = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
+        return type(self).__name__ + (f"({', '.join(f'{k}={v!r}' for k, v in changed)})" if changed else "")
 
     @property
     def support(self) -> Support:

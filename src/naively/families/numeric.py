@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ from naively import kernels
 from naively.families.base import Family
 from naively.families.left_out import Leaving, Slots, dense_numbers
 from naively.priors import pseudo_count
-from naively.statistics import Histogram, Numbers
+from naively.statistics import Histogram, Numbers, Statistic
 from naively.statistics.blocks import is_sparse
 
 __all__ = ["Cuts", "Numeric", "NumericParameters"]
@@ -105,7 +105,7 @@ class Numeric(Family):
 
     alpha: float = 1.0
 
-    statistic = Histogram
+    statistic: ClassVar[type[Statistic]] = Histogram
 
     def __post_init__(self) -> None:
         pseudo_count("alpha", self.alpha)

@@ -53,6 +53,9 @@ class Undecided(Family):
         """No weights."""
         return LinearPart((), np.zeros(0), 0.0)
 
+    def __str__(self) -> str:
+        return "left out: no value yet"
+
     def sample(self, parameters: int, label: NDArray[np.intp], generator: np.random.Generator) -> list[NDArray[Any]]:
         """Gaps."""
         return [np.full(len(label), None, dtype=object) for _ in range(parameters)]

@@ -39,6 +39,10 @@ class ArrowStrings(Column):
 
         return ArrowStrings(self.name, self.kind, self.x, None, self.array.filter(pa.array(keep)))
 
+    def present(self) -> NDArray[np.bool_]:
+        """Which rows have a value."""
+        return np.asarray(self.array.is_valid().to_numpy(zero_copy_only=False))
+
     def texts(self) -> Strings:
         """The buffers, not copied."""
         import pyarrow as pa
@@ -76,6 +80,10 @@ class ListOfStrings(Column):
     def where(self, keep: NDArray[np.bool_]) -> ListOfStrings:
         """The rows that are to be kept."""
         return ListOfStrings(self.name, self.kind, self.x, None, list(compress(self.strings, keep.tolist())))
+
+    def present(self) -> NDArray[np.bool_]:
+        """Which rows have a value."""
+        return np.fromiter((text is not None for text in self.strings), dtype=np.bool_, count=len(self.strings))
 
     def texts(self) -> list[str | None]:
         """The list itself."""

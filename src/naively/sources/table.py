@@ -60,6 +60,10 @@ class Table(ABC):
         """Some columns as texts."""
 
     @abstractmethod
+    def present(self, positions: Sequence[int]) -> Numbers:
+        """Where some columns have a value: 1, and 0 where it is missing."""
+
+    @abstractmethod
     def where(self, keep: NDArray[np.bool_]) -> Table:
         """The rows that are to be kept."""
 
@@ -79,6 +83,10 @@ class Column:
     def where(self, keep: NDArray[np.bool_]) -> Column:
         """The rows that are to be kept."""
         return Column(self.name, self.kind, self.x[keep], self.values)
+
+    def present(self) -> NDArray[np.bool_]:
+        """Which rows have a value."""
+        return np.asarray(self.x == self.x) if self.values is None else np.asarray(self.x >= 0)
 
     @property
     def coded(self) -> tuple[NDArray[Any], Values]:
@@ -115,6 +123,10 @@ class ColumnTable(Table):
         """Some columns as codes of their distinct values."""
         coded = [_as_codes(self.columns[j]) for j in positions]
         return Coded(tuple(codes[:, None] for codes, _ in coded), tuple(values for _, values in coded))
+
+    def present(self, positions: Sequence[int]) -> Numbers:
+        """Where some columns have a value."""
+        return Numbers(tuple(self.columns[j].present()[:, None] for j in positions))
 
     def where(self, keep: NDArray[np.bool_]) -> ColumnTable:
         """The rows that are to be kept."""
@@ -171,6 +183,10 @@ class MatrixTable(Table):
     def texts(self, positions: Sequence[int]) -> Texts:
         """An array of numbers has no texts."""
         raise InputError(f"column {self.names[positions[0]]!r} holds numbers, where text is needed.")
+
+    def present(self, positions: Sequence[int]) -> Numbers:
+        """Where some columns have a value; a few columns at a time if the matrix is sparse."""
+        return Numbers(tuple(strip == strip for _, strip in self.numbers(positions).dense()))
 
     def where(self, keep: NDArray[np.bool_]) -> MatrixTable:
         """The rows that are to be kept."""

@@ -4,6 +4,7 @@ from naively.statistics.base import NegativeCountError, Statistic
 from naively.statistics.blocks import Coded, Numbers, Texts, Value, Values
 from naively.statistics.class_weights import ClassWeights
 from naively.statistics.histogram import Histogram
+from naively.statistics.measured import Measured
 from naively.statistics.moments import Moments, TooLargeError
 from naively.statistics.nothing import Nothing
 from naively.statistics.sums import Sums
@@ -15,6 +16,7 @@ __all__ = [
     "ClassWeights",
     "Coded",
     "Histogram",
+    "Measured",
     "Moments",
     "NegativeCountError",
     "Nothing",

@@ -13,6 +13,7 @@ from naively.schema import Block, Schema
 from naively.statistics import (
     ClassWeights,
     Histogram,
+    Measured,
     Moments,
     Nothing,
     Statistic,
@@ -144,9 +145,16 @@ def _nothing(found: Nothing, n_classes: int, block: Block) -> None:
     _need(found.classes == n_classes and found.n_columns == len(block.names), "columns without a value")
 
 
+def _measured(found: Measured, n_classes: int, block: Block) -> None:
+    _need(isinstance(found.histogram, Histogram) and isinstance(found.moments, Moments), "histogram and moments")
+    _histogram(found.histogram, n_classes, block)
+    _moments(found.moments, n_classes, block)
+
+
 # A new statistic is checked by adding it here; what is not here is not read.
 CHECKS: Mapping[type[Statistic], Callable[[Any, int, Block], None]] = {
     Histogram: _histogram,
+    Measured: _measured,
     Moments: _moments,
     Sums: _sums,
     ValueCounts: _value_counts,

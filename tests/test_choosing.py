@@ -1,0 +1,131 @@
+"""The family of each column, decided from the statistics; see the rules at the top of choosing.py."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naively
+from naively import Automatic, Categorical, Gaussian, Numeric
+
+N = 200
+LABEL = np.arange(N) % 2
+RANDOM = np.random.default_rng(7)
+
+
+def family(values: Any, columns: Any = None) -> str:
+    return naively.fit({"x": values}, LABEL[: len(values)], columns=columns).chosen.families()["x"]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (RANDOM.normal(size=N), "Numeric"),
+        (RANDOM.normal(size=20), "Gaussian"),
+        (RANDOM.integers(0, 2, N), "Categorical"),
+        (RANDOM.integers(0, 2, 6), "Categorical"),
+        (np.where(LABEL, 2.5, -1.0), "Categorical"),
+        ([1.0, 9.0], "Gaussian"),
+        (RANDOM.integers(0, 10, N), "Categorical"),
+        (RANDOM.integers(-3, 3, N), "Numeric"),
+        (RANDOM.integers(0, 30, N), "Numeric"),
+        (np.full(N, 3.5), "left out: one value only, 3.5"),
+        (np.arange(N) + 1000, "left out: a running number, another one in each row"),
+        (np.arange(N) * 1000, "Numeric"),
+        (np.arange(20), "Gaussian"),
+        ([True, False] * (N // 2), "Bernoulli"),
+        ([True] * N, "left out: one value only, True"),
+        (["a", "b"] * (N // 2), "Categorical"),
+        (["a"] * N, "left out: one value only, 'a'"),
+        ([f"id{i}" for i in range(N)], "left out: an identifier, nearly every row has its own"),
+        ([f"id{i // 2}" for i in range(N)], "Categorical"),
+        ([f"this is message number {i}" for i in range(N)], "Text"),
+        ([None] * N, "left out: no value yet"),
+        ([datetime.date(2020, 1, 1) + datetime.timedelta(days=i) for i in range(N)], "Numeric"),
+        (np.append(RANDOM.normal(size=20), np.inf), "Numeric"),
+        (np.append(RANDOM.normal(size=N - 1), 1e200), "Numeric"),
+    ],
+)
+def test_rules(values: Any, expected: str) -> None:
+    assert family(values) == expected
+
+
+def test_a_running_number_longer_than_the_cap() -> None:
+    n = 20_000
+    x = {"row": np.arange(n), "score": np.random.default_rng(1).normal(size=n)}
+    model = naively.fit(x, np.arange(n) % 2)
+    assert model.chosen.families() == {
+        "row": "left out: a running number, another one in each row",
+        "score": "Numeric",
+    }
+    assert model.posterior({"row": [5], "score": [0.1]}).shape == (1, 2)
+
+
+def test_what_was_asked_for_stays() -> None:
+    assert family(np.arange(N), {"x": Gaussian()}) == "Gaussian"
+    assert family(["same"] * N, {"x": Categorical()}) == "Categorical"
+    assert family(np.arange(N) * 1.5, Numeric(alpha=0.5)) == "Numeric(alpha=0.5)"
+
+
+@given(st.lists(st.integers(0, 4), min_size=2, max_size=60), st.data())
+def test_batches_and_order_do_not_matter(values: list[int], data: st.DataObject) -> None:
+    x, y = np.array(values, float), np.arange(len(values)) % 2
+    whole = naively.fit({"x": x}, y)
+    cut = data.draw(st.integers(1, len(values) - 1))
+    order = np.array(data.draw(st.permutations(range(len(values)))))
+    first = naively.fit({"x": x[order[:cut]]}, y[order[:cut]])
+    rest = naively.fit({"x": x[order[cut:]]}, y[order[cut:]])
+    assert (first + rest).chosen.families() == whole.chosen.families()
+    np.testing.assert_allclose(whole.log_joint({"x": x}), (first + rest).log_joint({"x": x}), rtol=1e-12, atol=1e-12)
+
+
+def test_two_values_are_the_coin_of_the_textbook() -> None:
+    x, y = np.array([0, 1, 1, 0, 1]), [0, 0, 1, 1, 1]
+    ours = naively.fit({"x": x}, y)
+    coin = naively.fit({"x": x}, y, columns=naively.Bernoulli())
+    np.testing.assert_allclose(ours.log_joint({"x": x}), coin.log_joint({"x": x}), rtol=1e-14)
+
+
+@pytest.mark.parametrize("spec", [Numeric(missing="value"), Automatic(missing="value"), Gaussian(missing="value")])
+def test_a_gap_as_a_value(spec: Any) -> None:
+    x = RANDOM.normal(size=N)
+    gaps = np.where((LABEL == 1) & (np.arange(N) % 3 > 0), np.nan, x)
+    plain = naively.fit({"x": gaps}, LABEL)
+    told = naively.fit({"x": gaps}, LABEL, columns={"x": spec})
+    at = {"x": [np.nan, 0.3]}
+    there = np.array([(N / 2 + 1) / (N / 2 + 2), (np.isfinite(gaps[LABEL == 1]).sum() + 1) / (N / 2 + 2)])
+    assert plain.posterior(at)[0].tolist() == pytest.approx([0.5, 0.5])
+    without = naively.fit({"x": gaps}, LABEL, columns={"x": type(spec)() if spec != Automatic("value") else spec})
+    np.testing.assert_allclose(told.log_joint(at)[0] - told.log_prior, np.log1p(-there), rtol=1e-13)
+    if not isinstance(spec, Automatic):
+        seen = told.log_joint(at)[1] - without.log_joint(at)[1]
+        np.testing.assert_allclose(seen, np.log(there), rtol=1e-10)
+    back = told + told - told
+    np.testing.assert_allclose(back.log_joint(at), told.log_joint(at), rtol=1e-10)
+
+
+def test_a_gap_as_a_value_in_every_container() -> None:
+    words = ["cheap pills now please", None, "lunch at noon then", "and a long meeting", None, "one more mail here"]
+    frame: dict[str, list[Any]] = {"t": words, "s": ["a", None, "b", "a", "b", None], "b": [True, None, False, True, None, False]}
+    label = [1, 1, 0, 0, 1, 0]
+    model = naively.fit(frame, label, columns=Automatic(missing="value"))
+    assert all("Presence" in told for told in model.chosen.families().values())
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    for container in (pd.DataFrame, pl.DataFrame, pa.table):
+        again = naively.fit(container(frame), label, columns=Automatic(missing="value"))
+        np.testing.assert_array_equal(again.log_joint(container(frame)), model.log_joint(frame))
+
+
+def test_wrong_words() -> None:
+    with pytest.raises(naively.SchemaError, match="missing='often' for column 'x'"):
+        naively.fit({"x": [1.0, 2.0]}, [0, 1], columns={"x": Numeric(missing="often")})  # type: ignore[arg-type]
+    with pytest.raises(naively.SchemaError, match="family of one column"):
+        naively.fit({"x": [1, 2]}, [0, 1], columns={"x": naively.Multinomial(missing="value")})
