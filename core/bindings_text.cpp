@@ -118,6 +118,15 @@ nb::tuple rows(const PythonDocuments& documents, Vocabulary* vocabulary, const O
   return nb::make_tuple(array_of(std::move(found.count)), array_of(std::move(found.index)), array_of(std::move(found.indptr)));
 }
 
+nb::object hashes(const PythonDocuments& documents, int n_jobs) {
+  std::vector<std::uint64_t> found;
+  {
+    nb::gil_scoped_release no_gil;
+    found = hash_texts(documents.items, n_jobs);
+  }
+  return array_of(std::move(found));
+}
+
 // Tokens as Python strings; holds the GIL.
 struct ListSink : TokenSink {
   nb::list found;
@@ -202,6 +211,8 @@ void bind_text(nb::module_& m) {
   m.def("token_rows", rows, "documents"_a, "vocabulary"_a.none(), "options"_a, "n_jobs"_a,
         nb::sig("def token_rows(documents: Documents, vocabulary: Vocabulary | None, options: TextOptions, n_jobs: int) -> "
                 "tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64]]"));
+  m.def("hash_texts", hashes, "documents"_a, "n_jobs"_a,
+        nb::sig("def hash_texts(documents: Documents, n_jobs: int) -> NDArray[numpy.uint64]"));
   m.def("tokens", tokens, "documents"_a, "options"_a,
         nb::sig("def tokens(documents: Documents, options: TextOptions) -> list[list[str]]"));
 }

@@ -63,9 +63,7 @@ class Documents {
       tokeniser.read(text(i), sink);
   }
 
- private:
-  explicit Documents(std::size_t n) : n_(n) {}
-
+  // The bytes of a document that is not a list of tokens.
   std::string_view text(std::size_t i) const {
     if (!narrow_ && !wide_) return views_[i];
     const std::int64_t from = narrow_ ? static_cast<const std::int32_t*>(narrow_)[i] : static_cast<const std::int64_t*>(wide_)[i];
@@ -76,6 +74,9 @@ class Documents {
                                   " bytes: offsets must not fall, nor pass the end");
     return data_.substr(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from));
   }
+
+ private:
+  explicit Documents(std::size_t n) : n_(n) {}
 
   std::size_t n_;
   std::vector<std::string_view> views_;

@@ -98,4 +98,7 @@ struct TokenRows {
 TokenRows token_rows(const Documents& documents, const Vocabulary* vocabulary, const Options& options, int n_jobs,
                      const Poll& poll);
 
+// A hash of each document's bytes, the same on every machine and for any container; 0 for one that is missing.
+std::vector<std::uint64_t> hash_texts(const Documents& documents, int n_jobs);
+
 }  // namespace naively::text

@@ -28,6 +28,7 @@ __all__ = [
     "Vocabulary",
     "count_text",
     "count_tokens",
+    "hash_texts",
     "prepare",
     "prepare_tokens",
     "score_text",
@@ -208,6 +209,15 @@ def score_text_table(
 ) -> None:
     """The same from a dense table (token, class): fast with few classes. NaN in table[k, 0]: unknown."""
     _core.score_text_table(prepare(documents), vocabulary, options.compiled, table, class_constant, binary, out, n_jobs)
+
+
+def hash_texts(documents: Documents, n_jobs: int = 1) -> NDArray[np.uint64]:
+    """A hash of each document's bytes, whatever container they come in; 0 for a missing one.
+
+    >>> hash_texts(["tea", None, "tea"]).tolist()
+    [17874539638718677528, 0, 17874539638718677528]
+    """
+    return _core.hash_texts(prepare(documents), n_jobs)
 
 
 def token_rows(

@@ -9,6 +9,7 @@ import numpy as np
 
 from naively.errors import InputError
 from naively.names import Numbered
+from naively.sources.content_hash import row_hashes
 from naively.sources.delimited import GAPS
 from naively.sources.files import OtherTypeError, is_path, read_files
 from naively.sources.frames import table_of_columns, table_of_frame
@@ -36,6 +37,7 @@ __all__ = [
     "read_files",
     "read_labels",
     "read_weight",
+    "row_hashes",
     "split_target",
 ]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from naively.kernels.cells import Cells
-from naively.kernels.twins.words import decode, feature_hash, tokens, tokens_of_words
+from naively.kernels.twins.words import decode, feature_hash, folded_product, tokens, tokens_of_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -192,3 +192,15 @@ def token_rows(
     ]
     flat = np.array([item for row in rows for item in row], np.int32).reshape(-1, 2)
     return flat[:, 1].copy(), flat[:, 0].copy(), np.cumsum([0, *map(len, rows)], dtype=np.int64)
+
+
+def hash_texts(documents: Documents) -> NDArray[np.uint64]:
+    """A hash of each document's bytes: of the pieces, then of that and the length; 0 for a missing one."""
+    found = []
+    for document in _each(documents):
+        if document is None:
+            found.append(0)
+            continue
+        text = decode(document)
+        found.append(folded_product(feature_hash(text, 64) ^ len(text.encode()), 0x9E3779B97F4A7C15) or 1)
+    return np.array(found, np.uint64)

@@ -152,7 +152,8 @@ def tokens(document: str | bytes, options: Options) -> list[str]:
     return ngrams(text, options, "") if options.tokens == "chars" else tokens_of_words(words(text), options)
 
 
-def _product(a: int, b: int) -> int:
+def folded_product(a: int, b: int) -> int:
+    """The two halves of a 128-bit product, by exclusive or."""
     return (a * b & _MASK) ^ (a * b >> 64)
 
 
@@ -162,8 +163,8 @@ def feature_hash(token: str, bits: int) -> int:
     text = token.encode()
     last = len(text) - 16
     starts = [0] if last <= 0 else [*range(0, last, 16), last]
-    value = 0 if last <= 0 else _product(len(text) ^ _SEEDS[0], _SEEDS[1])
+    value = 0 if last <= 0 else folded_product(len(text) ^ _SEEDS[0], _SEEDS[1])
     for i in starts:
         low, high = (int.from_bytes(text[j : j + 8], "little") for j in (i, i + 8))
-        value = _product(low ^ _SEEDS[0], high ^ _SEEDS[1] ^ value)
+        value = folded_product(low ^ _SEEDS[0], high ^ _SEEDS[1] ^ value)
     return value >> (64 - bits)

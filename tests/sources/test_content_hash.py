@@ -1,0 +1,86 @@
+"""Row hashes: the same content has the same hash in any container and order; other content another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from naively.kernels.text import hash_texts
+from naively.kernels.twins.text import hash_texts as twin
+from naively.sources import read, row_hashes
+
+AGE, JOB, PAID = [30.0, None, -0.0, 30.0], ["cook", "smith", None, "cook"], [True, False, None, True]
+
+
+def containers() -> list[Any]:
+    columns: dict[str, Any] = {"age": AGE, "job": JOB, "paid": PAID}
+    frame = pd.DataFrame(columns)
+    arrow = pa.table(columns)
+    coded = arrow.set_column(1, "job", arrow["job"].dictionary_encode())
+    return [
+        columns,
+        frame,
+        frame.assign(job=frame["job"].astype("category")),
+        arrow,
+        coded,
+        arrow.select(["paid", "job", "age"]),
+        arrow.set_column(1, "job", arrow["job"].cast(pa.large_string())),
+        pa.concat_tables([arrow.slice(0, 1), arrow.slice(1)]),
+        pl.DataFrame(columns),
+        {"age": [30, None, 0, 30], "job": JOB, "paid": [1, 0, None, 1]},
+    ]
+
+
+@pytest.mark.parametrize("table", containers())
+def test_any_container(table: Any) -> None:
+    wanted = row_hashes(read(containers()[0]))
+    np.testing.assert_array_equal(row_hashes(read(table)), wanted)
+    assert len(set(wanted.tolist())) == 3
+    assert wanted[0] == wanted[3]
+
+
+def test_matrices() -> None:
+    x = np.array([[0, 1, 2], [0, 0, 0], [5, -0.0, 0], [np.nan, 0, 1]])
+    wanted = row_hashes(read(x))
+    for other in (sp.csr_array(x), sp.csc_array(x), x.astype(np.float32), np.asfortranarray(x), pd.DataFrame(x)):
+        names = tuple(f"x{j}" for j in range(3))
+        table = read(other.rename(columns=dict(enumerate(names))) if isinstance(other, pd.DataFrame) else other)
+        np.testing.assert_array_equal(row_hashes(table), wanted)
+    np.testing.assert_array_equal(row_hashes(read(x[:3].astype(int))), wanted[:3])
+    np.testing.assert_array_equal(row_hashes(read(x[:, :2])), row_hashes(read(x), names=("x0", "x1")))
+    assert len(set(wanted.tolist())) == 4
+
+
+def test_columns_are_not_confused() -> None:
+    found = [row_hashes(read({"a": [a], "b": [b]}))[0] for a, b in [(1, 2), (2, 1), (1, 1), (2, 2), (None, 1)]]
+    assert len(set(found)) == 5
+
+
+def test_labels_count_by_what_they_are() -> None:
+    table = read({"a": [1, 1, 1]})
+    found = row_hashes(table, ("no", "yes"), np.array([0, 1, 0]))
+    assert found[0] == found[2] != found[1]
+    np.testing.assert_array_equal(found, row_hashes(table, ("yes", "maybe", "no"), np.array([2, 0, 2])))
+
+
+def test_hashes_are_spread_evenly() -> None:
+    found = row_hashes(read({"a": np.arange(60_000)}))
+    assert len(np.unique(found)) == 60_000
+    share = np.bincount((found % np.uint64(5)).astype(int)) / 60_000
+    assert abs(share - 0.2).max() < 0.01
+    assert abs((found >> np.uint64(63)).mean() - 0.5) < 0.01
+
+
+@given(st.lists(st.none() | st.text(max_size=40), max_size=5))
+def test_kernel_and_twin(texts: list[str | None]) -> None:
+    found = hash_texts(texts, n_jobs=2)
+    np.testing.assert_array_equal(found, twin(texts))
+    assert [h == 0 for h in found.tolist()] == [text is None for text in texts]
