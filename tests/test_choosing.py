@@ -111,7 +111,11 @@ def test_a_gap_as_a_value(spec: Any) -> None:
 
 def test_a_gap_as_a_value_in_every_container() -> None:
     words = ["cheap pills now please", None, "lunch at noon then", "and a long meeting", None, "one more mail here"]
-    frame: dict[str, list[Any]] = {"t": words, "s": ["a", None, "b", "a", "b", None], "b": [True, None, False, True, None, False]}
+    frame: dict[str, list[Any]] = {
+        "t": words,
+        "s": ["a", None, "b", "a", "b", None],
+        "b": [True, None, False, True, None, False],
+    }
     label = [1, 1, 0, 0, 1, 0]
     model = naively.fit(frame, label, columns=Automatic(missing="value"))
     assert all("Presence" in told for told in model.chosen.families().values())

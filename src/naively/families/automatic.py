@@ -29,12 +29,24 @@ class AnyNumber(Numeric):
 
     statistic = Measured
 
-    def estimate(self, stats: Measured | Histogram, classes: Sequence[Any]) -> NumericParameters:
+    def estimate(self, stats: Any, classes: Sequence[Any], structure: Any = None) -> NumericParameters:
         """As `Numeric`, from the histogram."""
-        return super().estimate(stats.histogram if isinstance(stats, Measured) else stats, classes)
+        return super().estimate(_histogram(stats), classes, structure)
+
+    def structure(self, stats: Any, classes: Sequence[Any]) -> Any:
+        """As `Numeric`, from the histogram."""
+        return super().structure(_histogram(stats), classes)
+
+    def leave_one_out(self, x: Any, stats: Any, *arguments: Any, **options: Any) -> None:
+        """As `Numeric`, from the histogram."""
+        super().leave_one_out(x, _histogram(stats), *arguments, **options)
 
     def __str__(self) -> str:
         return "automatic, from the numbers seen"
+
+
+def _histogram(stats: Measured | Histogram) -> Histogram:
+    return stats.histogram if isinstance(stats, Measured) else stats
 
 
 @dataclass(frozen=True)
