@@ -4,7 +4,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from naively.errors import ImpossibleRowsWarning, InputError, LeftOutWarning, LostDigitsWarning, SchemaError
+    from naively.calibration import Tuning
+    from naively.errors import (
+        ImpossibleRowsWarning,
+        InputError,
+        LeftOutWarning,
+        LostDigitsWarning,
+        SchemaError,
+        TuningWarning,
+    )
     from naively.estimators import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes
     from naively.families import (
         Bernoulli,
@@ -55,6 +63,8 @@ __all__ = [
     "Poisson",
     "SchemaError",
     "Text",
+    "Tuning",
+    "TuningWarning",
     "fit",
     "load",
     "predict_batches",
@@ -68,6 +78,7 @@ _ELSEWHERE = {
     "Model": "model",
     "fit": "fitting",
     "load": "model",
+    "Tuning": "calibration",
     "predict_batches": "prediction",
 }
 

@@ -58,7 +58,7 @@ from naively.statistics import (
 )
 from naively.statistics.presence import presence_of
 
-__all__ = ["Chosen", "choose"]
+__all__ = ["Chosen", "choose", "split"]
 
 Choice = Family | str  # a family, or the reason why the column is left out
 
@@ -237,6 +237,15 @@ def _parts(block: Block, statistic: Statistic, choices: Sequence[Choice]) -> lis
         order = np.array(positions, dtype=np.intp)
         chosen = _columns(statistic, order, len(block.names))
         found.append((_block(block, order, family), _as_needed(chosen, family)))
+    return found
+
+
+def split(block: Block, statistic: Statistic, weight: NDArray[np.float64]) -> list[tuple[Block, Statistic, float]]:
+    """The columns of a block, grouped by a number that each of them has."""
+    found = []
+    for w in dict.fromkeys(weight.tolist()):
+        order = np.flatnonzero(weight == w)
+        found.append((_block(block, order, block.family), statistic.with_columns(order), w))
     return found
 
 

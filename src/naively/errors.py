@@ -15,6 +15,10 @@ class ImpossibleRowsWarning(UserWarning):
     """Rows to which every class gives probability zero; they got the class prior."""
 
 
+class TuningWarning(UserWarning):
+    """Models that are tuned differently were added, and their sum is not tuned."""
+
+
 class LostDigitsWarning(UserWarning):
     """A subtraction took away numbers so large that what is left has lost its digits."""
 

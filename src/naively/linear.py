@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.errors import InputError
+from naively.families import LinearPart
 
 if TYPE_CHECKING:
     from naively.model import Model
@@ -46,10 +47,18 @@ def linear_form(model: Model, of: Any = None, against: Any = None) -> Linear:
     features: dict[str, float] = {}
     bias = float(prior[first] - prior[second])
     parts = []
-    for block, fitted in zip(model.chosen.schema.blocks, model.parameters, strict=True):
+    calibrated = model.calibrated
+    bias += float(calibrated.offset[first] - calibrated.offset[second])
+    for block, fitted, factor in zip(calibrated.schema.blocks, calibrated.parameters, calibrated.factors, strict=True):
         part = block.family.linear(fitted, block.names, first, second)
-        parts.append(part)
-        bias += part.bias
+        weight, exponent = factor or (1.0, 0.0)
+        if exponent:
+            raise InputError(
+                f"column {block.names[0]!r} is tuned to count less per word in long texts, which is not linear: "
+                "use with_tuning(None) or tune=False."
+            )
+        parts.append(LinearPart(part.features, weight * part.weights, weight * part.bias))
+        bias += weight * part.bias
     order = {name: i for i, name in enumerate(model.schema.names)}
     for part in parts:
         features.update(zip(part.features, part.weights.tolist(), strict=True))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.errors import InputError, LostDigitsWarning, SchemaError
+from naively.errors import InputError, LostDigitsWarning, SchemaError, TuningWarning
 from naively.families import Family, Kind, Undecided
 from naively.names import Names, positions_of
 from naively.schema import Block, Schema
@@ -26,7 +26,16 @@ def added(a: Model, b: Model) -> Model:
     """The model of the rows of both; the prior and the settings are a's."""
     a, b = beside(a, b)
     statistics = tuple(one + two for one, two in zip(a.statistics, b.statistics, strict=True))
-    return replace(a, seen=a.seen + b.seen, statistics=statistics)
+    tuning = a.tuning
+    if a.tuning != b.tuning:
+        tuning = None
+        warnings.warn(
+            "the models are tuned differently, so their sum is not tuned: give it a tuning with with_tuning(), or tune "
+            "it on data.",
+            TuningWarning,
+            stacklevel=3,
+        )
+    return replace(a, seen=a.seen + b.seen, statistics=statistics, tuning=tuning)
 
 
 def subtracted(a: Model, b: Model) -> Model:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import decisions, kernels, merging, sources, storage
+from naively.calibration import Calibrated, Tuning, calibrate
 from naively.choosing import Chosen, choose
 from naively.engines import local
 from naively.errors import ImpossibleRowsWarning, InputError
@@ -75,6 +76,7 @@ class Model:
     prior: ClassPrior = EMPIRICAL
     target: str = "class"
     n_jobs: int | None = None
+    tuning: Tuning | None = None
 
     @classmethod
     def count(
@@ -113,7 +115,7 @@ class Model:
     @cached_property
     def chosen(self) -> Chosen:
         """What the model is scored by: the families, decided from the statistics, and the columns left out."""
-        return choose(self.schema, self.statistics, self.seen)
+        return choose(self.schema, self.statistics, self.seen, None if self.tuning is None else self.tuning.families)
 
     @cached_property
     def parameters(self) -> tuple[Any, ...]:
@@ -122,6 +124,15 @@ class Model:
             block.family.estimate(statistic, self.classes)
             for block, statistic in zip(self.chosen.schema.blocks, self.chosen.statistics, strict=True)
         )
+
+    @cached_property
+    def calibrated(self) -> Calibrated:
+        """What posteriors are computed by: the parameters under the tuning, if there is one."""
+        return calibrate(self.chosen, self.parameters, self.classes, self.tuning)
+
+    def with_tuning(self, tuning: Tuning | None) -> Model:
+        """The same counts under another tuning; None is the textbook."""
+        return replace(self, tuning=tuning)
 
     def with_prior(self, prior: PriorLike) -> Model:
         """The same counts under another class prior: the 1 % and the 50 % mailbox are one model."""
@@ -138,6 +149,13 @@ class Model:
         local.score(self.chosen.schema, views, self.parameters, out, _threads(self.n_jobs))
         return out
 
+    def _scores(self, views: Sequence[local.View], n_rows: int) -> NDArray[np.float64]:
+        """log π_c + b_c + the calibrated evidence, (row, class); `views` are of the calibrated schema."""
+        out = np.empty((n_rows, len(self.classes)))
+        out[:] = self.log_prior + self.calibrated.offset
+        local.score_calibrated(self.calibrated, views, out, _threads(self.n_jobs))
+        return out
+
     def log_posterior(self, X: Any) -> NDArray[np.float64]:
         """The logarithm of equation (2), (row, class)."""
         return self._normalised(X, 0)
@@ -147,7 +165,8 @@ class Model:
         return self._normalised(X, 1)
 
     def _normalised(self, X: Any, kind: int) -> NDArray[np.float64]:
-        out = self.log_joint(X)
+        table = sources.read(X)
+        out = self._scores(local.views(table, self.calibrated.schema), table.n_rows)
         impossible = kernels.normalise(out, self.log_prior, kind, _threads(self.n_jobs))
         _warn_impossible(impossible, len(out))
         return out
@@ -193,14 +212,14 @@ class Model:
     def best(self, X: Any) -> NDArray[np.int32]:
         """Position of the most probable class, a chunk of rows at a time."""
         table = sources.read(X)
-        views = local.views(table, self.chosen.schema)
+        views = local.views(table, self.calibrated.schema)
         best = np.empty(table.n_rows, dtype=np.int32)
         step = max(1024, CHUNK // max(1, len(self.classes)))
         impossible = 0
         for start in range(0, table.n_rows, step):
             stop = min(start + step, table.n_rows)
             whole = stop - start == table.n_rows
-            joint = self._log_joint(views if whole else [v.rows(start, stop) for v in views], stop - start)
+            joint = self._scores(views if whole else [v.rows(start, stop) for v in views], stop - start)
             impossible += kernels.best_class(joint, self.log_prior, best[start:stop], _threads(self.n_jobs))
         _warn_impossible(impossible, table.n_rows)
         return best
@@ -256,7 +275,8 @@ class Model:
         if weights is not None and not weights.all():
             table, label, weights = counting(table, label, weights)
         schema, like = self.schema_for(table)
-        return Model.count(table, label, weights, classes, schema, self.n_jobs, like)
+        counted = Model.count(table, label, weights, classes, schema, self.n_jobs, like)
+        return replace(counted, tuning=self.tuning)
 
     def schema_for(self, table: sources.Table) -> tuple[Schema, Sequence[Statistic]]:
         """The schema and statistics to count more rows like; columns that had no value yet may now have a family."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively.errors import InputError, SchemaError
 from naively.families import Categorical, Family, Kind, Presence, Text, Undecided
+from naively.families.base import times
 from naively.families.gaussian import InfiniteValueError
 from naively.names import Names, positions_of
 from naively.schema import Block, Schema
@@ -29,7 +30,10 @@ from naively.statistics import (
 )
 from naively.statistics.histogram import cap_for
 
-__all__ = ["count", "score", "views"]
+if TYPE_CHECKING:
+    from naively.calibration import Calibrated
+
+__all__ = ["View", "count", "score", "score_calibrated", "views"]
 
 View = Numbers | Coded | Texts
 
@@ -148,7 +152,23 @@ def score(
 ) -> None:
     """Add the log-likelihood of each block to `out`, (row, class)."""
     for block, view, fitted in zip(schema.blocks, found, parameters, strict=True):
-        try:
-            block.family.log_likelihood(view, fitted, out, n_jobs)
-        except InfiniteValueError as error:
-            refuse_infinite(block.names[error.column])
+        _add(block, view, fitted, out, n_jobs)
+
+
+def score_calibrated(calibrated: Calibrated, found: Sequence[View], out: NDArray[np.float64], n_jobs: int) -> None:
+    """Add the weighted log-likelihood of each block to `out`, (row, class)."""
+    parts = zip(calibrated.schema.blocks, found, calibrated.parameters, calibrated.factors, strict=True)
+    for i, (block, view, fitted, factor) in enumerate(parts):
+        if factor is None:
+            _add(block, view, fitted, out, n_jobs)
+            continue
+        evidence = np.zeros_like(out)
+        _add(block, view, fitted, evidence, n_jobs)
+        out += times(calibrated.factor(i, view, n_jobs)[:, None], evidence)
+
+
+def _add(block: Block, view: View, fitted: Any, out: NDArray[np.float64], n_jobs: int) -> None:
+    try:
+        block.family.log_likelihood(view, fitted, out, n_jobs)
+    except InfiniteValueError as error:
+        refuse_infinite(block.names[error.column])

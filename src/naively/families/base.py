@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from naively.errors import InputError
 from naively.statistics import Numbers, Statistic
 
-__all__ = ["Family", "Kind", "LinearPart", "Missing", "Support"]
+__all__ = ["Family", "Kind", "LinearPart", "Missing", "Support", "times"]
 
 Kind = Literal["number", "boolean", "string", "date", "unknown"]
 Missing = Literal["skip", "value"]
@@ -36,6 +36,12 @@ class LinearPart:
     features: tuple[str, ...]
     weights: NDArray[np.float64]
     bias: float
+
+
+def times(weight: Any, log_probability: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A weight times a logarithm, where 0 times −∞ is 0: what is not looked at forbids nothing."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(weight == 0, 0.0, weight * log_probability))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +91,14 @@ class Family(ABC):
     @abstractmethod
     def log_likelihood(self, x: Any, parameters: Any, out: NDArray[np.float64], n_jobs: int = 1) -> None:
         """Add log p(x | c) to `out`, (row, class). A missing value adds nothing."""
+
+    def weighted(self, parameters: Any, weight: NDArray[np.float64]) -> Any:
+        """Parameters whose log-likelihood is weight[j] times that of column j; None if they cannot hold it."""
+        return None
+
+    def length(self, x: Any, parameters: Any, n_jobs: int = 1) -> NDArray[np.float64]:
+        """How many known words each row has, for families of words."""
+        raise InputError(f"{type(self).__name__} has no words to count.")
 
     def structure(self, stats: Any, classes: Sequence[Any]) -> Any:
         """What `estimate` would choose by the labels or the pooled counts, to be kept; None where there is nothing."""

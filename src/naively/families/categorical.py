@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from naively import kernels
 from naively.errors import InputError
-from naively.families.base import Family, Kind, LinearPart
+from naively.families.base import Family, Kind, LinearPart, times
 from naively.families.left_out import Leaving
 from naively.families.left_out_tokens import multinomial_left_out
 from naively.families.left_out_values import CountedValues, shared_tokens, slots_of, values_as_slots
@@ -122,6 +122,13 @@ class Categorical(Family):
             ]
             sizes = np.array([len(table) for table in tables], dtype=np.int64)
             kernels.score_codes(codes, sizes, np.ascontiguousarray(np.concatenate(tables)), out, n_jobs)
+
+    def weighted(self, parameters: CategoricalParameters, weight: NDArray[np.float64]) -> CategoricalParameters | None:
+        """The same values, each column's evidence times its weight."""
+        if self.shared:
+            return None
+        tables = tuple(times(w, t) for w, t in zip(weight.tolist(), parameters.log_probability, strict=True))
+        return CategoricalParameters.of(parameters.values, tables)
 
     def leave_one_out(
         self,

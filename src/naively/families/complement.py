@@ -22,7 +22,7 @@ from naively.families.base import Family, LinearPart, Support
 from naively.families.left_out import Leaving
 from naively.families.left_out_tokens import Entries, Tokens, complement_left_out, normed_left_out
 from naively.families.linear_form import LogLinear, dense_form, sparse_form
-from naively.families.multinomial import TokenParameters, difference
+from naively.families.multinomial import TokenParameters, difference, known_counts
 from naively.kernels import Cells
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Numbers, TokenCounts
@@ -83,6 +83,10 @@ class Complement(Family):
     ) -> None:
         """Equation (2); in place of a log-likelihood."""
         parameters.form.add_to(out, x, n_jobs)
+
+    def length(self, x: Numbers, parameters: TokenParameters, n_jobs: int = 1) -> NDArray[np.float64]:
+        """The sum of each row's counts of known tokens."""
+        return known_counts(x, parameters, n_jobs)
 
     def leave_one_out(
         self,

@@ -36,7 +36,7 @@ from naively.statistics import Numbers, TokenCounts
 from naively.statistics.blocks import is_sparse
 from naively.statistics.cells import class_of_cells, class_sums, table_of_cells
 
-__all__ = ["Multinomial", "TokenParameters", "difference", "lend_to_empty", "multinomial_form"]
+__all__ = ["Multinomial", "TokenParameters", "difference", "known_counts", "lend_to_empty", "multinomial_form"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,6 +100,10 @@ class Multinomial(Family):
         parameters.form.add_to(out, x, n_jobs)
         if self.coefficient:
             out += log_coefficient(x)[:, None]
+
+    def length(self, x: Numbers, parameters: TokenParameters, n_jobs: int = 1) -> NDArray[np.float64]:
+        """The sum of each row's counts of known tokens."""
+        return known_counts(x, parameters, n_jobs)
 
     def leave_one_out(
         self,
@@ -221,6 +225,14 @@ def log_coefficient(x: Numbers) -> NDArray[np.float64]:
             length = length + counts.sum(axis=1)
             parts = parts + gammaln(counts + 1.0).sum(axis=1)
     return np.asarray(gammaln(length + 1.0) - parts)
+
+
+def known_counts(x: Numbers, parameters: TokenParameters, n_jobs: int) -> NDArray[np.float64]:
+    """The sum of each row's counts over the tokens that are evidence."""
+    known = np.where(np.isnan(parameters.form.score.base), 0.0, 1.0)[:, None]
+    out = np.zeros((x.pieces[0].shape[0], 1))
+    dense_form(known).add_to(out, x, n_jobs)
+    return out[:, 0]
 
 
 def difference(parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:

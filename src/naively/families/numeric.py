@@ -23,14 +23,14 @@ Source: M. Boullé, MODL: a Bayes optimal discretization method for continuous a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
-from naively.families.base import Family
+from naively.families.base import Family, times
 from naively.families.left_out import Leaving, Slots, dense_numbers
 from naively.priors import pseudo_count
 from naively.statistics import Histogram, Numbers, Statistic
@@ -137,6 +137,11 @@ class Numeric(Family):
             bins = slice(offsets[0] + place.start, offsets[-1] + place.stop)
             cuts = parameters.cuts[offsets[0] : offsets[-1]]
             kernels.score_bins(pieces, cuts, offsets - offsets[0], parameters.log_probability[bins], out, n_jobs)
+
+    def weighted(self, parameters: NumericParameters, weight: NDArray[np.float64]) -> NumericParameters:
+        """The same bins, each column's evidence times its weight."""
+        per_bin = np.repeat(weight, np.diff(parameters.offsets) + 1)[:, None]
+        return replace(parameters, log_probability=times(per_bin, parameters.log_probability))
 
     def structure(self, stats: Histogram, classes: Sequence[Any]) -> Cuts:
         """The cuts."""

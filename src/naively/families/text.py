@@ -195,6 +195,17 @@ class Text(Family):
             cells = (form.token_start, form.token_class, form.token_value)
             score_text(prepared, vocabulary, options, form.base, *cells, form.constant, once, out, n_jobs)
 
+    def length(self, x: Texts, parameters: TextParameters, n_jobs: int = 1) -> NDArray[np.float64]:
+        """How many words in force each text has, each once if words count once."""
+        out = np.zeros((len(Texts.missing(x.columns[0])), 1))
+        known = np.where(np.isnan(parameters.form.score.base), np.nan, 1.0)[:, None]
+        vocabulary, options = parameters.counts.vocabulary, self.reading.options
+        for texts in x.columns:
+            score_text_table(
+                self.reading.prepare(texts), vocabulary, options, known, np.zeros(1), self.once, out, n_jobs
+            )
+        return out[:, 0]
+
     def linear(self, parameters: TextParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """One weight per word in force."""
         known = np.flatnonzero(~np.isnan(parameters.form.score.base))

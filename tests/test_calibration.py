@@ -1,0 +1,107 @@
+"""A Tuning: what it does to the posterior, by hand; how it is kept, added and written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import naively
+from naively import Bernoulli, Categorical, Complement, Gaussian, Multinomial, Numeric, Poisson, Text, Tuning
+
+N = 60
+RANDOM = np.random.default_rng(3)
+LABEL = np.array(["a", "b", "c"])[np.arange(N) % 3]
+TABLE: dict[str, Any] = {
+    "normal": RANDOM.normal(size=N) + np.arange(N) % 3,
+    "bins": RANDOM.normal(size=N) * (1 + np.arange(N) % 3),
+    "coin": RANDOM.integers(0, 2, N),
+    "other": RANDOM.integers(0, 2, N),
+    "kind": [["x", "y", None][i] for i in RANDOM.integers(0, 3, N)],
+    "count": RANDOM.poisson(2, N),
+    "text": [" ".join(RANDOM.choice(["tea", "milk", "sugar", "salt"], 1 + i % 5)) for i in range(N)],
+}
+FAMILIES: dict[str, Any] = {
+    "normal": Gaussian(),
+    "bins": Numeric(),
+    "coin": Bernoulli(),
+    "other": Bernoulli(),
+    "kind": Categorical(missing="value"),
+    "count": Poisson(),
+    "text": Text(),
+}
+TUNING = Tuning(
+    offsets={"a": 0.5, "b": -1.0},
+    weights={"normal": 0.3, "bins": 0.0, "coin": 2.0, "kind": 0.5, "kind present": 0.25, "text": 0.75},
+    exponents={"text": 0.5},
+    common=0.9,
+)
+
+
+def evidence(name: str) -> Any:
+    model = naively.fit({name: TABLE[name]}, LABEL, columns={name: FAMILIES[name]})
+    return model.log_joint({name: TABLE[name]}) - model.log_prior
+
+
+def test_equation_1_by_hand() -> None:
+    model = naively.fit(TABLE, LABEL, columns=FAMILIES).with_tuning(TUNING)
+    present = np.array([kind is not None for kind in TABLE["kind"]])
+    there = np.array([present[c == LABEL].sum() for c in "abc"])
+    share = (there + 1) / (N / 3 + 2)
+    gap = np.where(present[:, None], np.log(share), np.log1p(-share))
+    length = np.array([len(text.split()) for text in TABLE["text"]])[:, None]
+    score = [*model.log_prior, 0.5, -1.0, 0.0]
+    score = score + 0.3 * evidence("normal") + 2.0 * evidence("coin") + 0.9 * (evidence("other") + evidence("count"))
+    score = score + 0.5 * (evidence("kind") - gap) + 0.25 * gap + 0.75 * length**-0.5 * evidence("text")
+    score -= np.log(np.exp(score).sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(model.log_posterior(TABLE), score, rtol=1e-10, atol=1e-12)
+    best = np.array(["a", "b", "c"])[score.argmax(axis=1)]
+    assert model.predict(TABLE).tolist() == best.tolist()
+    plain = model.with_tuning(None)
+    np.testing.assert_array_equal(plain.log_joint(TABLE), model.log_joint(TABLE))
+
+
+def test_json_and_classes_that_are_new() -> None:
+    again = Tuning.from_json(TUNING.to_json())
+    assert again == TUNING
+    model = naively.fit(TABLE, LABEL, columns=FAMILIES).with_tuning(TUNING)
+    assert model.with_classes(["d"]).calibrated.offset.tolist() == [0.5, -1.0, 0.0, 0.0]
+    for bad in ("", "[]", "{}", TUNING.to_json().replace("0.75", "-0.75"), TUNING.to_json().replace("0.75", '"x"')):
+        with pytest.raises(naively.InputError, match="not a tuning"):
+            Tuning.from_json(bad)
+
+
+def test_update_forget_and_plus_keep_it() -> None:
+    model = naively.fit(TABLE, LABEL, columns=FAMILIES).with_tuning(TUNING)
+    more = model.update(TABLE, LABEL)
+    assert more.tuning == TUNING
+    assert more.forget(TABLE, LABEL).tuning == TUNING
+    assert (model + model).tuning == TUNING
+    with pytest.warns(naively.TuningWarning, match="tuned differently"):
+        assert (model + model.with_tuning(None)).tuning is None
+
+
+@pytest.mark.parametrize("family", [Multinomial(), Complement()])
+def test_counts(family: Any) -> None:
+    x = RANDOM.poisson(1.0, (N, 4))
+    model = naively.fit(x, LABEL, columns=family)
+    tuned = model.with_tuning(Tuning(weights={"x0": 0.5}, exponents={"x0": 1.0}))
+    score = model.log_prior + 0.5 / np.maximum(x.sum(axis=1, keepdims=True), 1) * (model.log_joint(x) - model.log_prior)
+    np.testing.assert_allclose(
+        tuned.log_posterior(x), score - np.log(np.exp(score).sum(axis=1, keepdims=True)), rtol=1e-10, atol=1e-12
+    )
+
+
+def test_linear_form_is_of_the_calibrated_model() -> None:
+    x = {"coin": TABLE["coin"], "other": TABLE["other"]}
+    label = LABEL != "a"
+    model = naively.fit(x, label, columns=Bernoulli()).with_tuning(Tuning({True: 0.3}, {"coin": 0.5}))
+    weights, bias = model.linear()
+    found = bias + np.stack([x["coin"], x["other"]], axis=1) @ weights
+    np.testing.assert_allclose(found, model.log_odds(x), rtol=1e-10, atol=1e-12)
+
+
+def test_a_weight_of_zero_forbids_nothing() -> None:
+    model = naively.fit({"x": ["p", "q"]}, [0, 1], columns=Categorical(alpha=0))
+    assert model.with_tuning(Tuning(weights={"x": 0.0})).posterior({"x": ["p"]}).tolist() == [[0.5, 0.5]]
