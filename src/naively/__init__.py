@@ -28,7 +28,8 @@ if TYPE_CHECKING:
         Text,
     )
     from naively.fitting import fit
-    from naively.model import Model, load
+    from naively.ledger import Ledger, load, open  # noqa: A004  (naively.open)
+    from naively.model import Model
     from naively.prediction import predict_batches
     from naively.priors import ClassPrior, Dirichlet
     from naively.schema import Automatic
@@ -52,6 +53,7 @@ __all__ = [
     "GaussianNB",
     "ImpossibleRowsWarning",
     "InputError",
+    "Ledger",
     "LeftOutWarning",
     "LogNormal",
     "LostDigitsWarning",
@@ -67,6 +69,7 @@ __all__ = [
     "TuningWarning",
     "fit",
     "load",
+    "open",
     "predict_batches",
 ]
 
@@ -77,8 +80,10 @@ _ELSEWHERE = {
     "Dirichlet": "priors",
     "Model": "model",
     "fit": "fitting",
-    "load": "model",
     "Tuning": "calibration",
+    "Ledger": "ledger",
+    "load": "ledger",
+    "open": "ledger",
     "predict_batches": "prediction",
 }
 

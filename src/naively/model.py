@@ -37,15 +37,10 @@ if TYPE_CHECKING:
     from naively.evidence import Evidence
     from naively.linear import Linear
 
-__all__ = ["Model", "counting", "load"]
+__all__ = ["Model", "counting"]
 
 EMPIRICAL = ClassPrior()
 CHUNK = 2**21  # numbers of a (row, class) table that is only needed for an answer: 16 MB
-
-
-def load(path: str | Path) -> Model:
-    """The model that `Model.save` wrote; nothing in the file is run."""
-    return Model(*storage.read(path))
 
 
 def counting(
@@ -284,9 +279,11 @@ class Model:
             return self.schema, self.statistics
         return infer(table, {n: f for n, f in self.schema.families() if not isinstance(f, Undecided)}), ()
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to one file, whole or not at all; `naively.load` reads it."""
-        storage.write(path, self.schema, self.classes, self.seen, self.statistics, self.prior, self.target)
+    def save(self, path: str | Path, *, source: str = "", comment: str = "") -> None:
+        """Write a new file, whole or not at all; `naively.load` reads it, `naively.open` teaches it more."""
+        counts = storage.Counts(self.schema, self.classes, self.seen, self.statistics)
+        tuning = None if self.tuning is None else self.tuning.to_json()
+        storage.write(path, counts, storage.Meta(self.target, self.prior, tuning), source=source, comment=comment)
 
     def update(self, X: Any, y: Any, weight: Any = None) -> Model:
         """This model taught some more rows; a new value."""

@@ -1,69 +1,66 @@
-"""The model file: a zip of one JSON text and plain arrays (.npy). Nothing in it is run when it is read.
+"""The model file: tables of SQLite, entries with statistics in few bytes. docs/file_format.md tells the format.
 
-    model.json      format and Unicode version, target, classes, prior, schema, and how the statistics are laid out
-    arrays/0.npy …  their numbers
-
-Members are stored as they are, so no member is larger than the file; every size, type and order is checked.
+Nothing in a file is run when it is read; every size, type, order and checksum is.
 """
 
 from __future__ import annotations
 
-import json
 import os
+import sqlite3
 import tempfile
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from naively.errors import InputError
-from naively.kernels.text import UNICODE_VERSION
-from naively.priors import ClassPrior
-from naively.schema import Schema
-from naively.statistics import ClassWeights, Statistic
-from naively.storage.checks import check_model
-from naively.storage.values import Arrays, decode, encode, read_array, write_array
+from naively.storage.counts import Counts
+from naively.storage.entries import START, Row, Schemas, append, new_row
+from naively.storage.file import create, explained, open_to_write
+from naively.storage.meta import Meta, write_meta
 
-__all__ = ["read", "write", "written_whole"]
-
-FORMAT = 1
-Parts = tuple[Schema, tuple[Any, ...], ClassWeights, tuple[Statistic, ...], ClassPrior, str]
+__all__ = ["Counts", "Meta", "write", "write_rows", "written_whole"]
 
 
 def write(
     path: str | Path,
-    schema: Schema,
-    classes: tuple[Any, ...],
-    seen: ClassWeights,
-    statistics: tuple[Statistic, ...],
-    prior: ClassPrior,
-    target: str,
+    counts: Counts,
+    meta: Meta,
+    *,
+    source: str = "",
+    comment: str = "",
+    fingerprints: bytes | None = None,
 ) -> None:
-    """Write the parts of a model."""
-    arrays: Arrays = []
-    given = None if prior.given is None else [[label, prior.given[label]] for label in prior.given]
-    header = {
-        "format": FORMAT,
-        "unicode": UNICODE_VERSION,
-        "target": target,
-        "classes": list(classes),
-        "prior": {"alpha": prior.alpha, "uniform": prior.uniform, "given": given},
-        "schema": json.loads(schema.to_json()),
-        "seen": encode(seen, arrays),
-        "statistics": [encode(statistic, arrays) for statistic in statistics],
-    }
-    with written_whole(path) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr("model.json", json.dumps(header, indent=1))
-        for i, array in enumerate(arrays):
-            with archive.open(f"arrays/{i}.npy", "w", force_zip64=True) as member:
-                write_array(member, array)
+    """A new file with one entry, written whole or not at all."""
+
+    def rows(schemas: Schemas) -> Iterator[Row]:
+        yield new_row(schemas, counts, "fit", 1, source=source, comment=comment, fingerprints=fingerprints)
+
+    write_rows(path, meta, rows)
+
+
+def write_rows(path: str | Path, meta: Meta, rows: Callable[[Schemas], Iterable[Row]]) -> None:
+    """A new file with some entries; `rows` makes them, given the schemas of the new file."""
+    with written_whole(path) as unfinished, explained(path):
+        connection = create(unfinished)
+        try:
+            connection.execute("BEGIN")
+            write_meta(connection, meta)
+            connection.execute("INSERT INTO head VALUES (0, ?)", (START,))
+            schemas = Schemas(connection)
+            for row in rows(schemas):
+                append(connection, schemas, row)
+            connection.execute("COMMIT")
+        finally:
+            connection.close()
 
 
 @contextmanager
 def written_whole(path: str | Path) -> Iterator[Path]:
-    """A path beside the one wanted, moved there when the block ends well, and removed when it does not."""
-    wanted = Path(path)
+    """A path beside the one wanted, moved there when the block ends well, and removed when it does not.
+
+    A link stays, and the file behind it is replaced. What was written is on the disk before it gets its name.
+    """
+    wanted = Path(os.path.realpath(path))
     try:
         number, name = tempfile.mkstemp(prefix=f".{wanted.name}.", dir=wanted.parent)
     except OSError as error:
@@ -75,51 +72,49 @@ def written_whole(path: str | Path) -> Iterator[Path]:
         mask = os.umask(0)
         os.umask(mask)
         unfinished.chmod(0o666 & ~mask)  # as any new file; mkstemp's is for its owner alone
+        _to_disk(unfinished)
+        _release(wanted)
         unfinished.replace(wanted)
+        _to_disk(wanted.parent)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise InputError(f"{path}: cannot be written ({error.strerror}).") from None
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
 
 
-def read(path: str | Path) -> Parts:
-    """The parts of a model, checked."""
+def _to_disk(path: Path) -> None:
+    if os.name == "nt" and path.is_dir():
+        return  # a folder cannot be opened there
+    number = os.open(path, os.O_RDONLY)
     try:
-        with zipfile.ZipFile(path) as archive:
-            if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
-                raise InputError(f"{path}: is not a model file of naively (its members are compressed).")
-            header = json.loads(archive.read("model.json"))
-            names = [name for name in archive.namelist() if name.startswith("arrays/")]
-            arrays = [read_array(archive.read(f"arrays/{i}.npy")) for i in range(len(names))]
-        return _parts(path, header, arrays)
-    except InputError as error:
-        raise InputError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error}).") from None
-    except (
-        zipfile.BadZipFile,
-        KeyError,
-        ValueError,
-        TypeError,
-        IndexError,
-        NotImplementedError,
-        RecursionError,
-    ) as error:
-        raise InputError(f"{path}: is not a model file of naively, or is damaged ({error}).") from None
+        os.fsync(number)
+    finally:
+        os.close(number)
 
 
-def _parts(path: str | Path, header: Any, arrays: Arrays) -> Parts:
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        found = header.get("format") if isinstance(header, dict) else None
-        raise InputError(f"{path}: has format {found!r}, and this naively reads format {FORMAT}: update naively.")
-    schema = Schema.from_json(json.dumps(header["schema"]))
-    classes = tuple(header["classes"])
-    prior = header["prior"]
-    given = None if prior["given"] is None else {label: float(p) for label, p in prior["given"]}
-    known = ClassPrior(prior["alpha"], bool(prior["uniform"]), given)
-    seen = decode(header["seen"], arrays)
-    statistics = tuple(decode(found, arrays) for found in header["statistics"])
-    if not isinstance(header["target"], str):
-        raise TypeError("the target is no name")
-    check_model(schema, classes, seen, statistics)
-    known.log_probability(classes, seen.weight)  # refuses a prior that does not name the classes
-    return schema, classes, seen, statistics, known, header["target"]
+def _release(wanted: Path) -> None:
+    """Before a model file is replaced: fold in what a killed writer left beside it, refuse if a live one has it open.
+
+    A log left there would be taken for the new file's, and a live writer would go on writing to a file without a name.
+    """
+    if not Path(f"{wanted}-wal").exists() and not Path(f"{wanted}-journal").exists():
+        return
+    refused = InputError(f"{wanted}: another process has it open: close it there, or give another name.")
+    try:
+        with explained(wanted):
+            connection = open_to_write(wanted, wait=5.0)
+    except InputError:
+        beside = f"{wanted.name}-wal or {wanted.name}-journal"
+        raise InputError(
+            f"{wanted}: {beside} of another database is beside it: remove it, or give another name."
+        ) from None
+    try:
+        connection.execute("PRAGMA busy_timeout=0")
+        if connection.execute("PRAGMA journal_mode=DELETE").fetchone()[0] != "delete":
+            raise refused
+    except sqlite3.OperationalError:
+        raise refused from None
+    finally:
+        connection.close()

@@ -6,13 +6,11 @@ new statistic needs nothing here but its name in `statistics/__init__.py`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively import statistics
 from naively.errors import InputError
@@ -20,15 +18,9 @@ from naively.kernels import Cells, HistogramCells
 from naively.kernels.text import Vocabulary
 from naively.names import Numbered
 from naively.statistics import Statistic, WordCounts
+from naively.storage.arrays import Arrays
 
-__all__ = ["Arrays", "decode", "encode", "read_array", "write_array"]
-
-Arrays = list[NDArray[Any]]
-# The one header that `write_array` writes; NumPy's own reader takes it for Python and runs a parser on it.
-HEADER = re.compile(
-    rb"\x93NUMPY\x01\x00..\{'descr': '([<|]\w\d)', 'fortran_order': False, 'shape': \(([\d, ]*)\), \} *\n", re.DOTALL
-)
-TYPES = {"<f8", "<i8", "<i4", "|u1", "|b1"}
+__all__ = ["decode", "encode"]
 
 STATISTICS: Mapping[str, type[Statistic]] = {
     name: found
@@ -97,25 +89,3 @@ def decode(found: Any, arrays: Arrays) -> Any:
         made = STATISTICS[found["statistic"]]
         return made(**{name: decode(value, arrays) for name, value in found["fields"].items()})
     raise TypeError(f"{str(found)[:60]} is no part of a statistic")
-
-
-def write_array(file: IO[bytes], array: NDArray[Any]) -> None:
-    """An array as .npy, with the smallest byte first."""
-    plain = np.ascontiguousarray(array)
-    np.lib.format.write_array(file, plain.astype(plain.dtype.newbyteorder("<"), copy=False), allow_pickle=False)
-
-
-def read_array(found: bytes) -> NDArray[Any]:
-    """An array from .npy; only as large as its bytes are."""
-    head = HEADER.match(found)
-    if head is None or head[1].decode() not in TYPES:
-        raise ValueError("an array is not as it was written")
-    dtype = np.dtype(head[1].decode())
-    shape = tuple(int(size) for size in head[2].decode().split(",") if size.strip())
-    n = 1
-    for size in shape:
-        n *= size
-    rest = found[head.end() :]
-    if n * dtype.itemsize != len(rest):
-        raise ValueError("an array is not as large as its header says")
-    return np.frombuffer(rest, dtype=dtype).reshape(shape).copy()

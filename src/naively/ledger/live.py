@@ -1,0 +1,329 @@
+"""A live ledger: the model file as it is taught, corrected and asked."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Self
+
+from naively.errors import InputError
+from naively.ledger import compacting, forgetting, history, periods, sums, undoing
+from naively.ledger.fingerprints import fingerprints_of, new_key, pack_fingerprints
+from naively.ledger.rows import Rows, count_rows, read_rows
+from naively.merging import unite
+from naively.model import Model
+from naively.storage import file, write
+from naively.storage.entries import DamagedError, Entry, Row, Schemas, append, counts_of, head_of, new_row, rows_after
+from naively.storage.meta import Meta, read_meta
+
+__all__ = ["Ledger", "load", "open", "reading", "told"]
+
+_ABANDONED: list[sqlite3.Connection] = []  # of a parent process; to close them here would close them there
+
+
+def load(path: str | Path) -> Model:
+    """The model of a file: the sum of its entries. Nothing in the file is run.
+
+    Works while another process writes to the file, and after one was killed.
+    """
+    with reading(path) as (connection, schemas, meta):
+        return _whole(sums.read_sum(connection, schemas, meta))
+
+
+def open(path: str | Path, *, wait: float = file.WAIT) -> Ledger:  # noqa: A001  (naively.open)
+    """A live ledger: `update`, `forget`, `undo`, `log`, `compact`, `model`. Needs no `with`, nor `close`.
+
+    `wait` is how many seconds to wait while another process writes.
+    """
+    return Ledger(path, wait=wait)
+
+
+def _whole(found: sums.Sum) -> Model:
+    model = found.model()
+    assert model is not None  # `read_sum` refuses a file without a count
+    return model
+
+
+@contextmanager
+def reading(path: str | Path) -> Iterator[tuple[sqlite3.Connection, Schemas, Meta]]:
+    """One state of the file."""
+    with told(path):
+        connection = file.open_to_read(path)
+        try:
+            yield connection, Schemas(connection), _meta(connection)
+        finally:
+            connection.close()
+
+
+def _meta(connection: sqlite3.Connection) -> Meta:
+    try:
+        return read_meta(connection)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise DamagedError(f"what it says of itself is damaged ({error})") from None
+
+
+@contextmanager
+def told(path: str | Path) -> Iterator[None]:
+    """Whatever is wrong with a file, as a sentence about it."""
+    try:
+        with file.explained(path):
+            yield
+    except DamagedError as error:
+        told = f"{path}: is damaged: {error}. `naively copy --salvage` recovers the entries that are intact."
+        raise InputError(told) from None
+    except MemoryError:
+        raise InputError(f"{path}: needs more memory than there is.") from None
+
+
+class Ledger:
+    """A model file that learns, forgets and remembers what it was taught.
+
+    Every act is one entry, durable when the method returns. Other processes may write too: they take turns.
+
+    >>> import naively, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "mail.naively"
+    >>> naively.fit(["cheap pills", "lunch today"], ["spam", "ham"]).save(path, source="first.csv")
+    >>> ledger = naively.open(path)
+    >>> entry = ledger.update(["cheap lunch"], ["ham"], source="anna")
+    >>> ledger.model().class_counts.tolist()
+    [2.0, 1.0]
+    >>> _ = ledger.undo(entry.id, comment="a mistake")
+    >>> [(e.act, e.rows, e.source, e.in_force) for e in ledger.log()]
+    [('fit', 2, 'first.csv', True), ('update', 1, 'anna', False), ('undo', 0, '', True)]
+    """
+
+    def __init__(self, path: str | Path, *, wait: float = file.WAIT) -> None:
+        """Read the file; it is opened to write when something is to be written."""
+        self.path = Path(path)
+        self._wait = wait
+        self._turn = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._process = os.getpid()
+        self._closing: Any = None
+        with reading(path) as (connection, schemas, meta):
+            self._sum = sums.read_sum(connection, schemas, meta)
+
+    @classmethod
+    def fit(
+        cls,
+        path: str | Path,
+        X: Any,
+        y: Any,
+        *,
+        remember_rows: bool = False,
+        source: str = "",
+        comment: str = "",
+        weight: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """A new file with the model of some rows; see `naively.fit` for the settings.
+
+        With `remember_rows` the file keeps 16 bytes of each row, a keyed hash, and refuses to forget any other.
+        """
+        from naively.fitting import fit
+
+        if not remember_rows:
+            fit(X, y, weight=weight, **settings).save(path, source=source, comment=comment)
+            return cls(path)
+        fitted = fit(X, y, weight=weight, **settings)
+        key = new_key()
+        rows = list(read_rows(fitted, X, y if isinstance(y, str) or not isinstance(X, (str, Path)) else None, weight))
+        marks = pack_fingerprints(fingerprints_of(fitted, rows, key))
+        tuning = None if fitted.tuning is None else fitted.tuning.to_json()
+        meta = Meta(fitted.target, fitted.prior, tuning, key)
+        write(path, sums.counts_of_model(fitted), meta, source=source, comment=comment, fingerprints=marks)
+        return cls(path)
+
+    def update(self, X: Any, y: Any = None, *, weight: Any = None, source: str = "", comment: str = "") -> Entry:
+        """Teach it more rows: one entry, durable when this returns."""
+        with self._change() as (connection, schemas):
+            like = self._sum.pattern()
+            parts, marks = self._counted(like, X, y, weight)
+            part = sums.total(parts)
+            assert part is not None
+            unite(like.schema, part.schema)  # refuses columns that turn out to be of another kind
+            self._refuse_other_classes(part)
+            counts = sums.counts_of_model(part)
+            row = new_row(schemas, counts, "update", 1, source=source, comment=comment, fingerprints=marks)
+            return self._append(connection, schemas, row, part)
+
+    def _counted(self, model: Model, X: Any, y: Any, weight: Any) -> tuple[list[Model], bytes | None]:
+        rows = read_rows(model, X, y, weight)
+        if self._sum.meta.key is None:
+            return [count_rows(model, some) for some in rows], None
+        kept = list(rows)
+        return [count_rows(model, some) for some in kept], self._marks(model, kept)
+
+    def _marks(self, model: Model, rows: Sequence[Rows]) -> bytes | None:
+        key = self._sum.meta.key
+        return None if key is None else pack_fingerprints(fingerprints_of(model, rows, key))
+
+    def _refuse_other_classes(self, part: Model) -> None:
+        """Refuse a class to which a given prior gives no probability."""
+        given = self._sum.meta.prior.given
+        new = [label for label in part.classes if given is not None and label not in given]
+        if new:
+            raise InputError(
+                f"{self.path}: its class prior was given by hand and has no probability for {new[0]!r}: fit it again "
+                "with a prior that names this class, or with the empirical one."
+            )
+
+    def forget(
+        self, X: Any, y: Any = None, *, weight: Any = None, entry: str | None = None, comment: str = ""
+    ) -> tuple[Entry, ...]:
+        """Take rows away as if they had never been counted; refused if they were not.
+
+        The entry that they came from is found by what it counted, the latest first, or named with `entry`. There is one
+        new entry for each entry that is corrected; it has the time and the source of that one.
+        """
+        with self._change() as (connection, schemas):
+            model = _whole(self._sum)
+            rows = list(read_rows(model, X, y, weight))
+            found = forgetting.attributed(self.path, connection, schemas, self._sum.meta, model, rows, entry)
+            made = []
+            for target, some, part in found:
+                row = new_row(
+                    schemas,
+                    sums.counts_of_model(part),
+                    "forget",
+                    -1,
+                    source=target.source,
+                    time=target.time,
+                    comment=comment,
+                    corrects=target.id,
+                    fingerprints=self._marks(model, some),
+                    span=target.span,
+                )
+                made.append(self._append(connection, schemas, row, part))
+            _whole(self._sum)  # refuses a sum below zero, before anything is written
+            return tuple(made)
+
+    def undo(self, id: str, *, comment: str = "") -> Entry:  # noqa: A002  (the log's own word)
+        """Sum without one entry; undo of an undo brings it back. Refused for what was absorbed or partly forgotten."""
+        with self._change() as (connection, schemas):
+            target = undoing.target_of(self.path, connection, id)
+            row = new_row(schemas, None, "undo", 0, corrects=target.id, comment=comment, schema=target.schema)
+            done = append(connection, schemas, row)
+            connection.execute("DELETE FROM snapshot")
+            self._sum = sums.read_sum(connection, schemas, self._sum.meta)
+            _whole(self._sum)  # refuses a sum below zero
+            self._sum = sums.write_snapshot(connection, schemas, self._sum)
+            return history.entry_of(done)
+
+    def log(self) -> tuple[Entry, ...]:
+        """All entries in their order, each checked."""
+        with reading(self.path) as (connection, schemas, _):
+            return history.log(connection, schemas)
+
+    def model(
+        self,
+        *,
+        since: Any = None,
+        until: Any = None,
+        sources: str | Iterable[str] | None = None,
+        without: str | Iterable[str] | None = None,
+        half_life: timedelta | float | None = None,
+    ) -> Model:
+        """The model as it stands, or of some entries: since ≤ time < until, of some sources or without some.
+
+        With `half_life` (days, or a timedelta) a row weighs half as much for each half-life between its time and
+        `until` (now, if that is not given). Times are dates, datetimes (UTC unless they say otherwise) or ISO texts.
+        """
+        with self._turn, reading(self.path) as (connection, schemas, meta):
+            if (since, until, sources, without, half_life) == (None,) * 5:
+                self._catch_up(connection, schemas, meta)
+                return _whole(self._sum)
+            chosen = periods.Selection.of(since, until, sources, without, half_life)
+            return periods.model_of_selection(connection, schemas, meta, chosen)
+
+    def compact(self, *, comment: str = "") -> Entry:
+        """Make one entry of all, and clear what is left of the others: the only act that destroys anything.
+
+        It ends `undo`, periods and sources of the entries that it absorbs; what was forgotten is gone from the file.
+        """
+        with self._change() as (connection, schemas):
+            self._sum = compacting.compact(connection, schemas, self._sum, comment)
+            row = compacting.only_entry(connection)
+        with told(self.path):
+            compacting.vacuum(self._writer(), self._wait)
+        return row
+
+    def copy(self, path: str | Path) -> None:
+        """A copy of the file as it is now, while others may be writing to it."""
+        from naively.ledger.copying import copy
+
+        copy(self.path, path)
+
+    def close(self) -> None:
+        """Fold the log in and leave one file; happens by itself when the ledger is no longer used."""
+        with self._turn:
+            if self._connection is not None and self._process == os.getpid():
+                if self._sum.tail > 16:  # so that the next one to read it has little to add up
+                    with self._change() as (connection, schemas):
+                        self._sum = sums.write_snapshot(connection, schemas, self._sum)
+                self._closing()
+            self._connection = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Ledger {str(self.path)!r}, {self._sum.entries} entries>"
+
+    def _writer(self) -> sqlite3.Connection:
+        if self._connection is not None and self._process != os.getpid():
+            self._closing.detach()
+            _ABANDONED.append(self._connection)
+            self._connection = None
+        if self._connection is None:
+            self._connection = file.open_to_write(self.path, self._wait)
+            self._process = os.getpid()
+            self._closing = file.closing(self, self._connection)
+        return self._connection
+
+    @contextmanager
+    def _change(self) -> Iterator[tuple[sqlite3.Connection, Schemas]]:
+        """One change of the file from its present state; what was read stays what it was if it fails."""
+        with self._turn:
+            before = self._sum
+            try:
+                with told(self.path):
+                    connection = self._writer()
+                    with file.change(connection):
+                        schemas = Schemas(connection)
+                        self._catch_up(connection, schemas, _meta(connection))
+                        yield connection, schemas
+            except BaseException:
+                self._sum = before
+                raise
+
+    def _catch_up(self, connection: sqlite3.Connection, schemas: Schemas, meta: Meta) -> None:
+        """Read what others have written since."""
+        entries, checksum = head_of(connection)
+        known = self._sum
+        if (entries, checksum) == (known.entries, known.checksum) and meta == known.meta:
+            return
+        there = connection.execute("SELECT checksum FROM entries WHERE number = ?", (known.entries,)).fetchone()
+        if meta == known.meta and there is not None and there[0] == known.checksum:
+            rows = list(rows_after(connection, schemas, known.entries, known.checksum))
+            if not any(row.act == "undo" for row in rows):
+                for row in rows:
+                    known = known.plus(row, sums.model_of(counts_of(row, schemas), meta))
+                self._sum = known
+                return
+        self._sum = sums.read_sum(connection, schemas, meta)
+
+    def _append(self, connection: sqlite3.Connection, schemas: Schemas, row: Row, part: Model) -> Entry:
+        done = append(connection, schemas, row)
+        self._sum = self._sum.plus(done, sums.under(part, self._sum.meta))
+        if self._sum.due:
+            self._sum = sums.write_snapshot(connection, schemas, self._sum)
+        return history.entry_of(done)

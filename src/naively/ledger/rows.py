@@ -1,0 +1,77 @@
+"""Rows to teach or to forget: a table, files or batches with their labels → counts like those of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively import merging, sources
+from naively.model import Model, counting
+from naively.sources import Table
+
+__all__ = ["Rows", "count_rows", "read_rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Some rows that have been read and checked."""
+
+    table: Table
+    classes: tuple[Any, ...]
+    label: NDArray[np.int32]
+    weight: NDArray[np.float64] | None
+
+    def where(self, chosen: NDArray[np.bool_]) -> Rows:
+        """Some of them."""
+        weight = None if self.weight is None else self.weight[chosen]
+        return Rows(self.table.where(chosen), self.classes, self.label[chosen], weight)
+
+
+def read_rows(model: Model, X: Any, y: Any = None, weight: Any = None) -> Iterator[Rows]:
+    """Rows for a model; y is their labels or the name of their column, by default that of the model.
+
+    Files are read as the types that the model was trained with.
+    """
+    y = model.target if y is None else y
+    whole = hasattr(X, "__arrow_c_stream__") and not isinstance(y, str)
+    if sources.is_path(X) or (sources.is_stream(X) and not whole):
+        batches = sources.read_files(X, _types(model, y)) if sources.is_path(X) else X
+        for part in sources.parts(batches, y, weight):
+            yield Rows(part.table, part.classes, part.label, part.weight)
+        return
+    table = sources.read(X)
+    if isinstance(y, str):
+        table, y = sources.split_target(table, y)
+    classes, label = sources.read_labels(y, table.n_rows)
+    weights = sources.read_weight(weight, table.n_rows)
+    if weights is not None and not weights.all():
+        table, label, weights = counting(table, label, weights)
+    yield Rows(table, classes, label, weights)
+
+
+def _types(model: Model, target: str) -> dict[str, str]:
+    """How the cells of CSV are read: as at training."""
+    read = {"number": "number", "string": "string", "boolean": "boolean"}
+    kinds = {name: block.kind(i) for block in model.schema.blocks for i, name in enumerate(block.names)}
+    types = {name: read[kind] for name, kind in kinds.items() if kind in read}
+    if model.classes:
+        first = model.classes[0]
+        types[target] = "boolean" if isinstance(first, bool) else "string" if isinstance(first, str) else "number"
+    return types
+
+
+def count_rows(model: Model, rows: Rows) -> Model:
+    """The model of these rows alone, with the classes that they have, under the settings of the model."""
+    merging.union_of_classes(model.classes, rows.classes)  # refuses labels of another type
+    schema, _ = model.schema_for(rows.table)
+    n_jobs = 1 if rows.table.n_rows < 64 else model.n_jobs
+    part = Model.count(rows.table, rows.label, rows.weight, rows.classes, schema, n_jobs)
+    there = part.seen.rows > 0
+    if there.all():
+        return part
+    kept = tuple(label for label, seen in zip(part.classes, there.tolist(), strict=True) if seen)
+    return merging.laid_out(part, part.schema, kept or part.classes)

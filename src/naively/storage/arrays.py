@@ -1,0 +1,185 @@
+"""Arrays as few bytes: whole numbers as narrow as they come, rising ones by their steps; deflated if that helps.
+
+    body     = size of the head (4 bytes), head (JSON), the bytes of the arrays one after the other
+    payload  = version 1 (1 byte), 0 stored or 1 deflated (1 byte), length of the body (8 bytes), body
+
+In the head, "arrays" lists for each array its type, its shape and either its values (few of them) or a coding and a
+width in bytes: "bits" as they are, "whole" numbers, or the "steps" between whole numbers (modulo 2⁶⁴); both of the
+latter with the sign in the lowest bit. Bytes of one weight lie together, because that deflates better. All numbers are
+little-endian.
+
+A payload is never deflated to less than 1/16 of its body, and no array is wider than 8 times its bytes: so memory is
+bounded by the size of the file, and checked before it is taken.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Arrays", "pack", "unpack"]
+
+Arrays = list[NDArray[Any]]
+VERSION = 1
+RATIO = 16  # a body may be so many times longer than its payload
+FEW = 32  # arrays up to this size stand in the head
+EXACT = 2**53  # whole numbers up to this are exact as float64
+TYPES: Mapping[str, np.dtype[Any]] = {
+    "f8": np.dtype("<f8"),
+    "i8": np.dtype("<i8"),
+    "i4": np.dtype("<i4"),
+    "u1": np.dtype("u1"),
+    "b1": np.dtype("?"),
+}
+NAMES = {dtype: name for name, dtype in TYPES.items()}
+WIDTHS: Mapping[int, np.dtype[Any]] = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4"), 8: np.dtype("<u8")}
+
+
+def pack(head: dict[str, Any], arrays: Sequence[NDArray[Any]]) -> bytes:
+    """A head and arrays as one payload.
+
+    >>> head, arrays = unpack(pack({"a": 1}, [np.arange(1000), np.array([0.5])]))
+    >>> head["a"], len(arrays[0]), arrays[1].tolist(), len(pack({}, [np.arange(1000)])) < 1100
+    (1, 1000, [0.5], True)
+    """
+    listed, chunks = [], []
+    for array in arrays:
+        described, chunk = _packed(np.ascontiguousarray(array))
+        listed.append(described)
+        chunks.append(chunk)
+    text = json.dumps(head | {"arrays": listed}, ensure_ascii=False, separators=(",", ":")).encode(
+        "utf-8", "surrogatepass"
+    )
+    body = b"".join([struct.pack("<I", len(text)), text, *chunks])
+    small = zlib.compress(body, 6 if len(body) < 1 << 24 else 1)
+    if len(small) < len(body) <= RATIO * len(small):
+        return struct.pack("<BBQ", VERSION, 1, len(body)) + small
+    return struct.pack("<BBQ", VERSION, 0, len(body)) + body
+
+
+def unpack(payload: bytes) -> tuple[dict[str, Any], Arrays]:
+    """The inverse; ValueError, KeyError or TypeError for what `pack` did not write."""
+    body = memoryview(_body(payload))
+    (size,) = struct.unpack_from("<I", body)
+    at = 4 + size
+    _need(at <= len(body), "the head is cut short")
+    head = json.loads(bytes(body[4:at]).decode("utf-8", "surrogatepass"))
+    _need(isinstance(head, dict) and isinstance(head.get("arrays"), list), "the head is none")
+    arrays: Arrays = []
+    for described in head.pop("arrays"):
+        array, taken = _unpacked(described, body[at:])
+        arrays.append(array)
+        at += taken
+    _need(at == len(body), "bytes are left over")
+    return head, arrays
+
+
+def _need(holds: bool, what: str) -> None:
+    if not holds:
+        raise ValueError(f"a payload is not as it was written: {what}")
+
+
+def _body(payload: bytes) -> bytes:
+    _need(len(payload) >= 10, "it is too short")
+    version, deflated, length = struct.unpack_from("<BBQ", payload)
+    _need(version == VERSION and deflated in (0, 1), f"version {version}")
+    if not deflated:
+        _need(length == len(payload) - 10, "its length")
+        return payload[10:]
+    _need(length <= RATIO * (len(payload) - 10), "it would take more than 16 times its size")
+    inflater = zlib.decompressobj()
+    try:
+        body = inflater.decompress(memoryview(payload)[10:], max(length, 1))
+    except zlib.error as error:
+        raise ValueError(f"a payload is not as it was written: {error}") from None
+    _need(len(body) == length and inflater.eof and not inflater.unused_data, "its length")
+    return body
+
+
+def _packed(array: NDArray[Any]) -> tuple[list[Any], bytes]:
+    name, shape = NAMES[array.dtype.newbyteorder("<")], list(array.shape)
+    if array.size <= FEW:
+        return [name, shape, array.ravel().tolist()], b""
+    flat = array.ravel()
+    if name in ("u1", "b1"):
+        return [name, shape, "bits", 1], flat.tobytes()
+    whole = _whole(flat)
+    if whole is None:
+        return [name, shape, "bits", 8], _by_weight(flat.view("<u8"))
+    steps = np.empty_like(whole)
+    steps[0] = whole[0]
+    np.subtract(whole[1:].view(np.uint64), whole[:-1].view(np.uint64), out=steps[1:].view(np.uint64))
+    plain, stepped = _signs_last(whole), _signs_last(steps)
+    coding, numbers = ("steps", stepped) if _width(stepped) < _width(plain) else ("whole", plain)
+    width = _width(numbers)
+    return [name, shape, coding, width], _by_weight(numbers.astype(WIDTHS[width]))
+
+
+def _whole(flat: NDArray[Any]) -> NDArray[np.int64] | None:
+    """The same numbers as int64, None if that would change any."""
+    if flat.dtype.kind != "f":
+        return flat.astype(np.int64)
+    if not (np.abs(flat) <= EXACT).all():  # NaN is not
+        return None
+    whole = flat.astype(np.int64)
+    same = whole == flat
+    return whole if same.all() and not np.signbit(flat[whole == 0]).any() else None
+
+
+def _signs_last(x: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """0, −1, 1, −2, … as 0, 1, 2, 3, …: small numbers of either sign are narrow."""
+    return ((x << 1) ^ (x >> 63)).view(np.uint64)
+
+
+def _signs_first(x: NDArray[np.uint64]) -> NDArray[np.int64]:
+    return ((x >> np.uint64(1)) ^ (np.uint64(0) - (x & np.uint64(1)))).view(np.int64)
+
+
+def _width(x: NDArray[np.uint64]) -> int:
+    bits = int(x.max()).bit_length()
+    return next(width for width in WIDTHS if bits <= 8 * width)
+
+
+def _by_weight(x: NDArray[Any]) -> bytes:
+    return x.view(np.uint8).reshape(len(x), x.itemsize).T.tobytes()
+
+
+def _unpacked(described: Any, rest: memoryview) -> tuple[NDArray[Any], int]:
+    """One array, and how many bytes it took; nothing is allocated before its size is known to be there."""
+    dtype, shape = TYPES[described[0]], described[1]
+    _need(isinstance(shape, list) and len(shape) <= 3 and all(type(s) is int and s >= 0 for s in shape), "a shape")
+    n = math.prod(shape)
+    if isinstance(described[2], list):
+        values = described[2]
+        plain = (int, float) if dtype.kind == "f" else (bool,) if dtype.kind == "b" else (int,)
+        _need(len(described) == 3 and len(values) == n and all(type(v) in plain for v in values), "values")
+        return np.array(values, dtype=dtype).reshape(shape), 0
+    _, _, coding, width = described
+    _need(width in WIDTHS and n * width <= len(rest), "an array is cut short")
+    planes = np.frombuffer(rest[: n * width], dtype=np.uint8).reshape(width, n)
+    numbers = np.ascontiguousarray(planes.T).view(WIDTHS[width]).ravel()
+    if coding == "bits":
+        _need(width == dtype.itemsize, "a width")
+        _need(dtype.kind != "b" or not n or int(numbers.max()) <= 1, "a truth value")
+        return numbers.view(dtype).reshape(shape), n * width
+    _need(coding in ("whole", "steps") and dtype.kind in "fi", "a coding")
+    whole = _signs_first(numbers.astype(np.uint64))
+    if coding == "steps":
+        whole = np.cumsum(whole.view(np.uint64), dtype=np.uint64).view(np.int64)
+    _fits(whole, dtype)
+    return whole.astype(dtype).reshape(shape), n * width
+
+
+def _fits(whole: NDArray[np.int64], dtype: np.dtype[Any]) -> None:
+    if not whole.size or (dtype.itemsize == 8 and dtype.kind == "i"):
+        return
+    low, high = int(whole.min()), int(whole.max())
+    most = EXACT if dtype.kind == "f" else 2**31 - 1
+    _need(-most - (dtype.kind == "i") <= low and high <= most, "a number is too large")

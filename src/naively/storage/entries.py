@@ -1,0 +1,245 @@
+"""Entries: what was counted, added or taken away, when, by whom; each with a digest, all in one chain of checksums.
+
+    digest_i = H(all fields of entry i and its schema)                      (1)
+    checksum_i = H(checksum_{i−1}, digest_i),   checksum_0 = 16 zero bytes  (2)
+
+The digest tells whether an entry is intact, the checksum whether all before it are there, in order; `head` keeps the
+number of entries and the last checksum.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
+
+from naively.schema import Schema
+from naively.storage.counts import DAMAGED, Counts, counts_from_bytes, counts_to_bytes
+from naively.storage.meta import digest_of
+
+__all__ = [
+    "START",
+    "DamagedError",
+    "Entry",
+    "Row",
+    "Schemas",
+    "append",
+    "head_of",
+    "intact",
+    "new_id",
+    "now",
+    "rows_after",
+]
+
+START = bytes(16)
+COLUMNS = (
+    "number, id, act, sign, time, written, rows, source, comment, corrects, schema, digest, checksum, span, "
+    "statistics, fingerprints, absorbed"
+)
+ACTS = ("fit", "update", "forget", "undo", "compact")
+
+
+class DamagedError(ValueError):
+    """Part of a file is not what was written; `number` is the entry, None if it is not about one."""
+
+    def __init__(self, found: str, number: int | None = None) -> None:
+        """Say what, and which entry."""
+        super().__init__(found)
+        self.number = number
+
+
+def now() -> str:
+    """The time, UTC, to the microsecond; as text it sorts as it runs."""
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def new_id() -> bytes:
+    """128 random bits."""
+    return secrets.token_bytes(16)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the log.
+
+    `time` is when its rows were counted: a forget has the time and source of the entry that it corrects, and `written`
+    tells when it was made. A compacted entry stands for `absorbed` others, counted between `first` and `last`.
+    """
+
+    number: int
+    id: str
+    act: str
+    sign: int
+    time: str
+    written: str
+    rows: int
+    source: str
+    comment: str
+    corrects: str | None = None
+    absorbed: int = 0
+    first: str | None = None
+    last: str | None = None
+    sources: tuple[str, ...] = ()
+    in_force: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An entry as the table holds it."""
+
+    number: int
+    id: bytes
+    act: str
+    sign: int
+    time: str
+    written: str
+    rows: int
+    source: str
+    comment: str
+    corrects: bytes | None
+    schema: int
+    digest: bytes
+    checksum: bytes
+    span: str | None  # JSON: first and last time and the sources of what a compacted entry absorbed
+    statistics: bytes | None
+    fingerprints: bytes | None
+    absorbed: bytes | None  # the ids of what it absorbed, 16 bytes each
+
+
+class Schemas:
+    """The schemas of a file by their numbers; most entries share one."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Read when they are asked for."""
+        self._connection = connection
+        self._known: dict[int, tuple[Schema, str]] = {}
+
+    def get(self, number: int) -> Schema:
+        """A schema, checked."""
+        return self._found(number)[0]
+
+    def text(self, number: int) -> str:
+        """A schema as it stands in the file."""
+        return self._found(number)[1]
+
+    def _found(self, number: int) -> tuple[Schema, str]:
+        if number not in self._known:
+            found = self._connection.execute("SELECT json FROM schemas WHERE number = ?", (number,)).fetchone()
+            if found is None or not isinstance(found[0], str):
+                raise DamagedError(f"schema {number} is missing")
+            self._known[number] = Schema.from_json(found[0]), found[0]
+        return self._known[number]
+
+    def number(self, schema: Schema) -> int:
+        """The number of a schema, which is written down if it is new."""
+        for number, (known, _) in self._known.items():
+            if known is schema or known == schema:
+                return number
+        text = schema.to_json()
+        found = self._connection.execute("SELECT number FROM schemas WHERE json = ?", (text,)).fetchone()
+        if found is None:
+            self._connection.execute("INSERT INTO schemas (json) VALUES (?)", (text,))
+            found = self._connection.execute("SELECT max(number) FROM schemas").fetchone()
+        self._known[found[0]] = schema, text
+        return int(found[0])
+
+    def forget(self) -> None:
+        """Look again: a change was rolled back."""
+        self._known.clear()
+
+
+def _digest(row: Row, schema: str) -> bytes:
+    """Equation (1)."""
+    ours = ("number", "schema", "digest", "checksum")
+    return digest_of(*(getattr(row, f.name) for f in fields(row) if f.name not in ours), schema)
+
+
+def head_of(connection: sqlite3.Connection) -> tuple[int, bytes]:
+    """How many entries there are, and the checksum of the last."""
+    found = connection.execute("SELECT entries, checksum FROM head LIMIT 2").fetchall()
+    if len(found) != 1 or type(found[0][0]) is not int or found[0][0] < 0 or not isinstance(found[0][1], bytes):
+        raise DamagedError("the number of entries is missing")
+    return int(found[0][0]), bytes(found[0][1])
+
+
+def append(connection: sqlite3.Connection, schemas: Schemas, row: Row) -> Row:
+    """Write one entry behind the last; inside a change."""
+    number, before = head_of(connection)
+    digest = _digest(row, schemas.text(row.schema))
+    done = replace(row, number=number + 1, digest=digest, checksum=digest_of(before, digest))
+    values = tuple(getattr(done, f.name) for f in fields(done))
+    connection.execute(f"INSERT INTO entries ({COLUMNS}) VALUES ({','.join('?' * len(values))})", values)
+    connection.execute("UPDATE head SET entries = ?, checksum = ?", (done.number, done.checksum))
+    return done
+
+
+def intact(row: Row, schemas: Schemas) -> None:
+    """Refuse an entry that is not what was written."""
+    try:
+        right = row.digest == _digest(row, schemas.text(row.schema)) and row.act in ACTS and row.sign in (-1, 0, 1)
+    except DAMAGED as error:
+        raise DamagedError(f"entry {row.number} cannot be read ({error})", row.number) from None
+    if not right:
+        raise DamagedError(f"{told(row)} is damaged: it does not have its checksum", row.number)
+
+
+def told(row: Row) -> str:
+    """An entry for people."""
+    return f"entry {row.number} ({row.act} of {row.rows} rows, {row.time}, source {row.source!r})"
+
+
+def rows_after(connection: sqlite3.Connection, schemas: Schemas, number: int, before: bytes) -> Iterator[Row]:
+    """The entries after one whose checksum is known, each checked; DamagedError at the first that is not intact."""
+    entries, last = head_of(connection)
+    for values in connection.execute(f"SELECT {COLUMNS} FROM entries WHERE number > ? ORDER BY number", (number,)):
+        row = Row(*values)
+        number += 1
+        if row.number != number:
+            raise DamagedError(f"entry {number} is missing", number)
+        intact(row, schemas)
+        before = digest_of(before, row.digest)
+        if row.checksum != before:
+            raise DamagedError(f"{told(row)} does not follow what is before it", row.number)
+        yield row
+    if number != entries or before != last:
+        raise DamagedError(
+            f"entries {number + 1} to {entries} are missing" if number < entries else "the last checksum"
+        )
+
+
+def counts_of(row: Row, schemas: Schemas) -> Counts:
+    """What an entry counted."""
+    try:
+        assert row.statistics is not None
+        return counts_from_bytes(row.statistics, schemas.get(row.schema))
+    except (*DAMAGED, AssertionError) as error:
+        raise DamagedError(f"{told(row)} cannot be read ({error})", row.number) from None
+
+
+def new_row(
+    schemas: Schemas,
+    counts: Counts | None,
+    act: str,
+    sign: int,
+    *,
+    source: str = "",
+    comment: str = "",
+    time: str | None = None,
+    corrects: bytes | None = None,
+    fingerprints: bytes | None = None,
+    absorbed: bytes | None = None,
+    span: str | None = None,
+    schema: int | None = None,
+) -> Row:
+    """A row to be appended, with an id and the time of now."""
+    written = now()
+    number = schemas.number(counts.schema) if counts is not None else schema
+    assert number is not None
+    rows = 0 if counts is None else int(counts.seen.rows.sum())
+    payload = None if counts is None else counts_to_bytes(counts)
+    return Row(
+        0, new_id(), act, sign, time or written, written, rows, source, comment, corrects, number, b"", b"", span,
+        payload, fingerprints, absorbed,
+    )  # fmt: skip

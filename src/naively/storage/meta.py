@@ -1,0 +1,90 @@
+"""What a model file says of itself: who made it, what it predicts, the class prior, the tuning."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from dataclasses import dataclass
+from typing import Any
+
+from naively.kernels.text import UNICODE_VERSION
+from naively.priors import ClassPrior, Dirichlet
+
+__all__ = ["Meta", "digest_of", "read_meta", "write_meta"]
+
+
+def digest_of(*parts: Any) -> bytes:
+    """16 bytes that tell these parts from others: BLAKE2b over the length, kind and bytes of each."""
+    found = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        if part is None:
+            found.update(b"n")
+            continue
+        kind = b"b" if isinstance(part, bytes) else b"t" if isinstance(part, str) else b"i"
+        plain = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
+        found.update(kind + len(plain).to_bytes(8, "little"))
+        found.update(plain)
+    return found.digest()
+
+
+EMPIRICAL = ClassPrior()
+
+
+@dataclass(frozen=True)
+class Meta:
+    """The settings of a file; `tuning` is JSON, `key` makes the fingerprints of remembered rows."""
+
+    target: str = "class"
+    prior: ClassPrior = EMPIRICAL
+    tuning: str | None = None
+    key: str | None = None
+    made_by: str = "naively"
+    unicode: str = UNICODE_VERSION
+
+
+def write_meta(connection: sqlite3.Connection, meta: Meta) -> None:
+    """Write all of it anew."""
+    values = {
+        "target": meta.target,
+        "prior": json.dumps(_prior_to_json(meta.prior)),
+        "tuning": json.dumps(meta.tuning),
+        "key": json.dumps(meta.key),
+        "made_by": meta.made_by,
+        "unicode": meta.unicode,
+    }
+    values["checksum"] = _checksum(values)
+    connection.execute("DELETE FROM meta")
+    connection.executemany("INSERT INTO meta VALUES (?, ?)", values.items())
+
+
+def _checksum(values: dict[str, str]) -> str:
+    return digest_of(*(part for key in sorted(values) if key != "checksum" for part in (key, values[key]))).hex()
+
+
+def read_meta(connection: sqlite3.Connection) -> Meta:
+    """The inverse; ValueError, KeyError or TypeError if any of it was changed by others."""
+    values = dict(connection.execute("SELECT key, value FROM meta LIMIT 100").fetchall())
+    if any(not isinstance(value, str) for value in values.values()) or _checksum(values) != values["checksum"]:
+        raise ValueError("what the file says of itself does not have its checksum")
+    tuning, key = json.loads(values["tuning"]), json.loads(values["key"])
+    if not (tuning is None or isinstance(tuning, str)) or not (key is None or isinstance(key, str)):
+        raise TypeError("the tuning or the key is no text")
+    prior = _prior_from_json(json.loads(values["prior"]))
+    return Meta(values["target"], prior, tuning, key, values["made_by"], values["unicode"])
+
+
+def _prior_to_json(prior: ClassPrior) -> dict[str, Any]:
+    alpha: Any = prior.alpha
+    if isinstance(alpha, Dirichlet):
+        alpha = {"alpha": [[label, number] for label, number in alpha.alpha.items()], "other": alpha.other}
+    given = None if prior.given is None else [[label, p] for label, p in prior.given.items()]
+    return {"alpha": alpha, "uniform": prior.uniform, "given": given}
+
+
+def _prior_from_json(found: Any) -> ClassPrior:
+    alpha = found["alpha"]
+    if isinstance(alpha, dict):
+        alpha = Dirichlet({label: float(number) for label, number in alpha["alpha"]}, float(alpha["other"]))
+    given = None if found["given"] is None else {label: float(p) for label, p in found["given"]}
+    return ClassPrior(alpha, bool(found["uniform"]), given)
