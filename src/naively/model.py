@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from naively.evidence import Evidence
+    from naively.explanation import Explanation
     from naively.linear import Linear
 
 __all__ = ["Model", "counting"]
@@ -249,6 +250,14 @@ class Model:
         from naively.linear import linear_form
 
         return linear_form(self, of, against)
+
+    def explain(
+        self, X: Any, of: Any = None, against: Any = None, top: int | None = None, changes: bool = True
+    ) -> list[Explanation]:
+        """Each row's log-odds of `of` (the answer) against `against` (the runner-up), line by line; `explanation/`."""
+        from naively.explanation import explain
+
+        return explain(self, X, of, against, top, changes)
 
     def sample(self, n: int, label: Any = None, seed: int | None = None) -> pa.Table:
         """Plausible rows, of one class or of classes drawn from the prior; see `sampling.py`."""

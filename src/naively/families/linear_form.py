@@ -82,6 +82,16 @@ class LinearForm:
         table[owner, self.token_class[cells]] += self.token_value[cells]
         return table
 
+    def at(self, tokens: NDArray[np.intp]) -> NDArray[np.float64]:
+        """base_k + value_kc + constant_c of some tokens, (token, class); NaN for unknown ones."""
+        if self.table is not None:
+            return np.asarray(self.table[tokens] + self.constant)
+        table = self.base[tokens][:, None] + self.constant
+        for i, token in enumerate(tokens.tolist()):
+            cells = slice(int(self.token_start[token]), int(self.token_start[token + 1]))
+            table[i, self.token_class[cells]] += self.token_value[cells]
+        return table
+
 
 def dense_form(
     table: NDArray[np.float64],

@@ -112,7 +112,7 @@ class Text(Family):
 
     def estimate(self, stats: WordCounts, classes: Sequence[Any], structure: Any = None) -> TextParameters:
         """Equations (1) to (4), over the words in force."""
-        cells, known = self._in_force(stats, structure)
+        cells, known = self.in_force(stats, structure)
         if self.model == "bernoulli":
             form = bernoulli_form(cells, Cells.empty(stats.n_classes, 1), stats.seen, known, self.alpha, self.alpha)
         else:
@@ -131,9 +131,9 @@ class Text(Family):
     def structure(self, stats: WordCounts, classes: Sequence[Any]) -> NDArray[np.bool_] | None:
         """Which word numbers the cut-offs let through; None without cut-offs."""
         cut = self.min_count > 0 or self.max_share < 1 or self.max_tokens is not None or self.vocabulary is not None
-        return self._in_force(stats)[1] if cut else None
+        return self.in_force(stats)[1] if cut else None
 
-    def _in_force(
+    def in_force(
         self, stats: WordCounts, structure: NDArray[np.bool_] | None = None
     ) -> tuple[Cells, NDArray[np.bool_]]:
         """The cells of the words in force, and which those are: by the cut-offs, or by a structure given."""
@@ -230,7 +230,7 @@ class Text(Family):
     ) -> None:
         """Equations (1) to (4) without the row's words; see `left_out_tokens` and `left_out_coins`."""
         leaving = Leaving.of(label, weight, rows)
-        cells, known = self._in_force(stats, structure)
+        cells, known = self.in_force(stats, structure)
         counted = cells._replace(sums=cells.sums[1:]) if self.once else cells
         alpha = self._alpha(stats, known, classes)
         members = np.where(known if alpha.ndim == 1 else known[:, None], alpha, 0.0)

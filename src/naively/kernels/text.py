@@ -35,6 +35,7 @@ __all__ = [
     "score_text_table",
     "token_rows",
     "tokens",
+    "tokens_of",
 ]
 
 UNICODE_VERSION: str = _core.UNICODE_VERSION
@@ -114,6 +115,12 @@ def tokens(document: str | bytes, options: Options) -> list[str]:
     [' na', 'nao', 'ao ', ' nao', 'nao ']
     """
     (found,) = _core.tokens(_core.Documents.of_sequence([document]), options.compiled)
+    return found
+
+
+def tokens_of(document: _core.Documents, options: Options) -> list[str]:
+    """The tokens of one document that was prepared, a text or a list of tokens."""
+    (found,) = _core.tokens(document, options.compiled)
     return found
 
 

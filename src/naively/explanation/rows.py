@@ -1,0 +1,168 @@
+"""Explaining rows: the prior and one contribution per column or word, whose sum is the model's own log-odds.
+
+    log P(of | x) − log P(against | x) = log π_of/π_against + Σ_j (e_j,of − e_j,against)   (1)
+
+e_jc is the evidence of column j for class c. Where a probability is zero the evidence is −∞: one such line decides. A
+row that is impossible in both classes leaves the prior, as in `Model.log_odds`, and every line is then zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively import decisions, sources
+from naively.engines import local
+from naively.errors import InputError
+from naively.explanation.bins import BinTerms
+from naively.explanation.explained import Contribution, Explanation, Turn
+from naively.explanation.numbers import NumberTerms
+from naively.explanation.terms import BlockTerms, Term
+from naively.explanation.tokens import CoinTerms, TokenTerms
+from naively.explanation.turning import turning
+from naively.explanation.values import ValueTerms
+from naively.explanation.words import WordTerms
+from naively.families import Bernoulli, Undecided
+from naively.statistics import Coded, Histogram, Numbers, Texts, TokenCounts, ValueCounts, WordCounts
+
+if TYPE_CHECKING:
+    from naively.engines.local import View
+    from naively.model import Model
+    from naively.schema import Block
+
+__all__ = ["explain", "scored_blocks"]
+
+
+def scored_blocks(model: Model) -> list[tuple[Block, Any, Any]]:
+    """What is scored: each block with its statistic and its parameters."""
+    return list(zip(model.schema.blocks, model.statistics, model.parameters, strict=True))
+
+
+def explain(
+    model: Model, X: Any, of: Any = None, against: Any = None, top: int | None = None, changes: bool = True
+) -> list[Explanation]:
+    """One explanation per row, of `of` (by default the answer) against `against` (the runner-up).
+
+    `top` keeps that many contributions and adds up the rest; `changes=False` does not look for what would turn the
+    answer.
+    """
+    if len(model.classes) < 2:
+        raise InputError("an explanation compares two classes, and the model has one.")
+    if top is not None and top < 0:
+        raise InputError(f"top={top}: the number of contributions to keep is zero or more.")
+    table = sources.read(X)
+    log_posterior = model.log_posterior(table)
+    blocks = scored_blocks(model)
+    views = local.views(table, model.schema)
+    found = [_terms_of(model, *block, view) for block, view in zip(blocks, views, strict=True)]
+    explained = []
+    for row in range(table.n_rows):
+        pair = _pair(model, log_posterior[row], of, against)
+        turn = turning(model, blocks, views, table, row, log_posterior[row]) if changes else None
+        explained.append(_explanation(model, found, row, log_posterior[row], pair, top, turn))
+    return explained
+
+
+def _pair(model: Model, log_posterior: NDArray[np.float64], of: Any, against: Any) -> tuple[int, int]:
+    """Two classes: those given, and else the most probable ones."""
+    order = np.argsort(-log_posterior, kind="stable").tolist()
+    first = None if of is None else model._position(of)
+    second = None if against is None else model._position(against)
+    if first is None:
+        first = next(c for c in order if c != second)
+    if second is None:
+        second = next(c for c in order if c != first)
+    if first == second:
+        raise InputError(f"of= and against= are the same class, {model.classes[first]!r}: name two.")
+    return first, second
+
+
+def _terms_of(model: Model, block: Block, statistic: Any, fitted: Any, view: View) -> BlockTerms:
+    """What tells the terms of a block, by its statistic."""
+    if isinstance(statistic, TokenCounts) and isinstance(view, Numbers):
+        if isinstance(block.family, Bernoulli):
+            return CoinTerms(block, statistic, fitted, view)
+        return TokenTerms(block, statistic, fitted, view, model.classes)
+    if isinstance(statistic, ValueCounts) and isinstance(view, Coded):
+        return ValueTerms(block, statistic, fitted, view, model.classes)
+    if isinstance(statistic, WordCounts) and isinstance(view, Texts):
+        return WordTerms(block, statistic, fitted, view, model.classes)
+    if isinstance(statistic, Histogram) and isinstance(view, Numbers):
+        return BinTerms(block, statistic, fitted, view, {})
+    if isinstance(block.family, Undecided):
+        return NothingTerms(block)
+    assert isinstance(view, Numbers)
+    return NumberTerms(block, statistic, fitted, view, len(model.classes))
+
+
+class NothingTerms(BlockTerms):
+    """Columns that had no value in training."""
+
+    def __init__(self, block: Block) -> None:
+        """Of a block."""
+        self.block = block
+
+    def terms(self, row: int, of: int, against: int) -> list[Term]:
+        """A line of zero each."""
+        return [Term(name, None, "", note="had no value in training") for name in self.block.names]
+
+
+def _explanation(
+    model: Model,
+    blocks: Sequence[BlockTerms],
+    row: int,
+    log_posterior: NDArray[np.float64],
+    pair: tuple[int, int],
+    top: int | None,
+    turn: Turn | None,
+) -> Explanation:
+    of, against = pair
+    terms = [block.terms(row, of, against) for block in blocks]
+    flat = [term for part in terms for term in part]
+    log_prior = model.log_prior
+    none = np.zeros((1, len(model.classes)))
+    prior = float(decisions.log_odds_against(none + log_prior, log_prior, of, against)[0])
+    total = float(decisions.log_odds_against(log_posterior[None], log_prior, of, against)[0])
+    void = all(log_prior[c] == -np.inf or any(term.scores[i] == -np.inf for term in flat) for i, c in enumerate(pair))
+    labels = model.classes[of], model.classes[against]
+    lines = sorted((_contribution(term, *labels, void) for term in flat), key=lambda c: -abs(c.log_odds))
+    kept = lines if top is None else lines[:top]
+    texts: dict[str, tuple[tuple[str, float], ...]] = {}
+    for block, part in zip(blocks, terms, strict=True):
+        texts |= block.pieces(row, part)
+    return Explanation(
+        *labels,
+        model.classes[int(log_posterior.argmax())],
+        prior,
+        tuple(kept),
+        total,
+        dict(zip(model.classes, np.exp(log_posterior).tolist(), strict=True)),
+        math.fsum(line.log_odds for line in lines[len(kept) :]),
+        len(lines) - len(kept),
+        turn,
+        texts or None,
+    )
+
+
+def _contribution(term: Term, of: Any, against: Any, void: bool) -> Contribution:
+    """The difference of a term between the two classes; zero if the row is impossible in both."""
+    never = [str(label) for label, score in zip((of, against), term.scores, strict=True) if score == -np.inf]
+    note = f"impossible under {' and '.join(never)}" if never else term.note
+    log_odds = 0.0 if void or len(never) == 2 else term.log_odds
+    told = all(map(math.isfinite, term.spread)) and not never
+    return Contribution(
+        column=term.column,
+        value=term.value,
+        shown=term.shown,
+        count=term.count,
+        log_odds=log_odds,
+        of=term.behind[0],
+        against=term.behind[1],
+        low=term.spread[0] if told else None,
+        high=term.spread[1] if told else None,
+        note=note,
+    )

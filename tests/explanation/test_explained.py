@@ -1,0 +1,173 @@
+"""What an explanation says, by hand; how it is shown; what turns an answer."""
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naively as nb
+from naively.explanation.explained import Change
+from strange_rows import quiet, strangers
+from strategies import Rows, rows
+
+EVIL = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def weather() -> nb.Model:
+    table = {"sky": ["sun", "sun", "rain", "rain", None], "wind": [1.0, 2, 30, 31, 3]}
+    return nb.fit(table, ["yes", "yes", "no", "no", "yes"], columns={"wind": nb.Gaussian()})
+
+
+def test_a_value_by_hand(weather: nb.Model) -> None:
+    found = weather.explain({"sky": ["sun"], "wind": [None]})[0]
+    assert (found.of, found.against, found.answer) == ("yes", "no", "yes")
+    assert found.prior == pytest.approx(math.log(3 / 2))
+    line, gap = found.contributions
+    assert (line.column, line.value, line.count, line.note) == ("sky", "sun", 1.0, "")
+    assert line.log_odds == pytest.approx(math.log((3 / 4) / (1 / 4)))
+    assert (line.of, line.against) == ({"count": 2.0, "all": 2.0}, {"count": 0.0, "all": 2.0})
+    assert (gap.column, gap.value, gap.log_odds, gap.note) == ("wind", None, 0.0, "missing")
+    assert found.total == pytest.approx(math.log(1.5 * 3))
+    assert found.posterior["yes"] == pytest.approx(4.5 / 5.5)
+
+
+def test_values_never_seen_and_classes_asked_for(weather: nb.Model) -> None:
+    found = weather.explain({"sky": ["hail"], "wind": [30.0]}, of="yes", against="no")[0]
+    assert found.answer == "no"
+    assert found.total < 0
+    lines = {line.column: line for line in found.contributions}
+    assert (lines["sky"].log_odds, lines["sky"].note) == (0.0, "never seen in training")
+    assert lines["wind"].of == {"rows": 3.0, "mean": 2.0, "deviation": pytest.approx(math.sqrt(2 / 3))}
+
+
+def test_words_by_hand() -> None:
+    model = nb.fit(["cheap pills cheap", "lunch at noon"], ["spam", "ham"])
+    found = model.explain(["Cheap cheap lunch, friend"], of="spam")[0]
+    lines = {line.value: line for line in found.contributions}
+    assert lines["cheap"].count == 2
+    assert lines["cheap"].log_odds == pytest.approx(2 * math.log((3 / 8) / (1 / 8)))
+    assert lines["cheap"].of == {"count": 2.0, "all": 3.0}
+    assert lines["friend"].note == "never seen in training"
+    assert found.texts is not None
+    assert dict(found.texts["text"])["Cheap"] == pytest.approx(math.log(3))
+
+
+def test_impossible_lines() -> None:
+    table = {"sky": ["sun", "rain", "fog"], "sea": ["calm", "calm", "rough"]}
+    model = nb.fit(table, ["a", "b", "c"], columns=nb.Categorical(alpha=0))
+    one = model.explain({"sky": ["sun"], "sea": ["calm"]}, of="a", against="b")[0]
+    assert one.total == math.inf
+    assert [line.note for line in one.contributions] == ["impossible under b", ""]
+    with pytest.warns(nb.ImpossibleRowsWarning):
+        both = model.explain({"sky": ["sun"], "sea": ["rough"]}, of="a", against="b")[0]
+    assert both.total == both.prior == 0.0
+    assert {line.note for line in both.contributions} == {"impossible under b", "impossible under a and b"}
+
+
+def test_a_bin_is_an_interval() -> None:
+    age = np.concatenate([np.arange(20.0, 40), np.arange(50.0, 70)])
+    model = nb.fit({"age": age}, [0] * 20 + [1] * 20, columns=nb.Numeric())
+    (line,) = model.explain({"age": [55.0]})[0].contributions
+    assert line.shown == "55 (44.5 and more)"
+    assert (line.of, line.against) == ({"count": 20.0, "all": 20.0}, {"count": 0.0, "all": 20.0})
+
+
+def test_top_cuts_and_the_rest_is_one_line() -> None:
+    model = nb.fit(np.eye(6, dtype=int).repeat(2, axis=0), [0, 1] * 6, columns=nb.Bernoulli())
+    row = np.ones((1, 6), dtype=int)
+    whole, cut = model.explain(row)[0], model.explain(row, top=2)[0]
+    assert len(cut.contributions) == 2
+    assert cut.n_rest == 4
+    assert cut.rest == pytest.approx(math.fsum(line.log_odds for line in whole.contributions[2:]))
+    assert "4 more" in str(cut)
+
+
+def test_plain_data(weather: nb.Model) -> None:
+    found = weather.explain({"sky": ["sun"], "wind": [2.0]})[0]
+    data = json.loads(json.dumps(found.to_dict()))
+    assert data["prior"] + sum(line["log_odds"] for line in data["contributions"]) == pytest.approx(data["total"])
+    assert data["posterior"] == pytest.approx(found.posterior)
+    table = found.to_arrow()
+    assert table.num_rows == 2
+    assert table["log_odds"].to_pylist() == [line.log_odds for line in found.contributions]
+    none = nb.fit({"sky": ["a", "b"]}, [0, 1]).explain({"sky": ["a"]}, top=0)[0]
+    assert none.to_arrow().num_rows == 0
+
+
+def test_everything_is_escaped() -> None:
+    model = nb.fit(
+        {EVIL: [EVIL, "b"], "text": [f"{EVIL} one two", "three"]}, [EVIL, "&amp;"], columns={"text": nb.Text()}
+    )
+    page = model.explain({EVIL: [EVIL], "text": [f"{EVIL} one"]})[0]._repr_html_()
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert "&amp;amp;" in page
+
+
+def test_markup_of_the_terminal_is_shown_as_it_is() -> None:
+    model = nb.fit({"[bold]c[/]": ["[red]x[/red]", "b\x1b[31m"]}, ["[i]a", "z"])
+    told = str(model.explain({"[bold]c[/]": ["[red]x[/red]"]})[0])
+    assert "[bold]c[/]" in told
+    assert "[red]x[/red]" in told
+    assert "[i]a" in told
+    assert "\x1b" not in str(model.explain({"[bold]c[/]": ["b\x1b[31m"]})[0])
+
+
+def test_one_change_that_turns(weather: nb.Model) -> None:
+    found = weather.explain({"sky": ["sun"], "wind": [None]})[0]
+    assert found.turn is not None
+    assert found.turn.changes == (Change("sky", "sun", "rain"),)
+    turned = weather.posterior({"sky": ["rain"], "wind": [None]})[0]
+    assert found.turn.answer == "no"
+    assert found.turn.probability == pytest.approx(turned[0])
+
+
+def test_the_fewest_words_are_left_out() -> None:
+    texts = ["free cash now", "free cash prize", "free prize", "lunch at noon", "see you at noon", "meeting now"]
+    model = nb.fit(texts, ["spam"] * 3 + ["ham"] * 3)
+    found = model.explain(["Free cash at noon, free prize!"])[0]
+    assert found.answer == "spam"
+    assert found.turn is not None
+    gone = {change.before for change in found.turn.changes}
+    left = " ".join(word for word in ["free", "cash", "at", "noon", "free", "prize"] if word not in gone)
+    assert model.predict([left]).tolist() == ["ham"]
+    assert "leave out 'free' in text" in str(found)
+
+
+@given(rows(), st.integers(0, 2**32))
+def test_changes_turn_the_answer_when_made(drawn: Rows, seed: int) -> None:
+    """Each change is made in the row itself, and the model asked again."""
+    model = drawn.fit()
+    if len(model.classes) < 2:
+        return
+    x = strangers(drawn, seed)
+    for i, found in enumerate(quiet(lambda: model.explain(x))):
+        if found.turn is not None:
+            row: dict[str, list[Any]] = {name: [values[i]] for name, values in x.items()}
+            for change in found.turn.changes:
+                assert row[change.column][0] == pytest.approx(change.before)
+                row[change.column][0] = change.after
+            assert quiet(lambda row=row: model.predict(row))[0] == found.turn.answer != found.answer
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"of": "maybe"}, "'maybe' is not a class"),
+        ({"of": "yes", "against": "yes"}, "the same class, 'yes'"),
+        ({"top": -1}, "top=-1"),
+    ],
+)
+def test_wrong_arguments(weather: nb.Model, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(nb.InputError, match=message):
+        weather.explain({"sky": ["sun"], "wind": [1.0]}, **arguments)
+
+
+def test_one_class_has_nothing_to_compare() -> None:
+    with pytest.raises(nb.InputError, match="compares two classes"):
+        nb.fit({"a": [1.0, 2.0]}, ["x", "x"]).explain({"a": [1.0]})

@@ -1,0 +1,134 @@
+"""The law of explanations: prior + every contribution = the model's own log-odds, for every family and mixture."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naively as nb
+from naively.explanation import Explanation
+from strange_rows import quiet, strangers
+from strategies import GROUPS, SINGLE, Rows, rows
+
+each_family = pytest.mark.parametrize("group", SINGLE, ids=lambda names: f"{GROUPS[names][0]}")
+words = st.lists(st.sampled_from(["To", "be", "or", "not", "to", "été", "<b>"]), max_size=6).map(" ".join)
+readings = st.sampled_from(
+    [
+        nb.Text(),
+        nb.Text(binary=True),
+        nb.Text(model="bernoulli"),
+        nb.Text(model="complement"),
+        nb.Text(ngrams=(1, 2), stop_words=("or",)),
+        nb.Text(tokens="chars", ngrams=(2, 3)),
+        nb.Text(hash_bits=3),
+        nb.Text(alpha={"be": 3.0, "not": 0.5}),
+        nb.Text(min_count=2, max_tokens=2),
+    ]
+)
+unsmoothed = {
+    "Bernoulli": nb.Bernoulli(a=0, b=0),
+    "Categorical": nb.Categorical(alpha=0),
+    "Multinomial": nb.Multinomial(alpha=0),
+    "Complement": nb.Complement(alpha=0),
+    "Numeric": nb.Numeric(alpha=0),
+    "Poisson": nb.Poisson(a=0, b=0),
+    "Exponential": nb.Exponential(a=0, b=0),
+}
+
+
+def assert_sum(model: nb.Model, x: Any, explained: list[Explanation]) -> None:
+    for row, found in enumerate(explained):
+        wanted = quiet(lambda of=found.of, against=found.against: model.log_odds(x, of, against))[row]
+        parts = [found.prior, *(c.log_odds for c in found.contributions), found.rest]
+        assert not any(math.isnan(part) for part in parts)
+        total = math.fsum(parts) if all(map(math.isfinite, parts)) else sum(parts)
+        assert total == pytest.approx(wanted, rel=1e-12, abs=1e-10)
+        assert found.total == pytest.approx(wanted, rel=1e-12, abs=1e-10)
+        assert math.fsum(found.posterior.values()) == pytest.approx(1)
+
+
+@each_family
+@given(data=st.data())
+def test_every_family(group: tuple[str, ...], data: st.DataObject) -> None:
+    drawn = data.draw(rows(groups=[group]))
+    model = drawn.fit().with_classes(["tofu", "ham"])
+    x = strangers(drawn, data.draw(st.integers(0, 2**32)))
+    assert_sum(model, x, quiet(lambda: model.explain(x)))
+
+
+@given(rows(), st.integers(0, 2**32), st.sampled_from(["empirical", "uniform", 1.0]))
+def test_any_mixture(drawn: Rows, seed: int, prior: Any) -> None:
+    model = drawn.fit(prior=prior).with_classes(["tofu", "ham"])
+    x = strangers(drawn, seed)
+    assert_sum(model, x, quiet(lambda: model.explain(x, top=2)))
+    assert_sum(model, x, quiet(lambda: model.explain(x, of="ham", changes=False)))
+    assert_sum(model, x, quiet(lambda: model.explain(x, of="ham", against="tofu", changes=False)))
+
+
+@given(rows(), st.integers(0, 2**32))
+def test_probabilities_of_zero(drawn: Rows, seed: int) -> None:
+    families = {names: unsmoothed.get(type(f).__name__, f) for names, f in drawn.columns.items()}
+    model = replace(drawn, columns=families).fit().with_classes(["tofu", "ham"])
+    x = strangers(drawn, seed)
+    explained = quiet(lambda: model.explain(x))
+    assert_sum(model, x, explained)
+    for found in explained:
+        for line in found.contributions:
+            assert (
+                math.isfinite(line.log_odds)
+                or f"impossible under {found.of if line.log_odds < 0 else found.against}" == line.note
+            )
+
+
+@given(
+    st.lists(st.tuples(st.none() | words, st.sampled_from(["a", "b", "c"])), min_size=1, max_size=8),
+    readings,
+    st.data(),
+)
+def test_texts(drawn: list[tuple[str | None, str]], family: nb.Text, data: st.DataObject) -> None:
+    texts, labels = [text for text, _ in drawn], [label for _, label in drawn]
+    model = nb.fit({"text": texts}, labels, columns={"text": family}).with_classes(["a", "b"])
+    asked = {"text": [*data.draw(st.lists(st.none() | words, min_size=1, max_size=4)), "never to be seen"]}
+    explained = quiet(lambda: model.explain(asked))
+    assert_sum(model, asked, explained)
+    for text, found in zip(asked["text"], explained, strict=True):
+        if text is not None:
+            assert found.texts is not None
+            assert "".join(piece for piece, _ in found.texts["text"]) == text
+
+
+def test_a_wide_block_of_coins_from_a_sparse_matrix() -> None:
+    from scipy.sparse import random_array
+
+    generator = np.random.default_rng(1)
+    x = (random_array((40, 3000), density=0.01, rng=generator) > 0).astype(np.int64).tocsr()
+    label = generator.integers(0, 3, 40)
+    for family in (nb.Bernoulli(), nb.Multinomial(), nb.Complement(), nb.Bernoulli(a=0, b=0)):
+        model = nb.fit(x, label, columns=family)
+        explained = model.explain(x[:4])
+        assert_sum(model, x[:4], explained)
+        assert all(len(found.contributions) < 100 for found in explained)
+
+
+def test_tokens_beyond_a_dense_table() -> None:
+    """Classes × words so many that the form stays sparse."""
+    generator = np.random.default_rng(2)
+    texts = [" ".join(f"w{k}" for k in generator.integers(0, 60_000, 60)) for _ in range(1500)]
+    model = nb.fit(texts, [f"c{i % 150}" for i in range(1500)])
+    assert model.parameters[0].form.score.table is None
+    assert_sum(model, texts[:3], model.explain(texts[:3]))
+
+
+def test_gaussian_columns_one_by_one() -> None:
+    generator = np.random.default_rng(3)
+    x, label = generator.normal(size=(30, 150)), generator.integers(0, 2, 30)
+    model = nb.fit(x, label)
+    explained = model.explain(x[:2])
+    assert_sum(model, x[:2], explained)
+    assert [len(found.contributions) for found in explained] == [150, 150]
