@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.errors import InputError
-from naively.families import Kind
+from naively.families import Kind, Presence
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,8 +19,12 @@ __all__ = ["sample"]
 
 
 def sample(model: Model, n: int, label: Any = None, seed: int | None = None) -> pa.Table:
-    """n rows with the columns of the data, and the class of each in a last column."""
+    """n rows with the columns of the data, and the class of each in a last column.
+
+    A column that is left out of the model is empty; where gaps are evidence, values are missing as often as they were.
+    """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     if n < 0:
         raise InputError(f"n={n}: the number of rows is zero or more.")
@@ -31,10 +35,19 @@ def sample(model: Model, n: int, label: Any = None, seed: int | None = None) -> 
     else:
         codes = np.full(n, model._position(label), dtype=np.intp)
     columns: dict[str, Any] = {}
+    there: dict[str, NDArray[Any]] = {}
     for block, fitted in zip(model.chosen.schema.blocks, model.parameters, strict=True):
         drawn = block.family.sample(fitted, codes, generator)
+        if isinstance(block.family, Presence):
+            there |= dict(zip(block.names, drawn, strict=True))
+            continue
         for i, (name, values) in enumerate(zip(block.names, drawn, strict=True)):
-            columns[name] = _arrow(values, block.kind(i)) if name not in columns else columns[name]
+            columns[name] = _arrow(values, block.kind(i))
+    for name in model.schema.names:
+        if name not in columns:
+            columns[name] = pa.nulls(n)
+        elif name in there:
+            columns[name] = pc.if_else(pa.array(there[name]), columns[name], pa.scalar(None, columns[name].type))
     target = model.target if model.target not in columns else f"{model.target}_"
     classes = pa.array([model.classes[code] for code in codes.tolist()])
     names = [*model.schema.names, target]

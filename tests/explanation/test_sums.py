@@ -132,3 +132,17 @@ def test_gaussian_columns_one_by_one() -> None:
     explained = model.explain(x[:2])
     assert_sum(model, x[:2], explained)
     assert [len(found.contributions) for found in explained] == [150, 150]
+
+
+@given(rows(), st.integers(0, 2**32), st.booleans())
+def test_families_chosen_from_the_statistics(drawn: Rows, seed: int, gaps_tell: bool) -> None:
+    columns: dict[Any, nb.Family] = {}
+    if gaps_tell:
+        alone = {names: family for names, family in drawn.columns.items() if not family.joint}
+        columns = {names: replace(family, missing="value") for names, family in alone.items()}
+    model = replace(drawn, columns=columns).fit().with_classes(["tofu", "ham"])
+    x = strangers(drawn, seed)
+    explained = quiet(lambda: model.explain(x))
+    assert_sum(model, x, explained)
+    for found in explained:
+        assert {line.column for line in found.contributions if "left out" in line.note} >= set(model.chosen.left_out)

@@ -13,7 +13,17 @@ from naively.explanation.bins import number_row
 from naively.explanation.terms import shown_value
 from naively.explanation.tokens import NARROW, row_of
 from naively.explanation.words import WORD
-from naively.families import Bernoulli, Complement, Exponential, Gaussian, LogNormal, Multinomial, Numeric, Poisson
+from naively.families import (
+    Bernoulli,
+    Complement,
+    Exponential,
+    Gaussian,
+    LogNormal,
+    Multinomial,
+    Numeric,
+    Poisson,
+    Presence,
+)
 from naively.families.categorical import CategoricalParameters
 from naively.families.gaussian import GaussianParameters
 from naively.families.numeric import NumericParameters
@@ -60,6 +70,8 @@ def offers_of(block: Block, fitted: Any, view: View, row: int, rival: int) -> It
     """The changes that a block offers a row, for the sake of a rival class."""
     if isinstance(view, Texts):
         yield from _words(block.names[0], Texts.as_list(view.rows(row, row + 1).columns[0])[0])
+    elif isinstance(block.family, Presence):
+        return  # a value that is missing cannot be changed, and one that is there is not to be taken away
     elif isinstance(view, Coded):
         yield from _values(block, fitted, view, row)
     elif isinstance(block.family, (Bernoulli, Multinomial, Complement)):

@@ -9,7 +9,8 @@ row that is impossible in both classes leaves the prior, as in `Model.log_odds`,
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +40,7 @@ __all__ = ["explain", "scored_blocks"]
 
 def scored_blocks(model: Model) -> list[tuple[Block, Any, Any]]:
     """What is scored: each block with its statistic and its parameters."""
-    return list(zip(model.schema.blocks, model.statistics, model.parameters, strict=True))
+    return list(zip(model.chosen.schema.blocks, model.chosen.statistics, model.parameters, strict=True))
 
 
 def explain(
@@ -57,8 +58,9 @@ def explain(
     table = sources.read(X)
     log_posterior = model.log_posterior(table)
     blocks = scored_blocks(model)
-    views = local.views(table, model.schema)
+    views = local.views(table, model.chosen.schema)
     found = [_terms_of(model, *block, view) for block, view in zip(blocks, views, strict=True)]
+    found.append(LeftOutTerms(model.chosen.left_out))
     explained = []
     for row in range(table.n_rows):
         pair = _pair(model, log_posterior[row], of, against)
@@ -94,21 +96,20 @@ def _terms_of(model: Model, block: Block, statistic: Any, fitted: Any, view: Vie
     if isinstance(statistic, Histogram) and isinstance(view, Numbers):
         return BinTerms(block, statistic, fitted, view, {})
     if isinstance(block.family, Undecided):
-        return NothingTerms(block)
+        return LeftOutTerms(dict.fromkeys(block.names, "it had no value in training"))
     assert isinstance(view, Numbers)
     return NumberTerms(block, statistic, fitted, view, len(model.classes))
 
 
-class NothingTerms(BlockTerms):
-    """Columns that had no value in training."""
+@dataclass(frozen=True)
+class LeftOutTerms(BlockTerms):
+    """Columns that are no evidence, and why."""
 
-    def __init__(self, block: Block) -> None:
-        """Of a block."""
-        self.block = block
+    reasons: Mapping[str, str]
 
     def terms(self, row: int, of: int, against: int) -> list[Term]:
         """A line of zero each."""
-        return [Term(name, None, "", note="had no value in training") for name in self.block.names]
+        return [Term(name, None, "", note=f"left out: {reason}") for name, reason in self.reasons.items()]
 
 
 def _explanation(

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.explanation.terms import BlockTerms, Spread, Term, beta_spread, counts_of, shown_value, two
-from naively.families import Bernoulli, Complement, Multinomial
+from naively.families import Bernoulli, Complement, Multinomial, Presence
 from naively.families.linear_form import LogLinear
 from naively.families.multinomial import TokenParameters
 from naively.kernels import Cells
@@ -176,7 +176,8 @@ class CoinTerms(BlockTerms):
             zeros = np.setdiff1d(np.arange(n), coins)
             return found + self._coins(zeros, False, of, against)
         rest = absent_scores(self.fitted.form, coins)[[of, against]]
-        name = f"{n - len(coins)} columns that are 0"
+        gone = "without a value" if isinstance(self.block.family, Presence) else "that are 0"
+        name = f"{n - len(coins)} columns {gone}"
         return [*found, Term(name, 0, "0", two(rest), count=0.0, note="together")]
 
     def _coins(self, coins: NDArray[np.intp], up: bool, of: int, against: int) -> list[Term]:
@@ -188,6 +189,8 @@ class CoinTerms(BlockTerms):
         terms = []
         for i, coin in enumerate(coins.tolist()):
             value, shown = shown_value(float(up), self.block.kind(coin))
+            if isinstance(self.block.family, Presence):
+                value, shown = up, "has a value" if up else "missing, as evidence"
             if not known[i]:
                 terms.append(Term(self.block.names[coin], value, shown, note="never seen in training"))
                 continue
