@@ -239,16 +239,16 @@ void py_score_codes(const Any<2>& x, const In<std::int64_t, 1>& sizes, const In<
   score_codes(codes, table.data(), scores, n_jobs);
 }
 
-void py_score_csr(const Any<1>& data, const Any<1>& indices, const In<std::int64_t, 1>& indptr,
+bool py_score_csr(const Any<1>& data, const Any<1>& indices, const In<std::int64_t, 1>& indptr,
                   const In<double, 2>& table, const In<double, 1>& constant, const Out& out, int n_jobs) {
   const Lines rows = lines_of(data, indices, indptr, table.shape(0));
   require_size(constant.size(), table.shape(1), "class_constant");
   const Scores scores = scores_of(out, rows.n_lines, table.shape(1));
   nb::gil_scoped_release release;
-  score_lines(rows, table.data(), constant.data(), scores, n_jobs);
+  return score_lines(rows, table.data(), constant.data(), scores, n_jobs);
 }
 
-void py_score_csr_sparse(const Any<1>& data, const Any<1>& indices, const In<std::int64_t, 1>& indptr,
+bool py_score_csr_sparse(const Any<1>& data, const Any<1>& indices, const In<std::int64_t, 1>& indptr,
                          const In<double, 1>& base, const In<std::int64_t, 1>& token_indptr,
                          const In<std::int32_t, 1>& token_class, const In<double, 1>& token_value,
                          const In<double, 1>& constant, const Out& out, int n_jobs) {
@@ -260,17 +260,17 @@ void py_score_csr_sparse(const Any<1>& data, const Any<1>& indices, const In<std
   const SparseTable table{n_tokens, static_cast<std::int64_t>(token_class.size()), base.data(), token_indptr.data(),
                           token_class.data(), token_value.data()};
   nb::gil_scoped_release release;
-  score_lines(rows, table, constant.data(), scores, n_jobs);
+  return score_lines(rows, table, constant.data(), scores, n_jobs);
 }
 
-void py_score_dense(const Any<2>& x, const In<double, 2>& table, const In<double, 1>& constant, const Out& out,
+bool py_score_dense(const Any<2>& x, const In<double, 2>& table, const In<double, 1>& constant, const Out& out,
                     int n_jobs) {
   const Matrix matrix = matrix_of(x);
   require_size(table.shape(0), matrix.p, "table");
   require_size(constant.size(), table.shape(1), "class_constant");
   const Scores scores = scores_of(out, matrix.n, table.shape(1));
   nb::gil_scoped_release release;
-  score_matrix(matrix, table.data(), constant.data(), scores, n_jobs);
+  return score_matrix(matrix, table.data(), constant.data(), scores, n_jobs);
 }
 
 }  // namespace

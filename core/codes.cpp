@@ -230,7 +230,8 @@ void score_codes(const Codes& codes, const double* table, Scores scores, int n_j
         }
         double* out = scores.out + r * scores.n_classes;
         for (std::int64_t k = 0; k < m; k += TERMS) {
-          sum_rows(known.data() + k, std::min(TERMS, m - k), table, scores.n_classes, part.data());
+          const std::int64_t n_terms = std::min(TERMS, m - k);
+          sum_rows({known.data() + k, nullptr, n_terms, n_terms}, table, scores.n_classes, part.data());
           for (std::int64_t c = 0; c < scores.n_classes; ++c) out[c] += part[c];
         }
       }

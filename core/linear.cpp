@@ -42,28 +42,69 @@ void for_row_ranges(std::int64_t n, int n_jobs, F&& f) {
 
 }  // namespace
 
-void score_lines(const Lines& rows, const double* table, const double* constant, Scores scores, int n_jobs) {
-  for_row_ranges(rows.n_lines, n_jobs, [&](std::int64_t from, std::int64_t to) {
-    LineReader reader(rows, false);
-    RowSums sums(scores.n_classes);
-    std::vector<double> part(scores.n_classes);
-    double buffer[TERMS];
+namespace {
+
+// Scores the rows of a matrix, reading one ahead, so that its tokens can be asked for in time.
+class LineScorer {
+ public:
+  LineScorer(const Lines& rows, const double* table, const double* constant, Scores scores)
+      : rows_(rows),
+        table_(table),
+        constant_(constant),
+        scores_(scores),
+        readers_{{rows, false}, {rows, false}},
+        part_(scores.n_classes),
+        sums_(scores.n_classes) {}
+
+  // Whether all entries were finite.
+  bool score(std::int64_t from, std::int64_t to) {
+    bool finite = true;
+    Line next = readers_[from % 2].read(from);
     for (std::int64_t i = from; i < to; ++i) {
-      const Line line = reader.read(i);
-      double* out = scores.out + i * scores.n_classes;
-      for (std::int64_t k = 0; k < line.size; k += TERMS) {
-        const std::int64_t n = std::min(TERMS, line.size - k);
-        const double* x = rows.values.read(line.first + k * line.step, line.step, n, buffer);
-        const double length = sum_rows(line.index + k, x, n, table, scores.n_classes, part.data());
-        if (line.size > TERMS) {
-          sums.add(part.data(), length);
-        } else {
-          for (std::int64_t c = 0; c < scores.n_classes; ++c) out[c] += part[c] + length * constant[c];
-        }
-      }
-      if (line.size > TERMS) sums.finish(constant, out);
+      const Line line = next;
+      next = i + 1 < to ? readers_[(i + 1) % 2].read(i + 1) : Line{};
+      finite &= score_row(line, next, scores_.out + i * scores_.n_classes);
     }
+    return finite;
+  }
+
+ private:
+  bool score_row(const Line& line, const Line& next, double* out) {
+    const std::int64_t readable = line.size + (next.index == line.index + line.size ? next.size : 0);
+    bool odd = false;
+    for (std::int64_t k = 0; k < line.size; k += TERMS) {
+      const std::int64_t n = std::min(TERMS, line.size - k);
+      const double* x = rows_.values.read(line.first + k * line.step, line.step, n, buffer_);
+      const Terms terms{line.index + k, x, n, readable - k};
+      const Length length = sum_rows(terms, table_, scores_.n_classes, part_.data());
+      odd |= length.odd;
+      if (line.size > TERMS) {
+        sums_.add(part_.data(), length.sum);
+      } else {
+        for (std::int64_t c = 0; c < scores_.n_classes; ++c) out[c] += part_[c] + length.sum * constant_[c];
+      }
+    }
+    if (line.size > TERMS) sums_.finish(constant_, out);
+    return !odd;
+  }
+
+  const Lines& rows_;
+  const double *table_, *constant_;
+  Scores scores_;
+  LineReader readers_[2];  // each holds the indices of the last line that it read
+  std::vector<double> part_;
+  RowSums sums_;
+  double buffer_[TERMS];
+};
+
+}  // namespace
+
+bool score_lines(const Lines& rows, const double* table, const double* constant, Scores scores, int n_jobs) {
+  std::atomic<bool> finite{true};
+  for_row_ranges(rows.n_lines, n_jobs, [&](std::int64_t from, std::int64_t to) {
+    if (!LineScorer(rows, table, constant, scores).score(from, to)) finite = false;
   });
+  return finite;
 }
 
 namespace {
@@ -87,8 +128,9 @@ void read_block(const Matrix& x, std::int64_t from, std::int64_t to, std::int64_
 
 }  // namespace
 
-void score_matrix(const Matrix& x, const double* table, const double* constant, Scores scores, int n_jobs) {
+bool score_matrix(const Matrix& x, const double* table, const double* constant, Scores scores, int n_jobs) {
   constexpr std::int64_t ROWS = 32;
+  std::atomic<bool> finite{true};
   for_row_ranges(x.n, n_jobs, [&](std::int64_t from, std::int64_t to) {
     std::vector<double> block(ROWS * TERMS), column(ROWS), part(scores.n_classes);
     std::vector<std::int32_t> token(x.p);
@@ -100,14 +142,16 @@ void score_matrix(const Matrix& x, const double* table, const double* constant, 
         const std::int64_t width = std::min(TERMS, x.p - first);
         read_block(x, i, i + rows, first, width, column, block.data());
         for (std::int64_t r = 0; r < rows; ++r) {
-          const double length = sum_rows(token.data() + first, block.data() + r * width, width, table,
-                                         scores.n_classes, part.data());
-          sums[r].add(part.data(), length);
+          const Terms terms{token.data() + first, block.data() + r * width, width, width};
+          const Length length = sum_rows(terms, table, scores.n_classes, part.data());
+          if (length.odd) finite = false;
+          sums[r].add(part.data(), length.sum);
         }
       }
       for (std::int64_t r = 0; r < rows; ++r) sums[r].finish(constant, scores.out + (i + r) * scores.n_classes);
     }
   });
+  return finite;
 }
 
 namespace {
@@ -161,15 +205,19 @@ class TokenCells {
 };
 
 // One piece of a row: what it adds to every class alike is returned in `alike`, the rest goes to part.
-double sum_sparse(const std::int32_t* token, const double* x, std::int64_t n, const SparseTable& table,
+Length sum_sparse(const std::int32_t* token, const double* x, std::int64_t n, const SparseTable& table,
                   const TokenCells& cells, double* part, double& alike) {
   constexpr std::int64_t AHEAD = 3;
   double length = 0;
+  bool odd = false;
   alike = 0;
   for (std::int64_t k = 0; k < n; ++k) {
     if (k + AHEAD < n) cells.prefetch(token[k + AHEAD]);
     const double value = x[k], base = table.base[token[k]];
-    if (value == 0 || std::isnan(value) || std::isnan(base)) continue;
+    if (value == 0 || std::isnan(value) || std::isnan(base)) {
+      odd |= !std::isfinite(value);
+      continue;
+    }
     alike += value * base;
     length += value;
     const bool full = cells.full(token[k]);
@@ -182,12 +230,13 @@ double sum_sparse(const std::int32_t* token, const double* x, std::int64_t n, co
       for (std::int64_t i = 0; i < size; ++i) part[classes[i]] += value * values[i];
     }
   }
-  return length;
+  return {length, odd || !std::isfinite(length)};
 }
 
 }  // namespace
 
-void score_lines(const Lines& rows, const SparseTable& table, const double* constant, Scores scores, int n_jobs) {
+bool score_lines(const Lines& rows, const SparseTable& table, const double* constant, Scores scores, int n_jobs) {
+  std::atomic<bool> finite{true};
   const TokenCells cells(table, scores.n_classes);
   for_row_ranges(rows.n_lines, n_jobs, [&](std::int64_t from, std::int64_t to) {
     LineReader reader(rows, false);
@@ -202,8 +251,9 @@ void score_lines(const Lines& rows, const SparseTable& table, const double* cons
         const double* x = rows.values.read(line.first + k * line.step, line.step, n, buffer);
         double piece_alike;
         std::fill(part.begin(), part.end(), 0.0);
-        const double length = sum_sparse(line.index + k, x, n, table, cells, part.data(), piece_alike);
-        sums.add(part.data(), length);
+        const Length length = sum_sparse(line.index + k, x, n, table, cells, part.data(), piece_alike);
+        if (length.odd) finite = false;
+        sums.add(part.data(), length.sum);
         alike.add(piece_alike);
       }
       double* out = scores.out + i * scores.n_classes;
@@ -212,6 +262,7 @@ void score_lines(const Lines& rows, const SparseTable& table, const double* cons
       sums.finish(constant, out);
     }
   });
+  return finite;
 }
 
 }  // namespace naively::cells

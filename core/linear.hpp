@@ -10,20 +10,31 @@
 
 namespace naively::cells {
 
-// Sums of selected rows of a row-major table, a tile of its columns at a time, kept in registers.
-// part[c] = Σ_k x[k]·table[token[k], c] for c < width; returns Σ_k x[k]. Tokens must be in range.
-double sum_rows(const std::int32_t* token, const double* x, std::int64_t n, const double* table, std::int64_t width,
-                double* part);
-// The same with every x = 1 and every token known; entries of the table may be −∞.
-void sum_rows(const std::int32_t* token, std::int64_t n, const double* table, std::int64_t width, double* part);
+// The terms of a sum: x[k] times the row of a table that token[k] names, k < n. Tokens must be in range.
+struct Terms {
+  const std::int32_t* token;
+  const double* x;         // null: all 1, and every token is known; then entries of the table may be −∞
+  std::int64_t n;
+  std::int64_t readable;  // tokens known to be in range from token[0] on, n or more: those beyond n come next
+};
+
+struct Length {
+  double sum;  // Σ_k x[k]
+  bool odd;    // whether an x[k] is missing or infinite
+};
+
+// Sums of selected rows of a row-major table, a tile of its columns at a time, kept in registers:
+// part[c] = Σ_k x[k]·table[token[k], c] for c < width.
+Length sum_rows(const Terms& terms, const double* table, std::int64_t width, double* part);
 
 struct Scores {
   double* out;  // (n, n_classes), increased
   std::int64_t n_classes;
 };
 
-void score_lines(const Lines& rows, const double* table, const double* constant, Scores scores, int n_jobs);
-void score_matrix(const Matrix& x, const double* table, const double* constant, Scores scores, int n_jobs);
+// Each returns whether all entries were finite; infinite ones spoil their row, missing ones are left out.
+bool score_lines(const Lines& rows, const double* table, const double* constant, Scores scores, int n_jobs);
+bool score_matrix(const Matrix& x, const double* table, const double* constant, Scores scores, int n_jobs);
 
 // table[k, c] = base[k] + value, value ≠ 0 only for the classes listed for token k.
 struct SparseTable {
@@ -33,6 +44,6 @@ struct SparseTable {
   const std::int32_t* classes;  // (size)
   const double* values;         // (size)
 };
-void score_lines(const Lines& rows, const SparseTable& table, const double* constant, Scores scores, int n_jobs);
+bool score_lines(const Lines& rows, const SparseTable& table, const double* constant, Scores scores, int n_jobs);
 
 }  // namespace naively::cells

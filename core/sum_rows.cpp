@@ -18,9 +18,7 @@ using Two = double __attribute__((vector_size(16), aligned(8), may_alias));
 constexpr int WIDEST = 32;
 
 struct Job {
-  const std::int32_t* token;
-  const double* x;  // null: all 1
-  std::int64_t n;
+  Terms terms;
   const double* table;
   std::int64_t width, first;  // columns of the table; first column of the tile
   double* part;
@@ -29,22 +27,27 @@ struct Job {
 // Terms are added one by one, in order: zeros between them change nothing, so a row has the same score, bit for bit,
 // whether it comes dense or sparse.
 template <int V, int H, int S>
-[[gnu::always_inline]] inline double sum_tile(const Job& given) {
+[[gnu::always_inline]] inline Length sum_tile(const Job& given) {
   constexpr std::int64_t AHEAD = 12;
   constexpr int LAST = 4 * V + 2 * H + S - 1;
   const Job job = given;  // a copy: stores through `part` cannot change it
+  const Terms& terms = job.terms;
   Four four[V > 0 ? V : 1] = {};
   Two two = {};
   double one = 0, length = 0;
-  for (std::int64_t k = 0; k < job.n; ++k) {
-    if (V > 1 && k + AHEAD < job.n) {
-      const double* later = job.table + job.token[k + AHEAD] * job.width + job.first;
+  bool odd = false;
+  for (std::int64_t k = 0; k < terms.n; ++k) {
+    if (V > 1 && k + AHEAD < terms.readable) {
+      const double* later = job.table + terms.token[k + AHEAD] * job.width + job.first;
       for (int c = 0; c < LAST; c += 8) __builtin_prefetch(later + c);
       __builtin_prefetch(later + LAST);
     }
-    const double* row = job.table + job.token[k] * job.width;
-    const double x = job.x ? job.x[k] : 1.0;
-    if (job.x && std::isnan(x * row[0])) continue;  // a missing entry or an unknown token
+    const double* row = job.table + terms.token[k] * job.width;
+    const double x = terms.x ? terms.x[k] : 1.0;
+    if (terms.x && std::isnan(x * row[0])) [[unlikely]] {  // a missing entry or an unknown token
+      odd |= !std::isfinite(x);
+      continue;
+    }
     length += x;
     row += job.first;
     for (int v = 0; v < V; ++v) four[v] += x * *reinterpret_cast<const Four*>(row + 4 * v);
@@ -55,13 +58,13 @@ template <int V, int H, int S>
   for (int v = 0; v < V; ++v) *reinterpret_cast<Four*>(part + 4 * v) = four[v];
   if (H) *reinterpret_cast<Two*>(part + 4 * V) = two;
   if (S) part[4 * V + 2 * H] = one;
-  return length;
+  return {length, odd || !std::isfinite(length)};
 }
 
-using Tile = double (*)(const Job&);
+using Tile = Length (*)(const Job&);
 
 template <int W>
-double any_processor(const Job& job) {
+Length any_processor(const Job& job) {
   return sum_tile<W / 4, W / 2 % 2, W % 2>(job);
 }
 
@@ -72,7 +75,7 @@ constexpr std::array<Tile, sizeof...(W)> all_any(std::index_sequence<W...>) {
 
 #if defined(__x86_64__) && defined(__GNUC__)
 template <int W>
-[[gnu::target("avx2")]] double with_avx2(const Job& job) {
+[[gnu::target("avx2")]] Length with_avx2(const Job& job) {
   return sum_tile<W / 4, W / 2 % 2, W % 2>(job);
 }
 
@@ -95,23 +98,14 @@ const Tiles& tiles() {
   return chosen;
 }
 
-double sum_tiles(Job job) {
-  static const Tiles& tile = tiles();
-  double length = 0;
-  for (job.first = 0; job.first < job.width; job.first += WIDEST)
-    length = tile[job.width - job.first < WIDEST ? job.width - job.first : WIDEST](job);
-  return length;
-}
-
 }  // namespace
 
-double sum_rows(const std::int32_t* token, const double* x, std::int64_t n, const double* table, std::int64_t width,
-                double* part) {
-  return sum_tiles({token, x, n, table, width, 0, part});
-}
-
-void sum_rows(const std::int32_t* token, std::int64_t n, const double* table, std::int64_t width, double* part) {
-  sum_tiles({token, nullptr, n, table, width, 0, part});
+Length sum_rows(const Terms& terms, const double* table, std::int64_t width, double* part) {
+  static const Tiles& tile = tiles();
+  Length length{};
+  for (std::int64_t first = 0; first < width; first += WIDEST)
+    length = tile[width - first < WIDEST ? width - first : WIDEST]({terms, table, width, first, part});
+  return length;
 }
 
 }  // namespace naively::cells

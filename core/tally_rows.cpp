@@ -176,7 +176,7 @@ class RowCount {
   // False: the values do not fit this kind of cell.
   template <class Cell>
   bool add_rows(const Task& task, Scratch& scratch, Blank<Cell>& blank, Draft& draft, Findings& found) {
-    constexpr std::int64_t AHEAD = 2;
+    constexpr std::int64_t AHEAD = 4;
     Cell* cells = blank.get(group_size_ * rows_.width);
     const bool mark = task.whole_group && task.entries < group_size_ * rows_.width / 4;
     if (mark) scratch.marks.resize(group_size_ * words());
@@ -184,7 +184,7 @@ class RowCount {
     const double one = 1;
     double buffer[PIECE];
     for (std::int64_t i = task.from; i < task.to; ++i) {
-      if (n_groups_ > 1 && i + AHEAD < task.to) reader.prefetch(order_[i + AHEAD]);
+      if (i + AHEAD < task.to) reader.prefetch(row_at(i + AHEAD));
       const std::int64_t row = row_at(i), member = labels_.label[row] - task.group * group_size_;
       const Line line = reader.read(row);
       const double* weight = labels_.weight ? labels_.weight + row : &one;
@@ -229,10 +229,27 @@ class RowCount {
   void join_parts(std::int64_t c, Draft& draft, const std::vector<Scratch>& kept) {
     const std::int64_t g = c / group_size_, first = first_task_[g], last = first_task_[g + 1];
     if (first == last || tasks_[first].whole_group) return;
+    const auto whole = [](const Scratch& part) { return !part.plain.cells && !part.weighted.cells; };
+    if (std::all_of(kept.begin() + first, kept.begin() + last, whole)) return join_whole(c, draft, kept);
     for (std::int64_t j = 0, slot = c % group_size_ * rows_.width; j < rows_.width; ++j, ++slot) {
       Totals sum = kept[first].totals(slot);
       for (std::int64_t t = first + 1; t < last; ++t) sum.add(kept[t].totals(slot));
       append(draft, c, j, sum);
+    }
+  }
+
+  // The same for parts that hold nothing but whole numbers: added as such, which is exact.
+  void join_whole(std::int64_t c, Draft& draft, const std::vector<Scratch>& kept) {
+    const std::int64_t g = c / group_size_, start = c % group_size_ * rows_.width;
+    for (std::int64_t j = 0; j < rows_.width; ++j) {
+      std::uint64_t occurrences = 0, n_rows = 0;
+      for (std::int64_t t = first_task_[g]; t < first_task_[g + 1]; ++t) {
+        const std::uint64_t both = kept[t].packed.cells.get()[start + j].both;
+        occurrences += both >> Packed::ROW_BITS, n_rows += both & Packed::MOST_ROWS;
+      }
+      if (n_rows == 0) continue;
+      const double sums[2] = {static_cast<double>(occurrences), static_cast<double>(n_rows)};
+      draft.append(c, static_cast<std::int32_t>(j), sums, static_cast<std::int64_t>(n_rows));
     }
   }
 

@@ -180,13 +180,13 @@ def test_scores_are_the_twins(seed: int) -> None:
     own = sp.csr_array(np.where(d.rng.random((d.p, d.n_classes)) < 0.3, d.rng.random((d.p, d.n_classes)), 0))
     table, constant = base[:, None] + own.toarray(), d.rng.normal(size=d.n_classes)
     expected = np.ones((d.n, d.n_classes))
-    twin.score_dense(d.x, table, constant, expected)
+    finite = twin.score_dense(d.x, table, constant, expected)
     close: Any = {"rtol": 1e-13, "atol": 1e-12 * max(1.0, float(np.nanmax(np.abs(d.x), initial=0)) * d.p)}
     for n_jobs in (1, 2):
         a, b, c = np.ones((3, *expected.shape))
-        core.score_csr(*csr, table, constant, a, n_jobs)
-        core.score_dense(x, table, constant, b, n_jobs)
-        core.score_csr_sparse(
+        assert core.score_csr(*csr, table, constant, a, n_jobs) == finite
+        assert core.score_dense(x, table, constant, b, n_jobs) == finite
+        assert finite == core.score_csr_sparse(
             *csr,
             base,
             own.indptr.astype(np.int64),

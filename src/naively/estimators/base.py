@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -34,22 +35,26 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             check_is_fitted(self, "model_")
         return self.model_
 
+    def _ask(self, question: Callable[[Model, Any], NDArray[Any]], X: Any) -> NDArray[Any]:
+        """What the model answers about the rows."""
+        return question(self._fitted(), self._read(X))
+
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
-        best = self._fitted().best(self._read(X))
+        best = self._ask(Model.best, X)
         return np.asarray(self.classes_[best])
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """The logarithm of the posterior, (row, class)."""
-        return self._fitted().log_posterior(self._read(X))
+        return self._ask(Model.log_posterior, X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The posterior, (row, class)."""
-        return self._fitted().posterior(self._read(X))
+        return self._ask(Model.posterior, X)
 
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
         """log p(x, c), (row, class)."""
-        return self._fitted().log_joint(self._read(X))
+        return self._ask(Model.log_joint, X)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows back that were counted before: the opposite of `partial_fit`."""

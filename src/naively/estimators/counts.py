@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_non_negative
+from sklearn.utils.validation import check_non_negative, validate_data
 
 from naively.estimators.drop_in import DiscreteNB
 from naively.families import Bernoulli, Complement, Family, Multinomial
@@ -15,6 +15,8 @@ from naively.statistics import TokenCounts
 from naively.statistics.blocks import is_sparse
 
 __all__ = ["BernoulliNB", "ComplementNB", "MultinomialNB"]
+
+AT_ONCE = 2**15  # numbers looked at twice while they are in the cache
 
 
 class _TokenNB(DiscreteNB):
@@ -37,7 +39,22 @@ class _TokenNB(DiscreteNB):
         return np.ascontiguousarray(parameters.form.weights(parameters.n_tokens).T)
 
 
-class MultinomialNB(_TokenNB):
+class _CountsNB(_TokenNB):
+    """Classes of counts that must not be negative."""
+
+    _strict = True
+
+    def _check_entries(self, X: Any) -> None:
+        checked = validate_data(self, X, accept_sparse="csr", reset=False)
+        check_non_negative(checked, f"{type(self).__name__} (input X)")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class MultinomialNB(_CountsNB):
     """Drop-in for `sklearn.naive_bayes.MultinomialNB`; see `naively.Multinomial`.
 
     >>> MultinomialNB().fit([[2, 1, 0], [0, 1, 1]], [0, 1]).predict([[1, 0, 0]]).tolist()
@@ -59,20 +76,8 @@ class MultinomialNB(_TokenNB):
     def _counting_family(self) -> Family:
         return Multinomial(fractional=True)
 
-    def _checked(self, X: Any, reset: bool) -> Any:
-        if self._is_plain(X, reset) and X.min() >= 0:
-            return X
-        checked = super()._checked(X, reset)
-        check_non_negative(checked, "MultinomialNB (input X)")
-        return checked
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
-
-
-class ComplementNB(_TokenNB):
+class ComplementNB(_CountsNB):
     """Drop-in for `sklearn.naive_bayes.ComplementNB`; see `naively.Complement`."""
 
     def __init__(
@@ -97,13 +102,6 @@ class ComplementNB(_TokenNB):
     def _counting_family(self) -> Family:
         return Complement(fractional=True)
 
-    def _checked(self, X: Any, reset: bool) -> Any:
-        if self._is_plain(X, reset) and X.min() >= 0:
-            return X
-        checked = super()._checked(X, reset)
-        check_non_negative(checked, "ComplementNB (input X)")
-        return checked
-
     def _class_prior(self) -> ClassPrior:
         """As in scikit-learn, the prior is shown but plays no part in the score."""
         super()._class_prior()
@@ -122,11 +120,6 @@ class ComplementNB(_TokenNB):
     def feature_all_(self) -> NDArray[np.float64]:
         """Weighted occurrences of each feature over all classes."""
         return np.asarray(self.feature_count_.sum(axis=0))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
 
 
 class BernoulliNB(_TokenNB):
@@ -161,14 +154,17 @@ class BernoulliNB(_TokenNB):
         return Bernoulli()
 
     def _checked(self, X: Any, reset: bool) -> Any:
-        checked = super()._checked(X, reset)
-        if self.binarize is None:
-            return checked
-        if not is_sparse(checked):
-            return checked > self.binarize
-        if self.binarize < 0:
+        if self.binarize is None or self._is_plain(X, reset):
+            checked = super()._checked(X, reset)
+            return checked if self.binarize is None else checked > self.binarize
+        checked = validate_data(self, X, accept_sparse="csr", ensure_all_finite=False, reset=reset)
+        if is_sparse(checked) and self.binarize < 0:
             raise ValueError("Cannot binarize a sparse matrix with threshold < 0")
-        above = checked.data > self.binarize
+        above, finite = _above(checked.data if is_sparse(checked) else checked, self.binarize)
+        if not finite:
+            validate_data(self, X, accept_sparse="csr", reset=False)
+        if not is_sparse(checked):
+            return above
         return type(checked)((above, checked.indices, checked.indptr), shape=checked.shape)
 
     @property
@@ -176,3 +172,15 @@ class BernoulliNB(_TokenNB):
         """log θ, (class, feature)."""
         odds = super().feature_log_prob_
         return np.asarray(-np.logaddexp(0.0, -odds))
+
+
+def _above(x: NDArray[Any], threshold: float) -> tuple[NDArray[np.bool_], bool]:
+    """Which numbers are above the threshold, and whether all are surely finite; read once, a piece at a time."""
+    above, finite = np.empty(x.shape, dtype=np.bool_), True
+    step = max(1, AT_ONCE // max(1, x[:1].size))
+    with np.errstate(over="ignore"):
+        for start in range(0, len(x), step):
+            piece = x[start : start + step]
+            np.greater(piece, threshold, out=above[start : start + step])
+            finite &= bool(np.isfinite(np.sum(piece)))
+    return above, finite

@@ -6,6 +6,7 @@ No mathematics here: counts, estimates and scores are those of the family that e
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
@@ -23,6 +24,7 @@ from naively.priors import ClassPrior
 from naively.schema import Block, Schema
 from naively.sources import MatrixTable
 from naively.statistics import Statistic
+from naively.statistics.blocks import RefusedEntryError
 
 __all__ = ["DiscreteNB", "DropIn"]
 
@@ -34,6 +36,7 @@ class DropIn(Estimator):
 
     n_features_in_: int
     _suits = True  # the checks at the border are stricter than the family's own
+    _strict = False  # whether gaps and infinities are left for counting and scoring to find
 
     def _family(self) -> Family:
         """The family that the parameters describe; may use what has been counted."""
@@ -46,6 +49,16 @@ class DropIn(Estimator):
     def _checked(self, X: Any, reset: bool) -> Any:
         """The rows, checked by scikit-learn's rules."""
         raise NotImplementedError
+
+    def _check_entries(self, X: Any) -> None:
+        """Raise what scikit-learn says of gaps, infinities and the like; only called when they were met."""
+
+    def _ask(self, question: Callable[[Model, Any], NDArray[Any]], X: Any) -> NDArray[Any]:
+        try:
+            return super()._ask(question, X)
+        except RefusedEntryError:
+            self._check_entries(X)
+            raise ValueError("Input X holds a row whose sum is too large for float64: rescale it.") from None
 
     def _is_plain(self, X: Any, reset: bool) -> bool:
         """Whether the checks can be left out."""
@@ -83,11 +96,15 @@ class DropIn(Estimator):
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
             counted = sample_weight > 0
             if not counted.all():
+                self._check_entries(X)
                 X, codes, sample_weight = X[counted], codes[counted], sample_weight[counted]
         schema = Schema(names := Numbered(X.shape[1]), (Block(names, "number", self._counting_family()),))
-        return Model.count(
-            MatrixTable(X, names, self._suits), codes, sample_weight, tuple(self.classes_.tolist()), schema, 1
-        )
+        table = MatrixTable(X, names, self._suits, self._strict)
+        try:
+            return Model.count(table, codes, sample_weight, tuple(self.classes_.tolist()), schema, 1)
+        except RefusedEntryError:
+            self._check_entries(X)
+            raise
 
     def _counting_family(self) -> Family:
         """Any family with the right statistic; the parameters do not matter for counting."""
@@ -103,7 +120,7 @@ class DropIn(Estimator):
         return self
 
     def _read(self, X: Any) -> MatrixTable:
-        return MatrixTable(self._checked(X, reset=False), self.model_.schema.names, self._suits)
+        return MatrixTable(self._checked(X, reset=False), self.model_.schema.names, self._suits, self._strict)
 
     @property
     def _statistic(self) -> Statistic:
@@ -161,7 +178,9 @@ class DiscreteNB(DropIn):
         return float(alpha) if np.ndim(alpha) == 0 else tuple(alpha.tolist())
 
     def _checked(self, X: Any, reset: bool) -> Any:
-        return X if self._is_plain(X, reset) else validate_data(self, X, accept_sparse="csr", reset=reset)
+        if self._is_plain(X, reset):
+            return X
+        return validate_data(self, X, accept_sparse="csr", ensure_all_finite=not self._strict, reset=reset)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from naively import kernels
 from naively.kernels import Cells
 from naively.statistics import Numbers
-from naively.statistics.blocks import is_sparse
+from naively.statistics.blocks import RefusedEntryError, is_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,29 +47,30 @@ class LinearForm:
         """Add the scores of the rows of x to `out`."""
         out += self.offset
         for place, piece in x.placed():
-            self._add_piece(out, piece, place, n_jobs)
+            finite = self._add_piece(out, piece, place, n_jobs)
+            if x.strict and not finite:
+                raise RefusedEntryError
 
-    def _add_piece(self, out: NDArray[np.float64], piece: Any, place: slice, n_jobs: int) -> None:
+    def _add_piece(self, out: NDArray[np.float64], piece: Any, place: slice, n_jobs: int) -> bool:
+        """Add what one piece of the columns gives; whether all its entries are finite."""
         if not is_sparse(piece):
-            kernels.score_dense(piece, self.weights(place), self.constant, out, n_jobs)
-            return
+            return kernels.score_dense(piece, self.weights(place), self.constant, out, n_jobs)
         rows = piece.tocsr()
         csr = (rows.data, rows.indices, rows.indptr)
         if self.table is not None:
-            kernels.score_csr(*csr, self.weights(place), self.constant, out, n_jobs)
-        else:
-            start = self.token_start[place.start : place.stop + 1]
-            cells = slice(int(start[0]), int(start[-1]))
-            kernels.score_csr_sparse(
-                *csr,
-                self.base[place],
-                np.ascontiguousarray(start - start[0]),
-                self.token_class[cells],
-                self.token_value[cells],
-                self.constant,
-                out,
-                n_jobs,
-            )
+            return kernels.score_csr(*csr, self.weights(place), self.constant, out, n_jobs)
+        start = self.token_start[place.start : place.stop + 1]
+        cells = slice(int(start[0]), int(start[-1]))
+        return kernels.score_csr_sparse(
+            *csr,
+            self.base[place],
+            np.ascontiguousarray(start - start[0]),
+            self.token_class[cells],
+            self.token_value[cells],
+            self.constant,
+            out,
+            n_jobs,
+        )
 
     def weights(self, place: slice) -> NDArray[np.float64]:
         """The dense (token, class) table of some tokens, without the class constants."""

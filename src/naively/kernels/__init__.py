@@ -5,6 +5,7 @@ Each kernel has a readable twin in `naively.kernels.twins`, which is its oracle 
 
 from naively.kernels.cells import (
     Cells,
+    Counted,
     by_token,
     column_range,
     count_codes,
@@ -42,6 +43,7 @@ __all__ = [
     "MINUS_INFINITY",
     "PLUS_INFINITY",
     "Cells",
+    "Counted",
     "HistogramCells",
     "add_moments",
     "best_class",

@@ -224,13 +224,14 @@ def score_csr(
     class_constant: NDArray[Any],
     out: NDArray[Any],
     n_jobs: int = 1,
-) -> None:
+) -> bool:
     """Increase out (n, C) by Σ_k x_ik·table[k] + L_i·class_constant, L_i = Σ_k x_ik over known tokens.
 
     A token is unknown if table[k, 0] is NaN; all else in the table (K, C), and x, must be finite, but that an
     entry x_ik that is NaN is left out. The error is below 1e-13 Σ|terms| for rows of any length.
+    Returns whether all x were finite (and their sum in each row).
     """
-    _core.score_csr(_line(data), _line(indices), _indptr(indptr), table, class_constant, out, n_jobs)
+    return _core.score_csr(_line(data), _line(indices), _indptr(indptr), table, class_constant, out, n_jobs)
 
 
 def score_csr_sparse(
@@ -244,12 +245,12 @@ def score_csr_sparse(
     class_constant: NDArray[Any],
     out: NDArray[Any],
     n_jobs: int = 1,
-) -> None:
+) -> bool:
     """The same with table[k, c] = base[k] + the values listed for token k, whose classes must not repeat.
 
     A token is unknown if base[k] is NaN. A row touches only what is listed, and each class once.
     """
-    _core.score_csr_sparse(
+    return _core.score_csr_sparse(
         _line(data),
         _line(indices),
         _indptr(indptr),
@@ -265,6 +266,6 @@ def score_csr_sparse(
 
 def score_dense(
     x: NDArray[Any], table: NDArray[Any], class_constant: NDArray[Any], out: NDArray[Any], n_jobs: int = 1
-) -> None:
+) -> bool:
     """The same as `score_csr` for a dense (n, K) array of any strides."""
-    _core.score_dense(_numbers(x), table, class_constant, out, n_jobs)
+    return _core.score_dense(_numbers(x), table, class_constant, out, n_jobs)

@@ -20,7 +20,7 @@ from naively import kernels
 from naively.kernels import Cells
 from naively.names import Names, Numbered, positions_of
 from naively.statistics.base import NegativeCountError, Statistic
-from naively.statistics.blocks import Numbers, is_sparse
+from naively.statistics.blocks import Numbers, RefusedEntryError, is_sparse
 from naively.statistics.cells import class_sums, placed, refuse_negative_cells, side_by_side, table_of_cells
 from naively.statistics.class_weights import ClassWeights
 
@@ -56,7 +56,9 @@ class TokenCounts(Statistic):
         block = Numbers.of(x)
         present, missing = [], []
         for _, piece in block.placed():
-            cells, gaps = _count_piece(piece, codes, weight, n_classes, n_jobs)
+            cells, gaps, (negative, _) = _count_piece(piece, codes, weight, n_classes, n_jobs)
+            if block.strict and (negative >= 0 or len(gaps.rows)):
+                raise RefusedEntryError
             present.append((piece.shape[1], cells))
             missing.append((piece.shape[1], gaps))
         seen = ClassWeights.count(None, codes, weight, n_classes)
@@ -183,11 +185,11 @@ def _count_piece(
     weight: NDArray[np.float64] | None,
     n_classes: int,
     n_jobs: int,
-) -> tuple[Cells, Cells]:
-    """Cells of present and of missing entries in one piece."""
+) -> kernels.Counted:
+    """Cells of present and of missing entries in one piece, and what is odd about it."""
     if not is_sparse(piece):
-        return kernels.count_dense(piece, label, weight, n_classes, n_jobs)[:2]
+        return kernels.count_dense(piece, label, weight, n_classes, n_jobs)
     arrays = (piece.data, piece.indices, piece.indptr)
     if piece.format == "csc":
-        return kernels.count_csc(*arrays, label, weight, n_classes, n_jobs)[:2]
-    return kernels.count_csr(*arrays, piece.shape[1], label, weight, n_classes, n_jobs)[:2]
+        return kernels.count_csc(*arrays, label, weight, n_classes, n_jobs)
+    return kernels.count_csr(*arrays, piece.shape[1], label, weight, n_classes, n_jobs)

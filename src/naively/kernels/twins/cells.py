@@ -187,12 +187,14 @@ def _score(
     table: NDArray[Any],
     class_constant: NDArray[Any],
     out: NDArray[Any],
-) -> None:
+) -> bool:
     """Increase out[i] by Σ_k x_ik·(table[k] + class_constant) over the known tokens."""
     x = x.astype(np.float64)
+    finite = bool(np.isfinite(x).all())
     used = ~np.isnan(x) & ~np.isnan(table[token, 0])
     x, row, token = x[used, None], row[used], token[used]
     np.add.at(out, row, x * table[token] + x * class_constant)
+    return finite
 
 
 def score_csr(
@@ -203,10 +205,10 @@ def score_csr(
     class_constant: NDArray[Any],
     out: NDArray[Any],
     n_jobs: int = 1,
-) -> None:
+) -> bool:
     """Score a CSR matrix with a dense (K, C) table."""
     row = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
-    _score(data, row, indices, table, class_constant, out)
+    return _score(data, row, indices, table, class_constant, out)
 
 
 def score_csr_sparse(
@@ -220,11 +222,11 @@ def score_csr_sparse(
     class_constant: NDArray[Any],
     out: NDArray[Any],
     n_jobs: int = 1,
-) -> None:
+) -> bool:
     """Score a CSR matrix with the table base[k] + (what token k has of its own in some classes)."""
     table = np.repeat(base[:, None], class_constant.size, axis=1)
     table[np.repeat(np.arange(base.size), np.diff(token_indptr)), token_class] += token_value
-    score_csr(data, indices, indptr, table, class_constant, out)
+    return score_csr(data, indices, indptr, table, class_constant, out)
 
 
 def score_dense(
@@ -233,7 +235,7 @@ def score_dense(
     class_constant: NDArray[Any],
     out: NDArray[Any],
     n_jobs: int = 1,
-) -> None:
+) -> bool:
     """Score a dense (n, K) array."""
     row, token = np.indices(x.shape).reshape(2, -1)
-    _score(np.ravel(x), row, token, table, class_constant, out)
+    return _score(np.ravel(x), row, token, table, class_constant, out)
