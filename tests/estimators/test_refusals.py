@@ -31,7 +31,7 @@ def spoilt(value: float, n: int = 300) -> Any:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -1.0, 0.5, 1e100])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -1.0, 0.5, 1e6])
 def test_odd_entries(name: str, form: Any, value: float) -> None:
     x, label = spoilt(value), np.arange(300) % 3
     weight = (np.arange(300) != 7).astype(np.float64)  # a row without weight is looked at all the same
