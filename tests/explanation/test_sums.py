@@ -146,3 +146,39 @@ def test_families_chosen_from_the_statistics(drawn: Rows, seed: int, gaps_tell: 
     assert_sum(model, x, explained)
     for found in explained:
         assert {line.column for line in found.contributions if "left out" in line.note} >= set(model.chosen.left_out)
+
+
+@given(rows(), st.integers(0, 2**32), st.data())
+def test_any_tuning(drawn: Rows, seed: int, data: st.DataObject) -> None:
+    weight = st.sampled_from([0.0, 0.25, 1.0, 3.0])
+    families = data.draw(
+        st.sampled_from([drawn.columns, {n: unsmoothed.get(type(f).__name__, f) for n, f in drawn.columns.items()}])
+    )
+    tuning = nb.Tuning(
+        offsets=data.draw(st.dictionaries(st.sampled_from(["ham", "spam"]), st.floats(-3, 3))),
+        weights=data.draw(st.dictionaries(st.sampled_from(list(drawn.x)), weight)),
+        exponents=dict.fromkeys(("w0", "v0"), 0.5),
+        common=data.draw(weight),
+    )
+    model = replace(drawn, columns=families).fit().with_classes(["tofu", "ham"]).with_tuning(tuning)
+    x = strangers(drawn, seed)
+    assert_sum(model, x, quiet(lambda: model.explain(x)))
+
+
+@pytest.mark.parametrize(
+    "family", [nb.Text(), nb.Text(model="bernoulli"), nb.Text(ngrams=(1, 2), binary=True)], ids=str
+)
+def test_tuned_texts(family: nb.Text) -> None:
+    texts = ["to be or not to be", "or not", "tea and milk", "milk and more milk", "sugar"]
+    tuning = nb.Tuning({"a": 0.3}, {"text": 0.6}, {} if family.model == "bernoulli" else {"text": 0.4})
+    model = nb.fit(texts, ["a", "a", "b", "b", "c"], columns=family).with_tuning(tuning)
+    asked = ["be more milk, milk", "", "never seen", "to be"]
+    assert_sum(model, asked, model.explain(asked))
+
+
+def test_tuned_coins_of_a_wide_block() -> None:
+    generator = np.random.default_rng(4)
+    x, label = generator.integers(0, 2, (30, 300)), generator.integers(0, 2, 30)
+    for weights in ({}, {"x3": 0.0, "x7": 2.0}):
+        model = nb.fit(x, label, columns=nb.Bernoulli()).with_tuning(nb.Tuning(weights=weights, common=0.5))
+        assert_sum(model, x[:3], model.explain(x[:3]))

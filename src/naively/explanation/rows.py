@@ -1,9 +1,10 @@
 """Explaining rows: the prior and one contribution per column or word, whose sum is the model's own log-odds.
 
-    log P(of | x) − log P(against | x) = log π_of/π_against + Σ_j (e_j,of − e_j,against)   (1)
+    log P(of | x) − log P(against | x) = log π_of/π_against + b_of − b_against + Σ_j w_j (e_j,of − e_j,against)   (1)
 
-e_jc is the evidence of column j for class c. Where a probability is zero the evidence is −∞: one such line decides. A
-row that is impossible in both classes leaves the prior, as in `Model.log_odds`, and every line is then zero.
+e_jc is the evidence of column j for class c; the class offsets b (part of `prior` here) and the weights w are the
+Tuning's, 0 and 1 without one (`calibration.py`). Where a probability is zero the evidence is −∞: one such line decides.
+A row that is impossible in both classes leaves the prior, as in `Model.log_odds`, and every line is then zero.
 """
 
 from __future__ import annotations
@@ -59,8 +60,11 @@ def explain(
     log_posterior = model.log_posterior(table)
     blocks = scored_blocks(model)
     views = local.views(table, model.chosen.schema)
-    found = [_terms_of(model, *block, view) for block, view in zip(blocks, views, strict=True)]
-    found.append(LeftOutTerms(model.chosen.left_out))
+    found = [
+        Weighted(_terms_of(model, *block, view), *_weights(model, block[0], block[2], view))
+        for block, view in zip(blocks, views, strict=True)
+    ]
+    found.append(Weighted(LeftOutTerms(model.chosen.left_out), {}, None))
     explained = []
     for row in range(table.n_rows):
         pair = _pair(model, log_posterior[row], of, against)
@@ -87,7 +91,8 @@ def _terms_of(model: Model, block: Block, statistic: Any, fitted: Any, view: Vie
     """What tells the terms of a block, by its statistic."""
     if isinstance(statistic, TokenCounts) and isinstance(view, Numbers):
         if isinstance(block.family, Bernoulli):
-            return CoinTerms(block, statistic, fitted, view)
+            weight = None if model.tuning is None else model.tuning.weight(block)
+            return CoinTerms(block, statistic, fitted, view, weight)
         return TokenTerms(block, statistic, fitted, view, model.classes)
     if isinstance(statistic, ValueCounts) and isinstance(view, Coded):
         return ValueTerms(block, statistic, fitted, view, model.classes)
@@ -99,6 +104,42 @@ def _terms_of(model: Model, block: Block, statistic: Any, fitted: Any, view: Vie
         return LeftOutTerms(dict.fromkeys(block.names, "it had no value in training"))
     assert isinstance(view, Numbers)
     return NumberTerms(block, statistic, fitted, view, len(model.classes))
+
+
+def _weights(model: Model, block: Block, fitted: Any, view: View) -> tuple[Mapping[str, float], Any]:
+    """The weight of each column of a block, and for a block of words the factor of each row."""
+    tuning = model.tuning
+    if tuning is None or not len(block.names):
+        return {}, None
+    weight = tuning.weight(block)
+    if not (block.family.joint or block.family.apart):
+        return dict(zip(block.names, weight.tolist(), strict=True)), None
+    exponent = tuning.exponents.get(block.names[0], 0.0)
+    if exponent == 0.0:
+        return {}, np.full(1, weight[0])
+    length = np.maximum(block.family.length(view, fitted), 1.0)
+    return {}, weight[0] * length**-exponent
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """The terms of a block under the tuning: times the weight of their column, or of all in a row."""
+
+    block: BlockTerms
+    by_column: Mapping[str, float]
+    by_row: NDArray[np.float64] | None
+
+    def terms(self, row: int, of: int, against: int) -> list[Term]:
+        """Those of one row, between two classes."""
+        terms = self.block.terms(row, of, against)
+        if self.by_row is not None:
+            factor = float(self.by_row[row if len(self.by_row) > 1 else 0])
+            return [term.times(factor) for term in terms]
+        return [term.times(self.by_column.get(term.column, 1.0)) for term in terms] if self.by_column else terms
+
+    def pieces(self, row: int, terms: Sequence[Term]) -> dict[str, tuple[tuple[str, float], ...]]:
+        """The texts of a row in pieces with their log-odds."""
+        return self.block.pieces(row, terms)
 
 
 @dataclass(frozen=True)
@@ -114,7 +155,7 @@ class LeftOutTerms(BlockTerms):
 
 def _explanation(
     model: Model,
-    blocks: Sequence[BlockTerms],
+    blocks: Sequence[Weighted],
     row: int,
     log_posterior: NDArray[np.float64],
     pair: tuple[int, int],
@@ -125,10 +166,10 @@ def _explanation(
     terms = [block.terms(row, of, against) for block in blocks]
     flat = [term for part in terms for term in part]
     log_prior = model.log_prior
-    none = np.zeros((1, len(model.classes)))
-    prior = float(decisions.log_odds_against(none + log_prior, log_prior, of, against)[0])
     total = float(decisions.log_odds_against(log_posterior[None], log_prior, of, against)[0])
     void = all(log_prior[c] == -np.inf or any(term.scores[i] == -np.inf for term in flat) for i, c in enumerate(pair))
+    start = log_prior if void else log_prior + model.calibrated.offset
+    prior = float(decisions.log_odds_against(start[None], log_prior, of, against)[0])
     labels = model.classes[of], model.classes[against]
     lines = sorted((_contribution(term, *labels, void) for term in flat), key=lambda c: -abs(c.log_odds))
     kept = lines if top is None else lines[:top]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,13 @@ class Term:
     def log_odds(self) -> float:
         """The difference of the two scores."""
         return self.scores[0] - self.scores[1]
+
+    def times(self, weight: float) -> Term:
+        """The same evidence with another weight; none at weight zero, whatever was impossible."""
+        if weight == 0.0:
+            return replace(self, scores=(0.0, 0.0), spread=(0.0, 0.0), note=self.note or "has no weight")
+        scaled = (weight * self.scores[0], weight * self.scores[1])
+        return replace(self, scores=scaled, spread=(weight * self.spread[0], weight * self.spread[1]))
 
 
 class BlockTerms(ABC):

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from naively.explanation.terms import BlockTerms, Spread, Term, beta_spread, counts_of, shown_value, two
 from naively.families import Bernoulli, Complement, Multinomial, Presence
+from naively.families.base import times
 from naively.families.linear_form import LogLinear
 from naively.families.multinomial import TokenParameters
 from naively.kernels import Cells
@@ -163,9 +164,10 @@ class CoinTerms(BlockTerms):
     counts: TokenCounts
     fitted: TokenParameters
     x: Numbers
+    weight: NDArray[np.float64] | None  # of each column, for the line of all that are 0
 
     def terms(self, row: int, of: int, against: int) -> list[Term]:
-        """Those of one row, between two classes."""
+        """Those of one row, between two classes; the line of all that are 0 has its weight in it."""
         coins, numbers = row_of(self.x, row)
         gaps = coins[np.isnan(numbers)]
         ones = coins[~np.isnan(numbers)]
@@ -175,10 +177,19 @@ class CoinTerms(BlockTerms):
         if n <= NARROW:
             zeros = np.setdiff1d(np.arange(n), coins)
             return found + self._coins(zeros, False, of, against)
-        rest = absent_scores(self.fitted.form, coins)[[of, against]]
+        rest = self._absent(coins)[[of, against]]
         gone = "without a value" if isinstance(self.block.family, Presence) else "that are 0"
         name = f"{n - len(coins)} columns {gone}"
         return [*found, Term(name, 0, "0", two(rest), count=0.0, note="together")]
+
+    def _absent(self, coins: NDArray[np.intp]) -> NDArray[np.float64]:
+        """The weighted evidence of all coins but these."""
+        if self.weight is None:
+            return absent_scores(self.fitted.form, coins)
+        if len(set(self.weight.tolist())) == 1:
+            return times(self.weight[0], absent_scores(self.fitted.form, coins))
+        zeros = np.setdiff1d(np.arange(self.counts.n_tokens), coins)
+        return np.asarray(times(self.weight[zeros, None], coin_scores(self.fitted.form, zeros, False)).sum(axis=0))
 
     def _coins(self, coins: NDArray[np.intp], up: bool, of: int, against: int) -> list[Term]:
         form = self.fitted.form
