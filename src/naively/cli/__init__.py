@@ -13,7 +13,8 @@ from naively.errors import InputError
 
 __all__ = ["main"]
 
-COMMANDS = ("fit", "predict", "show", "demo")
+LEDGER = ("update", "forget", "merge", "log", "undo", "compact", "copy", "diff")
+COMMANDS = ("fit", "predict", "show", *LEDGER, "demo")
 
 
 class Commands(click.Group):

@@ -19,6 +19,9 @@ __all__ = ["command"]
 @click.option("--prior", default="empirical", help="empirical, uniform, or CLASS=P,CLASS=P,…", show_default=True)
 @click.option("--weight", metavar="C", help="The column that says how often a row counts.")
 @click.option("--force", is_flag=True, help="Overwrite the model file.")
+@click.option("--source", help="Where the rows come from, for the log; by default the names of the files.")
+@click.option("--comment", default="", help="A word on it, for the log.")
+@click.option("--remember-rows", is_flag=True, help="Keep 16 bytes of each row, so that no other can be forgotten.")
 def command(
     data: tuple[str, ...],
     target: str,
@@ -28,6 +31,9 @@ def command(
     prior: str,
     weight: str | None,
     force: bool,
+    source: str | None,
+    comment: str,
+    remember_rows: bool,
 ) -> None:
     """Learn from DATA: files, globs, folders, a table in a database (FILE::TABLE), or - for standard input.
 
@@ -44,7 +50,14 @@ def command(
     from naively.cli.counting import fit_files
 
     model, notes = fit_files(data, target, columns, ignore, weight, _prior(prior))
-    model.save(output)
+    named = " ".join(data) if source is None else source
+    if remember_rows:
+        from naively.cli.ledgers import where
+        from naively.ledger import write_remembered
+
+        write_remembered(output, model, where(data), target, weight, source=named, comment=comment)
+    else:
+        model.save(output, source=named, comment=comment)
     click.echo("\n".join(notes))
 
 

@@ -17,11 +17,12 @@ from naively.ledger.fingerprints import fingerprints_of, new_key, pack_fingerpri
 from naively.ledger.rows import Rows, count_rows, read_rows
 from naively.merging import unite
 from naively.model import Model
+from naively.sources import is_stream
 from naively.storage import file, write
 from naively.storage.entries import DamagedError, Entry, Row, Schemas, append, counts_of, head_of, new_row, rows_after
 from naively.storage.meta import Meta, read_meta
 
-__all__ = ["Ledger", "load", "open", "reading", "told"]
+__all__ = ["Ledger", "load", "open", "reading", "told", "write_remembered"]
 
 _ABANDONED: list[sqlite3.Connection] = []  # of a parent process; to close them here would close them there
 
@@ -80,6 +81,19 @@ def told(path: str | Path) -> Iterator[None]:
         raise InputError(f"{path}: needs more memory than there is.") from None
 
 
+def write_remembered(
+    path: str | Path, fitted: Model, X: Any, y: Any, weight: Any, *, source: str = "", comment: str = ""
+) -> None:
+    """A new file that keeps a fingerprint of each row; the rows are read once more for that."""
+    if X == "-" if isinstance(X, str) else is_stream(X):
+        raise InputError("to remember its rows, data is read twice: give a table or files, not a stream.")
+    key = new_key()
+    marks = pack_fingerprints(fingerprints_of(fitted, read_rows(fitted, X, y, weight), key))
+    tuning = None if fitted.tuning is None else fitted.tuning.to_json()
+    meta = Meta(fitted.target, fitted.prior, tuning, key)
+    write(path, sums.counts_of_model(fitted), meta, source=source, comment=comment, fingerprints=marks)
+
+
 class Ledger:
     """A model file that learns, forgets and remembers what it was taught.
 
@@ -127,16 +141,11 @@ class Ledger:
         """
         from naively.fitting import fit
 
-        if not remember_rows:
-            fit(X, y, weight=weight, **settings).save(path, source=source, comment=comment)
-            return cls(path)
         fitted = fit(X, y, weight=weight, **settings)
-        key = new_key()
-        rows = list(read_rows(fitted, X, y if isinstance(y, str) or not isinstance(X, (str, Path)) else None, weight))
-        marks = pack_fingerprints(fingerprints_of(fitted, rows, key))
-        tuning = None if fitted.tuning is None else fitted.tuning.to_json()
-        meta = Meta(fitted.target, fitted.prior, tuning, key)
-        write(path, sums.counts_of_model(fitted), meta, source=source, comment=comment, fingerprints=marks)
+        if remember_rows:
+            write_remembered(path, fitted, X, y, weight, source=source, comment=comment)
+        else:
+            fitted.save(path, source=source, comment=comment)
         return cls(path)
 
     def update(self, X: Any, y: Any = None, *, weight: Any = None, source: str = "", comment: str = "") -> Entry:
