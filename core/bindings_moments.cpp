@@ -10,6 +10,7 @@
 #include "gaussian.hpp"
 #include "moments.hpp"
 #include "normalise.hpp"
+#include "threshold.hpp"
 
 namespace nb = nanobind;
 using namespace naively::dense;
@@ -118,6 +119,17 @@ std::ptrdiff_t to_class(const In<double, 2>& log_joint, const In<double, 1>& log
   return best_class(log_joint.data(), log_joint.shape(0), log_joint.shape(1), log_prior.data(), out.data(), n_jobs);
 }
 
+bool is_above(const nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>& x, double threshold,
+              const nb::ndarray<bool, nb::c_contig, nb::device::cpu>& out) {
+  require(out.size() == x.size(), "out and x differ in size");
+  const bool single = x.dtype() == nb::dtype<float>();
+  require(single || x.dtype() == nb::dtype<double>(), "x is neither float64 nor float32; convert it with astype");
+  const auto n = static_cast<std::ptrdiff_t>(x.size());
+  nb::gil_scoped_release release;
+  if (single) return above(static_cast<const float*>(x.data()), n, static_cast<float>(threshold), out.data());
+  return above(static_cast<const double*>(x.data()), n, threshold, out.data());
+}
+
 }  // namespace
 
 void bind_moments(nb::module_& m) {
@@ -137,4 +149,5 @@ void bind_moments(nb::module_& m) {
         nb::arg("kind"), nb::arg("n_jobs"));
   m.def("best_class", &to_class, nb::arg("log_joint").noconvert(), nb::arg("log_prior").noconvert(),
         nb::arg("out").noconvert(), nb::arg("n_jobs"));
+  m.def("above", &is_above, nb::arg("x").noconvert(), nb::arg("threshold"), nb::arg("out").noconvert());
 }

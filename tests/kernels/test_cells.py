@@ -172,6 +172,20 @@ def test_ranges_and_codes_are_the_twins(seed: int) -> None:
 
 @many
 @given(seeds)
+def test_above_is_the_twin(seed: int) -> None:
+    d = Draw(seed)
+    threshold = float(d.rng.choice([0.0, 0.1, -1.0, 1e30]))
+    odd = d.x.copy()
+    if d.kind[0] == "f" and odd.size:
+        odd.flat[d.rng.integers(odd.size)] = d.rng.choice([np.inf, -np.inf, np.nan, 0.1])
+    for x in (d.x, odd, strided(d.rng, d.x)):
+        (out, finite), expected = core.above(x, threshold), twin.above(np.asarray(x), threshold)
+        np.testing.assert_array_equal(out, expected[0])
+        assert finite == expected[1]
+
+
+@many
+@given(seeds)
 def test_scores_are_the_twins(seed: int) -> None:
     d = Draw(seed)
     csr, x = d.sparse("csr"), strided(d.rng, d.x)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_non_negative, validate_data
 
+from naively import kernels
 from naively.estimators.drop_in import DiscreteNB
 from naively.families import Bernoulli, Complement, Family, Multinomial
 from naively.priors import ClassPrior
@@ -15,8 +16,6 @@ from naively.statistics import TokenCounts
 from naively.statistics.blocks import is_sparse
 
 __all__ = ["BernoulliNB", "ComplementNB", "MultinomialNB"]
-
-AT_ONCE = 2**15  # numbers looked at twice while they are in the cache
 
 
 class _TokenNB(DiscreteNB):
@@ -160,7 +159,7 @@ class BernoulliNB(_TokenNB):
         checked = validate_data(self, X, accept_sparse="csr", ensure_all_finite=False, reset=reset)
         if is_sparse(checked) and self.binarize < 0:
             raise ValueError("Cannot binarize a sparse matrix with threshold < 0")
-        above, finite = _above(checked.data if is_sparse(checked) else checked, self.binarize)
+        above, finite = kernels.above(checked.data if is_sparse(checked) else checked, self.binarize)
         if not finite:
             validate_data(self, X, accept_sparse="csr", reset=False)
         if not is_sparse(checked):
@@ -172,15 +171,3 @@ class BernoulliNB(_TokenNB):
         """log θ, (class, feature)."""
         odds = super().feature_log_prob_
         return np.asarray(-np.logaddexp(0.0, -odds))
-
-
-def _above(x: NDArray[Any], threshold: float) -> tuple[NDArray[np.bool_], bool]:
-    """Which numbers are above the threshold, and whether all are surely finite; read once, a piece at a time."""
-    above, finite = np.empty(x.shape, dtype=np.bool_), True
-    step = max(1, AT_ONCE // max(1, x[:1].size))
-    with np.errstate(over="ignore"):
-        for start in range(0, len(x), step):
-            piece = x[start : start + step]
-            np.greater(piece, threshold, out=above[start : start + step])
-            finite &= bool(np.isfinite(np.sum(piece)))
-    return above, finite

@@ -6,6 +6,7 @@ Each kernel has a readable twin in `naively.kernels.twins`, which is its oracle 
 from naively.kernels.cells import (
     Cells,
     Counted,
+    above,
     by_token,
     column_range,
     count_codes,
@@ -45,6 +46,7 @@ __all__ = [
     "Cells",
     "Counted",
     "HistogramCells",
+    "above",
     "add_moments",
     "best_class",
     "by_token",

@@ -149,6 +149,19 @@ def count_dense(
     return _counted(_core.count_dense(_numbers(x), _labels(label, n_classes), _weights(weight), n_classes, n_jobs))
 
 
+def above(x: NDArray[Any], threshold: float) -> tuple[NDArray[np.bool_], bool]:
+    """Which numbers are above a threshold, in the shape of x, and whether all are finite; x is read once.
+
+    >>> above(np.array([[-1.0, 0.0], [2.0, np.nan]]), 0.0)
+    (array([[False, False],
+           [ True, False]]), False)
+    """
+    if x.dtype not in (np.float64, np.float32) or not x.flags.c_contiguous:
+        return x > threshold, bool(np.isfinite(x).all())
+    out = np.empty(x.shape, dtype=np.bool_)
+    return out, _core.above(x, threshold, out)
+
+
 def merge_cells(a: Cells, b: Cells, sign: int) -> Cells:
     """The cells of a plus those of b (sign 1), or minus them (sign −1).
 

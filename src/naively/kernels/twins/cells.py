@@ -106,6 +106,11 @@ def count_dense(
     return _count(np.ravel(x), row, column, label, weight, n_classes)
 
 
+def above(x: NDArray[Any], threshold: float) -> tuple[NDArray[np.bool_], bool]:
+    """Which numbers are above a threshold, and whether all are finite."""
+    return x > threshold, bool(np.isfinite(x).all())
+
+
 def merge_cells(a: Cells, b: Cells, sign: int) -> Cells:
     """The cells of a plus those of b (sign 1), or minus them (sign −1)."""
     return _collect(
