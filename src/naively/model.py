@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from naively.evidence import Evidence
     from naively.explanation import Explanation
+    from naively.leave_one_out import LeaveOneOut
     from naively.linear import Linear
 
 __all__ = ["Model", "counting"]
@@ -270,6 +271,20 @@ class Model:
         from naively.evidence import evidence_of
 
         return evidence_of(self, column)
+
+    def leave_one_out(
+        self,
+        X: Any,
+        y: Any,
+        weight: Any = None,
+        groups: Any = None,
+        folds: int | None = None,
+        sample: int | None = None,
+    ) -> LeaveOneOut:
+        """The rows that were counted, each scored as if it had not been; see `leave_one_out.py`."""
+        from naively.leave_one_out import leave_one_out
+
+        return leave_one_out(self, X, y, weight, groups, folds, sample)
 
     def of_rows(self, X: Any, y: Any, weight: Any = None) -> Model:
         """The model of some rows alone, counted as this one was: what `update` adds and `forget` takes away."""

@@ -173,3 +173,30 @@ def test_texts(family: nb.Text, data: st.DataObject) -> None:
     if all(text is None for text in column):
         column[0] = "spam"
     check({"text": column}, family, {"text": family}, *data.draw(leaving(n)))
+
+
+@pytest.mark.parametrize("family", [*NUMBERS, *TEXTS], ids=str)
+@settings(max_examples=25)
+@given(data=st.data())
+def test_where_nothing_leaves_it_is_the_score(family: nb.Family, data: st.DataObject) -> None:
+    """Rows that were never counted, with weight 0 and as 0 rows: the score under all counts, column by column."""
+    n = data.draw(st.integers(2, 8))
+    if isinstance(family, nb.Text):
+        table: Any = {"text": data.draw(st.lists(texts, min_size=n, max_size=n))}
+        columns: Any = {"text": family}
+    else:
+        value = NUMBERS[family]
+        table, columns = np.array(data.draw(st.lists(st.tuples(*[value] * 3), min_size=n, max_size=n)), float), family
+    whole = read(table)
+    [view] = local.views(whole, infer(whole, columns))
+    label = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
+    counted = data.draw(st.integers(1, n))
+    stats = count(family, at(view, 0), label[0], 1.0, None)
+    for i in range(1, counted):
+        stats = stats + count(family, at(view, i), label[i], 1.0, stats)
+    nothing = np.zeros(n)
+    out, wanted = np.zeros((n, width(family, 3), 3)), np.zeros((n, 3))
+    structure = family.structure(stats, CLASSES)
+    family.leave_one_out(view, stats, CLASSES, structure, label, nothing, nothing.astype(np.int64), out)
+    family.log_likelihood(view, family.estimate(stats, CLASSES, structure), wanted)
+    np.testing.assert_allclose(out.sum(axis=1), wanted, rtol=1e-10, atol=1e-10)

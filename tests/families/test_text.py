@@ -51,6 +51,15 @@ CONTAINERS: dict[str, Callable[[list[str | None]], Any]] = {
 }
 
 
+def test_forgetting_a_row_and_teaching_it_with_less_weight_changes_its_weight() -> None:
+    many = [f"word{i} word{i + 1}" for i in range(400)]
+    model = naively.fit(["tea", *many], ["a", *["b"] * 400], columns=Text(), weight=[2.0, *[1.0] * 400])
+    more = model.update(["tea"], ["a"], [4.0]).forget(["tea"], ["a"], [1.0])
+    [counts] = more.statistics
+    assert isinstance(counts, WordCounts)
+    assert counts.cells.sums[0][0] == 5.0
+
+
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("n_jobs", [1, 2, 7])
 def test_the_same_model_from_any_container_and_threads(container: str, n_jobs: int) -> None:

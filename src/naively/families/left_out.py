@@ -2,6 +2,8 @@
 
     score_c(x) given the counts without the row = score_c(x) of the model refitted without it          (1)
 
+Nothing may leave, too: with weight 0 and as 0 rows, (1) is the score under all counts, column by column.
+
 Counts without the row are counts minus the row, in its own class and in whatever is pooled over the classes. Three
 things need care: what only this row had is no longer known; a class that loses its last row in a column takes the
 counts of all classes, themselves without the row; and a cell whose last row leaves is zero, not a rounding error.
@@ -15,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.statistics import NegativeCountError, Numbers
+from naively.statistics import Numbers
 
-__all__ = ["FOREVER", "Leaving", "Slots", "dense_numbers", "log_of", "others"]
+__all__ = ["FOREVER", "Leaving", "NotCountedError", "Slots", "dense_numbers", "log_of", "others"]
 
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]
@@ -36,6 +38,15 @@ class Leaving:
     def of(cls, label: NDArray[Any], weight: NDArray[Any], rows: NDArray[Any]) -> Leaving:
         """As the families are given them."""
         return cls(label.astype(np.intp), weight.astype(np.float64), rows.astype(np.int64))
+
+
+class NotCountedError(ValueError):
+    """A row is to leave that was never counted; `row` and `column` are positions, `found` says what would be left."""
+
+    def __init__(self, row: int, class_position: int, column: int | None, found: str) -> None:
+        """Say where, and what would be left."""
+        super().__init__(found)
+        self.row, self.class_position, self.column, self.found = row, class_position, column, found
 
 
 def dense_numbers(x: Numbers) -> Floats:
@@ -128,5 +139,5 @@ class Slots:
         bad = there & ((rows < 0) | (weight < -1e-9 * (1.0 + leaving.weight[:, None])))
         if bad.any():
             i, j = (int(k) for k in np.argwhere(bad)[0])
-            found = f"{rows[i, j]} rows of weight {weight[i, j]:g} with the value of row {i}"
-            raise NegativeCountError(int(leaving.label[i]), j, found)
+            found = f"{rows[i, j]} rows of weight {weight[i, j]:g} with this value"
+            raise NotCountedError(i, int(leaving.label[i]), j, found)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
-from naively.families.left_out import Leaving, others
-from naively.statistics import Moments, NegativeCountError, Sums
+from naively.families.left_out import Leaving, NotCountedError, others
+from naively.statistics import Moments, Sums
 from naively.statistics.sums import add_pairs, two_product
 
 __all__ = ["MomentsWithout", "SumsWithout"]
@@ -39,8 +39,8 @@ class MomentsWithout:
         bad = (left < 0) | (rest[0] < -1e-9 * (1.0 + taken[0]))
         if bad.any():
             i, j = (int(k) for k in np.argwhere(bad)[0])
-            found = f"{left[i, j]} rows of weight {rest[0][i, j]:g} without row {i}"
-            raise NegativeCountError(int(leaving.label[i]), j, found)
+            found = f"{left[i, j]} rows of weight {rest[0][i, j]:g}"
+            raise NotCountedError(i, int(leaving.label[i]), j, found)
         return cls(left, rest[0], *kernels.describe_moments(left, rest))
 
     @classmethod
@@ -78,7 +78,7 @@ class SumsWithout:
         bad = (rows < 0) | (weight < -1e-9 * (1.0 + away)) | (high < -1e-9 * (1.0 + product[0]))
         if bad.any():
             i, j = (int(k) for k in np.argwhere(bad)[0])
-            found = f"{rows[i, j]} rows of weight {weight[i, j]:g} that add up to {high[i, j]:g}, without row {i}"
-            raise NegativeCountError(int(label[i]), j, found)
+            found = f"{rows[i, j]} rows of weight {weight[i, j]:g} that add up to {high[i, j]:g}"
+            raise NotCountedError(i, int(label[i]), j, found)
         weight, total = np.where(rows > 0, weight, 0.0), np.where(rows > 0, high + low, 0.0)
         return cls(rows, weight, total, others(stats.weight)[label] + weight, others(stats.total)[label] + total)

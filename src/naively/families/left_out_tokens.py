@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
-from naively.families.left_out import FOREVER, Leaving, log_of
+from naively.families.left_out import FOREVER, Leaving, NotCountedError, log_of
 from naively.families.linear_form import LogLinear
 from naively.kernels import Cells
-from naively.statistics import NegativeCountError, Numbers
+from naively.statistics import Numbers
 from naively.statistics.blocks import is_sparse
 from naively.statistics.cells import class_of_cells, class_sums
 
@@ -107,8 +107,8 @@ class Left:
     @classmethod
     def of(cls, entries: Entries, tokens: Tokens, leaving: Leaving) -> Left:
         """Look up each entry's cell in the class of its row."""
-        inside = entries.token < len(tokens.known)
-        entries = entries.where(inside & tokens.known[np.minimum(entries.token, len(tokens.known) - 1)])
+        entries = entries.where(entries.token < len(tokens.known))
+        entries = entries.where(tokens.known[entries.token])
         cells, label = tokens.cells, leaving.label[entries.row]
         place = _places(cells, label, entries.token, len(tokens.known))
         there = place >= 0
@@ -116,11 +116,11 @@ class Left:
         own_rows = np.where(there, cells.rows[place], 0) if len(cells.index) else np.zeros(len(place), np.int64)
         taken = leaving.weight[entries.row] * entries.count
         rows = own_rows - leaving.rows[entries.row] * entries.times
-        bad = ~there | (rows < 0) | (own - taken < -1e-9 * (1.0 + taken))
+        bad = (rows < 0) | (own - taken < -1e-9 * (1.0 + taken))
         if bad.any():
             k = int(np.argmax(bad))
-            found = f"{rows[k]} rows with {own[k] - taken[k]:g} of what row {entries.row[k]} has"
-            raise NegativeCountError(int(label[k]), int(entries.token[k]), found)
+            found = f"{rows[k]} rows that have it {own[k] - taken[k]:g} times"
+            raise NotCountedError(int(entries.row[k]), int(label[k]), int(entries.token[k]), found)
         left = np.where(rows > 0, np.maximum(own - taken, 0.0), 0.0)
         n = len(tokens.known)
         whole = np.bincount(cells.index, weights=cells.sums[0], minlength=n)[entries.token]
@@ -128,7 +128,7 @@ class Left:
         lasting = np.where(tokens.fades, whole_rows, FOREVER)[entries.token]
         last = whole_rows[entries.token] == own_rows  # no other class has the token: nothing of it may be left
         pooled = np.where(last, left, whole - own + left)
-        return cls(entries, own, left, pooled, rows <= 0, lasting - (own_rows - rows) > 0)
+        return cls(entries, own, left, pooled, there & (rows <= 0), lasting - (own_rows - rows) > 0)
 
     def lost_alpha(self, tokens: Tokens) -> Floats:
         """The pseudo-counts of the tokens that vanish, (row, 1) or (row, class)."""

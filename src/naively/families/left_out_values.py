@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.families.left_out import FOREVER, Leaving, Slots
+from naively.families.left_out import FOREVER, Leaving, NotCountedError, Slots
 from naively.families.left_out_tokens import Entries, Tokens
 from naively.families.linear_form import LogLinear
 from naively.families.multinomial import multinomial_form
 from naively.kernels import Cells
-from naively.statistics import Coded, NegativeCountError, Values
+from naively.statistics import Coded, Values
 
 __all__ = ["CountedValues", "shared_tokens", "slots_of", "values_as_slots"]
 
@@ -52,10 +52,11 @@ def slots_of(x: Coded, columns: Sequence[CountedValues], leaving: Leaving) -> ND
             to_slot = np.array([number.get(value, -1) for value in names[j]], dtype=np.intp)
             there = np.flatnonzero((codes[:, i] >= 0) & (codes[:, i] < len(to_slot)))  # NaN is neither
             slot[there, i] = to_slot[codes[there, i].astype(np.intp)]
-            strange = there[slot[there, i] < 0]
+            strange = there[(slot[there, i] < 0) & (leaving.rows[there] + leaving.weight[there] > 0)]
             if len(strange):
-                value = names[j][int(codes[strange[0], i])]
-                raise NegativeCountError(int(leaving.label[strange[0]]), j, f"value {value!r}: -1 rows")
+                first = int(strange[0])
+                found = f"-1 rows with the value {names[j][int(codes[first, i])]!r}"
+                raise NotCountedError(first, int(leaving.label[first]), j, found)
         parts.append(slot)
     return np.concatenate(parts, axis=1)
 

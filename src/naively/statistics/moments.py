@@ -116,6 +116,7 @@ class Moments(Statistic):
         mean, squares = self.describe()
         error = 2.0**-150 * np.square(np.minimum(self.state[8], 1e150)) * np.maximum(self.weight, 1.0)
         lost = (error > 1e-8 * squares) & (error > 1e-16 * self.weight * np.square(mean)) & (self.rows > 0)
+        lost &= (squares > 0) | (mean != 0) | (error > 1e-30)  # what is left may be zeros, and exactly so
         return np.asarray(lost.any(axis=0), dtype=np.bool_)
 
     def __add__(self, other: Self) -> Self:

@@ -127,7 +127,8 @@ class WordCounts(Statistic):
     def _with(self, cells: Cells, sign: int, mine: Cells, theirs: Cells, seen: ClassWeights) -> Self:
         """Plus or minus some cells, into the delta while it is small."""
         lengths = kernels.merge_cells(mine, theirs, sign)
-        if len(cells.index) * SMALL > len(self.base.index) or len(self.delta.index) * SMALL > len(self.base.index):
+        large = len(cells.index) * SMALL > len(self.base.index) or len(self.delta.index) * SMALL > len(self.base.index)
+        if large or _vanishes_by_mistake(self.delta, cells, sign):
             base = kernels.merge_cells(self.cells, cells, sign)
             return replace(self, base=base, delta=Cells.empty(self.n_classes, 2), lengths=lengths, seen=seen)
         return replace(self, delta=kernels.merge_cells(self.delta, cells, sign), lengths=lengths, seen=seen)
@@ -173,6 +174,14 @@ class WordCounts(Statistic):
         if self.vocabulary is None:
             return f"#{number}"
         return self.vocabulary.words(np.array([number], dtype=np.int32))[0]
+
+
+def _vanishes_by_mistake(delta: Cells, cells: Cells, sign: int) -> bool:
+    """Whether a cell of the delta would come to no rows and yet some weight: a row forgotten, and taught less of."""
+    place = find_cells(delta, cells)
+    met = np.flatnonzero(place >= 0)
+    none = met[delta.rows[place[met]] + sign * cells.rows[met] == 0]
+    return bool((delta.sums[:, place[none]] + sign * cells.sums[:, none]).any())
 
 
 def _refuse_more_than_there_is(counts: WordCounts, taken: Cells) -> None:

@@ -1,0 +1,254 @@
+"""Counted rows scored as if they had not been counted: one by one, or a group of them at a time.
+
+    log p₋ᵢ(xᵢ, c) = log π₋ᵢ_c + Σ_j log p₋ᵢ(xᵢⱼ | c)                                         (1)
+
+where ₋ᵢ says: estimated from all statistics minus those of row i. Nothing is counted again: statistics subtract.
+Bins, vocabulary and the choice of families are those of all rows (they are structure, not counts); with groups or folds
+these too are estimated anew without the group.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively import sources
+from naively.engines import local
+from naively.errors import InputError, LostDigitsWarning
+from naively.families.left_out import NotCountedError
+from naively.schema import Schema
+
+if TYPE_CHECKING:
+    from naively.model import Model
+
+__all__ = ["LeaveOneOut", "evidence_columns", "leave_one_out", "smallest_hashes"]
+
+CHUNK = 2**22  # numbers of a (row, column, class) table that are worked on at a time: 32 MB
+
+
+@dataclass(frozen=True, eq=False)
+class LeaveOneOut:
+    """What a model says of rows that it has not seen: log joint (row, class), evidence (row, column, class).
+
+    `rows` are their positions in the data, `columns` the names of the evidence; columns that are one distribution, and
+    a column's value and its presence, are one piece of evidence.
+    """
+
+    classes: tuple[Any, ...]
+    columns: tuple[str, ...]
+    rows: NDArray[np.intp]
+    label: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    log_prior: NDArray[np.float64]
+    evidence: NDArray[np.float64]
+
+    @property
+    def log_joint(self) -> NDArray[np.float64]:
+        """Equation (1), (row, class)."""
+        return np.asarray(self.log_prior + self.evidence.sum(axis=1))
+
+    @property
+    def log_posterior(self) -> NDArray[np.float64]:
+        """The logarithm of the posterior (row, class), not calibrated; the prior where every class is impossible."""
+        joint = self.log_joint
+        impossible = np.isneginf(joint).all(axis=1)
+        joint[impossible] = self.log_prior[impossible]
+        top = joint.max(axis=1, keepdims=True)
+        return np.asarray(joint - top - np.log(np.exp(joint - top).sum(axis=1, keepdims=True)))
+
+
+def leave_one_out(
+    model: Model,
+    X: Any,
+    y: Any,
+    weight: Any = None,
+    groups: Any = None,
+    folds: int | None = None,
+    sample: int | None = None,
+) -> LeaveOneOut:
+    """Score rows that the model has counted as if they had not been; see `LeaveOneOut`.
+
+    `groups`, one value per row, leaves all rows of a group out together; `folds` does so for so many groups by a hash
+    of the rows' content, equal rows together. `sample` takes at most so many rows, those with the smallest hashes.
+
+    >>> from naively import fit
+    >>> sky, play = {"sky": ["sun", "sun", "rain", "rain"]}, ["yes", "yes", "no", "yes"]
+    >>> left_out = leave_one_out(fit(sky, play), sky, play)
+    >>> left_out.classes[0], np.exp(left_out.log_posterior[:, 0]).round(3).tolist()      # the only "no" is row 2
+    ('no', [0.25, 0.25, 0.0, 0.571])
+    """
+    table, label, weights = _read(model, X, y, weight)
+    if groups is not None and folds is not None:
+        raise InputError("give groups= or folds=, not both.")
+    if folds is not None and not (isinstance(folds, int) and folds >= 2):
+        raise InputError(f"folds={folds!r}: give a whole number from 2 on.")
+    if groups is not None:
+        group: NDArray[Any] | None = _codes(groups, table.n_rows)
+    else:
+        hashes = sources.row_hashes(table, model.classes, label, model.schema.names) if folds else None
+        group = None if hashes is None or folds is None else (hashes % np.uint64(folds)).astype(np.intp)
+    rows = np.arange(table.n_rows)
+    if sample is not None and sample < table.n_rows:
+        rows = smallest_hashes(sources.row_hashes(table, model.classes, label, model.schema.names), sample)
+    log_prior = np.empty((len(rows), len(model.classes)))
+    evidence = np.zeros((len(rows), len(evidence_columns(model.schema)), len(model.classes)))
+    result = LeaveOneOut(
+        model.classes, evidence_columns(model.schema), rows, label[rows], weights[rows], log_prior, evidence
+    )
+    if group is None:
+        _one_by_one(model, _some(table, rows), result)
+    else:
+        _by_group(model, table, label, weights, group, result)
+    return result
+
+
+def smallest_hashes(hashes: NDArray[np.uint64], size: int) -> NDArray[np.intp]:
+    """The rows with the smallest hashes, in the order of the data; which of several equal ones is all the same."""
+    return np.sort(np.argsort(hashes, kind="stable")[:size])
+
+
+def evidence_columns(schema: Schema) -> tuple[str, ...]:
+    """The pieces of evidence: each column, but one for columns that are one distribution."""
+    return tuple(name for block in schema.blocks for name in _pieces(block.names, block.family.joint))
+
+
+def _pieces(names: Sequence[str], joint: bool) -> Sequence[str]:
+    if not joint or len(names) < 2:
+        return names
+    return (f"{names[0]} and {len(names) - 1} more",)
+
+
+def _read(model: Model, X: Any, y: Any, weight: Any) -> tuple[sources.Table, NDArray[np.int32], NDArray[np.float64]]:
+    table = sources.read(X)
+    if isinstance(y, str):
+        table, y = sources.split_target(table, y)
+    classes, codes = sources.read_labels(y, table.n_rows)
+    place = {label: c for c, label in enumerate(model.classes)}
+    unknown = [label for label in classes if label not in place]
+    if unknown:
+        raise InputError(
+            f"rows of the class {unknown[0]!r} were not counted in this model, whose classes are "
+            f"{', '.join(map(repr, model.classes[:8]))}: leave_one_out needs rows that were."
+        )
+    label = np.array([place[c] for c in classes], dtype=np.int32)[codes]
+    weights = sources.read_weight(weight, table.n_rows)
+    return table, label, np.ones(table.n_rows) if weights is None else weights
+
+
+def _codes(groups: Any, n_rows: int) -> NDArray[np.intp]:
+    found = np.asarray(groups if not hasattr(groups, "to_pylist") else groups.to_pylist())
+    if found.shape != (n_rows,):
+        raise InputError(f"groups have shape {found.shape}: give one value for each of {n_rows} rows.")
+    return np.unique(found.astype(str) if found.dtype == object else found, return_inverse=True)[1]
+
+
+def _some(table: sources.Table, rows: NDArray[np.intp]) -> sources.Table:
+    if len(rows) == table.n_rows:
+        return table
+    keep = np.zeros(table.n_rows, dtype=np.bool_)
+    keep[rows] = True
+    return table.where(keep)
+
+
+def _one_by_one(model: Model, table: sources.Table, result: LeaveOneOut) -> None:
+    """Each row leaves the class that it was counted in, with its weight; one of weight zero was never there."""
+    leaves = result.weight > 0
+    result.log_prior[:] = _log_prior_without(model, result.label, result.weight, leaves)
+    _add_evidence(model, table, result.label, result.weight, leaves.astype(np.int64), result.evidence)
+
+
+def _by_group(
+    model: Model,
+    table: sources.Table,
+    label: NDArray[np.int32],
+    weight: NDArray[np.float64],
+    group: NDArray[Any],
+    result: LeaveOneOut,
+) -> None:
+    """Each group of rows scored by the model without it, in which nothing more has to leave."""
+    for g in np.unique(group[result.rows]):
+        whole = group == g
+        counted = whole & (weight > 0)
+        asked = np.flatnonzero(whole[result.rows])
+        rest = model
+        if counted.any():
+            part = type(model).count(
+                table.where(counted),
+                label[counted],
+                weight[counted],
+                model.classes,
+                model.schema,
+                model.n_jobs,
+                model.statistics,
+            )
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", LostDigitsWarning)  # the rows are at hand: a refit would say no more
+                rest = (model - part).with_classes(model.classes)
+        chosen = np.zeros(len(group), dtype=np.bool_)
+        chosen[result.rows[asked]] = True
+        nothing, evidence = np.zeros(len(asked)), np.zeros((len(asked), *result.evidence.shape[1:]))
+        _add_evidence(rest, table.where(chosen), label[chosen], nothing, nothing.astype(np.int64), evidence)
+        result.evidence[asked] = evidence
+        result.log_prior[asked] = rest.log_prior
+
+
+def _log_prior_without(
+    model: Model, label: NDArray[np.int32], weight: NDArray[np.float64], leaves: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """The class prior without each row, once for each class and weight."""
+    keys, place = np.unique(np.stack([label, weight]), axis=1, return_inverse=True)
+    found = []
+    for c, w in keys.T:
+        left = model.seen.weight.copy()
+        left[int(c)] = max(left[int(c)] - w, 0.0) if model.seen.rows[int(c)] > 1 or w == 0 else 0.0
+        found.append(model.prior.log_probability(model.classes, left))
+    return np.array(found)[place.ravel()].reshape(len(label), len(model.classes))
+
+
+def _add_evidence(
+    model: Model,
+    table: sources.Table,
+    label: NDArray[np.int32],
+    weight: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None:
+    """Add the evidence of every block, a chunk of rows at a time."""
+    schema = model.chosen.schema
+    place = {name: j for j, name in enumerate(evidence_columns(model.schema))}
+    views = local.views(table, schema)
+    for block, view, statistic in zip(schema.blocks, views, model.chosen.statistics, strict=True):
+        family = block.family
+        pieces = _pieces(block.names, family.joint)
+        columns = np.array([place[name] for name in pieces], dtype=np.intp)
+        structure = family.structure(statistic, model.classes)
+        for some in _chunks(len(label), len(pieces) * len(model.classes)):
+            found = np.zeros((some.stop - some.start, len(pieces), len(model.classes)))
+            part = view if len(found) == len(label) else view.rows(some.start, some.stop)
+            try:
+                family.leave_one_out(
+                    part, statistic, model.classes, structure, label[some], weight[some], rows[some], found
+                )
+            except NotCountedError as error:
+                raise InputError(_refusal(error, model, block.names, some.start)) from None
+            out[some, columns] += found
+
+
+def _refusal(error: NotCountedError, model: Model, names: Sequence[str], start: int) -> str:
+    where = "" if error.column is None or error.column >= len(names) else f" in column {names[error.column]!r}"
+    return (
+        f"row {start + error.row} was not counted in this model: without it, class "
+        f"{model.classes[error.class_position]!r} would have{where} {error.found}. Give the rows, labels and weights "
+        "that the model was fitted with."
+    )
+
+
+def _chunks(n_rows: int, width: int) -> Iterator[slice]:
+    step = max(64, CHUNK // max(1, width))
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
