@@ -16,7 +16,7 @@ from naively.model import Model
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["predict_batches"]
+__all__ = ["as_trained", "predict_batches"]
 
 
 def predict_batches(
@@ -35,18 +35,21 @@ def predict_batches(
     """
     said: set[str] = set()
     for table in sources.gathered(batches):
-        absent = [name for name in model.schema.names if name not in table.column_names]
-        if set(absent) - said:
-            said.update(absent)
-            named = ", ".join(map(repr, absent[:8]))
-            warnings.warn(f"the data lacks {named}: taken as missing.", LeftOutWarning, stacklevel=2)
-        yield _predicted(model, table, _known(model, table, absent), proba, top, decision)
+        yield _predicted(model, table, as_trained(model, table, said), proba, top, decision)
 
 
-def _known(model: Model, table: pa.Table, absent: list[str]) -> pa.Table:
-    """The columns of the model, as the types that it was trained with where text can be read so."""
+def as_trained(model: Model, table: pa.Table, said: set[str]) -> pa.Table:
+    """The columns of the model, as the types that it was trained with where text can be read so.
+
+    Those that the data lacks are missing; that is said once, and what was said is kept in `said`.
+    """
     import pyarrow as pa
 
+    absent = [name for name in model.schema.names if name not in table.column_names]
+    if set(absent) - said:
+        said.update(absent)
+        named = ", ".join(map(repr, absent[:8]))
+        warnings.warn(f"the data lacks {named}: taken as missing.", LeftOutWarning, stacklevel=3)
     kinds = {name: block.kind(i) for block in model.schema.blocks for i, name in enumerate(block.names)}
     columns = {
         name: pa.nulls(table.num_rows) if name in absent else _typed(name, table[name], kinds[name])

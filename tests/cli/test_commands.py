@@ -155,7 +155,8 @@ def test_as_a_program(model: Path) -> None:
     done = subprocess.run(command, input=DATA.encode(), capture_output=True, check=True)
     assert done.stdout.decode() == run("predict", model, "-", text=DATA).stdout
     assert not done.stderr
-    heavy = "import sys, naively.cli; print({'numpy', 'scipy', 'pyarrow', 'sklearn'} & set(sys.modules))"
+    libraries = {"numpy", "scipy", "pyarrow", "sklearn", "rich", "matplotlib"}
+    heavy = f"import sys, naively.cli; print({libraries} & set(sys.modules))"
     assert subprocess.check_output([sys.executable, "-c", heavy]).strip() == b"set()"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-__all__ = ["command"]
+__all__ = ["by_name", "command"]
 
 
 @click.command("predict", short_help="Predict with a model.")
@@ -42,7 +42,7 @@ def command(
         raise click.UsageError("give --odds or --threshold, not both.")
     if of is not None and odds is None and threshold is None:
         raise click.UsageError("--of goes with --odds or --threshold.")
-    kind = kind or _by_name(output)
+    kind = kind or by_name(output)
     if kind == "parquet" and output == "-":
         raise click.UsageError("Parquet is not written to standard output: name a file with -o.")
 
@@ -61,7 +61,8 @@ def command(
     write_tables(naively.predict_batches(loaded, batches, proba=proba, top=top, **decision), output, kind)
 
 
-def _by_name(output: str) -> str:
+def by_name(output: str) -> str:
+    """The format that the name of a file tells."""
     kinds = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet"}
     suffix = Path(output).suffix.lower()
     if output != "-" and suffix not in kinds:

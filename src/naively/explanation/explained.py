@@ -137,7 +137,7 @@ class Explanation:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from naively.explanation.terminal import rendered
 
-        yield from rendered(self)
+        yield from rendered(self, options.max_width)
 
     def _repr_html_(self) -> str:
         from naively.explanation.page import as_html

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["as_text", "behind_words", "number", "rendered", "shortened"]
 
 LINES = 25  # contributions shown; `to_dict()` has all
-BAR = 12  # letters on either side of zero
+BAR = 12  # letters on either side of zero; half of that in a narrow terminal
+WIDE = 126  # letters from which there is room for intervals and counts
 FOR, AGAINST = "blue", "dark_orange"  # told apart by the colour-blind too
 
 
-def as_text(explanation: Explanation, width: int = 110) -> str:
+def as_text(explanation: Explanation, width: int = 130) -> str:
     """The table in plain letters."""
     from rich.console import Console
 
@@ -53,7 +54,7 @@ def behind_words(counts: Mapping[str, float]) -> str:
     return f"mean {counts['mean']:.4g}" if "mean" in counts else ""
 
 
-def rendered(explanation: Explanation) -> Iterator[RenderableType]:
+def rendered(explanation: Explanation, width: int) -> Iterator[RenderableType]:
     """The head, the text if there is one, the table, and what would turn the answer."""
     from rich.text import Text
 
@@ -69,7 +70,7 @@ def rendered(explanation: Explanation) -> Iterator[RenderableType]:
     )
     for column, pieces in (e.texts or {}).items():
         yield _tinted(column, pieces)
-    yield _table(e)
+    yield _table(e, width)
     if e.turn is not None:
         changes = "; ".join(_change(str(change)) for change in e.turn.changes[:8])
         more = f"; and {len(e.turn.changes) - 8} more" if len(e.turn.changes) > 8 else ""
@@ -96,53 +97,62 @@ def _tinted(column: str, pieces: tuple[tuple[str, float], ...]) -> Text:
     return text
 
 
-def _table(e: Explanation) -> Table:
+def _table(e: Explanation, width: int) -> Table:
+    """The contributions; a narrow terminal has shorter bars, shares instead of counts, and no intervals."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
+    wide, bar = width >= WIDE, BAR if width >= WIDE else BAR // 2
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for title in ("column", "value"):
-        table.add_column(title, overflow="fold")
-    sides = Text(f"{shortened(e.against, BAR)} ◂ ▸ {shortened(e.of, BAR)}")
-    table.add_column(sides, justify="center", no_wrap=True)
+    table.add_column("column", no_wrap=True)
+    table.add_column("value", overflow="fold", min_width=14)
+    table.add_column(Text(f"{shortened(e.against, bar):>{bar}}│{shortened(e.of, bar)}"), no_wrap=True)
     table.add_column("log-odds", justify="right", no_wrap=True)
-    table.add_column("95 %", justify="right", no_wrap=True)
+    if wide:
+        table.add_column("95 %", justify="right", no_wrap=True)
     for label in (e.of, e.against):
-        table.add_column(Text(f"in {shortened(label, 16)}"), justify="right", no_wrap=True)
+        table.add_column(Text(f"in {shortened(label, 16 if wide else 7)}"), justify="right", no_wrap=True)
     shown = e.contributions[:LINES]
-    most = (
-        max((abs(x) for x in (e.prior, e.rest, *(c.log_odds for c in shown)) if math.isfinite(x)), default=0.0) or 1.0
-    )
-    table.add_row("prior", "", _bar(e.prior, most), number(e.prior))
-    for line in shown:
-        table.add_row(*_cells(line, most))
     rest = math.fsum((e.rest, *(c.log_odds for c in e.contributions[LINES:] if math.isfinite(c.log_odds))))
+    most = max((abs(x) for x in (e.prior, rest, *(c.log_odds for c in shown)) if math.isfinite(x)), default=0.0) or 1.0
+    table.add_row("prior", "", _bar(e.prior, most, bar), number(e.prior))
+    for line in shown:
+        table.add_row(*_cells(line, most, bar, wide))
     n_rest = e.n_rest + len(e.contributions) - len(shown)
     if n_rest:
-        table.add_row(Text(f"{n_rest} more", style="dim"), "", _bar(rest, most), number(rest))
+        table.add_row(Text(f"{n_rest} more", style="dim"), "", _bar(rest, most, bar), number(rest))
     table.add_section()
     table.add_row(Text("total", style="bold"), "", "", Text(number(e.total), style="bold"))
     return table
 
 
-def _cells(line: Contribution, most: float) -> tuple[RenderableType, ...]:
+def _cells(line: Contribution, most: float, bar: int, wide: bool) -> list[RenderableType]:
     from rich.text import Text
 
     times = f" ×{line.count:g}" if line.count not in (0.0, 1.0) and line.shown == str(line.value) else ""
     value = Text(shortened(line.shown, 36) + times)
     if line.note and line.note != line.shown:
         value.append(f" ({shortened(line.note, 40)})", style="dim")
-    spread = "" if line.low is None or line.high is None else f"{number(line.low)} … {number(line.high)}"
-    behind = (behind_words(line.of), behind_words(line.against))
-    return (Text(shortened(line.column)), value, _bar(line.log_odds, most), number(line.log_odds), spread, *behind)
+    cells: list[RenderableType] = [Text(shortened(line.column, 24 if wide else 16)), value]
+    cells += [_bar(line.log_odds, most, bar), number(line.log_odds)]
+    if wide:
+        cells.append("" if line.low is None or line.high is None else f"{number(line.low)} … {number(line.high)}")
+    return cells + [behind_words(side) if wide else _share(side) for side in (line.of, line.against)]
 
 
-def _bar(x: float, most: float) -> Text:
+def _share(counts: Mapping[str, float]) -> str:
+    """The counts behind a contribution in few letters: 1.2 %, or the mean."""
+    if "all" in counts:
+        return f"{100 * counts['count'] / counts['all']:.2g} %" if counts["all"] else "–"
+    return f"{counts['mean']:.4g}" if "mean" in counts else ""
+
+
+def _bar(x: float, most: float, size: int) -> Text:
     """A bar to the left or right of zero."""
     from rich.text import Text
 
-    length = min(BAR, round(BAR * min(abs(x), most) / most))
+    length = min(size, round(size * min(abs(x), most) / most))
     if x < 0:
-        return Text(" " * (BAR - length) + "█" * length + "│" + " " * BAR, style=AGAINST)
-    return Text(" " * BAR + "│" + "█" * length + " " * (BAR - length), style=FOR if x > 0 else "dim")
+        return Text(" " * (size - length) + "█" * length + "│" + " " * size, style=AGAINST)
+    return Text(" " * size + "│" + "█" * length + " " * (size - length), style=FOR if x > 0 else "dim")
