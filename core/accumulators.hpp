@@ -110,6 +110,12 @@ inline bool add_entries(Packed* cells, const std::int32_t* slot, const double* x
   return true;
 }
 
+// The same for yes and no, which fit any cell.
+inline void add_booleans(Packed* cells, const std::int32_t* slot, const std::uint8_t* x, std::int64_t n) {
+  constexpr std::uint64_t ONE = (std::uint64_t{1} << Packed::ROW_BITS) | 1;
+  for (std::int64_t k = 0; k < n; ++k) cells[slot[k]].both += x[k] ? ONE : 0;
+}
+
 template <class Cell>
 bool add_entries(Cell* cells, const std::int32_t* slot, const double* x, const double* w, std::int64_t w_step,
                  std::int64_t n, Odd& odd) {

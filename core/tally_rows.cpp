@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <type_traits>
 
 #include "accumulators.hpp"
 #include "tally.hpp"
@@ -190,8 +191,7 @@ class RowCount {
       const double* weight = labels_.weight ? labels_.weight + row : &one;
       for (std::int64_t k = 0; k < line.size; k += PIECE) {
         const std::int64_t n = std::min(PIECE, line.size - k);
-        const double* x = rows_.values.read(line.first + k * line.step, line.step, n, buffer);
-        if (!add_entries(cells + member * rows_.width, line.index + k, x, weight, 0, n, found.odd)) return false;
+        if (!add_piece(cells + member * rows_.width, line, k, n, weight, buffer, found.odd)) return false;
         if (mark) set_marks(scratch.marks.data() + member * words(), line.index + k, n);
       }
       if (!found.odd.missing.empty()) note_missing(labels_.label[row], found);
@@ -200,6 +200,20 @@ class RowCount {
     for (std::int64_t c = task.group * group_size_, m = 0; c < group_end(task.group); ++c, ++m)
       collect_class(c, cells + m * rows_.width, mark ? scratch.marks.data() + m * words() : nullptr, draft);
     return true;
+  }
+
+  // Adds entries [k, k + n) of a line.
+  template <class Cell>
+  bool add_piece(Cell* cells, const Line& line, std::int64_t k, std::int64_t n, const double* weight, double* buffer,
+                 Odd& odd) {
+    if constexpr (std::is_same_v<Cell, Packed>) {
+      if (rows_.values.type == Type::b1 && line.step == 1) {
+        add_booleans(cells, line.index + k, static_cast<const std::uint8_t*>(rows_.values.data) + line.first + k, n);
+        return true;
+      }
+    }
+    const double* x = rows_.values.read(line.first + k * line.step, line.step, n, buffer);
+    return add_entries(cells, line.index + k, x, weight, 0, n, odd);
   }
 
   std::int64_t words() const { return (rows_.width + 63) / 64; }
