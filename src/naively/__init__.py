@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         TuningWarning,
     )
     from naively.estimators import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes
+    from naively.evaluation import Evaluation
     from naively.families import (
         Bernoulli,
         Categorical,
@@ -47,6 +48,7 @@ __all__ = [
     "Complement",
     "ComplementNB",
     "Dirichlet",
+    "Evaluation",
     "Exponential",
     "Family",
     "Gaussian",
@@ -78,6 +80,7 @@ _ELSEWHERE = {
     "Automatic": "schema",
     "ClassPrior": "priors",
     "Dirichlet": "priors",
+    "Evaluation": "evaluation",
     "Model": "model",
     "fit": "fitting",
     "Tuning": "calibration",

@@ -1,14 +1,16 @@
-"""From probabilities to an answer: the largest, the odds against a threshold, thresholds per class, or costs.
+"""From probabilities to an answer: the largest, the odds against a threshold, thresholds per class, costs, or none.
 
 answer = of            if P(of | x) / P(not of | x) > γ                 (1)   document 004, (5.26)
 answer = argmax_c P(c | x) / t_c                                        (2)
 answer = argmin_d Σ_c P(c | x) · cost_cd                                (3)
+no answer              if max_c P(c | x) < unsure                       (4)
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,9 +18,78 @@ from numpy.typing import NDArray
 
 from naively.errors import InputError
 
-__all__ = ["by_costs", "by_odds", "by_thresholds", "log_odds_against", "log_odds_of", "log_threshold"]
+__all__ = [
+    "Decision",
+    "by_costs",
+    "by_odds",
+    "by_thresholds",
+    "if_sure",
+    "log_odds_against",
+    "log_odds_of",
+    "log_threshold",
+    "position_of",
+]
 
 ROUNDING = 1e-12  # odds that differ from γ by less than this in logs are a tie: sums of logarithms are no better
+
+
+@dataclass(frozen=True)
+class Decision:
+    """How to answer: one of `odds`, `threshold`, `costs` and `unsure`, or the most probable class."""
+
+    odds: float | None
+    threshold: Any
+    costs: Any
+    of: Any
+    unsure: float | None
+    classes: Sequence[Any]
+
+    def __post_init__(self) -> None:
+        given = (self.odds, self.threshold, self.costs, self.unsure)
+        if sum(option is not None for option in given) > 1:
+            raise InputError("give one of odds=, threshold=, costs= and unsure=, not several.")
+        single = self.odds is not None or (self.threshold is not None and self._one_threshold)
+        if single and self.of is None and len(self.classes) > 2:
+            raise InputError(
+                f"odds= and a single threshold= decide between two classes, and there are {len(self.classes)}: "
+                "say of= which one, or give one threshold per class."
+            )
+
+    @property
+    def asked(self) -> bool:
+        """Whether anything but the most probable class was asked for."""
+        return any(option is not None for option in (self.odds, self.threshold, self.costs, self.unsure))
+
+    @property
+    def _one_threshold(self) -> bool:
+        return np.ndim(self.threshold) == 0 and not isinstance(self.threshold, Mapping)
+
+    def answers(self, log_posterior: NDArray[np.float64]) -> NDArray[np.intp]:
+        """The position of the answer to each row, −1 for none."""
+        if self.unsure is not None:
+            return if_sure(log_posterior, self.unsure)
+        if self.costs is not None:
+            return by_costs(np.exp(log_posterior), self.costs)
+        if self.threshold is not None and not self._one_threshold:
+            return by_thresholds(log_posterior, self.threshold, self.classes)
+        gamma = log_threshold(self.odds, None if self.threshold is None else float(self.threshold))
+        return by_odds(log_posterior, position_of(self.of, self.classes), gamma)
+
+
+def position_of(label: Any, classes: Sequence[Any]) -> int:
+    """The place of a class, the last for None."""
+    if label is None:
+        return len(classes) - 1
+    if label not in classes:
+        raise InputError(f"{label!r} is not a class of the model: {', '.join(map(repr, classes))}.")
+    return list(classes).index(label)
+
+
+def if_sure(log_posterior: NDArray[np.float64], unsure: float) -> NDArray[np.intp]:
+    """Equation (4): the most probable class, or −1 where its probability does not reach `unsure`."""
+    if not (isinstance(unsure, (int, float)) and 0 < unsure <= 1):
+        raise InputError(f"unsure={unsure!r}: a probability above 0 and up to 1.")
+    return np.where(log_posterior.max(axis=1) >= math.log(unsure) - ROUNDING, log_posterior.argmax(axis=1), -1)
 
 
 def log_odds_of(log_posterior: NDArray[np.float64], of: int) -> NDArray[np.float64]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from naively.evaluation import Evaluation
     from naively.evidence import Evidence
     from naively.explanation import Explanation
     from naively.leave_one_out import LeaveOneOut
@@ -186,25 +187,14 @@ class Model:
         threshold: Any = None,
         costs: Any = None,
         of: Any = None,
+        unsure: float | None = None,
     ) -> NDArray[Any]:
-        """The most probable class of each row, or the answer under odds γ, thresholds or costs; see `decisions`."""
-        if sum(option is not None for option in (odds, threshold, costs)) > 1:
-            raise InputError("give one of odds=, threshold= and costs=, not several.")
-        if odds is None and threshold is None and costs is None:
-            return self._names(self.best(X))
-        if costs is not None:
-            return self._names(decisions.by_costs(self.posterior(X), costs))
-        if threshold is not None and np.ndim(threshold) == 0 and not isinstance(threshold, dict):
-            odds, threshold = None, float(threshold)
-        elif threshold is not None:
-            return self._names(decisions.by_thresholds(self.log_posterior(X), threshold, self.classes))
-        if of is None and len(self.classes) > 2:
-            raise InputError(
-                f"odds= and a single threshold= decide between two classes, and there are {len(self.classes)}: "
-                "say of= which one, or give one threshold per class."
-            )
-        gamma = decisions.log_threshold(odds, threshold)
-        return self._names(decisions.by_odds(self.log_posterior(X), self._position(of), gamma))
+        """The most probable class of each row, or the answer under odds γ, thresholds or costs; see `decisions`.
+
+        With `unsure=0.9` only rows whose posterior reaches 0.9 are answered, the others with None (in an object array).
+        """
+        decision = decisions.Decision(odds, threshold, costs, of, unsure, self.classes)
+        return self._names(decision.answers(self.log_posterior(X)) if decision.asked else self.best(X))
 
     def best(self, X: Any) -> NDArray[np.int32]:
         """Position of the most probable class, a chunk of rows at a time."""
@@ -222,14 +212,12 @@ class Model:
         return best
 
     def _names(self, positions: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(np.asarray(self.classes)[positions])
+        """The classes at these positions; None, in an object array, where a position is −1."""
+        names = np.asarray(self.classes)[positions]
+        return np.asarray(np.where(positions < 0, None, names.astype(object)) if (positions < 0).any() else names)
 
     def _position(self, label: Any) -> int:
-        if label is None:
-            return len(self.classes) - 1
-        if label not in self.classes:
-            raise InputError(f"{label!r} is not a class of the model: {', '.join(map(repr, self.classes))}.")
-        return self.classes.index(label)
+        return decisions.position_of(label, self.classes)
 
     def log_odds(self, X: Any, of: Any = None, against: Any = None) -> NDArray[np.float64]:
         """log P(of | x) − log P(against | x), per row; against=None is all other classes together."""
@@ -271,6 +259,12 @@ class Model:
         from naively.evidence import evidence_of
 
         return evidence_of(self, column)
+
+    def evaluate(self, X: Any, y: Any, weight: Any = None, **asked: Any) -> Evaluation:
+        """Accuracy, log-loss, calibration and more on rows whose class is known; see `evaluation/` for what to ask."""
+        from naively.evaluation import evaluate
+
+        return evaluate(self, X, y, weight, **asked)
 
     def leave_one_out(
         self,

@@ -83,7 +83,8 @@ def _predicted(
 ) -> pa.Table:
     import pyarrow as pa
 
-    added: dict[str, Any] = {"prediction": pa.array(model.predict(known, **decision))}
+    kind = pa.array(np.asarray(model.classes)).type  # a batch may have no answer at all, and the next one some
+    added: dict[str, Any] = {"prediction": pa.array(model.predict(known, **decision), type=kind)}
     if proba or top:
         posterior = model.posterior(known)
         if proba:

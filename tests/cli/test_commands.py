@@ -124,7 +124,7 @@ def test_demo_and_help() -> None:
         (("predict", "d.csv", "d.csv"), 1, "d.csv: is not a model file"),
         (("predict", "none", "d.csv"), 1, "none: cannot be read"),
         (("predict", "m", "d.csv", "-o", "x.odd"), 2, "--format"),
-        (("predict", "m", "d.csv", "--odds", "1", "--threshold", "0.5"), 2, "not both"),
+        (("predict", "m", "d.csv", "--odds", "1", "--threshold", "0.5"), 2, "not several"),
         (("nothing",), 2, "No such command"),
     ],
 )

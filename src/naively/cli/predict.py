@@ -18,6 +18,9 @@ __all__ = ["by_name", "command"]
 @click.option("--top", type=click.IntRange(min=1), metavar="K", help="Add the K most probable classes.")
 @click.option("--odds", type=click.FloatRange(min=0), help="Answer --of only if its odds are above this.")
 @click.option("--threshold", type=click.FloatRange(0, 1), help="Answer --of only if its probability is above this.")
+@click.option(
+    "--unsure", type=click.FloatRange(0, 1, min_open=True), help="Answer only if the probability reaches this."
+)
 @click.option("--of", metavar="CLASS", help="The class that --odds and --threshold are about; the last by default.")
 @click.option("--format", "kind", type=click.Choice(["csv", "jsonl", "parquet"]), help="By default as OUTPUT is named.")
 def command(
@@ -28,6 +31,7 @@ def command(
     top: int | None,
     odds: float | None,
     threshold: float | None,
+    unsure: float | None,
     of: str | None,
     kind: str | None,
 ) -> None:
@@ -37,9 +41,10 @@ def command(
     naively predict income.naively new.csv -o answers.csv --proba
     cat new.csv | naively predict income.naively - | head
     naively predict spam.naively mail.parquet --threshold 0.99 --of spam -o answers.parquet
+    naively predict spam.naively mail.csv --unsure 0.9    # an empty prediction where none reaches 0.9
     """
-    if odds is not None and threshold is not None:
-        raise click.UsageError("give --odds or --threshold, not both.")
+    if sum(option is not None for option in (odds, threshold, unsure)) > 1:
+        raise click.UsageError("give one of --odds, --threshold and --unsure, not several.")
     if of is not None and odds is None and threshold is None:
         raise click.UsageError("--of goes with --odds or --threshold.")
     kind = kind or by_name(output)
@@ -53,7 +58,7 @@ def command(
     from naively.cli.progress import counted
 
     loaded = naively.load(model)
-    decision: dict[str, Any] = {"odds": odds, "threshold": threshold}
+    decision: dict[str, Any] = {"odds": odds, "threshold": threshold, "unsure": unsure}
     if of is not None:
         decision["of"] = classes_by_name(loaded).get(of, of)
     where = "-" if data == ("-",) else list(data)
