@@ -133,3 +133,33 @@ def test_wrong_words() -> None:
         naively.fit({"x": [1.0, 2.0]}, [0, 1], columns={"x": Numeric(missing="often")})  # type: ignore[arg-type]
     with pytest.raises(naively.SchemaError, match="family of one column"):
         naively.fit({"x": [1, 2]}, [0, 1], columns={"x": naively.Multinomial(missing="value")})
+
+
+@pytest.mark.parametrize("name", ["ValueCounts", "TokenCounts", "Measured", "Sums"])
+def test_some_columns_of_a_statistic(name: str) -> None:
+    """What is left out must not leak into what stays."""
+    x = RANDOM.integers(0, 2, (N, 3))
+    frame = {"a": x[:, 0], "b": x[:, 1], "c": x[:, 2]}
+    families = {
+        "ValueCounts": Categorical(),
+        "TokenCounts": naively.Bernoulli(),
+        "Measured": Automatic(),
+        "Sums": naively.Poisson(),
+    }
+    whole = naively.fit(frame, LABEL, columns=families[name])
+    (statistic,) = whole.statistics
+    some = statistic.with_columns(np.array([2, 0]))
+    again = naively.fit({"c": frame["c"], "a": frame["a"]}, LABEL, columns=families[name])
+    family = whole.schema.blocks[0].family
+    ask = [[1, 1], [0, 1]]
+    for stats in (some, again.statistics[0]):
+        assert type(stats).__name__ == name
+    fitted = [family.estimate(stats, (0, 1)) for stats in (some, again.statistics[0])]
+    from naively.engines import local
+    from naively.sources import read
+
+    (view,) = local.views(read({"c": [1, 0], "a": [1, 1]}), again.schema)
+    out = np.zeros((2, 2, 2))
+    for k in range(2):
+        family.log_likelihood(view, fitted[k], out[k])
+    np.testing.assert_allclose(out[0], out[1], rtol=1e-14, err_msg=str(ask))

@@ -58,7 +58,7 @@ from naively.statistics import (
 )
 from naively.statistics.presence import presence_of
 
-__all__ = ["Chosen", "choose", "split"]
+__all__ = ["Chosen", "choose", "split", "statistic_for"]
 
 Choice = Family | str  # a family, or the reason why the column is left out
 
@@ -146,6 +146,18 @@ def _choices(block: Block, statistic: Statistic, given: Mapping[str, Family]) ->
         choice if isinstance(choice, str) else given.get(name, choice)
         for name, choice in zip(block.names, choices, strict=True)
     ]
+
+
+def statistic_for(schema: Schema, statistics: Sequence[Statistic], block: Block) -> Statistic:
+    """What a chosen block's family reads, out of what was counted by a schema."""
+    for counted, statistic in zip(schema.blocks, statistics, strict=True):
+        if block.names[0] in counted.names:
+            if block.names == counted.names or counted.family.joint:
+                return _as_needed(statistic, block.family)
+            place = {name: j for j, name in enumerate(counted.names)}
+            order = np.array([place[name] for name in block.names], dtype=np.intp)
+            return _as_needed(statistic.with_columns(order), block.family)
+    raise KeyError(block.names[0])
 
 
 def _of_numbers(measured: Measured, dates: NDArray[np.bool_], family: AnyNumber) -> list[Choice]:

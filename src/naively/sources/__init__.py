@@ -13,6 +13,7 @@ from naively.sources.content_hash import row_hashes
 from naively.sources.delimited import GAPS
 from naively.sources.files import OtherTypeError, is_path, read_files
 from naively.sources.frames import table_of_columns, table_of_frame
+from naively.sources.joining import concatenated
 from naively.sources.labels import Labels, read_labels, read_weight
 from naively.sources.stream import Part, gathered, is_stream, parts
 from naively.sources.strings import ArrowStrings, ListOfStrings
@@ -29,6 +30,7 @@ __all__ = [
     "OtherTypeError",
     "Part",
     "Table",
+    "concatenated",
     "gathered",
     "is_path",
     "is_stream",

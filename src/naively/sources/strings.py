@@ -39,6 +39,10 @@ class ArrowStrings(Column):
 
         return ArrowStrings(self.name, self.kind, self.x, None, self.array.filter(pa.array(keep)))
 
+    def take(self, order: NDArray[np.intp]) -> ArrowStrings:
+        """The rows at these places."""
+        return ArrowStrings(self.name, self.kind, self.x, None, self.array.take(order))
+
     def present(self) -> NDArray[np.bool_]:
         """Which rows have a value."""
         return np.asarray(self.array.is_valid().to_numpy(zero_copy_only=False))
@@ -80,6 +84,10 @@ class ListOfStrings(Column):
     def where(self, keep: NDArray[np.bool_]) -> ListOfStrings:
         """The rows that are to be kept."""
         return ListOfStrings(self.name, self.kind, self.x, None, list(compress(self.strings, keep.tolist())))
+
+    def take(self, order: NDArray[np.intp]) -> ListOfStrings:
+        """The rows at these places."""
+        return ListOfStrings(self.name, self.kind, self.x, None, [self.strings[i] for i in order.tolist()])
 
     def present(self) -> NDArray[np.bool_]:
         """Which rows have a value."""

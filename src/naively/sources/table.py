@@ -67,6 +67,10 @@ class Table(ABC):
     def where(self, keep: NDArray[np.bool_]) -> Table:
         """The rows that are to be kept."""
 
+    @abstractmethod
+    def take(self, order: NDArray[np.intp]) -> Table:
+        """The rows at these places, in this order."""
+
 
 @dataclass(frozen=True, eq=False)
 class Column:
@@ -83,6 +87,10 @@ class Column:
     def where(self, keep: NDArray[np.bool_]) -> Column:
         """The rows that are to be kept."""
         return Column(self.name, self.kind, self.x[keep], self.values)
+
+    def take(self, order: NDArray[np.intp]) -> Column:
+        """The rows at these places."""
+        return Column(self.name, self.kind, self.x[order], self.values)
 
     def present(self) -> NDArray[np.bool_]:
         """Which rows have a value."""
@@ -131,6 +139,10 @@ class ColumnTable(Table):
     def where(self, keep: NDArray[np.bool_]) -> ColumnTable:
         """The rows that are to be kept."""
         return ColumnTable(self.names, int(keep.sum()), tuple(column.where(keep) for column in self.columns))
+
+    def take(self, order: NDArray[np.intp]) -> ColumnTable:
+        """The rows at these places, in this order."""
+        return ColumnTable(self.names, len(order), tuple(column.take(order) for column in self.columns))
 
     def texts(self, positions: Sequence[int]) -> Texts:
         """Some columns as texts, each where it lies."""
@@ -193,6 +205,11 @@ class MatrixTable(Table):
         """The rows that are to be kept."""
         matrix = self.matrix.tocsr() if is_sparse(self.matrix) else self.matrix  # type: ignore[union-attr]
         return MatrixTable(matrix[keep], self.names, self.checked, self.strict)
+
+    def take(self, order: NDArray[np.intp]) -> MatrixTable:
+        """The rows at these places, in this order."""
+        matrix = self.matrix.tocsr() if is_sparse(self.matrix) else self.matrix  # type: ignore[union-attr]
+        return MatrixTable(matrix[order], self.names, self.checked)
 
 
 def _runs(positions: Sequence[int]) -> list[tuple[int, int]]:

@@ -106,7 +106,7 @@ class ValueCounts(Statistic):
         """The same counts with the columns in another order."""
         values = tuple(self.values[j] if j >= 0 else () for j in order)
         start = np.concatenate([[0], np.cumsum([len(v) for v in values], dtype=np.int64)])
-        slots = np.zeros(int(self.offsets[-1]), dtype=np.int32)
+        slots = np.full(int(self.offsets[-1]), -1, dtype=np.int32)  # columns not asked for are gone
         offsets = self.offsets
         for place, j in enumerate(order):
             if j < 0:

@@ -1,0 +1,161 @@
+"""Tuning: choose smoothing, families and calibration by leave-one-out, with nothing held out.
+
+    1. a sample of the rows, by the smallest hash of their content                          sample.py
+    2. the evidence of each column and block of words, each row as if not counted           bench.py, words.py
+    3. choices, each compared after calibration                                             search.py
+    4. weights, shrunk to a common one by a strength that is cross-fitted; class offsets    solve.py, here
+    5. what it is worth: predictions of each fold by the calibration of the others          here
+
+It is deterministic: order, batches and threads do not matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively.calibration import Tuning
+from naively.families import Presence
+from naively.tuning.bench import Bench
+from naively.tuning.features import Features, features_of
+from naively.tuning.sample import FOLDS, Sample, Sampler
+from naively.tuning.search import searched
+from naively.tuning.solve import Problem, Solution, normalised
+
+if TYPE_CHECKING:
+    from naively.model import Model
+
+__all__ = ["Sample", "Sampler", "rows_to_look_at", "tuned"]
+
+Floats = NDArray[np.float64]
+ROWS = 4096
+STRENGTHS = (10.0, 1.0, 0.1, 0.01)  # of the pull to a common weight, as shares of what the rows say
+MARGIN = 1.0
+
+
+def rows_to_look_at(n_columns: int, n_classes: int) -> int:
+    """How many rows the search looks at: fewer where there are many columns and classes."""
+    return int(np.clip(2**22 // max(1, min(n_columns, 256) * n_classes), 512, ROWS))
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """The solution, the common weight, and the log posteriors of the rows, cross-fitted."""
+
+    solution: Solution
+    common: float
+    log_posterior: Floats
+
+
+def tuned(model: Model, sample: Sample, n_jobs: int = 1) -> Tuning:
+    """A tuning for a model, from a sample of the rows that it has counted."""
+    plain = model.with_tuning(None)
+    bench = Bench(plain, sample, n_jobs)
+    usable = bench.usable
+    if len(model.classes) < 2 or len(np.unique(sample.label[usable])) < 2:
+        return Tuning(rows=int(usable.sum()))
+    base = bench.log_prior()[usable]
+    features = searched(bench, features_of(bench), usable, base)
+    problem = Problem(base, features.stacked()[:, usable], sample.label[usable], sample.weight[usable])
+    calibration = calibrated(problem, len(features.keys()), sample.fold[usable])
+    return _tuning(plain, features, calibration, problem)
+
+
+def calibrated(problem: Problem, n_columns: int, fold: NDArray[np.intp]) -> Calibration:
+    """Weights and offsets; the first `n_columns` features are pulled to one weight, words have each their own."""
+    n = len(problem.evidence)
+    group = np.concatenate([np.zeros(n_columns, np.intp), np.arange(n - n_columns) + min(n_columns, 1)])
+    trains = [(problem.rows(fold != f), fold == f) for f in range(FOLDS) if (fold == f).any() and (fold != f).any()]
+    whole = _Pull(problem, group, n_columns)
+    pulls = [_Pull(train, group, n_columns) for train, _ in trains]
+    best, found = (
+        np.inf,
+        Calibration(whole.common(), whole.centre[0] if n_columns else 1.0, np.zeros(problem.base.shape)),
+    )
+    for strength in (np.inf, *(STRENGTHS if n_columns > 1 else ())):
+        log_posterior = np.zeros_like(problem.base)
+        solution = whole.solve(strength)
+        for (_, rest), pull in zip(trains, pulls, strict=True):
+            fitted = pull.solve(strength, solution)
+            log_posterior[rest] = normalised(problem.rows(rest).scores(fitted.offset, fitted.weight))
+        loss = float(-problem.weight @ log_posterior[np.arange(len(fold)), problem.label])
+        if loss < best - (MARGIN if np.isfinite(best) else 0.0):
+            best = loss
+            found = Calibration(solution, float(whole.centre[0]) if n_columns else 1.0, log_posterior)
+    return found
+
+
+class _Pull:
+    """A problem, its best common weights, and how much the rows say of each weight there."""
+
+    def __init__(self, problem: Problem, group: NDArray[np.intp], n_columns: int) -> None:
+        self.problem, self.n_columns = problem, n_columns
+        n_groups = int(group[-1]) + 1 if len(group) else 0
+        ones = np.ones(n_groups)
+        grouped = problem.summed(group, n_groups).solve(ones, ones)
+        self.offset, self.centre = grouped.offset, grouped.weight[group]
+        posterior = np.exp(normalised(problem.scores(self.offset, self.centre)))
+        mean = np.einsum("jic,ic->ji", problem.evidence, posterior)
+        square = np.einsum("jic,ic->ji", problem.evidence**2, posterior)
+        self.said = np.maximum(square - mean**2, 0.0) @ problem.weight
+
+    def common(self) -> Solution:
+        """One weight for all columns."""
+        return Solution(self.offset, self.centre, 0.0)
+
+    def solve(self, strength: float, start: Solution | None = None) -> Solution:
+        """Weights pulled to the common one by `strength` times what the rows say."""
+        if not np.isfinite(strength):
+            return self.common()
+        pull = np.where(np.arange(len(self.centre)) < self.n_columns, strength * self.said + 1e-3, 1.0)
+        centre = np.where(np.arange(len(self.centre)) < self.n_columns, self.centre, 1.0)
+        return self.problem.solve(centre, pull, start or self.common())
+
+
+def _tuning(model: Model, features: Features, found: Calibration, problem: Problem) -> Tuning:
+    keys = features.keys()
+    weights = dict(zip(keys, found.solution.weight.tolist(), strict=False))
+    if not features.narrow:
+        weights = {name: found.solution.weight[i] for i, b in enumerate(features.blocks) for name in b.names}
+        weights = {name: float(w) for name, w in weights.items() if w != found.common}
+    words = zip(features.words, found.solution.weight[len(keys) :].tolist(), strict=True)
+    weights |= {word.key: w for word, w in words}
+    return Tuning(
+        offsets=dict(zip(model.classes, found.solution.offset.tolist(), strict=True)),
+        weights=weights,
+        exponents={word.key: word.beta for word in features.words if word.beta},
+        families=_families(model, features),
+        common=found.common,
+        rows=len(problem.label),
+        report=_report(found.log_posterior, problem),
+    )
+
+
+def _families(model: Model, features: Features) -> dict[str, Any]:
+    """The families that are not those the rules chose."""
+    ruled = {name: block.family for block in model.chosen.schema.blocks for name in block.names}
+    ruled |= {n: b.family for b in model.chosen.schema.blocks if not isinstance(b.family, Presence) for n in b.names}
+    chosen: dict[str, Any] = {}
+    for block in (*features.blocks, *(word.block for word in features.words)):
+        if not isinstance(block.family, Presence):
+            names = block.names[:1] if block.family.joint else block.names
+            chosen |= {name: block.family for name in names if ruled[name] != block.family}
+    gaps = {b.names[0] for b in features.blocks if isinstance(b.family, Presence)}
+    for name in gaps:
+        if name in ruled and not isinstance(ruled[name], Presence):
+            chosen[name] = replace(chosen.get(name, ruled[name]), missing="value")
+    return chosen
+
+
+def _report(log_posterior: Floats, problem: Problem) -> dict[str, float]:
+    """Log-loss and accuracy of cross-fitted predictions, and the log-loss of the class shares alone."""
+    rows, weight = np.arange(len(problem.label)), problem.weight / problem.weight.sum()
+    prior = normalised(problem.base)
+    return {
+        "log_loss": float(-weight @ log_posterior[rows, problem.label]),
+        "prior_log_loss": float(-weight @ prior[rows, problem.label]),
+        "accuracy": float(weight @ (log_posterior.argmax(axis=1) == problem.label)),
+    }

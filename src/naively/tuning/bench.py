@@ -1,0 +1,170 @@
+"""The bench: leave-one-out evidence of a sample of rows, under any families, with structure cross-fitted.
+
+A row is scored with its own counts taken out. What an estimate chose by looking at labels (bins, cut-offs of a
+vocabulary) is chosen for each fold without the sampled rows of that fold, so that no row has had a hand in it.
+Equal rows leave together when the model without them expects fewer than one such row; else one of them leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively.choosing import statistic_for
+from naively.engines import local
+from naively.families import Complement, Multinomial, Presence, Text
+from naively.schema import Block, Schema
+from naively.statistics import Statistic
+from naively.statistics.presence import presence_of
+from naively.tuning.sample import FOLDS, Sample
+
+if TYPE_CHECKING:
+    from naively.model import Model
+
+__all__ = ["Bench"]
+
+Floats = NDArray[np.float64]
+STRIP = 256  # columns whose evidence is held at a time, where only its sum is wanted
+
+
+class Bench:
+    """A model without tuning, a sample of the rows that it has counted, and how each row leaves."""
+
+    def __init__(self, model: Model, sample: Sample, n_jobs: int) -> None:
+        """Find out how each row leaves."""
+        self.model, self.sample, self.n_jobs = model, sample, n_jobs
+        self.leaving_weight, self.leaving_rows = sample.weight.copy(), sample.rows.copy()
+        several = np.flatnonzero(sample.weight > 1)
+        if len(several):
+            self._leave_one_where_many_are_expected(several)
+
+    def _leave_one_where_many_are_expected(self, several: NDArray[np.intp]) -> None:
+        """One row of weight 1 leaves, and the others like it stay, where the model expects as many."""
+        expected = np.log(np.maximum(self.left_in_class, 1e-300))
+        for block in self.model.chosen.schema.blocks:
+            for part in strips(block):
+                own = self.evidence(part)[:, np.arange(len(self.sample)), self.sample.label]
+                expected = expected + own.sum(axis=0)
+        common = several[expected[several] >= 0]
+        self.leaving_weight[common], self.leaving_rows[common] = 1.0, 0
+
+    @property
+    def left_in_class(self) -> Floats:
+        """The weight of each row's class without the row."""
+        return np.asarray(self.model.seen.weight[self.sample.label] - self.leaving_weight)
+
+    @property
+    def usable(self) -> NDArray[np.bool_]:
+        """Rows that are not alone in their class."""
+        rows = self.model.seen.rows[self.sample.label] - self.leaving_rows
+        return np.asarray((rows > 0) & (self.left_in_class > 0))
+
+    def log_prior(self) -> Floats:
+        """The log of the classes' shares, (row, class), with half of each row taken out of its own class.
+
+        Half, because taking out all of it overstates what estimating the shares costs by as much as taking out none
+        understates it: with C classes and N rows, by (C − 1) / 2N.
+        """
+        counts = np.repeat(self.model.seen.weight[None, :], len(self.sample), axis=0)
+        own = np.arange(len(self.sample)), self.sample.label
+        half = 0.5 * np.minimum(self.leaving_weight, 1.0)
+        counts[own] = np.maximum(counts[own] - half, 0.5 * counts[own])
+        return np.asarray(np.log(np.maximum(counts, 1e-12)) - np.log(counts.sum(axis=1, keepdims=True)))
+
+    def statistic(self, block: Block) -> Statistic:
+        """What a block's family reads."""
+        counted = self.model.schema, self.model.statistics
+        if not isinstance(block.family, Presence):
+            return statistic_for(*counted, block)
+        for known, statistic in zip(self.model.schema.blocks, self.model.statistics, strict=True):
+            if block.names[0] in known.names:
+                place = {name: j for j, name in enumerate(known.names)}
+                order = np.array([place[name] for name in block.names], dtype=np.intp)
+                return presence_of(statistic.with_columns(order), self.model.seen, block.names)
+        raise KeyError(block.names[0])
+
+    def view(self, block: Block) -> local.View:
+        """The sample's columns as a block's family reads them."""
+        return local.views(self.sample.table, Schema(block.names, (block,)))[0]
+
+    def evidence(self, block: Block) -> Floats:
+        """(column, row, class) of a block, one column if it is joint."""
+        family, sample, classes = block.family, self.sample, self.model.classes
+        statistic, view = self.statistic(block), self.view(block)
+        n_columns = 1 if family.joint else len(block.names)
+        out = np.zeros((len(sample), n_columns, len(classes)))
+        structured = family.structure(statistic, classes) is not None
+        for start, stop, fold in self._spans(structured):
+            structure = (
+                family.structure(statistic_for(*self._without(fold, block), block), classes) if structured else None
+            )
+            some = slice(start, stop)
+            family.leave_one_out(
+                view if stop - start == len(sample) else view.rows(start, stop),
+                statistic,
+                classes,
+                structure,
+                sample.label[some],
+                self.leaving_weight[some],
+                self.leaving_rows[some],
+                out[some],
+                self.n_jobs,
+            )
+        return bounded(np.ascontiguousarray(out.transpose(1, 0, 2)))
+
+    def _spans(self, structured: bool) -> Iterator[tuple[int, int, int]]:
+        if not structured:
+            yield 0, len(self.sample), 0
+            return
+        for fold in range(FOLDS):
+            start, stop = self.sample.ends[fold], self.sample.ends[fold + 1]
+            if stop > start:
+                yield start, stop, fold
+
+    def _without(self, fold: int, block: Block) -> tuple[Schema, tuple[Statistic, ...]]:
+        """The counted block that a chosen one is part of, and its statistic without the sampled rows of a fold."""
+        place = next(i for i, b in enumerate(self.model.schema.blocks) if block.names[0] in b.names)
+        if (fold, place) not in self._rests:
+            counted = Schema(self.model.schema.names, (self.model.schema.blocks[place],))
+            start, stop = self.sample.ends[fold], self.sample.ends[fold + 1]
+            chosen = np.repeat(np.arange(start, stop), self.sample.rows[start:stop])
+            weight = (self.sample.weight / self.sample.rows)[chosen]
+            label = self.sample.label[chosen].astype(np.int32)
+            like = (self.model.statistics[place],)
+            table = self.sample.table.take(chosen)
+            taken = local.count(table, counted, label, weight, len(self.model.classes), self.n_jobs, like)
+            self._rests[fold, place] = counted, (like[0] - taken[0],)
+        return self._rests[fold, place]
+
+    @cached_property
+    def _rests(self) -> dict[tuple[int, int], tuple[Schema, tuple[Any, ...]]]:
+        return {}
+
+
+def strips(block: Block) -> Iterator[Block]:
+    """A block in parts of not too many columns; a joint one as it is."""
+    if block.family.joint or len(block.names) <= STRIP:
+        yield block
+        return
+    for start in range(0, len(block.names), STRIP):
+        kinds = block.kinds if isinstance(block.kinds, str) else block.kinds[start : start + STRIP]
+        yield Block(tuple(block.names[start : start + STRIP]), kinds, block.family)
+
+
+def bounded(evidence: Floats) -> Floats:
+    """Evidence with 1,000 nats instead of infinity against a class; none where every class is impossible."""
+    if np.isfinite(evidence).all():
+        return evidence
+    finite = np.where(np.isfinite(evidence), evidence, -np.inf)
+    top = finite.max(axis=2, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)
+    return np.asarray(np.maximum(finite, top - 1000.0))
+
+
+def has_words(block: Block) -> bool:
+    """Whether a block's evidence is a sum over words, so that its length matters."""
+    return isinstance(block.family, (Text, Multinomial, Complement))

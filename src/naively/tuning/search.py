@@ -1,0 +1,246 @@
+"""The search: smoothing, event model, family of each column, gaps as values; each compared after calibration.
+
+A choice is judged by the penalised log-loss of leave-one-out evidence, with the weights (one for all columns, one for
+each block of words) and the class offsets fitted anew. What is simpler, or stands there already, stays unless it loses
+by more than `MARGIN` nats over the whole sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively.families import AnyNumber, AnyTruth, AnyValue, Categorical, Complement, Family, Gaussian, Numeric, Presence
+from naively.schema import Block
+from naively.tuning.bench import Bench
+from naively.tuning.features import BETAS, Features, WordFeature, summed
+from naively.tuning.solve import Problem, Solution
+
+__all__ = ["searched"]
+
+Floats = NDArray[np.float64]
+MARGIN = 1.0
+EACH = 32  # up to so many columns are tried one by one, more of them all together
+STEP = 4.0  # between neighbouring values of alpha
+
+
+class Search:
+    """Features, and how good the best calibration of them is."""
+
+    def __init__(self, bench: Bench, features: Features, usable: NDArray[np.bool_], base: Floats) -> None:
+        """Judge what stands there."""
+        self.bench, self.features, self.usable, self.base = bench, features, usable, base
+        self.label, self.weight = bench.sample.label[usable], bench.sample.weight[usable]
+        self.last: Solution | None = None
+        self.best = self.judged(features)
+
+    def judged(self, features: Features) -> float:
+        """The objective after calibration, in nats over the sample."""
+        columns = features.sum_of_columns()
+        parts = [*([] if columns is None else [columns]), *(word.weighed() for word in features.words)]
+        evidence = np.stack(parts)[:, self.usable] if parts else np.zeros((0, *self.base.shape))
+        ones = np.ones(len(parts))
+        start = self.last if self.last is not None and len(self.last.weight) == len(parts) else None
+        solution = Problem(self.base, evidence, self.label, self.weight).solve(ones, ones, start)
+        self.last = solution
+        return solution.objective
+
+    def take_if_better(self, features: Features, margin: float = MARGIN) -> bool:
+        """Take other features if they win."""
+        found = self.judged(features)
+        if found < self.best - margin:
+            self.best, self.features = found, features
+            return True
+        return False
+
+
+def searched(bench: Bench, features: Features, usable: NDArray[np.bool_], base: Floats) -> Features:
+    """The features under the best choices."""
+    search = Search(bench, features, usable, base)
+    for i in range(len(features.words)):
+        _event_model(search, i)
+    open_columns = _open_columns(bench)
+    for kind in (Categorical, Numeric):
+        _smoothing(search, kind, open_columns)
+    _bells(search, open_columns)
+    _gaps(search)
+    return search.features
+
+
+EVENTS = (("multinomial", True), ("complement", False), ("complement", True))  # beside multinomial counts
+
+
+def _event_model(search: Search, i: int) -> None:
+    """Multinomial, boolean or complement, its alpha, and what a long text is worth."""
+    _length(search, i)
+    if search.features.words[i].words is None:
+        return
+    alpha = _climb(search, i, "multinomial", False, 1.0)
+    for model, binary in EVENTS:
+        if binary and not hasattr(search.features.words[i].block.family, "binary"):
+            continue
+        for start in dict.fromkeys((alpha, 1.0)):
+            if _try(search, i, (model, binary, start)):
+                alpha = _climb(search, i, model, binary, start)
+                break
+    _length(search, i)
+
+
+def _climb(search: Search, i: int, model: str, binary: bool, alpha: float) -> float:
+    """The best alpha, by steps from one that is known."""
+    for factor in (1 / STEP, STEP):
+        best = alpha
+        while 1e-4 < best * factor < 100 and _try(search, i, (model, binary, best * factor)):
+            best *= factor
+        if best != alpha:
+            return best
+    return alpha
+
+
+def _try(search: Search, i: int, settings: tuple[str, bool, float]) -> bool:
+    word = search.features.words[i].under(*settings)
+    block = replace(word.block, family=_family(word.block.family, *settings))
+    return search.take_if_better(search.features.with_word(i, replace(word, block=block)))
+
+
+def _family(family: Family, model: str, binary: bool, alpha: float) -> Family:
+    if hasattr(family, "binary"):
+        return replace(family, model=model, binary=binary, alpha=alpha)  # type: ignore[call-arg]
+    if model == "complement":
+        return Complement(alpha=alpha, **_kept(family))
+    from naively.families import Multinomial
+
+    return Multinomial(alpha=alpha, **_kept(family))
+
+
+def _kept(family: Family) -> dict[str, Any]:
+    return {"fractional": family.fractional} if hasattr(family, "fractional") else {}
+
+
+def _length(search: Search, i: int) -> None:
+    """β, by steps of a quarter."""
+    for beta in BETAS:
+        word: WordFeature = search.features.words[i]
+        if beta != word.beta:
+            search.take_if_better(search.features.with_word(i, replace(word, beta=beta)))
+
+
+def _open_columns(bench: Bench) -> set[str]:
+    """Columns whose family was not given."""
+    counted = bench.model.schema.blocks
+    return {n for b in counted if isinstance(b.family, (AnyNumber, AnyValue, AnyTruth)) for n in b.names}
+
+
+def _smoothing(search: Search, kind: type[Categorical] | type[Numeric], open_columns: set[str]) -> None:
+    """One alpha for all columns of a family."""
+    chosen = [
+        i
+        for i, block in enumerate(search.features.blocks)
+        if type(block.family) is kind and block.names[0] in open_columns and not block.family.joint
+    ]
+    for factor in (STEP, 1 / STEP) if chosen else ():
+        alpha = 1.0
+        while 0.01 < alpha * factor < 300 and search.take_if_better(_with_alpha(search, chosen, alpha * factor)):
+            alpha *= factor
+        if alpha != 1.0:
+            return
+
+
+def _with_alpha(search: Search, chosen: Sequence[int], alpha: float) -> Features:
+    features = search.features
+    blocks = [replace(features.blocks[i], family=replace(features.blocks[i].family, alpha=alpha)) for i in chosen]  # type: ignore[call-arg]
+    for i, block, evidence in zip(chosen, blocks, _evidence(search, blocks), strict=True):
+        features = features.with_block(i, block, evidence)
+    return features
+
+
+def _evidence(search: Search, blocks: Sequence[Block]) -> list[Floats]:
+    """Evidence of blocks that have one family; single columns are scored together."""
+    if not search.features.narrow:
+        return [summed(search.bench, block) for block in blocks]
+    counted = search.bench.model.schema.blocks
+    source = [next(k for k, b in enumerate(counted) if block.names[0] in b.names) for block in blocks]
+    out: list[Floats] = [np.zeros(0)] * len(blocks)
+    for k in dict.fromkeys(source):
+        chosen = [j for j, other in enumerate(source) if other == k]
+        names, kinds = tuple(blocks[j].names[0] for j in chosen), tuple(blocks[j].kind(0) for j in chosen)
+        found = search.bench.evidence(Block(names, kinds, blocks[0].family))
+        for place, j in enumerate(chosen):
+            out[j] = found[place : place + 1]
+    return out
+
+
+def _bells(search: Search, open_columns: set[str]) -> None:
+    """Gaussian instead of Numeric, or the other way round."""
+    chosen = [
+        i
+        for i, block in enumerate(search.features.blocks)
+        if isinstance(block.family, (Numeric, Gaussian)) and _squared(search.bench, block, open_columns)
+    ]
+    if not chosen:
+        return
+    blocks = [replace(search.features.blocks[i], family=_other(search.features.blocks[i].family)) for i in chosen]
+    evidence: list[Floats] = []
+    for kind in dict.fromkeys(block.family for block in blocks):
+        evidence += _evidence(search, [block for block in blocks if block.family == kind])
+    order = [j for kind in dict.fromkeys(b.family for b in blocks) for j, b in enumerate(blocks) if b.family == kind]
+    swapped = dict(zip(order, evidence, strict=True))
+    if len(chosen) > EACH or not search.features.narrow:
+        features = search.features
+        for j, i in enumerate(chosen):
+            features = features.with_block(i, blocks[j], swapped[j])
+        search.take_if_better(features)
+        return
+    for j, i in enumerate(chosen):
+        search.take_if_better(search.features.with_block(i, blocks[j], swapped[j]))
+
+
+def _squared(bench: Bench, block: Block, open_columns: set[str]) -> bool:
+    """Whether all numbers of a block's columns are in the moments, so that a bell is possible."""
+    for counted, statistic in zip(bench.model.schema.blocks, bench.model.statistics, strict=True):
+        if isinstance(counted.family, AnyNumber) and block.names[0] in counted.names:
+            place = {name: j for j, name in enumerate(counted.names)}
+            order = [place[name] for name in block.names]
+            whole: Any = statistic
+            rows = np.bincount(whole.histogram.column, whole.histogram.cells.rows, minlength=len(counted.names))
+            return bool((whole.moments.rows.sum(axis=0) == rows)[order].all()) and block.names[0] in open_columns
+    return False
+
+
+def _other(family: Family) -> Family:
+    return Gaussian(missing=family.missing) if isinstance(family, Numeric) else Numeric(missing=family.missing)
+
+
+def _gaps(search: Search) -> None:
+    """Whether a column has a value at all, as evidence of its own."""
+    bench, there = (
+        search.bench,
+        {block.names[0] for block in search.features.blocks if isinstance(block.family, Presence)},
+    )
+    total = float(bench.model.seen.weight.sum())
+    gappy: list[Block] = []
+    for block in bench.model.schema.blocks:
+        if not isinstance(block.family, (AnyNumber, AnyValue, AnyTruth)):
+            continue
+        presence = bench.statistic(Block(block.names, block.kinds, Presence()))
+        share = presence.documents().sum(axis=0) / max(total, 1e-300)  # type: ignore[attr-defined]
+        gappy += [
+            Block((name,), block.kind(j), Presence())
+            for j, name in enumerate(block.names)
+            if 0.01 < share[j] < 0.99 and name not in there
+        ]
+    if not gappy or not search.features.narrow:
+        return
+    evidence = _evidence(search, gappy)
+    if len(gappy) > EACH:
+        features = search.features
+        for block, found in zip(gappy, evidence, strict=True):
+            features = features.and_block(block, found)
+        search.take_if_better(features)
+        return
+    for block, found in zip(gappy, evidence, strict=True):
+        search.take_if_better(search.features.and_block(block, found))

@@ -1,0 +1,162 @@
+"""Solving: the weights and offsets that make leave-one-out evidence a good probability.
+
+    minimise  Σ_i r_i [log Σ_c exp s_ic − s_iy]  +  ½ Σ_c b_c²  +  ½ Σ_j κ_j (w_j − v_j)²,   w ≥ 0        (1)
+    s_ic = a_ic + b_c + Σ_j w_j e_jic                                                                     (2)
+
+a is the log prior, e the evidence of feature j in row i for class c, y the class of the row and r its weight. (1) is
+convex, and strictly so, hence has one solution. It is found by projected Newton steps (Bertsekas 1982), or by L-BFGS-B
+where the matrix of second derivatives would cost too much. The offsets have a standard normal prior: a class with few
+rows has an offset near 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Problem", "Solution"]
+
+Floats = NDArray[np.float64]
+
+STEPS = 50
+CLOSE = 1e-9  # of the objective, relative: where Newton's steps end
+WORK = 3e7  # multiplications for one matrix of second derivatives, above which L-BFGS-B is used
+LARGEST = 50.0  # no evidence is worth more than so many times its face value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """Offsets b, weights w, and the objective (1) there."""
+
+    offset: Floats
+    weight: Floats
+    objective: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """Rows to be calibrated on: base (row, class), evidence (feature, row, class), class codes and row weights."""
+
+    base: Floats
+    evidence: Floats
+    label: NDArray[np.intp]
+    weight: Floats
+
+    def rows(self, keep: NDArray[np.bool_]) -> Problem:
+        """Some of the rows."""
+        return Problem(self.base[keep], self.evidence[:, keep], self.label[keep], self.weight[keep])
+
+    def summed(self, group: NDArray[np.intp], n_groups: int) -> Problem:
+        """The evidence added up within groups of features."""
+        evidence = np.zeros((n_groups, *self.base.shape))
+        for j, g in enumerate(group.tolist()):
+            evidence[g] += self.evidence[j]
+        return Problem(self.base, evidence, self.label, self.weight)
+
+    def scores(self, offset: Floats, weight: Floats) -> Floats:
+        """Equation (2)."""
+        flat = self.evidence.reshape(len(weight), -1)
+        return np.asarray(self.base + offset + (weight @ flat).reshape(self.base.shape))
+
+    def loss(self, solution: Solution) -> float:
+        """The mean of −log p(y | x), by weight."""
+        log_posterior = normalised(self.scores(solution.offset, solution.weight))
+        own = log_posterior[np.arange(len(self.label)), self.label]
+        return float(-(self.weight @ own) / self.weight.sum())
+
+    def solve(self, centre: Floats, strength: Floats, start: Solution | None = None) -> Solution:
+        """Minimise (1), where `centre` is v and `strength` κ."""
+        n_classes, n = self.base.shape[1], len(centre)
+        x = np.concatenate([np.zeros(n_classes), np.clip(centre, 0.0, LARGEST)])
+        if start is not None:
+            x = np.concatenate([start.offset, start.weight])
+        if len(self.label) * n_classes * (n + n_classes) ** 2 > WORK:
+            x, value = _lbfgs(self, centre, strength, x)
+        else:
+            x, value = _newton(self, centre, strength, x)
+        return Solution(x[:n_classes], x[n_classes:], value)
+
+
+def normalised(scores: Floats) -> Floats:
+    """Scores as log posteriors."""
+    top = scores.max(axis=1, keepdims=True)
+    shifted = scores - top
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+
+
+def _objective(problem: Problem, centre: Floats, strength: Floats, x: Floats) -> tuple[float, Floats, Floats]:
+    """(1), its gradient, and the posterior."""
+    n_classes = problem.base.shape[1]
+    offset, weight = x[:n_classes], x[n_classes:]
+    log_posterior = normalised(problem.scores(offset, weight))
+    rows = np.arange(len(problem.label))
+    away = weight - centre
+    value = -problem.weight @ log_posterior[rows, problem.label] + 0.5 * offset @ offset + 0.5 * strength @ away**2
+    posterior = np.exp(log_posterior)
+    residual = posterior * problem.weight[:, None]
+    residual[rows, problem.label] -= problem.weight
+    of_weight = problem.evidence.reshape(len(weight), -1) @ residual.ravel() + strength * away
+    return float(value), np.concatenate([residual.sum(axis=0) + offset, of_weight]), posterior
+
+
+def _curvature(problem: Problem, strength: Floats, posterior: Floats) -> Floats:
+    """The matrix of second derivatives of (1)."""
+    n_classes, evidence = problem.base.shape[1], problem.evidence
+    mean = np.einsum("jic,ic->ji", evidence, posterior)
+    mass = posterior * problem.weight[:, None]
+    centred = evidence - mean[:, :, None]
+    spread = (centred * np.sqrt(mass)).reshape(len(evidence), -1)
+    out = np.empty((n_classes + len(evidence),) * 2)
+    out[:n_classes, :n_classes] = np.diag(mass.sum(axis=0) + 1.0) - mass.T @ posterior
+    out[n_classes:, :n_classes] = np.einsum("jic,ic->jc", centred, mass)
+    out[:n_classes, n_classes:] = out[n_classes:, :n_classes].T
+    out[n_classes:, n_classes:] = spread @ spread.T + np.diag(strength)
+    return out
+
+
+def _newton(problem: Problem, centre: Floats, strength: Floats, x: Floats) -> tuple[Floats, float]:
+    """Projected Newton: weights at a bound that push against it stay there; others take a step, or a part of it."""
+    low = np.concatenate([np.full(problem.base.shape[1], -np.inf), np.zeros(len(centre))])
+    high = np.concatenate([np.full(problem.base.shape[1], np.inf), np.full(len(centre), LARGEST)])
+    value, gradient, posterior = _objective(problem, centre, strength, x)
+    for _ in range(STEPS):
+        free = ~(((x <= low) & (gradient > 0)) | ((x >= high) & (gradient < 0)))
+        matrix = _curvature(problem, strength, posterior)[np.ix_(free, free)]
+        matrix[np.diag_indices_from(matrix)] *= 1.0 + 1e-9
+        step = np.zeros_like(x)
+        step[free] = -np.linalg.solve(matrix, gradient[free])
+        expected = -float(gradient @ step)
+        if expected <= CLOSE * (1.0 + abs(value)):
+            break
+        share, before = 1.0, value
+        while share > 1e-6:
+            tried = np.clip(x + share * step, low, high)
+            value, gradient, posterior = _objective(problem, centre, strength, tried)
+            if value <= before - 1e-4 * share * expected or share <= 2e-6:
+                break
+            share *= 0.5
+        x = tried
+        if before - value <= CLOSE * (1.0 + abs(value)):
+            break
+    return x, value
+
+
+def _lbfgs(problem: Problem, centre: Floats, strength: Floats, x: Floats) -> tuple[Floats, float]:
+    from scipy.optimize import minimize
+
+    n_classes = problem.base.shape[1]
+    bounds: Any = [(None, None)] * n_classes + [(0.0, LARGEST)] * len(centre)
+    options: Any = {"maxiter": 200, "ftol": CLOSE, "gtol": 1e-6}
+    objective: Any = lambda at: _objective(problem, centre, strength, at)[:2]  # noqa: E731
+    found: Any = minimize(
+        objective,
+        x,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options=options,
+    )
+    return np.asarray(found.x, dtype=np.float64), float(found.fun)
