@@ -55,7 +55,9 @@ class Rows:
         )
 
     def fit(self, **settings: Any) -> nb.Model:
-        return nb.fit(self.x, self.label, weight=self.weight, columns=self.columns, n_jobs=1, **settings)
+        return nb.fit(
+            self.x, self.label, weight=self.weight, columns=self.columns, n_jobs=1, **{"tune": False, **settings}
+        )
 
 
 @st.composite

@@ -54,7 +54,7 @@ def correct_digits(found: float, wanted: Fraction) -> float:
 
 def column(x: Any, label: str = "a") -> nb.Model:
     x = np.asarray(x)
-    return nb.fit(x.reshape(-1, 1), [label] * len(x), columns="gaussian", n_jobs=1)
+    return nb.fit(x.reshape(-1, 1), [label] * len(x), columns="gaussian", n_jobs=1, tune=False)
 
 
 def assert_accurate(model: nb.Model, x: list[float], label: str = "a") -> None:
@@ -86,7 +86,7 @@ def test_the_definition_is_the_file(name: str) -> None:
 def test_certified_values(name: str) -> None:
     """Decimals are not doubles: 10000000.1 has 9 digits left behind the mean. Ours is as near as the data."""
     x, mean, deviation = nist(name)
-    fitted = nb.fit(np.reshape(x, (-1, 1)), [0] * len(x), columns=nb.Gaussian(ddof=1)).parameters[0]
+    fitted = nb.fit(np.reshape(x, (-1, 1)), [0] * len(x), columns=nb.Gaussian(ddof=1), tune=False).parameters[0]
     assert fitted.mean[0, 0] == pytest.approx(mean, rel=1e-15)
     assert math.sqrt(fitted.variance[0, 0]) == pytest.approx(deviation, rel=1e-8 if name[-1] in "34" else 1e-13)
 
@@ -119,7 +119,7 @@ def test_float32_is_summed_in_float64() -> None:
 def test_another_class_1e8_away() -> None:
     x = [v - 1000000.0 for v in NUM_ACC["NumAcc3"]]
     far = [1e8 + 0.1, 1e8 + 0.2]
-    model = nb.fit(np.reshape([*far, *x], (-1, 1)), ["far"] * 2 + ["a"] * len(x), columns="gaussian")
+    model = nb.fit(np.reshape([*far, *x], (-1, 1)), ["far"] * 2 + ["a"] * len(x), columns="gaussian", tune=False)
     assert_accurate(model, x)
     assert_accurate(column(far, "far") + column(x), x)
 
@@ -151,7 +151,7 @@ def test_what_cannot_be_recovered_is_said() -> None:
 
 def test_weighted_moments() -> None:
     x, weight = [0.1, 0.7, 1e6 + 0.3], [0.3, 2.5, 1e-3]
-    stats = nb.fit(np.reshape(x, (-1, 1)), [0, 0, 0], columns="gaussian", weight=weight).statistics[0]
+    stats = nb.fit(np.reshape(x, (-1, 1)), [0, 0, 0], columns="gaussian", weight=weight, tune=False).statistics[0]
     assert isinstance(stats, Moments)
     pairs = [(Fraction(w), Fraction(v)) for v, w in zip(x, weight, strict=True)]
     mean = sum((w * v for w, v in pairs), Fraction(0)) / sum((w for w, _ in pairs), Fraction(0))
@@ -170,7 +170,7 @@ def vote() -> tuple[dict[str, list[str | None]], list[str]]:
 def test_vote_is_as_in_r() -> None:
     """R, e1071 1.7: naiveBayes(Class ~ ., vote), missing values left out."""
     x, label = vote()
-    model = nb.fit(x, label, columns=nb.Categorical(alpha=0))
+    model = nb.fit(x, label, columns=nb.Categorical(alpha=0), tune=False)
     figures = [1.0292087e-07, 5.8204151e-08, 5.6849366e-03, 0.99857985, 0.96667198, 0.81214298]
     np.testing.assert_allclose(model.posterior(x)[:6, 0], figures, rtol=1e-8)
     assert confusion(model, x, label) == [[238, 13], [29, 155]]
@@ -180,7 +180,7 @@ def test_vote_is_as_in_r() -> None:
 def test_smoothed_vote_is_as_in_r() -> None:
     """The same with laplace = 3."""
     x, label = vote()
-    assert confusion(nb.fit(x, label, columns=nb.Categorical(alpha=3)), x, label) == [[237, 12], [30, 156]]
+    assert confusion(nb.fit(x, label, columns=nb.Categorical(alpha=3), tune=False), x, label) == [[237, 12], [30, 156]]
 
 
 def confusion(model: nb.Model, x: Any, label: list[str]) -> list[list[int]]:
@@ -207,7 +207,7 @@ def test_a_million_yes_or_no_columns() -> None:
     """Columns repeat every 3; class 0 has the rows 1 1 0 and 1 0 0, class 1 the row 0 0 1."""
     row = np.tile([1, 1, 0, 1, 0, 0, 0, 0, 1], MILLION // 3 + 1).reshape(-1, 3, 3)
     x = np.ascontiguousarray(row.transpose(1, 0, 2).reshape(3, -1)[:, :MILLION]).astype(np.uint8)
-    model = nb.fit(x, [0, 0, 1], columns=nb.Bernoulli(), n_jobs=2)
+    model = nb.fit(x, [0, 0, 1], columns=nb.Bernoulli(), n_jobs=2, tune=False)
     each = [MILLION // 3 + (k < MILLION % 3) for k in range(3)]
     with mpmath.workdps(40):
         ones = [[(3, 4), (2, 4), (1, 4)], [(1, 3), (1, 3), (2, 3)]]
@@ -228,7 +228,7 @@ def test_a_million_words() -> None:
     """Word k occurs k mod 3 times in the text of class 0, and once in that of class 1 if k is even."""
     k = np.arange(MILLION)
     x = sparse.csr_array(np.stack([k % 3, (k % 2 == 0).astype(np.int64)]).astype(np.float64))
-    model = nb.fit(x, ["a", "b"], columns=nb.Multinomial(alpha=0.5, unseen="smooth"), n_jobs=2)
+    model = nb.fit(x, ["a", "b"], columns=nb.Multinomial(alpha=0.5, unseen="smooth"), n_jobs=2, tune=False)
     ask = sparse.csr_array(np.full((1, MILLION), 2.0))
     with mpmath.workdps(40):
         wanted = []
@@ -245,7 +245,7 @@ def test_a_million_numbers() -> None:
     """Column k has the values 0, k mod 3 + 1 in class 0, and 5, 7 in class 1; asked at 1."""
     k = np.arange(MILLION) % 3 + 1.0
     zero = np.zeros(MILLION)
-    model = nb.fit(np.stack([zero, k, zero + 5, zero + 7]), [0, 0, 1, 1], columns="gaussian", n_jobs=2)
+    model = nb.fit(np.stack([zero, k, zero + 5, zero + 7]), [0, 0, 1, 1], columns="gaussian", n_jobs=2, tune=False)
     with mpmath.workdps(40):
         wanted = [exact_log(1, 2), exact_log(1, 2)]
         for top in (1, 2, 3):

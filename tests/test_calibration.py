@@ -40,12 +40,12 @@ TUNING = Tuning(
 
 
 def evidence(name: str) -> Any:
-    model = naively.fit({name: TABLE[name]}, LABEL, columns={name: FAMILIES[name]})
+    model = naively.fit({name: TABLE[name]}, LABEL, columns={name: FAMILIES[name]}, tune=False)
     return model.log_joint({name: TABLE[name]}) - model.log_prior
 
 
 def test_equation_1_by_hand() -> None:
-    model = naively.fit(TABLE, LABEL, columns=FAMILIES).with_tuning(TUNING)
+    model = naively.fit(TABLE, LABEL, columns=FAMILIES, tune=False).with_tuning(TUNING)
     present = np.array([kind is not None for kind in TABLE["kind"]])
     there = np.array([present[c == LABEL].sum() for c in "abc"])
     share = (there + 1) / (N / 3 + 2)
@@ -65,7 +65,7 @@ def test_equation_1_by_hand() -> None:
 def test_json_and_classes_that_are_new() -> None:
     again = Tuning.from_json(TUNING.to_json())
     assert again == TUNING
-    model = naively.fit(TABLE, LABEL, columns=FAMILIES).with_tuning(TUNING)
+    model = naively.fit(TABLE, LABEL, columns=FAMILIES, tune=False).with_tuning(TUNING)
     assert model.with_classes(["d"]).calibrated.offset.tolist() == [0.5, -1.0, 0.0, 0.0]
     for bad in ("", "[]", "{}", TUNING.to_json().replace("0.75", "-0.75"), TUNING.to_json().replace("0.75", '"x"')):
         with pytest.raises(naively.InputError, match="not a tuning"):
@@ -73,7 +73,7 @@ def test_json_and_classes_that_are_new() -> None:
 
 
 def test_update_forget_and_plus_keep_it() -> None:
-    model = naively.fit(TABLE, LABEL, columns=FAMILIES).with_tuning(TUNING)
+    model = naively.fit(TABLE, LABEL, columns=FAMILIES, tune=False).with_tuning(TUNING)
     more = model.update(TABLE, LABEL)
     assert more.tuning == TUNING
     assert more.forget(TABLE, LABEL).tuning == TUNING
@@ -85,7 +85,7 @@ def test_update_forget_and_plus_keep_it() -> None:
 @pytest.mark.parametrize("family", [Multinomial(), Complement()])
 def test_counts(family: Any) -> None:
     x = RANDOM.poisson(1.0, (N, 4))
-    model = naively.fit(x, LABEL, columns=family)
+    model = naively.fit(x, LABEL, columns=family, tune=False)
     tuned = model.with_tuning(Tuning(weights={"x0": 0.5}, exponents={"x0": 1.0}))
     score = model.log_prior + 0.5 / np.maximum(x.sum(axis=1, keepdims=True), 1) * (model.log_joint(x) - model.log_prior)
     np.testing.assert_allclose(
@@ -96,12 +96,12 @@ def test_counts(family: Any) -> None:
 def test_linear_form_is_of_the_calibrated_model() -> None:
     x = {"coin": TABLE["coin"], "other": TABLE["other"]}
     label = LABEL != "a"
-    model = naively.fit(x, label, columns=Bernoulli()).with_tuning(Tuning({True: 0.3}, {"coin": 0.5}))
+    model = naively.fit(x, label, columns=Bernoulli(), tune=False).with_tuning(Tuning({True: 0.3}, {"coin": 0.5}))
     weights, bias = model.linear()
     found = bias + np.stack([x["coin"], x["other"]], axis=1) @ weights
     np.testing.assert_allclose(found, model.log_odds(x), rtol=1e-10, atol=1e-12)
 
 
 def test_a_weight_of_zero_forbids_nothing() -> None:
-    model = naively.fit({"x": ["p", "q"]}, [0, 1], columns=Categorical(alpha=0))
+    model = naively.fit({"x": ["p", "q"]}, [0, 1], columns=Categorical(alpha=0), tune=False)
     assert model.with_tuning(Tuning(weights={"x": 0.0})).posterior({"x": ["p"]}).tolist() == [[0.5, 0.5]]

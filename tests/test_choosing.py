@@ -19,7 +19,7 @@ RANDOM = np.random.default_rng(7)
 
 
 def family(values: Any, columns: Any = None) -> str:
-    return naively.fit({"x": values}, LABEL[: len(values)], columns=columns).chosen.families()["x"]
+    return naively.fit({"x": values}, LABEL[: len(values)], columns=columns, tune=False).chosen.families()["x"]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_rules(values: Any, expected: str) -> None:
 def test_a_running_number_longer_than_the_cap() -> None:
     n = 20_000
     x = {"row": np.arange(n), "score": np.random.default_rng(1).normal(size=n)}
-    model = naively.fit(x, np.arange(n) % 2)
+    model = naively.fit(x, np.arange(n) % 2, tune=False)
     assert model.chosen.families() == {
         "row": "left out: a running number, another one in each row",
         "score": "Numeric",
@@ -75,19 +75,19 @@ def test_what_was_asked_for_stays() -> None:
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=60), st.data())
 def test_batches_and_order_do_not_matter(values: list[int], data: st.DataObject) -> None:
     x, y = np.array(values, float), np.arange(len(values)) % 2
-    whole = naively.fit({"x": x}, y)
+    whole = naively.fit({"x": x}, y, tune=False)
     cut = data.draw(st.integers(1, len(values) - 1))
     order = np.array(data.draw(st.permutations(range(len(values)))))
-    first = naively.fit({"x": x[order[:cut]]}, y[order[:cut]])
-    rest = naively.fit({"x": x[order[cut:]]}, y[order[cut:]])
+    first = naively.fit({"x": x[order[:cut]]}, y[order[:cut]], tune=False)
+    rest = naively.fit({"x": x[order[cut:]]}, y[order[cut:]], tune=False)
     assert (first + rest).chosen.families() == whole.chosen.families()
     np.testing.assert_allclose(whole.log_joint({"x": x}), (first + rest).log_joint({"x": x}), rtol=1e-12, atol=1e-12)
 
 
 def test_two_values_are_the_coin_of_the_textbook() -> None:
     x, y = np.array([0, 1, 1, 0, 1]), [0, 0, 1, 1, 1]
-    ours = naively.fit({"x": x}, y)
-    coin = naively.fit({"x": x}, y, columns=naively.Bernoulli())
+    ours = naively.fit({"x": x}, y, tune=False)
+    coin = naively.fit({"x": x}, y, columns=naively.Bernoulli(), tune=False)
     np.testing.assert_allclose(ours.log_joint({"x": x}), coin.log_joint({"x": x}), rtol=1e-14)
 
 
@@ -95,12 +95,14 @@ def test_two_values_are_the_coin_of_the_textbook() -> None:
 def test_a_gap_as_a_value(spec: Any) -> None:
     x = RANDOM.normal(size=N)
     gaps = np.where((LABEL == 1) & (np.arange(N) % 3 > 0), np.nan, x)
-    plain = naively.fit({"x": gaps}, LABEL)
-    told = naively.fit({"x": gaps}, LABEL, columns={"x": spec})
+    plain = naively.fit({"x": gaps}, LABEL, tune=False)
+    told = naively.fit({"x": gaps}, LABEL, columns={"x": spec}, tune=False)
     at = {"x": [np.nan, 0.3]}
     there = np.array([(N / 2 + 1) / (N / 2 + 2), (np.isfinite(gaps[LABEL == 1]).sum() + 1) / (N / 2 + 2)])
     assert plain.posterior(at)[0].tolist() == pytest.approx([0.5, 0.5])
-    without = naively.fit({"x": gaps}, LABEL, columns={"x": type(spec)() if spec != Automatic("value") else spec})
+    without = naively.fit(
+        {"x": gaps}, LABEL, columns={"x": type(spec)() if spec != Automatic("value") else spec}, tune=False
+    )
     np.testing.assert_allclose(told.log_joint(at)[0] - told.log_prior, np.log1p(-there), rtol=1e-13)
     if not isinstance(spec, Automatic):
         seen = told.log_joint(at)[1] - without.log_joint(at)[1]
@@ -117,22 +119,22 @@ def test_a_gap_as_a_value_in_every_container() -> None:
         "b": [True, None, False, True, None, False],
     }
     label = [1, 1, 0, 0, 1, 0]
-    model = naively.fit(frame, label, columns=Automatic(missing="value"))
+    model = naively.fit(frame, label, columns=Automatic(missing="value"), tune=False)
     assert all("Presence" in told for told in model.chosen.families().values())
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
     for container in (pd.DataFrame, pl.DataFrame, pa.table):
-        again = naively.fit(container(frame), label, columns=Automatic(missing="value"))
+        again = naively.fit(container(frame), label, columns=Automatic(missing="value"), tune=False)
         np.testing.assert_array_equal(again.log_joint(container(frame)), model.log_joint(frame))
 
 
 def test_wrong_words() -> None:
     with pytest.raises(naively.SchemaError, match="missing='often' for column 'x'"):
-        naively.fit({"x": [1.0, 2.0]}, [0, 1], columns={"x": Numeric(missing="often")})  # type: ignore[arg-type]
+        naively.fit({"x": [1.0, 2.0]}, [0, 1], columns={"x": Numeric(missing="often")}, tune=False)  # type: ignore[arg-type]
     with pytest.raises(naively.SchemaError, match="family of one column"):
-        naively.fit({"x": [1, 2]}, [0, 1], columns={"x": naively.Multinomial(missing="value")})
+        naively.fit({"x": [1, 2]}, [0, 1], columns={"x": naively.Multinomial(missing="value")}, tune=False)
 
 
 @pytest.mark.parametrize("name", ["ValueCounts", "TokenCounts", "Measured", "Sums"])
@@ -146,10 +148,10 @@ def test_some_columns_of_a_statistic(name: str) -> None:
         "Measured": Automatic(),
         "Sums": naively.Poisson(),
     }
-    whole = naively.fit(frame, LABEL, columns=families[name])
+    whole = naively.fit(frame, LABEL, columns=families[name], tune=False)
     (statistic,) = whole.statistics
     some = statistic.with_columns(np.array([2, 0]))
-    again = naively.fit({"c": frame["c"], "a": frame["a"]}, LABEL, columns=families[name])
+    again = naively.fit({"c": frame["c"], "a": frame["a"]}, LABEL, columns=families[name], tune=False)
     family = whole.schema.blocks[0].family
     ask = [[1, 1], [0, 1]]
     for stats in (some, again.statistics[0]):

@@ -45,7 +45,7 @@ def _encoded(table: pa.Table) -> pa.Table:
 @given(given_rows=rows())
 def test_frames(frame: str, given_rows: Rows) -> None:
     columns = given_rows.columns
-    read = nb.fit(FRAMES[frame](given_rows.x), given_rows.label, weight=given_rows.weight, columns=columns)
+    read = nb.fit(FRAMES[frame](given_rows.x), given_rows.label, weight=given_rows.weight, columns=columns, tune=False)
     assert_same_model(read, given_rows.fit())
     np.testing.assert_array_equal(read.log_joint(FRAMES[frame](given_rows.x)), given_rows.fit().log_joint(given_rows.x))
 
@@ -57,7 +57,7 @@ def test_families_by_type(frame: str, given_rows: Rows) -> None:
     x = {name: values for name, values in given_rows.x.items() if any(v is not None for v in values)}
     if not x:
         return
-    assert_same_model(nb.fit(FRAMES[frame](x), given_rows.label), nb.fit(x, given_rows.label))
+    assert_same_model(nb.fit(FRAMES[frame](x), given_rows.label, tune=False), nb.fit(x, given_rows.label, tune=False))
 
 
 @given(rows(groups=[("height", "width"), ("visits",), ("w0", "w1", "w2")]))
@@ -69,15 +69,15 @@ def test_an_array_of_numbers(given_rows: Rows) -> None:
         ("x3", "x4", "x5"): nb.Multinomial(),
     }
     named = dict(zip([f"x{j}" for j in range(6)], x.T.tolist(), strict=True))
-    array = nb.fit(x, given_rows.label, columns=families, weight=given_rows.weight)
-    assert_same_model(array, nb.fit(named, given_rows.label, columns=families, weight=given_rows.weight))
+    array = nb.fit(x, given_rows.label, columns=families, weight=given_rows.weight, tune=False)
+    assert_same_model(array, nb.fit(named, given_rows.label, columns=families, weight=given_rows.weight, tune=False))
     np.testing.assert_allclose(array.log_joint(x), array.log_joint(pd.DataFrame(named)), rtol=1e-14)
 
 
 def test_an_array_of_objects() -> None:
     x = np.array([["red", True, 1.5], [None, False, None], ["blue", None, 2]], dtype=object)
     mapping = {"x0": ["red", None, "blue"], "x1": [True, False, None], "x2": [1.5, None, 2.0]}
-    assert_same_model(nb.fit(x, list("aab")), nb.fit(mapping, list("aab")))
+    assert_same_model(nb.fit(x, list("aab"), tune=False), nb.fit(mapping, list("aab"), tune=False))
 
 
 small = arrays(np.float64, st.tuples(st.integers(1, 8), st.integers(1, 5)), elements=st.sampled_from([0.0, 0.0, 1, 2]))
@@ -115,7 +115,10 @@ def _with_duplicates(x: Any) -> Any:
 @given(x=small, family=st.sampled_from(NUMERIC), random=st.randoms(use_true_random=False))
 def test_sparse_is_dense(form: str, x: Any, family: nb.Family, random: Any) -> None:
     label = [random.randrange(3) for _ in x]
-    dense, thin = nb.fit(x, label, columns=family), nb.fit(SPARSE[form](x), label, columns=family)
+    dense, thin = (
+        nb.fit(x, label, columns=family, tune=False),
+        nb.fit(SPARSE[form](x), label, columns=family, tune=False),
+    )
     assert_same_model(thin, dense)
     np.testing.assert_allclose(thin.log_joint(SPARSE[form](x)), dense.log_joint(x), rtol=1e-13)
 
@@ -124,9 +127,9 @@ def test_sparse_is_dense(form: str, x: Any, family: nb.Family, random: Any) -> N
 def test_sparse_bernoulli_with_gaps(x: Any, missing: Any) -> None:
     x = np.where([[missing.random() < 0.2 for _ in row] for row in x], np.nan, x)
     label = [missing.randrange(3) for _ in x]
-    dense = nb.fit(x, label, columns=nb.Bernoulli())
+    dense = nb.fit(x, label, columns=nb.Bernoulli(), tune=False)
     for form in (sparse.csr_array, sparse.csc_array):
-        thin = nb.fit(form(x), label, columns=nb.Bernoulli())
+        thin = nb.fit(form(x), label, columns=nb.Bernoulli(), tune=False)
         assert_same_model(thin, dense)
         np.testing.assert_allclose(thin.log_joint(form(x)), dense.log_joint(x), rtol=1e-13)
 
@@ -134,13 +137,13 @@ def test_sparse_bernoulli_with_gaps(x: Any, missing: Any) -> None:
 @given(x=small, family=st.sampled_from(NUMERIC))
 def test_memory_layout_does_not_matter(x: Any, family: nb.Family) -> None:
     label = ["a", "b", "a", "c", "b", "a", "b", "c"][: len(x)]
-    model = nb.fit(x, label, columns=family)
+    model = nb.fit(x, label, columns=family, tune=False)
     strided = np.zeros((2 * len(x), 3 * x.shape[1]))[::2, ::3]
     strided[:] = x
     frozen = x.copy()
     frozen.setflags(write=False)
     for same in (np.asfortranarray(x), strided, x[::-1].copy()[::-1], frozen, x.tolist()):
-        assert_same_model(nb.fit(same, label, columns=family), model)
+        assert_same_model(nb.fit(same, label, columns=family, tune=False), model)
         np.testing.assert_allclose(model.log_joint(same), model.log_joint(x), rtol=1e-14)
 
 
@@ -149,9 +152,9 @@ def test_memory_layout_does_not_matter(x: Any, family: nb.Family) -> None:
 def test_narrow_numbers(dtype: str, x: Any, family: nb.Family) -> None:
     x = x.astype(dtype)
     label = ["a", "b", "a", "c", "b", "a", "b", "c"][: len(x)]
-    narrow = nb.fit(x, label, columns=family)
+    narrow = nb.fit(x, label, columns=family, tune=False)
     wide = nb.fit(x if dtype == "?" and family.statistic is nb.Categorical.statistic else x.astype("f8"), label,
-                  columns=family)  # fmt: skip
+                  columns=family, tune=False)  # fmt: skip
     assert_same_model(narrow, wide)
     np.testing.assert_allclose(narrow.log_joint(x), wide.log_joint(x), rtol=1e-13)
 
@@ -159,4 +162,4 @@ def test_narrow_numbers(dtype: str, x: Any, family: nb.Family) -> None:
 def test_float32_keeps_its_own_values() -> None:
     """0.1f is not 0.1: sums are made in float64 from the float32 numbers as they are."""
     x = np.array([[0.1], [0.2], [0.7]], dtype=np.float32)
-    assert_same_model(nb.fit(x, [0, 0, 1]), nb.fit(x.astype(np.float64), [0, 0, 1]))
+    assert_same_model(nb.fit(x, [0, 0, 1], tune=False), nb.fit(x.astype(np.float64), [0, 0, 1], tune=False))

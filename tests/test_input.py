@@ -29,7 +29,7 @@ def numbers(values: list[Any]) -> dict[str, list[Any]]:
 
 
 def fit_numbers(values: list[Any], family: str) -> nb.Model:
-    return nb.fit(numbers(values), list("aab")[: len(values)], columns=family)
+    return nb.fit(numbers(values), list("aab")[: len(values)], columns=family, tune=False)
 
 
 def refused(act: Callable[[], object], *words: str) -> None:
@@ -108,7 +108,7 @@ MISSING_LABELS: list[Any] = [
 
 @pytest.mark.parametrize("label", MISSING_LABELS, ids=lambda y: f"{type(y).__module__}-{getattr(y, 'dtype', '')}")
 def test_missing_labels(label: Any) -> None:
-    refused(lambda: nb.fit(MAIL, label), "1 of 3 labels are missing", "row 1", "leave those rows out")
+    refused(lambda: nb.fit(MAIL, label, tune=False), "1 of 3 labels are missing", "row 1", "leave those rows out")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_missing_labels(label: Any) -> None:
     ],
 )
 def test_labels_that_cannot_be_used(label: Any, words: list[str]) -> None:
-    refused(lambda: nb.fit(MAIL, label), *words)
+    refused(lambda: nb.fit(MAIL, label, tune=False), *words)
 
 
 @pytest.mark.parametrize(
@@ -155,11 +155,11 @@ def test_labels_that_cannot_be_used(label: Any, words: list[str]) -> None:
     ],
 )
 def test_tables_that_cannot_be_used(x: Any, words: list[str]) -> None:
-    refused(lambda: nb.fit(x, LABEL), *words)
+    refused(lambda: nb.fit(x, LABEL, tune=False), *words)
 
 
 def test_no_rows_at_all() -> None:
-    refused(lambda: nb.fit(np.zeros((0, 2)), []), "no rows", "at least one row")
+    refused(lambda: nb.fit(np.zeros((0, 2)), [], tune=False), "no rows", "at least one row")
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_no_rows_at_all() -> None:
     ],
 )
 def test_columns_absent_or_of_another_type_at_prediction(x: Any, words: list[str]) -> None:
-    model = nb.fit(MAIL, LABEL)
+    model = nb.fit(MAIL, LABEL, tune=False)
     for act in (model.predict, model.posterior, model.log_joint, model.log_odds, model.log_marginal):
         refused(partial(act, x), *words)
 
@@ -192,10 +192,10 @@ def test_columns_absent_or_of_another_type_at_prediction(x: Any, words: list[str
     ],
 )
 def test_priors(prior: Any, words: list[str]) -> None:
-    model = nb.fit(MAIL, LABEL)
-    refused(lambda: nb.fit(MAIL, LABEL, prior=prior), *words)
+    model = nb.fit(MAIL, LABEL, tune=False)
+    refused(lambda: nb.fit(MAIL, LABEL, prior=prior, tune=False), *words)
     refused(lambda: model.with_prior(prior), *words)
-    assert_same_model(model, nb.fit(MAIL, LABEL))
+    assert_same_model(model, nb.fit(MAIL, LABEL, tune=False))
 
 
 @pytest.mark.parametrize("alpha", [-1, NAN, INF, [1.0, -2.0], {"red": -1}, "much", None, True])
@@ -220,7 +220,7 @@ def test_pseudo_counts(alpha: Any) -> None:
     ],
 )
 def test_weights(weight: Any, words: list[str]) -> None:
-    refused(lambda: nb.fit(MAIL, LABEL, weight=weight), *words)
+    refused(lambda: nb.fit(MAIL, LABEL, weight=weight, tune=False), *words)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_weights(weight: Any, words: list[str]) -> None:
     ],
 )
 def test_families_named_wrongly(columns: Any, words: list[str]) -> None:
-    refused(lambda: nb.fit(MAIL, LABEL, columns=columns), *words)
+    refused(lambda: nb.fit(MAIL, LABEL, columns=columns, tune=False), *words)
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_families_named_wrongly(columns: Any, words: list[str]) -> None:
     ],
 )
 def test_decisions(settings: dict[str, Any], words: list[str]) -> None:
-    model = nb.fit(MAIL, ["ham", "spam", "eggs"])
+    model = nb.fit(MAIL, ["ham", "spam", "eggs"], tune=False)
     refused(lambda: model.predict(MAIL, **settings), *words)
     refused(lambda: model.log_odds(MAIL), "3 classes")
 
@@ -272,17 +272,17 @@ def test_decisions(settings: dict[str, Any], words: list[str]) -> None:
     ],
 )
 def test_subtracting_what_was_never_counted(part: Any, label: Any, words: list[str]) -> None:
-    whole, other = nb.fit(MAIL, LABEL), nb.fit(part, label)
+    whole, other = nb.fit(MAIL, LABEL, tune=False), nb.fit(part, label, tune=False)
     refused(lambda: whole - other, *words)
-    assert_same_model(whole, nb.fit(MAIL, LABEL))
-    assert_same_model(other, nb.fit(part, label))
+    assert_same_model(whole, nb.fit(MAIL, LABEL, tune=False))
+    assert_same_model(other, nb.fit(part, label, tune=False))
 
 
 @pytest.mark.parametrize("family", ["Multinomial", "Complement", "Poisson", "Exponential"])
 @pytest.mark.parametrize("rows", [[5], [5, 0]])
 def test_subtracting_more_than_was_counted(family: str, rows: list[int]) -> None:
-    whole = nb.fit({"words": [1, 2, 3]}, ["ham", "ham", "spam"], columns=family)
-    more = nb.fit({"words": rows}, ["ham"] * len(rows), columns=family)
+    whole = nb.fit({"words": [1, 2, 3]}, ["ham", "ham", "spam"], columns=family, tune=False)
+    more = nb.fit({"words": rows}, ["ham"] * len(rows), columns=family, tune=False)
     refused(lambda: whole - more, "'words'", "'ham'", "never counted")
 
 

@@ -103,8 +103,8 @@ def test_rows_of_weight_zero_are_invisible(whole: Rows, ghosts: Rows) -> None:
 def test_inference_by_type_gives_the_same_sum(drawn: tuple[Rows, list[Rows]]) -> None:
     """Without families given, a part may hold nothing but gaps in a column; the others then decide."""
     whole, parts = drawn
-    by_type = functools.reduce(operator.add, (nb.fit(p.x, p.label, weight=p.weight) for p in parts))
-    assert_same_model(by_type, nb.fit(whole.x, whole.label, weight=whole.weight))
+    by_type = functools.reduce(operator.add, (nb.fit(p.x, p.label, weight=p.weight, tune=False) for p in parts))
+    assert_same_model(by_type, nb.fit(whole.x, whole.label, weight=whole.weight, tune=False))
 
 
 @given(parted_rows(), st.randoms(use_true_random=False))
@@ -113,7 +113,9 @@ def test_columns_may_come_in_another_order(drawn: tuple[Rows, list[Rows]], rando
     models = []
     for part in parts:
         names = random.sample(sorted(part.x), len(part.x))
-        models.append(nb.fit({n: part.x[n] for n in names}, part.label, weight=part.weight, columns=part.columns))
+        models.append(
+            nb.fit({n: part.x[n] for n in names}, part.label, weight=part.weight, columns=part.columns, tune=False)
+        )
     summed = functools.reduce(operator.add, models)
     assert_same_model(summed, whole.fit())
     assert_same_scores(summed, whole.fit(), whole.x)
@@ -122,10 +124,10 @@ def test_columns_may_come_in_another_order(drawn: tuple[Rows, list[Rows]], rando
 @pytest.mark.parametrize("family", [nb.Multinomial(), nb.Complement()])
 def test_a_word_that_only_one_part_has(family: nb.Family) -> None:
     """A table of words need not list those that none of its rows has."""
-    one = nb.fit({"sun": [1, 2], "rain": [0, 3]}, ["a", "b"], columns=family)
-    two = nb.fit({"snow": [4], "sun": [1]}, ["b"], columns=family)
+    one = nb.fit({"sun": [1, 2], "rain": [0, 3]}, ["a", "b"], columns=family, tune=False)
+    two = nb.fit({"snow": [4], "sun": [1]}, ["b"], columns=family, tune=False)
     words = {"sun": [1, 2, 1], "rain": [0, 3, 0], "snow": [0, 0, 4]}
-    whole = nb.fit(words, ["a", "b", "b"], columns=family)
+    whole = nb.fit(words, ["a", "b", "b"], columns=family, tune=False)
     assert_same_model(one + two, whole)
     assert_same_scores(one + two, whole, words)
     assert_same_scores(two + one, whole, words)
@@ -134,8 +136,8 @@ def test_a_word_that_only_one_part_has(family: nb.Family) -> None:
 
 
 def test_a_class_and_a_value_that_only_one_part_has() -> None:
-    one = nb.fit({"x": ["u", "v"]}, ["a", "b"])
-    two = nb.fit({"x": ["w"]}, ["c"])
+    one = nb.fit({"x": ["u", "v"]}, ["a", "b"], tune=False)
+    two = nb.fit({"x": ["w"]}, ["c"], tune=False)
     whole = one + two
     assert whole.classes == ("a", "b", "c")
     assert (whole - two).classes == ("a", "b")

@@ -81,7 +81,7 @@ SAME: dict[str, tuple[list[Any], list[Any]]] = {
     ids=[f"{kind} {i}" for kind, (_, others) in SAME.items() for i in range(len(others))],
 )
 def test_columns_in_another_dress(plain: list[Any], dressed: Any) -> None:
-    model = nb.fit({"x": plain}, LABEL)
+    model = nb.fit({"x": plain}, LABEL, tune=False)
     tables: list[Any] = [{"x": dressed}]
     if isinstance(dressed, pl.Series):
         tables.append(pl.DataFrame({"x": dressed}))
@@ -90,14 +90,14 @@ def test_columns_in_another_dress(plain: list[Any], dressed: Any) -> None:
     else:
         tables.append(pd.DataFrame({"x": dressed}))
     for table in tables:
-        assert_same_model(nb.fit(table, LABEL), model)
+        assert_same_model(nb.fit(table, LABEL, tune=False), model)
         np.testing.assert_array_equal(model.log_joint(table), model.log_joint({"x": plain}))
 
 
 def test_whole_numbers_beyond_2_to_53_are_categories_of_their_own() -> None:
     big = 2**60
     for table in ({"id": [big, big + 1, big, big + 1]}, np.array([[big], [big + 1], [big], [big + 1]])):
-        model = nb.fit(table, ["a", "b", "a", "b"], columns=nb.Categorical())
+        model = nb.fit(table, ["a", "b", "a", "b"], columns=nb.Categorical(), tune=False)
         assert model.predict(table).tolist() == ["a", "b", "a", "b"]
         assert model.statistics[0].values == ((big, big + 1),)  # type: ignore[attr-defined]
 
@@ -105,7 +105,7 @@ def test_whole_numbers_beyond_2_to_53_are_categories_of_their_own() -> None:
 @pytest.mark.parametrize("label", [["no", "yes"], [3, 7], [False, True], [0.5, 1.5]])
 def test_labels_keep_their_type(label: list[Any]) -> None:
     for y in (label, np.array(label), pd.Series(label), pl.Series(label), pa.array(label)):
-        model = nb.fit({"x": [1.0, 9.0]}, y)
+        model = nb.fit({"x": [1.0, 9.0]}, y, tune=False)
         assert model.classes == tuple(label)
         assert [type(c) for c in model.classes] == [type(c) for c in label]
         predicted = model.predict({"x": [0.0, 10.0, 9.0]})
@@ -115,19 +115,19 @@ def test_labels_keep_their_type(label: list[Any]) -> None:
 
 def test_the_target_may_be_a_column() -> None:
     x = {"length": [1.0, 2.0, 8.0, 9.0]}
-    named = nb.fit({**x, "kind": LABEL}, "kind")
-    assert_same_model(named, nb.fit(x, LABEL))
+    named = nb.fit({**x, "kind": LABEL}, "kind", tune=False)
+    assert_same_model(named, nb.fit(x, LABEL, tune=False))
     for frame in (pd.DataFrame({**x, "kind": LABEL}), pl.DataFrame({**x, "kind": LABEL})):
-        assert_same_model(nb.fit(frame, "kind"), named)
+        assert_same_model(nb.fit(frame, "kind", tune=False), named)
     assert named.target == "kind"
     assert named.predict({**x, "kind": LABEL}).tolist() == LABEL
 
 
 def test_names_of_any_kind() -> None:
     odd = {"größe": [1.0, 2.0, 8.0, 9.0], "": [1.0, 1.0, 2.0, 3.0], "a=b": ["u", "v", "u", "v"], "名前": [True] * 4}
-    assert nb.fit(odd, LABEL).schema.names == tuple(odd)
+    assert nb.fit(odd, LABEL, tune=False).schema.names == tuple(odd)
     numbered = pd.DataFrame({0: [1.0, 2.0, 8.0, 9.0], ("a", 1): [1.0, 1.0, 2.0, 3.0]})
-    model = nb.fit(numbered, LABEL)
+    model = nb.fit(numbered, LABEL, tune=False)
     assert model.schema.names == ("0", "('a', 1)")
     assert model.predict(numbered).tolist() == LABEL
 
@@ -142,16 +142,16 @@ TABLE: dict[str, list[Any]] = {
 
 @pytest.mark.parametrize("name", TABLE)
 def test_a_column_of_gaps_at_prediction_is_left_out(name: str) -> None:
-    model = nb.fit(TABLE, LABEL)
+    model = nb.fit(TABLE, LABEL, tune=False)
     rest = {other: values for other, values in TABLE.items() if other != name}
     gaps = {**TABLE, name: [None] * 4}
-    np.testing.assert_allclose(model.log_joint(gaps), nb.fit(rest, LABEL).log_joint(rest), rtol=1e-13)
+    np.testing.assert_allclose(model.log_joint(gaps), nb.fit(rest, LABEL, tune=False).log_joint(rest), rtol=1e-13)
     np.testing.assert_allclose(model.log_joint(pd.DataFrame(gaps)), model.log_joint(gaps), rtol=1e-13)
 
 
 @pytest.mark.parametrize("container", [dict, pd.DataFrame, pl.DataFrame, pa.table])
 def test_no_rows_and_one_row(container: Any) -> None:
-    model = nb.fit(container(TABLE), LABEL)
+    model = nb.fit(container(TABLE), LABEL, tune=False)
     none = container(TABLE)[:0] if container is not dict else {name: [] for name in TABLE}
     one = container({name: values[:1] for name, values in TABLE.items()})
     assert model.predict(none).shape == (0,)
@@ -164,7 +164,7 @@ def test_no_rows_and_one_row(container: Any) -> None:
 
 
 def test_no_rows_of_an_array() -> None:
-    model = nb.fit(np.array([[1.0, 2.0], [3.0, 4.0]]), [False, True])
+    model = nb.fit(np.array([[1.0, 2.0], [3.0, 4.0]]), [False, True], tune=False)
     assert model.predict(np.zeros((0, 2))).dtype == np.bool_
     assert model.posterior(np.zeros((0, 2))).shape == (0, 2)
 
@@ -172,7 +172,7 @@ def test_no_rows_of_an_array() -> None:
 def test_input_is_not_changed() -> None:
     x = np.array([[1.0, np.nan], [2.0, 0.0], [3.0, 7.0]])
     frame = pd.DataFrame(x, columns=["x0", "x1"])
-    model = nb.fit(x, [0, 0, 1])
+    model = nb.fit(x, [0, 0, 1], tune=False)
     model.predict(x)
     model.posterior(frame)
     np.testing.assert_array_equal(x, [[1.0, np.nan], [2.0, 0.0], [3.0, 7.0]])

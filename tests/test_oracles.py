@@ -36,7 +36,7 @@ def test_scikit_learn_on_counts(seed: int, alpha: float) -> None:
     ]
     for theirs, family, table in pairs:
         theirs.fit(table, label, sample_weight=weight)
-        ours = nb.fit(table, label, columns=family, weight=weight)
+        ours = nb.fit(table, label, columns=family, weight=weight, tune=False)
         np.testing.assert_allclose(ours.log_joint(table), theirs.predict_joint_log_proba(table), rtol=1e-10)
         np.testing.assert_allclose(ours.posterior(table), theirs.predict_proba(table), rtol=1e-9)
 
@@ -47,7 +47,7 @@ def test_scikit_learn_complement(seed: int, norm: bool) -> None:
     """scikit-learn leaves the class prior out of the complement; ours is a prior like any other."""
     _, x, label = random_data(seed)
     theirs = naive_bayes.ComplementNB(norm=norm).fit(x, label)
-    ours = nb.fit(x, label, columns=nb.Complement(norm=norm))
+    ours = nb.fit(x, label, columns=nb.Complement(norm=norm), tune=False)
     np.testing.assert_allclose(ours.log_joint(x) - ours.log_prior, theirs.predict_joint_log_proba(x), rtol=1e-10)
 
 
@@ -57,13 +57,13 @@ def test_scikit_learn_on_numbers(seed: int) -> None:
     numbers = x + generator.normal(size=x.shape)
     weight = generator.random(60) + 0.1
     theirs = naive_bayes.GaussianNB(var_smoothing=0).fit(numbers, label, sample_weight=weight)
-    ours = nb.fit(numbers, label, columns="gaussian", weight=weight)
+    ours = nb.fit(numbers, label, columns="gaussian", weight=weight, tune=False)
     np.testing.assert_allclose(ours.log_joint(numbers), theirs.predict_joint_log_proba(numbers), rtol=1e-10)
 
 
 def log_likelihood(family: nb.Family, train: Any, ask: Any) -> Any:
     """Of one class, so that the log joint is the log-likelihood."""
-    return nb.fit(train, ["only"] * len(train), columns=family).log_joint(ask)[:, 0]
+    return nb.fit(train, ["only"] * len(train), columns=family, tune=False).log_joint(ask)[:, 0]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

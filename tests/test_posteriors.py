@@ -61,7 +61,7 @@ def test_extreme_numbers(family: nb.Family, train: list[float], ask: list[float]
 
     n = data.draw(st.integers(1, 5))
     label = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
-    model = nb.fit(table(train, n), label, columns=family, n_jobs=1)
+    model = nb.fit(table(train, n), label, columns=family, n_jobs=1, tune=False)
     x = table(ask, 4)
     assert np.isfinite(model.log_joint(x)).all()
     assert_proper(model, x)
@@ -89,19 +89,21 @@ def test_one_class_is_certain(train: Rows) -> None:
 
 @pytest.mark.parametrize("constant", [0.0, -0.0, 7.0, 1e-320, 1e150])
 def test_a_constant_column_says_nothing(constant: float) -> None:
-    model = nb.fit(np.full((6, 1), constant), list("aabbbb"))
+    model = nb.fit(np.full((6, 1), constant), list("aabbbb"), tune=False)
     asked = [[constant], [constant + 1], [1e300], [-1e300]]
     np.testing.assert_allclose(model.posterior(asked), np.tile([1 / 3, 2 / 3], (4, 1)), rtol=1e-12)
 
 
 def test_a_class_without_spread_borrows_it() -> None:
-    model = nb.fit(np.array([[1.0], [1.0], [2.0], [4.0]]), list("aabb"))
+    model = nb.fit(np.array([[1.0], [1.0], [2.0], [4.0]]), list("aabb"), tune=False)
     assert_proper(model, np.array([[1.0], [1.0 + 1e-9], [3.0], [1e9]]))
     assert model.predict([[1.01], [3.0]]).tolist() == ["a", "b"]
 
 
 def test_rows_that_no_class_allows_get_the_prior_and_a_warning() -> None:
-    model = nb.fit({"x": ["u", "v", "v"]}, ["a", "b", "b"], columns=nb.Categorical(alpha=0, values=("u", "v", "w")))
+    model = nb.fit(
+        {"x": ["u", "v", "v"]}, ["a", "b", "b"], columns=nb.Categorical(alpha=0, values=("u", "v", "w")), tune=False
+    )
     with pytest.warns(nb.ImpossibleRowsWarning, match=r"1 of 2 rows are impossible .* Smooth"):
         posterior = model.posterior({"x": ["w", "u"]})
     np.testing.assert_allclose(posterior, [[1 / 3, 2 / 3], [1.0, 0.0]])
@@ -111,7 +113,7 @@ def test_rows_that_no_class_allows_get_the_prior_and_a_warning() -> None:
 
 def test_a_model_that_forgot_every_row_knows_nothing() -> None:
     rows = {"a": [1.0, 2.0, 3.0], "c": ["u", "v", "u"], "w": [True, False, None]}
-    model = nb.fit(rows, ["p", "q", "q"])
+    model = nb.fit(rows, ["p", "q", "q"], tune=False)
     empty = model - model
     assert empty.class_counts.tolist() == [0.0, 0.0]
     np.testing.assert_allclose(empty.posterior(rows), 0.5)

@@ -11,9 +11,10 @@ import numpy as np
 
 from naively import sources
 from naively.errors import InputError, LeftOutWarning
-from naively.model import Model, counting
+from naively.model import Model, counting, threads
 from naively.priors import ClassPrior, PriorLike
 from naively.schema import infer
+from naively.tuning import Sampler, rows_to_look_at, tuned
 
 __all__ = ["fit"]
 
@@ -25,13 +26,15 @@ def fit(
     columns: Any = None,
     prior: PriorLike = "empirical",
     weight: Any = None,
+    tune: bool = True,
     n_jobs: int | None = None,
 ) -> Model:
-    """Count a table and its labels; see `Model` for what can be asked.
+    """Count a table and its labels, and tune what is computed from the counts; see `Model` for what can be asked.
 
     X is an array, a sparse matrix, a frame or a mapping; y its labels, or the name of the column to predict.
     `columns` is one family for all columns, or a mapping from a name or a tuple of names to a family; columns not
-    named get a family by their type. `n_jobs` is the number of threads, by default all cores.
+    named get a family by their type. `tune` chooses smoothing, families and calibration by leave-one-out, so that the
+    probabilities can be trusted; `tune=False` is the textbook. `n_jobs` is the number of threads, by default all cores.
 
     X may also be files (a path, a glob, a folder; see docs/tables.md) or an iterator of batches: y is then the name of
     the column to predict and `weight` that of the weights. They are read once, in a bounded memory; rows without y are
@@ -44,7 +47,7 @@ def fit(
     """
     whole = hasattr(X, "__arrow_c_stream__") and not isinstance(y, str)  # a reader can be taken as one table
     if sources.is_path(X) or (sources.is_stream(X) and not whole):
-        return _fit_stream(X, y, columns, prior, weight, n_jobs)
+        return _fit_stream(X, y, columns, prior, weight, tune, n_jobs)
     table = sources.read(X)
     target = getattr(y, "name", None)
     if isinstance(y, str):
@@ -58,10 +61,21 @@ def fit(
     schema = infer(table, columns)
     model = Model.count(table, label, weights, classes, schema, n_jobs)
     named = target if isinstance(target, str) else "class"
-    return replace(model, prior=ClassPrior.of(prior, classes), target=named)
+    model = replace(model, prior=ClassPrior.of(prior, classes), target=named)
+    return _tuned(model, [sources.Part(table, classes, label, weights)]) if tune else model
 
 
-def _fit_stream(X: Any, target: Any, columns: Any, prior: PriorLike, weight: Any, n_jobs: int | None) -> Model:
+def _tuned(model: Model, parts: Iterable[sources.Part]) -> Model:
+    """The model, tuned on the parts that it was counted from."""
+    sampler = Sampler(rows_to_look_at(model.schema, len(model.classes)))
+    for part in parts:
+        sampler.add(part.table, part.classes, part.label, part.weight)
+    return model.with_tuning(tuned(model, sampler.sample(model.classes), threads(model.n_jobs)))
+
+
+def _fit_stream(
+    X: Any, target: Any, columns: Any, prior: PriorLike, weight: Any, tune: bool, n_jobs: int | None
+) -> Model:
     """Count files or batches; files are read again from the start when a column turns out to be of another type."""
     if not isinstance(target, str) or not (weight is None or isinstance(weight, str)):
         raise InputError("with files or batches, y (and weight) are the names of columns in them.")
@@ -69,7 +83,7 @@ def _fit_stream(X: Any, target: Any, columns: Any, prior: PriorLike, weight: Any
     while True:
         try:
             batches = sources.read_files(X, types) if sources.is_path(X) else X
-            model = _count_parts(sources.parts(batches, target, weight), columns, n_jobs)
+            model = _count_parts(sources.parts(batches, target, weight), columns, tune, n_jobs)
             return replace(model, prior=ClassPrior.of(prior, model.classes), target=target)
         except sources.OtherTypeError as error:
             if X == "-" or types.get(error.column) == error.wider:
@@ -78,12 +92,19 @@ def _fit_stream(X: Any, target: Any, columns: Any, prior: PriorLike, weight: Any
             warnings.warn(f"{error} It was read as {error.wider}.", LeftOutWarning, stacklevel=3)
 
 
-def _count_parts(parts: Iterable[sources.Part], columns: Any, n_jobs: int | None) -> Model:
-    """The sum of the models of all parts; the first decides the schema, but for columns of which it has no value."""
+def _count_parts(parts: Iterable[sources.Part], columns: Any, tune: bool, n_jobs: int | None) -> Model:
+    """The sum of the models of all parts; the first decides the schema, but for columns of which it has no value.
+
+    How many rows are kept for tuning is decided by the first part as well: the classes of later ones are not known.
+    """
     total: Model | None = None
+    sampler: Sampler | None = None
     for part in parts:
         schema, like = (infer(part.table, columns), ()) if total is None else total.schema_for(part.table)
         model = Model.count(part.table, part.label, part.weight, part.classes, schema, n_jobs, like)
         total = model if total is None else total + model
+        if tune:
+            sampler = sampler or Sampler(rows_to_look_at(schema, len(part.classes)))
+            sampler.add(part.table, part.classes, part.label, part.weight)
     assert total is not None  # `parts` refuses data without rows
-    return total
+    return total if sampler is None else total.with_tuning(tuned(total, sampler.sample(total.classes), threads(n_jobs)))

@@ -54,7 +54,7 @@ def counting(
     return table.where(counted), label[counted], weight[counted]
 
 
-def _threads(n_jobs: int | None) -> int:
+def threads(n_jobs: int | None) -> int:
     """The number of threads: all cores that this process may use, unless said otherwise."""
     if n_jobs is None or n_jobs < 0:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -88,7 +88,7 @@ class Model:
         like: Sequence[Statistic] = (),
     ) -> Model:
         """Count a table that has been read and checked; `label` holds positions in `classes`."""
-        statistics = local.count(table, schema, label, weight, len(classes), _threads(n_jobs), like)
+        statistics = local.count(table, schema, label, weight, len(classes), threads(n_jobs), like)
         return cls(schema, classes, ClassWeights.count(None, label, weight, len(classes)), statistics, n_jobs=n_jobs)
 
     def __repr__(self) -> str:
@@ -144,14 +144,14 @@ class Model:
     def _log_joint(self, views: Sequence[local.View], n_rows: int) -> NDArray[np.float64]:
         out = np.empty((n_rows, len(self.classes)))
         out[:] = self.log_prior
-        local.score(self.chosen.schema, views, self.parameters, out, _threads(self.n_jobs))
+        local.score(self.chosen.schema, views, self.parameters, out, threads(self.n_jobs))
         return out
 
     def _scores(self, views: Sequence[local.View], n_rows: int) -> NDArray[np.float64]:
         """log π_c + b_c + the calibrated evidence, (row, class); `views` are of the calibrated schema."""
         out = np.empty((n_rows, len(self.classes)))
         out[:] = self.log_prior + self.calibrated.offset
-        local.score_calibrated(self.calibrated, views, out, _threads(self.n_jobs))
+        local.score_calibrated(self.calibrated, views, out, threads(self.n_jobs))
         return out
 
     def log_posterior(self, X: Any) -> NDArray[np.float64]:
@@ -165,7 +165,7 @@ class Model:
     def _normalised(self, X: Any, kind: int) -> NDArray[np.float64]:
         table = sources.read(X)
         out = self._scores(local.views(table, self.calibrated.schema), table.n_rows)
-        impossible = kernels.normalise(out, self.log_prior, kind, _threads(self.n_jobs))
+        impossible = kernels.normalise(out, self.log_prior, kind, threads(self.n_jobs))
         _warn_impossible(impossible, len(out))
         return out
 
@@ -207,7 +207,7 @@ class Model:
             stop = min(start + step, table.n_rows)
             whole = stop - start == table.n_rows
             joint = self._scores(views if whole else [v.rows(start, stop) for v in views], stop - start)
-            impossible += kernels.best_class(joint, self.log_prior, best[start:stop], _threads(self.n_jobs))
+            impossible += kernels.best_class(joint, self.log_prior, best[start:stop], threads(self.n_jobs))
         _warn_impossible(impossible, table.n_rows)
         return best
 

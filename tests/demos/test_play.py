@@ -18,7 +18,7 @@ ROWS += [{"sky": sky} for sky in SKIES] + [{"wind": wind} for wind in WINDS] + [
 
 @pytest.fixture(scope="module")
 def model() -> naively.Model:
-    return naively.fit(dict(play.DAYS), "play")
+    return naively.fit(dict(play.DAYS), "play", tune=False)
 
 
 def test_there_are_a_dozen_rows() -> None:

@@ -53,7 +53,7 @@ def logs(table: list[list[Fraction]]) -> list[list[object]]:
 @given(st.lists(bits, min_size=1, max_size=30).filter(lambda labels: len(set(labels)) == 2))
 def test_prior_is_the_share_of_spam(labels: list[int]) -> None:
     """(3), (4), (11), (23)."""
-    model = nb.fit(np.zeros((len(labels), 1)), labels, columns=COIN)
+    model = nb.fit(np.zeros((len(labels), 1)), labels, columns=COIN, tune=False)
     phi = Fraction(sum(labels), len(labels))
     oracle.near(np.exp(model.log_prior), [1 - phi, phi], 1e-15 * 4)
 
@@ -64,7 +64,7 @@ def test_prior_is_the_optimum(labels: list[int]) -> None:
     spam, ham = sum(labels), len(labels) - sum(labels)
     phi = Fraction(spam, len(labels))
     assert spam / phi - ham / (1 - phi) == 0
-    model = nb.fit(np.zeros((len(labels), 1)), labels, columns=COIN)
+    model = nb.fit(np.zeros((len(labels), 1)), labels, columns=COIN, tune=False)
     found = Fraction(float(np.exp(model.log_prior[1])))
 
     def likelihood(p: Fraction) -> Fraction:
@@ -77,7 +77,7 @@ def test_prior_is_the_optimum(labels: list[int]) -> None:
 def test_coins(data: Labelled[int]) -> None:
     """(5), (6), (13), (14): the share of the emails of a class that have the word, and its complement."""
     for j in range(data.width):
-        model = nb.fit(np.array(data.column(j)).reshape(-1, 1), data.labels, columns=COIN)
+        model = nb.fit(np.array(data.column(j)).reshape(-1, 1), data.labels, columns=COIN, tune=False)
         found = np.exp(model.log_joint(np.array([[0], [1]])) - model.log_prior)
         for y in (0, 1):
             heads = sum(x & (c == y) for x, c in zip(data.column(j), data.labels, strict=True))
@@ -89,7 +89,7 @@ def test_coins(data: Labelled[int]) -> None:
 def test_coins_are_the_optimum(data: Labelled[int]) -> None:
     """(12): the derivative is zero there; the likelihood is smaller on both sides, or there is no other side."""
     for j in range(data.width):
-        model = nb.fit(np.array(data.column(j)).reshape(-1, 1), data.labels, columns=COIN)
+        model = nb.fit(np.array(data.column(j)).reshape(-1, 1), data.labels, columns=COIN, tune=False)
         found = np.exp(model.log_joint(np.array([[1]])) - model.log_prior)[0]
         for y in (0, 1):
             heads = sum(x & (c == y) for x, c in zip(data.column(j), data.labels, strict=True))
@@ -109,14 +109,14 @@ def test_coins_are_the_optimum(data: Labelled[int]) -> None:
 @given(binary)
 def test_joint_is_prior_times_product(data: Labelled[int]) -> None:
     """(2), (17): what is to be maximised, for new emails."""
-    model = nb.fit(np.array(data.rows), data.labels, columns=COIN)
+    model = nb.fit(np.array(data.rows), data.labels, columns=COIN, tune=False)
     oracle.near_log(model.log_joint(np.array(data.new)), logs(exact_joint(data, data.new)))
 
 
 @given(binary)
 def test_log_likelihood_of_the_training_set(data: Labelled[int]) -> None:
     """(7), (8), (9): the sum over the emails of the log joint at their own class."""
-    model = nb.fit(np.array(data.rows), data.labels, columns=COIN)
+    model = nb.fit(np.array(data.rows), data.labels, columns=COIN, tune=False)
     found = model.log_joint(np.array(data.rows))[np.arange(len(data.rows)), data.labels].sum()
     joint = exact_joint(data, data.rows)
     oracle.near_log(found, oracle.log(own_classes(joint, data.labels)), 1e-11)
@@ -125,7 +125,7 @@ def test_log_likelihood_of_the_training_set(data: Labelled[int]) -> None:
 @given(binary)
 def test_posterior_by_bayes_rule(data: Labelled[int]) -> None:
     """(1), (15); also for emails that are impossible under one class, or under both."""
-    model = nb.fit(np.array(data.rows), data.labels, columns=COIN)
+    model = nb.fit(np.array(data.rows), data.labels, columns=COIN, tune=False)
     prior = list(oracle.class_prior(data.labels).values())
     exact = [oracle.normalised(joint, prior) for joint in exact_joint(data, data.new)]
     oracle.near(model.posterior(np.array(data.new)), exact)
@@ -135,7 +135,7 @@ def test_posterior_by_bayes_rule(data: Labelled[int]) -> None:
 @given(binary)
 def test_class_is_the_argmax(data: Labelled[int]) -> None:
     """(16), (17); where the joint is zero for both classes, the prior decides."""
-    model = nb.fit(np.array(data.rows), data.labels, columns=COIN)
+    model = nb.fit(np.array(data.rows), data.labels, columns=COIN, tune=False)
     prior = list(oracle.class_prior(data.labels).values())
     joint = [row if any(row) else prior for row in exact_joint(data, data.new)]
     oracle.best(model.predict(np.array(data.new)).tolist(), [0, 1], joint)
@@ -144,7 +144,7 @@ def test_class_is_the_argmax(data: Labelled[int]) -> None:
 @given(mail)
 def test_dice(data: Labelled[int]) -> None:
     """(18), (19): each face's share of the words of a class; the last face is what the others leave."""
-    model = nb.fit(np.array(data.rows), data.labels, columns=DIE)
+    model = nb.fit(np.array(data.rows), data.labels, columns=DIE, tune=False)
     found = np.exp(model.log_joint(np.eye(data.width, dtype=int)) - model.log_prior)
     for y in (0, 1):
         exact = oracle.die(data.rows, data.labels, y, [Fraction(0)] * data.width)
@@ -158,14 +158,14 @@ def test_dice(data: Labelled[int]) -> None:
 @given(mail)
 def test_emails_of_several_words(data: Labelled[int]) -> None:
     """(20): one factor for each word of the email, however often it comes."""
-    model = nb.fit(np.array(data.rows), data.labels, columns=DIE)
+    model = nb.fit(np.array(data.rows), data.labels, columns=DIE, tune=False)
     oracle.near_log(model.log_joint(np.array(data.new)), logs(exact_joint_of_rolls(data, data.new)))
 
 
 @given(mail)
 def test_log_likelihood_of_the_rolls(data: Labelled[int]) -> None:
     """(21), (22)."""
-    model = nb.fit(np.array(data.rows), data.labels, columns=DIE)
+    model = nb.fit(np.array(data.rows), data.labels, columns=DIE, tune=False)
     found = model.log_joint(np.array(data.rows))[np.arange(len(data.rows)), data.labels].sum()
     joint = exact_joint_of_rolls(data, data.rows)
     oracle.near_log(found, oracle.log(own_classes(joint, data.labels)), 1e-11)
@@ -174,7 +174,7 @@ def test_log_likelihood_of_the_rolls(data: Labelled[int]) -> None:
 @given(labelled(st.integers(1, 4)))
 def test_dice_are_the_optimum(data: Labelled[int]) -> None:
     """(22): moving a little weight from one face to another makes the training set less likely."""
-    model = nb.fit(np.array(data.rows), data.labels, columns=DIE)
+    model = nb.fit(np.array(data.rows), data.labels, columns=DIE, tune=False)
     found = np.exp(model.log_joint(np.eye(data.width, dtype=int)) - model.log_prior)
     for y in (0, 1):
         words = [sum(column) for column in zip(*data.of(y), strict=True)]
@@ -195,9 +195,9 @@ def test_however_it_is_stored(form: Any, stored: str, coins: Labelled[int], word
         if stored == "sparse":
             patch.setattr(bernoulli, "DENSE", 0)
             patch.setattr(linear_form, "SPARSE_FROM", -1)
-        model = nb.fit(form(np.array(coins.rows)), coins.labels, columns=COIN)
+        model = nb.fit(form(np.array(coins.rows)), coins.labels, columns=COIN, tune=False)
         oracle.near_log(model.log_joint(form(np.array(coins.new))), logs(exact_joint(coins, coins.new)))
-        model = nb.fit(form(np.array(words.rows)), words.labels, columns=DIE)
+        model = nb.fit(form(np.array(words.rows)), words.labels, columns=DIE, tune=False)
         oracle.near_log(model.log_joint(form(np.array(words.new))), logs(exact_joint_of_rolls(words, words.new)))
 
 
@@ -206,7 +206,7 @@ def test_spam_by_hand() -> None:
     words = ["insurance", "running", "alice"]
     spam, ham = [[1, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 0]], [[0, 1, 1], [0, 0, 1]]
     emails = dict(zip(words, np.array(spam + ham).T.tolist(), strict=True))
-    model = nb.fit(emails, ["spam"] * 4 + ["ham"] * 2, columns=COIN)
+    model = nb.fit(emails, ["spam"] * 4 + ["ham"] * 2, columns=COIN, tune=False)
     new = {"insurance": [0, 1], "running": [1, 0], "alice": [1, 0]}
     ham_joint = Fraction(1, 3) * 1 * Fraction(1, 2) * 1
     spam_joint = Fraction(2, 3) * Fraction(1, 4) * Fraction(1, 2) * Fraction(1, 4)

@@ -38,7 +38,7 @@ def one_column(data: Labelled[str], label: int, alpha: Fraction = Fraction(0)) -
 @given(colours)
 def test_target_priors(data: Labelled[str]) -> None:
     """P(y_i) is the fraction of the instances that have the target value; |D_i| / |D|."""
-    model = nb.fit(table(data.rows), data.labels)
+    model = nb.fit(table(data.rows), data.labels, tune=False)
     exact = [Fraction(data.labels.count(c), len(data.labels)) for c in (0, 1, 2)]
     oracle.near(np.exp(model.log_prior), exact, 1e-14)
 
@@ -46,7 +46,7 @@ def test_target_priors(data: Labelled[str]) -> None:
 @given(colours)
 def test_one_distribution_per_attribute(data: Labelled[str]) -> None:
     """θ_jkc = Σ z_jk(x[j]) / |D_c|, K_j values for attribute j; P(a_1 … a_m | y) = ∏ P(a_j | y)."""
-    model = nb.fit(table(data.rows), data.labels, columns=nb.Categorical(alpha=0))
+    model = nb.fit(table(data.rows), data.labels, columns=nb.Categorical(alpha=0), tune=False)
     prior = oracle.class_prior(data.labels)
     theta = [own_columns(data, c) for c in (0, 1, 2)]
     exact = [[oracle.log(prior[c] * oracle.product(row, theta[c])) for c in (0, 1, 2)] for row in data.new]
@@ -56,7 +56,7 @@ def test_one_distribution_per_attribute(data: Labelled[str]) -> None:
 @given(colours)
 def test_single_distribution(data: Labelled[str]) -> None:
     """P(a_j | y_i) = ∏_k θ_k^{z_k(a_j)}, θ_kc = N_kc / N_c, with N_c over all attributes of the instances of c."""
-    model = nb.fit(table(data.rows), data.labels, columns=nb.Categorical(alpha=0, shared=True))
+    model = nb.fit(table(data.rows), data.labels, columns=nb.Categorical(alpha=0, shared=True), tune=False)
     prior = oracle.class_prior(data.labels)
     theta = [[one_column(data, c)] * data.width for c in (0, 1, 2)]
     exact = [[oracle.log(prior[c] * oracle.product(row, theta[c])) for c in (0, 1, 2)] for row in data.new]
@@ -66,7 +66,7 @@ def test_single_distribution(data: Labelled[str]) -> None:
 @given(colours, quarters.filter(bool), st.booleans())
 def test_map_class_is_the_argmax(data: Labelled[str], alpha: Fraction, shared: bool) -> None:
     """y* = argmax P(a_1 … a_m | y) P(y) / P(a_1 … a_m) = argmax ∏ P(a_j | y) P(y)."""
-    model = nb.fit(table(data.rows), data.labels, columns=nb.Categorical(alpha=float(alpha), shared=shared))
+    model = nb.fit(table(data.rows), data.labels, columns=nb.Categorical(alpha=float(alpha), shared=shared), tune=False)
     prior = oracle.class_prior(data.labels)
     theta = [[one_column(data, c, alpha)] * data.width if shared else own_columns(data, c, alpha) for c in (0, 1, 2)]
     joint = [[prior[c] * oracle.product(row, theta[c]) for c in (0, 1, 2)] for row in data.new]
@@ -81,7 +81,7 @@ def test_dirichlet_per_value_and_class(data: Labelled[str], alpha: list[Fraction
     prior_of = {c: dict(zip(values, alpha[3 * c : 3 * c + 3], strict=True)) for c in (0, 1, 2)}
     given_alpha = {c: {v: float(a) for v, a in own.items()} for c, own in prior_of.items()}
     family = nb.Categorical(alpha=given_alpha, values=tuple(values), shared=shared)
-    model = nb.fit(table(data.rows), data.labels, columns=family)
+    model = nb.fit(table(data.rows), data.labels, columns=family, tune=False)
     found = np.exp(model.log_joint(table([(v,) * data.width for v in values])) - model.log_prior)
     for c in (0, 1, 2):
         together = oracle.distribution([v for row in data.of(c) for v in row], prior_of[c])
@@ -94,7 +94,7 @@ def test_dirichlet_mapping_by_value() -> None:
     """One α per value, the same in each class, and one for the values not named."""
     colour = {"colour": ["red", "red", "blue", "blue"]}
     family = nb.Categorical(alpha=nb.Dirichlet({"red": 3.0}, other=0.5), values=("blue", "green", "red"))
-    model = nb.fit(colour, ["a", "a", "a", "b"], columns=family)
+    model = nb.fit(colour, ["a", "a", "a", "b"], columns=family, tune=False)
     found = np.exp(model.log_joint({"colour": ["red", "blue", "green"]}) - model.log_prior)
     oracle.near(found[:, 0], [Fraction(5, 7), Fraction(3, 14), Fraction(1, 14)], 1e-14)
     oracle.near(found[:, 1], [Fraction(3, 5), Fraction(3, 10), Fraction(1, 10)], 1e-14)
@@ -107,7 +107,7 @@ def test_dirichlet_estimate_is_the_posterior_mean(alpha: tuple[Fraction, Fractio
     mean = mp.beta(shape[0] + 1, shape[1]) / mp.beta(*shape)
     values = ["red"] * red + ["blue"] * blue + ["red"]
     family = nb.Categorical(alpha={"red": float(alpha[0]), "blue": float(alpha[1])}, values=("red", "blue"))
-    model = nb.fit({"colour": values}, ["a"] * (red + blue) + ["b"], columns=family)
+    model = nb.fit({"colour": values}, ["a"] * (red + blue) + ["b"], columns=family, tune=False)
     if red + blue:
         oracle.near(np.exp(model.log_joint({"colour": ["red"]}) - model.log_prior)[0, 0], mean, 1e-13)
 
@@ -124,7 +124,7 @@ def bags(documents: list[list[str]]) -> dict[str, list[int]]:
 def test_bag_of_words(documents: list[list[str]], new: list[str]) -> None:
     """θ_kc = Σ_x Σ_j z_k(x[j]) / Σ_x |x|; y* = argmax ∏_j ∏_k θ_ky^{z_k(x[j])} |D_i| / |D|, word by word."""
     labels = [i % 2 for i in range(len(documents))]
-    model = nb.fit(bags(documents), labels, columns=nb.Multinomial(alpha=0))
+    model = nb.fit(bags(documents), labels, columns=nb.Multinomial(alpha=0), tune=False)
     ever = {word for text in documents for word in text}
     joint = []
     for c in (0, 1):
@@ -146,7 +146,7 @@ def test_dirichlet_per_word_and_class(documents: list[list[str]], alpha: list[Fr
     documents = [["sir"], ["sir"], *documents[2:]]
     prior_of = {c: dict(zip(VOCABULARY, alpha[4 * c : 4 * c + 4], strict=True)) for c in (0, 1)}
     given_alpha = {c: {w: float(a) for w, a in own.items()} for c, own in prior_of.items()}
-    model = nb.fit(bags(documents), labels, columns=nb.Multinomial(alpha=given_alpha, unseen="smooth"))
+    model = nb.fit(bags(documents), labels, columns=nb.Multinomial(alpha=given_alpha, unseen="smooth"), tune=False)
     found = np.exp(model.log_joint(bags([[word] for word in VOCABULARY])) - model.log_prior)
     for c in (0, 1):
         words = [w for text, label in zip(documents, labels, strict=True) if label == c for w in text]

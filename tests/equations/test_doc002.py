@@ -31,7 +31,7 @@ def dmultinom(row: tuple[int, ...], theta: dict[int, Fraction]) -> Fraction:
 @given(papers)
 def test_add_one(data: Labelled[int]) -> None:
     """θ_k,j = (Σ_d w_k,d + 1) / (Σ_d N_d + V), V the number of columns."""
-    model = nb.fit(np.array(data.rows), data.labels, columns=nb.Multinomial())
+    model = nb.fit(np.array(data.rows), data.labels, columns=nb.Multinomial(), tune=False)
     found = np.exp(model.log_joint(np.eye(data.width, dtype=int)) - model.log_prior)
     exact = thetas(data)
     for c in data.classes:
@@ -41,7 +41,7 @@ def test_add_one(data: Labelled[int]) -> None:
 @given(labelled(st.integers(1, 4)))
 def test_add_one_is_the_mode_under_dirichlet_2(data: Labelled[int]) -> None:
     """The document's "maximum a posteriori": no neighbour has a larger ∏ θ_k · ∏ θ_k^{N_k}."""
-    model = nb.fit(np.array(data.rows), data.labels, columns=nb.Multinomial())
+    model = nb.fit(np.array(data.rows), data.labels, columns=nb.Multinomial(), tune=False)
     found = np.exp(model.log_joint(np.eye(data.width, dtype=int)) - model.log_prior)
     step = Fraction(1, 10**6)
     for c in data.classes:
@@ -57,7 +57,7 @@ def test_add_one_is_the_mode_under_dirichlet_2(data: Labelled[int]) -> None:
 def test_multinomial_coefficient(data: Labelled[int], coefficient: bool) -> None:
     """p(d | y) with N_d! / ∏ w_k!, as dmultinom gives it, and without."""
     family = nb.Multinomial(coefficient=coefficient, unseen="smooth")
-    model = nb.fit(np.array(data.rows), data.labels, columns=family)
+    model = nb.fit(np.array(data.rows), data.labels, columns=family, tune=False)
     found = model.log_joint(np.array(data.new)) - model.log_prior
     ones = [Fraction(1)] * data.width
     theta = {c: oracle.die(data.rows, data.labels, c, ones, unseen=True) for c in data.classes}
@@ -69,7 +69,7 @@ def test_multinomial_coefficient(data: Labelled[int], coefficient: bool) -> None
 def test_coefficient_of_a_long_paper() -> None:
     """2,000 words: N_d! has 5,700 digits, its logarithm is right in the last ones."""
     rows = [(900, 700, 400), (500, 500, 1000)]
-    model = nb.fit(np.array(rows), ["Hamilton", "Madison"], columns=nb.Multinomial(coefficient=True))
+    model = nb.fit(np.array(rows), ["Hamilton", "Madison"], columns=nb.Multinomial(coefficient=True), tune=False)
     theta = [oracle.die(rows, [0, 1], c, [Fraction(1)] * 3) for c in (0, 1)]
     new = (800, 650, 550)
     exact = [oracle.log(dmultinom(new, theta[c])) for c in (0, 1)]
@@ -79,7 +79,7 @@ def test_coefficient_of_a_long_paper() -> None:
 @given(papers, st.booleans())
 def test_posterior_of_each_paper(data: Labelled[int], coefficient: bool) -> None:
     """p(y | d) = p(d | y) p(y) / Σ_y p(d | y) p(y); the coefficient cancels."""
-    model = nb.fit(np.array(data.rows), data.labels, columns=nb.Multinomial(coefficient=coefficient))
+    model = nb.fit(np.array(data.rows), data.labels, columns=nb.Multinomial(coefficient=coefficient), tune=False)
     prior, theta = oracle.class_prior(data.labels), thetas(data)
     joint = [[prior[c] * dmultinom(row, theta[c]) for c in data.classes] for row in data.new]
     exact = [oracle.normalised(row, list(prior.values())) for row in joint]
@@ -89,7 +89,7 @@ def test_posterior_of_each_paper(data: Labelled[int], coefficient: bool) -> None
 
 def test_prior_of_the_authors() -> None:
     """γ_j = D_j / D: 51 and 14 papers are 0.785 and 0.215, in logs −0.243 and −1.54."""
-    model = nb.fit(np.ones((65, 1)), ["Hamilton"] * 51 + ["Madison"] * 14, columns="multinomial")
+    model = nb.fit(np.ones((65, 1)), ["Hamilton"] * 51 + ["Madison"] * 14, columns="multinomial", tune=False)
     oracle.near(np.exp(model.log_prior), [Fraction(51, 65), Fraction(14, 65)], 1e-15 * 4)
     assert np.exp(model.log_prior).round(3).tolist() == [0.785, 0.215]
     assert model.log_prior.round(3).tolist() == [-0.243, -1.535]
@@ -98,7 +98,7 @@ def test_prior_of_the_authors() -> None:
 def test_workflow() -> None:
     """Train, calculate p(y | x), take the largest: two authors by hand; a word that neither used changes nothing."""
     words = {"upon": [3, 2, 0], "whilst": [0, 1, 2], "while": [0, 0, 0]}
-    model = nb.fit(words, ["Hamilton", "Hamilton", "Madison"], columns=nb.Multinomial())
+    model = nb.fit(words, ["Hamilton", "Hamilton", "Madison"], columns=nb.Multinomial(), tune=False)
     # V = 3 words; Hamilton (5+1)/9, (1+1)/9; Madison (0+1)/5, (2+1)/5
     hamilton = Fraction(2, 3) * Fraction(6, 9) * Fraction(2, 9)
     madison = Fraction(1, 3) * Fraction(1, 5) * Fraction(3, 5)
@@ -111,7 +111,7 @@ def test_workflow() -> None:
 @given(papers)
 def test_bayes_rule_for_j_classes(data: Labelled[int]) -> None:
     """p(y | x) = p(y) ∏_k p(x_k | y) / Σ_j p(y = j) ∏_k p(x_k | y = j), one distribution for each feature."""
-    model = nb.fit(np.array(data.rows), data.labels, columns=nb.Categorical())
+    model = nb.fit(np.array(data.rows), data.labels, columns=nb.Categorical(), tune=False)
     prior = oracle.class_prior(data.labels)
     alphas = [dict.fromkeys(data.column(j), Fraction(1)) for j in range(data.width)]
     theta = {c: oracle.columns(data.rows, data.labels, c, alphas) for c in data.classes}

@@ -28,7 +28,7 @@ def test_nigerian_prince() -> None:
     40 of 100 emails are spam, 30 of them with the phrase; of the others, 3.
     """
     phrase = {"nigerian prince": [True] * 30 + [False] * 10 + [True] * 3 + [False] * 57}
-    model = nb.fit(phrase, ["spam"] * 40 + ["not spam"] * 60, columns=COIN)
+    model = nb.fit(phrase, ["spam"] * 40 + ["not spam"] * 60, columns=COIN, tune=False)
     exact = (Fraction(30, 40) * Fraction(40, 100)) / Fraction(33, 100)
     found = model.posterior({"nigerian prince": [True, False]})
     oracle.near(found, [[1 - exact, exact], [Fraction(57, 67), Fraction(10, 67)]])
@@ -42,7 +42,7 @@ def test_train_and_classify(data: Labelled[int]) -> None:
     """The algorithm: count labels, and values per label; divide; then argmax P(c) ∏ P(x_j | c). C labels, K values."""
     labels = Counter(data.labels)
     cells = Counter((j, x, c) for row, c in zip(data.rows, data.labels, strict=True) for j, x in enumerate(row))
-    model = nb.fit(np.array(data.rows), data.labels, columns=VALUES)
+    model = nb.fit(np.array(data.rows), data.labels, columns=VALUES, tune=False)
     joint = []
     for row in data.new:
         joint.append([Fraction(labels[c], len(data.labels)) for c in data.classes])
@@ -60,10 +60,10 @@ def test_train_and_classify(data: Labelled[int]) -> None:
 @given(many_valued, st.sampled_from([VALUES, nb.Categorical()]))
 def test_rows_sum_to_one(data: Labelled[int], family: nb.Categorical) -> None:
     """Σ_k P(x_j = v_k | y = c) = 1 for every feature and label, and Σ_c P(y = c) = 1."""
-    assert abs(np.exp(nb.fit(np.array(data.rows), data.labels).log_prior).sum() - 1) < 1e-14
+    assert abs(np.exp(nb.fit(np.array(data.rows), data.labels, tune=False).log_prior).sum() - 1) < 1e-14
     for j in range(data.width):
         seen = sorted(set(data.column(j)))
-        model = nb.fit(np.array(data.column(j)).reshape(-1, 1), data.labels, columns=family)
+        model = nb.fit(np.array(data.column(j)).reshape(-1, 1), data.labels, columns=family, tune=False)
         found = np.exp(model.log_joint(np.array(seen).reshape(-1, 1)) - model.log_prior).sum(axis=0)
         np.testing.assert_allclose(found, 1, rtol=1e-14)
 
@@ -74,7 +74,9 @@ def test_a_coin_is_a_feature_of_two_values(data: Labelled[int]) -> None:
     kept = [j for j in range(data.width) if len(set(data.column(j))) == 2]
     if kept:
         rows, new = np.array(data.rows)[:, kept], np.array(data.new)[:, kept]
-        coins, values = (nb.fit(rows, data.labels, columns=family) for family in (nb.Bernoulli(), nb.Categorical()))
+        coins, values = (
+            nb.fit(rows, data.labels, columns=family, tune=False) for family in (nb.Bernoulli(), nb.Categorical())
+        )
         np.testing.assert_allclose(coins.log_joint(new), values.log_joint(new), rtol=1e-12)
 
 
@@ -82,7 +84,7 @@ def test_a_coin_is_a_feature_of_two_values(data: Labelled[int]) -> None:
 def test_zeros_of_maximum_likelihood(family: nb.Family) -> None:
     """Viagra once in spam, Mahalanobis once in the rest: together impossible, exactly, and never NaN."""
     emails = {"viagra": [1, 0, 0, 0, 0], "maha": [0, 0, 1, 0, 0]}
-    model = nb.fit(emails, ["spam"] * 2 + ["ham"] * 3, columns=family)
+    model = nb.fit(emails, ["spam"] * 2 + ["ham"] * 3, columns=family, tune=False)
     both, one = {"viagra": [1], "maha": [1]}, {"viagra": [1], "maha": [0]}
     assert model.log_joint(both).tolist() == [[-np.inf, -np.inf]]
     assert model.log_marginal(both).tolist() == [-np.inf]
@@ -105,7 +107,7 @@ def test_zeros_of_maximum_likelihood(family: nb.Family) -> None:
 def test_smoothed_zeros() -> None:
     """The same emails after Laplace: P(viagra | spam) = 2/4 and P(maha | spam) = 1/4, of the rest 1/5 and 2/5."""
     emails = {"viagra": [1, 0, 0, 0, 0], "maha": [0, 0, 1, 0, 0]}
-    model = nb.fit(emails, ["spam"] * 2 + ["ham"] * 3, columns=nb.Bernoulli())
+    model = nb.fit(emails, ["spam"] * 2 + ["ham"] * 3, columns=nb.Bernoulli(), tune=False)
     spam, ham = Fraction(2, 5) * Fraction(2, 4) * Fraction(1, 4), Fraction(3, 5) * Fraction(1, 5) * Fraction(2, 5)
     found = model.posterior({"viagra": [1], "maha": [1]})
     oracle.near(found, [[ham / (spam + ham), spam / (spam + ham)]])
@@ -115,7 +117,7 @@ def test_smoothed_zeros() -> None:
 def test_laplace_for_two_outcomes(ones: int, zeros: int) -> None:
     """P(z = 1) = (#(z = 1) + 1) / ([#(z = 0) + 1] + [#(z = 1) + 1])."""
     z = np.array([1] * ones + [0] * zeros + [1, 0]).reshape(-1, 1)
-    model = nb.fit(z, ["counted"] * (ones + zeros) + ["other"] * 2, columns=nb.Bernoulli())
+    model = nb.fit(z, ["counted"] * (ones + zeros) + ["other"] * 2, columns=nb.Bernoulli(), tune=False)
     found = np.exp(model.log_joint(np.array([[1], [0]])) - model.log_prior)[:, 0]
     if ones + zeros:
         whole = ones + zeros + 2
@@ -127,7 +129,7 @@ def test_laplace_for_k_outcomes(seen: list[int]) -> None:
     """P(z = v_k) = (#(z = v_k) + 1) / (Σ_m #(z = v_m) + K), also of outcomes that never came."""
     names = [f"v{k}" for k in range(len(seen))]
     z = [name for name, n in zip(names, seen, strict=True) for _ in range(n)]
-    model = nb.fit({"z": z}, ["counted"] * len(z), columns=nb.Categorical(values=tuple(names)))
+    model = nb.fit({"z": z}, ["counted"] * len(z), columns=nb.Categorical(values=tuple(names)), tune=False)
     exact = [Fraction(n + 1, sum(seen) + len(seen)) for n in seen]
     oracle.near(np.exp(model.log_joint({"z": names}))[:, 0], exact, 1e-14)
 
@@ -137,7 +139,7 @@ def test_smoothed_converges_to_maximum_likelihood() -> None:
     z, label = np.array([[1], [1], [1], [0]]), ["a"] * 4
     distance = []
     for n in (1, 10, 100, 10_000):
-        model = nb.fit(z, label, columns=nb.Bernoulli(), weight=[float(n)] * 4)
+        model = nb.fit(z, label, columns=nb.Bernoulli(), weight=[float(n)] * 4, tune=False)
         found = np.exp(model.log_joint(np.array([[1]])))[0, 0]
         oracle.near(found, [Fraction(3 * n + 1, 4 * n + 2)], 1e-14)
         distance.append(abs(found - 0.75))
@@ -170,7 +172,7 @@ def birds() -> nb.Model:
         ("wings", "legs"): nb.Multinomial(alpha=0),
         "weight": nb.Gaussian(),
     }
-    return nb.fit(animals, kinds, columns=families, prior={"bird": 0.25, "mammal": 0.75})
+    return nb.fit(animals, kinds, columns=families, prior={"bird": 0.25, "mammal": 0.75}, tune=False)
 
 
 def test_generated_examples_follow_the_model() -> None:
@@ -217,6 +219,6 @@ def test_generated_examples_are_classified_and_teach_the_same_model() -> None:
     columns = {
         tuple(block.names) if block.family.joint else block.names[0]: block.family for block in model.schema.blocks
     }
-    again = nb.fit(drawn, "class", columns=columns)
+    again = nb.fit(drawn, "class", columns=columns, tune=False)
     assert np.abs(again.log_prior - model.log_prior).max() < 0.05
     assert np.abs(again.parameters[-1].mean - model.parameters[-1].mean).max() < 0.3

@@ -26,7 +26,11 @@ def smoothed(data: Labelled[int], alpha: Fraction) -> tuple[nb.Model, list[list[
     for k in (0, 1):
         ones = [sum(column) for column in zip(*data.of(k), strict=True)]
         theta.append([(n + alpha) / (data.labels.count(k) + data.width * alpha) for n in ones])
-    return nb.fit(np.array(data.rows), data.labels, columns=family), theta, Fraction(sum(data.labels), len(data.labels))
+    return (
+        nb.fit(np.array(data.rows), data.labels, columns=family, tune=False),
+        theta,
+        Fraction(sum(data.labels), len(data.labels)),
+    )
 
 
 def odds_of(row: tuple[int, ...], theta: list[list[Fraction]], prior: Fraction) -> tuple[Fraction, Fraction]:
@@ -64,7 +68,7 @@ def test_more_than_half(data: Labelled[int], alpha: Fraction) -> None:
 def test_spelling_errors() -> None:
     """(5.3), (5.5): likelier in spam than elsewhere, by estimates that need not add up to 1."""
     errors = np.array([[1], [1], [0], [1], [0], [0], [0]])
-    model = nb.fit(errors, [1, 1, 1, 0, 0, 0, 0], columns=MLE)
+    model = nb.fit(errors, [1, 1, 1, 0, 0, 0, 0], columns=MLE, tune=False)
     ham, spam = np.exp(model.log_joint(np.array([[1]])) - model.log_prior)[0].tolist()
     oracle.near([ham, spam], [Fraction(1, 4), Fraction(2, 3)])
     assert spam > ham
@@ -75,7 +79,7 @@ def test_spelling_errors() -> None:
 def test_class_prior_of_another_mailbox(share: Fraction) -> None:
     """(5.9): the same features in an inbox with 1 % of spam, and in one with 50 %."""
     traits = np.array([[1, 1], [1, 0], [1, 1], [0, 1], [0, 0], [1, 0], [0, 0], [0, 0]])
-    model = nb.fit(traits, ["spam"] * 3 + ["ham"] * 5, columns="bernoulli")
+    model = nb.fit(traits, ["spam"] * 3 + ["ham"] * 5, columns="bernoulli", tune=False)
     there = model.with_prior({"spam": float(share), "ham": float(1 - share)})
     theta = [[Fraction(2, 7), Fraction(2, 7)], [Fraction(4, 5), Fraction(3, 5)]]
     top, bottom = odds_of((1, 1), theta, share)
@@ -101,7 +105,7 @@ def test_odds(data: Labelled[int], alpha: Fraction) -> None:
 @given(binary)
 def test_likelihood_of_the_training_set(data: Labelled[int]) -> None:
     """(5.14), (5.15), (5.16), (5.17): ∏ P(y | x) · ∏ P(x) = ∏ P(y) ∏ P(x[j] | y), in logs."""
-    model, rows = nb.fit(np.array(data.rows), data.labels, columns=MLE), np.array(data.rows)
+    model, rows = nb.fit(np.array(data.rows), data.labels, columns=MLE, tune=False), np.array(data.rows)
     own = (np.arange(len(rows)), data.labels)
     joint = Fraction(1)
     prior = oracle.class_prior(data.labels)
@@ -115,10 +119,10 @@ def test_likelihood_of_the_training_set(data: Labelled[int]) -> None:
 @given(binary)
 def test_maximum_likelihood(data: Labelled[int]) -> None:
     """(5.18), (5.19), (5.20), (5.21): proportions, where the derivative of the log-likelihood is zero."""
-    model = nb.fit(np.array(data.rows), data.labels, columns=MLE)
+    model = nb.fit(np.array(data.rows), data.labels, columns=MLE, tune=False)
     oracle.near(np.exp(model.log_prior[1]), Fraction(sum(data.labels), len(data.labels)), 1e-14)
     for j in range(data.width):
-        alone = nb.fit(np.array(data.column(j)).reshape(-1, 1), data.labels, columns=MLE)
+        alone = nb.fit(np.array(data.column(j)).reshape(-1, 1), data.labels, columns=MLE, tune=False)
         found = np.exp(alone.log_joint(np.array([[1]])) - alone.log_prior)[0]
         for k in (0, 1):
             ones, n = sum(row[j] for row in data.of(k)), data.labels.count(k)
@@ -133,7 +137,7 @@ def test_smoothing_by_features(data: Labelled[int], alpha: Fraction) -> None:
     _, theta, _ = smoothed(data, alpha)
     family = nb.Bernoulli(a=float(alpha), b=float((data.width - 1) * alpha))
     for j in range(data.width):
-        model = nb.fit(np.array(data.column(j)).reshape(-1, 1), data.labels, columns=family)
+        model = nb.fit(np.array(data.column(j)).reshape(-1, 1), data.labels, columns=family, tune=False)
         found = np.exp(model.log_joint(np.array([[1]])) - model.log_prior)[0]
         oracle.near(found, [theta[0][j], theta[1][j]], 1e-14)
 
@@ -142,7 +146,7 @@ def test_smoothing_by_features(data: Labelled[int], alpha: Fraction) -> None:
 def test_smoothing_by_a_beta_prior(data: Labelled[int], a: Fraction, b: Fraction) -> None:
     """The common form, (n + α) / (N + 2α), is Beta(α, α); any a and b will do."""
     for one, other in ((a, b), (a, a)):
-        model = nb.fit(np.array(data.rows), data.labels, columns=nb.Bernoulli(a=float(one), b=float(other)))
+        model = nb.fit(np.array(data.rows), data.labels, columns=nb.Bernoulli(a=float(one), b=float(other)), tune=False)
         prior = oracle.class_prior(data.labels)
         theta = [oracle.coins(data.rows, data.labels, y, one, other) for y in (0, 1)]
         exact = [[oracle.log(prior[y] * oracle.product(row, theta[y])) for y in (0, 1)] for row in data.new]
@@ -164,7 +168,7 @@ def test_threshold_on_the_odds(data: Labelled[int], alpha: Fraction, gamma: Frac
 
 def test_a_tie_goes_against() -> None:
     """(5.2), (5.26): odds that are exactly γ are not above it, whichever class is asked about."""
-    model = nb.fit(np.array([[1], [0], [1], [0]]), [0, 0, 1, 1], columns="bernoulli")
+    model = nb.fit(np.array([[1], [0], [1], [0]]), [0, 0, 1, 1], columns="bernoulli", tune=False)
     new = np.array([[0], [1]])
     assert model.log_odds(new).tolist() == [0.0, 0.0]
     assert model.predict(new).tolist() == [0, 0]
@@ -193,7 +197,7 @@ def test_log_odds_do_not_underflow() -> None:
     """(5.27) with 5,000 features: the products are below any float, the log-odds are not."""
     m = 5000
     rows = np.array([[1] * m, [1, 0] * (m // 2), [0] * m, [0, 0, 0, 1] * (m // 4)])
-    model = nb.fit(rows, [1, 1, 0, 0], columns="bernoulli")
+    model = nb.fit(rows, [1, 1, 0, 0], columns="bernoulli", tune=False)
     new = np.array([[1, 0, 0, 0] * (m // 4), [0, 1, 1, 0] * (m // 4)])
     assert (np.exp(model.log_joint(new)) == 0).all()
     # θ̂ = 3/4 at even and 1/2 at odd places in spam; 1/4 but for every fourth place, 1/2, in the rest

@@ -37,7 +37,7 @@ def exact_log_joint(data: Labelled[float], rows: list[tuple[float, ...]]) -> lis
 def test_mean_and_variance(data: Labelled[float], offset: float) -> None:
     """(5.35), (5.36): of numbers that may lie far from zero; σ̂² is what is kept."""
     rows = [tuple(x + offset for x in row) for row in data.rows]
-    model = nb.fit(np.array(rows), data.labels, columns=EXACT)
+    model = nb.fit(np.array(rows), data.labels, columns=EXACT, tune=False)
     moved = Labelled(rows, data.labels, [])
     for c in (0, 1):
         exact = moments(moved, c)
@@ -48,14 +48,14 @@ def test_mean_and_variance(data: Labelled[float], offset: float) -> None:
 @given(spread)
 def test_gaussian_density(data: Labelled[float]) -> None:
     """(5.32): exp(−(x − μ)² / 2σ²) / √(2π)σ, times the other features and the prior, in logs."""
-    model = nb.fit(np.array(data.rows), data.labels, columns=EXACT)
+    model = nb.fit(np.array(data.rows), data.labels, columns=EXACT, tune=False)
     oracle.near_log(model.log_joint(np.array(data.new)), exact_log_joint(data, data.new), 1e-10)
 
 
 @given(spread)
 def test_gaussian_log_likelihood(data: Labelled[float]) -> None:
     """(5.33), and (5.34) with the logarithm that it lacks."""
-    model = nb.fit(np.array(data.rows), data.labels, columns=EXACT)
+    model = nb.fit(np.array(data.rows), data.labels, columns=EXACT, tune=False)
     found = model.log_joint(np.array(data.rows))[np.arange(len(data.rows)), data.labels].sum()
     exact = exact_log_joint(data, data.rows)
     oracle.near_log(found, sum(row[y] for row, y in zip(exact, data.labels, strict=True)), 1e-10)
@@ -64,7 +64,7 @@ def test_gaussian_log_likelihood(data: Labelled[float]) -> None:
 @given(spread)
 def test_gaussian_estimate_is_the_optimum(data: Labelled[float]) -> None:
     """(5.33)–(5.36): the log-likelihood falls when the mean or the variance moves, to either side."""
-    fitted = nb.fit(np.array(data.rows), data.labels, columns=EXACT).parameters[0]
+    fitted = nb.fit(np.array(data.rows), data.labels, columns=EXACT, tune=False).parameters[0]
     for c in (0, 1):
         for j, column in enumerate(zip(*data.of(c), strict=True)):
             mean, variance = Fraction(float(fitted.mean[c, j])), Fraction(float(fitted.variance[c, j]))
@@ -81,7 +81,7 @@ def test_gaussian_estimate_is_the_optimum(data: Labelled[float]) -> None:
 
 def test_gaussian_by_hand() -> None:
     """μ = 2 and 12, σ² = 2/3 and 4, at x = 5; far away, where the densities underflow, in logs."""
-    model = nb.fit(np.array([[1.0], [2.0], [3.0], [10.0], [14.0]]), [0, 0, 0, 1, 1])
+    model = nb.fit(np.array([[1.0], [2.0], [3.0], [10.0], [14.0]]), [0, 0, 0, 1, 1], tune=False)
     of = {0: (Fraction(2), Fraction(2, 3)), 1: (Fraction(12), Fraction(4))}
     prior = (Fraction(3, 5), Fraction(2, 5))
     exact = [[oracle.log(prior[c]) + oracle.gaussian(x, *of[c]) for c in (0, 1)] for x in (5.0, 1e4, -1e9)]
@@ -112,8 +112,10 @@ def test_mixed_features(rows: list[Row], new: list[Row], alpha: Fraction) -> Non
         "colour": nb.Categorical(alpha=smooth),
         ("dear", "sir"): nb.Multinomial(alpha=smooth, coefficient=True),
     }
-    model = nb.fit(table(rows), labels, columns=families)
-    without = nb.fit(table(rows), labels, columns={**families, ("dear", "sir"): nb.Multinomial(alpha=smooth)})
+    model = nb.fit(table(rows), labels, columns=families, tune=False)
+    without = nb.fit(
+        table(rows), labels, columns={**families, ("dear", "sir"): nb.Multinomial(alpha=smooth)}, tune=False
+    )
     prior, words, exact = oracle.class_prior(labels), [row[3:] for row in rows], []
     for c in (0, 1):
         own = [row for row, label in zip(rows, labels, strict=True) if label == c]
@@ -132,7 +134,7 @@ def test_mixed_features(rows: list[Row], new: list[Row], alpha: Fraction) -> Non
 def test_many_classes(data: Labelled[int], alpha: Fraction) -> None:
     """(5.37), (5.38), (5.39); (5.38) is the log joint, and log P(y = k | x) once log P(x) is taken from it."""
     family = nb.Bernoulli(a=float(alpha), b=float(alpha))
-    model, new = nb.fit(np.array(data.rows), data.labels, columns=family), np.array(data.new)
+    model, new = nb.fit(np.array(data.rows), data.labels, columns=family, tune=False), np.array(data.new)
     prior = oracle.class_prior(data.labels)
     oracle.near(np.exp(model.log_prior), list(prior.values()), 1e-14)
     theta = {k: oracle.coins(data.rows, data.labels, k, alpha, alpha) for k in data.classes}
@@ -147,7 +149,7 @@ def test_many_classes(data: Labelled[int], alpha: Fraction) -> None:
 def test_odds_among_many_classes(data: Labelled[int], alpha: Fraction, of: int) -> None:
     """(5.23) with more classes: one against another, and one against all others together; (5.28)–(5.30) for a pair."""
     family = nb.Bernoulli(a=float(alpha), b=float(alpha))
-    model, new = nb.fit(np.array(data.rows), data.labels, columns=family), np.array(data.new)
+    model, new = nb.fit(np.array(data.rows), data.labels, columns=family, tune=False), np.array(data.new)
     prior = oracle.class_prior(data.labels)
     theta = {k: oracle.coins(data.rows, data.labels, k, alpha, alpha) for k in data.classes}
     joint = [[prior[k] * oracle.product(row, theta[k]) for k in data.classes] for row in data.new]

@@ -25,14 +25,14 @@ LABEL = np.random.default_rng(6).integers(0, 3, 120)
 NUMBERS = np.random.default_rng(7).normal(size=(120, 4)) + LABEL[:, None]
 
 CASES: list[tuple[Any, NDArray[Any]]] = [
-    (naively.NaiveBayes(), NUMBERS),
+    (naively.NaiveBayes(tune=False), NUMBERS),
     (naively.GaussianNB(), NUMBERS),
     (naively.GaussianNB(), NUMBERS.astype(np.float32)),
     (naively.MultinomialNB(alpha=0.5), COUNTS),
     (naively.ComplementNB(norm=True), COUNTS),
     (naively.BernoulliNB(), COUNTS),
     (naively.CategoricalNB(), COUNTS),
-    (naively.NaiveBayes(naively.Categorical()), COUNTS),
+    (naively.NaiveBayes(naively.Categorical(), tune=False), COUNTS),
 ]
 IDS = [f"{type(estimator).__name__}-{x.dtype}" for estimator, x in CASES]
 
@@ -88,7 +88,7 @@ def test_joblib(backend: str) -> None:
 
 def _fit_and_score(seed: int) -> float:
     rows = np.random.default_rng(seed).permutation(len(NUMBERS))
-    return float(naively.NaiveBayes().fit(NUMBERS[rows[:80]], LABEL[rows[:80]]).score(NUMBERS, LABEL))
+    return float(naively.NaiveBayes(tune=False).fit(NUMBERS[rows[:80]], LABEL[rows[:80]]).score(NUMBERS, LABEL))
 
 
 def test_pipeline_and_grid_search() -> None:
@@ -97,7 +97,7 @@ def test_pipeline_and_grid_search() -> None:
     pipeline = make_pipeline(CountVectorizer(), naively.MultinomialNB())
     search = GridSearchCV(pipeline, {"multinomialnb__alpha": [0.1, 1.0]}, cv=3).fit(mail, label)
     assert search.predict(["cheap cheap pills"])[0] == "spam"
-    assert cross_val_score(naively.NaiveBayes(), NUMBERS, LABEL, cv=3).mean() > 0.5
+    assert cross_val_score(naively.NaiveBayes(tune=False), NUMBERS, LABEL, cv=3).mean() > 0.5
 
 
 def test_calibrated_classifier() -> None:
@@ -108,7 +108,7 @@ def test_calibrated_classifier() -> None:
 def test_any_frame_in_labels_out_in_their_own_type() -> None:
     frame = pd.DataFrame({"size": [1.0, 2.0, None, 9.0], "colour": ["red", None, "blue", "blue"]})
     for labels in (["a", "a", "b", "b"], np.array([3, 3, 7, 7]), np.array([False, False, True, True])):
-        fitted = naively.NaiveBayes().fit(frame, labels)
+        fitted = naively.NaiveBayes(tune=False).fit(frame, labels)
         predicted = fitted.predict(frame)
         assert predicted.dtype == np.asarray(labels).dtype
         assert list(fitted.feature_names_in_) == ["size", "colour"]
@@ -116,7 +116,7 @@ def test_any_frame_in_labels_out_in_their_own_type() -> None:
 
 
 def test_new_classes_and_categories_are_welcome() -> None:
-    nb = naively.NaiveBayes()
+    nb = naively.NaiveBayes(tune=False)
     nb.partial_fit(pd.DataFrame({"c": ["x", "y"]}), ["a", "b"])
     nb.partial_fit(pd.DataFrame({"c": ["z"]}), ["new"])
     assert nb.classes_.tolist() == ["a", "b", "new"]
@@ -148,7 +148,7 @@ def test_sparse_equals_dense() -> None:
 
 
 def test_html_representation_names_the_parameters() -> None:
-    assert "columns" in naively.NaiveBayes(naively.Gaussian())._repr_html_()
+    assert "columns" in naively.NaiveBayes(naively.Gaussian(), tune=False)._repr_html_()
 
 
 @pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB", "BernoulliNB", "CategoricalNB", "GaussianNB"])

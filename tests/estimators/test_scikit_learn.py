@@ -14,6 +14,7 @@ import naively
 
 ESTIMATORS = [
     naively.NaiveBayes(),
+    naively.NaiveBayes(tune=False),
     naively.BernoulliNB(),
     naively.CategoricalNB(),
     naively.ComplementNB(),

@@ -20,7 +20,7 @@ EVIL = "<script>alert(1)</script>"
 @pytest.fixture
 def weather() -> nb.Model:
     table = {"sky": ["sun", "sun", "rain", "rain", None], "wind": [1.0, 2, 30, 31, 3]}
-    return nb.fit(table, ["yes", "yes", "no", "no", "yes"], columns={"wind": nb.Gaussian()})
+    return nb.fit(table, ["yes", "yes", "no", "no", "yes"], columns={"wind": nb.Gaussian()}, tune=False)
 
 
 def test_a_value_by_hand(weather: nb.Model) -> None:
@@ -46,7 +46,7 @@ def test_values_never_seen_and_classes_asked_for(weather: nb.Model) -> None:
 
 
 def test_words_by_hand() -> None:
-    model = nb.fit(["cheap pills cheap", "lunch at noon"], ["spam", "ham"])
+    model = nb.fit(["cheap pills cheap", "lunch at noon"], ["spam", "ham"], tune=False)
     found = model.explain(["Cheap cheap lunch, friend"], of="spam")[0]
     lines = {line.value: line for line in found.contributions}
     assert lines["cheap"].count == 2
@@ -59,7 +59,7 @@ def test_words_by_hand() -> None:
 
 def test_impossible_lines() -> None:
     table = {"sky": ["sun", "rain", "fog"], "sea": ["calm", "calm", "rough"]}
-    model = nb.fit(table, ["a", "b", "c"], columns=nb.Categorical(alpha=0))
+    model = nb.fit(table, ["a", "b", "c"], columns=nb.Categorical(alpha=0), tune=False)
     one = model.explain({"sky": ["sun"], "sea": ["calm"]}, of="a", against="b")[0]
     assert one.total == math.inf
     assert [line.note for line in one.contributions] == ["impossible under b", ""]
@@ -71,14 +71,14 @@ def test_impossible_lines() -> None:
 
 def test_a_bin_is_an_interval() -> None:
     age = np.concatenate([np.arange(20.0, 40), np.arange(50.0, 70)])
-    model = nb.fit({"age": age}, [0] * 20 + [1] * 20, columns=nb.Numeric())
+    model = nb.fit({"age": age}, [0] * 20 + [1] * 20, columns=nb.Numeric(), tune=False)
     (line,) = model.explain({"age": [55.0]})[0].contributions
     assert line.shown == "55 (44.5 and more)"
     assert (line.of, line.against) == ({"count": 20.0, "all": 20.0}, {"count": 0.0, "all": 20.0})
 
 
 def test_top_cuts_and_the_rest_is_one_line() -> None:
-    model = nb.fit(np.eye(6, dtype=int).repeat(2, axis=0), [0, 1] * 6, columns=nb.Bernoulli())
+    model = nb.fit(np.eye(6, dtype=int).repeat(2, axis=0), [0, 1] * 6, columns=nb.Bernoulli(), tune=False)
     row = np.ones((1, 6), dtype=int)
     whole, cut = model.explain(row)[0], model.explain(row, top=2)[0]
     assert len(cut.contributions) == 2
@@ -95,13 +95,16 @@ def test_plain_data(weather: nb.Model) -> None:
     table = found.to_arrow()
     assert table.num_rows == 2
     assert table["log_odds"].to_pylist() == [line.log_odds for line in found.contributions]
-    none = nb.fit({"sky": ["a", "b"]}, [0, 1]).explain({"sky": ["a"]}, top=0)[0]
+    none = nb.fit({"sky": ["a", "b"]}, [0, 1], tune=False).explain({"sky": ["a"]}, top=0)[0]
     assert none.to_arrow().num_rows == 0
 
 
 def test_everything_is_escaped() -> None:
     model = nb.fit(
-        {EVIL: [EVIL, "b"], "text": [f"{EVIL} one two", "three"]}, [EVIL, "&amp;"], columns={"text": nb.Text()}
+        {EVIL: [EVIL, "b"], "text": [f"{EVIL} one two", "three"]},
+        [EVIL, "&amp;"],
+        columns={"text": nb.Text()},
+        tune=False,
     )
     page = model.explain({EVIL: [EVIL], "text": [f"{EVIL} one"]})[0]._repr_html_()
     assert "<script" not in page
@@ -110,7 +113,7 @@ def test_everything_is_escaped() -> None:
 
 
 def test_markup_of_the_terminal_is_shown_as_it_is() -> None:
-    model = nb.fit({"[bold]c[/]": ["[red]x[/red]", "b\x1b[31m"]}, ["[i]a", "z"])
+    model = nb.fit({"[bold]c[/]": ["[red]x[/red]", "b\x1b[31m"]}, ["[i]a", "z"], tune=False)
     told = str(model.explain({"[bold]c[/]": ["[red]x[/red]"]})[0])
     assert "[bold]c[/]" in told
     assert "[red]x[/red]" in told
@@ -129,7 +132,7 @@ def test_one_change_that_turns(weather: nb.Model) -> None:
 
 def test_the_fewest_words_are_left_out() -> None:
     texts = ["free cash now", "free cash prize", "free prize", "lunch at noon", "see you at noon", "meeting now"]
-    model = nb.fit(texts, ["spam"] * 3 + ["ham"] * 3)
+    model = nb.fit(texts, ["spam"] * 3 + ["ham"] * 3, tune=False)
     found = model.explain(["Free cash at noon, free prize!"])[0]
     assert found.answer == "spam"
     assert found.turn is not None
@@ -170,4 +173,4 @@ def test_wrong_arguments(weather: nb.Model, arguments: dict[str, Any], message: 
 
 def test_one_class_has_nothing_to_compare() -> None:
     with pytest.raises(nb.InputError, match="compares two classes"):
-        nb.fit({"a": [1.0, 2.0]}, ["x", "x"]).explain({"a": [1.0]})
+        nb.fit({"a": [1.0, 2.0]}, ["x", "x"], tune=False).explain({"a": [1.0]})

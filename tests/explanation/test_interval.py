@@ -38,7 +38,7 @@ def test_a_certain_share_has_no_spread_and_an_improper_one_is_not_told() -> None
 def test_more_data_narrows_the_interval() -> None:
     widths = []
     for n in (10, 1000):
-        model = nb.fit({"sky": ["sun", "sun", "rain", "rain", "sun"] * n}, ["a", "a", "a", "b", "b"] * n)
+        model = nb.fit({"sky": ["sun", "sun", "rain", "rain", "sun"] * n}, ["a", "a", "a", "b", "b"] * n, tune=False)
         (line,) = model.explain({"sky": ["sun"]}, of="a")[0].contributions
         assert line.low is not None
         assert line.high is not None
@@ -56,7 +56,7 @@ def test_gaussian_spread_is_that_of_refitted_samples() -> None:
     said = []
     for _ in range(2000):
         x = np.concatenate([generator.normal(0, 1, n), generator.normal(1, 2, n)])[:, None]
-        model = nb.fit(x, label, columns=family, n_jobs=1)
+        model = nb.fit(x, label, columns=family, n_jobs=1, tune=False)
         joint = model.log_joint(np.array([[1.5]]))[0]
         said.append(joint[0] - joint[1])
     (line,) = model.explain(np.array([[1.5]]), of=0, changes=False)[0].contributions

@@ -93,7 +93,7 @@ def test_probabilities_of_zero(drawn: Rows, seed: int) -> None:
 )
 def test_texts(drawn: list[tuple[str | None, str]], family: nb.Text, data: st.DataObject) -> None:
     texts, labels = [text for text, _ in drawn], [label for _, label in drawn]
-    model = nb.fit({"text": texts}, labels, columns={"text": family}).with_classes(["a", "b"])
+    model = nb.fit({"text": texts}, labels, columns={"text": family}, tune=False).with_classes(["a", "b"])
     asked = {"text": [*data.draw(st.lists(st.none() | words, min_size=1, max_size=4)), "never to be seen"]}
     explained = quiet(lambda: model.explain(asked))
     assert_sum(model, asked, explained)
@@ -110,7 +110,7 @@ def test_a_wide_block_of_coins_from_a_sparse_matrix() -> None:
     x = (random_array((40, 3000), density=0.01, rng=generator) > 0).astype(np.int64).tocsr()
     label = generator.integers(0, 3, 40)
     for family in (nb.Bernoulli(), nb.Multinomial(), nb.Complement(), nb.Bernoulli(a=0, b=0)):
-        model = nb.fit(x, label, columns=family)
+        model = nb.fit(x, label, columns=family, tune=False)
         explained = model.explain(x[:4])
         assert_sum(model, x[:4], explained)
         assert all(len(found.contributions) < 100 for found in explained)
@@ -120,7 +120,7 @@ def test_tokens_beyond_a_dense_table() -> None:
     """Classes × words so many that the form stays sparse."""
     generator = np.random.default_rng(2)
     texts = [" ".join(f"w{k}" for k in generator.integers(0, 60_000, 60)) for _ in range(1500)]
-    model = nb.fit(texts, [f"c{i % 150}" for i in range(1500)])
+    model = nb.fit(texts, [f"c{i % 150}" for i in range(1500)], tune=False)
     assert model.parameters[0].form.score.table is None
     assert_sum(model, texts[:3], model.explain(texts[:3]))
 
@@ -128,7 +128,7 @@ def test_tokens_beyond_a_dense_table() -> None:
 def test_gaussian_columns_one_by_one() -> None:
     generator = np.random.default_rng(3)
     x, label = generator.normal(size=(30, 150)), generator.integers(0, 2, 30)
-    model = nb.fit(x, label)
+    model = nb.fit(x, label, tune=False)
     explained = model.explain(x[:2])
     assert_sum(model, x[:2], explained)
     assert [len(found.contributions) for found in explained] == [150, 150]
@@ -171,7 +171,7 @@ def test_any_tuning(drawn: Rows, seed: int, data: st.DataObject) -> None:
 def test_tuned_texts(family: nb.Text) -> None:
     texts = ["to be or not to be", "or not", "tea and milk", "milk and more milk", "sugar"]
     tuning = nb.Tuning({"a": 0.3}, {"text": 0.6}, {} if family.model == "bernoulli" else {"text": 0.4})
-    model = nb.fit(texts, ["a", "a", "b", "b", "c"], columns=family).with_tuning(tuning)
+    model = nb.fit(texts, ["a", "a", "b", "b", "c"], columns=family, tune=False).with_tuning(tuning)
     asked = ["be more milk, milk", "", "never seen", "to be"]
     assert_sum(model, asked, model.explain(asked))
 
@@ -180,5 +180,5 @@ def test_tuned_coins_of_a_wide_block() -> None:
     generator = np.random.default_rng(4)
     x, label = generator.integers(0, 2, (30, 300)), generator.integers(0, 2, 30)
     for weights in ({}, {"x3": 0.0, "x7": 2.0}):
-        model = nb.fit(x, label, columns=nb.Bernoulli()).with_tuning(nb.Tuning(weights=weights, common=0.5))
+        model = nb.fit(x, label, columns=nb.Bernoulli(), tune=False).with_tuning(nb.Tuning(weights=weights, common=0.5))
         assert_sum(model, x[:3], model.explain(x[:3]))

@@ -50,7 +50,7 @@ def test_two_humps_that_a_gaussian_cannot_see() -> None:
     rng = np.random.default_rng(1)
     outer = rng.choice([-3.0, 3.0], 500) + rng.normal(0, 0.5, 500)
     x, label = np.concatenate([outer, rng.normal(0, 0.5, 500)])[:, None], np.repeat(["out", "in"], 500)
-    model = nb.fit(x, label, columns=nb.Numeric())
+    model = nb.fit(x, label, columns=nb.Numeric(), tune=False)
     assert (np.asarray(model.predict(x)) == label).mean() > 0.99
     assert len(model.parameters[0].cuts) == 2
 
@@ -88,7 +88,7 @@ def test_gaps_and_constants_say_nothing(x: list[float]) -> None:
 
 def test_one_row_and_one_class() -> None:
     np.testing.assert_array_equal(scored([5.0, 6.0], fitted([5.0], [0], n_classes=1), 1), np.ones((2, 1)))
-    model = nb.fit({"x": [1.0, 2.0]}, ["a", "a"], columns=nb.Numeric())
+    model = nb.fit({"x": [1.0, 2.0]}, ["a", "a"], columns=nb.Numeric(), tune=False)
     np.testing.assert_array_equal(model.posterior({"x": [0.0]}), [[1.0]])
 
 
@@ -174,10 +174,13 @@ def test_in_a_model_with_other_columns_dates_and_gaps() -> None:
         "colour": ["red", "blue", "red", None, "blue"] * 4,
     }
     label = ["a", "a", "a", "b", "b"] * 4
-    model = nb.fit(table, label, columns={"when": nb.Numeric(), "size": "numeric"})
+    model = nb.fit(table, label, columns={"when": nb.Numeric(), "size": "numeric"}, tune=False)
     assert list(model.predict(table)) == label
     rest = model - nb.fit(
-        {name: values[:5] for name, values in table.items()}, label[:5], columns={("when", "size"): nb.Numeric()}
+        {name: values[:5] for name, values in table.items()},
+        label[:5],
+        columns={("when", "size"): nb.Numeric()},
+        tune=False,
     )
     assert list(rest.predict(table)) == label
     assert model.sample(7, seed=1).num_rows == 7
@@ -193,7 +196,7 @@ def columns_of(name: str, columns: list[str], target: str) -> tuple[Any, Any]:
 def test_bins_of_adult() -> None:
     """Income rises from the twenties to the fifties and then falls; forty hours are a bin's edge."""
     x, income = columns_of("adult", ["age", "hours-per-week"], "income")
-    found = nb.fit(x, income, columns=nb.Numeric()).parameters[0]
+    found = nb.fit(x, income, columns=nb.Numeric(), tune=False).parameters[0]
     age, hours = found.column_cuts(0), found.column_cuts(1)
     assert 5 <= len(age) <= 20
     assert 18 < age[0] < 24
@@ -208,5 +211,5 @@ def test_bins_of_adult() -> None:
 def test_iris_is_told_apart() -> None:
     x, label = columns_of("iris", ["sepallength", "sepalwidth", "petallength", "petalwidth"], "class")
     half = np.random.default_rng(0).permutation(150)
-    model = nb.fit(x[half[:100]], label[half[:100]], columns=nb.Numeric())
+    model = nb.fit(x[half[:100]], label[half[:100]], columns=nb.Numeric(), tune=False)
     assert (np.asarray(model.predict(x[half[100:]])) == label[half[100:]]).mean() >= 0.9

@@ -63,8 +63,8 @@ def test_forgetting_a_row_and_teaching_it_with_less_weight_changes_its_weight() 
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("n_jobs", [1, 2, 7])
 def test_the_same_model_from_any_container_and_threads(container: str, n_jobs: int) -> None:
-    expected = naively.fit(MAIL, LABEL, columns=Text(), n_jobs=1)
-    model = naively.fit(CONTAINERS[container](MAIL), LABEL, columns=Text(), n_jobs=n_jobs)
+    expected = naively.fit(MAIL, LABEL, columns=Text(), n_jobs=1, tune=False)
+    model = naively.fit(CONTAINERS[container](MAIL), LABEL, columns=Text(), n_jobs=n_jobs, tune=False)
     assert word_table(model) == word_table(expected)
     np.testing.assert_array_equal(model.posterior(CONTAINERS[container](MAIL)), expected.posterior(MAIL))
 
@@ -73,10 +73,10 @@ def test_the_same_model_from_any_container_and_threads(container: str, n_jobs: i
 def test_parts_add_up_and_forgetting_leaves_no_trace(texts: list[str], data: st.DataObject) -> None:
     label = data.draw(st.lists(st.sampled_from("ab"), min_size=len(texts), max_size=len(texts)))
     cut = data.draw(st.integers(0, len(texts)))
-    whole = naively.fit(texts, label, columns=Text())
+    whole = naively.fit(texts, label, columns=Text(), tune=False)
     if 0 < cut < len(texts):
-        first = naively.fit(texts[:cut], label[:cut], columns=Text())
-        second = naively.fit(texts[cut:], label[cut:], columns=Text())
+        first = naively.fit(texts[:cut], label[:cut], columns=Text(), tune=False)
+        second = naively.fit(texts[cut:], label[cut:], columns=Text(), tune=False)
         assert word_table(first + second) == word_table(second + first) == word_table(whole)
         assert word_table(whole - second) == word_table(first)
         taught = first
@@ -89,14 +89,14 @@ def test_parts_add_up_and_forgetting_leaves_no_trace(texts: list[str], data: st.
 @given(TEXTS)
 def test_weight_two_is_twice(texts: list[str]) -> None:
     label = ["a" if i % 2 else "b" for i in range(len(texts))]
-    heavy = naively.fit(texts, label, columns=Text(), weight=np.full(len(texts), 2.0))
-    twice = naively.fit(texts * 2, label * 2, columns=Text())
+    heavy = naively.fit(texts, label, columns=Text(), weight=np.full(len(texts), 2.0), tune=False)
+    twice = naively.fit(texts * 2, label * 2, columns=Text(), tune=False)
     np.testing.assert_allclose(heavy.log_joint(texts), twice.log_joint(texts), rtol=1e-14)
 
 
 def test_unknown_words_empty_and_missing_texts_leave_the_prior() -> None:
     for model in ("multinomial", "bernoulli", "complement"):
-        fitted = naively.fit(MAIL, LABEL, columns=Text(model=model))
+        fitted = naively.fit(MAIL, LABEL, columns=Text(model=model), tune=False)
         prior = np.exp(fitted.log_prior)
         np.testing.assert_allclose(fitted.posterior([None])[0], prior)
         if model != "bernoulli":  # for which absence counts
@@ -104,28 +104,28 @@ def test_unknown_words_empty_and_missing_texts_leave_the_prior() -> None:
 
 
 def test_maximum_likelihood_gives_exact_zeros() -> None:
-    fitted = naively.fit(["a b", "b c"], ["x", "y"], columns=Text(alpha=0))
+    fitted = naively.fit(["a b", "b c"], ["x", "y"], columns=Text(alpha=0), tune=False)
     assert fitted.posterior(["a", "c", "b"]).tolist() == [[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]
     with pytest.warns(naively.ImpossibleRowsWarning, match="1 of 1"):
         assert fitted.posterior(["a c"]).tolist() == [[0.5, 0.5]]
 
 
 def test_forgetting_what_was_never_taught_is_refused_by_name() -> None:
-    model = naively.fit(MAIL, LABEL, columns=Text())
+    model = naively.fit(MAIL, LABEL, columns=Text(), tune=False)
     with pytest.raises(InputError, match="'pills'"):
         model.forget(["pills"], ["ham"])
 
 
 def test_cut_offs_are_applied_when_estimating() -> None:
     texts, label = ["a a b", "a c", "a b d"], ["x", "y", "y"]
-    full = naively.fit(texts, label)
+    full = naively.fit(texts, label, tune=False)
     for family, left in (
         (Text(min_count=2), {"a", "b"}),
         (Text(max_share=0.9), {"b", "c", "d"}),
         (Text(max_tokens=2), {"a", "b"}),
         (Text(vocabulary=("c", "d", "never")), {"c", "d"}),
     ):
-        model = naively.fit(texts, label, columns=family)
+        model = naively.fit(texts, label, columns=family, tune=False)
         assert word_table(model) == word_table(full)
         known = {f.removeprefix("text=") for f in model.linear().features}
         assert known == left
@@ -146,7 +146,10 @@ def test_ngrams_characters_accents_stop_words_and_functions() -> None:
 
 
 def _features(family: Text, text: str) -> list[str]:
-    return [f.removeprefix("text=") for f in naively.fit([text, text], ["x", "y"], columns=family).linear().features]
+    return [
+        f.removeprefix("text=")
+        for f in naively.fit([text, text], ["x", "y"], columns=family, tune=False).linear().features
+    ]
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:
@@ -172,17 +175,17 @@ def test_text_columns_beside_other_columns() -> None:
             "sender": ["x", "y", "x", "y"],
         }
     )
-    model = naively.fit(frame, ["spam", "ham", "spam", "ham"])
+    model = naively.fit(frame, ["spam", "ham", "spam", "ham"], tune=False)
     assert model.chosen.families() == {"subject": "Text", "length": "Gaussian", "sender": "Categorical"}
     assert model.predict(frame).tolist() == ["spam", "ham", "spam", "ham"]
-    two = naively.fit({"a": MAIL, "b": MAIL}, LABEL, columns=Text())
-    one = naively.fit(MAIL, LABEL, columns=Text())
+    two = naively.fit({"a": MAIL, "b": MAIL}, LABEL, columns=Text(), tune=False)
+    one = naively.fit(MAIL, LABEL, columns=Text(), tune=False)
     evidence = one.log_joint(MAIL) - one.log_prior
     np.testing.assert_allclose(two.log_joint({"a": MAIL, "b": MAIL}) - two.log_prior, 2 * evidence, rtol=1e-14)
 
 
 def test_top_words_say_what_they_are_against() -> None:
-    model = naively.fit(["a a b", "b c", "c d"], ["x", "y", "z"], columns=Text())
+    model = naively.fit(["a a b", "b c", "c d"], ["x", "y", "z"], columns=Text(), tune=False)
     top = model.evidence("text").top("x", 1, min_count=1)
     (word,) = top
     assert (word.word, word.count, word.count_against, word.texts) == ("a", 2.0, 0.0, 1.0)
@@ -193,7 +196,7 @@ def test_top_words_say_what_they_are_against() -> None:
 
 
 def test_a_different_unicode_version_is_refused() -> None:
-    model = naively.fit(MAIL, LABEL, columns=Text())
+    model = naively.fit(MAIL, LABEL, columns=Text(), tune=False)
     from dataclasses import replace
 
     other = replace(model, statistics=(replace(model.statistics[0], unicode="1.0"),))  # type: ignore[type-var]
@@ -202,7 +205,7 @@ def test_a_different_unicode_version_is_refused() -> None:
 
 
 def test_pickle_and_estimator() -> None:
-    nb = naively.NaiveBayes().fit([t or "" for t in MAIL], LABEL)
+    nb = naively.NaiveBayes(tune=False).fit([t or "" for t in MAIL], LABEL)
     again = pickle.loads(pickle.dumps(nb))
     np.testing.assert_array_equal(nb.predict_proba(["cheap lunch"]), again.predict_proba(["cheap lunch"]))
     again.partial_fit(["brand new words"], ["new"])
@@ -222,7 +225,7 @@ def test_twenty_newsgroups_equals_scikit_learn_and_the_textbook() -> None:
         (Text(model="bernoulli"), BernoulliNB(), "empirical"),
         (Text(model="complement"), ComplementNB(), "uniform"),
     ):
-        ours = naively.fit(texts, label, columns=family, prior=prior).predict(new)
+        ours = naively.fit(texts, label, columns=family, prior=prior, tune=False).predict(new)
         assert (ours == peer.fit(counts, label).predict(new_counts)).mean() >= 0.999
     for family, published in (
         (Text(), 0.773),
@@ -230,7 +233,9 @@ def test_twenty_newsgroups_equals_scikit_learn_and_the_textbook() -> None:
         (Text(model="complement", binary=True), 0.84),
         (Text(model="complement", binary=True, ngrams=(1, 2)), 0.85),
     ):
-        accuracy = (naively.fit(texts, label, columns=family).predict(new) == test["label"].to_numpy()).mean()
+        accuracy = (
+            naively.fit(texts, label, columns=family, tune=False).predict(new) == test["label"].to_numpy()
+        ).mean()
         assert accuracy == pytest.approx(published, abs=0.01)
 
 
@@ -238,5 +243,5 @@ def test_twenty_newsgroups_equals_scikit_learn_and_the_textbook() -> None:
 def test_sms_spam() -> None:
     frame = pd.read_csv(DATA / "sms_spam.csv")
     n = int(len(frame) * 0.3)
-    model = naively.fit(frame["text"][:n], frame["label"][:n], columns=Text())
+    model = naively.fit(frame["text"][:n], frame["label"][:n], columns=Text(), tune=False)
     assert (model.predict(frame["text"][n:]) == frame["label"][n:]).mean() == pytest.approx(0.982, abs=0.005)

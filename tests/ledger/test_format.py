@@ -83,7 +83,7 @@ def assert_same(a: Model, b: Model) -> None:
 
 
 def test_every_family_comes_back(tmp_path: Path) -> None:
-    model = naively.fit(DATA, LABEL, columns=COLUMNS, prior={"ham": 0.25, "spam": 0.75})
+    model = naively.fit(DATA, LABEL, columns=COLUMNS, prior={"ham": 0.25, "spam": 0.75}, tune=False)
     back = saved(model, tmp_path)
     assert_same(model, back)
     assert np.array_equal(model.log_joint(DATA), back.log_joint(DATA))
@@ -96,14 +96,14 @@ def test_every_family_comes_back(tmp_path: Path) -> None:
 def test_arrays(family: Any, tmp_path: Path) -> None:
     x = np.array([[0, 1, 0], [1, 1, 0], [0, 0, 1.0]])
     for label in ([0, 1, 1], [True, False, True], [0.5, 1.5, 0.5]):
-        model = naively.fit(x, label, columns=family)
+        model = naively.fit(x, label, columns=family, tune=False)
         assert_same(model, saved(model, tmp_path))
 
 
 def test_numbered_columns_stay_a_rule(tmp_path: Path) -> None:
     import scipy.sparse as sp
 
-    model = naively.fit(sp.csr_array(([1, 2], ([0, 1], [5, 99_999])), shape=(2, 100_000)), [0, 1])
+    model = naively.fit(sp.csr_array(([1, 2], ([0, 1], [5, 99_999])), shape=(2, 100_000)), [0, 1], tune=False)
     back = saved(model, tmp_path)
     assert_same(model, back)
     assert isinstance(back.schema.names, Numbered)
@@ -111,7 +111,7 @@ def test_numbered_columns_stay_a_rule(tmp_path: Path) -> None:
 
 
 def test_forgotten_words_are_not_written(tmp_path: Path) -> None:
-    model = naively.fit(["one two", "three secret"], ["a", "b"])
+    model = naively.fit(["one two", "three secret"], ["a", "b"], tune=False)
     less = model.forget(["three secret"], ["b"])
     back = saved(less, tmp_path)
     assert b"secret" not in (tmp_path / "m.naively").read_bytes()
@@ -123,7 +123,7 @@ def test_any_values_come_back(rows: list[tuple[float, str, str]]) -> None:
     import tempfile
 
     x, words, label = (list(column) for column in zip(*rows, strict=True))
-    model = naively.fit({"x": x, "word": words}, label)
+    model = naively.fit({"x": x, "word": words}, label, tune=False)
     with tempfile.TemporaryDirectory() as folder:
         assert_same(model, saved(model, Path(folder)))
 
@@ -131,7 +131,7 @@ def test_any_values_come_back(rows: list[tuple[float, str, str]]) -> None:
 def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "m.naively"
     path.write_text("old")
-    model = naively.fit(["a b"], ["x"], columns=Text(tokens=str.split))
+    model = naively.fit(["a b"], ["x"], columns=Text(tokens=str.split), tune=False)
     with pytest.raises(InputError, match="cannot be written to a file"):
         model.save(path)
     assert path.read_text() == "old"
@@ -153,7 +153,7 @@ def payloads(model: Model) -> tuple[bytes, Schema]:
 
 
 def test_damaged_heads_are_refused() -> None:
-    payload, schema = payloads(naively.fit(DATA, LABEL, columns=COLUMNS))
+    payload, schema = payloads(naively.fit(DATA, LABEL, columns=COLUMNS, tune=False))
     whole, arrays = unpack(payload)
     changes: list[tuple[str, Any]] = [
         ("classes", ["spam", "ham"]),
@@ -174,7 +174,7 @@ def test_damaged_heads_are_refused() -> None:
 
 
 def test_damaged_arrays_are_refused() -> None:
-    payload, schema = payloads(naively.fit(DATA, LABEL, columns=COLUMNS))
+    payload, schema = payloads(naively.fit(DATA, LABEL, columns=COLUMNS, tune=False))
     whole, arrays = unpack(payload)
     for i in range(len(arrays)):
         for bad in (np.full((1,), np.nan), np.zeros((2, 2), dtype="<i8") - 1, np.zeros((0,), dtype="u1")):
@@ -249,7 +249,7 @@ def test_what_compresses_too_well_is_stored() -> None:
 
 
 def test_schema_json() -> None:
-    schema = naively.fit(DATA, LABEL, columns=COLUMNS).schema
+    schema = naively.fit(DATA, LABEL, columns=COLUMNS, tune=False).schema
     assert Schema.from_json(schema.to_json()) == schema
     for bad in ("", "[]", "{}", '{"names": ["x"], "blocks": []}', '{"names": 3, "blocks": []}'):
         with pytest.raises(naively.SchemaError, match="this"):
@@ -258,7 +258,7 @@ def test_schema_json() -> None:
 
 def test_a_histogram_round_trips(tmp_path: Path) -> None:
     rows = {"a": [1.0, 2.0, 2.0, None, float("inf"), -0.0], "b": np.random.default_rng(0).normal(size=6)}
-    model = naively.fit(rows, list("xyxyxy"), columns=naively.Numeric())
+    model = naively.fit(rows, list("xyxyxy"), columns=naively.Numeric(), tune=False)
     model.save(tmp_path / "m.naively")
     again = naively.load(tmp_path / "m.naively")
     np.testing.assert_array_equal(again.log_joint(rows), model.log_joint(rows))

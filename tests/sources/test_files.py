@@ -81,7 +81,7 @@ def table() -> pa.Table:
 
 @pytest.fixture(scope="module")
 def model(table: pa.Table) -> Model:
-    return naively.fit(table, "label")
+    return naively.fit(table, "label", tune=False)
 
 
 def write(path: Path, content: bytes) -> Path:
@@ -116,15 +116,15 @@ def test_every_format_gives_the_same_statistics(table: pa.Table, model: Model, t
         tmp_path / "b.arrow",
     ]
     for path in paths:
-        assert_same(naively.fit(path, "label"), model)
-        assert_same(naively.fit(str(path), "label"), model)
+        assert_same(naively.fit(path, "label", tune=False), model)
+        assert_same(naively.fit(str(path), "label", tune=False), model)
 
 
 def test_databases(table: pa.Table, model: Model, tmp_path: Path) -> None:
     import duckdb
 
     plain = table.drop_columns(["offer"])
-    model = naively.fit(plain, "label")
+    model = naively.fit(plain, "label", tune=False)
     with sqlite3.connect(tmp_path / "d.db") as connection:
         connection.execute("CREATE TABLE people (age REAL, visits INTEGER, job TEXT, note TEXT, label TEXT)")
         rows = zip(*(c.to_pylist() for c in plain.columns), strict=True)
@@ -135,13 +135,13 @@ def test_databases(table: pa.Table, model: Model, tmp_path: Path) -> None:
         duck.execute("CREATE TABLE people AS SELECT * FROM given")
     for name in ("d.db", "d.duckdb"):
         for asked in ("", "::people", "::SELECT * FROM people ORDER BY note"):
-            found = naively.fit(f"{tmp_path / name}{asked}", "label")
+            found = naively.fit(f"{tmp_path / name}{asked}", "label", tune=False)
             assert found.class_counts.tolist() == model.class_counts.tolist()
             assert_same_counts(found, model)
         with pytest.raises(InputError, match=r"there is no table 'cats'.* it has people"):
-            naively.fit(f"{tmp_path / name}::cats", "label")
+            naively.fit(f"{tmp_path / name}::cats", "label", tune=False)
         with pytest.raises(InputError, match=name):
-            naively.fit(f"{tmp_path / name}::SELECT nonsense FROM people", "label")
+            naively.fit(f"{tmp_path / name}::SELECT nonsense FROM people", "label", tune=False)
 
 
 def assert_same_counts(a: Model, b: Model) -> None:
@@ -161,35 +161,35 @@ def test_any_batches_give_the_same_statistics(sizes: list[int]) -> None:
             start += size
         yield whole.slice(start)
 
-    assert_same(naively.fit(batches(), "label"), naively.fit(whole, "label"))
+    assert_same(naively.fit(batches(), "label", tune=False), naively.fit(whole, "label", tune=False))
 
 
 def test_readers_and_iterators(table: pa.Table, model: Model) -> None:
-    assert_same(naively.fit(table.to_reader(100), "label"), model)
-    assert_same(naively.fit(iter(table.to_batches(77)), "label"), model)
+    assert_same(naively.fit(table.to_reader(100), "label", tune=False), model)
+    assert_same(naively.fit(iter(table.to_batches(77)), "label", tune=False), model)
     with pytest.raises(InputError, match="names of columns"):
-        naively.fit(iter(table.to_batches()), ["a"])
+        naively.fit(iter(table.to_batches()), ["a"], tune=False)
     double = pa.table([pa.array([1]), pa.array([2]), pa.array(["a"])], names=["x", "x", "label"])
     with pytest.raises(InputError, match="found more than once: x"):
-        naively.fit(iter([double]), "label")
+        naively.fit(iter([double]), "label", tune=False)
     with pytest.raises(InputError, match="stream of int"):
-        naively.fit(iter([1, 2]), "label")
+        naively.fit(iter([1, 2]), "label", tune=False)
 
 
 def test_more_than_one_part(tmp_path: Path) -> None:
     whole = example(70_000)
     path = write(tmp_path / "a.csv", as_csv(whole))
-    assert_same(naively.fit(path, "label"), naively.fit(whole, "label"))
+    assert_same(naively.fit(path, "label", tune=False), naively.fit(whole, "label", tune=False))
 
 
 def test_globs_folders_and_lists(table: pa.Table, model: Model, tmp_path: Path) -> None:
     write(tmp_path / "1.csv", as_csv(table.slice(0, 1000)))
     write(tmp_path / "2.csv", as_csv(table.slice(1000)))
     for where in (tmp_path, tmp_path / "*.csv", [tmp_path / "1.csv", tmp_path / "2.csv"]):
-        assert_same(naively.fit(where, "label"), model)
+        assert_same(naively.fit(where, "label", tune=False), model)
     write(tmp_path / "3.csv", b"age,label\n1,ham\n")
     with pytest.raises(InputError, match=r"3\.csv: lacks column 'job'"):
-        naively.fit(tmp_path, "label")
+        naively.fit(tmp_path, "label", tune=False)
 
 
 def test_folders_of_texts(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_folders_of_texts(tmp_path: Path) -> None:
             write(tmp_path / label / f"{i}.txt", text.encode("latin-1"))
     wanted = [tmp_path / "ham", tmp_path / "spam"]
     for where in (tmp_path, wanted, [p / "*.txt" for p in wanted], str(tmp_path / "*" / "*.txt")):
-        model = naively.fit(where, "class")
+        model = naively.fit(where, "class", tune=False)
         assert model.classes == ("ham", "spam")
         assert model.predict(["a cheap lunch", "cheap été"]).tolist()[1] == "spam"
 
@@ -208,13 +208,13 @@ def test_folders_of_texts(tmp_path: Path) -> None:
 def test_weights_and_missing_targets(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", b"x,w,y\n1,2,a\n5,1,\n9,1,b\n7,0,c\n,0.5,NA\n")
     with pytest.warns(LeftOutWarning, match="2 of 5 rows have no 'y'"):
-        model = naively.fit(path, "y", weight="w")
+        model = naively.fit(path, "y", weight="w", tune=False)
     assert model.classes == ("a", "b")
     assert model.class_counts.tolist() == [2.0, 1.0]
     with pytest.raises(InputError, match="no column 'z' to predict; the data has x, w, y"):
-        naively.fit(path, "z")
+        naively.fit(path, "z", tune=False)
     with pytest.raises(InputError, match="no rows to count: 1 in the data, 1 of them without"):
-        naively.fit(write(tmp_path / "b.csv", b"x,y\n1,\n"), "y")
+        naively.fit(write(tmp_path / "b.csv", b"x,y\n1,\n"), "y", tune=False)
 
 
 LATE = 450_000
@@ -227,7 +227,7 @@ def test_a_type_that_changes_late_is_not_lost(late: str, family: str, tmp_path: 
     assert path.stat().st_size > 4 << 20  # the reader's block
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        model = naively.fit(path, "y")
+        model = naively.fit(path, "y", tune=False)
     families = {name: type(f).__name__ for name, f in model.schema.families()}
     assert families == {"x": family, "z": "AnyNumber"}
     assert int(model.seen.rows.sum()) == LATE + 1
@@ -239,9 +239,9 @@ def test_a_column_without_a_value_at_first(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", f"x,z,y,t\n{rows}3.5,1,a,\n4,1,b,\n".encode())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LeftOutWarning)
-        model = naively.fit(path, "y")
+        model = naively.fit(path, "y", tune=False)
     assert type(dict(model.schema.families())["x"]).__name__ == "AnyNumber"
-    only = naively.fit(write(tmp_path / "b.csv", b"x,z,y\n,1,a\n,2,b\n"), "y")
+    only = naively.fit(write(tmp_path / "b.csv", b"x,z,y\n,1,a\n,2,b\n"), "y", tune=False)
     assert type(dict(only.schema.families())["x"]).__name__ == "Undecided"
 
 
@@ -261,7 +261,7 @@ def test_a_column_without_a_value_at_first(tmp_path: Path) -> None:
 def test_messy_files_are_named(content: bytes, message: str, tmp_path: Path) -> None:
     path = write(tmp_path / "bad.csv", content)
     with pytest.raises(InputError, match=message):
-        naively.fit(path, "y")
+        naively.fit(path, "y", tune=False)
 
 
 @pytest.mark.parametrize("name", ["bad.parquet", "bad.feather", "bad.sqlite", "bad.jsonl", "bad.csv.gz", "bad.duckdb"])
@@ -271,7 +271,7 @@ def test_messy_files_are_named(content: bytes, message: str, tmp_path: Path) -> 
 def test_rubbish_is_named(name: str, content: bytes, tmp_path: Path) -> None:
     path = write(tmp_path / name, content)
     with pytest.raises(InputError, match=name):
-        naively.fit(path, "y")
+        naively.fit(path, "y", tune=False)
 
 
 @given(st.binary(max_size=200))
@@ -283,30 +283,33 @@ def test_any_bytes_are_an_answer_or_an_input_error(content: bytes) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LeftOutWarning)
             with contextlib.suppress(InputError):
-                naively.fit(path, "y")
+                naively.fit(path, "y", tune=False)
 
 
 def test_spellings(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", b'n,q,m,y\nNA,"1",1,a\n2,"2",x,b\n,"",2,a\nNaN,"4",y,b\n')
-    model = naively.fit(path, "y")
+    model = naively.fit(path, "y", tune=False)
     kinds = {name: type(family).__name__ for name, family in model.schema.families()}
     assert kinds == {"n": "AnyNumber", "q": "AnyNumber", "m": "AnyValue"}
 
 
 def test_numbers_as_labels_stay_whole(tmp_path: Path) -> None:
-    assert naively.fit(write(tmp_path / "a.csv", b"x,y\n1,0\n2,1\n"), "y").classes == (0, 1)
+    assert naively.fit(write(tmp_path / "a.csv", b"x,y\n1,0\n2,1\n"), "y", tune=False).classes == (0, 1)
 
 
 def test_ten_thousand_columns(tmp_path: Path) -> None:
     names = ",".join(f"c{i}" for i in range(10_000))
     rows = "".join(f"{'ab'[i]},{','.join(['1', '2'] * 5000)}\n" for i in range(2))
-    assert len(naively.fit(write(tmp_path / "a.csv", f"y,{names}\n{rows}".encode()), "y").schema.names) == 10_000
+    assert (
+        len(naively.fit(write(tmp_path / "a.csv", f"y,{names}\n{rows}".encode()), "y", tune=False).schema.names)
+        == 10_000
+    )
 
 
 def test_no_such_file(tmp_path: Path) -> None:
     for where, message in [("none.csv", "there is no such file"), ("*.none", "nothing matches it")]:
         with pytest.raises(InputError, match=message):
-            naively.fit(tmp_path / where, "y")
+            naively.fit(tmp_path / where, "y", tune=False)
     with pytest.raises(InputError, match="the folder is empty"):
         list(read_files(tmp_path))
     with pytest.raises(InputError, match="neither a SQLite nor a DuckDB file"):

@@ -39,12 +39,14 @@ MAILBOX = [
 def true_coins() -> naively.Model:
     """The model with the coins that we want: of 100 mails of each class, so many have the word. Only totals matter."""
     mails = {word: [row < percent for percent in percents for row in range(100)] for word, percents in COINS.items()}
-    return naively.fit(mails, ["ham"] * 100 + ["spam"] * 100, columns=naively.Bernoulli(a=0, b=0), prior=PRIOR)
+    return naively.fit(
+        mails, ["ham"] * 100 + ["spam"] * 100, columns=naively.Bernoulli(a=0, b=0), prior=PRIOR, tune=False
+    )
 
 
 def true_dice() -> naively.Model:
     """The model with the dice that we want: one average mail of 20 words for each class."""
-    return naively.fit(DICE, ["ham", "spam"], columns=naively.Multinomial(alpha=0), prior=PRIOR)
+    return naively.fit(DICE, ["ham", "spam"], columns=naively.Multinomial(alpha=0), prior=PRIOR, tune=False)
 
 
 def word_probabilities(model: naively.Model) -> NDArray[np.float64]:
@@ -86,9 +88,9 @@ def show_coins(n: int = 5000) -> None:
     for row in mails.slice(0, 5).to_pylist():
         label = row.pop("class")
         print(f"   {label:5} {', '.join(word for word, there in row.items() if there) or '(none of the words)'}")
-    model = naively.fit(mails, "class", columns=naively.Bernoulli(a=0, b=0))
+    model = naively.fit(mails, "class", columns=naively.Bernoulli(a=0, b=0), tune=False)
     print(f"\n2. Forget the coins, keep {n:,} mails and count. That is all of training:")
-    print('   model = naively.fit(mails, "class", columns=Bernoulli(a=0, b=0))')
+    print('   model = naively.fit(mails, "class", columns=Bernoulli(a=0, b=0), tune=False)')
     spam = float(np.exp(model.log_prior[1]))
     print(f"   p(spam): true 0.300, counted {spam:.3f}")
     show_recovery(model, word_probabilities(truth), word_probabilities(model), model.class_counts)
@@ -102,7 +104,7 @@ def show_dice(n: int = 2000) -> None:
     print(f"   {n:,} mails, counted with Multinomial(alpha=0); the first one:\n")
     first = mails.slice(0, 1).to_pylist()[0]
     print(f"   {first.pop('class'):5} {', '.join(f'{word} x{count}' for word, count in first.items() if count)}")
-    model = naively.fit(mails, "class", columns=naively.Multinomial(alpha=0))
+    model = naively.fit(mails, "class", columns=naively.Multinomial(alpha=0), tune=False)
     rolls = [sum(sum(row[w] for w in DICE) for row in mails.to_pylist() if row["class"] == c) for c in model.classes]
     show_recovery(model, die_probabilities(truth), die_probabilities(model), np.array(rolls, dtype=np.float64))
 
@@ -111,7 +113,7 @@ def small_model(a: float) -> naively.Model:
     """The eight mails of `MAILBOX` with a Beta(a, a) prior on every coin."""
     words = sorted({word for _, mail in MAILBOX for word in mail.split()})
     table = mailbox(words, [mail for _, mail in MAILBOX])
-    return naively.fit(table, [label for label, _ in MAILBOX], columns=naively.Bernoulli(a=a, b=a))
+    return naively.fit(table, [label for label, _ in MAILBOX], columns=naively.Bernoulli(a=a, b=a), tune=False)
 
 
 def p_spam(model: naively.Model, mail: str) -> float:

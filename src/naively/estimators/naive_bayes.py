@@ -24,7 +24,8 @@ class NaiveBayes(Estimator):
     """Naive Bayes over columns of any kind; a missing value is left out of the sum.
 
     Parameters are those of `naively.fit`: `columns` is one family for all columns or a mapping from names to families,
-    `prior` the class prior, `n_jobs` the number of threads (None: all cores).
+    `prior` the class prior, `tune` whether `fit` chooses smoothing, families and calibration by leave-one-out (False
+    is the textbook; `partial_fit` never tunes), `n_jobs` the number of threads (None: all cores).
 
     >>> import numpy as np
     >>> X, y = np.array([[1.0], [2.0], [8.0], [9.0]]), np.array(["low", "low", "high", "high"])
@@ -32,17 +33,24 @@ class NaiveBayes(Estimator):
     ['low', 'high']
     """
 
-    def __init__(self, columns: Any = None, *, prior: Any = "empirical", n_jobs: int | None = None) -> None:
+    def __init__(
+        self, columns: Any = None, *, prior: Any = "empirical", tune: bool = True, n_jobs: int | None = None
+    ) -> None:
         """Keep the parameters as they are; they are read by `fit`."""
         self.columns = columns
         self.prior = prior
+        self.tune = tune
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Count the rows and their labels, from the start."""
+        """Count the rows and their labels, from the start, and tune."""
+        return self._count(X, y, sample_weight, self.tune)
+
+    def _count(self, X: Any, y: Any, sample_weight: Any, tune: bool) -> Self:
         labels = self._labels(y)
         table = self._table(X, reset=True)
-        model = fit(table, labels, columns=self._columns(table), weight=sample_weight, n_jobs=self.n_jobs)
+        columns = self._columns(table)
+        model = fit(table, labels, columns=columns, weight=sample_weight, tune=tune, n_jobs=self.n_jobs)
         self.classes_ = classes_and_codes(labels)[0]
         self.model_ = model.with_classes(self.classes_.tolist()).with_prior(self.prior)
         return self
@@ -51,7 +59,7 @@ class NaiveBayes(Estimator):
         """Count more rows; new classes, categories and tokens are welcome at any time."""
         labels = self._labels(y)
         if not hasattr(self, "model_"):
-            self.fit(X, labels, sample_weight)
+            self._count(X, labels, sample_weight, tune=False)
         else:
             table = self._table(X, reset=False)
             self.model_ = self.model_.update(table, labels, sample_weight)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from naively.errors import InputError, LeftOutWarning
 from naively.sources.frames import column_of_arrow
 from naively.sources.labels import read_labels, read_weight
-from naively.sources.table import ColumnTable
+from naively.sources.table import ColumnTable, Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,7 +27,7 @@ ROWS = 65_536  # rows in a part, and those on which the schema is decided
 class Part:
     """Some rows: their columns, classes, class codes and weights."""
 
-    table: ColumnTable
+    table: Table
     classes: tuple[Any, ...]
     label: NDArray[np.int32]
     weight: NDArray[np.float64] | None

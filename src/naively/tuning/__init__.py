@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.calibration import Tuning
-from naively.families import Presence
+from naively.families import Complement, Multinomial, Presence, Text
+from naively.schema import Schema
 from naively.tuning.bench import Bench
 from naively.tuning.features import Features, features_of
 from naively.tuning.sample import FOLDS, Sample, Sampler
 from naively.tuning.search import searched
-from naively.tuning.solve import Problem, Solution, normalised
+from naively.tuning.solve import CLOSE, Problem, Solution, normalised
 
 if TYPE_CHECKING:
     from naively.model import Model
@@ -31,14 +32,17 @@ if TYPE_CHECKING:
 __all__ = ["Sample", "Sampler", "rows_to_look_at", "tuned"]
 
 Floats = NDArray[np.float64]
-ROWS = 4096
-STRENGTHS = (10.0, 1.0, 0.1, 0.01)  # of the pull to a common weight, as shares of what the rows say
+ROWS, TEXTS = 4096, 1024
+STRENGTHS = (1.0, 0.1, 0.01)  # of the pull to a common weight, as shares of what the rows say
 MARGIN = 1.0
+ROUGH = 1e-7  # of the log-loss, relative: good enough to compare strengths by
 
 
-def rows_to_look_at(n_columns: int, n_classes: int) -> int:
-    """How many rows the search looks at: fewer where there are many columns and classes."""
-    return int(np.clip(2**22 // max(1, min(n_columns, 256) * n_classes), 512, ROWS))
+def rows_to_look_at(schema: Schema, n_classes: int) -> int:
+    """How many rows the search looks at: fewer where there are texts, or many columns and classes."""
+    words = any(isinstance(block.family, (Text, Multinomial, Complement)) for block in schema.blocks)
+    most = TEXTS if words else ROWS
+    return int(np.clip(2**22 // max(1, min(len(schema.names), 256) * n_classes), 512, most))
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +83,7 @@ def calibrated(problem: Problem, n_columns: int, fold: NDArray[np.intp]) -> Cali
         log_posterior = np.zeros_like(problem.base)
         solution = whole.solve(strength)
         for (_, rest), pull in zip(trains, pulls, strict=True):
-            fitted = pull.solve(strength, solution)
+            fitted = pull.solve(strength, solution, ROUGH)
             log_posterior[rest] = normalised(problem.rows(rest).scores(fitted.offset, fitted.weight))
         loss = float(-problem.weight @ log_posterior[np.arange(len(fold)), problem.label])
         if loss < best - (MARGIN if np.isfinite(best) else 0.0):
@@ -106,13 +110,13 @@ class _Pull:
         """One weight for all columns."""
         return Solution(self.offset, self.centre, 0.0)
 
-    def solve(self, strength: float, start: Solution | None = None) -> Solution:
+    def solve(self, strength: float, start: Solution | None = None, close: float = CLOSE) -> Solution:
         """Weights pulled to the common one by `strength` times what the rows say."""
         if not np.isfinite(strength):
             return self.common()
         pull = np.where(np.arange(len(self.centre)) < self.n_columns, strength * self.said + 1e-3, 1.0)
         centre = np.where(np.arange(len(self.centre)) < self.n_columns, self.centre, 1.0)
-        return self.problem.solve(centre, pull, start or self.common())
+        return self.problem.solve(centre, pull, start or self.common(), close)
 
 
 def _tuning(model: Model, features: Features, found: Calibration, problem: Problem) -> Tuning:

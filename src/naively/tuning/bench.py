@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from naively.choosing import statistic_for
 from naively.engines import local
-from naively.families import Complement, Multinomial, Presence, Text
+from naively.families import Complement, Multinomial, Numeric, Presence, Text
+from naively.names import Names
 from naively.schema import Block, Schema
 from naively.statistics import Statistic
 from naively.statistics.presence import presence_of
@@ -97,11 +98,9 @@ class Bench:
         statistic, view = self.statistic(block), self.view(block)
         n_columns = 1 if family.joint else len(block.names)
         out = np.zeros((len(sample), n_columns, len(classes)))
-        structured = family.structure(statistic, classes) is not None
+        structured = isinstance(family, Numeric) or (isinstance(family, Text) and self._cuts_words(block, statistic))
         for start, stop, fold in self._spans(structured):
-            structure = (
-                family.structure(statistic_for(*self._without(fold, block), block), classes) if structured else None
-            )
+            structure = self._structure(fold, block) if structured else None
             some = slice(start, stop)
             family.leave_one_out(
                 view if stop - start == len(sample) else view.rows(start, stop),
@@ -115,6 +114,21 @@ class Bench:
                 self.n_jobs,
             )
         return bounded(np.ascontiguousarray(out.transpose(1, 0, 2)))
+
+    def _cuts_words(self, block: Block, statistic: Statistic) -> bool:
+        return block.family.structure(statistic, self.model.classes) is not None
+
+    def _structure(self, fold: int, block: Block) -> Any:
+        """What the family chooses without a fold; its smoothing has no part in it."""
+        key = fold, type(block.family).__name__, block.names
+        if key not in self._structures:
+            rest = statistic_for(*self._without(fold, block), block)
+            self._structures[key] = block.family.structure(rest, self.model.classes)
+        return self._structures[key]
+
+    @cached_property
+    def _structures(self) -> dict[tuple[int, str, Names], Any]:
+        return {}
 
     def _spans(self, structured: bool) -> Iterator[tuple[int, int, int]]:
         if not structured:

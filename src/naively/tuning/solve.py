@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Problem", "Solution"]
+__all__ = ["CLOSE", "Problem", "Solution", "normalised"]
 
 Floats = NDArray[np.float64]
 
@@ -67,16 +67,21 @@ class Problem:
         own = log_posterior[np.arange(len(self.label)), self.label]
         return float(-(self.weight @ own) / self.weight.sum())
 
-    def solve(self, centre: Floats, strength: Floats, start: Solution | None = None) -> Solution:
-        """Minimise (1), where `centre` is v and `strength` κ."""
-        n_classes, n = self.base.shape[1], len(centre)
-        x = np.concatenate([np.zeros(n_classes), np.clip(centre, 0.0, LARGEST)])
-        if start is not None:
-            x = np.concatenate([start.offset, start.weight])
-        if len(self.label) * n_classes * (n + n_classes) ** 2 > WORK:
-            x, value = _lbfgs(self, centre, strength, x)
+    def solve(self, centre: Floats, strength: Floats, start: Solution | None = None, close: float = CLOSE) -> Solution:
+        """Minimise (1), where `centre` is v and `strength` κ, until a step gains less than `close`, relative."""
+        n_rows, n_classes, n = *self.base.shape, len(centre)
+        offset = np.zeros(n_classes) if start is None else start.offset
+        weight = np.clip(centre, 0.0, LARGEST) if start is None else start.weight
+        if n_classes == 2:
+            pair = Pair.of(self, centre, strength)
+            x, value = _newton(pair, np.concatenate([[offset[1] - offset[0]], weight]), 1, close)
+            return Solution(np.array([-0.5, 0.5]) * x[0], x[1:], value)
+        several = Several(self, centre, strength)
+        x = np.concatenate([offset, weight])
+        if n_rows * n_classes * (n_classes + n * n) > WORK:
+            x, value = _lbfgs(several, x, n_classes)
         else:
-            x, value = _newton(self, centre, strength, x)
+            x, value = _newton(several, x, n_classes, close)
         return Solution(x[:n_classes], x[n_classes:], value)
 
 
@@ -87,76 +92,115 @@ def normalised(scores: Floats) -> Floats:
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 
 
-def _objective(problem: Problem, centre: Floats, strength: Floats, x: Floats) -> tuple[float, Floats, Floats]:
-    """(1), its gradient, and the posterior."""
-    n_classes = problem.base.shape[1]
-    offset, weight = x[:n_classes], x[n_classes:]
-    log_posterior = normalised(problem.scores(offset, weight))
-    rows = np.arange(len(problem.label))
-    away = weight - centre
-    value = -problem.weight @ log_posterior[rows, problem.label] + 0.5 * offset @ offset + 0.5 * strength @ away**2
-    posterior = np.exp(log_posterior)
-    residual = posterior * problem.weight[:, None]
-    residual[rows, problem.label] -= problem.weight
-    of_weight = problem.evidence.reshape(len(weight), -1) @ residual.ravel() + strength * away
-    return float(value), np.concatenate([residual.sum(axis=0) + offset, of_weight]), posterior
+@dataclass(frozen=True, slots=True, eq=False)
+class Several:
+    """(1) as a function of x = (b, w)."""
+
+    problem: Problem
+    centre: Floats
+    strength: Floats
+
+    def value(self, x: Floats) -> tuple[float, Floats, Floats]:
+        """(1), its gradient, and the posterior."""
+        problem, n_classes = self.problem, self.problem.base.shape[1]
+        offset, weight = x[:n_classes], x[n_classes:]
+        log_posterior = normalised(problem.scores(offset, weight))
+        rows = np.arange(len(problem.label))
+        away = weight - self.centre
+        value = -problem.weight @ log_posterior[rows, problem.label] + 0.5 * offset @ offset
+        value += 0.5 * self.strength @ away**2
+        posterior = np.exp(log_posterior)
+        residual = posterior * problem.weight[:, None]
+        residual[rows, problem.label] -= problem.weight
+        of_weight = problem.evidence.reshape(len(weight), -1) @ residual.ravel() + self.strength * away
+        return float(value), np.concatenate([residual.sum(axis=0) + offset, of_weight]), posterior
+
+    def curvature(self, posterior: Floats) -> Floats:
+        """The matrix of second derivatives of (1)."""
+        problem, evidence = self.problem, self.problem.evidence
+        n_classes = problem.base.shape[1]
+        mean = np.einsum("jic,ic->ji", evidence, posterior)
+        mass = posterior * problem.weight[:, None]
+        centred = evidence - mean[:, :, None]
+        spread = (centred * np.sqrt(mass)).reshape(len(evidence), -1)
+        out = np.empty((n_classes + len(evidence),) * 2)
+        out[:n_classes, :n_classes] = np.diag(mass.sum(axis=0) + 1.0) - mass.T @ posterior
+        out[n_classes:, :n_classes] = np.einsum("jic,ic->jc", centred, mass)
+        out[:n_classes, n_classes:] = out[n_classes:, :n_classes].T
+        out[n_classes:, n_classes:] = spread @ spread.T + np.diag(self.strength)
+        return out
 
 
-def _curvature(problem: Problem, strength: Floats, posterior: Floats) -> Floats:
-    """The matrix of second derivatives of (1)."""
-    n_classes, evidence = problem.base.shape[1], problem.evidence
-    mean = np.einsum("jic,ic->ji", evidence, posterior)
-    mass = posterior * problem.weight[:, None]
-    centred = evidence - mean[:, :, None]
-    spread = (centred * np.sqrt(mass)).reshape(len(evidence), -1)
-    out = np.empty((n_classes + len(evidence),) * 2)
-    out[:n_classes, :n_classes] = np.diag(mass.sum(axis=0) + 1.0) - mass.T @ posterior
-    out[n_classes:, :n_classes] = np.einsum("jic,ic->jc", centred, mass)
-    out[:n_classes, n_classes:] = out[n_classes:, :n_classes].T
-    out[n_classes:, n_classes:] = spread @ spread.T + np.diag(strength)
-    return out
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """(1) for two classes, as a function of x = (b₁ − b₀, w): only differences count, and ½(b₀² + b₁²) is ¼x₀²."""
+
+    features: Floats  # (1 + feature, row): ones, and e₁ − e₀
+    base: Floats
+    sign: Floats  # 1 for the second class, −1 for the first
+    weight: Floats
+    centre: Floats
+    strength: Floats
+
+    @classmethod
+    def of(cls, problem: Problem, centre: Floats, strength: Floats) -> Pair:
+        """The differences."""
+        difference = problem.evidence[:, :, 1] - problem.evidence[:, :, 0]
+        return cls(
+            np.concatenate([np.ones((1, len(problem.label))), difference]),
+            problem.base[:, 1] - problem.base[:, 0],
+            np.where(problem.label == 1, 1.0, -1.0),
+            problem.weight,
+            np.concatenate([[0.0], centre]),
+            np.concatenate([[0.5], strength]),
+        )
+
+    def value(self, x: Floats) -> tuple[float, Floats, Floats]:
+        """(1), its gradient, and the probability of the class that a row does not have."""
+        margin = self.sign * (self.base + x @ self.features)
+        away = x - self.centre
+        value = self.weight @ np.logaddexp(0.0, -margin) + 0.5 * self.strength @ away**2
+        wrong = np.exp(-np.logaddexp(0.0, margin))
+        return float(value), self.strength * away - self.features @ (self.weight * self.sign * wrong), wrong
+
+    def curvature(self, wrong: Floats) -> Floats:
+        """The matrix of second derivatives of (1)."""
+        scaled = self.features * (self.weight * wrong * (1.0 - wrong))
+        return np.asarray(scaled @ self.features.T + np.diag(self.strength))
 
 
-def _newton(problem: Problem, centre: Floats, strength: Floats, x: Floats) -> tuple[Floats, float]:
+def _newton(function: Several | Pair, x: Floats, n_free: int, close: float) -> tuple[Floats, float]:
     """Projected Newton: weights at a bound that push against it stay there; others take a step, or a part of it."""
-    low = np.concatenate([np.full(problem.base.shape[1], -np.inf), np.zeros(len(centre))])
-    high = np.concatenate([np.full(problem.base.shape[1], np.inf), np.full(len(centre), LARGEST)])
-    value, gradient, posterior = _objective(problem, centre, strength, x)
+    low = np.concatenate([np.full(n_free, -np.inf), np.zeros(len(x) - n_free)])
+    high = np.concatenate([np.full(n_free, np.inf), np.full(len(x) - n_free, LARGEST)])
+    value, gradient, posterior = function.value(x)
     for _ in range(STEPS):
         free = ~(((x <= low) & (gradient > 0)) | ((x >= high) & (gradient < 0)))
-        matrix = _curvature(problem, strength, posterior)[np.ix_(free, free)]
+        matrix = function.curvature(posterior)[np.ix_(free, free)]
         matrix[np.diag_indices_from(matrix)] *= 1.0 + 1e-9
         step = np.zeros_like(x)
         step[free] = -np.linalg.solve(matrix, gradient[free])
         expected = -float(gradient @ step)
-        if expected <= CLOSE * (1.0 + abs(value)):
+        if expected <= close * (1.0 + abs(value)):
             break
         share, before = 1.0, value
         while share > 1e-6:
             tried = np.clip(x + share * step, low, high)
-            value, gradient, posterior = _objective(problem, centre, strength, tried)
+            value, gradient, posterior = function.value(tried)
             if value <= before - 1e-4 * share * expected or share <= 2e-6:
                 break
             share *= 0.5
         x = tried
-        if before - value <= CLOSE * (1.0 + abs(value)):
+        if before - value <= close * (1.0 + abs(value)):
             break
     return x, value
 
 
-def _lbfgs(problem: Problem, centre: Floats, strength: Floats, x: Floats) -> tuple[Floats, float]:
+def _lbfgs(function: Several, x: Floats, n_free: int) -> tuple[Floats, float]:
     from scipy.optimize import minimize
 
-    n_classes = problem.base.shape[1]
-    bounds: Any = [(None, None)] * n_classes + [(0.0, LARGEST)] * len(centre)
+    bounds: Any = [(None, None)] * n_free + [(0.0, LARGEST)] * (len(x) - n_free)
     options: Any = {"maxiter": 200, "ftol": CLOSE, "gtol": 1e-6}
-    objective: Any = lambda at: _objective(problem, centre, strength, at)[:2]  # noqa: E731
-    found: Any = minimize(
-        objective,
-        x,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=bounds,
-        options=options,
-    )
+    objective: Any = lambda at: function.value(at)[:2]  # noqa: E731
+    found: Any = minimize(objective, x, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     return np.asarray(found.x, dtype=np.float64), float(found.fun)

@@ -115,15 +115,18 @@ class Words:
         """Σ_k x_k log(N_k − N_kc + α) without the row, (row, class), some entries at a time."""
         others = table.sum(axis=1, keepdims=True) - table
         out = self._product(kept, x, np.log(np.maximum(others + alpha, 1e-300)))
+        ends = np.searchsorted(kept.row, np.arange(kept.n_rows + 1))
         step = max(1, CHUNK // others.shape[1])
-        for start in range(0, len(x), step):
-            some = slice(start, start + step)
-            full = others[kept.token[some]]
-            ratio = np.log(np.maximum(full - taken[some, None] + alpha, 1e-300)) - np.log(
-                np.maximum(full + alpha, 1e-300)
-            )
+        first = 0
+        while first < kept.n_rows:  # entries stand row by row
+            last = max(first + 1, int(np.searchsorted(ends, ends[first] + step, side="right")) - 1)
+            some = slice(int(ends[first]), int(ends[last]))
+            ratio = np.log1p(-np.minimum(taken[some, None] / (others[kept.token[some]] + alpha), 1.0 - 1e-15))
             ratio[np.arange(len(ratio)), self.label[kept.row[some]]] = 0.0
-            np.add.at(out, kept.row[some], x[some, None] * ratio)
+            held = np.flatnonzero(np.diff(ends[first : last + 1])) + first
+            if len(held):
+                out[held] += np.add.reduceat(x[some, None] * ratio, ends[held] - ends[first], axis=0)
+            first = last
         return out
 
     def _product(self, kept: Entries, x: Floats, table: Floats) -> Floats:
