@@ -51,7 +51,7 @@ def test_equation_1_by_hand() -> None:
     share = (there + 1) / (N / 3 + 2)
     gap = np.where(present[:, None], np.log(share), np.log1p(-share))
     length = np.array([len(text.split()) for text in TABLE["text"]])[:, None]
-    score = [*model.log_prior, 0.5, -1.0, 0.0]
+    score = model.log_prior + np.array([0.5, -1.0, 0.0])
     score = score + 0.3 * evidence("normal") + 2.0 * evidence("coin") + 0.9 * (evidence("other") + evidence("count"))
     score = score + 0.5 * (evidence("kind") - gap) + 0.25 * gap + 0.75 * length**-0.5 * evidence("text")
     score -= np.log(np.exp(score).sum(axis=1, keepdims=True))
