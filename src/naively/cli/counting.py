@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +11,8 @@ import click
 import naively
 from naively import sources
 from naively.cli.progress import counted
-from naively.cli.tables import columns_of
+from naively.cli.tables import columns_of, quality_of
+from naively.schema import family_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,18 +24,24 @@ def fit_files(
     data: Sequence[str],
     target: str,
     columns: Mapping[str, str],
+    missing: Sequence[str],
     ignore: Sequence[str],
     weight: str | None,
     prior: Any,
+    tune: bool,
 ) -> tuple[naively.Model, list[str]]:
     """The model, and what to tell about it."""
     where = "-" if tuple(data) == ("-",) else list(data)
     types: dict[str, str] = {name: "string" for name, family in columns.items() if family.lower() in _OF_STRINGS}
+    specs: dict[str, Any] = {name: family_of(family) for name, family in columns.items()}
+    for name in missing:
+        given = specs.get(name)
+        specs[name] = naively.Automatic("value") if given is None else replace(given, missing="value")
     while True:
         seen = Seen(set(ignore))
         try:
             batches = seen.look(counted(sources.read_files(where, types)))
-            model = naively.fit(batches, target, columns=dict(columns) or None, weight=weight)
+            model = naively.fit(batches, target, columns=specs or None, weight=weight, tune=tune)
             break
         except sources.OtherTypeError as error:
             if where == "-" or types.get(error.column) == error.wider:
@@ -84,6 +92,7 @@ class Seen:
         lines += ["", "class  share  weight"]
         lines += [f"{c}  {w / total:.4f}  {w:,.10g}" for c, w in zip(model.classes, model.class_counts, strict=True)]
         lines += ["", *columns_of(model, self.missing)]
+        lines += quality_of(model)
         if len(model.classes) == 1:
             lines += ["", f"all rows are of the class {model.classes[0]!r}: every answer will be that."]
         if self.ignore:

@@ -18,6 +18,8 @@ __all__ = ["command"]
 @click.option("--ignore", multiple=True, metavar="C", help="Leave column C out.")
 @click.option("--prior", default="empirical", help="empirical, uniform, or CLASS=P,CLASS=P,…", show_default=True)
 @click.option("--weight", metavar="C", help="The column that says how often a row counts.")
+@click.option("--missing", multiple=True, metavar="C", help="That column C is missing is a value of its own.")
+@click.option("--no-tune", is_flag=True, help="The textbook: no smoothing, family or calibration is chosen.")
 @click.option("--force", is_flag=True, help="Overwrite the model file.")
 @click.option("--source", help="Where the rows come from, for the log; by default the names of the files.")
 @click.option("--comment", default="", help="A word on it, for the log.")
@@ -30,6 +32,8 @@ def command(
     ignore: tuple[str, ...],
     prior: str,
     weight: str | None,
+    missing: tuple[str, ...],
+    no_tune: bool,
     force: bool,
     source: str | None,
     comment: str,
@@ -49,7 +53,7 @@ def command(
     columns = dict(_pair("--column", item) for item in families)
     from naively.cli.counting import fit_files
 
-    model, notes = fit_files(data, target, columns, ignore, weight, _prior(prior))
+    model, notes = fit_files(data, target, columns, missing, ignore, weight, _prior(prior), not no_tune)
     named = " ".join(data) if source is None else source
     if remember_rows:
         from naively.cli.ledgers import where

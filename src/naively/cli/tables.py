@@ -11,7 +11,7 @@ import naively
 from naively.families.numeric import NumericParameters
 from naively.statistics import Moments, Sums, TokenCounts, ValueCounts, WordCounts
 
-__all__ = ["column_data", "columns_of", "model_data"]
+__all__ = ["column_data", "columns_of", "model_data", "quality_of"]
 
 LISTED = 20  # values or words told for people; JSON has all values
 
@@ -26,6 +26,19 @@ def columns_of(model: naively.Model, missing: Mapping[str, int] | None = None) -
         gap = "" if missing is None else f"{missing.get(name, 0):>7}  "
         lines.append(f"{name:<{max(wide, 6)}}  {gap}{family}")
     return lines
+
+
+def quality_of(model: naively.Model) -> list[str]:
+    """What tuning found out about how good the model is; nothing without it."""
+    if model.tuning is None or not model.tuning.report:
+        return []
+    report = model.tuning.report
+    return [
+        "",
+        f"tuned on {model.tuning.rows:,} rows, each predicted as if it had not been counted (taken as independent):",
+        f"accuracy {report['accuracy']:.4f}, log-loss {report['log_loss']:.4f} "
+        f"(the class shares alone: {report['prior_log_loss']:.4f})",
+    ]
 
 
 def model_data(model: naively.Model) -> dict[str, Any]:

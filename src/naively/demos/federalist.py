@@ -123,7 +123,7 @@ def show_papers(papers: Sequence[Paper]) -> None:
 
 def show_training(model: naively.Model, papers: Sequence[Paper]) -> None:
     """Priors and the most telling words."""
-    print("\n2. Training is counting: model = naively.fit(counts, authors, columns=Multinomial(alpha=1), tune=False)")
+    print("\n2. Training is counting: naively.fit(counts, authors, columns=Multinomial(alpha=1), tune=False)")
     print(f"\n   {'author':10}{'papers':>8}{'p':>8}{'log p':>9}")
     for author, n, log_p in zip(model.classes, model.class_counts, model.log_prior, strict=True):
         print(f"   {author:10}{n:>8.0f}{math.exp(log_p):>8.3f}{log_p:>9.3g}")
