@@ -15,11 +15,16 @@ namespace {
 constexpr std::size_t kTogether = 32;  // lookups under way at once: about what a core can wait for
 constexpr std::size_t kOwnWords = std::size_t{1} << 18;
 
-// What one chunk held: each document's distinct words, one document after the other.
-struct ChunkWords {
+// What a worker found in a wave: each document's distinct words, one document after the other. One memory for all its
+// chunks, kept from wave to wave: growing and giving back a piece per chunk would have all cores wait for each other.
+struct Found {
   std::vector<Distinct::Item> items;
-  std::vector<std::size_t> ends;       // of the documents
-  std::size_t worker = 0;
+  std::vector<std::size_t> ends;  // of the documents
+};
+
+// Where a chunk's words are.
+struct ChunkWords {
+  std::size_t worker = 0, first_item = 0, first_end = 0;
   std::size_t new_from = 0, new_to = 0;  // the words that the worker's own table met here first
 };
 
@@ -89,6 +94,7 @@ struct Worker {
   WordCounter words;
   HashCounter hashes;
   Places places;
+  Found found;
 };
 
 struct Counting {
@@ -118,8 +124,8 @@ struct Counting {
     lengths[i] = static_cast<std::int32_t>(length);
   }
 
-  void count_words(std::size_t from, std::size_t to, WordCounter& counter, ChunkWords& chunk) {
-    counter.items = &chunk.items;
+  void count_words(std::size_t from, std::size_t to, WordCounter& counter, Found& found, ChunkWords& chunk) {
+    counter.items = &found.items;
     chunk.new_from = counter.words->size();
     for (std::size_t i = from; i < to; ++i) {
       check(i);
@@ -129,12 +135,12 @@ struct Counting {
         documents.read(i, counter.tokeniser, counter);
         set_length(i, counter.length);
       }
-      chunk.ends.push_back(chunk.items.size());
+      found.ends.push_back(found.items.size());
     }
     chunk.new_to = counter.words->size();
   }
 
-  void count_hashes(std::size_t from, std::size_t to, HashCounter& counter, ChunkWords& chunk) {
+  void count_hashes(std::size_t from, std::size_t to, HashCounter& counter, Found& found) {
     for (std::size_t i = from; i < to; ++i) {
       check(i);
       if (there(i)) {
@@ -143,9 +149,9 @@ struct Counting {
         documents.read(i, counter.tokeniser, counter);
         set_length(i, counter.length);
         const auto& items = counter.distinct.items();
-        chunk.items.insert(chunk.items.end(), items.begin(), items.end());
+        found.items.insert(found.items.end(), items.begin(), items.end());
       }
-      chunk.ends.push_back(chunk.items.size());
+      found.ends.push_back(found.items.size());
     }
   }
 };
@@ -192,6 +198,7 @@ class Counter {
 
   void run_wave(std::size_t first, std::size_t last) {
     wave_.resize(std::max(wave_.size(), last - first));
+    for (auto& worker : workers_) worker->found.items.clear(), worker->found.ends.clear();
     std::atomic<std::size_t> next{first};
     const auto n_jobs = static_cast<std::ptrdiff_t>(workers_.size());
     parallel_for(n_jobs, static_cast<int>(n_jobs), [&](std::ptrdiff_t w) {
@@ -211,24 +218,26 @@ class Counter {
   void count_chunk(std::size_t chunk, std::size_t w, ChunkWords& result) {
     const std::size_t from = chunks_.first[chunk], to = chunks_.first[chunk + 1];
     Worker& worker = *workers_[w];
-    result.worker = w;
-    result.items.clear(), result.ends.clear();
-    if (!job_.vocabulary) return job_.count_hashes(from, to, worker.hashes, result);
-    if (!direct()) return job_.count_words(from, to, worker.words, result);
+    Found& found = worker.found;
+    result = {w, found.items.size(), found.ends.size()};
+    if (!job_.vocabulary) return job_.count_hashes(from, to, worker.hashes, found);
+    if (!direct()) return job_.count_words(from, to, worker.words, found, result);
     std::unique_lock lock(job_.vocabulary->lock);
     worker.words.words = &job_.vocabulary->words;
-    job_.count_words(from, to, worker.words, result);
+    job_.count_words(from, to, worker.words, found, result);
   }
 
   // Worker w adds up the classes w, w + n, w + 2n, …, each in the order of the documents.
-  void add_up(std::size_t chunk, std::size_t w, const ChunkWords& found) {
-    const std::size_t n = workers_.size(), from = chunks_.first[chunk];
+  void add_up(std::size_t chunk, std::size_t w, const ChunkWords& words) {
+    const std::size_t n = workers_.size(), from = chunks_.first[chunk], documents = chunks_.first[chunk + 1] - from;
     const bool mapped = job_.vocabulary && !direct();
-    const auto& shared_id = workers_[found.worker]->words.shared_id;
-    for (std::size_t d = 0; d < found.ends.size(); ++d) {
+    const auto& shared_id = workers_[words.worker]->words.shared_id;
+    const Found& found = workers_[words.worker]->found;
+    for (std::size_t d = 0; d < documents; ++d) {
       const auto c = static_cast<std::size_t>(job_.label[from + d]);
       if (c % n != w) continue;
-      for (std::size_t k = d ? found.ends[d - 1] : 0; k < found.ends[d]; ++k) {
+      const std::size_t end = found.ends[words.first_end + d];
+      for (std::size_t k = d ? found.ends[words.first_end + d - 1] : words.first_item; k < end; ++k) {
         const Distinct::Item item = found.items[k];
         const std::uint32_t id = mapped ? static_cast<std::uint32_t>(shared_id[item.id]) : item.id;
         tally_.add(c, id, item.n, weight(from + d));
