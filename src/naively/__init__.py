@@ -90,7 +90,19 @@ _ELSEWHERE = {
     "predict_batches": "prediction",
 }
 
-_MODULES = {"errors", "estimators", "families", "kernels", "model", "priors", "schema", "sources", "statistics"}
+_MODULES = {
+    "errors",
+    "estimators",
+    "explanation",
+    "families",
+    "kernels",
+    "model",
+    "plot",
+    "priors",
+    "schema",
+    "sources",
+    "statistics",
+}
 
 
 def __getattr__(name: str) -> object:

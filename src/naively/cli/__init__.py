@@ -14,7 +14,7 @@ from naively.errors import InputError
 __all__ = ["main"]
 
 LEDGER = ("update", "forget", "merge", "log", "undo", "compact", "copy", "diff")
-COMMANDS = ("fit", "predict", "evaluate", "explain", "show", "sample", *LEDGER, "demo")
+COMMANDS = ("fit", "predict", "evaluate", "explain", "show", "plot", "sample", *LEDGER, "demo")
 
 
 class Commands(click.Group):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import naively
 
-__all__ = ["command"]
+__all__ = ["command", "of_rows", "of_text"]
 
 
 @click.command("explain", short_help="Tell why a row gets its answer.")
@@ -65,7 +65,7 @@ def command(
     from naively.cli.counting import classes_by_name
 
     loaded = naively.load(model)
-    table = _of_text(loaded, text) if text is not None else _of_rows(loaded, data, rows or (1,))
+    table = of_text(loaded, text) if text is not None else of_rows(loaded, data, rows or (1,))
     named = classes_by_name(loaded)
     first, second = (None if name is None else named.get(name, name) for name in (of, against))
     found = loaded.explain(table, of=first, against=second, top=top)
@@ -88,7 +88,7 @@ def command(
         console.print(explanation)
 
 
-def _of_text(model: naively.Model, text: str) -> dict[str, Any]:
+def of_text(model: naively.Model, text: str) -> dict[str, Any]:
     """A row whose one column of text is this; all else is missing."""
     from naively.errors import InputError
     from naively.families import Text
@@ -100,7 +100,7 @@ def _of_text(model: naively.Model, text: str) -> dict[str, Any]:
     return {name: [text if name == columns[0] else None] for name in model.schema.names}
 
 
-def _of_rows(model: naively.Model, data: tuple[str, ...], rows: tuple[int, ...]) -> pa.Table:
+def of_rows(model: naively.Model, data: tuple[str, ...], rows: tuple[int, ...]) -> pa.Table:
     """Some rows of the data, by their numbers from 1 on."""
     import pyarrow as pa
 

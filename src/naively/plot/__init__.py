@@ -1,0 +1,26 @@
+"""Pictures: one function per picture, each returns a matplotlib `Figure`; `figure.savefig("name.svg")` writes it.
+
+They are fed by explanations, by what a model has learnt, or by plain labels and probabilities. matplotlib is loaded
+when a picture is asked for: `pip install "naively[plot]"`.
+"""
+
+from naively.plot.calibration import calibration
+from naively.plot.confusion import confusion
+from naively.plot.distributions import distributions
+from naively.plot.nomogram import nomogram
+from naively.plot.posterior import posterior
+from naively.plot.ranking import precision_recall, roc
+from naively.plot.waterfall import waterfall
+from naively.plot.words import words
+
+__all__ = [
+    "calibration",
+    "confusion",
+    "distributions",
+    "nomogram",
+    "posterior",
+    "precision_recall",
+    "roc",
+    "waterfall",
+    "words",
+]

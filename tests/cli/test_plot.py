@@ -1,0 +1,71 @@
+"""`naively plot` through its face."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from naively.cli import main
+from naively.cli.plot import KINDS, OF_MODEL
+
+ROWS = ["sun,1.5,dry and warm,yes", "rain,9,wet and cold,no", "sun,2,dry and mild,yes", ",8,cold,no"]
+DATA = "sky,wind,note,play\n" + "\n".join(ROWS * 4) + "\nsun,1,dry,maybe\n"
+
+
+def run(*arguments: Any) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("train.csv").write_text(DATA.replace("maybe", "yes"))
+    Path("d.csv").write_text(DATA)
+    assert run("fit", "train.csv", "--target", "play", "--column", "note=text", "-o", "m").exit_code == 0
+    return tmp_path
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind(folder: Path, kind: str) -> None:
+    data = () if kind in OF_MODEL else ("d.csv",)
+    for name in ("p.svg", "p.png"):
+        result = run("plot", kind, "m", *data, "-o", name)
+        assert result.exit_code == 0, result.output
+        assert (folder / name).stat().st_size > 2000
+    if kind not in OF_MODEL and kind != "waterfall":
+        assert "1 of 17 rows have no 'play' that the model knows" in result.stderr
+
+
+def test_options(folder: Path) -> None:
+    for more in (
+        ("waterfall", "m", "--text", "cold and wet"),
+        ("waterfall", "m", "d.csv", "--row", 2, "--of", "yes", "--against", "no"),
+        ("nomogram", "m", "--of", "no"),
+        ("distributions", "m", "--column", "wind"),
+        ("words", "m", "--column", "note"),
+        ("roc", "m", "d.csv", "--of", "no"),
+    ):
+        result = run("plot", *more, "-o", "x.svg")
+        assert result.exit_code == 0, result.output
+    assert (folder / "x.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("roc", "m", "-o", "x.svg"), 2, "roc needs DATA"),
+        (("waterfall", "m", "-o", "x.svg"), 2, "DATA or --text"),
+        (("nomogram", "m", "d.csv", "-o", "x.svg"), 2, "leave out the data"),
+        (("nomogram", "m", "-o", "x.gif"), 2, ".svg, .png or .pdf"),
+        (("nomogram", "m", "-o", "none/x.svg"), 2, "no such folder"),
+        (("nomogram", "m", "--of", "maybe", "-o", "x.svg"), 1, "'maybe' is not a class"),
+        (("distributions", "m", "--column", "note", "-o", "x.svg"), 1, "'note' has no distribution"),
+        (("pie", "m", "-o", "x.svg"), 2, "'pie' is not one of"),
+    ],
+)
+def test_errors(folder: Path, arguments: tuple[str, ...], code: int, message: str) -> None:
+    result = run("plot", *arguments)
+    assert result.exit_code == code
+    assert message in result.stderr
+    assert not list(folder.glob("x.*"))

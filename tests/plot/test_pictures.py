@@ -1,0 +1,127 @@
+"""Every picture, with two and with twenty classes and long, odd names: it is drawn, and no name covers another."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+import naively as nb
+from naively import plot
+
+ODD = ["$x^2$ <script>", "a rather long name that goes on and on", "", "ß\nnew line"]
+
+
+@cache
+def example(n_classes: int) -> tuple[nb.Model, dict[str, Any], list[str]]:
+    generator = np.random.default_rng(n_classes)
+    code = generator.integers(0, n_classes, 600)
+    label = [f"{ODD[c % 4]} {c}" for c in code]
+    words = np.array([f"word{k}" for k in range(60)])
+    table = {
+        "a quite long name of a column of numbers": generator.normal(code, 3),
+        "$value_": [f"{ODD[v % 4]} {v}" for v in (code // 4 + generator.integers(0, 4, 600))],
+        "bins": generator.normal(code % 3, 1),
+        "visits": generator.poisson(1 + code / 4),
+        "wait": generator.exponential(1 + code),
+        "flag": generator.random(600) < (code + 1) / (n_classes + 2),
+        "text": [" ".join(generator.choice(words[3 * c % 50 :], 8)) for c in code],
+    }
+    families = {
+        "a quite long name of a column of numbers": nb.Gaussian(),
+        "visits": nb.Poisson(),
+        "wait": nb.Exponential(),
+        "text": nb.Text(),
+    }
+    return nb.fit(table, label, columns=families), table, label
+
+
+def pictures(n_classes: int) -> Iterator[tuple[str, Figure]]:
+    model, table, label = example(n_classes)
+    posterior = model.posterior(table)
+    answers = [model.classes[c] for c in posterior.argmax(axis=1)]
+    yield "waterfall", plot.waterfall(model.explain({name: values[:1] for name, values in table.items()})[0])
+    yield "nomogram", plot.nomogram(model)
+    yield "distributions", plot.distributions(model)
+    yield "words", plot.words(model)
+    yield "calibration", plot.calibration(label, posterior, model.classes)
+    yield "roc", plot.roc(label, posterior, model.classes)
+    yield "precision_recall", plot.precision_recall(label, posterior, model.classes)
+    yield "confusion", plot.confusion(label, answers, model.classes)
+    yield "posterior", plot.posterior(model.log_odds(table, of=model.classes[0]), label, model.classes[0])
+
+
+def overlaps(figure: Figure) -> list[tuple[str, str]]:
+    """Pairs of texts that cover each other by more than a pixel."""
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    renderer = canvas.get_renderer()
+    not_drawn = {id(text) for text in _not_drawn(figure)}
+    texts = [t for t in figure.findobj(Text) if isinstance(t, Text) and t.get_visible() and t.get_text().strip()]
+    shown = [(t, t.get_window_extent(renderer).padded(-1)) for t in texts if id(t) not in not_drawn]
+    return [(a.get_text(), b.get_text()) for (a, x), (b, y) in combinations(shown, 2) if x.overlaps(y)]
+
+
+def _not_drawn(figure: Figure) -> Iterator[Any]:
+    """Texts of panels that are not drawn, and ticks beyond the ends of their axis."""
+    for axes in figure.axes:
+        if not axes.get_visible():
+            yield from axes.findobj(Text)
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
+                if not axes.axison or not low <= tick.get_loc() <= high:
+                    yield from (tick.label1, tick.label2)
+
+
+@pytest.mark.parametrize("n_classes", [2, 20])
+def test_every_picture_is_drawn_and_readable(n_classes: int) -> None:
+    drawn = dict(pictures(n_classes))
+    assert sorted(drawn) == sorted(plot.__all__)
+    for name, figure in drawn.items():
+        assert overlaps(figure) == [], name
+        for kind in ("svg", "png"):
+            paper = io.BytesIO()
+            figure.savefig(paper, format=kind)
+            assert len(paper.getvalue()) > 2000
+            assert b"<script>" not in paper.getvalue()
+        assert figure.get_suptitle()
+
+
+def test_odd_pictures() -> None:
+    table = {"x": ["a", "b", "a"]}
+    model = nb.fit(table, [0, 1, 1], columns=nb.Categorical(alpha=0))
+    sure = model.explain({"x": ["b"]})[0]
+    assert not np.isfinite(sure.total)
+    assert plot.waterfall(sure)
+    with pytest.raises(nb.InputError, match="above zero"):
+        plot.nomogram(model)
+    with pytest.raises(nb.InputError, match="no column of words"):
+        plot.words(model)
+    with pytest.raises(nb.InputError, match="only one kind"):
+        plot.roc([0, 0], np.array([[0.5, 0.5], [0.2, 0.8]]), [0, 1])
+    with pytest.raises(nb.InputError, match="'y' has no distribution"):
+        plot.distributions(nb.fit(table, [0, 1, 1]), ["y"])
+    assert plot.posterior(np.linspace(-800, 800, 50_000))
+
+
+def test_the_histogram_stands_behind_the_curve() -> None:
+    model = nb.fit({"x": np.arange(20.0) ** 1.5}, [0, 1] * 10)
+    assert model.chosen.families() == {"x": "Gaussian"}
+    (panel,) = (axes for axes in plot.distributions(model).axes if axes.get_visible())
+    assert len(panel.patches) == 2 * 24
+
+
+def test_matplotlib_is_loaded_only_to_draw() -> None:
+    code = "import sys, naively.plot; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
