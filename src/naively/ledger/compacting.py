@@ -9,9 +9,9 @@ from collections import Counter
 from naively.errors import InputError
 from naively.ledger import sums
 from naively.ledger.fingerprints import pack_fingerprints, unpack_fingerprints
-from naively.ledger.history import entry_of, span_of
+from naively.ledger.history import entry_of
 from naively.ledger.sums import Sum, undone
-from naively.storage.entries import COLUMNS, START, Entry, Row, Schemas, append, new_row, rows_after
+from naively.storage.entries import COLUMNS, START, Entry, Row, Schemas, append, new_row, rows_after, span_of
 from naively.storage.file import patiently
 
 __all__ = ["compact", "only_entry", "vacuum"]

@@ -37,12 +37,12 @@ def attributed(
     entry: str | None,
 ) -> Corrected:
     """Each entry that is corrected, with the rows taken from it and their counts; all rows or an error."""
-    part = total([count_rows(model, some) for some in rows])
-    assert part is not None
-    _ = model - part  # refuses what was never counted, by name
     candidates = Candidates(path, connection, schemas, meta, entry)
     if meta.key is not None:
         return _by_fingerprint(candidates, model, rows, meta.key)
+    part = total([count_rows(model, some) for some in rows])
+    assert part is not None
+    _ = model - part  # refuses what was never counted, by name
     for target, left in candidates:
         if _fits(left, part):
             return [(target, list(rows), part)]

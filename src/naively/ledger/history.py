@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from dataclasses import replace
 
 from naively.ledger.sums import undone
-from naively.storage.entries import START, Entry, Row, Schemas, rows_after
+from naively.storage.entries import START, Entry, Row, Schemas, rows_after, span_of
 
 __all__ = ["entry_of", "log", "named", "span_of"]
 
@@ -32,14 +31,6 @@ def entry_of(row: Row, in_force: bool = True) -> Entry:
         sources,
         in_force,
     )
-
-
-def span_of(row: Row) -> tuple[str, str, tuple[str, ...]]:
-    """First and last time, and the sources, of what an entry stands for."""
-    if row.span is None:
-        return row.time, row.time, (row.source,)
-    found = json.loads(row.span)
-    return str(found["first"]), str(found["last"]), tuple(str(source) for source in found["sources"])
 
 
 def log(connection: sqlite3.Connection, schemas: Schemas) -> tuple[Entry, ...]:

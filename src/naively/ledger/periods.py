@@ -15,11 +15,11 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from naively.errors import InputError
-from naively.ledger.history import named, span_of
+from naively.ledger.history import named
 from naively.ledger.sums import model_of, total, undone
 from naively.model import Model
 from naively.statistics.scaling import scaled
-from naively.storage.entries import START, Row, Schemas, counts_of, rows_after
+from naively.storage.entries import START, Row, Schemas, counts_of, rows_after, span_of
 from naively.storage.meta import Meta
 
 __all__ = ["Selection", "model_of_selection", "moment"]

@@ -9,6 +9,7 @@ number of entries and the last checksum.
 
 from __future__ import annotations
 
+import json
 import secrets
 import sqlite3
 from collections.abc import Iterator
@@ -178,11 +179,35 @@ def append(connection: sqlite3.Connection, schemas: Schemas, row: Row) -> Row:
 def intact(row: Row, schemas: Schemas) -> None:
     """Refuse an entry that is not what was written."""
     try:
-        right = row.digest == _digest(row, schemas.text(row.schema)) and row.act in ACTS and row.sign in (-1, 0, 1)
+        right = row.digest == _digest(row, schemas.text(row.schema)) and _well_formed(row)
     except DAMAGED as error:
         raise DamagedError(f"entry {row.number} cannot be read ({error})", row.number) from None
     if not right:
         raise DamagedError(f"{told(row)} is damaged: it does not have its checksum", row.number)
+
+
+def _well_formed(row: Row) -> bool:
+    """Whether the fields are of their kinds; an enemy can write right checksums of wrong fields."""
+    for when in (row.time, row.written, *span_of(row)[:2]):
+        datetime.fromisoformat(when)
+    return (
+        row.act in ACTS
+        and row.sign in (-1, 0, 1)
+        and (row.sign == 0) == (row.act == "undo") == (row.statistics is None)
+        and type(row.rows) is int
+        and isinstance(row.source + row.comment, str)
+        and all(part is None or isinstance(part, bytes) for part in (row.statistics, row.fingerprints, row.absorbed))
+        and all(isinstance(part, bytes) and len(part) == 16 for part in (row.id, row.corrects) if part is not None)
+        and len(row.absorbed or b"") % 16 == 0
+    )
+
+
+def span_of(row: Row) -> tuple[str, str, tuple[str, ...]]:
+    """First and last time, and the sources, of what an entry stands for."""
+    if row.span is None:
+        return row.time, row.time, (row.source,)
+    found = json.loads(row.span)
+    return found["first"], found["last"], tuple(str(source) for source in found["sources"])
 
 
 def told(row: Row) -> str:

@@ -38,6 +38,7 @@ __all__ = [
 FORMAT = 1
 APPLICATION = 0x6E616976  # "naiv", in the header of the file
 WAIT = 300.0  # seconds that a writer waits for another one
+READERS = 0.3  # seconds to wait at the end for those who are just reading
 MAGIC = b"SQLite format 3\0"
 
 TABLES = {
@@ -101,9 +102,15 @@ def _connect(found: Path, how: str, wait: float) -> sqlite3.Connection:
     connection = sqlite3.connect(
         f"{found.as_uri()}?{how}", uri=True, timeout=wait, isolation_level=None, check_same_thread=False
     )
+    connection.text_factory = _text
     connection.execute("PRAGMA trusted_schema=OFF")
     connection.execute("PRAGMA cell_size_check=ON")
     return connection
+
+
+def _text(found: bytes) -> str:
+    """Text as it stands: bytes that are no UTF-8 any more are for the checksums to find, not for the decoder."""
+    return found.decode("utf-8", "surrogateescape")
 
 
 def open_to_read(path: str | Path, wait: float = WAIT) -> sqlite3.Connection:
@@ -193,11 +200,10 @@ def change(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def close_writer(connection: sqlite3.Connection) -> None:
-    """Fold the WAL in and return to one file, unless another process has it open: then that one will."""
+    """Fold the WAL in and return to one file, unless another process writes to it still: then that one will."""
     try:
         connection.execute("PRAGMA busy_timeout=0")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        connection.execute("PRAGMA journal_mode=DELETE").fetchone()
+        patiently(connection, "PRAGMA journal_mode=DELETE", READERS)
     except sqlite3.Error:
         pass  # what was acknowledged is in the WAL; whoever opens the file next folds it in
     finally:
@@ -225,6 +231,11 @@ def explained(path: str | Path) -> Iterator[None]:
     """Errors of SQLite as sentences about the file."""
     try:
         yield
+    except UnicodeDecodeError:  # SQLite quotes what it cannot parse
+        raise InputError(f"{path}: is damaged: what its tables are called cannot be read.") from None
+    except UnicodeEncodeError as error:
+        told = f"{error.object!r:.60} has characters that are no text (half of a pair): rename it."
+        raise InputError(f"{path}: {told}") from None
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "")
         kind = "_".join(name.split("_")[:2])
