@@ -29,13 +29,13 @@ struct Cut {
   std::ptrdiff_t chunk_begin(std::ptrdiff_t k) const { return rows / chunks * k + std::min(k, rows % chunks); }
 };
 
-// Sorts rows [begin, end) by class. A table of float64 stored by row, without weights, is read in place but for the
-// columns that do not fill a strip; any other is copied.
+// Sorts rows [begin, end) by class. A table stored by row, without weights, is read in place but for the columns that
+// do not fill a strip; any other is copied.
 class Sorter {
  public:
   Sorter(const Table& x, const std::int32_t* label, const double* weight, std::ptrdiff_t classes, const Cut& cut)
       : table_(x), label_(label), weight_(weight), classes_(classes),
-        in_place_(!x.single && x.column_stride == 1 && !weight),
+        in_place_(x.column_stride == 1 && !weight),
         copy_(cut.tile_rows * (in_place_ ? lanes : cut.width)),
         sorted_weight_(weight ? cut.tile_rows : 0), place_(cut.tile_rows), index_(cut.tile_rows), first_(classes + 1) {}
 
@@ -52,7 +52,10 @@ class Sorter {
       else
         copy_columns(x, end - begin, columns - direct, stride);
     });
-    return {direct ? static_cast<const double*>(table_.data) + offset : nullptr,
+    const void* in_place = nullptr;
+    if (direct) with_elements(table_, [&](auto* x) { in_place = x + offset; });
+    return {in_place,
+            table_.single,
             table_.row_stride,
             direct,
             end - begin,

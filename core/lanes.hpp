@@ -28,6 +28,8 @@ NAIVELY_INLINE Lanes load(const double* p) {
   return v;
 }
 
+NAIVELY_INLINE Lanes load(const float* p) { return Lanes{p[0], p[1], p[2], p[3]}; }
+
 NAIVELY_INLINE void store(double* p, const Lanes& v) { std::memcpy(p, &v, sizeof v); }
 
 NAIVELY_INLINE Lanes broadcast(double x) { return Lanes{x, x, x, x}; }

@@ -10,11 +10,14 @@ namespace {
 template <bool fused>
 NAIVELY_INLINE Leftover count_any_run_body(const Rows& rows, Strip& strip, bool careful) {
   if (rows.weight) return count_weighted_run_body<fused>(rows, strip);
+  if (rows.single)
+    return careful ? count_run_body<fused, true, true, float>(rows, strip)
+                   : count_run_body<fused, false, true, float>(rows, strip);
   if (rows.index)
-    return careful ? count_run_body<fused, true, true>(rows, strip)
-                   : count_run_body<fused, false, true>(rows, strip);
-  return careful ? count_run_body<fused, true, false>(rows, strip)
-                 : count_run_body<fused, false, false>(rows, strip);
+    return careful ? count_run_body<fused, true, true, double>(rows, strip)
+                   : count_run_body<fused, false, true, double>(rows, strip);
+  return careful ? count_run_body<fused, true, false, double>(rows, strip)
+                 : count_run_body<fused, false, false, double>(rows, strip);
 }
 
 NAIVELY_DISPATCH(Leftover, count_any_run, count_any_run_body,

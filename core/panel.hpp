@@ -16,7 +16,8 @@ namespace naively::dense {
 // A tile of rows sorted by class: those of class c are first[c] .. first[c + 1] − 1 of the sorted rows. The columns
 // below `direct_columns` are read where they are, through the index of the sorted rows; the others from a copy.
 struct Tile {
-  const double* direct;
+  const void* direct;
+  bool single;  // whether `direct` are float32
   std::ptrdiff_t direct_stride, direct_columns, size;  // size: the number of rows
   const std::int32_t* index;
   const double* copy;
@@ -27,11 +28,14 @@ struct Tile {
   Rows rows(std::ptrdiff_t column, int begin, int count) const {
     const double* const w = weight ? weight + begin : nullptr;
     if (column >= direct_columns)
-      return {copy + begin * copy_stride + (column - direct_columns), copy_stride, nullptr, w, count, 0, 0};
+      return {copy + begin * copy_stride + (column - direct_columns), nullptr, copy_stride, nullptr, w, count, 0, 0};
     // While this tile is read in the order of classes, the next one is asked for in the order of memory, evenly.
-    const std::ptrdiff_t done = column / lanes * size + begin, step = direct_stride * 8 * lanes / direct_columns + 1;
-    const auto next = reinterpret_cast<std::uintptr_t>(direct) + direct_stride * 8 * size;
-    return {direct + column, direct_stride, index + begin, w, count, next + done * step, step};
+    const std::ptrdiff_t bytes = direct_stride * (single ? 4 : 8), done = column / lanes * size + begin;
+    const std::ptrdiff_t step = bytes * lanes / direct_columns + 1;
+    const auto next = reinterpret_cast<std::uintptr_t>(direct) + bytes * size;
+    return {single ? nullptr : static_cast<const double*>(direct) + column,
+            single ? static_cast<const float*>(direct) + column : nullptr,
+            direct_stride, index + begin, w, count, next + done * step, step};
   }
 };
 

@@ -12,10 +12,12 @@
 //     3     0                    0                      below 2^-123 · bound²
 //
 // Values with |d| > bound, and NaN, are left out and told, to be counted one by one. With bound ≤ |shift|/2 or
-// shift = 0 the difference d is exact (Sterbenz's lemma), which is why frames are made so.
+// shift = 0 the difference d is exact (Sterbenz's lemma), which is why frames are made so. Of float32 values d is a
+// float32 then, and its square needs no more than 48 bits: it has no error to be added.
 #pragma once
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
 
 #include "lanes.hpp"
 #include "table.hpp"
@@ -51,16 +53,27 @@ struct alignas(64) Totals {
   }
 };
 
-// The values of a strip: row i begins at x[(index ? index[i] : i) · stride].
+// The values of a strip: row i begins at x[(index ? index[i] : i) · stride], or so in `single` if that is there.
 struct Rows {
   const double* x;
+  const float* single;
   std::ptrdiff_t stride;
   const std::int32_t* index;
   const double* weight;  // of row i, or null
   int count;
   std::uintptr_t next;        // memory to ask for while at row i: next + i · next_step
   std::ptrdiff_t next_step;
-  double at(int i) const { return x[(index ? index[i] : i) * stride]; }
+  double at(int i) const {
+    const std::ptrdiff_t place = (index ? index[i] : i) * stride;
+    return single ? single[place] : x[place];
+  }
+  template <class Real>
+  const Real* first() const {
+    if constexpr (std::is_same_v<Real, float>)
+      return single;
+    else
+      return x;
+  }
 };
 
 // What a run leaves to be done by hand, one bit per lane.
@@ -130,14 +143,15 @@ NAIVELY_INLINE Leftover finish(Strip& strip, const Levels& sum, const Levels& sq
 }
 
 // Rows of weight 1. Not masked, it hopes that the frame suits all values, and otherwise asks for `again`.
-template <bool fused, bool masked, bool indexed>
+template <bool fused, bool masked, bool indexed, class Real>
 NAIVELY_INLINE Leftover count_run_body(const Rows& rows, Strip& strip) {
   const Lanes shift = load(strip.shift), bound = load(strip.bound), one = variable_one<fused>();
   Levels sum(strip.sum), squares(strip.squares);
   Lanes low = {}, high = {};
   Mask inside = {};
+  const Real* const first = rows.first<Real>();
   for (int i = 0; i < rows.count; ++i) {
-    const double* const x = rows.x + (indexed ? rows.index[i] : i) * rows.stride;
+    const Real* const x = first + (indexed ? rows.index[i] : i) * rows.stride;
     if constexpr (indexed) prefetch(rows.next + i * rows.next_step);
     Lanes d = load(x) - shift;
     if constexpr (masked) {
@@ -146,10 +160,10 @@ NAIVELY_INLINE Leftover count_run_body(const Rows& rows, Strip& strip) {
       inside += within;
     }
     low = least(d, low), high = greatest(d, high);
-    const Lanes square = d * d, square_error = product_error<fused>(d, d, square);
+    const Lanes square = d * d;
     add_top<fused>(sum, d, one);
     add_top<fused>(squares, square, one);
-    add_middle<fused>(squares, square_error, one);
+    if constexpr (!std::is_same_v<Real, float>) add_middle<fused>(squares, product_error<fused>(d, d, square), one);
   }
   if constexpr (masked) return finish(strip, sum, squares, low, high, inside != Mask{} - rows.count, rows.count);
   const Lanes reach = greatest(high, -low);
