@@ -21,7 +21,7 @@ $(VENV)/.installed: $(CORE)
 	@touch $@
 
 demo: $(VENV)/.installed ## run the worked example on real data
-	$(BIN)/python -m naively.demos.federalist
+	$(BIN)/naively demo federalist
 
 test: $(VENV)/.installed ## run the tests
 	$(BIN)/python -m pytest -n $(WORKERS) -q

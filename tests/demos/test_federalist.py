@@ -5,7 +5,9 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from html.parser import HTMLParser
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -15,6 +17,7 @@ import pytest
 import naively
 from naively.demos import federalist
 from naively.demos.federalist import AUTHORS
+from naively.demos.federalist_report import report
 from naively.demos.papers import Paper, read_papers, read_stop_words, table
 
 PAPERS = read_papers()
@@ -149,10 +152,9 @@ def test_evidence_adds_up_to_the_log_odds(model: naively.Model, paper: Paper) ->
     assert [t.log_odds for t in terms] == sorted((t.log_odds for t in terms), reverse=True)
 
 
-def test_demo_prints_the_figures() -> None:
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "naively.demos.federalist"], capture_output=True, text=True, check=True
-    )
+def test_demo_prints_the_figures_and_writes_the_report(tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "error", "-m", "naively.demos.federalist"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
     lines = [line.strip() for line in run.stdout.splitlines()]
     assert "Hamilton        51   0.785   -0.243" in lines
     assert "Madison         14   0.215    -1.54" in lines
@@ -162,5 +164,46 @@ def test_demo_prints_the_figures() -> None:
         *range(49, 59),
         *(62, 63, 18, 19, 20),
     ]
-    assert "python -m naively.demos.spam" in run.stdout
+    assert sum(line.startswith("naively ") for line in lines) == 3
     assert max(map(len, run.stdout.splitlines())) <= 100
+    assert [path.name for path in tmp_path.iterdir()] == ["federalist_report.html"]
+    check_page((tmp_path / "federalist_report.html").read_text(encoding="utf-8"))
+
+
+def check_page(page: str) -> None:
+    """The figures, a dot for each of 80 papers, every answer in full; nothing from elsewhere, nothing that runs."""
+    assert "<td>0.785</td><td>-0.243</td>" in page
+    assert "63 of 65 are right (wrong: No. 14, No. 38)" in page
+    assert page.count("p(Hamilton) = ") == 80
+    assert page.count("<details>") == 15
+    for outside in ("http:", "https:", "src=", "<script", "<link", "@import", "url("):
+        assert outside not in page
+    parser = Tags()
+    parser.feed(page)
+    parser.close()
+    assert not parser.open
+
+
+class Tags(HTMLParser):
+    """Every tag that opens is closed, in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: object) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_what_is_odd_is_escaped(model: naively.Model) -> None:
+    word = federalist.Word("<script>alert(1)</script>", 3, 1, 0.5)
+    page = report(model, model, PAPERS, [word], federalist.leave_one_out(model, KNOWN))
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
