@@ -31,7 +31,8 @@ def fit(
 ) -> Model:
     """Count a table and its labels, and tune what is computed from the counts; see `Model` for what can be asked.
 
-    X is an array, a sparse matrix, a frame or a mapping; y its labels, or the name of the column to predict.
+    X is an array, a sparse matrix, a frame or a mapping; y its labels, or the name of the column to predict;
+    rows without a label are left out, and said so.
     `columns` is one family for all columns, or a mapping from a name or a tuple of names to a family; columns not
     named get a family by their type. `tune` chooses smoothing, families and calibration by leave-one-out, so that the
     probabilities can be trusted; `tune=False` is the textbook. `n_jobs` is the number of threads, by default all cores.
@@ -52,6 +53,7 @@ def fit(
     target = getattr(y, "name", None)
     if isinstance(y, str):
         table, y, target = *sources.split_target(table, y), y
+    table, y, weight = sources.with_labels(table, y, weight, target)
     classes, label = sources.read_labels(y, table.n_rows)
     weights = sources.read_weight(weight, table.n_rows)
     if weights is not None and not weights.all():  # rows of weight zero are invisible, and so are their classes

@@ -136,9 +136,21 @@ class Model:
         """The same counts under another class prior: the 1 % and the 50 % mailbox are one model."""
         return replace(self, prior=ClassPrior.of(prior, self.classes))
 
+    def read(self, X: Any) -> sources.Table:
+        """Rows to be scored; a column that they lack is all missing, and that is said by name."""
+        table = sources.read(X)
+        if table.names == self.schema.names:
+            return table
+        return sources.completed(table, self.scored)
+
+    @cached_property
+    def scored(self) -> tuple[str, ...]:
+        """The names of the columns that answers depend on: all but those left out."""
+        return tuple(name for block in self.chosen.schema.blocks for name in block.names)
+
     def log_joint(self, X: Any) -> NDArray[np.float64]:
         """Equation (1), (row, class)."""
-        table = sources.read(X)
+        table = self.read(X)
         return self._log_joint(local.views(table, self.chosen.schema), table.n_rows)
 
     def _log_joint(self, views: Sequence[local.View], n_rows: int) -> NDArray[np.float64]:
@@ -163,7 +175,7 @@ class Model:
         return self._normalised(X, 1)
 
     def _normalised(self, X: Any, kind: int) -> NDArray[np.float64]:
-        table = sources.read(X)
+        table = self.read(X)
         out = self._scores(local.views(table, self.calibrated.schema), table.n_rows)
         impossible = kernels.normalise(out, self.log_prior, kind, threads(self.n_jobs))
         _warn_impossible(impossible, len(out))
@@ -198,7 +210,7 @@ class Model:
 
     def best(self, X: Any) -> NDArray[np.int32]:
         """Position of the most probable class, a chunk of rows at a time."""
-        table = sources.read(X)
+        table = self.read(X)
         views = local.views(table, self.calibrated.schema)
         best = np.empty(table.n_rows, dtype=np.int32)
         step = max(1024, CHUNK // max(1, len(self.classes)))
@@ -282,7 +294,7 @@ class Model:
 
     def of_rows(self, X: Any, y: Any, weight: Any = None) -> Model:
         """The model of some rows alone, counted as this one was: what `update` adds and `forget` takes away."""
-        table = sources.read(X)
+        table, y, weight = sources.with_labels(sources.read(X), y, weight, self.target)
         classes, label = sources.read_labels(y, table.n_rows)
         weights = sources.read_weight(weight, table.n_rows)
         if weights is not None and not weights.all():

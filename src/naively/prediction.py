@@ -12,6 +12,7 @@ from naively import sources
 from naively.errors import InputError, LeftOutWarning
 from naively.families import Kind
 from naively.model import Model
+from naively.sources.absent import lacking, named
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,11 +46,11 @@ def as_trained(model: Model, table: pa.Table, said: set[str]) -> pa.Table:
     """
     import pyarrow as pa
 
-    absent = [name for name in model.schema.names if name not in table.column_names]
-    if set(absent) - said:
-        said.update(absent)
-        named = ", ".join(map(repr, absent[:8]))
-        warnings.warn(f"the data lacks {named}: taken as missing.", LeftOutWarning, stacklevel=3)
+    absent = set(lacking(model.schema.names, tuple(table.column_names)))
+    unsaid = [name for name in dict.fromkeys(model.scored) if name in absent and name not in said]
+    if unsaid:
+        said.update(unsaid)
+        warnings.warn(f"the data lacks {named(unsaid)}: taken as missing.", LeftOutWarning, stacklevel=3)
     kinds = {name: block.kind(i) for block in model.schema.blocks for i, name in enumerate(block.names)}
     columns = {
         name: pa.nulls(table.num_rows) if name in absent else _typed(name, table[name], kinds[name])

@@ -16,6 +16,7 @@ from naively.families.gaussian import InfiniteValueError
 from naively.names import Names, positions_of
 from naively.schema import Block, Schema
 from naively.sources import MatrixTable, Table
+from naively.sources.absent import refuse_lacking
 from naively.sources.support import check_support, refuse_infinite
 from naively.statistics import (
     Coded,
@@ -94,13 +95,8 @@ def views(table: Table, schema: Schema) -> list[View]:
 
 
 def _positions(names: Names, place: dict[str, int], there: Names) -> Sequence[int]:
-    absent = [name for name in names if name not in place]
-    if absent:
-        more = f" and {len(there) - 8} more" if len(there) > 8 else ""
-        raise SchemaError(
-            f"the data lacks the column{'s' * (len(absent) > 1)} {', '.join(map(repr, absent[:8]))}: the model was "
-            f"trained with {'them' if len(absent) > 1 else 'it'}. The data has {', '.join(there[:8])}{more}."
-        )
+    if any(name not in place for name in names):
+        refuse_lacking(names, there)
     return [place[name] for name in names]
 
 

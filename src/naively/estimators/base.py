@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from naively.model import Model
 from naively.sources import read_labels
+from naively.sources.labels import as_array, missing_labels, refuse_missing
 
 __all__ = ["Estimator", "classes_and_codes", "is_plain", "positions_in"]
 
@@ -66,6 +67,7 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return y  # nothing to check, and checking would take longer than counting a row
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        refuse_missing(missing_labels(as_array(y)))
         checked = column_or_1d(y, warn=True)
         check_classification_targets(checked)
         return np.asarray(checked)

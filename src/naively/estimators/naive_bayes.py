@@ -100,6 +100,8 @@ class NaiveBayes(Estimator):
         table = sources.read(X)
         if len(getattr(X, "shape", ())) != 2:  # a list of texts, a mapping, …: the schema compares the columns
             self.n_features_in_ = len(table.names)
+            if not reset:
+                sources.refuse_lacking(self.model_.schema.names, table.names)
         elif reset or "feature_names_in_" in self.__dict__ or table.names != Numbered(self.n_features_in_):
             validate_data(self, X, reset=reset, skip_check_array=True)
         if not table.n_rows:

@@ -167,6 +167,7 @@ def evaluate(
     table = sources.read(X)
     if isinstance(y, str):
         table, y = sources.split_target(table, y)
+    table, y, weight = sources.with_labels(table, y, weight, model.target)
     found, codes = sources.read_labels(y, table.n_rows)
     label = positions(found, model.classes)[codes]
     weights = sources.read_weight(weight, table.n_rows)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import decisions, sources
+from naively import decisions
 from naively.engines import local
 from naively.errors import InputError
 from naively.explanation.bins import BinTerms
@@ -56,7 +56,7 @@ def explain(
         raise InputError("an explanation compares two classes, and the model has one.")
     if top is not None and top < 0:
         raise InputError(f"top={top}: the number of contributions to keep is zero or more.")
-    table = sources.read(X)
+    table = model.read(X)
     log_posterior = model.log_posterior(table)
     blocks = scored_blocks(model)
     views = local.views(table, model.chosen.schema)

@@ -46,6 +46,7 @@ def read_rows(model: Model, X: Any, y: Any = None, weight: Any = None) -> Iterat
     table = sources.read(X)
     if isinstance(y, str):
         table, y = sources.split_target(table, y)
+    table, y, weight = sources.with_labels(table, y, weight, model.target)
     classes, label = sources.read_labels(y, table.n_rows)
     weights = sources.read_weight(weight, table.n_rows)
     if weights is not None and not weights.all():

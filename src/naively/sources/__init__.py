@@ -9,6 +9,7 @@ import numpy as np
 
 from naively.errors import InputError
 from naively.names import Numbered
+from naively.sources.absent import completed, refuse_lacking, with_labels
 from naively.sources.content_hash import row_hashes
 from naively.sources.delimited import GAPS
 from naively.sources.files import OtherTypeError, is_path, read_files
@@ -30,6 +31,7 @@ __all__ = [
     "OtherTypeError",
     "Part",
     "Table",
+    "completed",
     "concatenated",
     "gathered",
     "is_path",
@@ -39,8 +41,10 @@ __all__ = [
     "read_files",
     "read_labels",
     "read_weight",
+    "refuse_lacking",
     "row_hashes",
     "split_target",
+    "with_labels",
 ]
 
 

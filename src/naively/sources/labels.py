@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from naively.errors import InputError
 
-__all__ = ["Labels", "read_labels", "read_weight"]
+__all__ = ["Labels", "as_array", "missing_labels", "read_labels", "read_weight", "refuse_missing"]
 
 Label = str | int | float | bool
 Labels = tuple[tuple[Label, ...], NDArray[np.int32]]
@@ -17,7 +17,7 @@ Labels = tuple[tuple[Label, ...], NDArray[np.int32]]
 
 def read_labels(y: Any, n_rows: int | None = None) -> Labels:
     """The classes, sorted, and the class code of each row."""
-    values = _as_array(y)
+    values = as_array(y)
     if values.ndim != 1:
         raise InputError(f"labels have shape {values.shape}: give one label per row, in one dimension.")
     if n_rows is not None and len(values) != n_rows:
@@ -27,13 +27,13 @@ def read_labels(y: Any, n_rows: int | None = None) -> Labels:
     if values.dtype.kind in "iub":
         return _whole(values)
     if values.dtype.kind == "f":
-        _refuse_missing(np.isnan(values))
+        refuse_missing(missing_labels(values))
         classes, codes = np.unique(values, return_inverse=True)
         return tuple(classes.tolist()), codes.astype(np.int32)
     return _objects(values.tolist())
 
 
-def _as_array(y: Any) -> NDArray[Any]:
+def as_array(y: Any) -> NDArray[Any]:
     """Labels as an array, missing ones still to be seen."""
     if isinstance(y, np.ndarray):
         return y
@@ -70,7 +70,7 @@ def _whole(values: NDArray[Any]) -> Labels:
 
 def _objects(values: list[Any]) -> Labels:
     """Anything else, one by one: strings, or Python numbers in a list."""
-    _refuse_missing(np.fromiter((_is_missing(v) for v in values), dtype=bool, count=len(values)))
+    refuse_missing(_missing(values))
     plain = [v.item() if isinstance(v, np.generic) else v for v in values]
     types = {type(v) for v in plain}
     if types - {str} and types - {bool} and types - {int, float}:
@@ -79,6 +79,19 @@ def _objects(values: list[Any]) -> Labels:
     classes = tuple(sorted(set(plain)))
     place = {label: code for code, label in enumerate(classes)}
     return classes, np.fromiter((place[v] for v in plain), dtype=np.int32, count=len(plain))
+
+
+def missing_labels(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which labels are missing."""
+    if values.dtype.kind == "f":
+        return np.asarray(np.isnan(values))
+    if values.dtype.kind in "iubU":
+        return np.zeros(len(values), dtype=np.bool_)
+    return _missing(values.tolist())
+
+
+def _missing(values: list[Any]) -> NDArray[np.bool_]:
+    return np.fromiter((_is_missing(v) for v in values), dtype=np.bool_, count=len(values))
 
 
 def _is_missing(value: Any) -> bool:
@@ -92,7 +105,8 @@ def _is_missing(value: Any) -> bool:
         return True
 
 
-def _refuse_missing(missing: NDArray[np.bool_]) -> None:
+def refuse_missing(missing: NDArray[np.bool_]) -> None:
+    """Refuse labels of which some are missing."""
     if missing.any():
         first = int(np.argmax(missing))
         raise InputError(

@@ -1,0 +1,89 @@
+"""Columns and labels that are not there: taken as missing or left out, and said so; scikit-learn's face refuses."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import naively
+from naively import InputError, LeftOutWarning, SchemaError
+
+ROWS: dict[str, list[Any]] = {
+    "sky": ["sun", "rain", "sun", "rain"],
+    "wind": [1.0, 9.0, 2.0, 8.0],
+    "id": ["a", "b", "c", "d"],
+}
+PLAY = ["yes", "no", "yes", "no"]
+
+
+@pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_lacking_column_is_all_missing(frame: Any) -> None:
+    model = naively.fit(ROWS, PLAY, tune=False)
+    for ask in (model.predict, model.posterior, model.log_posterior, model.log_joint, model.log_odds, model.explain):
+        with pytest.warns(LeftOutWarning, match=r"^the data lacks 'sky': taken as missing\.$") as said:
+            ask(frame({"wind": [1.0, 9.0], "more": [0, 0], "id": ["a", "b"]}))
+        assert len(said) == 1
+    with pytest.warns(LeftOutWarning):
+        found = model.posterior(frame({"wind": [1.0, 9.0], "id": ["a", "z"]}))
+    wanted = model.posterior({"sky": [None, None], "wind": [1.0, 9.0], "id": ["a", "z"]})
+    assert found.tolist() == wanted.tolist()
+
+
+def test_another_type_is_an_error_by_name() -> None:
+    model = naively.fit(ROWS, PLAY, tune=False)
+    with pytest.raises(SchemaError, match="column 'wind' is of type string, but was of type number"):
+        model.predict(ROWS | {"wind": list("abcd")})
+
+
+def test_a_narrow_array_is_an_error() -> None:
+    model = naively.fit(np.arange(12.0).reshape(4, 3), PLAY, tune=False)
+    with pytest.raises(SchemaError, match="lacks the column 'x2'"):
+        model.predict(np.zeros((1, 2)))
+    mixed = naively.fit(np.array([[1.0, "a"], [2.0, "b"]], dtype=object), ["x", "y"], tune=False)
+    with pytest.raises(SchemaError, match="lacks the column 'x1'"):
+        mixed.predict(np.array([[1.0]], dtype=object))
+
+
+def test_scikit_learn_refuses() -> None:
+    frame = pd.DataFrame(ROWS)
+    estimator = naively.NaiveBayes(tune=False).fit(frame, PLAY)
+    with pytest.raises(ValueError, match="missing"):
+        estimator.predict(frame.drop(columns="sky"))
+    for gap in (None, np.nan):
+        with pytest.raises(ValueError, match="1 of 4 labels are missing, the first in row 1"):
+            naively.NaiveBayes(tune=False).fit(frame, ["yes", gap, "yes", "no"])
+    named = naively.NaiveBayes(tune=False).fit(ROWS, PLAY)
+    with pytest.raises(SchemaError, match="lacks the column 'sky'"):
+        named.predict({"wind": [1.0], "id": ["a"]})
+
+
+@pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize("labels", [["yes", None, "yes", "no"], [1, None, 1, 0], [True, None, True, False]])
+def test_rows_without_a_label_are_left_out(frame: Any, labels: list[Any]) -> None:
+    kept: dict[str, Any] = {name: [values[i] for i in (0, 2, 3)] for name, values in ROWS.items()}
+    whole = naively.fit(kept, [label for label in labels if label is not None], tune=False)
+    asked: list[Any] = [(frame(ROWS | {"play": labels}), "play"), (frame(ROWS), labels)]
+    if frame is pd.DataFrame:
+        asked.append((frame(ROWS), pd.Series(labels, name="play")))
+    for X, y in asked:
+        with pytest.warns(LeftOutWarning, match="1 of 4 rows have no .* and were left out"):
+            model = naively.fit(X, y, tune=False)
+        assert model.classes == whole.classes
+        assert model.posterior(ROWS).tolist() == whole.posterior(ROWS).tolist()
+
+
+def test_weights_follow_their_rows() -> None:
+    with pytest.warns(LeftOutWarning):
+        model = naively.fit(ROWS, ["yes", None, "no", "no"], weight=[1, 5, 2, 3], tune=False)
+    assert model.class_counts.tolist() == [5.0, 1.0]
+    with pytest.warns(LeftOutWarning, match="1 of 4 rows"):
+        assert model.update(ROWS, ["yes", None, "no", "no"]).seen.rows.sum() == 6
+    with pytest.raises(InputError, match="4 of them without a label"):
+        naively.fit(ROWS, [None] * 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        naively.fit(ROWS, PLAY, tune=False)
