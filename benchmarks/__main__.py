@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-NAMES = ("one_row", "dense", "counts", "text")
+NAMES = ("one_row", "dense", "counts", "text", "ledger")
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -155,6 +156,7 @@ nb::tuple arrays_of(const Vocabulary& self) {
 }
 
 bool is_utf8(std::string_view word) {
+  if (std::none_of(word.begin(), word.end(), [](char c) { return c & 0x80; })) return true;
   const auto* p = reinterpret_cast<const std::uint8_t*>(word.data());
   const auto* end = p + word.size();
   while (p < end) {
@@ -172,13 +174,25 @@ void fill(Vocabulary& self, const Bytes& bytes, const Offsets& offsets) {
   if (n == 0 || offsets(0) != 0 || offsets(n - 1) != end)
     throw std::invalid_argument("offsets must start with 0 and end with the number of bytes, " + std::to_string(end));
   self.words.make_room(n - 1);
-  for (std::size_t i = 0; i + 1 < n; ++i) {
-    const std::int64_t from = offsets(i), to = offsets(i + 1);
-    if (to < from || to > end) throw std::invalid_argument("offsets fall, or pass the end, at word " + std::to_string(i));
-    const std::string_view word(reinterpret_cast<const char*>(bytes.data()) + from, static_cast<std::size_t>(to - from));
-    if (!is_utf8(word)) throw std::invalid_argument("word " + std::to_string(i) + " is not UTF-8");
-    if (self.words.intern(word) != static_cast<std::int32_t>(i))
-      throw std::invalid_argument("word " + std::to_string(i) + " is there twice");
+  constexpr std::size_t kTogether = 32;  // lookups in flight, as in intern_all: the table is larger than the caches
+  std::uint8_t room[kTogether][kInline];
+  const std::uint8_t* start[kTogether];
+  Key keys[kTogether];
+  for (std::size_t first = 0; first + 1 < n; first += kTogether) {
+    const std::size_t few = std::min(kTogether, n - 1 - first);
+    for (std::size_t k = 0; k < few; ++k) {
+      const std::size_t i = first + k;
+      const std::int64_t from = offsets(i), to = offsets(i + 1);
+      if (to < from || to > end) throw std::invalid_argument("offsets fall, or pass the end, at word " + std::to_string(i));
+      const std::string_view word(reinterpret_cast<const char*>(bytes.data()) + from, static_cast<std::size_t>(to - from));
+      if (!is_utf8(word)) throw std::invalid_argument("word " + std::to_string(i) + " is not UTF-8");
+      start[k] = Words::padded(word, room[k]);
+      keys[k] = self.words.key(start[k], static_cast<std::uint32_t>(word.size()));
+      self.words.prefetch(keys[k]);
+    }
+    for (std::size_t k = 0; k < few; ++k)
+      if (self.words.intern(keys[k], start[k]).id() != static_cast<std::int32_t>(first + k))
+        throw std::invalid_argument("word " + std::to_string(first + k) + " is there twice");
   }
 }
 

@@ -54,6 +54,8 @@ class Words {
   // The same for a word that may end where memory ends.
   std::int32_t find(std::string_view word) const;
   std::int32_t intern(std::string_view word);
+  // A word with kInline readable bytes at least, copied into `room` if it is shorter.
+  static const std::uint8_t* padded(std::string_view word, std::uint8_t* room);
   // Words [from, to) of another table; appends their numbers here to `ids`.
   void intern_all(const Words& other, std::size_t from, std::size_t to, std::vector<std::int32_t>& ids);
 
@@ -69,7 +71,6 @@ class Words {
     Slot& operator[](std::size_t i) const { return first[i]; }
   };
   static Slots allocate(std::size_t n);
-  static const std::uint8_t* padded(std::string_view word, std::uint8_t* room);
   Slot* probe(const Key& key, const std::uint8_t* p) const;
   Slot& append(Slot* slot, const Key& key, const std::uint8_t* p);
   std::uint64_t slot_hash(const Slot& slot) const;

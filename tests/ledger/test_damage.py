@@ -271,7 +271,7 @@ def test_a_bomb_is_not_inflated(tmp_path: Path) -> None:
     fitted().save(path)
     body = zlib.compress(bytes(1 << 28), 9)
     for length in (1 << 28, 16 * len(body)):
-        bomb = struct.pack("<BBQ", 1, 1, length) + body
+        bomb = struct.pack("<BBQQ", 1, 1, length, len(body)) + body
         forged(path, lambda row, b=bomb: Row(**{f: getattr(row, f) for f in Row.__slots__} | {"statistics": b}))
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         with pytest.raises(InputError, match="entry 1"):

@@ -186,7 +186,8 @@ def described(head: list[Any], chunk: bytes = b"", deflated: bool = False) -> by
     """A payload with one array that `pack` would not write."""
     text = json.dumps({"arrays": [head]}).encode()
     body = struct.pack("<I", len(text)) + text + chunk
-    return struct.pack("<BBQ", 1, deflated, len(body)) + (zlib.compress(body) if deflated else body)
+    kept = zlib.compress(body) if deflated else body
+    return struct.pack("<BBQQ", 1, deflated, len(body), len(kept)) + kept
 
 
 @pytest.mark.parametrize(
@@ -194,11 +195,13 @@ def described(head: list[Any], chunk: bytes = b"", deflated: bool = False) -> by
     [
         b"",
         bytes(10),
-        struct.pack("<BBQ", 2, 0, 0),
-        struct.pack("<BBQ", 1, 0, 5) + b"abc",
-        struct.pack("<BBQ", 1, 0, 4) + struct.pack("<I", 2**31),
-        struct.pack("<BBQ", 1, 1, 2**60) + zlib.compress(b"a"),
-        struct.pack("<BBQ", 1, 1, 10) + b"no zlib at all",
+        struct.pack("<BBQQ", 2, 0, 0, 0),
+        struct.pack("<BBQQ", 1, 0, 5, 5) + b"abc",
+        struct.pack("<BBQQ", 1, 0, 4, 4) + struct.pack("<I", 2**31),
+        struct.pack("<BBQQ", 1, 1, 2**60, 9) + zlib.compress(b"a"),
+        struct.pack("<BBQQ", 1, 1, 10, 14) + b"no zlib at all",
+        described(["u1", [3], "apart", 1], bytes(3)),
+        described(["u1", [3], "apart", 1]) + bytes(4),
         described(["f8", [2**40], "bits", 8]),
         described(["f8", [2**40, 2**40, 2**40], "whole", 1]),
         described(["f8", [-1], "bits", 8]),
@@ -243,9 +246,16 @@ def test_arrays_come_back(whole: list[int], real: list[float], small: list[int])
 
 
 def test_what_compresses_too_well_is_stored() -> None:
-    payload = pack({}, [np.zeros(10**6, np.uint8)])
+    payload = pack({}, [np.zeros(10**6, np.int64)])
     assert len(payload) > 10**6
     assert unpack(payload)[1][0].sum() == 0
+
+
+def test_long_bytes_lie_apart() -> None:
+    letters = np.frombuffer(bytes(range(256)) * 40, np.uint8)
+    payload = pack({}, [np.arange(100), letters, letters[:5000], np.arange(50.0)])
+    assert letters.tobytes() + letters[:5000].tobytes() == payload[-(len(letters) + 5000) :]
+    assert [len(array) for array in unpack(payload)[1]] == [100, len(letters), 5000, 50]
 
 
 def test_schema_json() -> None:

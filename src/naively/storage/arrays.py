@@ -1,12 +1,14 @@
 """Arrays as few bytes: whole numbers as narrow as they come, rising ones by their steps; deflated if that helps.
 
     body     = size of the head (4 bytes), head (JSON), the bytes of the arrays one after the other
-    payload  = version 1 (1 byte), 0 stored or 1 deflated (1 byte), length of the body (8 bytes), body
+    payload  = version 1 (1 byte), 0 stored or 1 deflated (1 byte), length of the body (8 bytes), bytes that it takes
+               here (8 bytes), body, and the bytes of the arrays that lie apart
 
 In the head, "arrays" lists for each array its type, its shape and either its values (few of them) or a coding and a
 width in bytes: "bits" as they are, "whole" numbers, or the "steps" between whole numbers (modulo 2⁶⁴); both of the
 latter with the sign in the lowest bit. Bytes of one weight lie together, because that deflates better. All numbers are
-little-endian.
+little-endian. Long arrays of bytes (the letters of words) lie "apart" from the body and are not deflated: that would
+halve them, and take longer than all the rest of reading.
 
 A payload is never deflated to less than 1/16 of its body, and no array is wider than 8 times its bytes: so memory is
 bounded by the size of the file, and checked before it is taken.
@@ -30,6 +32,8 @@ Arrays = list[NDArray[Any]]
 VERSION = 1
 RATIO = 16  # a body may be so many times longer than its payload
 FEW = 32  # arrays up to this size stand in the head
+MANY = 4096  # bytes from which on an array of bytes lies apart
+HEAD = struct.Struct("<BBQQ")
 EXACT = 2**53  # whole numbers up to this are exact as float64
 TYPES: Mapping[str, np.dtype[Any]] = {
     "f8": np.dtype("<f8"),
@@ -40,6 +44,7 @@ TYPES: Mapping[str, np.dtype[Any]] = {
 }
 NAMES = {dtype: name for name, dtype in TYPES.items()}
 WIDTHS: Mapping[int, np.dtype[Any]] = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4"), 8: np.dtype("<u8")}
+SIGNED: Mapping[int, np.dtype[Any]] = {width: np.dtype(f"<i{width}") for width in WIDTHS}
 
 
 def pack(head: dict[str, Any], arrays: Sequence[NDArray[Any]]) -> bytes:
@@ -49,24 +54,25 @@ def pack(head: dict[str, Any], arrays: Sequence[NDArray[Any]]) -> bytes:
     >>> head["a"], len(arrays[0]), arrays[1].tolist(), len(pack({}, [np.arange(1000)])) < 1100
     (1, 1000, [0.5], True)
     """
-    listed, chunks = [], []
+    listed, chunks, apart = [], [], []
     for array in arrays:
         described, chunk = _packed(np.ascontiguousarray(array))
         listed.append(described)
-        chunks.append(chunk)
+        (apart if described[2] == "apart" else chunks).append(chunk)
     text = json.dumps(head | {"arrays": listed}, ensure_ascii=False, separators=(",", ":")).encode(
         "utf-8", "surrogatepass"
     )
     body = b"".join([struct.pack("<I", len(text)), text, *chunks])
     small = zlib.compress(body, 6 if len(body) < 1 << 24 else 1)
     if len(small) < len(body) <= RATIO * len(small):
-        return struct.pack("<BBQ", VERSION, 1, len(body)) + small
-    return struct.pack("<BBQ", VERSION, 0, len(body)) + body
+        return b"".join([HEAD.pack(VERSION, 1, len(body), len(small)), small, *apart])
+    return b"".join([HEAD.pack(VERSION, 0, len(body), len(body)), body, *apart])
 
 
 def unpack(payload: bytes) -> tuple[dict[str, Any], Arrays]:
     """The inverse; ValueError, KeyError or TypeError for what `pack` did not write."""
-    body = memoryview(_body(payload))
+    whole, tail = _body(payload)
+    body = memoryview(whole)
     (size,) = struct.unpack_from("<I", body)
     at = 4 + size
     _need(at <= len(body), "the head is cut short")
@@ -74,10 +80,14 @@ def unpack(payload: bytes) -> tuple[dict[str, Any], Arrays]:
     _need(isinstance(head, dict) and isinstance(head.get("arrays"), list), "the head is none")
     arrays: Arrays = []
     for described in head.pop("arrays"):
-        array, taken = _unpacked(described, body[at:])
+        if described[2] == "apart":
+            array, taken = _unpacked(described, tail)
+            tail = tail[taken:]
+        else:
+            array, taken = _unpacked(described, body[at:])
+            at += taken
         arrays.append(array)
-        at += taken
-    _need(at == len(body), "bytes are left over")
+    _need(at == len(body) and not len(tail), "bytes are left over")
     return head, arrays
 
 
@@ -86,21 +96,25 @@ def _need(holds: bool, what: str) -> None:
         raise ValueError(f"a payload is not as it was written: {what}")
 
 
-def _body(payload: bytes) -> bytes:
-    _need(len(payload) >= 10, "it is too short")
-    version, deflated, length = struct.unpack_from("<BBQ", payload)
+def _body(payload: bytes) -> tuple[bytes | memoryview, memoryview]:
+    """The body, inflated, and what lies apart from it."""
+    _need(len(payload) >= HEAD.size, "it is too short")
+    version, deflated, length, taken = HEAD.unpack_from(payload)
     _need(version == VERSION and deflated in (0, 1), f"version {version}")
+    rest = memoryview(payload)[HEAD.size :]
+    _need(taken <= len(rest), "its length")
+    found, tail = rest[:taken], rest[taken:]
     if not deflated:
-        _need(length == len(payload) - 10, "its length")
-        return payload[10:]
-    _need(length <= RATIO * (len(payload) - 10), "it would take more than 16 times its size")
+        _need(length == taken, "its length")
+        return found, tail
+    _need(length <= RATIO * taken, "it would take more than 16 times its size")
     inflater = zlib.decompressobj()
     try:
-        body = inflater.decompress(memoryview(payload)[10:], max(length, 1))
+        body = inflater.decompress(found, max(length, 1))
     except zlib.error as error:
         raise ValueError(f"a payload is not as it was written: {error}") from None
     _need(len(body) == length and inflater.eof and not inflater.unused_data, "its length")
-    return body
+    return body, tail
 
 
 def _packed(array: NDArray[Any]) -> tuple[list[Any], bytes]:
@@ -109,7 +123,7 @@ def _packed(array: NDArray[Any]) -> tuple[list[Any], bytes]:
         return [name, shape, array.ravel().tolist()], b""
     flat = array.ravel()
     if name in ("u1", "b1"):
-        return [name, shape, "bits", 1], flat.tobytes()
+        return [name, shape, "apart" if array.size >= MANY else "bits", 1], flat.tobytes()
     whole = _whole(flat)
     if whole is None:
         return [name, shape, "bits", 8], _by_weight(flat.view("<u8"))
@@ -138,8 +152,10 @@ def _signs_last(x: NDArray[np.int64]) -> NDArray[np.uint64]:
     return ((x << 1) ^ (x >> 63)).view(np.uint64)
 
 
-def _signs_first(x: NDArray[np.uint64]) -> NDArray[np.int64]:
-    return ((x >> np.uint64(1)) ^ (np.uint64(0) - (x & np.uint64(1)))).view(np.int64)
+def _signs_first(x: NDArray[Any]) -> NDArray[Any]:
+    """The inverse, as narrow as it came."""
+    one = x.dtype.type(1)
+    return ((x >> one) ^ np.negative(x & one)).view(SIGNED[x.itemsize])
 
 
 def _width(x: NDArray[np.uint64]) -> int:
@@ -164,21 +180,21 @@ def _unpacked(described: Any, rest: memoryview) -> tuple[NDArray[Any], int]:
     _, _, coding, width = described
     _need(width in WIDTHS and n * width <= len(rest), "an array is cut short")
     planes = np.frombuffer(rest[: n * width], dtype=np.uint8).reshape(width, n)
-    numbers = np.ascontiguousarray(planes.T).view(WIDTHS[width]).ravel()
-    if coding == "bits":
+    numbers = planes[0].copy() if width == 1 else np.ascontiguousarray(planes.T).view(WIDTHS[width]).ravel()
+    if coding in ("bits", "apart"):
         _need(width == dtype.itemsize, "a width")
         _need(dtype.kind != "b" or not n or int(numbers.max()) <= 1, "a truth value")
         return numbers.view(dtype).reshape(shape), n * width
     _need(coding in ("whole", "steps") and dtype.kind in "fi", "a coding")
-    whole = _signs_first(numbers.astype(np.uint64))
+    whole = _signs_first(numbers)
     if coding == "steps":
-        whole = np.cumsum(whole.view(np.uint64), dtype=np.uint64).view(np.int64)
+        whole = np.cumsum(whole, dtype=np.int64)  # modulo 2⁶⁴
     _fits(whole, dtype)
     return whole.astype(dtype).reshape(shape), n * width
 
 
-def _fits(whole: NDArray[np.int64], dtype: np.dtype[Any]) -> None:
-    if not whole.size or (dtype.itemsize == 8 and dtype.kind == "i"):
+def _fits(whole: NDArray[Any], dtype: np.dtype[Any]) -> None:
+    if whole.itemsize < 4 or not whole.size or (dtype.itemsize == 8 and dtype.kind == "i"):
         return
     low, high = int(whole.min()), int(whole.max())
     most = EXACT if dtype.kind == "f" else 2**31 - 1
