@@ -7,4 +7,5 @@ NB_MODULE(_core, m) {
   bind_cells(m);
   bind_text(m);
   bind_histogram(m);
+  bind_left_out(m);
 }

@@ -6,3 +6,4 @@ void bind_moments(nanobind::module_& m);
 void bind_cells(nanobind::module_& m);
 void bind_text(nanobind::module_& m);
 void bind_histogram(nanobind::module_& m);
+void bind_left_out(nanobind::module_& m);

@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import sources
+from naively.calibration import column_key
 from naively.engines import local
 from naively.errors import InputError, LostDigitsWarning
+from naively.families import Presence
 from naively.families.left_out import NotCountedError
-from naively.schema import Schema
+from naively.schema import Block
 
 if TYPE_CHECKING:
     from naively.model import Model
@@ -35,8 +37,8 @@ CHUNK = 2**22  # numbers of a (row, column, class) table that are worked on at a
 class LeaveOneOut:
     """What a model says of rows that it has not seen: log joint (row, class), evidence (row, column, class).
 
-    `rows` are their positions in the data, `columns` the names of the evidence; columns that are one distribution, and
-    a column's value and its presence, are one piece of evidence.
+    `rows` are their positions in the data, `columns` the names of the evidence; columns that are one distribution are
+    one piece of evidence, named by the first of them. The evidence is not calibrated.
     """
 
     classes: tuple[Any, ...]
@@ -70,6 +72,7 @@ def leave_one_out(
     groups: Any = None,
     folds: int | None = None,
     sample: int | None = None,
+    n_jobs: int = 1,
 ) -> LeaveOneOut:
     """Score rows that the model has counted as if they had not been; see `LeaveOneOut`.
 
@@ -96,14 +99,13 @@ def leave_one_out(
     if sample is not None and sample < table.n_rows:
         rows = smallest_hashes(sources.row_hashes(table, model.classes, label, model.schema.names), sample)
     log_prior = np.empty((len(rows), len(model.classes)))
-    evidence = np.zeros((len(rows), len(evidence_columns(model.schema)), len(model.classes)))
-    result = LeaveOneOut(
-        model.classes, evidence_columns(model.schema), rows, label[rows], weights[rows], log_prior, evidence
-    )
+    columns = evidence_columns(model)
+    evidence = np.zeros((len(rows), len(columns), len(model.classes)))
+    result = LeaveOneOut(model.classes, columns, rows, label[rows], weights[rows], log_prior, evidence)
     if group is None:
-        _one_by_one(model, _some(table, rows), result)
+        _one_by_one(model, _some(table, rows), result, n_jobs)
     else:
-        _by_group(model, table, label, weights, group, result)
+        _by_group(model, table, label, weights, group, result, n_jobs)
     return result
 
 
@@ -112,15 +114,25 @@ def smallest_hashes(hashes: NDArray[np.uint64], size: int) -> NDArray[np.intp]:
     return np.sort(np.argsort(hashes, kind="stable")[:size])
 
 
-def evidence_columns(schema: Schema) -> tuple[str, ...]:
-    """The pieces of evidence: each column, but one for columns that are one distribution."""
-    return tuple(name for block in schema.blocks for name in _pieces(block.names, block.family.joint))
+def evidence_columns(model: Model) -> tuple[str, ...]:
+    """The pieces of evidence, named as a Tuning names them; the first column stands for a block that is one.
+
+    Columns that are left out of the model are among them: without some rows they may not be.
+    """
+    found = {name: None for block in model.schema.blocks for name in _pieces(block)}
+    chosen = {name: None for block in model.chosen.schema.blocks for name in _pieces(block)}
+    gaps = {
+        column_key(Presence(), name): None
+        for block in model.schema.blocks
+        for name in block.names
+        if block.family.missing == "value"
+    }
+    return tuple(found | chosen | gaps)
 
 
-def _pieces(names: Sequence[str], joint: bool) -> Sequence[str]:
-    if not joint or len(names) < 2:
-        return names
-    return (f"{names[0]} and {len(names) - 1} more",)
+def _pieces(block: Block) -> tuple[str, ...]:
+    names = block.names[:1] if block.family.joint else block.names
+    return tuple(column_key(block.family, name) for name in names)
 
 
 def _read(model: Model, X: Any, y: Any, weight: Any) -> tuple[sources.Table, NDArray[np.int32], NDArray[np.float64]]:
@@ -155,11 +167,12 @@ def _some(table: sources.Table, rows: NDArray[np.intp]) -> sources.Table:
     return table.where(keep)
 
 
-def _one_by_one(model: Model, table: sources.Table, result: LeaveOneOut) -> None:
+def _one_by_one(model: Model, table: sources.Table, result: LeaveOneOut, n_jobs: int) -> None:
     """Each row leaves the class that it was counted in, with its weight; one of weight zero was never there."""
     leaves = result.weight > 0
     result.log_prior[:] = _log_prior_without(model, result.label, result.weight, leaves)
-    _add_evidence(model, table, result.label, result.weight, leaves.astype(np.int64), result.evidence)
+    leaving = (result.label, result.weight, leaves.astype(np.int64))
+    _add_evidence(model, table, leaving, result.columns, result.evidence, n_jobs)
 
 
 def _by_group(
@@ -169,6 +182,7 @@ def _by_group(
     weight: NDArray[np.float64],
     group: NDArray[Any],
     result: LeaveOneOut,
+    n_jobs: int,
 ) -> None:
     """Each group of rows scored by the model without it, in which nothing more has to leave."""
     for g in np.unique(group[result.rows]):
@@ -192,7 +206,8 @@ def _by_group(
         chosen = np.zeros(len(group), dtype=np.bool_)
         chosen[result.rows[asked]] = True
         nothing, evidence = np.zeros(len(asked)), np.zeros((len(asked), *result.evidence.shape[1:]))
-        _add_evidence(rest, table.where(chosen), label[chosen], nothing, nothing.astype(np.int64), evidence)
+        leaving = (label[chosen], nothing, nothing.astype(np.int64))
+        _add_evidence(rest, table.where(chosen), leaving, result.columns, evidence, n_jobs)
         result.evidence[asked] = evidence
         result.log_prior[asked] = rest.log_prior
 
@@ -213,30 +228,29 @@ def _log_prior_without(
 def _add_evidence(
     model: Model,
     table: sources.Table,
-    label: NDArray[np.int32],
-    weight: NDArray[np.float64],
-    rows: NDArray[np.int64],
+    leaving: tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]],
+    columns: Sequence[str],
     out: NDArray[np.float64],
+    n_jobs: int,
 ) -> None:
     """Add the evidence of every block, a chunk of rows at a time."""
-    schema = model.chosen.schema
-    place = {name: j for j, name in enumerate(evidence_columns(model.schema))}
+    schema, (label, weight, rows) = model.chosen.schema, leaving
+    place = {name: j for j, name in enumerate(columns)}
     views = local.views(table, schema)
     for block, view, statistic in zip(schema.blocks, views, model.chosen.statistics, strict=True):
-        family = block.family
-        pieces = _pieces(block.names, family.joint)
-        columns = np.array([place[name] for name in pieces], dtype=np.intp)
+        family, pieces = block.family, _pieces(block)
+        at = np.array([place[name] for name in pieces], dtype=np.intp)
         structure = family.structure(statistic, model.classes)
         for some in _chunks(len(label), len(pieces) * len(model.classes)):
             found = np.zeros((some.stop - some.start, len(pieces), len(model.classes)))
             part = view if len(found) == len(label) else view.rows(some.start, some.stop)
             try:
                 family.leave_one_out(
-                    part, statistic, model.classes, structure, label[some], weight[some], rows[some], found
+                    part, statistic, model.classes, structure, label[some], weight[some], rows[some], found, n_jobs
                 )
             except NotCountedError as error:
                 raise InputError(_refusal(error, model, block.names, some.start)) from None
-            out[some, columns] += found
+            out[some, at] += found
 
 
 def _refusal(error: NotCountedError, model: Model, names: Sequence[str], start: int) -> str:

@@ -290,7 +290,7 @@ class Model:
         """The rows that were counted, each scored as if it had not been; see `leave_one_out.py`."""
         from naively.leave_one_out import leave_one_out
 
-        return leave_one_out(self, X, y, weight, groups, folds, sample)
+        return leave_one_out(self, X, y, weight, groups, folds, sample, threads(self.n_jobs))
 
     def of_rows(self, X: Any, y: Any, weight: Any = None) -> Model:
         """The model of some rows alone, counted as this one was: what `update` adds and `forget` takes away."""

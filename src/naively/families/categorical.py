@@ -24,8 +24,7 @@ from naively import kernels
 from naively.errors import InputError
 from naively.families.base import Family, Kind, LinearPart, times
 from naively.families.left_out import Leaving
-from naively.families.left_out_tokens import multinomial_left_out
-from naively.families.left_out_values import CountedValues, shared_tokens, slots_of, values_as_slots
+from naively.families.left_out_values import CountedValues, shared_left_out, slots_of, values_as_slots
 from naively.priors import alpha_of, pseudo_counts
 from naively.statistics import Coded, Value, ValueCounts, Values
 from naively.statistics.value_counts import in_order
@@ -148,8 +147,7 @@ class Categorical(Family):
         if not self.shared:
             values_as_slots(fitted).leave_one_out(slot, leaving, out)
             return
-        entries, tokens, form = shared_tokens(fitted[0], slot)
-        out[:, 0] += multinomial_left_out(entries, tokens, form, leaving)
+        out[:, 0] += shared_left_out(fitted[0], slot, leaving, n_jobs)
 
     def linear(self, parameters: CategoricalParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """One weight per column and value (one-hot), log θ_of − log θ_against; no bias."""

@@ -107,7 +107,7 @@ class Complement(Family):
         tokens = Tokens(stats.cells, alpha, whole, stats.known() | ~ignore, fades=ignore, shrinks=False)
         entries, leaving = Entries.of_numbers(x), Leaving.of(label, weight, rows)
         if not self.norm:
-            out[:, 0] += complement_left_out(entries, tokens, leaving)
+            out[:, 0] += complement_left_out(entries, tokens, leaving, n_jobs)
             return
         if not (alpha > 0).all():
             raise InputError("Complement(norm=True) needs alpha > 0: a row that leaves may take the last of a token.")

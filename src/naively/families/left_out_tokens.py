@@ -11,6 +11,7 @@ say of the other classes is scored by the same linear form as ever.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -149,14 +150,47 @@ def _places(cells: Cells, label: NDArray[np.intp], token: NDArray[np.intp], n_to
     return np.where(keys[place] == wanted, place, -1)
 
 
-def multinomial_left_out(entries: Entries, tokens: Tokens, form: LogLinear, leaving: Leaving) -> Floats:
-    """Equation (1), (row, class); `form` is that of all counts."""
+def _by_the_core(entries: Entries, tokens: Tokens, leaving: Leaving, complement: bool, n_jobs: int) -> Floats | None:
+    """Either equation by the core, which wants a pseudo-count above 0 for each known token; None without those."""
+    if tokens.alpha.ndim > 1 or not (tokens.alpha[tokens.known] > 0).all():
+        return None
+    order = slice(None) if (np.diff(entries.row) >= 0).all() else np.argsort(entries.row, kind="stable")
+    ends = np.concatenate([[0], np.cumsum(np.bincount(entries.row, minlength=entries.n_rows))]).astype(np.int64)
+    times = None if isinstance(entries.times, int) else entries.times[order]
+    start, owner, place = kernels.by_token(tokens.cells, len(tokens.known))
+    out = np.zeros((entries.n_rows, len(tokens.whole_alpha)))
+    bad = kernels.leave_tokens_out(
+        (ends, entries.token[order].astype(np.int32), entries.count[order], times),
+        (leaving.label.astype(np.int32), leaving.weight, leaving.rows),
+        (start, owner, tokens.cells.sums[0][place], tokens.cells.rows[place]),
+        np.ascontiguousarray(tokens.alpha),
+        tokens.known,
+        tokens.fades,
+        tokens.shrinks,
+        complement,
+        out,
+        n_jobs,
+    )
+    if bad is not None:
+        row, token, rows, times_left = bad
+        found = f"{rows} rows that have it {times_left:g} times"
+        raise NotCountedError(row, int(leaving.label[row]), token, found)
+    return out
+
+
+def multinomial_left_out(
+    entries: Entries, tokens: Tokens, form: Callable[[], LogLinear], leaving: Leaving, n_jobs: int = 1
+) -> Floats:
+    """Equation (1), (row, class); `form` makes that of all counts, if it is needed."""
+    by_the_core = _by_the_core(entries, tokens, leaving, False, n_jobs)
+    if by_the_core is not None:
+        return by_the_core
     found = Left.of(entries, tokens, leaving)
     kept = found.entries.where(found.keep)
     n_classes, rows = len(tokens.whole_alpha), np.arange(entries.n_rows)
     length = kept.sum_by_row(kept.count)
     score = np.zeros((entries.n_rows, n_classes))
-    form.add_to(score, kept.matrix(len(tokens.known)), 1)
+    form().add_to(score, kept.matrix(len(tokens.known)), 1)
     lost, totals = found.lost_alpha(tokens), class_sums(tokens.cells, 0)
     if lost.any():
         score += length[:, None] * (
@@ -185,8 +219,11 @@ def _log_whole(whole: Floats) -> Floats:
     return np.log(np.where(whole > 0, whole, 1.0))
 
 
-def complement_left_out(entries: Entries, tokens: Tokens, leaving: Leaving) -> Floats:
+def complement_left_out(entries: Entries, tokens: Tokens, leaving: Leaving, n_jobs: int = 1) -> Floats:
     """Equation (2), (row, class)."""
+    by_the_core = _by_the_core(entries, tokens, leaving, True, n_jobs)
+    if by_the_core is not None:
+        return by_the_core
     found = Left.of(entries, tokens, leaving)
     alpha = tokens.alpha[found.entries.token]
     evident = found.keep & (found.pooled + alpha > 0)

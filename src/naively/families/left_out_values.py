@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.families.left_out import FOREVER, Leaving, NotCountedError, Slots
-from naively.families.left_out_tokens import Entries, Tokens
-from naively.families.linear_form import LogLinear
+from naively.families.left_out_tokens import Entries, Tokens, multinomial_left_out
 from naively.families.multinomial import multinomial_form
 from naively.kernels import Cells
 from naively.statistics import Coded, Values
 
-__all__ = ["CountedValues", "shared_tokens", "slots_of", "values_as_slots"]
+__all__ = ["CountedValues", "shared_left_out", "slots_of", "values_as_slots"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +75,9 @@ def values_as_slots(columns: Sequence[CountedValues]) -> Slots:
     )
 
 
-def shared_tokens(values: CountedValues, slot: NDArray[np.intp]) -> tuple[Entries, Tokens, LogLinear]:
+def shared_left_out(
+    values: CountedValues, slot: NDArray[np.intp], leaving: Leaving, n_jobs: int
+) -> NDArray[np.float64]:
     """Columns with one distribution: a row has each value as often as columns show it."""
     n_values, n_classes = values.weight.shape
     row, column = np.nonzero(slot >= 0)
@@ -90,4 +91,4 @@ def shared_tokens(values: CountedValues, slot: NDArray[np.intp]) -> tuple[Entrie
     alpha = np.broadcast_to(values.alpha, (n_values,)) if values.alpha.ndim < 2 else values.alpha
     every = np.ones(n_values, dtype=np.bool_)
     tokens = Tokens(cells, alpha, values.full_alpha.sum(axis=0), every, fades=values.fades, shrinks=True)
-    return entries, tokens, multinomial_form(cells, alpha, every, every)
+    return multinomial_left_out(entries, tokens, lambda: multinomial_form(cells, alpha, every, every), leaving, n_jobs)

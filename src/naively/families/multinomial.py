@@ -123,9 +123,10 @@ class Multinomial(Family):
         known = stats.known() | ~ignore
         whole = np.broadcast_to(alpha.sum(axis=0), (stats.n_classes,))
         tokens = Tokens(stats.cells, alpha, whole, known, fades=ignore, shrinks=False)
-        form = self.estimate(stats, classes).form
         leaving = Leaving.of(label, weight, rows)
-        out[:, 0] += multinomial_left_out(Entries.of_numbers(x), tokens, form, leaving)
+        out[:, 0] += multinomial_left_out(
+            Entries.of_numbers(x), tokens, lambda: self.estimate(stats, classes).form, leaving, n_jobs
+        )
         if self.coefficient:
             out[:, 0] += log_coefficient(x)[:, None]
 

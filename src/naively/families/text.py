@@ -236,20 +236,21 @@ class Text(Family):
         members = np.where(known if alpha.ndim == 1 else known[:, None], alpha, 0.0)
         whole = np.broadcast_to(members.sum(axis=0), (stats.n_classes,))
         tokens = Tokens(counted, alpha, whole, known, fades=np.ones_like(known), shrinks=True)
+
+        def form() -> LogLinear:
+            return self.estimate(stats, classes, structure).form
+
         for texts in x.columns:
             count, index, ends = token_rows(self.reading.prepare(texts), stats.vocabulary, self.reading.options, n_jobs)
             number = np.ones(len(count)) if self.once else count.astype(np.float64)
             row = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
             entries = Entries(row, index.astype(np.intp), number, len(ends) - 1)
             if self.model == "complement":
-                out[:, 0] += complement_left_out(entries, tokens, leaving)
-                continue
-            form = self.estimate(stats, classes, structure).form
-            if self.model == "multinomial":
-                out[:, 0] += multinomial_left_out(entries, tokens, form, leaving)
+                out[:, 0] += complement_left_out(entries, tokens, leaving, n_jobs)
+            elif self.model == "multinomial":
+                out[:, 0] += multinomial_left_out(entries, tokens, form, leaving, n_jobs)
             else:
-                there = ~Texts.missing(texts)
-                out[:, 0] += coins_left_out(entries, tokens, stats.seen, form, leaving, there)
+                out[:, 0] += coins_left_out(entries, tokens, stats.seen, form(), leaving, ~Texts.missing(texts))
 
     def sample(
         self, parameters: TextParameters, label: NDArray[np.intp], generator: np.random.Generator

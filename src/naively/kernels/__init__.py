@@ -30,6 +30,7 @@ from naively.kernels.histogram import (
     merge_histograms,
     score_bins,
 )
+from naively.kernels.left_out import leave_tokens_out
 from naively.kernels.moments import (
     add_moments,
     best_class,
@@ -60,6 +61,7 @@ __all__ = [
     "cut_histogram",
     "describe_moments",
     "key_values",
+    "leave_tokens_out",
     "merge_cells",
     "merge_histograms",
     "normalise",

@@ -1,0 +1,54 @@
+"""The readable twin of `naively.kernels.left_out`: take the row out of a dense table, then score it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def leave_tokens_out(
+    rows: tuple[Any, Any, Any, Any],
+    leaving: tuple[Any, Any, Any],
+    cells: tuple[Any, Any, Any, Any],
+    alpha: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    fades: NDArray[np.bool_],
+    shrinks: bool,
+    complement: bool,
+    out: NDArray[np.float64],
+    n_jobs: int = 1,
+) -> tuple[int, int, int, float] | None:
+    """Increase out (row, class) by each row's score without the row itself."""
+    indptr, index, count, times = rows
+    start, owner, sums, cell_rows = cells
+    token = np.repeat(np.arange(len(alpha)), np.diff(start))
+    whole, whole_rows = np.zeros((len(alpha), out.shape[1])), np.zeros((len(alpha), out.shape[1]), np.int64)
+    whole[token, owner], whole_rows[token, owner] = sums, cell_rows
+    for i, (y, weight, n) in enumerate(zip(*leaving, strict=True)):
+        table, in_rows = whole.copy(), whole_rows.copy()
+        had = {}
+        for e in range(indptr[i], indptr[i + 1]):
+            k, x = int(index[e]), float(count[e])
+            if k >= len(alpha) or not known[k]:
+                continue
+            table[k, y] -= weight * x
+            in_rows[k, y] -= n * (1 if times is None else times[e])
+            if in_rows[k, y] < 0 or table[k, y] < -1e-9 * (1 + weight * x):
+                return i, k, int(in_rows[k, y]), float(table[k, y])
+            had[k] = x
+        table[in_rows == 0] = 0.0
+        evident = known & ~(fades & (in_rows.sum(axis=1) == 0))
+        members = evident if shrinks else np.ones_like(known)
+        empty = in_rows.sum(axis=0) == 0
+        table = (
+            table.sum(axis=1, keepdims=True) - table
+            if complement
+            else np.where(empty, table.sum(axis=1)[:, None], table)
+        )
+        total = table.sum(axis=0) + alpha[members].sum()
+        theta = (table + alpha[:, None]) / np.where(total > 0, total, 1.0)  # nothing is left, and nothing is evident
+        score = sum((x * np.log(theta[k]) for k, x in had.items() if evident[k]), np.zeros(out.shape[1]))
+        out[i] += -score if complement else score
+    return None

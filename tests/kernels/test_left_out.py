@@ -1,0 +1,102 @@
+"""Leaving rows of tokens out: the core against its readable twin, for any threads; and what it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from naively.kernels import by_token, count_csr, leave_tokens_out
+from naively.kernels.twins import left_out as twin
+
+K, C = 5, 3
+
+
+@st.composite
+def counted(draw: st.DrawFn) -> dict[str, Any]:
+    """Rows of counts with the cells that they make, and what may be asked of them."""
+    n = draw(st.integers(1, 300 if draw(st.booleans()) else 6))
+    seed = draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 4, (n, K)) * (rng.random((n, K)) < 0.4)
+    label, weight = rng.integers(0, C, n).astype(np.int32), rng.integers(1, 9, n) / 8
+    row, token = np.nonzero(x)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))]).astype(np.int64)
+    count = x[row, token].astype(np.float64)
+    cells = count_csr(count, token, indptr, K, label, weight, C)[0]
+    start, owner, order = by_token(cells, K)
+    fades = rng.random(K) < 0.7
+    return {
+        "rows": (indptr, token.astype(np.int32), count, None),
+        "leaving": (label, weight, np.ones(n, np.int64)),
+        "cells": (start, owner, cells.sums[0][order], cells.rows[order]),
+        "alpha": rng.integers(1, 9, K) / 4,
+        "known": x.any(axis=0) | ~fades,  # a token that fades and was never seen has faded already
+        "fades": fades,
+        "shrinks": draw(st.booleans()),
+        "complement": draw(st.booleans()),
+    }
+
+
+@given(counted())
+def test_core_and_twin(given_: dict[str, Any]) -> None:
+    shape = (len(given_["leaving"][0]), C)
+    found, again, wanted = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    assert leave_tokens_out(**given_, out=found) is None
+    assert leave_tokens_out(**given_, out=again, n_jobs=3) is None
+    twin.leave_tokens_out(**given_, out=wanted)
+    np.testing.assert_array_equal(found, again)
+    np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)
+
+
+@given(counted(), st.integers(0, 5), st.integers(1, 2))
+def test_what_was_never_counted_is_told(given_: dict[str, Any], row: int, more: int) -> None:
+    """The first of the rows that want to leave as more rows than they were."""
+    label, weight, rows = given_["leaving"]
+    row = min(row, len(label) - 1)
+    rows = np.where(np.arange(len(rows)) >= row, rows * (1 + 400 * more), rows)
+    given_["leaving"] = (label, weight, rows)
+    out, other = np.zeros((len(label), C)), np.zeros((len(label), C))
+    assert leave_tokens_out(**given_, out=out, n_jobs=2) == twin.leave_tokens_out(**given_, out=other)
+
+
+def test_a_row_that_is_several() -> None:
+    """A row that shows a value twice, as two shared columns do, leaves as two rows of its cell."""
+    cells = np.array([0, 1, 2]), np.array([0, 0], np.int32), np.array([2.0, 1.0]), np.array([2, 1])
+    rows = np.array([0, 1]), np.array([0], np.int32), np.array([2.0]), np.array([2])
+    leaving = np.array([0], np.int32), np.ones(1), np.ones(1, np.int64)
+    every, out = np.ones(2, bool), np.zeros((1, 1))
+    assert leave_tokens_out(rows, leaving, cells, np.ones(2), every, every, True, False, out) is None
+    assert out.tolist() == [[0.0]]  # nothing of the value is left
+    assert leave_tokens_out(rows, leaving, cells, np.ones(2), every, ~every, True, False, out) is None
+    np.testing.assert_allclose(out, 2 * np.log(1 / 3))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rows": (np.array([0, 2]), np.array([0], np.int32), np.ones(1), None)}, "indptr"),
+        ({"cells": (np.array([0, 1]), np.array([7], np.int32), np.ones(1), np.ones(1, np.int64))}, "class of a cell"),
+        ({"cells": (np.array([0, 2]), np.array([0], np.int32), np.ones(1), np.ones(1, np.int64))}, "start"),
+        ({"leaving": (np.array([3], np.int32), np.ones(1), np.ones(1, np.int64))}, "a label is no class"),
+        ({"leaving": (np.array([0], np.int32), np.ones(2), np.ones(1, np.int64))}, "unequal lengths"),
+        ({"known": np.ones(2, bool)}, "unequal lengths"),
+    ],
+)
+def test_refusals(change: dict[str, Any], message: str) -> None:
+    sound: dict[str, Any] = {
+        "rows": (np.array([0, 1]), np.array([0], np.int32), np.ones(1), None),
+        "leaving": (np.array([0], np.int32), np.ones(1), np.ones(1, np.int64)),
+        "cells": (np.array([0, 1]), np.array([0], np.int32), np.ones(1), np.ones(1, np.int64)),
+        "alpha": np.ones(1),
+        "known": np.ones(1, bool),
+        "fades": np.ones(1, bool),
+        "shrinks": True,
+        "complement": False,
+    }
+    assert leave_tokens_out(**sound, out=np.zeros((1, 1))) is None
+    with pytest.raises(ValueError, match=message):
+        leave_tokens_out(**(sound | change), out=np.zeros((1, 1)))
