@@ -54,7 +54,9 @@ def pack(head: dict[str, Any], arrays: Sequence[NDArray[Any]]) -> bytes:
     >>> head["a"], len(arrays[0]), arrays[1].tolist(), len(pack({}, [np.arange(1000)])) < 1100
     (1, 1000, [0.5], True)
     """
-    listed, chunks, apart = [], [], []
+    listed: list[list[Any]] = []
+    chunks: list[bytes] = []
+    apart: list[bytes] = []
     for array in arrays:
         described, chunk = _packed(np.ascontiguousarray(array))
         listed.append(described)
@@ -155,7 +157,7 @@ def _signs_last(x: NDArray[np.int64]) -> NDArray[np.uint64]:
 def _signs_first(x: NDArray[Any]) -> NDArray[Any]:
     """The inverse, as narrow as it came."""
     one = x.dtype.type(1)
-    return ((x >> one) ^ np.negative(x & one)).view(SIGNED[x.itemsize])
+    return np.asarray((x >> one) ^ np.negative(x & one)).view(SIGNED[x.itemsize])
 
 
 def _width(x: NDArray[np.uint64]) -> int:
