@@ -69,7 +69,9 @@ class BinTerms(BlockTerms):
         b = int(np.searchsorted(cuts, x, side="right"))
         if not len(cuts):
             return Term(name, value, shown, note="one bin: says nothing")
-        table = self.tables.setdefault(j, bin_counts(self.counts, self.fitted, j))
+        if j not in self.tables:
+            self.tables[j] = bin_counts(self.counts, self.fitted, j)
+        table = self.tables[j]
         if not table[b].any():
             return Term(name, value, shown, note="never seen in training")
         scores = self.fitted.column_log_probability(j)[b, [of, against]]

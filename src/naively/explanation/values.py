@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,11 @@ class ValueTerms(BlockTerms):
     fitted: CategoricalParameters
     x: Coded
     classes: tuple[Any, ...]
+
+    @cached_property
+    def table(self) -> NDArray[np.float64]:
+        """Counts of all columns, (class, slot)."""
+        return self.counts.table()
 
     def terms(self, row: int, of: int, against: int) -> list[Term]:
         """Those of one row, between two classes."""
@@ -80,4 +86,4 @@ class ValueTerms(BlockTerms):
     def _table(self, j: int) -> NDArray[np.float64]:
         """Counts of one column, (class, value)."""
         offsets = self.counts.offsets
-        return self.counts.table()[:, int(offsets[j]) : int(offsets[j + 1])]
+        return self.table[:, int(offsets[j]) : int(offsets[j + 1])]
