@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from naively.errors import InputError
+from naively.sources.delimited import comes_back
 from naively.sources.paths import DataFile
 
 if TYPE_CHECKING:
@@ -17,22 +18,36 @@ __all__ = ["read_columnar"]
 ROWS = 65_536
 
 
-def read_columnar(file: DataFile) -> Iterator[pa.RecordBatch]:
-    """The rows in batches."""
+def read_columnar(file: DataFile, types: Mapping[str, Any], raw: bool) -> Iterator[pa.RecordBatch]:
+    """The rows in batches; unless raw, strings of Parquet that come back often are codes, or as `types` say."""
     import pyarrow as pa
 
-    read = {"parquet": _parquet, "arrow": _arrow, "json": _json, "sqlite": _sqlite, "duckdb": _duckdb}[file.format]
+    read = {"arrow": _arrow, "json": _json, "sqlite": _sqlite, "duckdb": _duckdb}
     try:
-        yield from read(file)
+        yield from _parquet(file, types, raw) if file.format == "parquet" else read[file.format](file)
     except (pa.ArrowException, OSError, sqlite3.Error) as error:
         raise InputError(f"{file.given}: cannot be read as {file.format} ({error}).") from None
 
 
-def _parquet(file: DataFile) -> Iterator[pa.RecordBatch]:
+def _parquet(file: DataFile, types: Mapping[str, Any], raw: bool) -> Iterator[pa.RecordBatch]:
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(file.path) as parquet:
+        often = [] if raw else _often(parquet, types)
+    with pq.ParquetFile(file.path, read_dictionary=often) as parquet:
         yield from parquet.iter_batches(ROWS)
+
+
+def _often(parquet: Any, types: Mapping[str, Any]) -> list[str]:
+    """The columns of strings that come back often, by the first rows, as in CSV; Parquet has codes of them already."""
+    import pyarrow as pa
+
+    strings = [f.name for f in parquet.schema_arrow if pa.types.is_string(f.type) and "." not in f.name]
+    given = [name for name in strings if pa.types.is_dictionary(types[name])] if types.keys() >= set(strings) else None
+    if given is not None or not strings:
+        return given or []
+    first = next(parquet.iter_batches(ROWS, columns=strings), None)
+    return [] if first is None else [name for name in strings if comes_back(first[name])]
 
 
 def _arrow(file: DataFile) -> Iterator[pa.RecordBatch]:

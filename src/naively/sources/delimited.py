@@ -20,7 +20,7 @@ from naively.sources.paths import DataFile
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["GAPS", "OtherTypeError", "read_delimited"]
+__all__ = ["GAPS", "OtherTypeError", "comes_back", "read_delimited"]
 
 BLOCK = 4 << 20
 PEEK = 1 << 20
@@ -150,11 +150,15 @@ def _settled(column: Any) -> Any:
 
     if pa.types.is_null(column.type):
         return None
-    if pa.types.is_string(column.type):
-        distinct = len(column.dictionary_encode().dictionary)
-        if 2 * distinct <= len(column) - column.null_count:  # else it may be text: see schema.reads_like_text
-            return pa.dictionary(pa.int32(), pa.string())
+    if pa.types.is_string(column.type) and comes_back(column):
+        return pa.dictionary(pa.int32(), pa.string())
     return column.type
+
+
+def comes_back(column: Any) -> bool:
+    """Whether the strings of a column come twice or more on average; else it may be text: `schema.reads_like_text`."""
+    distinct = len(column.dictionary_encode().dictionary)
+    return bool(2 * distinct <= len(column) - column.null_count)
 
 
 def _explained(file: DataFile, layout: Layout, message: str) -> InputError:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from naively.errors import InputError
+from naively.sources.ahead import ahead
 from naively.sources.columnar import read_columnar
 from naively.sources.delimited import OtherTypeError, read_delimited
 from naively.sources.paths import DataFile, data_files, is_path
@@ -33,7 +34,10 @@ def read_files(where: Any, types: Mapping[str, Any] | None = None, raw: bool = F
         with tempfile.TemporaryDirectory() as folder:
             yield from read_files(_spooled(Path(folder)), types, raw)
         return
-    files = data_files(where)
+    yield from ahead(_batches(data_files(where), types, raw))
+
+
+def _batches(files: list[DataFile], types: Mapping[str, Any] | None, raw: bool) -> Generator[pa.RecordBatch]:
     kinds = {file.format == "text" for file in files}
     if len(kinds) > 1:
         raise InputError(f"{files[0].given} and others: text files and tables cannot be read together.")
@@ -61,7 +65,7 @@ def _spooled(folder: Path) -> str:
 def _read(file: DataFile, types: Mapping[str, Any], raw: bool) -> Iterator[pa.RecordBatch]:
     if file.format in ("csv", "tsv"):
         return read_delimited(file, types, raw)
-    return read_columnar(file)
+    return read_columnar(file, types, raw)
 
 
 def _alike(batch: pa.RecordBatch, first: pa.Schema, file: DataFile) -> pa.RecordBatch:

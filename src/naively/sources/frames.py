@@ -92,8 +92,11 @@ def _column(name: str, series: nw.Series[Any]) -> Column:
 def column_of_arrow(name: str, array: Any) -> Column:
     """A column from an Arrow array of any supported type."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
+    if pa.types.is_float64(array.type) or pa.types.is_float32(array.type) or pa.types.is_integer(array.type):
+        if array.null_count and pa.types.is_float32(array.type):
+            array = array.cast(pa.float64())
+        return Column(name, "number", countable(_numbers(array)))
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
         if isinstance(array, pa.ChunkedArray):  # no chunk at all
@@ -114,17 +117,22 @@ def column_of_arrow(name: str, array: Any) -> Column:
     if pa.types.is_decimal(kind):
         array = array.cast(pa.float64())
         kind = array.type
-    if pa.types.is_floating(kind) or pa.types.is_integer(kind):
-        if array.null_count:
-            array = pc.fill_null(array.cast(pa.float64(), safe=False), float("nan"))
-        return Column(name, "number", countable(array.to_numpy(zero_copy_only=False)))
+    if pa.types.is_floating(kind):
+        return Column(name, "number", countable(_numbers(array.cast(pa.float64()))))
     raise InputError(f"column {name!r} has type {kind}, which cannot be counted: leave it out, or convert it.")
+
+
+def _numbers(array: Any) -> Any:
+    """Numbers as NumPy has them, NaN where one is missing; Arrow copies them once, and only if it must."""
+    import pyarrow as pa
+
+    return array.to_numpy() if isinstance(array, pa.ChunkedArray) else array.to_numpy(zero_copy_only=False)
 
 
 def _coded(name: str, array: Any) -> Column:
     """Codes and values of a dictionary; a null inside the dictionary is a missing value."""
     values: list[Any] = array.dictionary.to_pylist()
-    codes = array.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    codes = array.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
     if None in values:
         codes = np.where(codes == values.index(None), -1, codes).astype(np.int32)
     kept: Values = tuple("" if value is None else value for value in values)

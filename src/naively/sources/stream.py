@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Part", "gathered", "is_stream", "parts"]
 
-ROWS = 65_536  # rows in a part, and those on which the schema is decided
+ROWS = 65_536  # rows of a table to be answered
+# A table to be counted has about so many cells (64 MB of numbers), and rows within these bounds; fewer if it has more
+# bytes: texts may be long. A histogram finds its level anew for each table, so small ones cost more.
+CELLS, FEWEST, MOST, BYTES = 2**23, 1024, 2**19, 2**27
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,22 +41,31 @@ def is_stream(X: Any) -> bool:
     return isinstance(X, Iterator) or type(X).__name__ == "RecordBatchReader"
 
 
-def gathered(batches: Iterable[Any], rows: int = ROWS) -> Iterator[pa.Table]:
-    """The same rows in tables of at least so many rows, but for the last."""
+def gathered(batches: Iterable[Any], rows: int | None = ROWS) -> Iterator[pa.Table]:
+    """The same rows in tables of so many rows but for the last, or less where they hold much.
+
+    By default (None: to be counted) as many as are worth counting at once, by the number of columns.
+    """
     import pyarrow as pa
 
     waiting: list[pa.Table] = []
-    n = 0
+    n = size = 0
     for batch in batches:
         table = _arrow(batch)
         if len(set(table.column_names)) < table.num_columns:
             double = min(name for name in table.column_names if table.column_names.count(name) > 1)
             raise InputError(f"column names must be unique; found more than once: {double}. Rename them.")
+        rows = rows or min(max(CELLS // max(table.num_columns, 1), FEWEST), MOST)
         waiting.append(table)
-        n += table.num_rows
-        if n >= rows:
-            yield pa.concat_tables(waiting, promote_options="permissive")
-            waiting, n = [], 0
+        n, size = n + table.num_rows, size + table.nbytes
+        if n >= rows or size >= BYTES:
+            whole = pa.concat_tables(waiting, promote_options="permissive")
+            yield whole.slice(0, rows)
+            rest = whole.slice(rows)
+            while rest.num_rows >= rows:
+                yield rest.slice(0, rows)
+                rest = rest.slice(rows)
+            waiting, n, size = ([rest], rest.num_rows, rest.nbytes) if rest.num_rows else ([], 0, 0)
     if waiting:
         yield pa.concat_tables(waiting, promote_options="permissive")
 
@@ -76,7 +88,7 @@ def parts(batches: Iterable[Any], target: Any, weight: Any = None, ignore: Itera
     """Columns, class codes and weights, table by table; rows without a target are left out, and counted."""
     left_out = seen = 0
     counted = False
-    for table in gathered(batches):
+    for table in gathered(batches, None):
         for name in filter(None, (target, weight)):
             if name not in table.column_names:
                 listed = ", ".join(table.column_names[:8]) + (" …" if table.num_columns > 8 else "")
@@ -135,6 +147,8 @@ def _labels(column: Any) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
     coded: Any = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
     classes, places = read_labels(coded.dictionary.to_pylist())
     codes = coded.indices.to_numpy(zero_copy_only=False)
-    present = np.unique(places[codes])  # a dictionary may list classes of other rows
-    kept = tuple(classes[c] for c in present.tolist())
-    return kept, np.searchsorted(present, places[codes]).astype(np.int32)
+    seen = np.bincount(codes, minlength=len(places)) > 0  # a dictionary may list classes of other rows
+    there = np.zeros(len(classes), dtype=np.bool_)
+    there[places[seen]] = True
+    position = (np.cumsum(there) - 1).astype(np.int32)
+    return tuple(classes[c] for c in np.flatnonzero(there).tolist()), position[places][codes]
