@@ -8,7 +8,7 @@ CORE := $(wildcard core/*.cpp core/*.hpp) CMakeLists.txt pyproject.toml
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench soak sanitize stub clean
+.PHONY: help demo test check docs bench soak sanitize stub clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -17,7 +17,7 @@ $(VENV)/.installed: $(CORE)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet scikit-build-core nanobind cmake ninja
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable . --group check --group bench
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable . --group check --group bench --group docs
 	@touch $@
 
 demo: $(VENV)/.installed ## run the worked example on real data
@@ -32,6 +32,10 @@ check: $(VENV)/.installed ## style, types, layers, spelling
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell
+
+docs: $(VENV)/.installed ## the documentation as HTML, in build/docs
+	$(BIN)/sphinx-build -W --keep-going --quiet -d build/doctrees docs build/docs
+	@echo build/docs/index.html
 
 bench: $(VENV)/.installed ## our speed beside the peers', as ratios
 	$(BIN)/python -m benchmarks
