@@ -1,8 +1,8 @@
-"""Shell in README and docs: what begins with `$` is run, and says what the page says; other lines name commands that exist.
+"""Shell in README and docs: what begins with `$` is run and prints what the page says; other lines name real commands.
 
-A block fenced as `console` is a session: each line after `$ ` is given to a shell, in one empty folder per page, and what
-it prints is compared with what follows as doctests are: any space is like another, `...` stands for anything. Times,
-and the ids of entries of a model file, are never the same twice: any stands for any.
+A block fenced as `console` is a session: each line after `$ ` is given to a shell, in one empty folder per page, and
+what it prints is compared with what follows as doctests are: any space is like another, `...` stands for anything.
+Times, and the ids of entries of a model file, are never the same twice: any stands for any.
 """
 
 from __future__ import annotations
@@ -107,6 +107,8 @@ def _check(command: click.Command, words: list[str], where: str) -> None:
 
 def test_sessions_are_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("```console\n$ cat > a <<END\nx\nEND\n$ cat a\nx\n```\n    cat a | naively log a.naively | head  # all\n")
+    page.write_text(
+        "```console\n$ cat > a <<END\nx\nEND\n$ cat a\nx\n```\n    cat a | naively log a.naively | head  # all\n"
+    )
     assert sessions(page) == [("cat > a <<END\nx\nEND\n", ""), ("cat a\n", "x\n")]
     assert commands(page) == [["log", "a.naively"]]

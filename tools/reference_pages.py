@@ -4,6 +4,7 @@ docstrings do. Nothing of it is kept in the repository, so nothing of it can be 
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import re
 import textwrap
@@ -13,6 +14,7 @@ from typing import Any
 import click
 
 import naively
+from naively import plot
 from naively.cli import COMMANDS, main
 
 WIDTH = 100
@@ -26,6 +28,12 @@ GROUPS = {
     "Tuning and evaluation": ("Tuning", "Evaluation"),
     "scikit-learn": ("NaiveBayes", "BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"),
 }
+
+RETURNED = (
+    *("choosing.Chosen", "explanation.Explanation", "explanation.explained.Contribution", "explanation.explained.Turn"),
+    *("leave_one_out.LeaveOneOut", "evidence.Evidence", "evidence.Word", "linear.Linear"),
+    *("storage.entries.Entry", "drift.drift", "drift.Drift", "ledger.merge"),
+)
 
 
 def commands() -> str:
@@ -63,19 +71,22 @@ def names() -> str:
         parts.append(f"## {title}")
         for name in group:
             parts += _entry(f"naively.{name}", getattr(naively, name), "###")
+    parts += ["## Pictures", as_markdown(inspect.getdoc(plot) or "")]
+    for name in plot.__all__:
+        parts += _entry(f"naively.plot.{name}", getattr(plot, name), "###")
+    parts.append("## What these return, and more")
+    for path in RETURNED:
+        module, _, name = path.rpartition(".")
+        parts += _entry(f"naively.{path}", getattr(importlib.import_module(f"naively.{module}"), name), "###")
     return "\n\n".join(parts)
 
 
 def _entry(name: str, found: Any, level: str) -> Iterator[str]:
     yield f"{level} {name}"
-    if not inspect.ismodule(found):
-        yield _fenced("python", _signature(name.rpartition(".")[2], found))
+    yield _fenced("python", _signature(name.rpartition(".")[2], found))
     yield as_markdown(inspect.getdoc(found) or "")
     if inspect.isclass(found) and not issubclass(found, Exception):
         yield from _members(found)
-    if inspect.ismodule(found):
-        for member in getattr(found, "__all__", ()):
-            yield from _entry(f"{name}.{member}", getattr(found, member), "####")
 
 
 def _members(found: type) -> Iterator[str]:
@@ -119,27 +130,14 @@ def _signature(name: str, found: Any) -> str:
 
 def _parameter(parameter: inspect.Parameter) -> str:
     """As it is written: annotations are kept as strings, and have no quotes of their own here."""
-    stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    stars = "*" * (parameter.kind is parameter.VAR_POSITIONAL) + "**" * (parameter.kind is parameter.VAR_KEYWORD)
     written = parameter.annotation is not parameter.empty
     default = "" if parameter.default is parameter.empty else f"{' = ' if written else '='}{parameter.default!r}"
     return f"{stars}{parameter.name}{f': {parameter.annotation}' if written else ''}{default}"
 
 
 def as_markdown(docstring: str) -> str:
-    """A docstring as Markdown: examples and indented equations are set as they stand, all else is prose.
-
-    >>> print(as_markdown("Add.\\n\\n    s = a + b      (1)\\n\\n>>> 1 + 1\\n2"))
-    Add.
-    <BLANKLINE>
-    ```text
-    s = a + b      (1)
-    ```
-    <BLANKLINE>
-    ```python
-    >>> 1 + 1
-    2
-    ```
-    """
+    """A docstring as Markdown: examples and indented equations are set as they stand, all else is prose."""
     parts = []
     for paragraph in re.split(r"\n\s*\n", docstring):
         if paragraph.startswith(">>>"):
