@@ -13,6 +13,7 @@ from naively.errors import InputError, LeftOutWarning
 from naively.families import Kind
 from naively.model import Model
 from naively.sources.absent import lacking, named
+from naively.sources.arrow_arrays import arrow_array, arrow_strings
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,8 +69,8 @@ def _typed(name: str, column: Any, kind: Kind) -> Any:
     if not text:
         plain = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
         return column.cast(pa.string()) if kind == "string" and plain else column
-    gap = pc.is_in(column, pa.array(sources.GAPS, column.type))
-    column = pc.if_else(gap, pa.scalar(None, column.type), column)
+    gap = pc.is_in(column, arrow_strings(list(sources.GAPS)).cast(column.type))
+    column = pc.if_else(gap, pa.nulls(1, column.type)[0], column)
     wanted = {"number": pa.float64(), "boolean": pa.bool_(), "date": pa.timestamp("us")}.get(kind)
     if wanted is None:
         return column if kind == "string" else pa.nulls(len(column))
@@ -84,12 +85,14 @@ def _predicted(
 ) -> pa.Table:
     import pyarrow as pa
 
-    kind = pa.array(np.asarray(model.classes)).type  # a batch may have no answer at all, and the next one some
-    added: dict[str, Any] = {"prediction": pa.array(model.predict(known, **decision), type=kind)}
+    kind = arrow_array(np.asarray(model.classes)).type  # a batch may have no answer at all, and the next one some
+    answers = model.predict(known, **decision)
+    told = pa.array(answers, type=kind) if answers.dtype == object else arrow_array(answers).cast(kind)
+    added: dict[str, Any] = {"prediction": told}
     if proba or top:
         posterior = model.posterior(known)
         if proba:
-            added |= {f"p_{label}": pa.array(posterior[:, c]) for c, label in enumerate(model.classes)}
+            added |= {f"p_{label}": arrow_array(posterior[:, c]) for c, label in enumerate(model.classes)}
         labels = np.asarray(model.classes)
         order = np.argsort(-posterior, axis=1, kind="stable")[:, : top or 0]
         for k in range(order.shape[1]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,11 @@ __all__ = ["column_of_arrow", "table_of_columns", "table_of_frame"]
 
 def table_of_frame(frame: Any) -> ColumnTable:
     """Read a frame; each column stays where it lies if its type allows."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None and isinstance(frame, arrow.Table):  # narwhals would only hand it on
+        names = _unique(frame.column_names)
+        found = zip(names, frame.columns, strict=True)
+        return ColumnTable(names, frame.num_rows, tuple(column_of_arrow(name, column) for name, column in found))
     import narwhals as nw
 
     try:
