@@ -56,8 +56,14 @@ class Calibration:
 
 def tuned(model: Model, sample: Sample, n_jobs: int = 1) -> Tuning:
     """A tuning for a model, from a sample of the rows that it has counted."""
-    plain = model.with_tuning(None)
-    bench = Bench(plain, sample, n_jobs)
+    from threadpoolctl import threadpool_limits  # comes with scikit-learn
+
+    with threadpool_limits(1, user_api="blas"):  # the matrices are small, and sums do not depend on the threads
+        return _tuned(model.with_tuning(None), sample, n_jobs)
+
+
+def _tuned(model: Model, sample: Sample, n_jobs: int) -> Tuning:
+    bench = Bench(model, sample, n_jobs)
     usable = bench.usable
     if len(model.classes) < 2 or len(np.unique(sample.label[usable])) < 2:
         return Tuning(rows=int(usable.sum()))
@@ -65,7 +71,7 @@ def tuned(model: Model, sample: Sample, n_jobs: int = 1) -> Tuning:
     features = searched(bench, features_of(bench), usable, base)
     problem = Problem(base, features.stacked()[:, usable], sample.label[usable], sample.weight[usable])
     calibration = calibrated(problem, len(features.keys()), sample.fold[usable])
-    return _tuning(plain, features, calibration, problem)
+    return _tuning(model, features, calibration, problem)
 
 
 def calibrated(problem: Problem, n_columns: int, fold: NDArray[np.intp]) -> Calibration:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Bench"]
 
 Floats = NDArray[np.float64]
-STRIP = 256  # columns whose evidence is held at a time, where only its sum is wanted
+HELD = 2**22  # numbers of (row, column, class) evidence held at a time, where only its sum is wanted
 
 
 class Bench:
@@ -47,7 +47,7 @@ class Bench:
         """One row of weight 1 leaves, and the others like it stay, where the model expects as many."""
         expected = np.log(np.maximum(self.left_in_class, 1e-300))
         for block in self.model.chosen.schema.blocks:
-            for part in strips(block):
+            for part in strips(block, len(self.sample) * len(self.model.classes)):
                 own = self.evidence(part)[:, np.arange(len(self.sample)), self.sample.label]
                 expected = expected + own.sum(axis=0)
         common = several[expected[several] >= 0]
@@ -159,14 +159,15 @@ class Bench:
         return {}
 
 
-def strips(block: Block) -> Iterator[Block]:
-    """A block in parts of not too many columns; a joint one as it is."""
-    if block.family.joint or len(block.names) <= STRIP:
+def strips(block: Block, numbers: int) -> Iterator[Block]:
+    """A block in parts of not too many columns, of so many numbers each; a joint one as it is."""
+    width = max(64, HELD // max(1, numbers))
+    if block.family.joint or len(block.names) <= width:
         yield block
         return
-    for start in range(0, len(block.names), STRIP):
-        kinds = block.kinds if isinstance(block.kinds, str) else block.kinds[start : start + STRIP]
-        yield Block(tuple(block.names[start : start + STRIP]), kinds, block.family)
+    for start in range(0, len(block.names), width):
+        kinds = block.kinds if isinstance(block.kinds, str) else block.kinds[start : start + width]
+        yield Block(tuple(block.names[start : start + width]), kinds, block.family)
 
 
 def bounded(evidence: Floats) -> Floats:

@@ -118,7 +118,7 @@ def features_of(bench: Bench) -> Features:
 def summed(bench: Bench, block: Block) -> Floats:
     """The evidence of a block's columns together, (1, row, class), some columns at a time."""
     total: Any = 0.0
-    for part in strips(block):
+    for part in strips(block, len(bench.sample) * len(bench.model.classes)):
         total = total + bench.evidence(part).sum(axis=0, keepdims=True)
     return np.asarray(total)
 

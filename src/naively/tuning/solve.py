@@ -1,12 +1,12 @@
 """Solving: the weights and offsets that make leave-one-out evidence a good probability.
 
-    minimise  Σ_i r_i [log Σ_c exp s_ic − s_iy]  +  ½ Σ_c b_c²  +  ½ Σ_j κ_j (w_j − v_j)²,   w ≥ 0        (1)
+    minimise  Σ_i r_i [log Σ_c exp s_ic − s_iy]  +  ½ ρ Σ_c b_c²  +  ½ Σ_j κ_j (w_j − v_j)²,   w ≥ 0      (1)
     s_ic = a_ic + b_c + Σ_j w_j e_jic                                                                     (2)
 
 a is the log prior, e the evidence of feature j in row i for class c, y the class of the row and r its weight. (1) is
 convex, and strictly so, hence has one solution. It is found by projected Newton steps (Bertsekas 1982), or by L-BFGS-B
-where the matrix of second derivatives would cost too much. The offsets have a standard normal prior: a class with few
-rows has an offset near 0.
+where the matrix of second derivatives would cost too much. The offsets are held near 0 by ρ = 20, as strong as 80 rows
+of two equal classes are, so that they do not follow the luck of the sample; beyond 100 classes they are 0.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ Floats = NDArray[np.float64]
 STEPS = 50
 CLOSE = 1e-9  # of the objective, relative: where Newton's steps end
 WORK = 3e7  # multiplications for one matrix of second derivatives, above which L-BFGS-B is used
+HOLD = 20.0  # ρ
+OFFSETS = 100  # classes up to which there are offsets
 LARGEST = 50.0  # no evidence is worth more than so many times its face value
 
 
@@ -56,7 +58,7 @@ class Problem:
             evidence[g] += self.evidence[j]
         return Problem(self.base, evidence, self.label, self.weight)
 
-    def scores(self, offset: Floats, weight: Floats) -> Floats:
+    def scores(self, offset: Floats | float, weight: Floats) -> Floats:
         """Equation (2)."""
         flat = self.evidence.reshape(len(weight), -1)
         return np.asarray(self.base + offset + (weight @ flat).reshape(self.base.shape))
@@ -77,6 +79,9 @@ class Problem:
             x, value = _newton(pair, np.concatenate([[offset[1] - offset[0]], weight]), 1, close)
             return Solution(np.array([-0.5, 0.5]) * x[0], x[1:], value)
         several = Several(self, centre, strength)
+        if n_classes > OFFSETS:
+            weight, value = _newton(several, weight, 0, close)
+            return Solution(np.zeros(n_classes), weight, value)
         x = np.concatenate([offset, weight])
         if n_rows * n_classes * (n_classes + n * n) > WORK:
             x, value = _lbfgs(several, x, n_classes)
@@ -102,18 +107,19 @@ class Several:
 
     def value(self, x: Floats) -> tuple[float, Floats, Floats]:
         """(1), its gradient, and the posterior."""
-        problem, n_classes = self.problem, self.problem.base.shape[1]
-        offset, weight = x[:n_classes], x[n_classes:]
-        log_posterior = normalised(problem.scores(offset, weight))
+        problem, n_offsets = self.problem, len(x) - len(self.centre)
+        offset, weight = x[:n_offsets], x[n_offsets:]
+        log_posterior = normalised(problem.scores(offset if n_offsets else 0.0, weight))
         rows = np.arange(len(problem.label))
         away = weight - self.centre
-        value = -problem.weight @ log_posterior[rows, problem.label] + 0.5 * offset @ offset
+        value = -problem.weight @ log_posterior[rows, problem.label] + 0.5 * HOLD * offset @ offset
         value += 0.5 * self.strength @ away**2
         posterior = np.exp(log_posterior)
         residual = posterior * problem.weight[:, None]
         residual[rows, problem.label] -= problem.weight
         of_weight = problem.evidence.reshape(len(weight), -1) @ residual.ravel() + self.strength * away
-        return float(value), np.concatenate([residual.sum(axis=0) + offset, of_weight]), posterior
+        of_offset = residual.sum(axis=0)[:n_offsets] + HOLD * offset
+        return float(value), np.concatenate([of_offset, of_weight]), posterior
 
     def curvature(self, posterior: Floats) -> Floats:
         """The matrix of second derivatives of (1)."""
@@ -123,17 +129,20 @@ class Several:
         mass = posterior * problem.weight[:, None]
         centred = evidence - mean[:, :, None]
         spread = (centred * np.sqrt(mass)).reshape(len(evidence), -1)
+        of_weights = spread @ spread.T + np.diag(self.strength)
+        if n_classes > OFFSETS:
+            return np.asarray(of_weights)
         out = np.empty((n_classes + len(evidence),) * 2)
-        out[:n_classes, :n_classes] = np.diag(mass.sum(axis=0) + 1.0) - mass.T @ posterior
+        out[:n_classes, :n_classes] = np.diag(mass.sum(axis=0) + HOLD) - mass.T @ posterior
         out[n_classes:, :n_classes] = np.einsum("jic,ic->jc", centred, mass)
         out[:n_classes, n_classes:] = out[n_classes:, :n_classes].T
-        out[n_classes:, n_classes:] = spread @ spread.T + np.diag(self.strength)
+        out[n_classes:, n_classes:] = of_weights
         return out
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair:
-    """(1) for two classes, as a function of x = (b₁ − b₀, w): only differences count, and ½(b₀² + b₁²) is ¼x₀²."""
+    """(1) for two classes, as a function of x = (b₁ − b₀, w): only differences count, and ½ρ(b₀² + b₁²) is ¼ρx₀²."""
 
     features: Floats  # (1 + feature, row): ones, and e₁ − e₀
     base: Floats
@@ -152,7 +161,7 @@ class Pair:
             np.where(problem.label == 1, 1.0, -1.0),
             problem.weight,
             np.concatenate([[0.0], centre]),
-            np.concatenate([[0.5], strength]),
+            np.concatenate([[0.5 * HOLD], strength]),
         )
 
     def value(self, x: Floats) -> tuple[float, Floats, Floats]:
