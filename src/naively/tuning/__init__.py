@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Sample", "Sampler", "rows_to_look_at", "tuned"]
 
 Floats = NDArray[np.float64]
-ROWS, TEXTS = 4096, 1024
+ROWS, TEXTS = 2048, 768
 STRENGTHS = (1.0, 0.1, 0.01)  # of the pull to a common weight, as shares of what the rows say
 MARGIN = 1.0
 ROUGH = 1e-7  # of the log-loss, relative: good enough to compare strengths by
@@ -95,7 +95,16 @@ def calibrated(problem: Problem, n_columns: int, fold: NDArray[np.intp]) -> Cali
         if loss < best - (MARGIN if np.isfinite(best) else 0.0):
             best = loss
             found = Calibration(solution, float(whole.centre[0]) if n_columns else 1.0, log_posterior)
+        if np.isinf(strength):
+            silent = normalised(problem.base)
+            loss = float(-problem.weight @ silent[np.arange(len(fold)), problem.label])
+            if loss < best:  # what the columns say does more harm than good: the class shares alone
+                best, found = loss, Calibration(_nothing(problem), 0.0, silent)
     return found
+
+
+def _nothing(problem: Problem) -> Solution:
+    return Solution(np.zeros(problem.base.shape[1]), np.zeros(len(problem.evidence)), 0.0)
 
 
 class _Pull:

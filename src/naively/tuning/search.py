@@ -2,7 +2,7 @@
 
 A choice is judged by the penalised log-loss of leave-one-out evidence, with the weights (one for all columns, one for
 each block of words) and the class offsets fitted anew. What is simpler, or stands there already, stays unless it loses
-by more than `MARGIN` nats over the whole sample.
+by more than one standard error of the difference, and by more than `MARGIN` nats over the whole sample.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["searched"]
 Floats = NDArray[np.float64]
 MARGIN = 1.0
 EACH = 32  # up to so many columns are tried one by one, more of them all together
-STEP = 4.0  # between neighbouring values of alpha
+STEP, FAR = 4.0, 8.0  # between neighbouring values of alpha, of columns and of words
 
 
 class Search:
@@ -36,26 +36,27 @@ class Search:
         self.bench, self.features, self.usable, self.base = bench, features, usable, base
         self.label, self.weight = bench.sample.label[usable], bench.sample.weight[usable]
         self.last: Solution | None = None
-        self.best = self.judged(features)
+        self.losses = self.judged(features)
 
-    def judged(self, features: Features) -> float:
-        """The objective after calibration, in nats over the sample."""
+    def judged(self, features: Features) -> Floats:
+        """The weighted loss of each row after calibration, in nats."""
         columns = features.sum_of_columns()
         parts = [*([] if columns is None else [columns]), *(word.weighed() for word in features.words)]
         evidence = np.stack(parts)[:, self.usable] if parts else np.zeros((0, *self.base.shape))
         ones = np.ones(len(parts))
         start = self.last if self.last is not None and len(self.last.weight) == len(parts) else None
-        solution = Problem(self.base, evidence, self.label, self.weight).solve(ones, ones, start)
-        self.last = solution
-        return solution.objective
+        problem = Problem(self.base, evidence, self.label, self.weight)
+        self.last = problem.solve(ones, ones, start)
+        return problem.losses(self.last)
 
-    def take_if_better(self, features: Features, margin: float = MARGIN) -> bool:
-        """Take other features if they win."""
-        found = self.judged(features)
-        if found < self.best - margin:
-            self.best, self.features = found, features
-            return True
-        return False
+    def take_if_better(self, features: Features, losses: Floats | None = None) -> bool:
+        """Take other features if they win by more than chance."""
+        found = self.judged(features) if losses is None else losses
+        gain = self.losses - found
+        if gain.sum() < max(MARGIN, float(np.sqrt(len(gain)) * gain.std())):
+            return False
+        self.losses, self.features = found, features
+        return True
 
 
 def searched(bench: Bench, features: Features, usable: NDArray[np.bool_], base: Floats) -> Features:
@@ -71,40 +72,42 @@ def searched(bench: Bench, features: Features, usable: NDArray[np.bool_], base: 
     return search.features
 
 
-EVENTS = (("multinomial", True), ("complement", False), ("complement", True))  # beside multinomial counts
+COARSE = (0.0, 0.5, 1.0)  # values of β to begin with
 
 
 def _event_model(search: Search, i: int) -> None:
     """Multinomial, boolean or complement, its alpha, and what a long text is worth."""
-    _length(search, i)
     if search.features.words[i].words is None:
-        return
-    alpha = _climb(search, i, "multinomial", False, 1.0)
-    for model, binary in EVENTS:
-        if binary and not hasattr(search.features.words[i].block.family, "binary"):
-            continue
-        for start in dict.fromkeys((alpha, 1.0)):
-            if _try(search, i, (model, binary, start)):
-                alpha = _climb(search, i, model, binary, start)
-                break
-    _length(search, i)
+        return _length(search, i, BETAS)
+    _length(search, i, COARSE)
+    binary = hasattr(search.features.words[i].block.family, "binary")
+    _take_path(search, i, "multinomial", False)
+    once = binary and _take_path(search, i, "multinomial", True)
+    _take_path(search, i, "complement", once)
+    beta = search.features.words[i].beta
+    return _length(search, i, (beta - 0.25, beta + 0.25))
 
 
-def _climb(search: Search, i: int, model: str, binary: bool, alpha: float) -> float:
-    """The best alpha, by steps from one that is known."""
-    for factor in (1 / STEP, STEP):
-        best = alpha
-        while 1e-4 < best * factor < 100 and _try(search, i, (model, binary, best * factor)):
-            best *= factor
-        if best != alpha:
-            return best
-    return alpha
+def _take_path(search: Search, i: int, model: str, binary: bool) -> bool:
+    """Take an event model with the best alpha on its own way from 1 down, or else up, if it wins."""
+    before = search.losses, search.features
+    search.features = _under(search, i, (model, binary, 1.0))
+    search.losses = search.judged(search.features)
+    for factor in (1 / FAR, FAR):
+        alpha = 1.0
+        while 1e-3 < alpha * factor < 100 and search.take_if_better(_under(search, i, (model, binary, alpha * factor))):
+            alpha *= factor
+        if alpha != 1.0:
+            break
+    losses, features = search.losses, search.features
+    search.losses, search.features = before
+    return search.take_if_better(features, losses)
 
 
-def _try(search: Search, i: int, settings: tuple[str, bool, float]) -> bool:
+def _under(search: Search, i: int, settings: tuple[str, bool, float]) -> Features:
     word = search.features.words[i].under(*settings)
     block = replace(word.block, family=_family(word.block.family, *settings))
-    return search.take_if_better(search.features.with_word(i, replace(word, block=block)))
+    return search.features.with_word(i, replace(word, block=block))
 
 
 def _family(family: Family, model: str, binary: bool, alpha: float) -> Family:
@@ -121,11 +124,11 @@ def _kept(family: Family) -> dict[str, Any]:
     return {"fractional": family.fractional} if hasattr(family, "fractional") else {}
 
 
-def _length(search: Search, i: int) -> None:
-    """β, by steps of a quarter."""
-    for beta in BETAS:
+def _length(search: Search, i: int, betas: Sequence[float]) -> None:
+    """β, what a long text is worth."""
+    for beta in betas:
         word: WordFeature = search.features.words[i]
-        if beta != word.beta:
+        if beta != word.beta and 0 <= beta <= 1:
             search.take_if_better(search.features.with_word(i, replace(word, beta=beta)))
 
 

@@ -63,11 +63,10 @@ class Problem:
         flat = self.evidence.reshape(len(weight), -1)
         return np.asarray(self.base + offset + (weight @ flat).reshape(self.base.shape))
 
-    def loss(self, solution: Solution) -> float:
-        """The mean of −log p(y | x), by weight."""
+    def losses(self, solution: Solution) -> Floats:
+        """−r_i log p(y_i | x_i), for each row."""
         log_posterior = normalised(self.scores(solution.offset, solution.weight))
-        own = log_posterior[np.arange(len(self.label)), self.label]
-        return float(-(self.weight @ own) / self.weight.sum())
+        return np.asarray(-self.weight * log_posterior[np.arange(len(self.label)), self.label])
 
     def solve(self, centre: Floats, strength: Floats, start: Solution | None = None, close: float = CLOSE) -> Solution:
         """Minimise (1), where `centre` is v and `strength` κ, until a step gains less than `close`, relative."""
