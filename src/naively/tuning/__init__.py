@@ -24,7 +24,7 @@ from naively.tuning.bench import Bench
 from naively.tuning.features import Features, features_of
 from naively.tuning.sample import FOLDS, Sample, Sampler
 from naively.tuning.search import searched
-from naively.tuning.solve import CLOSE, Problem, Solution, normalised
+from naively.tuning.solve import CLOSE, TRUST, Problem, Solution, normalised
 
 if TYPE_CHECKING:
     from naively.model import Model
@@ -114,7 +114,7 @@ class _Pull:
         self.problem, self.n_columns = problem, n_columns
         n_groups = int(group[-1]) + 1 if len(group) else 0
         ones = np.ones(n_groups)
-        grouped = problem.summed(group, n_groups).solve(ones, ones)
+        grouped = problem.summed(group, n_groups).solve(ones, TRUST * ones)
         self.offset, self.centre = grouped.offset, grouped.weight[group]
         posterior = np.exp(normalised(problem.scores(self.offset, self.centre)))
         mean = np.einsum("jic,ic->ji", problem.evidence, posterior)
@@ -129,7 +129,7 @@ class _Pull:
         """Weights pulled to the common one by `strength` times what the rows say."""
         if not np.isfinite(strength):
             return self.common()
-        pull = np.where(np.arange(len(self.centre)) < self.n_columns, strength * self.said + 1e-3, 1.0)
+        pull = np.where(np.arange(len(self.centre)) < self.n_columns, strength * self.said + 1e-3, TRUST)
         centre = np.where(np.arange(len(self.centre)) < self.n_columns, self.centre, 1.0)
         return self.problem.solve(centre, pull, start or self.common(), close)
 
@@ -141,7 +141,7 @@ def _tuning(model: Model, features: Features, found: Calibration, problem: Probl
         weights = {name: found.solution.weight[i] for i, b in enumerate(features.blocks) for name in b.names}
         weights = {name: float(w) for name, w in weights.items() if w != found.common}
     words = zip(features.words, found.solution.weight[len(keys) :].tolist(), strict=True)
-    weights |= {word.key: w for word, w in words}
+    weights |= {word.key: w * word.typical**word.beta for word, w in words}
     return Tuning(
         offsets=dict(zip(model.classes, found.solution.offset.tolist(), strict=True)),
         weights=weights,

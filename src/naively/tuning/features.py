@@ -43,8 +43,13 @@ class WordFeature:
         return self.block.names[0]
 
     def weighed(self) -> Floats:
-        """L^(−β) e."""
-        return np.asarray(np.maximum(self.length, 1.0)[:, None] ** -self.beta * self.evidence)
+        """(L / typical L)^(−β) e, so that a weight of 1 is the textbook for a text of typical length."""
+        return np.asarray((np.maximum(self.length, 1.0)[:, None] / self.typical) ** -self.beta * self.evidence)
+
+    @property
+    def typical(self) -> float:
+        """The geometric mean of the lengths."""
+        return float(np.exp(np.log(np.maximum(self.length, 1.0)).mean())) if len(self.length) else 1.0
 
     def under(self, model: str, binary: bool, alpha: float) -> WordFeature:
         """The same words under other settings."""

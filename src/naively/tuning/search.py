@@ -18,7 +18,7 @@ from naively.families import AnyNumber, AnyTruth, AnyValue, Categorical, Complem
 from naively.schema import Block
 from naively.tuning.bench import Bench
 from naively.tuning.features import BETAS, Features, WordFeature, summed
-from naively.tuning.solve import Problem, Solution
+from naively.tuning.solve import TRUST, Problem, Solution
 
 __all__ = ["searched"]
 
@@ -46,7 +46,7 @@ class Search:
         ones = np.ones(len(parts))
         start = self.last if self.last is not None and len(self.last.weight) == len(parts) else None
         problem = Problem(self.base, evidence, self.label, self.weight)
-        self.last = problem.solve(ones, ones, start)
+        self.last = problem.solve(ones, TRUST * ones, start)
         return problem.losses(self.last)
 
     def take_if_better(self, features: Features, losses: Floats | None = None) -> bool:

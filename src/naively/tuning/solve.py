@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CLOSE", "Problem", "Solution", "normalised"]
+__all__ = ["CLOSE", "TRUST", "Problem", "Solution", "normalised"]
 
 Floats = NDArray[np.float64]
 
@@ -25,6 +25,7 @@ STEPS = 50
 CLOSE = 1e-9  # of the objective, relative: where Newton's steps end
 WORK = 3e7  # multiplications for one matrix of second derivatives, above which L-BFGS-B is used
 HOLD = 20.0  # ρ
+TRUST = 4.0  # κ of a weight's pull to the textbook's 1: it matters to a few dozen rows that are easily told apart
 OFFSETS = 100  # classes up to which there are offsets
 LARGEST = 50.0  # no evidence is worth more than so many times its face value
 

@@ -6,7 +6,8 @@
 
 with the row taken out of its own class's N_ky, hence of N_k, N_y and N; K words are known, and a word that only this
 row had is not. `families/left_out_tokens.py` has the same equations for one setting; this one keeps the counts of the
-sample's words as a dense table, so that another α costs a logarithm of it and one sparse product.
+sample's words as a dense table, so that another α costs a logarithm of it and one sparse product. (Only for a class
+that is left without a single word they differ: it speaks by α alone here, by the words of all classes there.)
 """
 
 from __future__ import annotations
@@ -62,7 +63,9 @@ class Words:
             row = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
             entries = Entries(row, index.astype(np.intp), count.astype(np.float64), len(ends) - 1)
         else:
-            entries = Entries.of_numbers(view)
+            found = Entries.of_numbers(view)
+            order = np.lexsort((found.token, found.row))  # the pieces of a frame come column by column
+            entries = Entries(found.row[order], found.token[order], found.count[order], found.n_rows)
         cells = statistic.cells
         words, place = np.unique(entries.token, return_inverse=True)
         table = np.zeros((2, len(words), statistic.n_classes))

@@ -1,0 +1,236 @@
+"""Tuning: the evidence it looks at is leave-one-out, its choices are honest, and order and weights do not matter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+import naively
+from naively import sources
+from naively.families import Complement, Multinomial, Text
+from naively.tuning import Sampler, tuned
+from naively.tuning.bench import Bench
+from naively.tuning.solve import HOLD, Problem, normalised
+from naively.tuning.words import Words
+
+RANDOM = np.random.default_rng(11)
+
+
+def sampled(model: naively.Model, x: Any, y: Any, limit: int = 10_000, weight: Any = None) -> Any:
+    table = sources.read(x)
+    classes, label = sources.read_labels(y, table.n_rows)
+    sampler = Sampler(limit)
+    sampler.add(table, classes, label, weight)
+    return sampler.sample(model.classes)
+
+
+@given(st.lists(st.tuples(st.text("abcd ", max_size=12), st.integers(0, 2)), min_size=4, max_size=14))
+@pytest.mark.parametrize(("event", "binary"), [("multinomial", False), ("multinomial", True), ("complement", False)])
+def test_words_are_left_out_as_the_family_does(event: Any, binary: bool, rows: list[tuple[str, int]]) -> None:
+    texts, label = [" ".join(text) for text, _ in rows], [c for _, c in rows]
+    family = Text(model=event, binary=binary, alpha=0.5)
+    model = naively.fit(texts, label, columns=family, tune=False)
+    sample = sampled(model, texts, label)
+    bench = Bench(model, sample, 1)
+    usable = bench.usable
+    (block,) = model.schema.blocks
+    view: Any = bench.view(block)
+    leaving = sample.label, bench.leaving_weight, bench.leaving_rows
+    words = Words.of(family, view, model.statistics[0], *leaving, 1)  # type: ignore[arg-type]
+    found = words.evidence(event, binary, 0.5)
+    channel = 1 if binary else 0
+    taken = words.entries.sum_by_row(np.ones(len(words.entries.count)) if binary else words.entries.count)
+    speaks = words.totals[channel][sample.label] - bench.leaving_weight * taken > 0  # its class has words of other rows
+    if not (words.totals[channel] > 0).all():
+        return
+    usable = usable & speaks
+    np.testing.assert_allclose(found[usable], bench.evidence(block)[0][usable], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("family", [Multinomial(alpha=0.25), Complement(alpha=0.25)])
+@pytest.mark.parametrize("framed", [False, True])
+def test_counts_are_left_out_as_the_family_does(family: Any, framed: bool) -> None:
+    x = RANDOM.poisson(1.0, (40, 6))
+    data: Any = {f"w{j}": x[:, j] for j in range(6)} if framed else x
+    label = np.arange(40) % 3
+    columns = {tuple(data): family} if framed else family
+    model = naively.fit(data, label, columns=columns, tune=False)
+    sample = sampled(model, data, label)
+    bench = Bench(model, sample, 1)
+    (block,) = model.schema.blocks
+    view: Any = bench.view(block)
+    leaving = sample.label, bench.leaving_weight, bench.leaving_rows
+    words = Words.of(family, view, model.statistics[0], *leaving, 1)  # type: ignore[arg-type]
+    event = "complement" if isinstance(family, Complement) else "multinomial"
+    np.testing.assert_allclose(words.evidence(event, False, 0.25), bench.evidence(block)[0], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_solution_is_the_minimum(n_classes: int) -> None:
+    n, j = 80, 3
+    evidence, label = RANDOM.normal(size=(j, n, n_classes)), RANDOM.integers(0, n_classes, n)
+    evidence[0, np.arange(n), label] += 1.0
+    base, weight = np.log(np.full((n, n_classes), 1 / n_classes)), RANDOM.random(n) + 0.5
+    centre, strength = np.full(j, 0.7), np.array([0.5, 1.0, 2.0])
+    problem = Problem(base, evidence, label, weight)
+    found = problem.solve(centre, strength)
+
+    def objective(x: Any) -> float:
+        b, w = x[:n_classes], x[n_classes:]
+        log_posterior = normalised(base + b + np.tensordot(w, evidence, 1))
+        loss = -weight @ log_posterior[np.arange(n), label]
+        return float(loss + 0.5 * HOLD * b @ b + 0.5 * strength @ (w - centre) ** 2)
+
+    bounds: Any = [(None, None)] * n_classes + [(0, 50)] * j
+    oracle: Any = minimize(objective, np.ones(n_classes + j), method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-14})
+    np.testing.assert_allclose(found.weight, oracle.x[n_classes:], atol=2e-4)
+    assert found.objective <= oracle.fun + 1e-8
+
+
+def frame(n: int) -> tuple[dict[str, Any], Any]:
+    g = np.random.default_rng(n)
+    y = g.integers(0, 2, n)
+    x = g.normal(size=n) + y
+    texts = [" ".join(g.choice(["tea", "milk"] if c else ["milk", "salt"], 3)) + f" w{i % 37}" for i, c in enumerate(y)]
+    table = {"x": x, "again": x + 1e-3, "kind": g.choice(["p", "q", "r"], n), "note": texts}
+    return table, y
+
+
+def same(a: naively.Tuning, b: naively.Tuning) -> None:
+    assert a.families == b.families
+    assert a.exponents == b.exponents
+    assert a.weights.keys() == b.weights.keys()
+    np.testing.assert_allclose([a.weights[k] for k in a.weights], [b.weights[k] for k in a.weights], atol=1e-9)
+    np.testing.assert_allclose(list(a.offsets.values()), list(b.offsets.values()), atol=1e-9)
+
+
+def test_order_threads_containers_and_weights_do_not_matter() -> None:
+    import pandas as pd
+
+    table, y = frame(400)
+    one = naively.fit(table, y, n_jobs=1).tuning
+    order = RANDOM.permutation(400)
+    shuffled = {name: [column[i] for i in order.tolist()] for name, column in table.items()}
+    two = naively.fit(pd.DataFrame(shuffled), y[order], n_jobs=2).tuning
+    assert one is not None
+    assert two is not None
+    same(one, two)
+    del table["note"]  # repeated notes would be read as values
+    weight = RANDOM.integers(1, 4, 400)
+    weighted = naively.fit(table, y, weight=weight).tuning
+    many = {name: np.repeat(np.asarray(column), weight) for name, column in table.items()}
+    repeated = naively.fit(many, np.repeat(y, weight)).tuning
+    assert weighted is not None
+    assert repeated is not None
+    same(weighted, repeated)
+
+
+def test_batches_do_not_matter() -> None:
+    import pyarrow as pa
+
+    table, y = frame(300)
+    whole = pa.table({**table, "y": y})
+    one = naively.fit(iter([whole]), "y").tuning
+    two = naively.fit(iter(whole.to_batches(max_chunksize=17)), "y").tuning
+    three = naively.fit(table, y).tuning
+    for other in (two, three):
+        assert one is not None
+        assert other is not None
+        same(one, other)
+
+
+def test_a_column_told_twice_counts_less() -> None:
+    table, y = frame(2000)
+    model = naively.fit({"x": table["x"], "again": table["again"]}, y)
+    assert model.tuning is not None
+    assert 0.3 < model.tuning.weights["x"] < 0.75
+    fresh, truth = frame(4001)
+    p = model.posterior({"x": fresh["x"], "again": fresh["again"]})
+    plain = model.with_tuning(None).posterior({"x": fresh["x"], "again": fresh["again"]})
+    loss, textbook = (-np.log(q[np.arange(len(truth)), truth]).mean() for q in (p, plain))
+    assert loss < textbook - 0.02
+    assert abs(model.tuning.report["log_loss"] - loss) < 0.03
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_stays_noise(seed: int) -> None:
+    g = np.random.default_rng(seed)
+    x, y = g.normal(size=(50, 600)), g.integers(0, 2, 50)
+    model = naively.fit(x, y)
+    share = np.bincount(y) / 50
+    prior = -np.log(share) @ [0.5, 0.5]
+    fresh, truth = g.normal(size=(400, 600)), g.integers(0, 2, 400)
+    p = model.posterior(fresh)
+    assert abs(-np.log(p[np.arange(400), truth]).mean() - prior) < 0.02
+    assert model.tuning is not None
+    assert abs(model.tuning.report["log_loss"] - prior) < 0.02
+
+
+def test_the_prior_stays_the_users() -> None:
+    table, y = frame(1000)
+    rare = np.flatnonzero((y == 0) | (np.arange(1000) % 20 == 0))
+    some = {name: [column[i] for i in rare.tolist()] for name, column in table.items()}
+    model = naively.fit(some, y[rare], prior="uniform")
+    empirical = naively.fit(some, y[rare])
+    shift = model.log_odds(table, of=1) - empirical.log_odds(table, of=1)
+    n = np.bincount(y[rare])
+    np.testing.assert_allclose(shift, np.log(n[0] / n[1]), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        (RANDOM.normal(size=(5, 3)), [0, 1, 0, 1, 1]),
+        (RANDOM.normal(size=(5, 3)), [1] * 5),
+        (RANDOM.normal(size=(1, 3)), [1]),
+        (RANDOM.normal(size=(2, 3)), [0, 1]),
+        (RANDOM.normal(size=(41, 3)), [0] * 20 + [1] * 20 + [2]),
+        (RANDOM.normal(size=(600, 2)), np.arange(600) % 200),
+        ({"a": ["x", "y"] * 50, "b": RANDOM.normal(size=100)}, ["x", "y"] * 50),
+        (["", "tea", "milk", "", "tea tea"], [0, 1, 0, 1, 1]),
+        (np.zeros((10, 2)), [0, 1] * 5),
+        ({"gaps": [None] * 10, "x": RANDOM.normal(size=10)}, [0, 1] * 5),
+    ],
+)
+def test_odd_data_gets_a_sane_answer(x: Any, y: Any) -> None:
+    model = naively.fit(x, y)
+    p = model.posterior(x)
+    assert np.isfinite(p).all()
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+
+
+def test_a_column_that_is_the_label_is_found_out() -> None:
+    n = 300
+    y = np.arange(n) % 3
+    model = naively.fit({"label": y.astype(str), "noise": RANDOM.normal(size=n)}, y)
+    assert (model.predict({"label": ["0", "1", "2"], "noise": [0.0] * 3}) == [0, 1, 2]).all()
+
+
+@settings(max_examples=20)
+@given(st.integers(1, 60), st.integers(1, 7))
+def test_samplers_keep_the_smallest_hashes(limit: int, parts: int) -> None:
+    x, y = np.round(np.random.default_rng(3).normal(size=(200, 2)), 1), np.arange(200) % 2
+    model = naively.fit(x, y, columns="gaussian", tune=False)
+    whole = sampled(model, x, y, limit)
+    sampler = Sampler(limit)
+    for rows in np.array_split(np.arange(200)[::-1], parts):
+        sampler.add(sources.read(x[rows]), (0, 1), y[rows], None)
+    again = sampler.sample((0, 1))
+    assert isinstance(again.table, sources.MatrixTable)
+    np.testing.assert_array_equal(whole.table.matrix, np.asarray(again.table.matrix))
+    np.testing.assert_array_equal(whole.rows, again.rows)
+    assert whole.ends == again.ends
+
+
+def test_what_is_given_stays() -> None:
+    table, y = frame(400)
+    columns = {"x": naively.Gaussian(), "kind": naively.Categorical(alpha=3.0), "note": Text(alpha=0.2)}
+    model = naively.fit(table, y, columns=columns)
+    assert model.tuning is not None
+    assert set(model.tuning.families) <= {"again"}
+    assert tuned(model, sampled(model, table, y), 1).weights.keys() == model.tuning.weights.keys()
