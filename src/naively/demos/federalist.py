@@ -202,10 +202,14 @@ def show_picture(model: naively.Model, papers: Sequence[Paper]) -> None:
 
 
 def calibrated(model: naively.Model, papers: Sequence[Paper]) -> naively.Model:
-    """The same counts, tuned: smoothing and weight chosen by leave-one-out on the known papers."""
+    """The same counts and smoothing, calibrated: what a word is worth, by leave-one-out on the known papers.
+
+    unseen="smooth" is no different here, as every word was seen, and says that the smoothing is to stay.
+    """
     known = by_the_two(papers)
     counts = table(known, model.schema.names)
-    return naively.fit(counts, [paper.author for paper in known], columns=naively.Multinomial(alpha=1), n_jobs=1)
+    words = naively.Multinomial(alpha=1, unseen="smooth")
+    return naively.fit(counts, [paper.author for paper in known], columns=words, n_jobs=1)
 
 
 def show_calibrated(model: naively.Model, tuned: naively.Model, papers: Sequence[Paper]) -> None:
@@ -213,8 +217,10 @@ def show_calibrated(model: naively.Model, tuned: naively.Model, papers: Sequence
     print("\n6. The textbook against the calibrated probability: naively.fit(counts, authors) tunes by itself.")
     assert tuned.tuning is not None
     accuracy, rows = tuned.tuning.report["accuracy"], tuned.tuning.rows
-    print(f"   By leave-one-out on the {rows} known papers it chose another smoothing and weight:")
-    print(f"   {accuracy * rows:.0f} of {rows} papers are right under that choice (cross-fitted).")
+    worth = next(iter(tuned.tuning.weights.values()))
+    print(f"   By leave-one-out on the {rows} known papers, a word is worth {worth:.2f} of what the textbook says:")
+    print("   words are not independent. The answers stay, the nines go.")
+    print(f"   {accuracy * rows:.0f} of {rows} papers are right (cross-fitted).")
     if accuracy == 1:
         print("   Without a mistake there is little to learn caution from: mind the nines here too.")
     unknown = [paper for paper in papers if paper.status != "known"]
