@@ -234,3 +234,42 @@ def test_what_is_given_stays() -> None:
     assert model.tuning is not None
     assert set(model.tuning.families) <= {"again"}
     assert tuned(model, sampled(model, table, y), 1).weights.keys() == model.tuning.weights.keys()
+
+
+def test_evaluation_of_the_training_rows_is_honest() -> None:
+    table, y = frame(1500)
+    del table["note"]  # values that few rows have, so that folds know less than the whole
+    model = naively.fit(table, y)
+    fresh, truth = frame(3001)
+    told, true = model.evaluate_training(table, y), model.evaluate(fresh, truth)
+    assert abs(told.log_loss.value - true.log_loss.value) < 0.05
+    assert abs(told.accuracy.value - true.accuracy.value) < 0.05
+    groups = np.arange(1500) // 10
+    grouped = model.evaluate_training(table, y, groups=groups)
+    assert abs(grouped.log_loss.value - true.log_loss.value) < 0.06
+    timed = model.evaluate_training(table, y, time=np.arange(1500))
+    assert abs(timed.log_loss.value - true.log_loss.value) < 0.08
+    with pytest.raises(naively.InputError, match="not both"):
+        model.evaluate_training(table, y, groups=groups, time=groups)
+
+
+def test_groups_that_share_their_noise() -> None:
+    """Rows of a group are copies: taken as independent they look easy, by groups they do not."""
+    g = np.random.default_rng(5)
+    x, y = (
+        np.repeat(g.normal(size=(60, 4)), 20, axis=0) + 1e-3 * g.normal(size=(1200, 4)),
+        np.repeat(np.arange(60) % 2, 20),
+    )
+    model = naively.fit(x, y)
+    alone, grouped = model.evaluate_training(x, y), model.evaluate_training(x, y, groups=np.repeat(np.arange(60), 20))
+    assert grouped.log_loss.value > alone.log_loss.value
+
+
+def test_tune_again_and_on_foreign_rows() -> None:
+    table, y = frame(400)
+    model = naively.fit(table, y)
+    again = model.with_tuning(None).tune(table, y)
+    assert again.tuning == model.tuning
+    other, labels = frame(401)
+    with pytest.raises(naively.InputError, match="rows that the model has counted"):
+        model.tune(other, labels)

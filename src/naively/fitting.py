@@ -11,7 +11,8 @@ import numpy as np
 
 from naively import sources
 from naively.errors import InputError, LeftOutWarning
-from naively.model import Model, counting, threads
+from naively.kernels.threads import threads
+from naively.model import Model, counting
 from naively.priors import ClassPrior, PriorLike
 from naively.schema import infer
 from naively.tuning import Sampler, rows_to_look_at, tuned

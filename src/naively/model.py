@@ -9,7 +9,6 @@ Source: documents 000, (1), (2), (15), (16); 001; 002; 003; 004, (5.8)–(5.13),
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,20 +24,15 @@ from naively.choosing import Chosen, choose
 from naively.engines import local
 from naively.errors import ImpossibleRowsWarning, InputError
 from naively.families import Complement, Undecided
+from naively.kernels.threads import threads
 from naively.priors import ClassPrior, PriorLike
+from naively.questions import Questions
 from naively.schema import Schema, infer
 from naively.statistics import ClassWeights, Statistic
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pyarrow as pa
-
-    from naively.evaluation import Evaluation
-    from naively.evidence import Evidence
-    from naively.explanation import Explanation
-    from naively.leave_one_out import LeaveOneOut
-    from naively.linear import Linear
 
 __all__ = ["Model", "counting"]
 
@@ -54,17 +48,8 @@ def counting(
     return table.where(counted), label[counted], weight[counted]
 
 
-def threads(n_jobs: int | None) -> int:
-    """The number of threads: all cores that this process may use, unless said otherwise."""
-    if n_jobs is None or n_jobs < 0:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if n_jobs == 0:
-        raise InputError("n_jobs=0: give the number of threads, or None for all cores.")
-    return n_jobs
-
-
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(Questions):
     """A trained model; `a + b` and `a - b` are the models of the rows together and of the rows left."""
 
     schema: Schema
@@ -245,52 +230,6 @@ class Model:
         """P(of | x) / P(against | x), per row; infinite where it is too large for a number."""
         with np.errstate(over="ignore"):
             return np.exp(self.log_odds(X, of, against))
-
-    def linear(self, of: Any = None, against: Any = None) -> Linear:
-        """Weights and bias of the log-odds between two classes, where the model is linear; see `linear.py`."""
-        from naively.linear import linear_form
-
-        return linear_form(self, of, against)
-
-    def explain(
-        self, X: Any, of: Any = None, against: Any = None, top: int | None = None, changes: bool = True
-    ) -> list[Explanation]:
-        """Each row's log-odds of `of` (the answer) against `against` (the runner-up), line by line; `explanation/`."""
-        from naively.explanation import explain
-
-        return explain(self, X, of, against, top, changes)
-
-    def sample(self, n: int, label: Any = None, seed: int | None = None) -> pa.Table:
-        """Plausible rows, of one class or of classes drawn from the prior; see `sampling.py`."""
-        from naively.sampling import sample
-
-        return sample(self, n, label, seed)
-
-    def evidence(self, column: str) -> Evidence:
-        """What a column of text has learnt: `evidence("text").top("spam", 20)`; see `evidence.py`."""
-        from naively.evidence import evidence_of
-
-        return evidence_of(self, column)
-
-    def evaluate(self, X: Any, y: Any, weight: Any = None, **asked: Any) -> Evaluation:
-        """Accuracy, log-loss, calibration and more on rows whose class is known; see `evaluation/` for what to ask."""
-        from naively.evaluation import evaluate
-
-        return evaluate(self, X, y, weight, **asked)
-
-    def leave_one_out(
-        self,
-        X: Any,
-        y: Any,
-        weight: Any = None,
-        groups: Any = None,
-        folds: int | None = None,
-        sample: int | None = None,
-    ) -> LeaveOneOut:
-        """The rows that were counted, each scored as if it had not been; see `leave_one_out.py`."""
-        from naively.leave_one_out import leave_one_out
-
-        return leave_one_out(self, X, y, weight, groups, folds, sample, threads(self.n_jobs))
 
     def of_rows(self, X: Any, y: Any, weight: Any = None) -> Model:
         """The model of some rows alone, counted as this one was: what `update` adds and `forget` takes away."""

@@ -17,9 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively import sources
 from naively.calibration import Tuning
+from naively.errors import InputError
 from naively.families import Complement, Multinomial, Presence, Text
+from naively.families.left_out import NotCountedError
+from naively.kernels.threads import threads
 from naively.schema import Schema
+from naively.statistics import NegativeCountError
 from naively.tuning.bench import Bench
 from naively.tuning.features import Features, features_of
 from naively.tuning.sample import FOLDS, Sample, Sampler
@@ -29,7 +34,7 @@ from naively.tuning.solve import CLOSE, TRUST, Problem, Solution, normalised
 if TYPE_CHECKING:
     from naively.model import Model
 
-__all__ = ["Sample", "Sampler", "rows_to_look_at", "tuned"]
+__all__ = ["Sample", "Sampler", "cross_fitted", "rows_to_look_at", "sample_of", "tune", "tuned"]
 
 Floats = NDArray[np.float64]
 ROWS, TEXTS = 2048, 768
@@ -52,6 +57,57 @@ class Calibration:
     solution: Solution
     common: float
     log_posterior: Floats
+
+
+def tune(model: Model, X: Any, y: Any, weight: Any = None) -> Tuning:
+    """A tuning from rows that the model has counted; refused, by name, where it can be seen that it has not."""
+    sample = sample_of(model, X, y, weight, rows_to_look_at(model.schema, len(model.classes)))
+    try:
+        return tuned(model, sample, threads(model.n_jobs))
+    except (NotCountedError, NegativeCountError) as error:
+        raise InputError(f"tune() needs rows that the model has counted, and these were not all: {error}.") from None
+
+
+def sample_of(model: Model, X: Any, y: Any, weight: Any, limit: int) -> Sample:
+    """The sample of some rows."""
+    table, y, weight = sources.with_labels(sources.read(X), y, weight, model.target)
+    classes, label = sources.read_labels(y, table.n_rows)
+    weights = sources.read_weight(weight, table.n_rows)
+    unknown = [c for c in classes if c not in model.classes]
+    if unknown:
+        raise InputError(
+            f"{unknown[0]!r} is not a class of the model: tune() and evaluate_training() need its own rows."
+        )
+    if weights is not None and not weights.all():
+        counted = weights > 0
+        table, label, weights = table.where(counted), label[counted], weights[counted]
+    sampler = Sampler(limit)
+    sampler.add(table, classes, label, weights)
+    return sampler.sample(model.classes)
+
+
+def cross_fitted(model: Model, sample: Sample, n_jobs: int = 1) -> tuple[Floats, NDArray[np.intp], Floats]:
+    """Log posteriors of a sample, each row as if not counted, its calibration by the other folds; label, weight.
+
+    The families are those in force. An untuned model is not calibrated.
+    """
+    from threadpoolctl import threadpool_limits
+
+    families = {} if model.tuning is None else model.tuning.families
+    plain = model.with_tuning(Tuning(families=families) if families else None)
+    with threadpool_limits(1, user_api="blas"):
+        bench = Bench(plain, sample, n_jobs)
+        usable = bench.usable
+        features = features_of(bench)
+        exponents = {} if model.tuning is None else model.tuning.exponents
+        words = tuple(replace(word, words=None, beta=exponents.get(word.key, 0.0)) for word in features.words)
+        features = replace(features, words=words)
+        base, label, weight = bench.log_prior()[usable], sample.label[usable], sample.weight[usable]
+        problem = Problem(base, features.stacked()[:, usable], label, weight)
+        if model.tuning is None:
+            return normalised(problem.scores(0.0, np.ones(len(problem.evidence)))), label, weight
+        found = calibrated(problem, len(features.keys()), sample.fold[usable])
+    return found.log_posterior, label, weight
 
 
 def tuned(model: Model, sample: Sample, n_jobs: int = 1) -> Tuning:
