@@ -1,49 +1,33 @@
 """Shell in README and docs: what begins with `$` is run and prints what the page says; other lines name real commands.
 
-A block fenced as `console` is a session: each line after `$ ` is given to a shell, in one empty folder per page, and
-what it prints is compared with what follows as doctests are: any space is like another, `...` stands for anything.
-Times, and the ids of entries of a model file, are never the same twice: any stands for any.
+When a change of what is printed is meant, `python tools/doc_sessions.py` writes it into the pages.
 """
 
 from __future__ import annotations
 
-import doctest
-import os
 import re
 import shlex
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import click
 import pytest
+from doc_sessions import PAGES, ROOT, run, steps
 
 from naively.cli import main
-
-ROOT = Path(__file__).parents[1]
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def named(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-def sessions(page: Path) -> list[tuple[str, str]]:
-    """The commands of a page with what they should print."""
-    found = []
-    for block in re.findall(r"^```console\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.M | re.S):
-        for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
-            here = re.match(r".*<<'?(\w+)'?\n.*?^\1\n", part, flags=re.M | re.S)
-            end = here.end() if here else part.index("\n") + 1
-            found.append((part[:end], part[end:]))
-    return found
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
 
 
 def commands(page: Path) -> list[list[str]]:
     """What follows `naively` in lines of shell: after `$` in sessions, at the start of indented lines, and in pipes."""
-    lines = re.findall(r"^(?:\$ |    )((?:[^\n]+ \| )?naively [^\n]*)", page.read_text(encoding="utf-8"), flags=re.M)
+    lines = re.findall(r"^(?:\$ |    )((?:[^\n]+ \| )?naively [^\n]*)", text_of(page), flags=re.M)
     found = []
     for line in lines:
         words = shlex.shlex(line, posix=True, punctuation_chars="|&;<>")
@@ -56,20 +40,10 @@ def commands(page: Path) -> list[list[str]]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the sessions are for a POSIX shell")
-@pytest.mark.parametrize("page", [page for page in PAGES if sessions(page)], ids=named)
+@pytest.mark.parametrize("page", [page for page in PAGES if steps(text_of(page))], ids=named)
 def test_sessions_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
-    beside = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    settings = {**os.environ, "PATH": beside, "COLUMNS": "120", "TERM": "dumb"}
-    shell = shutil.which("bash") or "sh"
-    for command, expected in sessions(page):
-        told = subprocess.run([shell, "-c", command], cwd=tmp_path, env=settings, capture_output=True, text=True)
-        printed = told.stderr + told.stdout
-        same = doctest.OutputChecker().check_output(_timeless(expected), _timeless(printed), FLAGS)
-        assert same, f"$ {command}{printed}\nbut {named(page)} says\n{expected}"
-
-
-def _timeless(text: str) -> str:
-    return re.sub(r"\b\d{4}-\d\d-\d\dT[\d:.]+Z?", "TIME", re.sub(r"\b[0-9a-f]{8}\b", "ID", text))
+    for step, printed, same in run(text_of(page), tmp_path):
+        assert same, f"$ {step.command}{printed}\nbut {named(page)} says\n{step.expected}"
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=named)
@@ -106,9 +80,14 @@ def _check(command: click.Command, words: list[str], where: str) -> None:
 
 
 def test_sessions_are_found(tmp_path: Path) -> None:
+    text = "```console\n$ cat > a <<END\nx\nEND\n$ cat a\nx\n```\n    cat a | naively log a.naively | head  # all\n"
+    assert [(step.command, step.expected) for step in steps(text)] == [
+        ("cat > a <<END\nx\nEND\n", ""),
+        ("cat a\n", "x\n"),
+    ]
+    assert [text[step.start : step.stop] for step in steps(text)] == ["", "x\n"]
+    assert [same for _, _, same in run(text, tmp_path)] == [True, True]
+    assert [same for _, _, same in run(text.replace("a\nx", "a\ny"), tmp_path)] == [True, False]
     page = tmp_path / "page.md"
-    page.write_text(
-        "```console\n$ cat > a <<END\nx\nEND\n$ cat a\nx\n```\n    cat a | naively log a.naively | head  # all\n"
-    )
-    assert sessions(page) == [("cat > a <<END\nx\nEND\n", ""), ("cat a\n", "x\n")]
+    page.write_text(text)
     assert commands(page) == [["log", "a.naively"]]
