@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 import naively
 from benchmarks.measure import report
 from naively.storage import Counts
-from naively.storage.entries import Schemas, append, new_row
+from naively.storage.entries import Schemas, append, new_id, new_row
 
 OURS = "import naively, sys; naively.load(sys.argv[1])"
 THEIRS = "import joblib, sys; joblib.load(sys.argv[1])"  # brings scikit-learn with it
@@ -116,8 +117,9 @@ def _many_entries(folder: Path, n: int) -> None:
     connection = sqlite3.connect(many, isolation_level=None)
     schemas = Schemas(connection)
     connection.execute("BEGIN")
+    row = new_row(schemas, counts, "update", 1)
     for _ in range(n):
-        append(connection, schemas, new_row(schemas, counts, "update", 1))
+        append(connection, schemas, replace(row, id=new_id()))
     connection.execute("COMMIT")
     connection.close()
     with naively.open(many) as ledger:
