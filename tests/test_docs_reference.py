@@ -53,3 +53,11 @@ def test_links_lead_to_pages() -> None:
     for page in DOCS.rglob("*.md"):
         for link in re.findall(r"\]\(([^)#:\s]+)(?:#[\w-]+)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_every_module_is_in_how_it_works() -> None:
+    page = (DOCS / "how_it_works.md").read_text(encoding="utf-8")
+    package = Path(naively.__file__).parent
+    modules = [p.name + "/" for p in package.iterdir() if (p / "__init__.py").exists()]
+    modules += [p.name for p in package.glob("*.py") if not p.name.startswith("_")]
+    assert not [module for module in modules if f"`{module}`" not in page]
