@@ -83,7 +83,8 @@ def _event_model(search: Search, i: int) -> None:
     binary = hasattr(search.features.words[i].block.family, "binary")
     _take_path(search, i, "multinomial", False)
     once = binary and _take_path(search, i, "multinomial", True)
-    _take_path(search, i, "complement", once)
+    if search.base.shape[1] > 2:  # of two classes, the other one is all others: complement is the same
+        _take_path(search, i, "complement", once)
     beta = search.features.words[i].beta
     return _length(search, i, (beta - 0.25, beta + 0.25))
 

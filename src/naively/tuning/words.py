@@ -13,6 +13,7 @@ that is left without a single word they differ: it speaks by α alone here, by t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,15 +84,16 @@ class Words:
 
     def length(self, binary: bool) -> Floats:
         """Known words of each row, without those that only it had."""
-        kept = self.entries.where(self._kept())
+        kept = self.entries.where(self._kept)
         return kept.sum_by_row(np.ones(len(kept.count)) if binary else kept.count)
 
+    @cached_property
     def _kept(self) -> NDArray[np.bool_]:
         return np.asarray(self.rows[self.entries.token] > self.leaving_rows[self.entries.row])
 
     def evidence(self, model: str, binary: bool, alpha: float) -> Floats:
         """Equation (1) or (2), (row, class)."""
-        channel, keep = (1 if binary else 0), self._kept()
+        channel, keep = (1 if binary else 0), self._kept
         every = self.entries
         taken = self.leaving[every.row] * (np.ones(len(every.count)) if binary else every.count)
         kept = every.where(keep)
