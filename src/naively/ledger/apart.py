@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from naively.errors import InputError
-from naively.ledger.live import load, reading
+from naively.ledger.reading import load, reading
 from naively.ledger.sums import model_of, total, undone
 from naively.model import Model
 from naively.storage.entries import START, Row, counts_of, rows_after

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from naively.errors import InputError
 from naively.ledger.history import entry_of
-from naively.ledger.live import load, told
+from naively.ledger.reading import load, told
 from naively.storage import write_rows, written_whole
 from naively.storage.counts import DAMAGED
 from naively.storage.entries import COLUMNS, DamagedError, Entry, Row, Schemas, counts_of, head_of, intact

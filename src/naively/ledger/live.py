@@ -13,27 +13,19 @@ from typing import Any, Self
 
 from naively.errors import InputError
 from naively.ledger import compacting, forgetting, history, periods, sums, undoing
-from naively.ledger.fingerprints import fingerprints_of, new_key, pack_fingerprints
+from naively.ledger.fingerprints import fingerprints_of, pack_fingerprints
+from naively.ledger.reading import meta_of, reading, told, whole
+from naively.ledger.remembering import write_remembered
 from naively.ledger.rows import Rows, count_rows, read_rows
 from naively.merging import unite
 from naively.model import Model
-from naively.sources import is_stream
-from naively.storage import file, write
-from naively.storage.entries import DamagedError, Entry, Row, Schemas, append, counts_of, head_of, new_row, rows_after
-from naively.storage.meta import Meta, read_meta
+from naively.storage import file
+from naively.storage.entries import Entry, Row, Schemas, append, counts_of, head_of, new_row, rows_after
+from naively.storage.meta import Meta
 
-__all__ = ["Ledger", "load", "open", "reading", "told", "write_remembered"]
+__all__ = ["Ledger", "open"]
 
 _ABANDONED: list[sqlite3.Connection] = []  # of a parent process; to close them here would close them there
-
-
-def load(path: str | Path) -> Model:
-    """The model of a file: the sum of its entries. Nothing in the file is run.
-
-    Works while another process writes to the file, and after one was killed.
-    """
-    with reading(path) as (connection, schemas, meta):
-        return _whole(sums.read_sum(connection, schemas, meta))
 
 
 def open(path: str | Path, *, wait: float = file.WAIT) -> Ledger:  # noqa: A001  (naively.open)
@@ -42,56 +34,6 @@ def open(path: str | Path, *, wait: float = file.WAIT) -> Ledger:  # noqa: A001 
     `wait` is how many seconds to wait while another process writes.
     """
     return Ledger(path, wait=wait)
-
-
-def _whole(found: sums.Sum) -> Model:
-    model = found.model()
-    assert model is not None  # `read_sum` refuses a file without a count
-    return model
-
-
-@contextmanager
-def reading(path: str | Path) -> Iterator[tuple[sqlite3.Connection, Schemas, Meta]]:
-    """One state of the file."""
-    with told(path):
-        connection = file.open_to_read(path)
-        try:
-            yield connection, Schemas(connection), _meta(connection)
-        finally:
-            connection.close()
-
-
-def _meta(connection: sqlite3.Connection) -> Meta:
-    try:
-        return read_meta(connection)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise DamagedError(f"what it says of itself is damaged ({error})") from None
-
-
-@contextmanager
-def told(path: str | Path) -> Iterator[None]:
-    """Whatever is wrong with a file, as a sentence about it."""
-    try:
-        with file.explained(path):
-            yield
-    except DamagedError as error:
-        told = f"{path}: is damaged: {error}. `naively copy --salvage` recovers the entries that are intact."
-        raise InputError(told) from None
-    except MemoryError:
-        raise InputError(f"{path}: needs more memory than there is.") from None
-
-
-def write_remembered(
-    path: str | Path, fitted: Model, X: Any, y: Any, weight: Any, *, source: str = "", comment: str = ""
-) -> None:
-    """A new file that keeps a fingerprint of each row; the rows are read once more for that."""
-    if X == "-" if isinstance(X, str) else is_stream(X):
-        raise InputError("to remember its rows, data is read twice: give a table or files, not a stream.")
-    key = new_key()
-    marks = pack_fingerprints(fingerprints_of(fitted, read_rows(fitted, X, y, weight), key))
-    tuning = None if fitted.tuning is None else fitted.tuning.to_json()
-    meta = Meta(fitted.target, fitted.prior, tuning, key)
-    write(path, sums.counts_of_model(fitted), meta, source=source, comment=comment, fingerprints=marks)
 
 
 class Ledger:
@@ -191,7 +133,7 @@ class Ledger:
         new entry for each entry that is corrected; it has the time and the source of that one.
         """
         with self._change() as (connection, schemas):
-            model = _whole(self._sum)
+            model = whole(self._sum)
             rows = list(read_rows(model, X, y, weight))
             found = forgetting.attributed(self.path, connection, schemas, self._sum.meta, model, rows, entry)
             made = []
@@ -209,7 +151,7 @@ class Ledger:
                     span=target.span,
                 )
                 made.append(self._append(connection, schemas, row, part))
-            _whole(self._sum)  # refuses a sum below zero, before anything is written
+            whole(self._sum)  # refuses a sum below zero, before anything is written
             return tuple(made)
 
     def undo(self, id: str, *, comment: str = "") -> Entry:  # noqa: A002  (the log's own word)
@@ -220,7 +162,7 @@ class Ledger:
             done = append(connection, schemas, row)
             connection.execute("DELETE FROM snapshot")
             self._sum = sums.read_sum(connection, schemas, self._sum.meta)
-            _whole(self._sum)  # refuses a sum below zero
+            whole(self._sum)  # refuses a sum below zero
             self._sum = sums.write_snapshot(connection, schemas, self._sum)
             return history.entry_of(done)
 
@@ -246,7 +188,7 @@ class Ledger:
         with self._turn, reading(self.path) as (connection, schemas, meta):
             if (since, until, sources, without, half_life) == (None,) * 5:
                 self._catch_up(connection, schemas, meta)
-                return _whole(self._sum)
+                return whole(self._sum)
             chosen = periods.Selection.of(since, until, sources, without, half_life)
             return periods.model_of_selection(connection, schemas, meta, chosen)
 
@@ -308,7 +250,7 @@ class Ledger:
                     connection = self._writer()
                     with file.change(connection):
                         schemas = Schemas(connection)
-                        self._catch_up(connection, schemas, _meta(connection))
+                        self._catch_up(connection, schemas, meta_of(connection))
                         yield connection, schemas
             except BaseException:
                 self._sum = before

@@ -1,0 +1,65 @@
+"""Reading a file: one state of it, its model, and what is wrong with it as a sentence."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from naively.errors import InputError
+from naively.ledger import sums
+from naively.model import Model
+from naively.storage import file
+from naively.storage.entries import DamagedError, Schemas
+from naively.storage.meta import Meta, read_meta
+
+__all__ = ["load", "meta_of", "reading", "told", "whole"]
+
+
+def load(path: str | Path) -> Model:
+    """The model of a file: the sum of its entries. Nothing in the file is run.
+
+    Works while another process writes to the file, and after one was killed.
+    """
+    with reading(path) as (connection, schemas, meta):
+        return whole(sums.read_sum(connection, schemas, meta))
+
+
+def whole(found: sums.Sum) -> Model:
+    """The model of a sum."""
+    model = found.model()
+    assert model is not None  # `read_sum` refuses a file without a count
+    return model
+
+
+@contextmanager
+def reading(path: str | Path) -> Iterator[tuple[sqlite3.Connection, Schemas, Meta]]:
+    """One state of the file."""
+    with told(path):
+        connection = file.open_to_read(path)
+        try:
+            yield connection, Schemas(connection), meta_of(connection)
+        finally:
+            connection.close()
+
+
+def meta_of(connection: sqlite3.Connection) -> Meta:
+    """What a file says of itself."""
+    try:
+        return read_meta(connection)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise DamagedError(f"what it says of itself is damaged ({error})") from None
+
+
+@contextmanager
+def told(path: str | Path) -> Iterator[None]:
+    """Whatever is wrong with a file, as a sentence about it."""
+    try:
+        with file.explained(path):
+            yield
+    except DamagedError as error:
+        told = f"{path}: is damaged: {error}. `naively copy --salvage` recovers the entries that are intact."
+        raise InputError(told) from None
+    except MemoryError:
+        raise InputError(f"{path}: needs more memory than there is.") from None
