@@ -89,7 +89,7 @@ def _fit_stream(
             model = _count_parts(sources.parts(batches, target, weight), columns, tune, n_jobs)
             return replace(model, prior=ClassPrior.of(prior, model.classes), target=target)
         except sources.OtherTypeError as error:
-            if X == "-" or types.get(error.column) == error.wider:
+            if not sources.is_path(X) or X == "-" or types.get(error.column) == error.wider:
                 raise
             types[error.column] = error.wider
             warnings.warn(f"{error} It was read as {error.wider}.", LeftOutWarning, stacklevel=3)

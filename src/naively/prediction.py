@@ -18,16 +18,25 @@ from naively.sources.arrow_arrays import arrow_array, arrow_strings
 if TYPE_CHECKING:
     import pyarrow as pa
 
+AT_ONCE = 65_536
+
 __all__ = ["as_trained", "predict_batches"]
 
 
 def predict_batches(
-    model: Model, batches: Iterable[Any], *, proba: bool = False, top: int | None = None, **decision: Any
+    model: Model,
+    batches: Iterable[Any],
+    *,
+    proba: bool = False,
+    top: int | None = None,
+    prompt: bool = False,
+    **decision: Any,
 ) -> Iterator[pa.Table]:
     """The same rows in order with the column `prediction`, with `proba` one `p_CLASS` for each class as well.
 
     `top=k` adds the k most probable classes and their probabilities instead, as `top_1`, `p_top_1`, … `decision` are
-    the arguments of `Model.predict`. A column that the model knows and the data lacks is taken as missing, and said so.
+    the arguments of `Model.predict`. 65,536 rows are gathered at a time, or with `prompt` each batch is answered as it
+    comes. A column that the model knows and the data lacks is taken as missing, and said so.
 
     >>> from naively import fit
     >>> model = fit({"sky": ["sun", "sun", "rain"]}, ["yes", "yes", "no"])
@@ -36,8 +45,9 @@ def predict_batches(
     {'day': [1, 2], 'sky': ['rain', None], 'prediction': ['no', 'yes']}
     """
     said: set[str] = set()
-    for table in sources.gathered(batches):
-        yield _predicted(model, table, as_trained(model, table, said), proba, top, decision)
+    for table in sources.gathered(batches, 0 if prompt else AT_ONCE):
+        known = sources.read(as_trained(model, table, said))
+        yield _predicted(model, table, known, proba, top, decision)
 
 
 def as_trained(model: Model, table: pa.Table, said: set[str]) -> pa.Table:
@@ -53,8 +63,9 @@ def as_trained(model: Model, table: pa.Table, said: set[str]) -> pa.Table:
         said.update(unsaid)
         warnings.warn(f"the data lacks {named(unsaid)}: taken as missing.", LeftOutWarning, stacklevel=3)
     kinds = {name: block.kind(i) for block in model.schema.blocks for i, name in enumerate(block.names)}
+    given = dict(zip(table.column_names, table.columns, strict=True))  # by name: one by one is slow if they are many
     columns = {
-        name: pa.nulls(table.num_rows) if name in absent else _typed(name, table[name], kinds[name])
+        name: pa.nulls(table.num_rows) if name in absent else _typed(name, given[name], kinds[name])
         for name in model.schema.names
     }
     return pa.table(columns)
@@ -81,7 +92,7 @@ def _typed(name: str, column: Any, kind: Kind) -> Any:
 
 
 def _predicted(
-    model: Model, table: pa.Table, known: pa.Table, proba: bool, top: int | None, decision: dict[str, Any]
+    model: Model, table: pa.Table, known: sources.Table, proba: bool, top: int | None, decision: dict[str, Any]
 ) -> pa.Table:
     import pyarrow as pa
 
@@ -101,6 +112,6 @@ def _predicted(
     taken = [name for name in added if name in table.column_names]
     if taken:
         raise InputError(f"the data has a column {taken[0]!r} already, which a prediction would hide: rename it.")
-    for name, column in added.items():
-        table = table.append_column(name, column)
+    for name, answers in added.items():
+        table = table.append_column(name, answers)
     return table

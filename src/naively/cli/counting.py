@@ -10,7 +10,7 @@ import click
 
 import naively
 from naively import sources
-from naively.cli.progress import counted
+from naively.cli.progress import read_told
 from naively.cli.tables import columns_of, quality_of
 from naively.schema import family_of
 
@@ -40,7 +40,7 @@ def fit_files(
     while True:
         seen = Seen(set(ignore))
         try:
-            batches = seen.look(counted(sources.read_files(where, types)))
+            batches = seen.look(read_told(where, types))
             model = naively.fit(batches, target, columns=specs or None, weight=weight, tune=tune)
             break
         except sources.OtherTypeError as error:

@@ -49,6 +49,7 @@ def _csv(tables: Iterable[pa.Table], file: IO[bytes]) -> None:
         except pa.ArrowInvalid:
             for batch in table.to_batches(8192):
                 file.write(_quoted(zip(*(column.to_pylist() for column in batch.columns), strict=True)))
+        file.flush()  # whoever reads from the pipe has waited for these rows
 
 
 def _quoted(rows: Iterable[Any]) -> bytes:
@@ -81,3 +82,4 @@ def _json_lines(tables: Iterable[pa.Table], file: IO[bytes]) -> None:
         for batch in table.to_batches(8192):
             lines = (json.dumps(row, ensure_ascii=False, default=str) for row in batch.to_pylist())
             file.write("".join(f"{line}\n" for line in lines).encode())
+        file.flush()

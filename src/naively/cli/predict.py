@@ -52,18 +52,20 @@ def command(
         raise click.UsageError("Parquet is not written to standard output: name a file with -o.")
 
     import naively
-    from naively import sources
     from naively.cli.counting import classes_by_name
     from naively.cli.outputs import write_tables
-    from naively.cli.progress import counted
+    from naively.cli.progress import read_told
 
     loaded = naively.load(model)
     decision: dict[str, Any] = {"odds": odds, "threshold": threshold, "unsure": unsure}
     if of is not None:
         decision["of"] = classes_by_name(loaded).get(of, of)
     where = "-" if data == ("-",) else list(data)
-    batches = counted(sources.read_files(where, raw=True))
-    write_tables(naively.predict_batches(loaded, batches, proba=proba, top=top, **decision), output, kind)
+    prompt = where == "-"  # what comes through a pipe is answered as it comes
+    answers = naively.predict_batches(
+        loaded, read_told(where, raw=True), proba=proba, top=top, prompt=prompt, **decision
+    )
+    write_tables(answers, output, kind)
 
 
 def by_name(output: str) -> str:

@@ -16,6 +16,7 @@ from naively.sources.files import OtherTypeError, is_path, read_files
 from naively.sources.frames import table_of_columns, table_of_frame
 from naively.sources.joining import concatenated
 from naively.sources.labels import Labels, read_labels, read_weight
+from naively.sources.meter import Meter
 from naively.sources.stream import Part, gathered, is_stream, parts
 from naively.sources.strings import ArrowStrings, ListOfStrings
 from naively.sources.table import Column, ColumnTable, MatrixTable, Table, countable
@@ -28,6 +29,7 @@ __all__ = [
     "Labels",
     "ListOfStrings",
     "MatrixTable",
+    "Meter",
     "OtherTypeError",
     "Part",
     "Table",

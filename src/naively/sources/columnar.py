@@ -2,40 +2,54 @@
 
 from __future__ import annotations
 
+import io
+import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from naively.errors import InputError
 from naively.sources.delimited import comes_back
+from naively.sources.meter import Meter
 from naively.sources.paths import DataFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["read_columnar"]
+__all__ = ["not_json_lines", "read_columnar"]
 
 ROWS = 65_536
 
 
-def read_columnar(file: DataFile, types: Mapping[str, Any], raw: bool) -> Iterator[pa.RecordBatch]:
+def read_columnar(
+    file: DataFile, types: Mapping[str, Any], raw: bool, meter: Meter | None = None
+) -> Iterator[pa.RecordBatch]:
     """The rows in batches; unless raw, strings of Parquet that come back often are codes, or as `types` say."""
     import pyarrow as pa
 
     read = {"arrow": _arrow, "json": _json, "sqlite": _sqlite, "duckdb": _duckdb}
     try:
-        yield from _parquet(file, types, raw) if file.format == "parquet" else read[file.format](file)
+        yield from _parquet(file, types, raw, meter) if file.format == "parquet" else read[file.format](file)
+    except pa.ArrowInvalid as error:
+        if file.format == "json":
+            raise not_json_lines(file.given, str(error), file.open()) from None
+        raise InputError(f"{file.given}: cannot be read as {file.format} ({error}).") from None
     except (pa.ArrowException, OSError, sqlite3.Error) as error:
         raise InputError(f"{file.given}: cannot be read as {file.format} ({error}).") from None
 
 
-def _parquet(file: DataFile, types: Mapping[str, Any], raw: bool) -> Iterator[pa.RecordBatch]:
+def _parquet(file: DataFile, types: Mapping[str, Any], raw: bool, meter: Meter | None) -> Iterator[pa.RecordBatch]:
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(file.path) as parquet:
         often = [] if raw else _often(parquet, types)
     with pq.ParquetFile(file.path, read_dictionary=often) as parquet:
-        yield from parquet.iter_batches(ROWS)
+        done = 0
+        for batch in parquet.iter_batches(ROWS):
+            done += batch.num_rows
+            if meter is not None:
+                meter.rows(done, parquet.metadata.num_rows)
+            yield batch
 
 
 def _often(parquet: Any, types: Mapping[str, Any]) -> list[str]:
@@ -80,6 +94,19 @@ def _json(file: DataFile) -> Iterator[pa.RecordBatch]:
     settled = [f.with_type(pa.float64()) if pa.types.is_integer(f.type) else f for f in found]
     with opened(pa.schema(settled)) as reader:
         yield from reader
+
+
+def not_json_lines(given: str, message: str, stream: Any, before: int = 0) -> InputError:
+    """An error that names the first line that is no JSON object, if that is what is wrong."""
+    with stream:
+        for number, line in enumerate(io.BufferedReader(stream), start=before + 1):
+            try:
+                if line.strip() and not isinstance(json.loads(line), dict):
+                    raise ValueError("no object")
+            except ValueError as error:
+                what = str(error).split(": line")[0]
+                return InputError(f"{given}, line {number}: is no JSON object ({what}): give one object per line.")
+    return InputError(f"{given}: cannot be read as JSON lines ({message}).")
 
 
 def _quoted(name: str) -> str:

@@ -10,17 +10,30 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from naively.errors import InputError
+from naively.sources.meter import Meter
 from naively.sources.paths import DataFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["GAPS", "OtherTypeError", "comes_back", "read_delimited"]
+__all__ = [
+    "BLOCK",
+    "GAPS",
+    "Layout",
+    "OtherTypeError",
+    "as_given",
+    "comes_back",
+    "explained",
+    "how_to_read",
+    "layout_of",
+    "read_delimited",
+    "settled",
+]
 
 BLOCK = 4 << 20
 PEEK = 1 << 20
@@ -46,7 +59,9 @@ class Layout:
     names: tuple[str, ...]
 
 
-def read_delimited(file: DataFile, types: Mapping[str, Any], raw: bool = False) -> Iterator[pa.RecordBatch]:
+def read_delimited(
+    file: DataFile, types: Mapping[str, Any], raw: bool = False, meter: Meter | None = None
+) -> Iterator[pa.RecordBatch]:
     """The rows in batches; `types` are given by name, "number" or "string", or an Arrow type; raw: all strings."""
     import pyarrow as pa
 
@@ -55,10 +70,13 @@ def read_delimited(file: DataFile, types: Mapping[str, Any], raw: bool = False) 
         kinds = {name: pa.string() for name in layout.names} if raw else _types(file, layout, types)
         unknown = [name for name, kind in kinds.items() if kind is None]
         whole: dict[str, Any] = {name: kind or pa.int64() for name, kind in kinds.items()}
-        for batch in _open(file, layout, whole, raw):
+        stream = file.open()
+        if meter is not None:
+            meter.follow(stream, file)
+        for batch in _open(stream, layout, whole, raw):
             yield _with_gaps(batch, unknown)
     except pa.ArrowInvalid as error:
-        raise _explained(file, layout, str(error)) from None
+        raise explained(file.given, layout, str(error), file.open) from None
     except (OSError, UnicodeError, EOFError) as error:
         raise InputError(f"{file.given}: cannot be read to its end ({error}).") from None
 
@@ -75,30 +93,35 @@ def _with_gaps(batch: pa.RecordBatch, unknown: list[str]) -> pa.RecordBatch:
 
 
 def _layout(file: DataFile) -> Layout:
-
     try:
         with file.open() as stream:
             head = stream.read(PEEK)
     except OSError as error:
         raise InputError(f"{file.given}: cannot be read ({error}).") from None
-    encoding = _encoding(file, head)
+    return layout_of(file.given, head, "\t" if file.format == "tsv" else None)
+
+
+def layout_of(given: str, head: bytes, delimiter: str | None = None) -> Layout:
+    """How a file is written, by its first bytes."""
+    head = head[:PEEK]
+    encoding = _encoding(given, head)
     text = head.decode(encoding, errors="replace").removeprefix("\ufeff")
     if not text.strip():
-        raise InputError(f"{file.given}: the file is empty.")
-    delimiter = "\t" if file.format == "tsv" else _delimiter(text)
+        raise InputError(f"{given}: the file is empty.")
+    delimiter = delimiter or _delimiter(text)
     names = next(row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row)
     double = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
     if double:
-        raise InputError(f"{file.given}, line 1: column names found more than once: {', '.join(double)}. Rename them.")
+        raise InputError(f"{given}, line 1: column names found more than once: {', '.join(double)}. Rename them.")
     return Layout(encoding, delimiter, tuple(names))
 
 
-def _encoding(file: DataFile, head: bytes) -> str:
+def _encoding(given: str, head: bytes) -> str:
     """UTF-16 by its mark; UTF-8; or Windows-1252's superset of Latin-1, where every byte is a letter."""
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
     if b"\0" in head:
-        raise InputError(f"{file.given}: is not text (it holds zero bytes): give CSV, JSON lines, Parquet or Arrow.")
+        raise InputError(f"{given}: is not text (it holds zero bytes): give CSV, JSON lines, Parquet or Arrow.")
     try:
         head.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -118,33 +141,52 @@ def _delimiter(text: str) -> str:
     return best
 
 
-def _open(file: DataFile, layout: Layout, types: Mapping[str, Any], raw: bool = False) -> Any:
+def _open(stream: Any, layout: Layout, types: Mapping[str, Any], raw: bool = False) -> Any:
     from pyarrow import csv as arrow_csv
 
+    encoding = layout.encoding.replace("utf-8", "utf8")
     return arrow_csv.open_csv(
-        file.open(),
-        read_options=arrow_csv.ReadOptions(block_size=BLOCK, encoding=layout.encoding.replace("utf-8", "utf8")),
-        parse_options=arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
-        convert_options=arrow_csv.ConvertOptions(
+        stream,
+        read_options=arrow_csv.ReadOptions(block_size=BLOCK, encoding=encoding),
+        **how_to_read(layout, types, raw),
+    )
+
+
+def how_to_read(layout: Layout, types: Mapping[str, Any], raw: bool) -> dict[str, Any]:
+    """What Arrow must know of cells and gaps."""
+    from pyarrow import csv as arrow_csv
+
+    return {
+        "parse_options": arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
+        "convert_options": arrow_csv.ConvertOptions(
             column_types=dict(types), strings_can_be_null=not raw, null_values=list(GAPS)
         ),
-    )
+    }
 
 
 def _types(file: DataFile, layout: Layout, given: Mapping[str, Any]) -> dict[str, Any]:
     """The type of each column: as given, or that of the first block; None for a column without a value there."""
     import pyarrow as pa
 
-    words = {"number": pa.float64(), "string": pa.string(), "boolean": pa.bool_()}
-    fixed = {name: words.get(kind, kind) for name, kind in given.items() if name in layout.names}
-    reader = _open(file, layout, fixed)
+    fixed = as_given(layout, given)
+    reader = _open(file.open(), layout, fixed)
     first = next(iter(reader), None)
     if first is None:
         return {field.name: None if pa.types.is_null(field.type) else field.type for field in reader.schema}
-    return {name: fixed.get(name, _settled(first.column(i))) for i, name in enumerate(reader.schema.names)}
+    if any(pa.types.is_binary(field.type) for field in first.schema):
+        raise pa.ArrowInvalid("invalid UTF8 data")  # Arrow takes it for bytes instead, if it is in the first block
+    return {name: fixed.get(name, settled(first.column(i))) for i, name in enumerate(reader.schema.names)}
 
 
-def _settled(column: Any) -> Any:
+def as_given(layout: Layout, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The types given for columns of the file, as Arrow types."""
+    import pyarrow as pa
+
+    words = {"number": pa.float64(), "string": pa.string(), "boolean": pa.bool_()}
+    return {name: words.get(kind, kind) for name, kind in given.items() if name in layout.names}
+
+
+def settled(column: Any) -> Any:
     """The type to read on with; few strings that come back often are a dictionary."""
     import pyarrow as pa
 
@@ -161,26 +203,36 @@ def comes_back(column: Any) -> bool:
     return bool(2 * distinct <= len(column) - column.null_count)
 
 
-def _explained(file: DataFile, layout: Layout, message: str) -> InputError:
-    """Arrow's message as one that names file, line and column, and what to do."""
+def explained(given: str, layout: Layout, message: str, opened: Callable[[], Any], before: int = 0) -> InputError:
+    """Arrow's message as one that names file, line and column, and what to do.
+
+    `opened` gives the bytes again, from the line after the first `before` on.
+    """
+
+    def line_where(found: Callable[[list[str]], bool]) -> int | str:
+        return _line_where(opened(), layout, found, before)
+
     cell = re.search(r"In CSV column #(\d+):.*? to ([\w\[\], <>=]+): invalid value '(.*)'", message, re.DOTALL)
     if cell:
         place, kind, value = int(cell[1]), cell[2], cell[3]
         name = layout.names[place]
-        line = _line_where(file, layout, lambda row: len(row) > place and row[place] == value)
+        line = line_where(lambda row: len(row) > place and row[place] == value)
         wider = "number" if kind == "int64" and _is_number(value) else "string"
-        said = f"{file.given}, line {line}: column {name!r} holds {value!r}, where {kind} is needed."
+        said = f"{given}, line {line}: column {name!r} holds {value!r}, where {kind} is needed."
         return OtherTypeError(said, name, wider)
     ragged = re.search(r"Expected (\d+) columns, got (\d+)", message)
     if ragged:
-        line = _line_where(file, layout, lambda row: len(row) != len(layout.names))
+        line = line_where(lambda row: len(row) != len(layout.names))
         return InputError(
-            f"{file.given}, line {line}: {ragged[2]} cells where the header has {ragged[1]}: mend the line, or put "
+            f"{given}, line {line}: {ragged[2]} cells where the header has {ragged[1]}: mend the line, or put "
             "cells that hold the delimiter in quotes."
         )
+    if "Empty CSV file" in message:
+        return InputError(f"{given}: has a header and no rows.")
     if "UTF8" in message:
-        return InputError(f"{file.given}: is not UTF-8 all through ({message}): convert it with iconv.")
-    return InputError(f"{file.given}: cannot be read as CSV ({message}).")
+        line = _line_not_utf8(opened(), before)
+        return InputError(f"{given}, line {line}: is not UTF-8, as all before it is: convert the file with iconv.")
+    return InputError(f"{given}: cannot be read as CSV ({message}).")
 
 
 def _is_number(value: str) -> bool:
@@ -191,13 +243,28 @@ def _is_number(value: str) -> bool:
     return True
 
 
-def _line_where(file: DataFile, layout: Layout, found: Any) -> int | str:
-    """The number of the first line for which something holds; only asked when there is an error to report."""
-
-    with file.open() as stream:
+def _line_where(stream: Any, layout: Layout, found: Callable[[list[str]], bool], before: int) -> int | str:
+    """The line where the first row begins for which something holds; only asked when there is an error to report."""
+    with stream:
         text = io.TextIOWrapper(stream, encoding=layout.encoding, errors="replace", newline="")
         rows = csv.reader(text, delimiter=layout.delimiter)
+        line = before + 1
         try:
-            return next(rows.line_num for row in rows if row and rows.line_num > 1 and found(row))
-        except (StopIteration, csv.Error):
-            return "?"
+            for row in rows:
+                if row and line > 1 and found(row):
+                    return line
+                line = before + rows.line_num + 1
+        except csv.Error:
+            return line
+    return "?"
+
+
+def _line_not_utf8(stream: Any, before: int) -> int | str:
+    """The number of the first line that is not UTF-8."""
+    with stream:
+        for number, line in enumerate(io.BufferedReader(stream), start=before + 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError:
+                return number
+    return "?"

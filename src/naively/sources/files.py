@@ -6,6 +6,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Generator, Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,9 @@ from naively.errors import InputError
 from naively.sources.ahead import ahead
 from naively.sources.columnar import read_columnar
 from naively.sources.delimited import OtherTypeError, read_delimited
+from naively.sources.meter import Meter
 from naively.sources.paths import DataFile, data_files, is_path
+from naively.sources.piped import NAME, is_lines, read_piped, some
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,22 +25,35 @@ if TYPE_CHECKING:
 __all__ = ["OtherTypeError", "is_path", "read_files"]
 
 TEXTS = 1024  # texts in a batch
+COMPRESSED = ((b"\x1f\x8b", ".gz"), (b"BZh", ".bz2"), (b"\x28\xb5\x2f\xfd", ".zst"))
 
 
-def read_files(where: Any, types: Mapping[str, Any] | None = None, raw: bool = False) -> Iterator[pa.RecordBatch]:
+def read_files(
+    where: Any, types: Mapping[str, Any] | None = None, raw: bool = False, meter: Meter | None = None
+) -> Iterator[pa.RecordBatch]:
     """The rows of all files that `where` names, in order.
 
     `types` says how columns of CSV are read, by name: "number", "string" or "boolean". With `raw` every cell of CSV is
-    a string as it stands. Cells that do not fit raise `OtherTypeError`.
+    a string as it stands. Cells that do not fit raise `OtherTypeError`. A `meter` is told how far the reading has come.
     """
-    if where == "-":
-        with tempfile.TemporaryDirectory() as folder:
-            yield from read_files(_spooled(Path(folder)), types, raw)
+    if where != "-":
+        yield from ahead(_batches(data_files(where), types, raw, meter))
         return
-    yield from ahead(_batches(data_files(where), types, raw))
+    head = some(sys.stdin.buffer, patient=not raw)
+    if not head:
+        raise InputError(f"{NAME}: is empty.")
+    if is_lines(head):
+        yield from ahead(read_piped(head, sys.stdin.buffer, types or {}, raw))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield from ahead(_batches(_spooled(Path(folder), head), types, raw, meter))
 
 
-def _batches(files: list[DataFile], types: Mapping[str, Any] | None, raw: bool) -> Generator[pa.RecordBatch]:
+def _batches(
+    files: list[DataFile], types: Mapping[str, Any] | None, raw: bool, meter: Meter | None
+) -> Generator[pa.RecordBatch]:
+    if meter is not None:
+        meter.expect(files)
     kinds = {file.format == "text" for file in files}
     if len(kinds) > 1:
         raise InputError(f"{files[0].given} and others: text files and tables cannot be read together.")
@@ -47,25 +63,29 @@ def _batches(files: list[DataFile], types: Mapping[str, Any] | None, raw: bool) 
     known: dict[str, Any] = dict(types or {})
     first: pa.Schema | None = None
     for file in files:
-        for batch in _read(file, known, raw):
+        if meter is not None:
+            meter.begin(file)
+        for batch in _read(file, known, raw, meter):
             if first is None:
                 first = batch.schema
                 known = {f.name: f.type for f in first if str(f.type) != "null"} | known
             yield _alike(batch, first, file)
 
 
-def _spooled(folder: Path) -> str:
-    """Standard input as a file, so that it can be looked at before it is read; it needs disk, not memory."""
-    path = folder / "standard_input"
+def _spooled(folder: Path, head: bytes) -> list[DataFile]:
+    """Standard input as a file, because it cannot be read from its start to its end; it needs disk, not memory."""
+    suffix = next((end for magic, end in COMPRESSED if head.startswith(magic)), "")
+    path = folder / f"standard_input{suffix}"
     with path.open("wb") as out:
+        out.write(head)
         shutil.copyfileobj(sys.stdin.buffer, out, 1 << 20)
-    return str(path)
+    return [replace(file, given=NAME) for file in data_files(path)]
 
 
-def _read(file: DataFile, types: Mapping[str, Any], raw: bool) -> Iterator[pa.RecordBatch]:
+def _read(file: DataFile, types: Mapping[str, Any], raw: bool, meter: Meter | None) -> Iterator[pa.RecordBatch]:
     if file.format in ("csv", "tsv"):
-        return read_delimited(file, types, raw)
-    return read_columnar(file, types, raw)
+        return read_delimited(file, types, raw, meter)
+    return read_columnar(file, types, raw, meter)
 
 
 def _alike(batch: pa.RecordBatch, first: pa.Schema, file: DataFile) -> pa.RecordBatch:

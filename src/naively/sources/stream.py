@@ -44,7 +44,7 @@ def is_stream(X: Any) -> bool:
 def gathered(batches: Iterable[Any], rows: int | None = ROWS) -> Iterator[pa.Table]:
     """The same rows in tables of so many rows but for the last, or less where they hold much.
 
-    By default (None: to be counted) as many as are worth counting at once, by the number of columns.
+    None, to be counted: as many as are worth counting at once, by the number of columns. 0: each batch as it comes.
     """
     import pyarrow as pa
 
@@ -55,6 +55,9 @@ def gathered(batches: Iterable[Any], rows: int | None = ROWS) -> Iterator[pa.Tab
         if len(set(table.column_names)) < table.num_columns:
             double = min(name for name in table.column_names if table.column_names.count(name) > 1)
             raise InputError(f"column names must be unique; found more than once: {double}. Rename them.")
+        if rows == 0:
+            yield table
+            continue
         rows = rows or min(max(CELLS // max(table.num_columns, 1), FEWEST), MOST)
         waiting.append(table)
         n, size = n + table.num_rows, size + table.nbytes

@@ -1,0 +1,167 @@
+"""Messy data through the command, as a file and through a pipe: an answer, or one sentence that names file and line."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import naively
+from naively import LeftOutWarning
+from naively.cli import main
+from naively.cli.progress import counted, told_of
+from naively.sources import Meter, read_files
+
+HEAD = "sky,wind,play\n"
+SOME = "sun,1.25,yes\nrain,9.5,no\nsun,2.75,yes\nrain,8.5,no\n"
+MANY = SOME * 30_000  # 1.6 MB: beyond what the encoding is told by
+BLOCKS = SOME * 100_000  # 5.3 MB: beyond the block that types are told by
+
+
+def fit(data: bytes, folder: Path, name: str = "d.csv") -> list[Result]:
+    """Both ways."""
+    (folder / name).write_bytes(data)
+    asked = ["fit", "--target", "play", "--no-tune", "--force", "-o", str(folder / "m")]
+    runner = CliRunner()
+    return [runner.invoke(main, [*asked, str(folder / name)]), runner.invoke(main, [*asked, "-"], input=data)]
+
+
+@pytest.mark.parametrize(
+    ("data", "rows"),
+    [
+        (HEAD + SOME, 4),
+        ("\ufeff" + HEAD + SOME, 4),
+        ((HEAD + SOME).replace("\n", "\r\n"), 4),
+        ((HEAD + SOME).replace("\n", "\r"), 4),
+        (HEAD + SOME + 'sun,,yes\n"a ""b"",\nc",NA,no\n', 6),
+        ('"sky","wind","play"\n"sun","1","yes"\n"rain","2","no"\n', 2),
+        (HEAD + "sun,,yes\nrain,,no\n", 2),
+        (HEAD + "sun,1,yes\nrain,2,yes\n", 2),
+        (HEAD + BLOCKS + "sun,7,yes\n", 400_001),
+        ('{"a": 1, "play": "x"}\n{"a": 2.5, "play": "y"}\n{"a": null, "play": "y"}\n', 3),
+    ],
+    ids=["plain", "mark", "windows", "mac", "quotes", "numbers in quotes", "gaps", "one class", "blocks", "json"],
+)
+def test_an_answer(data: str, rows: int, tmp_path: Path) -> None:
+    for result in fit(data.encode(), tmp_path, "d.json" if data[:1] == "{" else "d.csv"):
+        assert result.exit_code == 0, result.output
+        assert f"{rows:,} rows, {rows:,} counted" in result.stdout
+        assert not result.stderr
+        assert naively.load(tmp_path / "m").seen.rows.sum() == rows
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+def test_other_letters(encoding: str, tmp_path: Path) -> None:
+    for result in fit((HEAD + SOME + "höll,3,yes\n").encode(encoding), tmp_path):
+        assert result.exit_code == 0
+        assert naively.load(tmp_path / "m").evaluate({"sky": ["höll"], "wind": [3]}, ["yes"]).rows == 1
+        assert "höll" in CliRunner().invoke(main, ["show", str(tmp_path / "m"), "sky"]).stdout
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "empty"),
+        (b"\n\n", "empty"),
+        (HEAD.encode(), "no rows"),
+        (HEAD.strip().encode(), "has a header and no rows"),
+        ((HEAD + SOME + "sun,1\n" + SOME).encode(), ", line 6: 2 cells where the header has 3"),
+        ((HEAD + BLOCKS + "sun,1,yes,more\n").encode(), ", line 400002: 4 cells where the header has 3"),
+        ((HEAD + SOME + '"sun,1,yes\n' + SOME).encode(), ", line 6: 1 cells where the header has 3"),
+        (("sky,sky,play\n" + SOME).encode(), ", line 1: column names found more than once: sky"),
+        ((HEAD + MANY + "höll,3,yes\n").encode("latin-1"), ", line 120002: is not UTF-8"),
+        ((HEAD + BLOCKS + "höll,3,yes\n").encode("latin-1"), ", line 400002: is not UTF-8"),
+        ((HEAD + SOME).encode() + b"\0\0,1,yes\n", "is not text"),
+        ((HEAD + "sun,1,\nsun,2,NA\n").encode(), "no rows to count: 2 in the data, 2 of them without a 'play'"),
+        ((HEAD + MANY).encode("utf-16") + b"x", "cannot be read to its end"),
+        (b"PAR1 not really", "cannot be read as parquet"),
+        (b"\x1f\x8bnot really", "cannot be read"),
+        (b'{"a": 1, "play": "x"}\n{"a": 2, "play": "y"\n', ", line 2: is no JSON object"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_clear_error(data: bytes, said: str, tmp_path: Path) -> None:
+    name = "d.csv.gz" if data[:2] == b"\x1f\x8b" else "d.json" if data[:1] == b"{" else "d.csv"
+    for result, given in zip(fit(data, tmp_path, name), (name, "standard input"), strict=True):
+        assert result.exit_code == 1, result.output
+        assert said in result.stderr
+        assert result.stderr.count("\n") == 1
+        assert given in result.stderr or "no rows to count" in result.stderr
+        assert not (tmp_path / "m").exists()
+
+
+def test_a_type_that_changes_late(tmp_path: Path) -> None:
+    whole = ("a,play\n" + "1,yes\n2,no\n" * 400_000).encode()
+    file, pipe = fit(whole + b"2.5,yes\n", tmp_path)
+    assert "line 800002: column 'a' holds '2.5', where int64 is needed. It is read as number." in file.stderr
+    assert (file.exit_code, pipe.exit_code, pipe.stderr) == (0, 0, "")
+    file, pipe = fit(whole + b"many,yes\n", tmp_path)
+    assert "line 800002: column 'a' holds 'many'" in file.stderr
+    assert "It is read as string" in file.stderr
+    assert file.exit_code == 0
+    assert pipe.exit_code == 1
+    assert "standard input, line 800002: column 'a' holds 'many'" in pipe.stderr
+    assert "save it to a file" in pipe.stderr
+
+
+def test_columns_in_their_thousands(tmp_path: Path) -> None:
+    names = [f"c{i}" for i in range(3000)]
+    lines = [",".join([*(str((i * k) % 7) for i in range(3000)), "ab"[k % 2]]) for k in range(40)]
+    (tmp_path / "w.csv").write_text(",".join([*names, "play"]) + "\n" + "\n".join(lines) + "\n")
+    model = naively.fit(tmp_path / "w.csv", "play", tune=False)
+    assert len(model.schema.names) == 3000
+    [answers] = naively.predict_batches(model, read_files(tmp_path / "w.csv", raw=True))
+    assert answers.num_columns == 3002
+
+
+def test_answers_come_while_rows_do(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text(HEAD + SOME)
+    naively.fit(tmp_path / "d.csv", "play", tune=False).save(tmp_path / "m")
+    command = [sys.executable, "-m", "naively.cli", "predict", str(tmp_path / "m"), "-"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(b"sky,wind\nsun,1\n")
+        process.stdin.flush()
+        assert [process.stdout.readline() for _ in range(2)] == [b"sky,wind,prediction\n", b"sun,1,yes\n"]
+        process.stdin.write(b"rain,9\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == b"rain,9,no\n"  # and the pipe is still open
+        process.stdin.close()
+        assert process.stderr.read() == b""  # silence where there is no terminal
+
+
+def test_time_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "d.csv").write_text(HEAD + BLOCKS)
+    meter = Meter()
+    shares = [meter.share() for _ in read_files(tmp_path / "d.csv", meter=meter)]
+    assert shares
+    assert all(share is None or 0 < share <= 1 for share in shares)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(time, "monotonic", iter(range(0, 10**6, 10)).__next__)
+    list(counted(read_files(tmp_path / "d.csv"), None))
+    assert "rows, " in capfd.readouterr().err
+    assert told_of(10, 1000.0, 0.5) == "10 rows, 0 a second, 50 %, 16 min left"
+
+
+def test_readers_are_closed_when_nobody_asks_for_more(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text(HEAD + BLOCKS * 3)
+    before = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
+    for _ in range(3):
+        batches = read_files(tmp_path / "d.csv")
+        next(batches)
+        batches.close()  # type: ignore[attr-defined]
+    if before:
+        assert len(os.listdir("/proc/self/fd")) <= before + 4
+
+
+def test_a_lacking_column_is_said_once(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text(HEAD + MANY)
+    model = naively.fit(tmp_path / "d.csv", "play", tune=False)
+    with pytest.warns(LeftOutWarning, match="lacks 'wind'") as said:
+        assert sum(t.num_rows for t in naively.predict_batches(model, iter([{"sky": ["sun"]}] * 3), prompt=True)) == 3
+    assert len(said) == 1
