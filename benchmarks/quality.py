@@ -94,6 +94,7 @@ def peers(task: Task) -> dict[str, Any]:
     numbers = list(task.x.select_dtypes("number").columns)
     numbers = [name for name in numbers if task.x[name].notna().any()]
     values = [name for name in task.x.columns if name not in task.x.select_dtypes("number").columns]
+    most = max(12, *(task.x[name].nunique() + 2 for name in values)) if values else 12
     median = SimpleImputer(strategy="median")
     bins = {"n_bins": 10, "quantile_method": "averaged_inverted_cdf"}
     hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
@@ -108,7 +109,7 @@ def peers(task: Task) -> dict[str, Any]:
     binned = columns(make_pipeline(median, KBinsDiscretizer(**bins, encode="onehot-dense")), hot)
     coded = columns(make_pipeline(median, KBinsDiscretizer(**bins, encode="ordinal")), codes)
     found = {name: make_pipeline(binned, _searched(name, grid)) for name, grid in counted.items()}
-    found["CategoricalNB"] = make_pipeline(coded, _searched("CategoricalNB", alpha, min_categories=2000))
+    found["CategoricalNB"] = make_pipeline(coded, _searched("CategoricalNB", alpha, min_categories=most))
     smoothing = {"var_smoothing": [1e-9, 1e-6, 1e-3, 1e-2, 1e-1]}
     found["GaussianNB"] = make_pipeline(columns(median, hot), _searched("GaussianNB", smoothing))
     found["logistic"] = make_pipeline(
