@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-NAMES = ("one_row", "dense", "counts", "text", "ledger", "quality")
+NAMES = ("one_row", "dense", "counts", "text", "tables", "ledger", "quality")
 
 
 def main() -> None:

@@ -191,7 +191,11 @@ class Model(Questions):
         With `unsure=0.9` only rows whose posterior reaches 0.9 are answered, the others with None (in an object array).
         """
         decision = decisions.Decision(odds, threshold, costs, of, unsure, self.classes)
-        return self._names(decision.answers(self.log_posterior(X)) if decision.asked else self.best(X))
+        return self._names(self.answers(X, decision))
+
+    def answers(self, X: Any, decision: decisions.Decision) -> NDArray[Any]:
+        """Positions of the classes that are answered, −1 for none."""
+        return decision.answers(self.log_posterior(X)) if decision.asked else self.best(X)
 
     def best(self, X: Any) -> NDArray[np.int32]:
         """Position of the most probable class, a chunk of rows at a time."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from naively import sources
+from naively.decisions import Decision
 from naively.errors import InputError, LeftOutWarning
 from naively.families import Kind
 from naively.model import Model
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 AT_ONCE = 65_536
+DEFAULTS = dict.fromkeys(("odds", "threshold", "costs", "of", "unsure"))
 
 __all__ = ["as_trained", "predict_batches"]
 
@@ -31,7 +33,7 @@ def predict_batches(
     top: int | None = None,
     prompt: bool = False,
     **decision: Any,
-) -> Iterator[pa.Table]:
+) -> Generator[pa.Table]:
     """The same rows in order with the column `prediction`, with `proba` one `p_CLASS` for each class as well.
 
     `top=k` adds the k most probable classes and their probabilities instead, as `top_1`, `p_top_1`, … `decision` are
@@ -94,24 +96,29 @@ def _typed(name: str, column: Any, kind: Kind) -> Any:
 def _predicted(
     model: Model, table: pa.Table, known: sources.Table, proba: bool, top: int | None, decision: dict[str, Any]
 ) -> pa.Table:
-    import pyarrow as pa
-
-    kind = arrow_array(np.asarray(model.classes)).type  # a batch may have no answer at all, and the next one some
-    answers = model.predict(known, **decision)
-    told = pa.array(answers, type=kind) if answers.dtype == object else arrow_array(answers).cast(kind)
-    added: dict[str, Any] = {"prediction": told}
+    classes = arrow_array(np.asarray(model.classes))
+    found = model.answers(known, Decision(**DEFAULTS | decision, classes=model.classes))
+    added: dict[str, Any] = {"prediction": _named(classes, found)}
     if proba or top:
         posterior = model.posterior(known)
         if proba:
             added |= {f"p_{label}": arrow_array(posterior[:, c]) for c, label in enumerate(model.classes)}
-        labels = np.asarray(model.classes)
         order = np.argsort(-posterior, axis=1, kind="stable")[:, : top or 0]
         for k in range(order.shape[1]):
-            added[f"top_{k + 1}"] = pa.array(labels[order[:, k]])
-            added[f"p_top_{k + 1}"] = pa.array(np.take_along_axis(posterior, order[:, k : k + 1], axis=1)[:, 0])
+            added[f"top_{k + 1}"] = _named(classes, order[:, k])
+            added[f"p_top_{k + 1}"] = arrow_array(np.take_along_axis(posterior, order[:, k : k + 1], axis=1)[:, 0])
     taken = [name for name in added if name in table.column_names]
     if taken:
         raise InputError(f"the data has a column {taken[0]!r} already, which a prediction would hide: rename it.")
     for name, answers in added.items():
         table = table.append_column(name, answers)
     return table
+
+
+def _named(classes: Any, positions: Any) -> Any:
+    """The classes at these positions, missing where there is none; no class is looked at more than once."""
+    import pyarrow as pa
+
+    if (positions < 0).any():
+        return classes.take(pa.array(positions, pa.int64(), mask=positions < 0))
+    return classes.take(arrow_array(positions.astype(np.int64)))

@@ -55,6 +55,7 @@ def command(
     from naively.cli.counting import classes_by_name
     from naively.cli.outputs import write_tables
     from naively.cli.progress import read_told
+    from naively.sources.ahead import ahead
 
     loaded = naively.load(model)
     decision: dict[str, Any] = {"odds": odds, "threshold": threshold, "unsure": unsure}
@@ -65,7 +66,7 @@ def command(
     answers = naively.predict_batches(
         loaded, read_told(where, raw=True), proba=proba, top=top, prompt=prompt, **decision
     )
-    write_tables(answers, output, kind)
+    write_tables(ahead(answers), output, kind)  # the next rows are answered while these are written
 
 
 def by_name(output: str) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    pass
 
 __all__ = ["ahead"]
 
