@@ -11,7 +11,7 @@ import click
 import naively
 from naively import sources
 from naively.cli.progress import read_told
-from naively.cli.tables import columns_of, quality_of
+from naively.cli.tables import aligned, columns_of, quality_of
 from naively.schema import family_of
 
 if TYPE_CHECKING:
@@ -89,8 +89,11 @@ class Seen:
         counted_rows = int(model.seen.rows.sum())
         lines = [f"{self.rows:,} rows, {counted_rows:,} counted; predicts {model.target!r}"]
         total = float(model.class_counts.sum())
-        lines += ["", "class  share  weight"]
-        lines += [f"{c}  {w / total:.4f}  {w:,.10g}" for c, w in zip(model.classes, model.class_counts, strict=True)]
+        rows = [("class", "share", "weight")]
+        rows += [
+            (str(c), f"{w / total:.4f}", f"{w:,.10g}") for c, w in zip(model.classes, model.class_counts, strict=True)
+        ]
+        lines += ["", *aligned(rows)]
         lines += ["", *columns_of(model, self.missing)]
         lines += quality_of(model)
         if len(model.classes) == 1:

@@ -24,7 +24,7 @@ def command(model: str, column: str | None, as_json: bool) -> None:
     import json
 
     import naively
-    from naively.cli.tables import column_data, columns_of, model_data
+    from naively.cli.tables import aligned, column_data, columns_of, model_data, quality_of, tuning_of
 
     loaded = naively.load(model)
     data = model_data(loaded) if column is None else column_data(loaded, column)
@@ -38,10 +38,11 @@ def command(model: str, column: str | None, as_json: bool) -> None:
             for name, value in found.items():
                 click.echo(f"  {name}  {_short(value)}")
         return
-    click.echo(f"predicts {data['target']!r}\n\nclass  prior  rows  weight")
+    rows = [("class", "prior", "rows", "weight")]
     for found in data["classes"]:
-        click.echo(f"{found['class']}  {found['prior']:.6g}  {found['rows']}  {found['weight']:.10g}")
-    click.echo("\n" + "\n".join(columns_of(loaded)))
+        rows.append((str(found["class"]), f"{found['prior']:.6g}", f"{found['rows']:,}", f"{found['weight']:,.10g}"))
+    lines = [f"predicts {data['target']!r}", "", *aligned(rows), "", *columns_of(loaded)]
+    click.echo("\n".join([*lines, *tuning_of(loaded), *quality_of(loaded)]))
 
 
 def _short(value: Any) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 import naively
+from naively.calibration import column_key
 from naively.families.numeric import NumericParameters
 from naively.statistics import Moments, Sums, TokenCounts, ValueCounts, WordCounts
 
-__all__ = ["column_data", "columns_of", "model_data", "quality_of"]
+__all__ = ["aligned", "column_data", "columns_of", "model_data", "quality_of", "tuning_of"]
 
 LISTED = 20  # values or words told for people; JSON has all values
 
@@ -49,7 +51,40 @@ def model_data(model: naively.Model) -> dict[str, Any]:
         "target": model.target,
         "classes": [{"class": c, "rows": n, "weight": w, "prior": p} for c, n, w, p in counts],
         "columns": [{"column": name, "family": family} for name, family in model.chosen.families().items()],
+        "tuning": None if model.tuning is None else json.loads(model.tuning.to_json()),
     }
+
+
+def tuning_of(model: naively.Model) -> list[str]:
+    """What tuning has chosen, for people: the weight of each column's evidence, and what each class is given."""
+    tuning = model.tuning
+    if tuning is None:
+        return ["", "not tuned: every column counts in full, as in the textbook"]
+    keys = {column_key(block.family, name) for block in model.chosen.schema.blocks for name in block.names}
+    named = sorted((key for key in tuning.weights if key in keys), key=lambda key: -tuning.weights[key])
+    rows = [("weight", "evidence of")]
+    rows += [(f"{tuning.weights[key]:.4g}", _with_exponent(key, tuning)) for key in named[:LISTED]]
+    if len(named) > LISTED:
+        rows.append(("…", f"{len(named) - LISTED} more"))
+    if keys - set(named):
+        rows.append((f"{tuning.common:.4g}", "every column that is not named"))
+    offsets = [("offset", "class"), *((f"{b:+.4g}", str(label)) for label, b in tuning.offsets.items())]
+    return ["", *aligned(rows), *(["", *aligned(offsets[: LISTED + 1])] if tuning.offsets else [])]
+
+
+def _with_exponent(key: str, tuning: naively.Tuning) -> str:
+    beta = tuning.exponents.get(key)
+    return key if not beta else f"{key}, by the number of words to the power of {-beta:.4g}"
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Columns under one another, all but the last filled up.
+
+    >>> aligned([("class", "rows"), ("no", "12")])
+    ['class  rows', 'no     12']
+    """
+    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]) - 1)]
+    return ["  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[-1]]) for row in rows]
 
 
 def column_data(model: naively.Model, column: str) -> dict[str, Any]:

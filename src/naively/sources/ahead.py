@@ -8,9 +8,6 @@ from collections.abc import Generator, Iterator
 from contextlib import closing
 from typing import Any
 
-if TYPE_CHECKING:
-    pass
-
 __all__ = ["ahead"]
 
 BATCHES = 12  # read and waiting, of 4 MB of CSV or 65,536 rows each: what is read while a table is counted
