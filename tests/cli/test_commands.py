@@ -95,7 +95,12 @@ def test_a_missing_column_is_said(model: Path) -> None:
 
 
 def test_show(model: Path) -> None:
-    assert "predicts 'play'" in run("show", model).stdout
+    shown = run("show", model).stdout
+    assert "predicts 'play'\n\nclass  prior  rows  weight\nno     0.5    2     2\n" in shown
+    assert "evidence of" in shown
+    assert "offset" in shown
+    tuning = json.loads(run("show", model, "--json").stdout)["tuning"]
+    assert set(tuning) >= {"weights", "exponents", "offsets", "common", "report"}
     assert "mean  8.5" in run("show", model, "wind").stdout
     found = json.loads(run("show", model, "sky", "--json").stdout)
     assert found["classes"][1]["values"] == [["sun", 2.0]]
