@@ -41,7 +41,7 @@ def reading(path: str | Path) -> Iterator[tuple[sqlite3.Connection, Schemas, Met
         try:
             yield connection, Schemas(connection), meta_of(connection)
         finally:
-            connection.close()
+            file.close_reader(connection, path)
 
 
 def meta_of(connection: sqlite3.Connection) -> Meta:

@@ -27,6 +27,7 @@ __all__ = [
     "WAIT",
     "change",
     "checked",
+    "close_reader",
     "close_writer",
     "create",
     "explained",
@@ -208,6 +209,24 @@ def close_writer(connection: sqlite3.Connection) -> None:
         pass  # what was acknowledged is in the WAL; whoever opens the file next folds it in
     finally:
         connection.close()
+
+
+def close_reader(connection: sqlite3.Connection, path: str | Path) -> None:
+    """Close, and fold in a WAL that a writer left because of this reader; whoever still has the file open keeps it."""
+    connection.close()
+    found = Path(path).resolve()
+    if not Path(f"{found}-wal").exists() or not (os.access(found, os.W_OK) and os.access(found.parent, os.W_OK)):
+        return
+    try:
+        last = _connect(found, "mode=rw", 0.0)
+    except sqlite3.Error:
+        return  # somebody else is at it
+    try:
+        last.execute("PRAGMA journal_mode=DELETE").fetchone()
+    except sqlite3.Error:
+        pass  # a writer has it open, and will do so
+    finally:
+        last.close()
 
 
 def closing(owner: object, connection: sqlite3.Connection) -> weakref.finalize[Any, Any]:
