@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from naively.plot.paper import empty_figure, name_of, title
+from naively.plot.paper import empty_figure, names_of, title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,7 +42,7 @@ def confusion(labels: Sequence[Any], answers: Sequence[Any], classes: Sequence[A
                 fontsize=small,
                 color="white" if share[i, j] > 0.55 else "black",
             )
-    names = [name_of(label, 26) for label in classes]
+    names = names_of(classes, 26)
     axes.set_xticks(range(n), names, rotation=0 if n * max(map(len, names)) <= 24 else 90, fontsize=max(small, 7))
     axes.set_yticks(range(n), names, fontsize=max(small, 7))
     axes.set_xlabel("answer")

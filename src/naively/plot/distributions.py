@@ -19,7 +19,7 @@ from naively.families.gaussian import GaussianParameters
 from naively.families.multinomial import TokenParameters
 from naively.families.numeric import NumericParameters
 from naively.model import Model
-from naively.plot.paper import MANY, colour_of, empty_figure, legend_below, name_of, plain_axes, title
+from naively.plot.paper import MANY, colour_of, empty_figure, legend_below, name_of, names_of, plain_axes, title
 from naively.schema import Block
 from naively.statistics import Histogram, Measured, Numbers
 
@@ -64,7 +64,7 @@ def distributions(model: Model, columns: Sequence[str] | None = None, most: int 
         from matplotlib.patches import Patch
 
         handles = [Patch(color=colour_of(c)) for c in range(len(model.classes))]
-        legend_below(figure, handles, [name_of(label) for label in model.classes], columns=6)
+        legend_below(figure, handles, names_of(model.classes), columns=6)
     cut = f"; {len(names)} of {len(there)} columns" if len(names) < len(there) else ""
     shade = (
         "darker is more probable"
@@ -117,7 +117,7 @@ def _panel(panel: Any, model: Model, name: str, block: Block, fitted: Any, j: in
         plain_axes(panel, "y")
     step = -(-len(marks) // (2 * MOST_VALUES))  # marks that have a name
     letters = max(len(mark) for mark in marks) * len(marks)
-    names = [name_of(mark, 18) for mark in marks[::step]]
+    names = names_of(marks[::step], 18)
     panel.set_xticks(range(0, len(marks), step), names, rotation=0 if letters < 34 else 90, fontsize=7)
     panel.tick_params(axis="y", labelsize=7)
 
@@ -137,7 +137,7 @@ def _shares(block: Block, fitted: Any, j: int) -> tuple[list[str], NDArray[np.fl
 def _shades(panel: Any, model: Model, share: NDArray[np.float64]) -> None:
     """A row for each class."""
     panel.imshow(share.T, aspect="auto", cmap="Blues", vmin=0, interpolation="nearest")
-    panel.set_yticks(range(len(model.classes)), [name_of(label, 20) for label in model.classes])
+    panel.set_yticks(range(len(model.classes)), names_of(model.classes))
 
 
 def _curves(panel: Any, model: Model, name: str, block: Block, fitted: Any, j: int, many: bool) -> None:

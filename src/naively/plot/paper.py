@@ -6,8 +6,9 @@ changes what a program draws elsewhere.
 
 from __future__ import annotations
 
+import os
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from naively.errors import InputError
@@ -27,6 +28,7 @@ __all__ = [
     "empty_figure",
     "legend_below",
     "name_of",
+    "names_of",
     "plain_axes",
     "title",
 ]
@@ -48,6 +50,22 @@ def empty_figure(width: float, height: float) -> Figure:
 def name_of(label: Any, most: int = 20) -> str:
     """A name that fits, and that matplotlib does not take for a formula."""
     return shortened(label, most).replace("$", r"\$")
+
+
+def names_of(labels: Iterable[Any], most: int = 20) -> list[str]:
+    """Names that fit and can be told apart: what all begin with is left out where shortening would make two the same.
+
+    >>> names_of(["a very long name, number 1 of many", "a very long name, number 2 of many"], 14)
+    ['…1 of many', '…2 of many']
+    """
+    known = list(labels)
+    names = [name_of(label, most) for label in known]
+    if len(set(names)) == len(names):
+        return names
+    start = len(os.path.commonprefix([str(label) for label in known]))
+    names = [name_of("…" + str(label)[start:], most) for label in known]
+    double = {name for name in names if names.count(name) > 1}
+    return [f"{name} ({i + 1})" if name in double else name for i, name in enumerate(names)]
 
 
 def colour_of(position: int) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.plot.paper import COLOURS, GREY, empty_figure, legend_below, name_of, plain_axes, title
+from naively.plot.paper import COLOURS, GREY, empty_figure, legend_below, name_of, names_of, plain_axes, title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,14 +38,14 @@ def posterior(
     order.sort(key=lambda name: name != str(of))  # the class itself is always told apart
     figure = empty_figure(9.5, 4.6)
     axes = figure.add_subplot()
-    handles, shown = [], []
+    handles, shown, told = [], [], names_of(order[:NAMED])
     size = 16 if len(odds) < 500 else 6 if len(odds) < 5000 else 2
     for i, name in enumerate(order[:NAMED] + ([None] if len(order) > NAMED else [])):
         here = some == name if name is not None else ~np.isin(some.astype(str), order[:NAMED])
         colour, marker = (COLOURS[i], MARKERS[i]) if name is not None else (GREY, ".")
         handles.append(axes.scatter(number[here], odds[here], s=size, color=colour, marker=marker, linewidths=0))
         shown.append(
-            f"{name_of(name)} ({here.sum():,})" if name is not None else f"{len(order) - NAMED} more ({here.sum():,})"
+            f"{told[i]} ({here.sum():,})" if name is not None else f"{len(order) - NAMED} more ({here.sum():,})"
         )
     axes.axhline(0, color="black", linewidth=0.8)
     _probabilities(axes, odds)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.errors import InputError
-from naively.plot.paper import COLOURS, GREY, empty_figure, legend_below, name_of, plain_axes, title
+from naively.plot.paper import COLOURS, GREY, empty_figure, legend_below, names_of, plain_axes, title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -78,10 +78,10 @@ def _curves(
     axes = figure.add_subplot()
     for _, x, y, _ in found[NAMED:]:
         axes.plot(x, y, color="#b5b5b5", linewidth=0.7, zorder=1)
-    handles, names = [], []
+    handles, names, told = [], [], names_of([classes[c] for c, _, _, _ in found[:NAMED]])
     for i, (c, x, y, area) in enumerate(found[:NAMED]):
         handles += axes.plot(x, y, color=COLOURS[i], linewidth=1.6, zorder=3)
-        names.append(f"{name_of(classes[c])}: {score} {area:.3f}")
+        names.append(f"{told[i]}: {score} {area:.3f}")
     legend_below(figure, handles, names, columns=2)
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(-0.02, 1.02)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from naively.explanation import Explanation
 from naively.explanation.terminal import number
-from naively.plot.paper import AGAINST, FOR, GREY, empty_figure, name_of, plain_axes, title
+from naively.plot.paper import AGAINST, FOR, GREY, empty_figure, name_of, names_of, plain_axes, title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,7 +57,8 @@ def waterfall(explanation: Explanation, most: int = 15) -> Figure:
     axes.axvline(0, color="black", linewidth=0.8)
     low, high = min(ends), max(ends)
     axes.set_xlim(low - 0.04 * (high - low), high + 0.22 * (high - low))
-    axes.set_xlabel(f"log-odds:  ← {name_of(e.against)}      {name_of(e.of)} →")
+    against, of = names_of([e.against, e.of])
+    axes.set_xlabel(f"log-odds:  ← {against}      {of} →")
     plain_axes(axes, "x")
     title(
         figure, f"Why {name_of(e.of, 30)} and not {name_of(e.against, 30)}", "each bar starts where the one above ends"

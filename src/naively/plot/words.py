@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from naively.errors import InputError
 from naively.families import Bernoulli, Multinomial, Text
 from naively.model import Model
-from naively.plot.paper import colour_of, empty_figure, name_of, plain_axes, title
+from naively.plot.paper import colour_of, empty_figure, name_of, names_of, plain_axes, title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,12 +35,13 @@ def words(
     panels = figure.subplots(down, across, squeeze=False)
     for panel in panels.flat[len(tops) :]:
         panel.set_visible(False)
-    for panel, (label, found) in zip(panels.flat, tops, strict=False):
+    told = names_of(chosen, 24)
+    for panel, name, (label, found) in zip(panels.flat, told, tops, strict=False):
         colour = colour_of(model.classes.index(label))
         panel.barh(range(len(found)), [word.log_odds for word in found], color=colour, height=0.7)
         panel.set_yticks(range(len(found)), [name_of(word.word, 14) for word in found], fontsize=8)
         panel.set_ylim(max(len(found), 1) - 0.4, -0.6)
-        panel.set_title(name_of(label, 24), fontsize=9, loc="left")
+        panel.set_title(name, fontsize=9, loc="left")
         panel.tick_params(axis="x", labelsize=7)
         for i, word in enumerate(found):
             place = (word.log_odds, i)
