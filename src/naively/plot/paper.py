@@ -6,9 +6,9 @@ changes what a program draws elsewhere.
 
 from __future__ import annotations
 
-import os
 import textwrap
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from naively.errors import InputError
@@ -62,7 +62,9 @@ def names_of(labels: Iterable[Any], most: int = 20) -> list[str]:
     names = [name_of(label, most) for label in known]
     if len(set(names)) == len(names):
         return names
-    start = len(os.path.commonprefix([str(label) for label in known]))
+    start = sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*map(str, known), strict=False)))
+    while start and str(known[0])[start - 1].isalnum():  # a word or a number is left whole
+        start -= 1
     names = [name_of("…" + str(label)[start:], most) for label in known]
     double = {name for name in names if names.count(name) > 1}
     return [f"{name} ({i + 1})" if name in double else name for i, name in enumerate(names)]

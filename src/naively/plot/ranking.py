@@ -79,7 +79,7 @@ def _curves(
     for _, x, y, _ in found[NAMED:]:
         axes.plot(x, y, color="#b5b5b5", linewidth=0.7, zorder=1)
     handles, names, told = [], [], names_of([classes[c] for c, _, _, _ in found[:NAMED]])
-    for i, (c, x, y, area) in enumerate(found[:NAMED]):
+    for i, (_, x, y, area) in enumerate(found[:NAMED]):
         handles += axes.plot(x, y, color=COLOURS[i], linewidth=1.6, zorder=3)
         names.append(f"{told[i]}: {score} {area:.3f}")
     legend_below(figure, handles, names, columns=2)
