@@ -88,7 +88,7 @@ class Tuning:
             if type(rows) is not int or rows < 0 or any(w < 0 for w in numbers[0].values()):
                 raise ValueError("rows and weights are not negative")
             return cls(offsets, numbers[0], numbers[1], families, _number(found["common"]), rows, numbers[2])
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
             raise InputError(f"this is not a tuning in JSON ({type(error).__name__}: {error}).") from None
 
 

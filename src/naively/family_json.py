@@ -5,9 +5,12 @@ A tuple is a list, a `Dirichlet` a list of pairs (its keys may be numbers or boo
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from functools import lru_cache
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from naively import families
 from naively.errors import InputError
@@ -19,7 +22,7 @@ __all__ = ["FAMILIES", "family_from_json", "family_to_json"]
 FAMILIES: Mapping[str, type[Family]] = {
     name: getattr(families, name)
     for name in families.__all__
-    if is_dataclass(getattr(families, name)) and issubclass(getattr(families, name), Family)
+    if is_dataclass(getattr(families, name)) and issubclass(getattr(families, name), Family) and name != "Family"
 }
 
 
@@ -65,9 +68,39 @@ def family_from_json(found: Any) -> Family:
         raise InputError(f"{_short(found)} is not a family: expected one of {', '.join(FAMILIES)}.")
     made = FAMILIES[found["family"]]
     try:
-        return made(**{key: _frozen(value) for key, value in found.items() if key != "family"})
-    except (TypeError, ValueError, AttributeError) as error:
+        given = {key: _frozen(value) for key, value in found.items() if key != "family"}
+        wrong = [key for key, value in given.items() if not _is_of(value, _types(made)[key])]
+        if wrong:
+            raise TypeError(f"{wrong[0]} is {_short(given[wrong[0]])}")
+        return made(**given)
+    except (TypeError, ValueError, AttributeError, KeyError) as error:
         raise InputError(f"{_short(found)} is not a family with valid fields: {error}") from None
+
+
+@lru_cache(maxsize=64)
+def _types(made: type[Family]) -> dict[str, Any]:
+    return get_type_hints(made)
+
+
+def _is_of(value: Any, wanted: Any) -> bool:
+    """Whether a value is of the type that a field is declared to have; a function never is.
+
+    >>> _is_of((1, 2), tuple[int, int]), _is_of((1,), tuple[int, int]), _is_of("1", int | None)
+    (True, False, False)
+    """
+    parts = get_args(wanted)
+    if wanted is Any:
+        return True  # pseudo-counts in their many forms, which the family checks itself
+    if wanted is float:
+        return type(value) in (int, float) and abs(value) <= sys.float_info.max
+    if get_origin(wanted) is Literal:
+        return value in parts
+    if get_origin(wanted) in (Union, UnionType):
+        return any(_is_of(value, part) for part in parts)
+    if get_origin(wanted) is tuple:
+        each = parts[:1] * len(value) if isinstance(value, tuple) and parts[-1] is ... else parts
+        return isinstance(value, tuple) and len(value) == len(each) and all(map(_is_of, value, each))
+    return type(value) is wanted
 
 
 def _frozen(value: Any) -> Any:

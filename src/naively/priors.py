@@ -11,6 +11,7 @@ Source: Gelman et al., Bayesian Data Analysis, 3rd ed. (2013), §2.4 and §3.4: 
 from __future__ import annotations
 
 import math
+import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,12 +24,14 @@ from naively.errors import InputError
 
 __all__ = ["ClassPrior", "Dirichlet", "PriorLike", "pseudo_count"]
 
+LARGEST = sys.float_info.max
+
 
 def pseudo_count(name: str, value: Any) -> None:
     """Refuse a pseudo-count (or any of several) that is negative or not a finite number."""
     for number in value if isinstance(value, (tuple, list, np.ndarray)) else (value,):
         real = isinstance(number, (int, float, np.number)) and not isinstance(number, bool)
-        if not (real and math.isfinite(number) and number >= 0):
+        if not (real and 0 <= number <= LARGEST):
             raise InputError(f"{name}={value!r}: a pseudo-count is a finite number that is zero or more.")
 
 

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
+from naively.errors import InputError
 from naively.families.base import Family, LinearPart, Support
 from naively.families.left_out import Leaving, Slots, dense_numbers
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form
@@ -132,6 +133,9 @@ def bernoulli_form(
     ones = _Ones.of(cells, missing, seen, known)
     if isinstance(a, float) and isinstance(b, float) and len(known) * seen.n_classes > DENSE:
         return _sparse(ones, a, b)
+    for name, prior in (("a", a), ("b", b)):
+        if isinstance(prior, tuple) and len(prior) != len(known):
+            raise InputError(f"Bernoulli has {len(prior)} numbers {name} for {len(known)} columns: give one for each.")
     return _dense(ones, *(np.broadcast_to(np.asarray(prior), known.shape) for prior in (a, b)))
 
 

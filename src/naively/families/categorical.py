@@ -31,6 +31,8 @@ from naively.statistics.value_counts import in_order
 
 __all__ = ["Categorical", "CategoricalParameters"]
 
+MOST = 2**24  # values that may be declared by their number: bounds the memory that a file can ask for
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CategoricalParameters:
@@ -74,6 +76,8 @@ class Categorical(Family):
             object.__setattr__(self, "values", tuple(self.values))
             if len(set(self.values)) < len(self.values):
                 raise InputError(f"values={self.values!r}: each value once, please.")
+        if self.sizes is not None and (min(self.sizes, default=0) < 0 or sum(self.sizes) > MOST):
+            raise InputError(f"sizes={self.sizes!r:.60}: whole numbers of values, {MOST:,} at most of all columns.")
 
     @property
     def joint(self) -> bool:

@@ -48,7 +48,7 @@ def meta_of(connection: sqlite3.Connection) -> Meta:
     """What a file says of itself."""
     try:
         return read_meta(connection)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         raise DamagedError(f"what it says of itself is damaged ({error})") from None
 
 

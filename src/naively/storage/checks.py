@@ -114,6 +114,8 @@ def _sums(found: Sums, n_classes: int, block: Block) -> None:
 
 def _value_counts(found: ValueCounts, n_classes: int, block: Block) -> None:
     _need(isinstance(found.values, tuple) and len(found.values) == len(block.names), "values of columns")
+    sizes = getattr(block.family, "sizes", None)
+    _need(sizes is None or len(sizes) == len(block.names), "numbers of values")
     for values in found.values:
         plain = isinstance(values, tuple) and all(isinstance(v, (str, bool, int, float)) and v == v for v in values)
         _need(plain and len(set(values)) == len(values) and in_order(values) == values, "values of a column")
