@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,12 +40,16 @@ def rows(seed: int, n: int = 5, classes: str = "ab") -> tuple[dict[str, list[Any
 
 
 COLUMNS = {"visits": naively.Poisson(), "flag": naively.Bernoulli(), "value": naively.Categorical()}
+EVERYTHING = {**COLUMNS, "text": naively.Text(), "number": naively.Numeric()}
 
 
 def fitted(seed: int = 0, n: int = 12) -> Model:
-    return naively.fit(
-        *rows(seed, n), columns={**COLUMNS, "text": naively.Text(), "number": naively.Numeric()}, tune=False
-    )
+    return naively.fit(*rows(seed, n), columns=EVERYTHING, tune=False)
+
+
+def beside(path: Path) -> list[str]:
+    """The names of all files in the folder of one."""
+    return sorted(p.name for p in path.parent.iterdir())
 
 
 def told(statistic: Any, classes: Any) -> Any:

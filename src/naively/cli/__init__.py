@@ -13,7 +13,7 @@ from naively.errors import InputError
 
 __all__ = ["main"]
 
-LEDGER = ("update", "forget", "merge", "log", "undo", "compact", "copy", "diff")
+LEDGER = ("update", "forget", "undo", "tune", "log", "merge", "diff", "compact", "copy")
 COMMANDS = ("fit", "predict", "evaluate", "explain", "show", "plot", "sample", *LEDGER, "demo")
 
 

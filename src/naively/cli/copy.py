@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from naively.cli.ledgers import json_option
+from naively.cli.ledgers import comment_option, json_option
 
 __all__ = ["command"]
 
@@ -18,12 +18,16 @@ __all__ = ["command"]
     "--salvage", is_flag=True, help="Recover the entries of a damaged file that are intact, and list the lost."
 )
 @click.option("--force", is_flag=True, help="Overwrite TO.")
+@comment_option
 @json_option
-def command(model: str, to: Path, salvage: bool, force: bool, as_json: bool) -> None:
+def command(model: str, to: Path, salvage: bool, force: bool, comment: str, as_json: bool) -> None:
     """Copy MODEL as it is now, whoever has it open: a copy by other means may be half of one state, half of another.
 
+    With a comment the copy has one entry more, which counts nothing and says what it is a copy of. A salvage always has
+    one, which says what was lost.
+
     \b
-    naively copy spam.naively backup.naively
+    naively copy spam.naively backup.naively --comment "before the holidays"
     naively copy damaged.naively rest.naively --salvage
     """
     import json
@@ -33,11 +37,11 @@ def command(model: str, to: Path, salvage: bool, force: bool, as_json: bool) -> 
     if to.exists() and not force:
         raise click.UsageError(f"{to} is there already: give --force to overwrite it, or another name.")
     if not salvage:
-        ledger.copy(model, to)
+        ledger.copy(model, to, comment=comment)
         if as_json:
             click.echo(json.dumps({"copied": model, "to": str(to)}, ensure_ascii=False))
         return
-    found = ledger.salvage(model, to)
+    found = ledger.salvage(model, to, comment=comment)
     if as_json:
         recovered = [entry.id for entry in found.recovered]
         click.echo(json.dumps({"recovered": recovered, "lost": found.lost, "notes": found.notes}, ensure_ascii=False))

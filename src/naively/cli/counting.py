@@ -10,6 +10,7 @@ import click
 
 import naively
 from naively import sources
+from naively.cli.pairs import classes_by_name
 from naively.cli.progress import read_told
 from naively.cli.tables import aligned, columns_of, quality_of
 from naively.schema import family_of
@@ -17,7 +18,7 @@ from naively.schema import family_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["classes_by_name", "fit_files"]
+__all__ = ["fit_files"]
 
 
 def fit_files(
@@ -55,11 +56,6 @@ def fit_files(
 
 
 _OF_STRINGS = ("text",)
-
-
-def classes_by_name(model: naively.Model) -> dict[str, Any]:
-    """The classes as a person types them."""
-    return {str(label): label for label in model.classes}
 
 
 class Seen:

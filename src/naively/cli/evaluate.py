@@ -42,7 +42,7 @@ def command(
 
     import naively
     from naively import sources
-    from naively.cli.counting import classes_by_name
+    from naively.cli.pairs import classes_by_name
     from naively.cli.progress import counted
 
     loaded = naively.load(model)

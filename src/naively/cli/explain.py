@@ -62,7 +62,7 @@ def command(
         raise click.UsageError("give --json or --html, not both.")
 
     import naively
-    from naively.cli.counting import classes_by_name
+    from naively.cli.pairs import classes_by_name
 
     loaded = naively.load(model)
     table = of_text(loaded, text) if text is not None else of_rows(loaded, data, rows or (1,))

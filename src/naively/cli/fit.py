@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
+
+from naively.cli.pairs import pair, prior_of
 
 __all__ = ["command"]
 
@@ -50,10 +51,10 @@ def command(
         raise click.UsageError(f"{output} is there already: give --force to overwrite it, or another name.")
     if not output.absolute().parent.is_dir():
         raise click.UsageError(f"{output}: there is no such folder.")
-    columns = dict(_pair("--column", item) for item in families)
+    columns = dict(pair("--column", item) for item in families)
     from naively.cli.counting import fit_files
 
-    model, notes = fit_files(data, target, columns, missing, ignore, weight, _prior(prior), not no_tune)
+    model, notes = fit_files(data, target, columns, missing, ignore, weight, prior_of(prior), not no_tune)
     named = " ".join(data) if source is None else source
     if remember_rows:
         from naively.cli.ledgers import where
@@ -63,21 +64,3 @@ def command(
     else:
         model.save(output, source=named, comment=comment)
     click.echo("\n".join(notes))
-
-
-def _pair(option: str, item: str) -> tuple[str, str]:
-    name, sign, value = item.rpartition("=")
-    if not sign or not name:
-        raise click.BadParameter(f"{item!r} is not NAME=VALUE.", param_hint=option)
-    return name, value
-
-
-def _prior(given: str) -> Any:
-    """A name, or probabilities by class."""
-    if "=" not in given:
-        return given
-    pairs = [_pair("--prior", item) for item in given.split(",")]
-    try:
-        return {name: float(value) for name, value in pairs}
-    except ValueError:
-        raise click.BadParameter(f"{given!r}: probabilities are numbers.", param_hint="--prior") from None

@@ -39,6 +39,8 @@ def told(entry: Entry) -> str:
         parts.append(f"(of {entry.corrects[:8]})")
     if entry.absorbed:
         parts.append(f"({entry.absorbed} entries since {(entry.first or '')[:19]}Z)")
+    if entry.note:
+        parts.append(f"({entry.note})")
     if not entry.in_force:
         parts.append("(undone)")
     if entry.comment:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from naively.cli.ledgers import json_option
+from naively.cli.ledgers import comment_option, json_option
 
 __all__ = ["command"]
 
@@ -15,14 +15,16 @@ __all__ = ["command"]
 @click.argument("models", nargs=-1, required=True)
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The new file.")
 @click.option("--force", is_flag=True, help="Overwrite the new file.")
+@comment_option
 @json_option
-def command(models: tuple[str, ...], output: Path, force: bool, as_json: bool) -> None:
+def command(models: tuple[str, ...], output: Path, force: bool, comment: str, as_json: bool) -> None:
     """Merge MODELS into one file that holds all of their entries, each once: copies taught apart share what they share.
 
     Words, values and classes are matched by name; columns must agree. Target, class prior and tuning are the first's.
+    With a comment there is one entry more, which counts nothing and says what was merged.
 
     \b
-    naively merge anna.naively ben.naively -o both.naively
+    naively merge anna.naively ben.naively -o both.naively --comment "end of the month"
     """
     import json
 
@@ -31,7 +33,7 @@ def command(models: tuple[str, ...], output: Path, force: bool, as_json: bool) -
 
     if output.exists() and not force:
         raise click.UsageError(f"{output} is there already: give --force to overwrite it, or another name.")
-    model = ledger.merge(models, output)
+    model = ledger.merge(models, output, comment=comment)
     if as_json:
         click.echo(json.dumps(model_data(model), ensure_ascii=False, indent=1))
         return

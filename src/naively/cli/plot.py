@@ -81,7 +81,7 @@ def command(
         raise click.UsageError("waterfall needs DATA or --text, one of them.")
 
     import naively
-    from naively.cli.counting import classes_by_name
+    from naively.cli.pairs import classes_by_name
 
     loaded = naively.load(model)
     named = classes_by_name(loaded)
@@ -152,7 +152,7 @@ def _answers(model: naively.Model, data: tuple[str, ...]) -> tuple[list[Any], An
     import numpy as np
 
     from naively import sources
-    from naively.cli.counting import classes_by_name
+    from naively.cli.pairs import classes_by_name
     from naively.cli.progress import counted
     from naively.errors import LeftOutWarning
     from naively.prediction import as_trained

@@ -52,8 +52,8 @@ def command(
         raise click.UsageError("Parquet is not written to standard output: name a file with -o.")
 
     import naively
-    from naively.cli.counting import classes_by_name
     from naively.cli.outputs import write_tables
+    from naively.cli.pairs import classes_by_name
     from naively.cli.progress import read_told
     from naively.sources.ahead import ahead
 

@@ -31,8 +31,8 @@ def command(model: str, n: int, label: str | None, seed: int | None, output: str
     if kind == "parquet" and output == "-":
         raise click.UsageError("Parquet is not written to standard output: name a file with -o.")
     import naively
-    from naively.cli.counting import classes_by_name
     from naively.cli.outputs import write_tables
+    from naively.cli.pairs import classes_by_name
 
     loaded = naively.load(model)
     rows = loaded.sample(n, None if label is None else classes_by_name(loaded).get(label, label), seed)

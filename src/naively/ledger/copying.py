@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,14 +14,18 @@ from naively.ledger.reading import load, told
 from naively.storage import write_rows, written_whole
 from naively.storage.counts import DAMAGED
 from naively.storage.entries import COLUMNS, DamagedError, Entry, Row, Schemas, counts_of, head_of, intact
-from naively.storage.file import open_to_read
+from naively.storage.file import change, open_to_read
 from naively.storage.meta import Meta, read_meta
+from naively.storage.notes import append_note, new_note
 
 __all__ = ["Salvaged", "copy", "salvage"]
 
 
-def copy(path: str | Path, to: str | Path) -> None:
-    """A copy of a file as it is now, whoever has it open; it is read before it is kept."""
+def copy(path: str | Path, to: str | Path, *, comment: str = "") -> None:
+    """A copy of a file as it is now, whoever has it open; it is read before it is kept.
+
+    With a comment the copy has one entry more, which counts nothing and says what it is a copy of.
+    """
     _refuse_itself(path, to)
     with told(path), written_whole(to) as unfinished:
         source = open_to_read(path)
@@ -31,6 +35,9 @@ def copy(path: str | Path, to: str | Path) -> None:
             try:
                 source.backup(made)
                 made.execute("PRAGMA journal_mode=DELETE")
+                if comment:
+                    with change(made):
+                        append_note(made, "copy", source=str(path), comment=comment)
             finally:
                 made.close()
         finally:
@@ -52,18 +59,18 @@ class Salvaged:
     notes: tuple[str, ...]
 
 
-def salvage(path: str | Path, to: str | Path) -> Salvaged:
-    """A new file with the entries of a damaged one that are intact; says what is lost."""
+def salvage(path: str | Path, to: str | Path, *, comment: str = "") -> Salvaged:
+    """A new file with the entries of a damaged one that are intact; says what is lost, also in its last entry."""
     _refuse_itself(path, to)
     with told(path):
         connection = open_to_read(path)
         try:
-            return _salvaged(connection, path, to)
+            return _salvaged(connection, path, to, comment)
         finally:
             connection.close()
 
 
-def _salvaged(connection: sqlite3.Connection, path: str | Path, to: str | Path) -> Salvaged:
+def _salvaged(connection: sqlite3.Connection, path: str | Path, to: str | Path, comment: str) -> Salvaged:
     notes: list[str] = []
     try:
         meta = read_meta(connection)
@@ -88,9 +95,21 @@ def _salvaged(connection: sqlite3.Connection, path: str | Path, to: str | Path) 
     kept = _without_orphans(kept, lost)
     if not any(row.sign > 0 for row in kept):
         raise InputError(f"{path}: no entry is intact: nothing can be recovered.")
-    write_rows(to, meta, lambda new: renumbered(kept, schemas, new))
+    said = f"{len(kept)} entries recovered, {len(lost)} lost" + _listed([number for number, _ in sorted(lost)])
+
+    def rows(new: Schemas) -> Iterator[Row]:
+        yield from renumbered(kept, schemas, new)
+        number = new.number(schemas.get(kept[-1].schema))
+        yield new_note(new, "salvage", number, source=str(path), comment=comment, note="; ".join([said, *notes]))
+
+    write_rows(to, meta, rows)
     load(to)
     return Salvaged(tuple(entry_of(row) for row in kept), tuple(sorted(lost)), tuple(notes))
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    more = f" and {len(numbers) - 20} more" if len(numbers) > 20 else ""
+    return f" (number {', '.join(map(str, numbers[:20]))}{more})" if numbers else ""
 
 
 def _numbers(connection: sqlite3.Connection, notes: list[str]) -> range:

@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import replace
 
 from naively.ledger.sums import undone
-from naively.storage.entries import START, Entry, Row, Schemas, rows_after, span_of
+from naively.storage.entries import START, Entry, Row, Schemas, note_of, rows_after, span_of
 
 __all__ = ["entry_of", "log", "named", "span_of"]
 
@@ -30,6 +30,7 @@ def entry_of(row: Row, in_force: bool = True) -> Entry:
         last,
         sources,
         in_force,
+        note_of(row),
     )
 
 

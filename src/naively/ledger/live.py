@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any, Self
 
 from naively.errors import InputError
-from naively.ledger import compacting, forgetting, history, periods, sums, undoing
+from naively.ledger import compacting, forgetting, history, periods, settings, sums, undoing
 from naively.ledger.fingerprints import fingerprints_of, pack_fingerprints
 from naively.ledger.reading import meta_of, reading, told, whole
 from naively.ledger.remembering import write_remembered
 from naively.ledger.rows import Rows, count_rows, read_rows
 from naively.merging import unite
 from naively.model import Model
+from naively.priors import PriorLike
 from naively.storage import file
-from naively.storage.entries import Entry, Row, Schemas, append, counts_of, head_of, new_row, rows_after
-from naively.storage.meta import Meta
+from naively.storage.entries import Entry, Row, Schemas, append, new_row
 
 __all__ = ["Ledger", "open"]
 
@@ -120,8 +120,8 @@ class Ledger:
         new = [label for label in part.classes if given is not None and label not in given]
         if new:
             raise InputError(
-                f"{self.path}: its class prior was given by hand and has no probability for {new[0]!r}: fit it again "
-                "with a prior that names this class, or with the empirical one."
+                f"{self.path}: its class prior was given by hand and has no probability for {new[0]!r}: give it the "
+                "empirical one (tune with prior='empirical'), teach it, and give it a prior that names this class."
             )
 
     def forget(
@@ -160,10 +160,37 @@ class Ledger:
             target = undoing.target_of(self.path, connection, id)
             row = new_row(schemas, None, "undo", 0, corrects=target.id, comment=comment, schema=target.schema)
             done = append(connection, schemas, row)
-            connection.execute("DELETE FROM snapshot")
-            self._sum = sums.read_sum(connection, schemas, self._sum.meta)
-            whole(self._sum)  # refuses a sum below zero
+            root = settings.root_of(connection, target)
+            if root.act == "tune":
+                meta = settings.restored(self.path, connection, self._sum.meta, root)
+                self._sum = self._sum.plus(done, None).under(meta)
+            else:
+                connection.execute("DELETE FROM snapshot")
+                self._sum = sums.read_sum(connection, schemas, self._sum.meta)
+                whole(self._sum)  # refuses a sum below zero
             self._sum = sums.write_snapshot(connection, schemas, self._sum)
+            return history.entry_of(done)
+
+    def tune(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        weight: Any = None,
+        prior: PriorLike | None = None,
+        textbook: bool = False,
+        source: str = "",
+        comment: str = "",
+    ) -> Entry:
+        """Choose smoothing, families and calibration anew, by rows that it has counted; or set another class prior.
+
+        No count changes. With `textbook` nothing is tuned. One entry, which keeps the former settings: `undo` brings
+        them back.
+        """
+        asked = settings.Asked.of(self.model(), X, y, weight, prior, textbook)
+        with self._change() as (connection, schemas):
+            done, meta = settings.changed(connection, schemas, self._sum, asked, source, comment)
+            self._sum = self._sum.plus(done, None).under(meta)
             return history.entry_of(done)
 
     def log(self) -> tuple[Entry, ...]:
@@ -187,7 +214,7 @@ class Ledger:
         """
         with self._turn, reading(self.path) as (connection, schemas, meta):
             if (since, until, sources, without, half_life) == (None,) * 5:
-                self._catch_up(connection, schemas, meta)
+                self._sum = sums.caught_up(self._sum, connection, schemas, meta)
                 return whole(self._sum)
             chosen = periods.Selection.of(since, until, sources, without, half_life)
             return periods.model_of_selection(connection, schemas, meta, chosen)
@@ -204,11 +231,11 @@ class Ledger:
             compacting.vacuum(self._writer(), self._wait)
         return row
 
-    def copy(self, path: str | Path) -> None:
-        """A copy of the file as it is now, while others may be writing to it."""
+    def copy(self, path: str | Path, *, comment: str = "") -> None:
+        """A copy of the file as it is now, while others may be writing to it; with a comment in its log, if given."""
         from naively.ledger.copying import copy
 
-        copy(self.path, path)
+        copy(self.path, path, comment=comment)
 
     def close(self) -> None:
         """Fold the log in and leave one file; happens by itself when the ledger is no longer used."""
@@ -250,27 +277,11 @@ class Ledger:
                     connection = self._writer()
                     with file.change(connection):
                         schemas = Schemas(connection)
-                        self._catch_up(connection, schemas, meta_of(connection))
+                        self._sum = sums.caught_up(self._sum, connection, schemas, meta_of(connection))
                         yield connection, schemas
             except BaseException:
                 self._sum = before
                 raise
-
-    def _catch_up(self, connection: sqlite3.Connection, schemas: Schemas, meta: Meta) -> None:
-        """Read what others have written since."""
-        entries, checksum = head_of(connection)
-        known = self._sum
-        if (entries, checksum) == (known.entries, known.checksum) and meta == known.meta:
-            return
-        there = connection.execute("SELECT checksum FROM entries WHERE number = ?", (known.entries,)).fetchone()
-        if meta == known.meta and there is not None and there[0] == known.checksum:
-            rows = list(rows_after(connection, schemas, known.entries, known.checksum))
-            if not any(row.act == "undo" for row in rows):
-                for row in rows:
-                    known = known.plus(row, sums.model_of(counts_of(row, schemas), meta))
-                self._sum = known
-                return
-        self._sum = sums.read_sum(connection, schemas, meta)
 
     def _append(self, connection: sqlite3.Connection, schemas: Schemas, row: Row, part: Model) -> Entry:
         done = append(connection, schemas, row)

@@ -19,12 +19,17 @@ from naively.model import Model
 from naively.storage import write_rows
 from naively.storage.entries import START, Row, Schemas, rows_after
 from naively.storage.meta import Meta
+from naively.storage.notes import new_note
 
 __all__ = ["merge"]
 
 
-def merge(paths: Sequence[str | Path], to: str | Path) -> Model:
-    """Write the merged file; the settings (target, class prior, tuning) are those of the first."""
+def merge(paths: Sequence[str | Path], to: str | Path, *, comment: str = "") -> Model:
+    """Write the merged file; the settings (target, class prior, tuning) are those of the first.
+
+    With a comment there is one entry more, which counts nothing and says what was merged; without one, the merged file
+    is the same whatever the order of the files.
+    """
     if len(paths) < 2:
         raise InputError("give two or more files to merge.")
     metas: list[Meta] = []
@@ -47,6 +52,8 @@ def merge(paths: Sequence[str | Path], to: str | Path) -> Model:
                 file, number = found[row.id][1]
                 marks = row.fingerprints if keep is not None else None
                 yield replace(row, schema=new.number(all_schemas[file].get(number)), fingerprints=marks)
+            if comment:
+                yield new_note(new, "merge", 1, source=" ".join(map(str, paths)), comment=comment)
 
         with tempfile.TemporaryDirectory(prefix="naively-") as folder:
             tried = Path(folder) / "merged.naively"

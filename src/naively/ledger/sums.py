@@ -18,10 +18,10 @@ from naively import merging
 from naively.calibration import Tuning
 from naively.model import Model
 from naively.storage.counts import DAMAGED, Counts, counts_from_bytes, counts_to_bytes
-from naively.storage.entries import START, DamagedError, Row, Schemas, counts_of, rows_after
+from naively.storage.entries import START, DamagedError, Row, Schemas, counts_of, head_of, rows_after
 from naively.storage.meta import Meta, digest_of
 
-__all__ = ["Sum", "counts_of_model", "model_of", "read_sum", "total", "under", "undone", "write_snapshot"]
+__all__ = ["Sum", "caught_up", "counts_of_model", "model_of", "read_sum", "total", "under", "undone", "write_snapshot"]
 
 TAIL = 256  # entries after the snapshot
 SHARE = 10  # … whose bytes are more than this part of the snapshot's
@@ -120,6 +120,12 @@ class Sum:
             sums.append(so_far if more is None else more if so_far is None else so_far + more)
         return replace(self, added=sums[0], taken=sums[1], waiting=(), _known=[])
 
+    def under(self, meta: Meta) -> Sum:
+        """The same sums under other settings."""
+        added, taken = (None if model is None else under(model, meta) for model in (self.added, self.taken))
+        waiting = tuple((sign, under(model, meta)) for sign, model in self.waiting)
+        return replace(self, meta=meta, added=added, taken=taken, waiting=waiting, _known=[])
+
     def pattern(self) -> Model:
         """A model with the schema and the type of classes of the sum: what to count more rows like."""
         if self.added is None or any(model.schema != self.added.schema for _, model in self.waiting):
@@ -158,6 +164,19 @@ def read_sum(connection: sqlite3.Connection, schemas: Schemas, meta: Meta) -> Su
             so_far, some = _with_rows(so_far, some, gone, schemas).folded(), []
     so_far = _with_rows(so_far, some, gone, schemas).folded()
     return so_far if so_far.added is not None else _of_nothing(connection, schemas, so_far)
+
+
+def caught_up(known: Sum, connection: sqlite3.Connection, schemas: Schemas, meta: Meta) -> Sum:
+    """A sum with what others have written since it was read."""
+    entries, checksum = head_of(connection)
+    if (entries, checksum) == (known.entries, known.checksum) and meta == known.meta:
+        return known
+    there = connection.execute("SELECT checksum FROM entries WHERE number = ?", (known.entries,)).fetchone()
+    if meta == known.meta and there is not None and there[0] == known.checksum:
+        rows = list(rows_after(connection, schemas, known.entries, known.checksum))
+        if not any(row.act == "undo" for row in rows):
+            return _with_rows(known, rows, set(), schemas)
+    return read_sum(connection, schemas, meta)
 
 
 def _with_rows(so_far: Sum, rows: Sequence[Row], gone: set[bytes], schemas: Schemas) -> Sum:

@@ -46,6 +46,8 @@ def target_of(path: Path, connection: sqlite3.Connection, id_: str) -> Row:
     target = by_id(path, connection, id_)
     if target.act == "compact":
         raise InputError(f"{path}: entry {named(target.id)} is what a compaction left: that cannot be undone.")
+    if target.act in ("merge", "copy", "salvage"):
+        raise InputError(f"{path}: entry {named(target.id)} is a note ({target.act}): there is nothing to undo.")
     acts = connection.execute(
         "SELECT id, act, corrects FROM entries WHERE corrects NOT NULL ORDER BY number"
     ).fetchall()

@@ -15,6 +15,7 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
+from typing import cast
 
 from naively.schema import Schema
 from naively.storage.counts import DAMAGED, Counts, counts_from_bytes, counts_to_bytes
@@ -39,7 +40,7 @@ COLUMNS = (
     "number, id, act, sign, time, written, rows, source, comment, corrects, schema, digest, checksum, span, "
     "statistics, fingerprints, absorbed"
 )
-ACTS = ("fit", "update", "forget", "undo", "compact")
+ACTS = {"fit": 1, "update": 1, "compact": 1, "forget": -1, "undo": 0, "tune": 0, "merge": 0, "copy": 0, "salvage": 0}
 
 
 class DamagedError(ValueError):
@@ -66,7 +67,8 @@ class Entry:
     """One line of the log.
 
     `time` is when its rows were counted: a forget has the time and source of the entry that it corrects, and `written`
-    tells when it was made. A compacted entry stands for `absorbed` others, counted between `first` and `last`.
+    tells when it was made. A compacted entry stands for `absorbed` others, counted between `first` and `last`. `note`
+    says what an entry did that counts no rows: what was tuned, what a salvage lost.
     """
 
     number: int
@@ -84,6 +86,7 @@ class Entry:
     last: str | None = None
     sources: tuple[str, ...] = ()
     in_force: bool = True
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ class Row:
     schema: int
     digest: bytes
     checksum: bytes
-    span: str | None  # JSON: first and last time and the sources of what a compacted entry absorbed
+    span: str | None  # JSON: times and sources of what a compacted entry absorbed; note and settings of a tune
     statistics: bytes | None
     fingerprints: bytes | None
     absorbed: bytes | None  # the ids of what it absorbed, 16 bytes each
@@ -191,9 +194,9 @@ def _well_formed(row: Row) -> bool:
     for when in (row.time, row.written, *span_of(row)[:2]):
         datetime.fromisoformat(when)
     return (
-        row.act in ACTS
-        and row.sign in (-1, 0, 1)
-        and (row.sign == 0) == (row.act == "undo") == (row.statistics is None)
+        ACTS.get(row.act) == row.sign
+        and (row.sign == 0) == (row.statistics is None)
+        and isinstance(note_of(row), str)
         and type(row.rows) is int
         and isinstance(row.source + row.comment, str)
         and all(part is None or isinstance(part, bytes) for part in (row.statistics, row.fingerprints, row.absorbed))
@@ -204,10 +207,15 @@ def _well_formed(row: Row) -> bool:
 
 def span_of(row: Row) -> tuple[str, str, tuple[str, ...]]:
     """First and last time, and the sources, of what an entry stands for."""
-    if row.span is None:
+    if row.span is None or row.sign == 0:
         return row.time, row.time, (row.source,)
     found = json.loads(row.span)
     return found["first"], found["last"], tuple(str(source) for source in found["sources"])
+
+
+def note_of(row: Row) -> str:
+    """What an entry that counts no rows says that it did."""
+    return "" if row.span is None or row.sign else cast("str", json.loads(row.span)["note"])
 
 
 def told(row: Row) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from naively.kernels.text import UNICODE_VERSION
 from naively.priors import ClassPrior, Dirichlet
 
-__all__ = ["Meta", "digest_of", "read_meta", "write_meta"]
+__all__ = ["Meta", "digest_of", "read_meta", "settings_of", "with_settings", "write_meta"]
 
 
 def digest_of(*parts: Any) -> bytes:
@@ -72,6 +72,18 @@ def read_meta(connection: sqlite3.Connection) -> Meta:
         raise TypeError("the tuning or the key is no text")
     prior = _prior_from_json(json.loads(values["prior"]))
     return Meta(values["target"], prior, tuning, key, values["made_by"], values["unicode"])
+
+
+def settings_of(meta: Meta) -> dict[str, Any]:
+    """What can be changed of a file without counting anything, as JSON: the class prior and the tuning."""
+    return {"prior": _prior_to_json(meta.prior), "tuning": meta.tuning}
+
+
+def with_settings(meta: Meta, found: Any) -> Meta:
+    """The inverse; ValueError, KeyError or TypeError for what is not so."""
+    if not (found["tuning"] is None or isinstance(found["tuning"], str)):
+        raise TypeError("the tuning is no text")
+    return replace(meta, prior=_prior_from_json(found["prior"]), tuning=found["tuning"])
 
 
 def _prior_to_json(prior: ClassPrior) -> dict[str, Any]:

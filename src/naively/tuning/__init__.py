@@ -34,7 +34,7 @@ from naively.tuning.solve import CLOSE, TRUST, Problem, Solution, normalised
 if TYPE_CHECKING:
     from naively.model import Model
 
-__all__ = ["Sample", "Sampler", "cross_fitted", "rows_to_look_at", "sample_of", "tune", "tuned"]
+__all__ = ["Sample", "Sampler", "cross_fitted", "rows_to_look_at", "sample_of", "tune", "tune_on", "tuned"]
 
 Floats = NDArray[np.float64]
 ROWS, TEXTS = 2048, 768
@@ -61,7 +61,11 @@ class Calibration:
 
 def tune(model: Model, X: Any, y: Any, weight: Any = None) -> Tuning:
     """A tuning from rows that the model has counted; refused, by name, where it can be seen that it has not."""
-    sample = sample_of(model, X, y, weight, rows_to_look_at(model.schema, len(model.classes)))
+    return tune_on(model, sample_of(model, X, y, weight, rows_to_look_at(model.schema, len(model.classes))))
+
+
+def tune_on(model: Model, sample: Sample) -> Tuning:
+    """A tuning from a sample of rows that may or may not have been counted."""
     try:
         return tuned(model, sample, threads(model.n_jobs))
     except (NotCountedError, NegativeCountError) as error:
