@@ -112,17 +112,22 @@ NewArrays give(const std::vector<Column>& columns) {
 }
 
 NewArrays py_count(const std::vector<Piece>& pieces, const In<std::int32_t, 1>& label,
-                   const std::optional<Real>& weight, std::int64_t n_classes, std::int64_t cap, int n_jobs) {
+                   const std::optional<Real>& weight, std::int64_t n_classes, std::int64_t cap,
+                   const std::optional<Whole>& at_least, int n_jobs) {
   const auto n = static_cast<std::int64_t>(label.size());
   std::int64_t columns = 0;
   const auto matrices = matrices_of(pieces, n, columns);
   require(!weight || static_cast<std::int64_t>(weight->size()) == n, "weight and label differ in length");
   require(cap >= 2 && cap < (std::int64_t{1} << 30), "cap must lie in 2 .. 2^30 - 1");
   require(n_classes >= 0 && n_classes < (std::int64_t{1} << 31), "n_classes must lie in [0, 2^31)");
+  require(!at_least || static_cast<std::int64_t>(at_least->size()) == columns, "at_least has one level per column");
+  for (std::int64_t j = 0; at_least && j < columns; ++j)
+    require(at_least->data()[j] >= 0 && at_least->data()[j] < 64, "a level lies outside 0 .. 63");
   std::vector<Column> counted;
   {
     nb::gil_scoped_release release;
-    counted = count_histogram(matrices, {label.data(), weight ? weight->data() : nullptr, n, n_classes}, cap, n_jobs);
+    counted = count_histogram(matrices, {label.data(), weight ? weight->data() : nullptr, n, n_classes}, cap,
+                              at_least ? at_least->data() : nullptr, n_jobs);
   }
   return give(counted);
 }
@@ -180,7 +185,8 @@ void py_score(const std::vector<Piece>& pieces, const Real& cuts, const Whole& o
 void bind_histogram(nb::module_& m) {
   using namespace naively::histogram;
   using namespace nb::literals;
-  m.def("count_histogram", py_count, "pieces"_a, "label"_a, "weight"_a.none(), "n_classes"_a, "cap"_a, "n_jobs"_a);
+  m.def("count_histogram", py_count, "pieces"_a, "label"_a, "weight"_a.none(), "n_classes"_a, "cap"_a,
+        "at_least"_a.none(), "n_jobs"_a);
   m.def("merge_histograms", py_merge, "a"_a, "b"_a, "sign"_a, "cap"_a);
   m.def("cut_histogram", py_cut, "a"_a, "n_classes"_a, "n_jobs"_a);
   m.def("score_bins", py_score, "pieces"_a, "cuts"_a, "offsets"_a, "table"_a, "out"_a.noconvert(), "n_jobs"_a);

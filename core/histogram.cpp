@@ -1,6 +1,7 @@
 #include "histogram.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <utility>
 
@@ -11,7 +12,8 @@ namespace naively::histogram {
 namespace {
 
 constexpr std::int64_t CHUNK = std::int64_t{1} << 17;   // rows of a column counted at once
-constexpr std::int64_t SAMPLE = std::int64_t{1} << 14;  // rows that are looked at for the level to begin with
+constexpr std::int64_t SAMPLE = std::int64_t{1} << 13;  // rows that are looked at for the level to begin with
+constexpr std::int64_t TILE = 1024;                     // rows whose slots are found, and then tallied from the cache
 constexpr std::int64_t STRIP = 8;                       // columns read together when rows lie in a row: a cache line
 
 // A sum that keeps what rounding takes from it (Neumaier 1974).
@@ -43,18 +45,14 @@ std::int64_t key_at(const std::vector<std::int64_t>& keys, std::int32_t slot) {
 // Counts one column of one chunk after the other; its memory is reused.
 class Counter {
  public:
-  Counter(const Labels& labels, std::int64_t cap) : labels_(labels), table_(cap) {}
-
-  int level_of(const double* x, std::int64_t n) {
-    table_.reset(0);
-    make_room(n);
-    table_.find(x, n, slot_.get());
-    return table_.level();
-  }
+  Counter(const Labels& labels, std::int64_t cap) : labels_(labels), cap_(cap), table_(cap) {}
 
   // n numbers, those of the rows from `first` on; all levels below `level` are known not to fit.
   Column count(const double* x, std::int64_t first, std::int64_t n, int level) {
     table_.reset(level);
+    const std::int64_t most = cap_ + KeyTable::FIRST;
+    if (labels_.weight == nullptr && most * labels_.n_classes <= std::max<std::int64_t>(1 << 12, 4 * n))
+      return tally_at_once(x, first, n, most);
     make_room(n);
     table_.find(x, n, slot_.get());
     Column column{table_.level(), {}};
@@ -69,6 +67,29 @@ class Counter {
  private:
   void make_room(std::int64_t n) {
     if (n > room_) slot_.resize(room_ = n);
+  }
+
+  // A table slot × class with room for `most` slots, tile by tile; its lines join when slots do.
+  Column tally_at_once(const double* x, std::int64_t first, std::int64_t n, std::int64_t most) {
+    const std::int64_t n_classes = labels_.n_classes;
+    make_room(TILE);
+    rows_.assign(most * n_classes, 0);
+    for (std::int64_t from = 0; from < n; from += TILE) {
+      const std::int64_t some = std::min(TILE, n - from);
+      table_.find(x + from, some, slot_.get());
+      if (const std::vector<std::int32_t> moved = table_.moved(); !moved.empty()) {
+        const std::vector<std::int32_t> old = rows_;
+        rows_.assign(most * n_classes, 0);
+        for (std::size_t s = 0; s < moved.size(); ++s)
+          for (std::int64_t c = 0; c < n_classes; ++c) rows_[moved[s] * n_classes + c] += old[s * n_classes + c];
+      }
+      const std::int32_t* label = labels_.label + first + from;
+      for (std::int64_t i = 0; i < some; ++i) ++rows_[slot_[i] * n_classes + label[i]];
+    }
+    Column column{table_.level(), {}};
+    for (const std::int32_t slot : slots_in_order(table_.keys()))
+      for (std::int64_t c = 0; c < n_classes; ++c) collect(slot, c, slot * n_classes + c, column.cells);
+    return column;
   }
 
   // A table slot × class.
@@ -120,6 +141,7 @@ class Counter {
   }
 
   const Labels& labels_;
+  std::int64_t cap_;
   KeyTable table_;
   cells::Buffer<std::int32_t> slot_;
   std::int64_t room_ = 0;
@@ -164,42 +186,63 @@ std::vector<Strip> strips_of(const std::vector<Matrix>& pieces) {
   return strips;
 }
 
+// The level that these numbers alone would need: one below which all numbers cannot fit either.
+int level_of(const double* x, std::int64_t n, std::int64_t cap) {
+  std::vector<std::int64_t> keys;
+  keys.reserve(n);
+  for (std::int64_t i = 0; i < n; ++i)
+    if (x[i] - x[i] == 0) keys.push_back(key_of(x[i]));
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return levels_to_fit(keys, cap);
+}
+
+// Calls f(counter, task) for all tasks, with a counter for each thread: its tables are made once.
+template <class F>
+void parallel_with_counters(std::int64_t tasks, const Labels& labels, std::int64_t cap, int n_jobs, F&& f) {
+  std::atomic<std::int64_t> next{0};
+  parallel_for(std::min<std::int64_t>(std::max(n_jobs, 1), tasks), n_jobs, [&](std::int64_t) {
+    Counter counter(labels, cap);
+    for (std::int64_t task; (task = next.fetch_add(1)) < tasks;) f(counter, task);
+  });
+}
+
 }  // namespace
 
 std::vector<Column> count_histogram(const std::vector<Matrix>& pieces, const Labels& labels, std::int64_t cap,
-                                    int n_jobs) {
+                                    const std::int64_t* at_least, int n_jobs) {
   cells::check_labels(labels);
   const std::vector<Strip> strips = strips_of(pieces);
+  const auto n_strips = static_cast<std::int64_t>(strips.size());
   const std::int64_t n = labels.n, chunks = std::max<std::int64_t>(1, (n + CHUNK - 1) / CHUNK);
   const auto n_columns = strips.empty() ? 0 : strips.back().column + strips.back().width;
-  // The keys of some rows fit at the level of all rows, so that all chunks may begin there, and seldom have to rise.
   std::vector<int> level(n_columns, 0);
-  if (n > SAMPLE)
-    parallel_for(static_cast<std::int64_t>(strips.size()), n_jobs, [&](std::int64_t s) {
+  if (at_least != nullptr)
+    for (std::int64_t j = 0; j < n_columns; ++j) level[j] = static_cast<int>(at_least[j]);
+  else if (n > SAMPLE)
+    parallel_for(n_strips, n_jobs, [&](std::int64_t s) {
       std::vector<double> buffer;
-      Counter counter(labels, cap);
       const double* x = strips[s].read(0, n / SAMPLE, SAMPLE, buffer);
       for (std::int64_t j = 0; j < strips[s].width; ++j)
-        level[strips[s].column + j] = counter.level_of(x + j * SAMPLE, SAMPLE);
+        level[strips[s].column + j] = level_of(x + j * SAMPLE, SAMPLE, cap);
     });
-  // Some chunks at a time, which bounds the memory, and enough of them that a single column keeps all threads busy.
-  const std::int64_t n_strips = std::max<std::int64_t>(1, static_cast<std::int64_t>(strips.size()));
-  const std::int64_t at_once = std::max<std::int64_t>(1, 64 / n_strips);
+  // The first chunk alone, because others may begin at its level; then some at a time, which bounds the memory, and
+  // enough of them that a single column keeps all threads busy.
+  const std::int64_t at_once = std::max<std::int64_t>(1, 64 / std::max<std::int64_t>(1, n_strips));
   std::vector<Column> columns(n_columns);
-  for (std::int64_t start = 0; start < chunks; start += at_once) {
-    const std::int64_t some = std::min(at_once, chunks - start);
+  for (std::int64_t start = 0, some = 1; start < chunks; start += some, some = std::min(at_once, chunks - start)) {
     std::vector<std::vector<Column>> parts(some, std::vector<Column>(n_columns));
-    parallel_for(static_cast<std::int64_t>(strips.size()) * some, n_jobs, [&](std::int64_t task) {
+    parallel_with_counters(n_strips * some, labels, cap, n_jobs, [&](Counter& counter, std::int64_t task) {
       const Strip& strip = strips[task / some];
       const std::int64_t from = (start + task % some) * CHUNK, rows = std::min(CHUNK, n - from);
       std::vector<double> buffer;
-      Counter counter(labels, cap);
       const double* x = strip.read(from, 1, rows, buffer);
       for (std::int64_t j = 0; j < strip.width; ++j)
         parts[task % some][strip.column + j] = counter.count(x + j * rows, from, rows, level[strip.column + j]);
     });
     parallel_for(n_columns, n_jobs, [&](std::int64_t j) {
       for (auto& part : parts) columns[j] = merge(std::move(columns[j]), std::move(part[j]), 1, cap);
+      level[j] = columns[j].level;
     });
   }
   return columns;
@@ -207,12 +250,12 @@ std::vector<Column> count_histogram(const std::vector<Matrix>& pieces, const Lab
 
 void score_bins(const std::vector<Matrix>& pieces, const double* cuts, const std::int64_t* offsets,
                 const double* table, std::int64_t n_classes, double* out, int n_jobs) {
-  constexpr std::int64_t TILE = 512;
+  constexpr std::int64_t ROWS = 512;
   const std::int64_t n = pieces.empty() ? 0 : pieces[0].n;
-  parallel_for((n + TILE - 1) / TILE, n_jobs, [&](std::int64_t tile) {
-    const std::int64_t from = tile * TILE, rows = std::min(TILE, n - from);
-    double buffer[TILE];
-    std::int64_t bin[TILE], column = 0;
+  parallel_for((n + ROWS - 1) / ROWS, n_jobs, [&](std::int64_t tile) {
+    const std::int64_t from = tile * ROWS, rows = std::min(ROWS, n - from);
+    double buffer[ROWS];
+    std::int64_t bin[ROWS], column = 0;
     for (const Matrix& x : pieces)
       for (std::int64_t j = 0; j < x.p; ++j, ++column) {
         const double* cut = cuts + offsets[column];

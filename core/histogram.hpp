@@ -9,6 +9,7 @@
 // (2) does not depend on the order of the rows, and the keys of a part fit at the level of the whole, so counting in
 // parts and merging is counting the whole. ±infinity have keys of their own at every level and do not fill the cap.
 #pragma once
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -25,6 +26,12 @@ constexpr std::int64_t MINUS_INFINITY = std::numeric_limits<std::int64_t>::min()
 constexpr std::int64_t PLUS_INFINITY = std::numeric_limits<std::int64_t>::max();
 
 inline bool infinite(std::int64_t key) { return key == MINUS_INFINITY || key == PLUS_INFINITY; }
+
+// Equation (1) of a finite number at level 0; adding 0.0 turns −0.0 into 0.0.
+inline std::int64_t key_of(double x) {
+  const auto bits = std::bit_cast<std::int64_t>(x + 0.0);
+  return bits ^ ((bits >> 63) & PLUS_INFINITY);
+}
 
 struct Cell {
   std::int64_t key;
@@ -58,9 +65,10 @@ struct View {
 // Equation (2): how many levels to rise from where `keys` (distinct, ascending, finite) are now. cap ≥ 2.
 int levels_to_fit(const std::vector<std::int64_t>& keys, std::int64_t cap);
 
-// The columns of all pieces, side by side; NaN is missing. Bit for bit the same for any n_jobs.
+// The columns of all pieces, side by side; NaN is missing. Bit for bit the same for any n_jobs. No level lies below
+// that of `at_least` (or null): of rows that will be added to columns of those levels, whose sum is then the same.
 std::vector<Column> count_histogram(const std::vector<Matrix>& pieces, const Labels& labels, std::int64_t cap,
-                                    int n_jobs);
+                                    const std::int64_t* at_least, int n_jobs);
 
 // a + b at the level of (2); or a − b at the higher of both levels, where negative rows are left to the caller.
 Column merge(Column a, Column b, int sign, std::int64_t cap);

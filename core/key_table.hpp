@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "histogram.hpp"
@@ -38,6 +39,7 @@ class KeyTable {
     clear_window();
     level_ = level;
     keys_.clear();
+    moved_.clear();
     hashed_ = 0;
     set_base(0);
     lay_out(FEWEST_BITS);
@@ -56,6 +58,9 @@ class KeyTable {
     }
   }
 
+  // Where the slots of before went if any were joined since this was last asked; else nothing.
+  std::vector<std::int32_t> moved() { return std::exchange(moved_, {}); }
+
   int level() const { return level_; }
   const std::vector<std::int64_t>& keys() const { return keys_; }  // by slot, from FIRST on
 
@@ -71,11 +76,7 @@ class KeyTable {
     void operator()(std::int32_t* p) const { std::free(p); }
   };
 
-  // Histogram equation (1) of a finite number; adding 0.0 turns −0.0 into 0.0.
-  std::int64_t key_of(double x) const {
-    const auto bits = std::bit_cast<std::int64_t>(x + 0.0);
-    return (bits ^ ((bits >> 63) & PLUS_INFINITY)) >> level_;
-  }
+  std::int64_t key_of(double x) const { return histogram::key_of(x) >> level_; }
   // Fibonacci hashing: every bit of the key reaches the high bits of the product.
   std::size_t place(std::int64_t key) const {
     return (static_cast<std::uint64_t>(key) * 0x9E3779B97F4A7C15u) >> shift_;
@@ -168,6 +169,8 @@ class KeyTable {
       now[s + FIRST] = static_cast<std::int32_t>(std::lower_bound(keys_.begin(), keys_.end(), old[s] >> by) -
                                                  keys_.begin() + FIRST);
     for (std::int64_t i = 0; i < n; ++i) slot[i] = now[slot[i]];
+    for (std::int32_t& s : moved_) s = now[s];
+    if (moved_.empty()) moved_ = std::move(now);
     set_base(keys_[keys_.size() / 2]);
     lay_out(std::max(FEWEST_BITS, static_cast<int>(std::bit_width(2 * keys_.size()))));
   }
@@ -177,6 +180,7 @@ class KeyTable {
   std::int64_t base_ = PLUS_INFINITY - WINDOW;
   std::size_t hashed_ = 0;
   std::vector<std::int64_t> keys_;
+  std::vector<std::int32_t> moved_;
   std::vector<Entry> table_;
   std::unique_ptr<std::int32_t[], Free> window_;  // slots; 0 where there is no key
 };

@@ -104,7 +104,7 @@ def _count_parts(parts: Iterable[sources.Part], columns: Any, tune: bool, n_jobs
     sampler: Sampler | None = None
     for part in parts:
         schema, like = (infer(part.table, columns), ()) if total is None else total.schema_for(part.table)
-        model = Model.count(part.table, part.label, part.weight, part.classes, schema, n_jobs, like)
+        model = Model.count(part.table, part.label, part.weight, part.classes, schema, n_jobs, like, to_add=True)
         total = model if total is None else total + model
         if tune:
             sampler = sampler or Sampler(rows_to_look_at(schema, len(part.classes)))

@@ -74,6 +74,22 @@ def test_merging_agrees_with_its_twin(drawn: Any, cut: int, sign: int) -> None:
         same(merged, kernels.count_histogram(pieces, label, weight, n_classes, cap))
 
 
+@given(tables(), st.integers(0, 40))
+def test_rows_to_be_added_may_begin_at_the_levels_of_the_others(drawn: Any, cut: int) -> None:
+    pieces, label, weight, n_classes, cap = drawn
+    first = kernels.count_histogram(
+        [x[:cut] for x in pieces], label[:cut], None if weight is None else weight[:cut], n_classes, cap
+    )
+    more = [x[cut:] for x in pieces], label[cut:], None if weight is None else weight[cut:], n_classes, cap, 1
+    there = kernels.count_histogram(*more, first.levels)
+    same(there, twin.count_histogram(*more, first.levels))
+    assert (there.levels >= first.levels).all()
+    same(
+        kernels.merge_histograms(first, there, 1, cap),
+        kernels.merge_histograms(first, kernels.count_histogram(*more), 1, cap),
+    )
+
+
 @pytest.mark.parametrize("kind", TYPES)
 def test_every_type_is_read_as_the_nearest_float64(kind: str) -> None:
     rng = np.random.default_rng(3)
@@ -201,6 +217,10 @@ def test_refusals() -> None:
         kernels.count_histogram([x[:1]], label, None, 2, 10)
     with pytest.raises(ValueError, match="cap must lie in"):
         kernels.count_histogram([x], label, None, 2, 1)
+    with pytest.raises(ValueError, match="one level per column"):
+        kernels.count_histogram([x], label, None, 2, 10, 1, np.zeros(x.shape[1] + 1, np.int64))
+    with pytest.raises(ValueError, match="level lies outside"):
+        kernels.count_histogram([x], label, None, 2, 10, 1, np.full(x.shape[1], 64))
     with pytest.raises(ValueError, match="numbers are needed"):
         kernels.count_histogram([x.astype(str)], label, None, 2, 10)
     cells = kernels.count_histogram([x], label, None, 2, 10)

@@ -47,11 +47,15 @@ def count(
     n_classes: int,
     n_jobs: int,
     like: Sequence[Statistic] = (),
+    to_add: bool = False,
 ) -> tuple[Statistic, ...]:
-    """One statistic per block of the schema; words get the numbers that they have in the statistics `like` these."""
+    """One statistic per block of the schema; words get the numbers that they have in the statistics `like` these.
+
+    `to_add`: the result will be added to those statistics and is for nothing else; see `Histogram.count`.
+    """
     found: list[Statistic] = []
     for i, (block, view) in enumerate(zip(schema.blocks, views(table, schema), strict=True)):
-        count_view = _counter(block.family, view, like[i] if like else None, len(schema.names))
+        count_view = _counter(block.family, view, like[i] if like else None, len(schema.names), to_add)
         try:
             statistic = count_view(view, label, weight, n_classes, n_jobs)
         except TooLargeError as error:
@@ -66,13 +70,16 @@ def count(
     return tuple(found)
 
 
-def _counter(family: Family, view: View, like: Statistic | None, n_columns: int) -> Callable[..., Statistic]:
+def _counter(
+    family: Family, view: View, like: Statistic | None, n_columns: int, to_add: bool = False
+) -> Callable[..., Statistic]:
     """What counts a block: its family's statistic, told what the family transforms or how it reads."""
     if isinstance(family, Text):
         shared = like.vocabulary if isinstance(like, WordCounts) else None
         return partial(WordCounts.count, reading=family.reading, vocabulary=shared)
     if family.statistic in (Histogram, Measured):
-        return partial(family.statistic.count, cap=cap_for(n_columns))  # by all columns, whatever a batch shows of them
+        cap = cap_for(n_columns)  # by all columns, whatever a batch shows of them
+        return partial(family.statistic.count, cap=cap, like=like if to_add else None)
     if isinstance(view, Numbers):
         return lambda x, *arguments: family.statistic.count(family.transform(x), *arguments)
     return family.statistic.count

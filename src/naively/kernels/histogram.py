@@ -52,8 +52,12 @@ def count_histogram(
     n_classes: int,
     cap: int,
     n_jobs: int = 1,
+    at_least: NDArray[np.int64] | None = None,
 ) -> HistogramCells:
     """Count the columns of several (row, column) arrays side by side, of any type and strides, in one pass.
+
+    `at_least` are levels that no column may lie below: those of a histogram that the result will be added to, so that
+    it need not find them out again.
 
     >>> x = np.array([[1.5], [np.nan], [-0.0], [0.0], [np.inf]])
     >>> cells = count_histogram([x], np.array([0, 0, 1, 1, 0], np.int32), None, 2, 4096)
@@ -61,7 +65,7 @@ def count_histogram(
     ([0.0, 1.5, inf], [1, 0, 0], [2, 1, 1])
     """
     found = [_numbers(x) for x in pieces]
-    return HistogramCells(*_core.count_histogram(found, label, weight, n_classes, cap, n_jobs))
+    return HistogramCells(*_core.count_histogram(found, label, weight, n_classes, cap, at_least, n_jobs))
 
 
 def merge_histograms(a: HistogramCells, b: HistogramCells, sign: int, cap: int) -> HistogramCells:

@@ -74,6 +74,11 @@ class Numbers:
                 strip = by_column[:, start : start + width].toarray()
                 yield slice(place.start + start, place.start + start + strip.shape[1]), strip
 
+    def columns(self, order: NDArray[np.intp]) -> Numbers:
+        """Some of the columns, each a piece of its own."""
+        owner = [(piece, j) for piece in self.pieces for j in range(piece.shape[1])]
+        return Numbers(tuple(piece[:, j : j + 1] for piece, j in (owner[k] for k in order)), self.strict)
+
     def rows(self, start: int, stop: int) -> Numbers:
         """Some of the rows."""
         return Numbers(tuple(piece[start:stop] for piece in self.pieces), self.strict)

@@ -67,12 +67,15 @@ class Histogram(Statistic):
         n_classes: int,
         n_jobs: int = 1,
         cap: int = CAP,
+        like: Statistic | None = None,
     ) -> Self:
-        """Count rows of numbers; equations (1) to (3)."""
+        """Count rows of numbers; equations (1) to (3), from the levels of a histogram on that they will be added to."""
         codes = np.ascontiguousarray(label, dtype=np.int32)
         numbers = Numbers.of(x)
         if not any(is_sparse(piece) for piece in numbers.pieces):
-            return cls(kernels.count_histogram(numbers.pieces, codes, weight, n_classes, cap, n_jobs), n_classes, cap)
+            levels = like.cells.levels if isinstance(like, Histogram) and like.n_columns == numbers.n_columns else None
+            cells = kernels.count_histogram(numbers.pieces, codes, weight, n_classes, cap, n_jobs, levels)
+            return cls(cells, n_classes, cap)
         strips = [strip for _, strip in numbers.dense()]
         parts = [kernels.count_histogram([s], codes, weight, n_classes, cap, n_jobs) for s in strips]
         return cls(_side_by_side(parts), n_classes, cap)

@@ -4,10 +4,14 @@
 
 Both are additive, so the pair is. The histogram counts every number; the moments those up to 1e150, beyond which a
 square would overflow, and not the infinities. A column has lost none if both have counted the same number of rows.
+
+A histogram at level 0 holds the values themselves, so n, Σ(x−c), Σ(x−c)² are sums over its cells as well. They are
+taken where rows are many and have no weights (a cell's weight is rounded once; its number of rows is exact).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,12 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.statistics.base import Statistic
-from naively.statistics.blocks import Numbers
+from naively.statistics.blocks import Numbers, is_sparse
 from naively.statistics.class_weights import ClassWeights
 from naively.statistics.histogram import CAP, Histogram
 from naively.statistics.moments import LARGEST, Moments, TooLargeError
 
 __all__ = ["Measured"]
+
+MANY, OFTEN = 2**14, 8  # rows, and rows to a cell, from which on the cells are added up sooner than the rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,15 +50,19 @@ class Measured(Statistic):
         n_classes: int,
         n_jobs: int = 1,
         cap: int = CAP,
+        like: Statistic | None = None,
     ) -> Self:
-        """Count rows of numbers, both ways."""
+        """Count rows of numbers, both ways; `like` is what they will be added to, if that is all they are for."""
         numbers = Numbers.of(x)
-        histogram = Histogram.count(numbers, label, weight, n_classes, n_jobs, cap)
+        before = like.histogram if isinstance(like, Measured) else None
+        histogram = Histogram.count(numbers, label, weight, n_classes, n_jobs, cap, before)
+        told = _told(histogram, numbers, weight)
+        rest = numbers.columns(np.flatnonzero(~told)) if told.any() else numbers
         try:
-            moments = Moments.count(numbers, label, weight, n_classes, n_jobs)
+            moments = Moments.count(rest, label, weight, n_classes, n_jobs)
         except TooLargeError:
-            moments = Moments.count(_squarable(numbers), label, weight, n_classes, n_jobs)
-        return cls(histogram, moments)
+            moments = Moments.count(_squarable(rest), label, weight, n_classes, n_jobs)
+        return cls(histogram, _with_told(moments, histogram, told) if told.any() else moments)
 
     @classmethod
     def of_no_columns(cls, seen: ClassWeights) -> Self:
@@ -77,6 +87,38 @@ class Measured(Statistic):
     def with_columns(self, order: NDArray[np.intp]) -> Self:
         """The same counts with the columns in another order."""
         return type(self)(self.histogram.with_columns(order), self.moments.with_columns(order))
+
+
+def _told(histogram: Histogram, numbers: Numbers, weight: NDArray[np.float64] | None) -> NDArray[np.bool_]:
+    """The columns of a frame whose moments the histogram tells: exact values, each of them in many rows."""
+    cells = histogram.cells
+    if weight is not None or not len(cells.keys) or any(is_sparse(x) or x.shape[1] > 1 for x in numbers.pieces):
+        return np.zeros(histogram.n_columns, dtype=np.bool_)
+    n_cells = np.diff(cells.offsets)
+    rows = np.diff(np.concatenate([[0], np.cumsum(cells.rows)])[cells.offsets])
+    return np.asarray((cells.levels == 0) & (rows >= MANY) & (rows >= OFTEN * n_cells))
+
+
+def _with_told(moments: Moments, histogram: Histogram, told: NDArray[np.bool_]) -> Moments:
+    """The moments of all columns; those that the histogram tells are of a value for each cell, as often as it came."""
+    cells, values = histogram.cells, histogram.values
+    rows = np.zeros((histogram.n_classes, len(told)), np.int64)
+    state = np.zeros((9, histogram.n_classes, len(told)))
+    rows[:, ~told], state[:, :, ~told] = moments.rows, moments.state
+    for j in np.flatnonzero(told):
+        place = slice(cells.offsets[j], cells.offsets[j + 1])
+        kept = np.flatnonzero(np.abs(values[place]) <= LARGEST) + place.start
+        kept = kept[_spread(len(kept))]
+        of_cells = Moments.count(values[kept], cells.classes[kept], cells.weight[kept], histogram.n_classes)
+        rows[:, j] = np.bincount(cells.classes[kept], cells.rows[kept], minlength=histogram.n_classes)
+        state[:, :, j] = of_cells.state[:, :, 0]
+    return Moments(rows, state)
+
+
+def _spread(n: int) -> NDArray[np.intp]:
+    """All places once, the first few of them far apart: a shift is chosen by the first values that are met."""
+    step = next((k for k in range(round(0.618 * n), n) if math.gcd(k, n) == 1), 1)
+    return np.arange(n) * step % max(n, 1)
 
 
 def _squarable(numbers: Numbers) -> Numbers:

@@ -14,6 +14,7 @@ Chan, Golub & LeVeque, Algorithms for computing the sample variance, Am. Stat. 3
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -27,6 +28,7 @@ from naively.statistics.class_weights import ClassWeights
 
 __all__ = ["LARGEST", "Moments", "TooLargeError"]
 
+TOGETHER = 8  # columns that are laid side by side at a time, which bounds the memory
 LARGEST = 1e150  # the square of anything larger is close to overflow
 
 
@@ -64,7 +66,7 @@ class Moments(Statistic):
         """Count rows of numbers; equation (1)."""
         codes = np.ascontiguousarray(label, dtype=np.int32)
         parts = []
-        for place, piece in Numbers.of(x).dense():
+        for place, piece in _side_by_side(Numbers.of(x)):
             array = piece if piece.dtype in (np.float64, np.float32) else piece.astype(np.float64)
             rows, state, largest = kernels.count_moments(array, codes, weight, n_classes, n_jobs)
             if not (largest <= LARGEST).all():
@@ -73,6 +75,8 @@ class Moments(Statistic):
             parts.append((rows, state))
         if len(parts) == 1:
             return cls(*parts[0])
+        if not parts:
+            return cls(np.zeros((n_classes, 0), np.int64), np.zeros((9, n_classes, 0)))
         return cls(np.concatenate([r for r, _ in parts], axis=1), np.concatenate([s for _, s in parts], axis=2))
 
     @classmethod
@@ -134,3 +138,24 @@ class Moments(Statistic):
     def with_columns(self, order: NDArray[np.intp]) -> Self:
         """The same counts with the columns in another order."""
         return type(self)(taken(self.rows, order), taken(self.state, order))
+
+
+def _side_by_side(numbers: Numbers) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """The pieces, dense; single columns some at a time, because the core counts four columns as fast as one."""
+    waiting: list[NDArray[Any]] = []
+    start = 0
+    for place, piece in numbers.dense():
+        if waiting and (piece.shape[1] > 1 or len(waiting) == TOGETHER):
+            yield slice(start, place.start), _joined(waiting)
+            waiting = []
+        if piece.shape[1] > 1:
+            yield place, piece
+            continue
+        start = start if waiting else place.start
+        waiting.append(piece[:, 0])
+    if waiting:
+        yield slice(start, start + len(waiting)), _joined(waiting)
+
+
+def _joined(columns: list[NDArray[Any]]) -> NDArray[Any]:
+    return columns[0][:, None] if len(columns) == 1 else np.stack(columns).T

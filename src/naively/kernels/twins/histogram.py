@@ -85,9 +85,10 @@ def count_histogram(
     n_classes: int,
     cap: int,
     n_jobs: int = 1,
+    at_least: NDArray[np.int64] | None = None,
 ) -> HistogramCells:
-    """Count every exact value, then rise to the level that fits."""
-    columns = []
+    """Count every exact value, then rise to the level that fits, from those asked for on."""
+    columns: list[tuple[int, Counts]] = []
     for x in pieces:
         for j in range(x.shape[1]):
             counts: Counts = defaultdict(lambda: (0.0, 0))
@@ -96,7 +97,8 @@ def count_histogram(
                     at = order(float(value)), int(label[i])
                     w = 1.0 if weight is None else float(weight[i])
                     counts[at] = counts[at][0] + w, counts[at][1] + 1
-            columns.append(fitted(counts, 0, cap))
+            lowest = 0 if at_least is None else int(at_least[len(columns)])
+            columns.append(fitted(raised(counts, lowest), lowest, cap))
     return packed(columns)
 
 
