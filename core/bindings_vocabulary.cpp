@@ -146,8 +146,15 @@ nb::tuple arrays_of(const Vocabulary& self) {
   {
     nb::gil_scoped_release no_gil;
     std::shared_lock lock(self.lock);
-    bytes = new std::vector<std::uint8_t>(self.words.arena());
-    offsets = new std::vector<std::int64_t>(self.words.ends().begin(), self.words.ends().end());
+    bytes = new std::vector<std::uint8_t>();
+    offsets = new std::vector<std::int64_t>{0};
+    bytes->reserve(self.words.bytes());
+    offsets->reserve(self.words.size() + 1);
+    for (std::size_t id = 0; id < self.words.size(); ++id) {
+      const std::string_view word = self.words.word(id);
+      bytes->insert(bytes->end(), word.begin(), word.end());
+      offsets->push_back(static_cast<std::int64_t>(bytes->size()));
+    }
   }
   nb::capsule own_bytes(bytes, [](void* p) noexcept { delete static_cast<std::vector<std::uint8_t>*>(p); });
   nb::capsule own_offsets(offsets, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
@@ -191,7 +198,7 @@ void fill(Vocabulary& self, const Bytes& bytes, const Offsets& offsets) {
       self.words.prefetch(keys[k]);
     }
     for (std::size_t k = 0; k < few; ++k)
-      if (self.words.intern(keys[k], start[k]).id() != static_cast<std::int32_t>(first + k))
+      if (self.words.intern(keys[k], start[k]).id != first + k)
         throw std::invalid_argument("word " + std::to_string(first + k) + " is there twice");
   }
 }
@@ -210,7 +217,7 @@ Ids unite(Vocabulary& self, const Vocabulary& other) {
       ids.resize(self.words.size());
       std::iota(ids.begin(), ids.end(), 0);
     } else {
-      self.words.intern_all(other.words, 0, other.words.size(), ids);
+      ids = self.words.intern_all(other.words);
     }
   }
   return ids_of(std::move(ids));

@@ -44,6 +44,7 @@ void sort_by_id(std::vector<Cell>& cells, std::vector<Cell>& spare) {
 struct CountTotal {
   std::uint64_t occurrences = 0, rows = 0;
   void add(const Count& cell) { occurrences += cell.occurrences, rows += cell.rows; }
+  void add(const DenseCount& cell) { occurrences += cell.occurrences, rows += cell.rows; }
   double first() const { return static_cast<double>(occurrences); }
   double second() const { return static_cast<double>(rows); }
 };
@@ -54,18 +55,22 @@ struct WeightedTotal {
   void add(const WeightedCount& cell) {
     occurrences.add(cell.occurrences), documents.add(cell.documents), rows += cell.rows;
   }
+  void add(const DenseCount&) {}
   double first() const { return occurrences.total(); }
   double second() const { return documents.total(); }
 };
 
-inline CountTotal total_of(const Count&) { return {}; }
-inline WeightedTotal total_of(const WeightedCount&) { return {}; }
+inline CountTotal total_of(const Count*) { return {}; }
+inline WeightedTotal total_of(const WeightedCount*) { return {}; }
 
 // Empties the tally class by class. With one sum it is `occurrences`.
 template <class Cell>
 CellTable make_table(Tally<Cell>& tally, std::size_t n_sums) {
   std::size_t most = 0;
-  for (std::size_t c = 0; c < tally.classes(); ++c) most += tally.list(c).size();
+  for (std::size_t c = 0; c < tally.classes(); ++c) {
+    most += tally.list(c).size();
+    for (std::size_t id = 0; id < tally.n_dense(); ++id) most += tally.dense(c)[id].rows > 0;
+  }
   CellTable table;
   table.indptr = std::make_unique<std::int64_t[]>(tally.classes() + 1);
   table.index = std::make_unique_for_overwrite<std::int32_t[]>(most);
@@ -77,9 +82,15 @@ CellTable make_table(Tally<Cell>& tally, std::size_t n_sums) {
   for (std::size_t c = 0; c < tally.classes(); ++c) {
     std::vector<Cell> cells = std::move(tally.list(c));
     sort_by_id(cells, spare);
-    for (std::size_t i = 0; i < cells.size(); ++n) {
-      auto total = total_of(cells[i]);
-      const std::uint32_t id = cells[i].id;
+    const DenseCount* dense = tally.dense(c);
+    std::size_t i = 0, d = 0;
+    for (;; ++n) {
+      while (d < tally.n_dense() && !dense[d].rows) ++d;
+      if (d == tally.n_dense() && i == cells.size()) break;
+      const auto id = static_cast<std::uint32_t>(
+          i == cells.size() || (d < tally.n_dense() && d <= cells[i].id) ? d : cells[i].id);
+      auto total = total_of(cells.data());
+      if (d < tally.n_dense() && d == id) total.add(dense[d++]);
       for (; i < cells.size() && cells[i].id == id; ++i) total.add(cells[i]);
       table.index[n] = static_cast<std::int32_t>(id);
       second[n] = total.second();

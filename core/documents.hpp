@@ -56,6 +56,13 @@ class Documents {
     return missing(i) ? 0 : text(i).size();
   }
 
+  // The weights of all documents together.
+  std::size_t total() const {
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < n_; ++i) sum += weight(i);
+    return sum;
+  }
+
   void read(std::size_t i, Tokeniser& tokeniser, TokenSink& sink) const {
     if (are_tokens())
       tokeniser.read(views_.data() + first_[i], first_[i + 1] - first_[i], sink);

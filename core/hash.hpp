@@ -40,6 +40,13 @@ inline std::uint64_t load8(const std::uint8_t* p) {
   return value;
 }
 
+inline void store8(std::uint8_t* p, std::uint64_t value) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  value = __builtin_bswap64(value);
+#endif
+  std::memcpy(p, &value, 8);
+}
+
 // Short: low and high are the bytes, zero behind the end. Long: low is the hash, high is for the table's use.
 struct Key {
   std::uint64_t low, high, hash;

@@ -187,6 +187,7 @@ void Resolver::take(const std::uint8_t* text, const std::uint32_t* bounds, std::
   std::uint32_t ids[kPartial];
   std::size_t found = 0;
   Key keys[kTogether];
+  const Entry* guessed[kTogether];
   for (std::size_t i = 0; i < n; i += kTogether) {
     const std::size_t few = std::min(kTogether, n - i);
     for (std::size_t k = 0; k < few; ++k) {
@@ -194,8 +195,13 @@ void Resolver::take(const std::uint8_t* text, const std::uint32_t* bounds, std::
       keys[k] = words_ ? words_->key(text + start, size) : make_key(text + start, size, kFeatureSeeds);
       if (words_) words_->prefetch(keys[k]);
     }
+    if (words_) {
+      for (std::size_t k = 0; k < few; ++k) guessed[k] = words_->guess(keys[k]);
+      for (std::size_t k = 0; k < few; ++k) words_->prefetch_long(guessed[k], keys[k]);
+    }
     for (std::size_t k = 0; k < few; ++k) {
-      const std::uint32_t id = words_ ? static_cast<std::uint32_t>(words_->find(keys[k], text + bounds[2 * (i + k)]))
+      const std::uint8_t* start = text + bounds[2 * (i + k)];
+      const std::uint32_t id = words_ ? static_cast<std::uint32_t>(words_->find(keys[k], start, guessed[k]))
                                       : feature_hash(keys[k], bits_);
       ids[found] = id;
       found += id < limit_ && id <= INT32_MAX;  // −1, unknown, is the largest number

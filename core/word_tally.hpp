@@ -1,24 +1,33 @@
 // Sparse counts per class, gathered document by document in memory that follows what is not zero.
 //
 // A class has a list of cells. New ones are appended; when the list has doubled, cells of the same token are added up,
-// in order, by way of a scratch array over all tokens. So a sum of weights is always taken in the order of the documents,
-// whatever the threads do, and is the same bit for bit.
+// in order, by way of a scratch array over all tokens. Counts of the tokens with the smallest numbers, which were met first
+// and come most, are kept out of the lists, in a small dense table. Sums of weights are taken strand by strand (see
+// text_count.cpp), each in the order of the documents, so that they are the same bit for bit whatever the threads do.
 #pragma once
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
+
+#include "pages.hpp"
 
 namespace naively::text {
 
 // Of documents without weights: 8 bytes. A count that outgrows 16 bits goes on in another cell.
 struct Count {
+  static constexpr std::size_t kDense = std::size_t{1} << 19;  // cells of the dense table at most: 4 MB
+  static constexpr bool kExact = true;  // sums are the same in any order
+
   std::uint32_t id;
   std::uint16_t occurrences, rows;
 
-  static void append(std::vector<Count>& cells, std::uint32_t id, std::uint32_t n, double) {
-    for (; n > UINT16_MAX; n -= UINT16_MAX) cells.push_back({id, UINT16_MAX, 0});
-    cells.push_back({id, static_cast<std::uint16_t>(n), 1});
+  static void append(std::vector<Count>& cells, std::uint32_t id, std::uint32_t n, std::uint32_t documents, double) {
+    constexpr std::uint32_t kMost = UINT16_MAX;
+    for (; n > kMost || documents > kMost; n -= std::min(n, kMost), documents -= std::min(documents, kMost))
+      cells.push_back({id, static_cast<std::uint16_t>(std::min(n, kMost)), static_cast<std::uint16_t>(std::min(documents, kMost))});
+    cells.push_back({id, static_cast<std::uint16_t>(n), static_cast<std::uint16_t>(documents)});
   }
   bool absorb(const Count& other) {
     if (occurrences + other.occurrences > UINT16_MAX || rows + other.rows > UINT16_MAX) return false;
@@ -44,10 +53,13 @@ struct Sum {
 };
 
 struct WeightedCount {
+  static constexpr std::size_t kDense = 0;
+  static constexpr bool kExact = false;
+
   std::uint32_t id, rows;
   Sum occurrences, documents;
 
-  static void append(std::vector<WeightedCount>& cells, std::uint32_t id, std::uint32_t n, double weight) {
+  static void append(std::vector<WeightedCount>& cells, std::uint32_t id, std::uint32_t n, std::uint32_t, double weight) {
     WeightedCount cell{id, 1, {weight * n, 0}, {weight, 0}};
     cells.push_back(cell);
   }
@@ -86,30 +98,87 @@ class Places {
   std::uint32_t epoch_ = 0;
 };
 
+// Counts of one token in one class, of the dense table.
+struct DenseCount {
+  std::uint32_t occurrences, rows;
+};
+
 template <class Cell>
 class Tally {
  public:
-  explicit Tally(std::size_t n_classes) : lists_(n_classes), settled_(n_classes) {}
+  // The dense table has no more cells than so many, about those that there may be.
+  Tally(std::size_t n_classes, std::size_t most)
+      : lists_(n_classes), settled_(n_classes), n_dense_(n_classes ? std::min(Cell::kDense, most) / n_classes : 0),
+        dense_(n_classes * n_dense_) {}
 
   std::size_t classes() const { return lists_.size(); }
   std::vector<Cell>& list(std::size_t c) { return lists_[c]; }
+  std::size_t n_dense() const { return n_dense_; }  // tokens below this number
+  const DenseCount* dense(std::size_t c) const { return dense_.data() + c * n_dense_; }
 
-  void add(std::size_t c, std::uint32_t id, std::uint32_t n, double weight) {
-    Cell::append(lists_[c], id, n, weight);
-  }
+  void add(std::size_t c, std::uint32_t id, std::uint32_t n, double weight) { add(c, id, {n, 1}, weight); }
+
   // To be called after each document of a class.
   void settle(std::size_t c, Places& places) {
-    auto& list = lists_[c];
-    const std::size_t settled = settled_[c];
-    if (list.size() < kFew + settled + (settled < kMany ? settled : settled / 2)) return;
-    list.resize(places.combine(list.data(), list.size()));
-    settled_[c] = list.size();
+    const auto [from, settled, joined] = settled_[c];
+    if (lists_[c].size() - from >= kFew + settled + (settled < kMany ? settled : settled / 2)) combine(c, places);
+  }
+
+  // What was counted since the last call is a strand: its sums are added to those of other strands as wholes, in order.
+  // `first`: no strands come before those that this tally has, so they can be added up at once.
+  void end_strand(Places& places, bool first) {
+    for (std::size_t c = 0; c < classes(); ++c) {
+      Settled& settled = settled_[c];
+      if (lists_[c].size() > settled.from) combine(c, places);
+      if (first && lists_[c].size() > kFew + 2 * settled.joined) {
+        settled.from = 0;
+        combine(c, places);
+        settled.joined = settled.size;
+      }
+      settled.from = lists_[c].size(), settled.size = 0;
+    }
+  }
+
+  // Appends what was counted of later documents, with these numbers for its tokens (null: its own); empties the other.
+  void append(Tally& later, const std::int32_t* ids) {
+    const auto number = [ids](std::uint32_t id) { return ids ? static_cast<std::uint32_t>(ids[id]) : id; };
+    for (std::size_t c = 0; c < classes(); ++c) {
+      const DenseCount* dense = later.dense(c);
+      for (std::uint32_t id = 0; id < later.n_dense_; ++id)
+        if (dense[id].rows) add(c, number(id), dense[id], 0);
+      std::vector<Cell> cells = std::move(later.lists_[c]);
+      for (Cell& cell : cells) cell.id = number(cell.id);
+      lists_[c].insert(lists_[c].end(), cells.begin(), cells.end());
+    }
   }
 
  private:
+  struct Settled {
+    std::size_t from = 0, size = 0, joined = 0;  // where the strand starts; its cells at the last combine(); those before it
+  };
   static constexpr std::size_t kFew = 1024, kMany = std::size_t{1} << 20;
+
+  void add(std::size_t c, std::uint32_t id, DenseCount more, double weight) {
+    if (Cell::kDense && id < n_dense_) {
+      DenseCount& cell = dense_[c * n_dense_ + id];
+      if (more.occurrences <= UINT32_MAX - cell.occurrences && more.rows <= UINT32_MAX - cell.rows) {
+        cell.occurrences += more.occurrences, cell.rows += more.rows;
+        return;
+      }
+    }
+    Cell::append(lists_[c], id, more.occurrences, more.rows, weight);
+  }
+
+  void combine(std::size_t c, Places& places) {
+    Settled& settled = settled_[c];
+    settled.size = places.combine(lists_[c].data() + settled.from, lists_[c].size() - settled.from);
+    lists_[c].resize(settled.from + settled.size);
+  }
+
   std::vector<std::vector<Cell>> lists_;
-  std::vector<std::size_t> settled_;
+  std::vector<Settled> settled_;
+  std::size_t n_dense_;
+  ZeroedPages<DenseCount> dense_;
 };
 
 }  // namespace naively::text

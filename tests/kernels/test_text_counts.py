@@ -169,10 +169,33 @@ def test_batches_change_nothing() -> None:
     assert int(lengths.rows.sum()) == len(texts)
 
 
-def test_counts_past_16_bits() -> None:
-    """A word 200,000 times in a document, and in 100,000 documents: cells of 16 bits must go on in others."""
+def test_sums_of_weights_do_not_depend_on_threads() -> None:
+    """Some 7 MB are several strands of documents, whose sums are rounded in one order whoever takes them."""
+    texts = corpus(12_000, 300)
+    draw = np.random.default_rng(2)
+    label, weight = draw.integers(0, 3, len(texts)).astype(np.int32), draw.random(len(texts))
+    vocabulary = Vocabulary()
+    one, _ = compiled.count_text(texts, label, weight, 3, vocabulary, Options(), 1)
+    for n_jobs in (2, 3, 5):
+        again = Vocabulary()
+        cells, _ = compiled.count_text(texts, label, weight, 3, again, Options(), n_jobs)
+        assert same(cells, one)
+        assert again.words() == vocabulary.words()
+    expected = np.zeros((3, len(vocabulary)))
+    for text, c, w in zip(texts, label, weight, strict=True):
+        np.add.at(expected[c], vocabulary.find(text.split()), w)
+    classes = np.repeat(np.arange(3), np.diff(one.indptr))
+    np.testing.assert_allclose(one.sums[0], expected[classes, one.index], rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [1, 500_000])
+def test_counts_past_16_bits(n_classes: int) -> None:
+    """A word 200,000 times in a document, and in 100,000 documents: cells of 16 bits must go on in others.
+
+    With many classes there is no dense table, and all counts are such cells.
+    """
     texts = ["a " * 200_000 + "b", *["a b"] * 100_000]
-    cells, _ = compiled.count_text(texts, np.zeros(len(texts), np.int32), None, 1, Vocabulary(), Options(), 2)
+    cells, _ = compiled.count_text(texts, np.zeros(len(texts), np.int32), None, n_classes, Vocabulary(), Options(), 2)
     assert cells.sums.tolist() == [[300_000.0, 100_001.0], [100_001.0, 100_001.0]]
     assert cells.rows.tolist() == [100_001, 100_001]
 
