@@ -56,10 +56,24 @@ def subtracted(a: Model, b: Model) -> Model:
         ) from None
     _warn_lost_digits(a.schema, statistics)
     gone = (seen.rows == 0) & (a.seen.rows > 0)
+    if gone.any():
+        _refuse_values_without_rows(a, statistics, gone)
     rest = replace(a, seen=seen, statistics=tuple(statistics))
     if not gone.any() or (seen.rows == 0).all():
         return rest
     return laid_out(rest, a.schema, tuple(c for c, empty in zip(a.classes, gone.tolist(), strict=True) if not empty))
+
+
+def _refuse_values_without_rows(a: Model, left: Sequence[Statistic], gone: NDArray[np.bool_]) -> None:
+    """Refuse to take the last rows of a class away if some of what they counted would stay."""
+    for block, statistic in zip(a.schema.blocks, left, strict=True):
+        stay = np.flatnonzero(statistic.occupied() & gone)
+        if len(stay):
+            among = "column " + repr(block.names[0]) if len(block.names) == 1 else f"columns {block.names[0]!r}, …"
+            raise InputError(
+                f"cannot subtract what was never counted: class {a.classes[stay[0]]!r} would be left without rows, but "
+                f"with values in {among}: those rows had other values."
+            )
 
 
 def beside(a: Model, b: Model) -> tuple[Model, Model]:

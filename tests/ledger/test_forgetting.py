@@ -1,14 +1,21 @@
 """What is forgotten is as if it had never been counted; what was never counted is refused."""
 
+import os
+import random
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import naively
 from ledger.models import EVERYTHING, fitted, rows, same
 from naively import InputError, Ledger
+
+SOAK = bool(os.environ.get("NAIVELY_SOAK"))
 
 
 def test_forget_is_exact_and_names_the_entry(path: Path) -> None:
@@ -94,3 +101,82 @@ def test_remembered_arrays_in_any_container(tmp_path: Path, wrap: Any) -> None:
     assert same(ledger.model(), naively.fit(x[7:], y[7:], columns=naively.Multinomial()))
     with pytest.raises(InputError, match=r"never counted|would be left"):
         ledger.forget(given(x[:7]), y[:7])
+
+
+def some(taught: list[tuple[int, int]]) -> tuple[dict[str, list[Any]], list[str]]:
+    """Rows by the seed of their batch and their place in it."""
+    batches = {seed: rows(seed, 4) for seed, _ in taught}
+    data = {name: [batches[seed][0][name][r] for seed, r in taught] for name in batches[taught[0][0]][0]}
+    return data, [batches[seed][1][r] for seed, r in taught]
+
+
+@settings(max_examples=200 if SOAK else 25)
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.randoms(use_true_random=False))
+def test_rows_of_any_entries_are_forgotten_together(sizes: list[int], chance: random.Random) -> None:
+    """Batches of any size, some of their rows forgotten in any order: what is left is the rest, in every source too."""
+    with tempfile.TemporaryDirectory(prefix="naively-tests-") as folder:
+        path = Path(folder) / "m"
+        fitted().save(path, source="first")
+        taught = [(seed, r) for seed, n in enumerate(sizes, 1) for r in range(n)]
+        with naively.open(path) as ledger:
+            for seed, n in enumerate(sizes, 1):
+                ledger.update(*some([(seed, r) for r in range(n)]), source=str(seed))
+            left = list(taught)
+            for _ in range(2):
+                gone = chance.sample(left, chance.randint(0, len(left)))
+                left = [place for place in left if place not in gone]
+                if gone:
+                    found = ledger.forget(*some(gone))
+                    assert sum(entry.rows for entry in found) == len(gone)
+                    assert len({entry.corrects for entry in found}) == len(found)
+                wanted = fitted().update(*some(left)) if left else fitted()
+                assert same(ledger.model(), wanted)
+                for source in {entry.source for entry in ledger.log()}:
+                    ledger.model(sources=source)  # no entry has lost more than it had
+
+
+def test_an_entry_of_exactly_these_rows_comes_first(path: Path) -> None:
+    one = rows(1, 1)
+    more = {name: one[0][name] * 2 for name in one[0]}
+    with naively.open(path) as ledger:
+        exact = ledger.update(*one)
+        later = ledger.update(more, one[1] * 2)
+        assert [entry.corrects for entry in ledger.forget(*one)] == [exact.id]
+        assert [entry.corrects for entry in ledger.forget(*one)] == [later.id]
+        assert [entry.corrects for entry in ledger.forget(*one)] == [later.id]
+        assert same(ledger.model(), fitted())
+
+
+def test_rows_in_another_order_are_the_same_rows(path: Path) -> None:
+    """The words of an entry are numbered as they come, so its bytes differ: it is found by its counts."""
+    data, label = rows(1, 5)
+    with naively.open(path) as ledger:
+        entry = ledger.update(data, label)
+        (found,) = ledger.forget({name: values[::-1] for name, values in data.items()}, label[::-1])
+        assert found.corrects == entry.id
+
+
+@pytest.mark.parametrize(
+    "family", [naively.Categorical(), naively.Numeric(), naively.Gaussian(), naively.Poisson(), naively.Bernoulli()]
+)
+def test_the_last_row_of_a_class_takes_its_values_with_it(family: Any, tmp_path: Path) -> None:
+    """A row of gaps was never counted, though no count would fall below zero."""
+    naively.fit({"x": [1, 0, 1]}, ["a", "b", "c"], columns=family, tune=False).save(tmp_path / "m")
+    with naively.open(tmp_path / "m") as ledger:
+        with pytest.raises(InputError, match=r"cannot subtract what was never counted: .*class 'b'|column 'x'"):
+            ledger.forget({"x": [None]}, ["b"])
+        ledger.forget({"x": [0]}, ["b"])
+        assert ledger.model().classes == ("a", "c")
+
+
+def test_remembered_rows_of_many_entries(tmp_path: Path) -> None:
+    ledger = Ledger.fit(tmp_path / "m", *rows(0, 12), columns=EVERYTHING, remember_rows=True)
+    ids = [ledger.update(*rows(seed, 1)).id for seed in range(1, 9)]
+    ids.append(ledger.update(*rows(20, 3)).id)
+    places = [(20, 3, 1), (1, 1, 0), (8, 1, 0), (4, 1, 0)]  # seed, rows of the batch, row
+    data = {name: [rows(seed, n)[0][name][r] for seed, n, r in places] for name in rows(1)[0]}
+    label = [rows(seed, n)[1][r] for seed, n, r in places]
+    found = ledger.forget(data, label)
+    assert {entry.corrects for entry in found} == {ids[0], ids[3], ids[7], ids[8]}
+    with pytest.raises(InputError, match="4 of the rows were never counted, or are forgotten already"):
+        ledger.forget(data, label)

@@ -1,30 +1,36 @@
 """Which entries rows to be forgotten came from.
 
-A row can be taken from an entry if what the entry counted, less what was taken from it before, has all of its counts;
-with remembered rows, if it has the row's fingerprint. The latest such entry is taken.
+With remembered rows, a row comes from an entry that has its fingerprint. Without, it can come from an entry if what the
+entry counted, less what was taken from it before, has all of its counts (`Model.__sub__` says so). One pass over the
+bytes of the entries finds the latest that counted exactly these rows, or else those that have all of their words; only
+the latter are decoded, the latest first. If no entry has all rows, each row is looked for in that way, all in one pass.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from naively.errors import InputError
-from naively.ledger.fingerprints import marks_of, unpack_fingerprints
+from naively.ledger.candidates import Candidate, Candidates
+from naively.ledger.fingerprints import marks_of, pack_fingerprints
 from naively.ledger.rows import Rows, count_rows
-from naively.ledger.sums import model_of, total, undone
-from naively.ledger.undoing import by_id
+from naively.ledger.sums import counts_of_model, total
 from naively.model import Model
-from naively.storage.entries import COLUMNS, DamagedError, Row, Schemas, counts_of, intact
+from naively.statistics import WordCounts
+from naively.storage.arrays import content, traces
+from naively.storage.counts import counts_to_bytes
+from naively.storage.entries import Row, Schemas
 from naively.storage.meta import Meta
 
 __all__ = ["Corrected", "attributed"]
 
 Corrected = list[tuple[Row, list[Rows], Model]]
+Place = tuple[int, int]  # a batch of rows, and a row in it
 
 
 def attributed(
@@ -43,138 +49,168 @@ def attributed(
     part = total([count_rows(model, some) for some in rows])
     assert part is not None
     _ = model - part  # refuses what was never counted, by name
-    for target, left in candidates:
-        if _fits(left, part):
-            return [(target, list(rows), part)]
-        if entry is not None:
-            _ = left - part  # says what is not in that entry
+    target = _entry_of(candidates, part)
+    if target is not None:
+        return [(candidates.row(target), list(rows), part)]
+    if entry is not None:
+        _ = candidates.left(candidates.all[0]) - part  # says what is not in that entry
+        raise InputError(f"{path}: entry {entry} did not count these rows.")
     return _row_by_row(candidates, model, rows)
 
 
-class Candidates:
-    """The entries in force that counted rows, the latest first, each less what was taken from it before."""
+class Sought:
+    """Rows that are looked for among the contents of entries."""
 
-    def __init__(
-        self, path: Path, connection: sqlite3.Connection, schemas: Schemas, meta: Meta, entry: str | None
-    ) -> None:
-        """All of them, or the one named."""
-        self.path, self.connection, self.schemas, self.meta = path, connection, schemas, meta
-        acts = connection.execute(
-            "SELECT id, act, corrects, number FROM entries WHERE corrects NOT NULL ORDER BY number"
-        )
-        corrections = acts.fetchall()
-        self.gone = undone(found[:3] for found in corrections)
-        self.taken: dict[bytes, list[int]] = {}
-        for id_, act, corrects, number in corrections:
-            if act == "forget" and id_ not in self.gone:
-                self.taken.setdefault(corrects, []).append(number)
-        self.only = None if entry is None else by_id(path, connection, entry)
-        if self.only is not None and (self.only.sign < 1 or self.only.id in self.gone):
-            raise InputError(f"{path}: entry {entry} does not count any rows: name one that does (naively log).")
+    def __init__(self, part: Model, schemas: Schemas) -> None:
+        """The rows as a model of them."""
+        self.rows, self.schema = int(part.seen.rows.sum()), schemas.number(part.schema)
+        self.content = content(counts_to_bytes(counts_of_model(part)))
+        self.traces = [traces(word) for word in sorted(_letters(part), key=len, reverse=True)]
 
-    def rows(self) -> Iterator[Row]:
-        """The entries themselves."""
-        if self.only is not None:
-            yield self.only
-            return
-        numbers = self.connection.execute("SELECT number FROM entries WHERE sign = 1 ORDER BY number DESC").fetchall()
-        for (number,) in numbers:
-            row = self._row(number)
-            if row.id not in self.gone:
-                yield row
+    def are(self, candidate: Candidate, found: bytes) -> bool:
+        """Whether an entry counted exactly them, by its bytes; those may differ if its words came in another order."""
+        whole = candidate.whole and candidate.rows == self.rows and candidate.schema == self.schema
+        return whole and found == self.content
 
-    def __iter__(self) -> Iterator[tuple[Row, Model]]:
-        for row in self.rows():
-            left = self._model(row)
-            for number in self.taken.get(row.id, ()):
-                left = left - self._model(self._row(number))
-            yield row, left
-
-    def marks(self, row: Row) -> Counter[bytes]:
-        """The fingerprints of an entry, less those taken from it before."""
-        left: Counter[bytes] = Counter()
-        for sign, found in ((1, row), *((-1, self._row(number)) for number in self.taken.get(row.id, ()))):
-            if found.fingerprints is None:
-                raise DamagedError(f"entry {found.number} has no fingerprints", found.number)
-            for mark, n in unpack_fingerprints(found.fingerprints).items():
-                left[mark] += sign * n
-        return left
-
-    def _row(self, number: int) -> Row:
-        found = self.connection.execute(f"SELECT {COLUMNS} FROM entries WHERE number = ?", (number,)).fetchone()
-        if found is None:
-            raise DamagedError(f"entry {number} is missing", number)
-        row = Row(*found)
-        intact(row, self.schemas)
-        return row
-
-    def _model(self, row: Row) -> Model:
-        return model_of(counts_of(row, self.schemas), self.meta)
+    def may_be_in(self, found: bytes) -> bool:
+        """Whether an entry has all of their words; if not, they are not in it."""
+        return all(plain in found or listed in found for plain, listed in self.traces)
 
 
-def _fits(left: Model, part: Model) -> bool:
+def _letters(part: Model) -> set[bytes]:
+    return {
+        statistic.name(k).encode("utf-8", "surrogatepass")
+        for statistic in part.statistics
+        if isinstance(statistic, WordCounts) and statistic.vocabulary is not None
+        for k in set(statistic.cells.index.tolist())
+    }
+
+
+def _entry_of(candidates: Candidates, part: Model) -> Candidate | None:
+    """One entry that all rows came from: exactly these, or these and others."""
+    sought, possible = Sought(part, candidates.schemas), []
+    for candidate, found in candidates.contents(sought.rows):
+        if sought.are(candidate, found):
+            return candidate
+        if sought.may_be_in(found):
+            possible.append(candidate)
+    return next((c for c in possible if _less(candidates.left(c), part) is not None), None)
+
+
+def _less(left: Model, part: Model) -> Model | None:
+    """What is left without a part; None if the part cannot have been in it."""
     try:
-        _ = left - part
+        return left - part
     except InputError:
-        return False
-    return True
+        return None
 
 
 def _row_by_row(candidates: Candidates, model: Model, rows: Sequence[Rows]) -> Corrected:
-    """Rows of several entries: each from the latest that has it."""
-    waiting = [(i, r) for i, some in enumerate(rows) for r in range(some.table.n_rows)]
+    """Rows of several entries: each from an entry of that row alone, or from the latest that has it."""
+    waiting = {
+        (i, r): Sought(_counted(model, rows, [(i, r)]), candidates.schemas)
+        for i, some in enumerate(rows)
+        for r in range(some.table.n_rows)
+    }
+    exact: dict[bytes, list[Place]] = {}
+    for place, sought in reversed(waiting.items()):
+        exact.setdefault(sought.content, []).append(place)
     out: Corrected = []
-    for target, left in candidates:
-        mine: set[tuple[int, int]] = set()
-        for i, r in waiting:
-            chosen = np.arange(rows[i].table.n_rows) == r
-            one = count_rows(model, rows[i].where(chosen))
-            if _fits(left, one):
-                left = left - one
-                mine.add((i, r))
-        waiting = [place for place in waiting if place not in mine]
-        _add(out, target, model, rows, mine)
+    later: list[tuple[Candidate, list[Place]]] = []
+    for candidate, found in candidates.contents(1):
+        same = exact.get(found)
+        if same and waiting[same[-1]].are(candidate, found):
+            _add(out, candidates.row(candidate), model, rows, same[-1:])
+            del waiting[same.pop()]
+        else:
+            possible = [place for place, sought in waiting.items() if sought.may_be_in(found)]
+            later += [(candidate, possible)] if possible else []
+        if not waiting:
+            return out
+    for candidate, possible in later:
+        possible = [place for place in possible if place in waiting]
+        if possible:
+            mine, _ = _greedy(candidates.left(candidate), model, rows, possible)
+            _add(out, candidates.row(candidate), model, rows, mine)
+            for place in mine:
+                del waiting[place]
         if not waiting:
             return out
     raise InputError(
-        f"row {waiting[0][1]} of {len(waiting)} that are left was counted by no single entry of {candidates.path}, "
-        "though the sum of all entries has its counts: it is not one of the rows that were counted."
+        f"{candidates.path}: {len(waiting)} of the rows (the first is {_first(rows, list(waiting))}) were counted by "
+        "no single entry, though the sum of all has their counts: they are not rows that were counted, and nothing was "
+        "changed."
     )
 
 
+def _greedy(left: Model, model: Model, rows: Sequence[Rows], places: list[Place]) -> tuple[list[Place], Model]:
+    """Rows that can be taken one after the other, and what is left then; rows that all can are taken at once."""
+    if not places:
+        return [], left
+    rest = _less(left, _counted(model, rows, places))
+    if rest is not None:
+        return places, rest
+    if len(places) == 1:
+        return [], left
+    half = len(places) // 2
+    first, left = _greedy(left, model, rows, places[:half])
+    second, left = _greedy(left, model, rows, places[half:])
+    return first + second, left
+
+
 def _by_fingerprint(candidates: Candidates, model: Model, rows: Sequence[Rows], key: str) -> Corrected:
-    waiting: dict[bytes, list[tuple[int, int]]] = {}
+    waiting: dict[bytes, list[Place]] = {}
     for i, some in enumerate(rows):
         for r, mark in enumerate(marks_of(model, some, key)):
             waiting.setdefault(mark, []).append((i, r))
+    single = {content(pack_fingerprints(Counter({mark: 1}))): mark for mark in waiting}
+    has = {candidate.number for candidate, found in candidates.contents(1, "fingerprints") if found in single}
     out: Corrected = []
-    for target in candidates.rows():
+    for target in candidates.all:
+        if target.rows == 0 or (target.whole and target.rows == 1 and target.number not in has):
+            continue
         left = candidates.marks(target)
-        mine: set[tuple[int, int]] = set()
+        mine: list[Place] = []
         for mark in [mark for mark in waiting if left[mark] > 0]:
             taken, waiting[mark] = waiting[mark][: left[mark]], waiting[mark][left[mark] :]
-            mine.update(taken)
+            mine += taken
             if not waiting[mark]:
                 del waiting[mark]
-        _add(out, target, model, rows, mine)
+        _add(out, candidates.row(target), model, rows, mine)
         if not waiting:
             return out
     never = sorted(place for places in waiting.values() for place in places)
     raise InputError(
-        f"{candidates.path}: {len(never)} of the rows were never counted, or are forgotten already (the first is row "
-        f"{sum(some.table.n_rows for some in rows[: never[0][0]]) + never[0][1]}): nothing was changed."
+        f"{candidates.path}: {len(never)} of the rows were never counted, or are forgotten already (the first is "
+        f"{_first(rows, never)}): nothing was changed."
     )
 
 
-def _add(out: Corrected, target: Row, model: Model, rows: Sequence[Rows], mine: set[tuple[int, int]]) -> None:
-    """Some of the rows, to be taken from one entry."""
-    if not mine:
-        return
-    some = []
-    for i, part in enumerate(rows):
-        chosen = np.array([(i, r) in mine for r in range(part.table.n_rows)], dtype=np.bool_)
-        if chosen.any():
-            some.append(part.where(chosen))
-    counted = total([count_rows(model, part) for part in some])
+def _first(rows: Sequence[Rows], places: Sequence[Place]) -> str:
+    i, r = places[0]
+    return f"row {sum(some.table.n_rows for some in rows[:i]) + r}"
+
+
+def _counted(model: Model, rows: Sequence[Rows], places: Sequence[Place]) -> Model:
+    """The counts of some of the rows."""
+    counted = total([count_rows(model, part) for part in _chosen(rows, places)])
     assert counted is not None
-    out.append((target, some, counted))
+    return counted
+
+
+def _chosen(rows: Sequence[Rows], places: Sequence[Place]) -> list[Rows]:
+    mine: dict[int, list[int]] = {}
+    for i, r in places:
+        mine.setdefault(i, []).append(r)
+    some = []
+    for i in sorted(mine):
+        chosen = np.zeros(rows[i].table.n_rows, dtype=np.bool_)
+        chosen[mine[i]] = True
+        some.append(rows[i].where(chosen))
+    return some
+
+
+def _add(out: Corrected, target: Row, model: Model, rows: Sequence[Rows], mine: Sequence[Place]) -> None:
+    """Some of the rows, to be taken from one entry."""
+    if mine:
+        out.append((target, _chosen(rows, mine), _counted(model, rows, mine)))

@@ -69,6 +69,10 @@ class Statistic(ABC):
     def __sub__(self, other: Self) -> Self: ...
 
     @abstractmethod
+    def occupied(self) -> NDArray[np.bool_]:
+        """Whether anything was counted of a class, (class,): of one without rows, nothing may have been."""
+
+    @abstractmethod
     def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts where class c stands at places[c] (−1: an empty class, dropped) among n_classes."""
 

@@ -53,6 +53,10 @@ class ClassWeights(Statistic):
         refuse_negative(rows, weight, other.weight)
         return type(self)(np.where(rows > 0, weight, 0.0), rows)
 
+    def occupied(self) -> NDArray[np.bool_]:
+        """Whether anything was counted of a class, (class,)."""
+        return np.asarray(self.rows > 0)
+
     def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts with the classes laid out anew."""
         return type(self)(moved(self.weight, places, n_classes, 0), moved(self.rows, places, n_classes, 0))

@@ -116,6 +116,10 @@ class Histogram(Statistic):
         left._refuse_negative(other)
         return left
 
+    def occupied(self) -> NDArray[np.bool_]:
+        """Whether anything was counted of a class, (class,)."""
+        return np.bincount(self.cells.classes, minlength=self.n_classes) > 0
+
     def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts with the classes laid out anew; places rise, so the cells stay in their order."""
         classes = places[self.cells.classes] if len(places) else self.cells.classes

@@ -80,6 +80,10 @@ class Measured(Statistic):
     def __sub__(self, other: Self) -> Self:
         return type(self)(self.histogram - other.histogram, self.moments - other.moments)
 
+    def occupied(self) -> NDArray[np.bool_]:
+        """Whether anything was counted of a class, (class,)."""
+        return self.histogram.occupied() | self.moments.occupied()
+
     def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts with the classes laid out anew."""
         return type(self)(self.histogram.with_classes(places, n_classes), self.moments.with_classes(places, n_classes))

@@ -131,6 +131,10 @@ class Moments(Statistic):
         refuse_negative(rows, state[0], other.weight)
         return type(self)(rows, state)
 
+    def occupied(self) -> NDArray[np.bool_]:
+        """Whether anything was counted of a class, (class,)."""
+        return np.asarray((self.rows > 0).any(axis=1))
+
     def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts with the classes laid out anew."""
         return type(self)(moved(self.rows, places, n_classes, 0), moved(self.state, places, n_classes, 1))

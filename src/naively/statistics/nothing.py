@@ -42,6 +42,10 @@ class Nothing(Statistic):
     def __sub__(self, other: Self) -> Self:
         return self
 
+    def occupied(self) -> NDArray[np.bool_]:
+        """Whether anything was counted of a class, (class,)."""
+        return np.zeros(self.classes, dtype=np.bool_)
+
     def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """Another number of classes."""
         return type(self)(n_classes, self.n_columns)

@@ -113,6 +113,10 @@ class Sums(Statistic):
             rows, np.where(rows > 0, weight, 0.0), np.stack([np.where(rows > 0, part, 0.0) for part in parts])
         )
 
+    def occupied(self) -> NDArray[np.bool_]:
+        """Whether anything was counted of a class, (class,)."""
+        return np.asarray((self.rows > 0).any(axis=1))
+
     def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts with the classes laid out anew."""
         return type(self)(

@@ -123,6 +123,10 @@ class TokenCounts(Statistic):
         k = int(np.argmax(np.abs(rest)))
         raise NegativeCountError(c, k, f"{mine.tokens[k]!r} present: 0 rows with {rest[k]:g} occurrences")
 
+    def occupied(self) -> NDArray[np.bool_]:
+        """Whether anything was counted of a class, (class,)."""
+        return (np.diff(self.cells.indptr) > 0) | (np.diff(self.missing.indptr) > 0)
+
     def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts with the classes laid out anew."""
         return type(self)(

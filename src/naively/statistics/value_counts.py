@@ -98,6 +98,10 @@ class ValueCounts(Statistic):
         refuse_negative_cells(cells, theirs.cells, mine._column_of)
         return type(self)(mine.values, cells)._seen_only()
 
+    def occupied(self) -> NDArray[np.bool_]:
+        """Whether anything was counted of a class, (class,)."""
+        return np.diff(self.cells.indptr) > 0
+
     def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts with the classes laid out anew."""
         return type(self)(self.values, placed(self.cells, places, n_classes))

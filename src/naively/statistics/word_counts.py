@@ -133,6 +133,10 @@ class WordCounts(Statistic):
             return replace(self, base=base, delta=Cells.empty(self.n_classes, 2), lengths=lengths, seen=seen)
         return replace(self, delta=kernels.merge_cells(self.delta, cells, sign), lengths=lengths, seen=seen)
 
+    def occupied(self) -> NDArray[np.bool_]:
+        """Whether anything was counted of a class, (class,)."""
+        return (np.diff(self.cells.indptr) > 0) | (np.diff(self.lengths.indptr) > 0)
+
     def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts with the classes laid out anew."""
         return replace(

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Arrays", "pack", "unpack"]
+__all__ = ["Arrays", "content", "pack", "traces", "unpack"]
 
 Arrays = list[NDArray[Any]]
 VERSION = 1
@@ -91,6 +91,28 @@ def unpack(payload: bytes) -> tuple[dict[str, Any], Arrays]:
         arrays.append(array)
     _need(at == len(body) and not len(tail), "bytes are left over")
     return head, arrays
+
+
+def content(payload: bytes) -> bytes:
+    """What a payload holds, however it was deflated: the same head and arrays have the same content.
+
+    >>> content(pack({"a": 1}, [np.arange(100)])) == content(pack({"a": 1}, [np.arange(100)]))
+    True
+    """
+    body, tail = _body(payload)
+    return bytes(body) + bytes(tail)
+
+
+def traces(letters: bytes) -> tuple[bytes, bytes]:
+    """Two runs of bytes, of which one is in every content that has an array of bytes with these letters in it.
+
+    Arrays of bytes stand there as they are, or if they are few, as numbers in the head.
+
+    >>> found = [content(pack({}, [np.frombuffer(b"lunch" * n, np.uint8)])) for n in (1, 9)]
+    >>> [[run in one for run in traces(b"un")] for one in found]
+    [[False, True], [True, False]]
+    """
+    return letters, ",".join(map(str, letters)).encode()
 
 
 def _need(holds: bool, what: str) -> None:
