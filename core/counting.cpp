@@ -23,47 +23,42 @@ struct Cut {
     panels = (columns + width - 1) / width;
     // Up to 16 chunks of rows, while their cells (at most 32 MB) cost less than counting the rows.
     const std::ptrdiff_t cells = std::max<std::ptrdiff_t>(1, classes * columns);
-    const std::ptrdiff_t room = (std::ptrdiff_t{32} << 20) / (160 * cells);
+    const std::ptrdiff_t room = (std::ptrdiff_t{32} << 20) / (200 * cells);
     chunks = std::clamp<std::ptrdiff_t>(std::min(room, rows / std::max(4 * tile_rows, 64 * classes)), 1, 16);
   }
   std::ptrdiff_t chunk_begin(std::ptrdiff_t k) const { return rows / chunks * k + std::min(k, rows % chunks); }
 };
 
-// Sorts rows [begin, end) by class. A table stored by row, without weights, is read in place but for the columns that
-// do not fill a strip; any other is copied.
+// Sorts rows [begin, end) by class. A table stored by row, without weights, is read in place; any other is copied.
 class Sorter {
  public:
   Sorter(const Table& x, const std::int32_t* label, const double* weight, std::ptrdiff_t classes, const Cut& cut)
       : table_(x), label_(label), weight_(weight), classes_(classes),
-        in_place_(x.column_stride == 1 && !weight),
-        copy_(cut.tile_rows * (in_place_ ? lanes : cut.width)),
+        in_place_(x.column_stride == 1 && !weight), copy_(cut.tile_rows * (in_place_ ? lanes : cut.width)),
         sorted_weight_(weight ? cut.tile_rows : 0), place_(cut.tile_rows), index_(cut.tile_rows), first_(classes + 1) {}
 
   Tile operator()(std::ptrdiff_t begin, std::ptrdiff_t end, std::ptrdiff_t column, std::ptrdiff_t columns) {
-    const std::ptrdiff_t direct = in_place_ ? columns / lanes * lanes : 0, stride = padded(columns - direct);
-    const std::ptrdiff_t offset = begin * table_.row_stride + column * table_.column_stride;
+    const Strips strips{columns};
+    const bool direct = in_place_ && columns >= lanes;
+    Tile tile{strips, nullptr, table_.single, table_.row_stride, end - begin, 0, 0, index_.data(), copy_.data(),
+              weight_ ? sorted_weight_.data() : nullptr, first_.data()};
     sort(begin, end);
     if (weight_)
       for (std::ptrdiff_t i = begin; i < end; ++i) sorted_weight_[place_[i - begin]] = weight_[i];
     with_elements(table_, [&](auto* x) {
-      x += offset + direct * table_.column_stride;
-      if (table_.column_stride == 1)
-        copy_rows(x, end - begin, columns - direct, stride);
-      else
-        copy_columns(x, end - begin, columns - direct, stride);
+      x += begin * table_.row_stride + column * table_.column_stride;
+      if (direct) {
+        const std::ptrdiff_t bytes = table_.row_stride * static_cast<std::ptrdiff_t>(sizeof *x);
+        tile.direct = x;
+        tile.next = reinterpret_cast<std::uintptr_t>(x) + bytes * (end - begin);
+        tile.next_step = bytes / strips.count() + 1;
+      } else if (table_.column_stride == 1) {
+        copy_rows(x, end - begin, strips);
+      } else {
+        copy_columns(x, end - begin, strips);
+      }
     });
-    const void* in_place = nullptr;
-    if (direct) with_elements(table_, [&](auto* x) { in_place = x + offset; });
-    return {in_place,
-            table_.single,
-            table_.row_stride,
-            direct,
-            end - begin,
-            index_.data(),
-            copy_.data(),
-            stride,
-            weight_ ? sorted_weight_.data() : nullptr,
-            first_.data()};
+    return tile;
   }
 
  private:
@@ -84,22 +79,23 @@ class Sorter {
   }
 
   template <class Real>
-  void copy_rows(const Real* x, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t stride) {
+  void copy_rows(const Real* x, std::ptrdiff_t rows, const Strips& strips) {
     for (std::ptrdiff_t i = 0; i < rows; ++i, x += table_.row_stride) {
-      double* const to = copy_.data() + place_[i] * stride;
-      for (std::ptrdiff_t j = 0; j < columns; ++j) to[j] = x[j];
+      double* to = copy_.data() + place_[i] * strips.count() * lanes;
+      for (std::ptrdiff_t strip = 0; strip < strips.count(); ++strip, to += lanes)
+        for (std::ptrdiff_t k = 0, first = strips.first(strip); k < std::min(lanes, strips.columns); ++k)
+          to[k] = x[first + k];
     }
   }
 
-  // Four columns at a time: each is read in order of memory where the table is stored by column.
+  // Strip by strip: each column is read in order of memory where the table is stored by column.
   template <class Real>
-  void copy_columns(const Real* x, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t stride) {
-    for (std::ptrdiff_t j = 0; j < stride; j += lanes) {
-      const std::ptrdiff_t kept = std::min(lanes, columns - j);
-      const Real* from = x + j * table_.column_stride;
+  void copy_columns(const Real* x, std::ptrdiff_t rows, const Strips& strips) {
+    for (std::ptrdiff_t strip = 0; strip < strips.count(); ++strip) {
+      const Real* from = x + strips.first(strip) * table_.column_stride;
       for (std::ptrdiff_t i = 0; i < rows; ++i, from += table_.row_stride) {
-        double* const to = copy_.data() + place_[i] * stride + j;
-        for (std::ptrdiff_t k = 0; k < kept; ++k) to[k] = from[k * table_.column_stride];
+        double* const to = copy_.data() + (place_[i] * strips.count() + strip) * lanes;
+        for (std::ptrdiff_t k = 0; k < std::min(lanes, strips.columns); ++k) to[k] = from[k * table_.column_stride];
       }
     }
   }
@@ -125,7 +121,7 @@ void count_moments(const Table& x, const std::int32_t* label, const double* weig
   // With several chunks the frames come from the first tile, so that all chunks share their shifts.
   std::vector<std::optional<Panel>> start(cut.panels);
   parallel_for(cut.chunks > 1 ? cut.panels : 0, n_jobs, [&](std::ptrdiff_t panel) {
-    start[panel].emplace(out.classes, padded(columns_of(panel)));
+    start[panel].emplace(out.classes, columns_of(panel));
     start[panel]->choose_frames(
         sorter()(0, std::min(cut.rows, cut.tile_rows), panel * cut.width, columns_of(panel)));
   });
@@ -133,7 +129,7 @@ void count_moments(const Table& x, const std::int32_t* label, const double* weig
   std::vector<std::optional<Panel>> part(cut.panels * cut.chunks);
   parallel_for(cut.panels * cut.chunks, n_jobs, [&](std::ptrdiff_t item) {
     const std::ptrdiff_t chunk = item / cut.panels, panel = item % cut.panels;
-    Panel& cells = part[item].emplace(out.classes, padded(columns_of(panel)));
+    Panel& cells = part[item].emplace(out.classes, columns_of(panel));
     if (start[panel]) cells.adopt_frames(*start[panel]);
     Sorter sorted = sorter();
     for (std::ptrdiff_t begin = cut.chunk_begin(chunk), end = cut.chunk_begin(chunk + 1); begin < end;
@@ -145,7 +141,7 @@ void count_moments(const Table& x, const std::int32_t* label, const double* weig
   parallel_for(cut.panels, n_jobs, [&](std::ptrdiff_t panel) {
     Panel& total = *part[panel];
     for (std::ptrdiff_t chunk = 1; chunk < cut.chunks; ++chunk) total.merge(*part[chunk * cut.panels + panel]);
-    total.write(out, largest, panel * cut.width, columns_of(panel));
+    total.write(out, largest, panel * cut.width);
   });
 }
 

@@ -44,12 +44,19 @@ NAIVELY_INLINE Lanes magnitude(const Lanes& v) { return keep(v, Mask{} + INT64_M
 NAIVELY_INLINE Lanes least(const Lanes& a, const Lanes& b) { return a < b ? a : b; }
 NAIVELY_INLINE Lanes greatest(const Lanes& a, const Lanes& b) { return a > b ? a : b; }
 
+// The largest numbers below those given, which are not negative; NaN for zero.
+NAIVELY_INLINE Lanes below(const Lanes& v) { return reinterpret_cast<Lanes>(reinterpret_cast<Mask>(v) - 1); }
+
 NAIVELY_INLINE bool any(const Mask& m) { return ((m[0] | m[1]) | (m[2] | m[3])) != 0; }
 
-// a · b − c with one rounding.
+// a · b − c with one rounding. Spelt out where compilers may fail to make one instruction of the loop.
 NAIVELY_INLINE Lanes fused_minus(const Lanes& a, const Lanes& b, const Lanes& c) {
-  Lanes r;
+  Lanes r = c;
+#if defined(__x86_64__) && defined(__GNUC__)
+  asm("vfmsub231pd %1, %2, %0" : "+x"(r) : "xm"(a), "x"(b));
+#else
   for (int k = 0; k < 4; ++k) r[k] = __builtin_fma(a[k], b[k], -c[k]);
+#endif
   return r;
 }
 

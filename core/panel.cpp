@@ -8,27 +8,43 @@ namespace naively::dense {
 namespace {
 
 template <bool fused>
-NAIVELY_INLINE Leftover count_any_run_body(const Rows& rows, Strip& strip, bool careful) {
-  if (rows.weight) return count_weighted_run_body<fused>(rows, strip);
-  if (rows.single)
-    return careful ? count_run_body<fused, true, true, float>(rows, strip)
-                   : count_run_body<fused, false, true, float>(rows, strip);
-  if (rows.index)
-    return careful ? count_run_body<fused, true, true, double>(rows, strip)
-                   : count_run_body<fused, false, true, double>(rows, strip);
-  return careful ? count_run_body<fused, true, false, double>(rows, strip)
-                 : count_run_body<fused, false, false, double>(rows, strip);
+NAIVELY_INLINE bool count_near_run(const Rows& rows, Strip& strip) {
+  if (rows.single) return count_near_body<fused, true, float>(rows, strip);
+  return rows.index ? count_near_body<fused, true, double>(rows, strip)
+                    : count_near_body<fused, false, double>(rows, strip);
 }
 
-NAIVELY_DISPATCH(Leftover, count_any_run, count_any_run_body,
-                 (const Rows& rows, Strip& strip, bool careful), (rows, strip, careful))
+// A run in the strips of a class from `strip` on, up to the first where it is not near, which is told.
+template <bool fused>
+NAIVELY_INLINE std::ptrdiff_t count_near_strips_body(const Tile& tile, int begin, int count, Strip* strips,
+                                                     Doubt* doubt, std::ptrdiff_t strip) {
+  for (const std::ptrdiff_t end = tile.strips.count(); strip < end; ++strip) {
+    if (doubt[strip].wait > 0 || !count_near_run<fused>(tile.rows(strip, begin, count), strips[strip])) break;
+    doubt[strip].longer = 0;
+  }
+  return strip;
+}
+
+NAIVELY_DISPATCH(std::ptrdiff_t, count_near_strips, count_near_strips_body,
+                 (const Tile& tile, int begin, int count, Strip* strips, Doubt* doubt, std::ptrdiff_t strip),
+                 (tile, begin, count, strips, doubt, strip))
+
+template <bool fused>
+NAIVELY_INLINE Leftover count_any_run_body(const Rows& rows, Strip& strip) {
+  if (rows.weight) return count_weighted_run_body<fused>(rows, strip);
+  if (rows.single) return count_run_body<fused, true, float>(rows, strip);
+  return rows.index ? count_run_body<fused, true, double>(rows, strip)
+                    : count_run_body<fused, false, double>(rows, strip);
+}
+
+NAIVELY_DISPATCH(Leftover, count_any_run, count_any_run_body, (const Rows& rows, Strip& strip), (rows, strip))
 
 NAIVELY_DISPATCH(void, fold_strip, fold_body, (Strip & strip, Totals& totals), (strip, totals))
 
 constexpr int sample_size = 15;
 
 struct Frame {
-  double shift = 0, bound = -1, centre = 0;
+  double shift = 0, bound = -1, near = -1, centre = 0;
 };
 
 // The lower median; reorders the values.
@@ -47,6 +63,9 @@ double typical_distance(const double* values, int n, double centre) {
   return kept == 0 ? 0.0 : median(distance, kept);
 }
 
+// The largest power of two up to x, or 0.
+double power_below(double x) { return x > 0 ? std::ldexp(1.0, std::ilogb(x)) : 0.0; }
+
 // Values that crowd around a point far from zero get it as their shift, others zero. 4096 typical distances leave
 // few values even of a long-tailed column outside, and an error below 2^-99 of a typical square to those inside.
 Frame frame_of(double* values, int n) {
@@ -56,8 +75,8 @@ Frame frame_of(double* values, int n) {
   const bool crowded = spread <= std::abs(centre) / 16;
   const double shift = crowded ? centre : 0.0;
   const double widest = crowded ? std::abs(centre) / 2 : 0x1p500;
-  const double bound = std::min(4096 * (crowded ? spread : typical_distance(values, n, 0.0)), widest);
-  return {shift, bound > 0 ? std::ldexp(1.0, std::ilogb(bound)) : 0.0, centre};
+  const double typical = crowded ? spread : typical_distance(values, n, 0.0);
+  return {shift, power_below(std::min(4096 * typical, widest)), power_below(std::min(32 * typical, widest)), centre};
 }
 
 // Adds to a sum kept with its error.
@@ -81,10 +100,13 @@ NAIVELY_DISPATCH(void, count_exactly, count_exactly_body,
 
 }  // namespace
 
-Panel::Panel(std::ptrdiff_t classes, std::ptrdiff_t width)
-    : classes_(classes), width_(width), strips_(classes * width / lanes), totals_(strips_.size()), rows_(classes),
-      weight_(classes), pending_(classes), careful_(strips_.size()) {
-  for (std::size_t i = 0; i < strips_.size(); ++i) std::fill_n(strips_[i].bound, lanes, -1.0);
+Panel::Panel(std::ptrdiff_t classes, std::ptrdiff_t columns)
+    : layout_{columns}, classes_(classes), width_(layout_.count()), strips_(classes * width_),
+      totals_(strips_.size()), rows_(classes), weight_(classes), pending_(classes), doubt_(strips_.size()) {
+  for (std::size_t i = 0; i < strips_.size(); ++i) {
+    std::fill_n(strips_[i].bound, lanes, -1.0);
+    std::fill_n(strips_[i].near, lanes, -1.0);
+  }
 }
 
 Triple Panel::weight_at(Place at) const {
@@ -99,19 +121,22 @@ void Panel::adopt_frames(const Panel& other) {
 
 void Panel::choose_frames(const Tile& tile) {
   for (std::ptrdiff_t c = 0; c < classes_; ++c)
-    for (std::ptrdiff_t j = 0; j < width_; ++j)
-      choose_frame(place(c, j), tile.rows(j, tile.first[c], tile.first[c + 1] - tile.first[c]));
+    for (std::ptrdiff_t strip = 0; strip < width_; ++strip) {
+      const Rows rows = tile.rows(strip, tile.first[c], tile.first[c + 1] - tile.first[c]);
+      for (int k = 0; k < lanes; ++k) choose_frame({c, c * width_ + strip, k}, rows.lane(k));
+    }
 }
 
 void Panel::count(const Tile& tile) {
   for (std::ptrdiff_t c = 0; c < classes_; ++c)
-    for (int i = tile.first[c], end = tile.first[c + 1]; i < end; i += longest_run)
-      count_run(c, tile, i, std::min(end - i, longest_run));
+    for (int i = tile.first[c], end = tile.first[c + 1]; i < end; i += near_run)
+      count_run(c, tile, i, std::min(end - i, near_run));
 }
 
 void Panel::count_run(std::ptrdiff_t c, const Tile& tile, int begin, int count) {
+  const std::ptrdiff_t first = c * width_;
   if (pending_[c] + count > longest_run) {
-    for (std::ptrdiff_t j = 0; j < width_; j += lanes) fold(place(c, j).strip);
+    for (std::ptrdiff_t strip = 0; strip < width_; ++strip) fold(first + strip);
     pending_[c] = 0;
   }
   pending_[c] += count;
@@ -120,16 +145,24 @@ void Panel::count_run(std::ptrdiff_t c, const Tile& tile, int begin, int count) 
     for (int i = begin; i < begin + count; ++i) add(weight_[c].value, weight_[c].error, tile.weight[i]);
   else
     weight_[c].value += count;
-  for (std::ptrdiff_t j = 0; j < width_; j += lanes) {
-    const std::ptrdiff_t i = place(c, j).strip;
-    for (int k = 0; k < lanes; ++k)
-      if (strips_[i].bound[k] < 0) choose_frame(place(c, j + k), tile.rows(j + k, begin, count));
-    const Rows rows = tile.rows(j, begin, count);
-    Leftover left = count_any_run(rows, strips_[i], careful_[i]);
-    if (left.again) careful_[i] = true, left = count_any_run(rows, strips_[i], true);
-    for (int k = 0, todo = left.outside | left.coarse; todo >> k; ++k)
-      if (todo >> k & 1) count_by_hand(place(c, j + k), tile.rows(j + k, begin, count), left.coarse >> k & 1);
+  for (std::ptrdiff_t strip = 0; strip < width_; ++strip) {
+    if (!tile.weight)
+      strip = count_near_strips(tile, begin, count, &strips_[first], &doubt_[first], strip);
+    if (strip < width_) count_carefully(c, first + strip, tile.rows(strip, begin, count));
   }
+}
+
+void Panel::count_carefully(std::ptrdiff_t c, std::ptrdiff_t strip, const Rows& rows) {
+  Doubt& doubt = doubt_[strip];
+  if (doubt.wait > 0)
+    --doubt.wait;
+  else
+    doubt = {doubt.longer, static_cast<std::int8_t>(std::min(2 * doubt.longer + 1, 31))};
+  for (int k = 0; k < lanes; ++k)
+    if (strips_[strip].bound[k] < 0) choose_frame({c, strip, k}, rows.lane(k));
+  const Leftover left = count_any_run(rows, strips_[strip]);
+  for (int k = 0, todo = left.outside | left.coarse; todo >> k; ++k)
+    if (todo >> k & 1) count_by_hand({c, strip, k}, rows.lane(k), left.coarse >> k & 1);
 }
 
 // Counts the values of a run that are outside the frame, or all of them, and changes the frame if it no longer suits.
@@ -180,6 +213,7 @@ void Panel::set_frame(Place at, double* sample, int n) {
   totals_[at.strip].centre[at.lane] = frame.centre;
   strip.shift[at.lane] = frame.shift;
   strip.bound[at.lane] = frame.bound;
+  strip.near[at.lane] = frame.near;
   for (int level = 0; level < 3; ++level) {
     strip.sum[level][at.lane] = frame.bound * bias[level];
     strip.squares[level][at.lane] = frame.bound * frame.bound * bias[level];
@@ -198,17 +232,17 @@ void Panel::move(Place at, double shift) {
 
 void Panel::fold(std::ptrdiff_t strip) {
   fold_strip(strips_[strip], totals_[strip]);
-  careful_[strip] = false;
 }
 
 void Panel::fold() {
   for (std::ptrdiff_t c = 0; c < classes_; ++c)
-    for (std::ptrdiff_t j = 0; j < width_ && rows_[c] > 0; j += lanes) fold(place(c, j).strip);
+    for (std::ptrdiff_t strip = 0; strip < width_ && rows_[c] > 0; ++strip) fold(c * width_ + strip);
 }
 
 void Panel::merge(const Panel& other) {
   for (std::ptrdiff_t c = 0; c < classes_; ++c) {
-    for (std::ptrdiff_t j = 0; j < width_; ++j) merge(place(c, j), other);
+    for (std::ptrdiff_t strip = c * width_; strip < (c + 1) * width_; ++strip)
+      for (int k = 0; k < lanes; ++k) merge({c, strip, k}, other);
     add(weight_[c].value, weight_[c].error, other.weight_[c].value);
     add(weight_[c].value, weight_[c].error, other.weight_[c].error);
     rows_[c] += other.rows_[c];
@@ -250,10 +284,10 @@ Cell Panel::cell(Place at) const {
   return cell;
 }
 
-void Panel::write(Cells out, double* largest, std::ptrdiff_t first_column, std::ptrdiff_t columns) const {
-  std::fill_n(largest + first_column, columns, 0.0);
+void Panel::write(Cells out, double* largest, std::ptrdiff_t first_column) const {
+  std::fill_n(largest + first_column, layout_.columns, 0.0);
   for (std::ptrdiff_t c = 0; c < classes_; ++c)
-    for (std::ptrdiff_t j = 0; j < columns; ++j) {
+    for (std::ptrdiff_t j = 0; j < layout_.columns; ++j) {
       const Place at = place(c, j);
       const Totals& totals = totals_[at.strip];
       double& most = largest[first_column + j];

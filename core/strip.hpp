@@ -32,6 +32,7 @@ struct alignas(64) Strip {
   Four sum[3], squares[3];  // by level, bias included
   Four low, high;           // smallest and largest d since the last fold
   Four shift, bound;        // the frame; bound < 0 where there is none yet
+  Four near;                // what most values keep within, likewise: see count_near_body
 };
 
 constexpr double bias[3] = {0x1.8p12, 0x1.8p-29, 0.0};  // in bounds, or in squares of bounds
@@ -67,6 +68,14 @@ struct Rows {
     const std::ptrdiff_t place = (index ? index[i] : i) * stride;
     return single ? single[place] : x[place];
   }
+  Rows lane(int k) const {
+    Rows one = *this;
+    if (single)
+      one.single += k;
+    else
+      one.x += k;
+    return one;
+  }
   template <class Real>
   const Real* first() const {
     if constexpr (std::is_same_v<Real, float>)
@@ -80,7 +89,6 @@ struct Rows {
 struct Leftover {
   int outside = 0;  // some values were not within the bound
   int coarse = 0;   // all values were too small for the frame: nothing of the run was counted in this lane
-  bool again = false;  // nothing was counted at all: to be done again, masked
 };
 
 struct Levels {
@@ -142,8 +150,8 @@ NAIVELY_INLINE Leftover finish(Strip& strip, const Levels& sum, const Levels& sq
   return left;
 }
 
-// Rows of weight 1. Not masked, it hopes that the frame suits all values, and otherwise asks for `again`.
-template <bool fused, bool masked, bool indexed, class Real>
+// Rows of weight 1.
+template <bool fused, bool indexed, class Real>
 NAIVELY_INLINE Leftover count_run_body(const Rows& rows, Strip& strip) {
   const Lanes shift = load(strip.shift), bound = load(strip.bound), one = variable_one<fused>();
   Levels sum(strip.sum), squares(strip.squares);
@@ -154,24 +162,69 @@ NAIVELY_INLINE Leftover count_run_body(const Rows& rows, Strip& strip) {
     const Real* const x = first + (indexed ? rows.index[i] : i) * rows.stride;
     if constexpr (indexed) prefetch(rows.next + i * rows.next_step);
     Lanes d = load(x) - shift;
-    if constexpr (masked) {
-      const Mask within = magnitude(d) <= bound;
-      d = keep(d, within);
-      inside += within;
-    }
+    const Mask within = magnitude(d) <= bound;
+    d = keep(d, within);
+    inside += within;
     low = least(d, low), high = greatest(d, high);
     const Lanes square = d * d;
     add_top<fused>(sum, d, one);
     add_top<fused>(squares, square, one);
     if constexpr (!std::is_same_v<Real, float>) add_middle<fused>(squares, product_error<fused>(d, d, square), one);
   }
-  if constexpr (masked) return finish(strip, sum, squares, low, high, inside != Mask{} - rows.count, rows.count);
+  return finish(strip, sum, squares, low, high, inside != Mask{} - rows.count, rows.count);
+}
+
+// The same for a short run whose values all lie within `near`, and none but zeros closer to the shift than
+// 2^-19.5 · near; false, and nothing counted, for any other. Two levels will do then, the first biased for 2^7 values
+// (unit of Σ d²: 2^-44 · near²). The second is exact: errors of Σ d² are multiples of 2^-91 · near², and their sum is
+// below 2^-38 · near². The roundings of the squares, below 2^-53 of these, are summed apart, again at two levels, of
+// which only the last rounds. What was summed goes on to the three levels like one value.
+constexpr int near_run = 128;
+constexpr double near_bias = 0x1.8p8, near_fraction = 0x1p-39;
+
+template <bool fused, bool indexed, class Real>
+NAIVELY_INLINE bool count_near_body(const Rows& rows, Strip& strip) {
+  const Lanes shift = load(strip.shift), near = load(strip.near), one = variable_one<fused>();
+  const Lanes sum_bias = near * near_bias, squares_bias = near * near * near_bias;
+  const Lanes roundings_bias = squares_bias * 0x1p-54;
+  Lanes sum = sum_bias, sum_rest = {}, squares = squares_bias, squares_rest = {};
+  Lanes roundings = roundings_bias, last = {};
+  Lanes low = {}, high = {}, smallest = broadcast(HUGE_VAL);
+  const Real* const first = rows.first<Real>();
+  const std::int32_t* const index = rows.index;
+  const std::ptrdiff_t stride = rows.stride, next_step = rows.next_step;
+  const std::uintptr_t next = rows.next;
+  for (int i = 0, count = rows.count; i < count; ++i) {
+    if constexpr (indexed) prefetch(next + i * next_step);
+    const Lanes d = minus<fused>(load(first + (indexed ? index[i] : i) * stride), shift, one), square = d * d;
+    low = least(d, low), high = greatest(d, high);
+    smallest = least(below(square), smallest);
+    const Lanes s = sum + d, q = squares + square;
+    sum_rest += minus<fused>(d, minus<fused>(s, sum, one), one);
+    squares_rest += minus<fused>(square, minus<fused>(q, squares, one), one);
+    if constexpr (!std::is_same_v<Real, float>) {
+      const Lanes rounding = product_error<fused>(d, d, square), r = roundings + rounding;
+      last += minus<fused>(rounding, minus<fused>(r, roundings, one), one);
+      roundings = r;
+    }
+    sum = s, squares = q;
+  }
   const Lanes reach = greatest(high, -low);
-  const Mask within = (reach <= bound) & (sum.top == sum.top);  // NaN makes the sum NaN
-  if (any(~within | is_coarse(strip, reach, rows.count))) return {0, 0, true};
-  sum.put(strip.sum), squares.put(strip.squares);
+  const Mask suits = (reach <= near) & (sum == sum) & (smallest >= near * near * near_fraction);
+  if (any(~suits | is_coarse(strip, reach, rows.count))) {
+    store(strip.near, (reach > near) & (sum == sum) ? least(near + near, load(strip.bound)) : near);
+    return false;
+  }
+  Levels first_moment(strip.sum), second_moment(strip.squares);
+  add_top<fused>(first_moment, sum - sum_bias, one);
+  add_middle<fused>(first_moment, sum_rest, one);
+  add_top<fused>(second_moment, squares - squares_bias, one);
+  add_middle<fused>(second_moment, squares_rest, one);
+  add_middle<fused>(second_moment, roundings - roundings_bias, one);
+  second_moment.last += last;
+  first_moment.put(strip.sum), second_moment.put(strip.squares);
   store(strip.low, least(low, load(strip.low))), store(strip.high, greatest(high, load(strip.high)));
-  return {};
+  return true;
 }
 
 // Full two-sums, as weights are of any size: the bias then does no harm and no good.

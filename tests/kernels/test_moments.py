@@ -175,6 +175,8 @@ def many(rng: np.random.Generator, n: int, kind: str) -> Array:
         "near 1e8": 1e8 + noise,
         "near 30": 30 + noise,
         "long tails": np.exp(4 * noise),
+        "skewed": np.exp(noise),
+        "tiny among": np.where(rng.random((n, 3)) < 0.01, 1e-7 * noise, noise),
         "mostly zero": np.where(rng.random((n, 3)) < 0.02, noise, 0.0),
         "missing": np.where(rng.random((n, 3)) < 0.3, np.nan, noise),
         "drifting": np.repeat([1.0, 1e8, 3.0, 1e-8], -(-n // 4))[:n, None] * (1 + noise),
@@ -182,7 +184,8 @@ def many(rng: np.random.Generator, n: int, kind: str) -> Array:
     }[kind]
 
 
-KINDS = ["normal", "near 1e8", "near 30", "long tails", "mostly zero", "missing", "drifting", "constant"]
+KINDS = ["normal", "near 1e8", "near 30", "long tails", "skewed", "tiny among"]
+KINDS += ["mostly zero", "missing", "drifting", "constant"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -208,6 +211,18 @@ def test_forgetting_outliers_leaves_no_trace(outliers: int) -> None:
     rest = moments.add_moments(*whole, *part, -1)
     assert_exact(rest, x[outliers:], label[outliers:], None, 1)
     assert (rest[1][8] >= 1e8).all()  # it is remembered how far the values once reached
+
+
+@pytest.mark.parametrize("kind", ["normal", "skewed", "tiny among"])
+@pytest.mark.parametrize("single", [False, True])
+def test_forgetting_large_values_among_others(kind: str, single: bool) -> None:
+    rng = np.random.default_rng(3)
+    x, label = many(rng, 3000, kind), rng.integers(0, 2, 3000).astype(np.int32)
+    large = rng.random(3000) < 0.5
+    x[large] *= 1e9
+    x = x.astype(np.float32) if single else x
+    whole, part = (moments.count_moments(x[r], label[r], None, 2)[:2] for r in (slice(None), large))
+    assert_exact(moments.add_moments(*whole, *part, -1), x[~large], label[~large], None, 2)
 
 
 def test_forgetting_row_by_row() -> None:
