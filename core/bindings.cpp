@@ -8,4 +8,6 @@ NB_MODULE(_core, m) {
   bind_text(m);
   bind_histogram(m);
   bind_left_out(m);
+  bind_gaps(m);
+  bind_values(m);
 }

@@ -7,3 +7,5 @@ void bind_cells(nanobind::module_& m);
 void bind_text(nanobind::module_& m);
 void bind_histogram(nanobind::module_& m);
 void bind_left_out(nanobind::module_& m);
+void bind_gaps(nanobind::module_& m);
+void bind_values(nanobind::module_& m);

@@ -160,6 +160,15 @@ struct WeightSum {
 template <class Cell>
 void add_codes(const Codes& codes, const Labels& labels, std::int64_t from, std::int64_t to, std::int64_t slots,
                Cell* table) {
+  if (codes.x.p == 1 && codes.x.values.type == Type::i32 && codes.x.row_step == 1) {  // as columns of frames are
+    const auto* code = static_cast<const std::int32_t*>(codes.x.values.data);
+    const auto size = static_cast<std::uint64_t>(slots);
+    for (std::int64_t i = from; i < to; ++i) {
+      const auto slot = std::min(static_cast<std::uint64_t>(static_cast<std::int64_t>(code[i])), size);
+      table[labels.label[i] * (slots + 1) + static_cast<std::int64_t>(slot)].add(labels.weight ? labels.weight[i] : 1);
+    }
+    return;
+  }
   Slots block(codes, static_cast<std::int32_t>(slots));
   for (std::int64_t i = from; i < to; i += block.rows_at_once()) {
     const std::int64_t end = std::min(to, i + block.rows_at_once());

@@ -13,8 +13,9 @@ Source: documents 001; 003 (K outcomes).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,13 +35,18 @@ __all__ = ["Categorical", "CategoricalParameters"]
 MOST = 2**24  # values that may be declared by their number: bounds the memory that a file can ask for
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class CategoricalParameters:
     """For each column its values and log θ as (value, class); shared columns point to the same table."""
 
     values: tuple[Values, ...]
     log_probability: tuple[NDArray[np.float64], ...]
     whole: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None  # all columns at once, if values are codes
+
+    @cached_property
+    def places(self) -> tuple[dict[Value, int], ...]:
+        """For each column the place of each value; made once, whatever the number of batches to score."""
+        return tuple({value: k for k, value in enumerate(values)} for values in self.values)
 
     @classmethod
     def of(cls, values: tuple[Values, ...], tables: tuple[NDArray[np.float64], ...]) -> CategoricalParameters:
@@ -120,7 +126,7 @@ class Categorical(Family):
         values = x.values
         for place, codes in x.placed():
             tables = [
-                _by_code(values[j], parameters.values[j], parameters.log_probability[j])
+                _by_code(values[j], parameters.places[j], parameters.log_probability[j])
                 for j in range(place.start, place.stop)
             ]
             sizes = np.array([len(table) for table in tables], dtype=np.int64)
@@ -217,9 +223,8 @@ def _log_probability(counts: NDArray[np.float64], alpha: NDArray[np.float64]) ->
         return np.asarray(np.log(smoothed) - np.log(np.where(whole > 0, whole, 1.0)))
 
 
-def _by_code(codes: Values, known: Values, table: NDArray[np.float64]) -> NDArray[np.float64]:
+def _by_code(codes: Values, place: Mapping[Value, int], table: NDArray[np.float64]) -> NDArray[np.float64]:
     """The rows of a table in the order of another list of values; zeros for a value that is not known."""
-    place = {value: k for k, value in enumerate(known)}
     rows = np.array([place.get(value, -1) for value in codes], dtype=np.intp)
     if not len(table):
         return np.zeros((len(rows), table.shape[1]))

@@ -20,6 +20,7 @@ from naively.kernels.cells import (
     score_csr_sparse,
     score_dense,
 )
+from naively.kernels.gaps import fill_codes, fill_numbers
 from naively.kernels.histogram import (
     MINUS_INFINITY,
     PLUS_INFINITY,
@@ -40,6 +41,7 @@ from naively.kernels.moments import (
     pool_moments,
     score_gaussian,
 )
+from naively.kernels.values import merge_strings
 
 __all__ = [
     "MINUS_INFINITY",
@@ -60,10 +62,13 @@ __all__ = [
     "count_moments",
     "cut_histogram",
     "describe_moments",
+    "fill_codes",
+    "fill_numbers",
     "key_values",
     "leave_tokens_out",
     "merge_cells",
     "merge_histograms",
+    "merge_strings",
     "normalise",
     "pool_moments",
     "renumber_cells",

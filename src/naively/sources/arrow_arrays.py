@@ -1,6 +1,6 @@
-"""NumPy arrays as Arrow arrays without `pyarrow.array`, which imports pandas wherever that is installed: a second.
+"""NumPy arrays as Arrow arrays and back, without copies that are not needed.
 
-The answer to one row is given in less time than that.
+`pyarrow.array` imports pandas wherever that is installed: a second, in which many rows could have been answered.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively import kernels
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["arrow_array", "arrow_strings"]
+__all__ = ["arrow_array", "arrow_strings", "filled_codes", "filled_numbers"]
 
 
 def arrow_array(x: NDArray[Any]) -> Any:
@@ -46,3 +48,39 @@ def arrow_strings(values: list[str]) -> pa.Array[Any]:
     offsets = ends.astype(np.int32 if small else np.int64).tobytes()
     kind = pa.string() if small else pa.large_string()
     return pa.Array.from_buffers(kind, len(plain), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(plain))])
+
+
+def filled_numbers(array: Any) -> NDArray[np.float64]:
+    """An Arrow column of numbers as float64, NaN where one is missing.
+
+    >>> import pyarrow as pa
+    >>> filled_numbers(pa.chunked_array([[1, None], [3]])).tolist()
+    [1.0, nan, 3.0]
+    """
+    out = np.empty(len(array))
+    start = 0
+    for chunk in getattr(array, "chunks", [array]):
+        kernels.fill_numbers(*_values_and_gaps(chunk), out[start : start + len(chunk)])
+        start += len(chunk)
+    return out
+
+
+def filled_codes(array: Any) -> NDArray[np.int32]:
+    """The codes of an Arrow dictionary column, −1 where a value is missing."""
+    out = np.empty(len(array), np.int32)
+    start = 0
+    for chunk in getattr(array, "chunks", [array]):
+        kernels.fill_codes(*_values_and_gaps(chunk.indices), out[start : start + len(chunk)])
+        start += len(chunk)
+    return out
+
+
+def _values_and_gaps(array: Any) -> tuple[NDArray[Any], NDArray[np.uint8] | None, int]:
+    """The values of an Arrow array where they lie, the bitmap of its gaps, and which bit is that of the first row."""
+    valid, data = array.buffers()
+    start, n = array.offset, len(array)
+    if not n:
+        return np.zeros(0, np.int32), None, 0
+    values = np.frombuffer(data, dtype=array.type.to_pandas_dtype())
+    bits = np.frombuffer(valid, dtype=np.uint8) if valid is not None and array.null_count else None
+    return values[start : start + n], bits, start

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from naively.errors import InputError
+from naively.sources.arrow_arrays import filled_codes, filled_numbers
 from naively.sources.strings import ArrowStrings
 from naively.sources.table import Column, ColumnTable, countable
 from naively.statistics import Values
@@ -100,9 +101,10 @@ def column_of_arrow(name: str, array: Any) -> Column:
     import pyarrow as pa
 
     if pa.types.is_float64(array.type) or pa.types.is_float32(array.type) or pa.types.is_integer(array.type):
-        if array.null_count and pa.types.is_float32(array.type):
-            array = array.cast(pa.float64())
-        return Column(name, "number", countable(_numbers(array)))
+        return Column(name, "number", filled_numbers(array) if array.null_count else countable(_numbers(array)))
+    if isinstance(array, pa.ChunkedArray) and pa.types.is_dictionary(array.type) and _one_dictionary(array):
+        first: Any = array.chunk(0)
+        return _coded(name, array, first.dictionary)
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
         if isinstance(array, pa.ChunkedArray):  # no chunk at all
@@ -114,7 +116,7 @@ def column_of_arrow(name: str, array: Any) -> Column:
         codes = array.cast(pa.int8()).fill_null(-1).to_numpy(zero_copy_only=False)
         return Column(name, "boolean", codes, (False, True))
     if pa.types.is_dictionary(kind):
-        return _coded(name, array)
+        return _coded(name, array, array.dictionary)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         text = array.cast(pa.large_string()) if pa.types.is_string_view(kind) else array
         return ArrowStrings(name, "string", np.zeros(0), None, text)
@@ -129,21 +131,28 @@ def column_of_arrow(name: str, array: Any) -> Column:
 
 
 def _numbers(array: Any) -> Any:
-    """Numbers as NumPy has them, NaN where one is missing; Arrow copies them once, and only if it must."""
+    """Numbers as NumPy has them, none of them missing; Arrow copies them only if it must."""
     import pyarrow as pa
 
     return array.to_numpy() if isinstance(array, pa.ChunkedArray) else array.to_numpy(zero_copy_only=False)
 
 
-def _coded(name: str, array: Any) -> Column:
+def _one_dictionary(array: Any) -> bool:
+    return array.num_chunks > 0 and all(c.dictionary.equals(array.chunk(0).dictionary) for c in array.chunks[1:])
+
+
+def _coded(name: str, array: Any, dictionary: Any) -> Column:
     """Codes and values of a dictionary; a null inside the dictionary is a missing value."""
-    values: list[Any] = array.dictionary.to_pylist()
-    codes = array.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
-    if None in values:
+    import pyarrow as pa
+
+    values: list[Any] = dictionary.to_pylist()
+    codes = filled_codes(array)
+    if dictionary.null_count:
         codes = np.where(codes == values.index(None), -1, codes).astype(np.int32)
-    kept: Values = tuple("" if value is None else value for value in values)
-    if any(not isinstance(value, (str, int, float, bool)) for value in kept):
-        raise InputError(f"column {name!r} has categories of type {array.dictionary.type}: use text or numbers.")
+    kept: Values = tuple("" if value is None else value for value in values) if dictionary.null_count else tuple(values)
+    strings = pa.types.is_string(dictionary.type) or pa.types.is_large_string(dictionary.type)
+    if not strings and any(not isinstance(value, (str, int, float, bool)) for value in kept):
+        raise InputError(f"column {name!r} has categories of type {dictionary.type}: use text or numbers.")
     return Column(name, "string", codes, kept)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.errors import InputError, LeftOutWarning
+from naively.sources.arrow_arrays import filled_codes
 from naively.sources.frames import column_of_arrow
 from naively.sources.labels import read_labels, read_weight
 from naively.sources.table import ColumnTable, Table
@@ -22,8 +23,9 @@ __all__ = ["Part", "gathered", "is_stream", "parts"]
 
 ROWS = 65_536  # rows of a table to be answered
 # A table to be counted has about so many cells (64 MB of numbers), and rows within these bounds; fewer if it has more
-# bytes: texts may be long. A histogram finds its level anew for each table, so small ones cost more.
-CELLS, FEWEST, MOST, BYTES = 2**23, 1024, 2**19, 2**27
+# bytes: texts may be long. Adding a table to those before takes its time, so small ones cost more; large ones leave
+# the caches, and the last is counted when nothing is left to read.
+CELLS, FEWEST, MOST, BYTES = 2**23, 1024, 2**18, 2**27
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +62,7 @@ def gathered(batches: Iterable[Any], rows: int | None = ROWS) -> Iterator[pa.Tab
             continue
         rows = rows or min(max(CELLS // max(table.num_columns, 1), FEWEST), MOST)
         waiting.append(table)
-        n, size = n + table.num_rows, size + table.nbytes
+        n, size = n + table.num_rows, size + _bytes(table)
         if n >= rows or size >= BYTES:
             whole = pa.concat_tables(waiting, promote_options="permissive")
             yield whole.slice(0, rows)
@@ -68,9 +70,17 @@ def gathered(batches: Iterable[Any], rows: int | None = ROWS) -> Iterator[pa.Tab
             while rest.num_rows >= rows:
                 yield rest.slice(0, rows)
                 rest = rest.slice(rows)
-            waiting, n, size = ([rest], rest.num_rows, rest.nbytes) if rest.num_rows else ([], 0, 0)
+            waiting, n, size = ([rest], rest.num_rows, _bytes(rest)) if rest.num_rows else ([], 0, 0)
     if waiting:
         yield pa.concat_tables(waiting, promote_options="permissive")
+
+
+def _bytes(table: pa.Table) -> int:
+    """How much the columns hold whose cells may be long; asking all of them takes longer than reading some."""
+    import pyarrow as pa
+
+    short = (pa.types.is_primitive, pa.types.is_dictionary, pa.types.is_null)
+    return sum(column.nbytes for column in table.columns if not any(is_so(column.type) for is_so in short))
 
 
 def _arrow(batch: Any) -> pa.Table:
@@ -149,8 +159,10 @@ def _labels(column: Any) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
     whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
     coded: Any = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
     classes, places = read_labels(coded.dictionary.to_pylist())
-    codes = coded.indices.to_numpy(zero_copy_only=False)
+    codes = filled_codes(coded)
     seen = np.bincount(codes, minlength=len(places)) > 0  # a dictionary may list classes of other rows
+    if seen.all() and (places == np.arange(len(places))).all():
+        return classes, codes
     there = np.zeros(len(classes), dtype=np.bool_)
     there[places[seen]] = True
     position = (np.cumsum(there) - 1).astype(np.int32)

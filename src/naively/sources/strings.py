@@ -11,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.kernels.text import Strings
+from naively.sources.arrow_arrays import filled_codes
 from naively.sources.table import Column
 from naively.statistics import Values
 
 __all__ = ["ArrowStrings", "ListOfStrings"]
+
+MANY = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,10 +31,17 @@ class ArrowStrings(Column):
 
     @cached_property
     def coded(self) -> tuple[NDArray[np.int32], Values]:
-        """Codes of the distinct strings, and the strings."""
+        """Codes of the distinct strings, and the strings; many of them sorted, because Arrow sorts them soonest."""
+        import pyarrow.compute as pc
+
         encoded = self.array.dictionary_encode()
-        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-        return codes, tuple(encoded.dictionary.to_pylist())
+        codes, dictionary = filled_codes(encoded), encoded.dictionary
+        if len(dictionary) < MANY:
+            return codes, tuple(dictionary.to_pylist())
+        order = pc.sort_indices(dictionary)
+        place = np.full(len(dictionary) + 1, -1, dtype=np.int32)  # the last is that of a gap
+        place[order.to_numpy()] = np.arange(len(dictionary), dtype=np.int32)
+        return place[codes], tuple(dictionary.take(order).to_pylist())
 
     def where(self, keep: NDArray[np.bool_]) -> ArrowStrings:
         """The rows that are to be kept."""

@@ -8,7 +8,7 @@ Kept sparse: a value that a class never showed has no cell there, and a value th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ DENSE_LIMIT = 2**22  # class × value tables up to this size are counted dense, 
 
 def in_order(values: Values | set[Value]) -> Values:
     """Values sorted; booleans before numbers before strings, so that any mixture has an order."""
+    if set(map(type, values)) <= {str}:
+        return tuple(sorted(values))  # in half the time
     return tuple(sorted(values, key=lambda v: (isinstance(v, str), v)))
 
 
@@ -122,8 +124,14 @@ class ValueCounts(Statistic):
     def _aligned(self, other: Self) -> tuple[Self, Self]:
         if self.values == other.values:
             return self, other
-        union = tuple(a if a == b else in_order({*a, *b}) for a, b in zip(self.values, other.values, strict=True))
-        return self._laid_out(union), other._laid_out(union)
+        columns = [_union(a, b) for a, b in zip(self.values, other.values, strict=True)]
+        union = tuple(values for values, _, _ in columns)
+        starts = np.cumsum([0, *map(len, union)], dtype=np.int64)
+        mine, theirs = (
+            np.concatenate([places + start for places, start in zip(found, starts, strict=False)]).astype(np.int32)
+            for found in ([of_a for _, of_a, _ in columns], [of_b for _, _, of_b in columns])
+        )
+        return self._renumbered(union, mine), other._renumbered(union, theirs)
 
     def _laid_out(self, values: tuple[Values, ...]) -> Self:
         """The same counts among more values, or the same values in another order."""
@@ -160,6 +168,17 @@ class ValueCounts(Statistic):
     def _column_of(self, slot: int) -> tuple[int, str]:
         column = int(np.searchsorted(self.offsets, slot, side="right")) - 1
         return column, f"value {self.values[column][slot - int(self.offsets[column])]!r}"
+
+
+def _union(a: Values, b: Values) -> tuple[Values, NDArray[np.int32], NDArray[np.int32]]:
+    """The values of two columns, sorted, and where those of each are among them."""
+    if a == b:
+        return a, np.arange(len(a), dtype=np.int32), np.arange(len(a), dtype=np.int32)
+    if {*map(type, a), *map(type, b)} <= {str}:
+        return kernels.merge_strings(cast("tuple[str, ...]", a), cast("tuple[str, ...]", b))
+    union = in_order({*a, *b})
+    place = {value: k for k, value in enumerate(union)}
+    return union, np.array([place[v] for v in a], np.int32), np.array([place[v] for v in b], np.int32)
 
 
 def _count_piece(

@@ -1,0 +1,41 @@
+"""Columns with gaps: against their twins, for every type and place of the first bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from naively import kernels
+from naively.kernels.twins import gaps as twin
+
+NUMBERS = ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"]
+
+
+@given(st.sampled_from(NUMBERS), st.integers(0, 70), st.integers(0, 20), st.booleans(), st.integers(0, 2**32 - 1))
+def test_gaps_are_where_the_bits_are_zero(kind: str, n: int, first: int, gaps: bool, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 120, n).astype(kind)
+    bits = rng.choice([0, 255, 170, 7], (first + n + 7) // 8).astype(np.uint8) if gaps else None
+    found, wanted = np.zeros(n), np.zeros(n)
+    kernels.fill_numbers(values, bits, first, found)
+    twin.fill_numbers(values, bits, first, wanted)
+    np.testing.assert_array_equal(found, wanted)
+    if kind[0] != "f":
+        codes, right = np.zeros(n, np.int32), np.zeros(n, np.int32)
+        kernels.fill_codes(values, bits, first, codes)
+        twin.fill_codes(values, bits, first, right)
+        np.testing.assert_array_equal(codes, right)
+
+
+def test_what_cannot_be_filled_is_refused() -> None:
+    x, bits = np.arange(9), np.zeros(1, np.uint8)
+    with pytest.raises(ValueError, match="bitmap ends"):
+        kernels.fill_numbers(x, bits, 0, np.zeros(9))
+    with pytest.raises(ValueError, match="before the bitmap"):
+        kernels.fill_numbers(x, None, -1, np.zeros(9))
+    with pytest.raises(ValueError, match="differ in length"):
+        kernels.fill_codes(x, None, 0, np.zeros(8, np.int32))
+    with pytest.raises(ValueError, match="neither whole numbers"):
+        kernels.fill_codes(x.astype(float), None, 0, np.zeros(9, np.int32))
