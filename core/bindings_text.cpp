@@ -25,10 +25,10 @@ using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Scores = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
-nb::object array_of(std::unique_ptr<T[]> data, std::initializer_list<std::size_t> shape) {
-  T* p = data.release();
-  nb::capsule owner(p, [](void* q) noexcept { delete[] static_cast<T*>(q); });
-  return nb::ndarray<nb::numpy, T>(p, shape, owner).cast();
+nb::object array_of(naively::ZeroedPages<T> data, std::initializer_list<std::size_t> shape) {
+  auto* kept = new naively::ZeroedPages<T>(std::move(data));
+  nb::capsule owner(kept, [](void* q) noexcept { delete static_cast<naively::ZeroedPages<T>*>(q); });
+  return nb::ndarray<nb::numpy, T>(kept->data(), shape, owner).cast();
 }
 
 template <class T>

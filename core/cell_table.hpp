@@ -1,32 +1,30 @@
 // A tally, sorted and added up into the arrays of `Cells` (src/naively/kernels/cells.py).
 #pragma once
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <memory>
+#include <utility>
 #include <vector>
 
+#include "pages.hpp"
+#include "threads.hpp"
 #include "word_tally.hpp"
 
 namespace naively::text {
 
+inline constexpr std::size_t kTableParts = 64;  // of the classes, for threads to take
+
 struct CellTable {
   std::size_t n = 0;
-  std::unique_ptr<std::int64_t[]> indptr;  // classes + 1
-  std::unique_ptr<std::int32_t[]> index;
-  std::unique_ptr<double[]> sums;  // (n_sums, n)
-  std::unique_ptr<std::int64_t[]> rows;
+  ZeroedPages<std::int64_t> indptr;  // classes + 1
+  ZeroedPages<std::int32_t> index;
+  ZeroedPages<double> sums;  // (n_sums, n)
+  ZeroedPages<std::int64_t> rows;
 };
 
-// Stable, by id, in passes of 11 bits (Knuth, TAOCP 3, 5.2.5); short lists by merging.
-template <class Cell>
-void sort_by_id(std::vector<Cell>& cells, std::vector<Cell>& spare) {
-  constexpr unsigned kBits = 11, kValues = 1u << kBits;
-  const auto smaller = [](const Cell& a, const Cell& b) { return a.id < b.id; };
-  if (std::is_sorted(cells.begin(), cells.end(), smaller)) return;
-  if (cells.size() < kValues / 2) return std::stable_sort(cells.begin(), cells.end(), smaller);
+template <unsigned kBits, class Cell>
+void sort_in_passes(std::vector<Cell>& cells, std::vector<Cell>& spare) {
+  constexpr unsigned kValues = 1u << kBits;
   std::uint32_t all = 0;
   for (const Cell& cell : cells) all |= cell.id;
   if (spare.size() < cells.size()) spare.resize(cells.size());
@@ -39,6 +37,16 @@ void sort_by_id(std::vector<Cell>& cells, std::vector<Cell>& spare) {
     std::swap(from, to);
   }
   if (from != cells.data()) std::copy(from, from + cells.size(), cells.data());
+}
+
+// Stable, by id, in passes of some bits (Knuth, TAOCP 3, 5.2.5); very short lists by merging.
+template <class Cell>
+void sort_by_id(std::vector<Cell>& cells, std::vector<Cell>& spare) {
+  const auto smaller = [](const Cell& a, const Cell& b) { return a.id < b.id; };
+  if (std::is_sorted(cells.begin(), cells.end(), smaller)) return;
+  if (cells.size() < 100) return std::stable_sort(cells.begin(), cells.end(), smaller);
+  if (cells.size() < 2000) return sort_in_passes<8>(cells, spare);
+  sort_in_passes<11>(cells, spare);
 }
 
 struct CountTotal {
@@ -63,44 +71,60 @@ struct WeightedTotal {
 inline CountTotal total_of(const Count*) { return {}; }
 inline WeightedTotal total_of(const WeightedCount*) { return {}; }
 
-// Empties the tally class by class. With one sum it is `occurrences`.
+// The cells of a class, sorted and added up, are handed to put(id, total).
+template <class Cell, class Put>
+void add_up(const Tally<Cell>& tally, std::size_t c, const std::vector<Cell>& cells, Put&& put) {
+  const DenseCount* dense = tally.dense(c);
+  const std::size_t n_dense = tally.n_dense();
+  std::size_t i = 0, d = 0;
+  for (;;) {
+    while (d < n_dense && !dense[d].rows) ++d;
+    if (d == n_dense && i == cells.size()) return;
+    const bool from_dense = i == cells.size() || (d < n_dense && d <= cells[i].id);
+    const std::uint32_t id = from_dense ? static_cast<std::uint32_t>(d) : cells[i].id;
+    auto total = total_of(cells.data());
+    if (from_dense) total.add(dense[d++]);
+    for (; i < cells.size() && cells[i].id == id; ++i) total.add(cells[i]);
+    put(id, total);
+  }
+}
+
+// Empties the tally class by class. With one sum it is `occurrences`. The classes are counted out first, so that each has
+// its place in arrays of the right size, and threads can fill them.
 template <class Cell>
-CellTable make_table(Tally<Cell>& tally, std::size_t n_sums) {
-  std::size_t most = 0;
-  for (std::size_t c = 0; c < tally.classes(); ++c) {
-    most += tally.list(c).size();
-    for (std::size_t id = 0; id < tally.n_dense(); ++id) most += tally.dense(c)[id].rows > 0;
-  }
+CellTable make_table(Tally<Cell>& tally, std::size_t n_sums, int n_jobs) {
+  const std::size_t n_classes = tally.classes();
   CellTable table;
-  table.indptr = std::make_unique<std::int64_t[]>(tally.classes() + 1);
-  table.index = std::make_unique_for_overwrite<std::int32_t[]>(most);
-  table.sums = std::make_unique_for_overwrite<double[]>(n_sums * most);
-  table.rows = std::make_unique_for_overwrite<std::int64_t[]>(most);
-  double *first = table.sums.get(), *second = first + (n_sums > 1 ? most : 0);
-  std::vector<Cell> spare;
-  std::size_t n = 0;
-  for (std::size_t c = 0; c < tally.classes(); ++c) {
-    std::vector<Cell> cells = std::move(tally.list(c));
-    sort_by_id(cells, spare);
-    const DenseCount* dense = tally.dense(c);
-    std::size_t i = 0, d = 0;
-    for (;; ++n) {
-      while (d < tally.n_dense() && !dense[d].rows) ++d;
-      if (d == tally.n_dense() && i == cells.size()) break;
-      const auto id = static_cast<std::uint32_t>(
-          i == cells.size() || (d < tally.n_dense() && d <= cells[i].id) ? d : cells[i].id);
-      auto total = total_of(cells.data());
-      if (d < tally.n_dense() && d == id) total.add(dense[d++]);
-      for (; i < cells.size() && cells[i].id == id; ++i) total.add(cells[i]);
-      table.index[n] = static_cast<std::int32_t>(id);
-      second[n] = total.second();
-      first[n] = total.first();
-      table.rows[n] = static_cast<std::int64_t>(total.rows);
-    }
-    table.indptr[c + 1] = static_cast<std::int64_t>(n);
-  }
-  if (n_sums > 1 && n < most) std::memmove(first + n, second, n * sizeof(double));
-  table.n = n;
+  table.indptr = ZeroedPages<std::int64_t>(n_classes + 1);
+  const auto parts = static_cast<std::ptrdiff_t>(std::min<std::size_t>(n_classes, kTableParts));
+  const auto for_classes = [&](auto&& work) {
+    parallel_for(parts, n_jobs, [&](std::ptrdiff_t part) {
+      const auto p = static_cast<std::size_t>(part), n = static_cast<std::size_t>(parts);
+      std::vector<Cell> spare;
+      for (std::size_t c = p * n_classes / n; c < (p + 1) * n_classes / n; ++c) work(c, spare);
+    });
+  };
+  for_classes([&](std::size_t c, std::vector<Cell>& spare) {
+    sort_by_id(tally.list(c), spare);
+    std::int64_t n = 0;
+    add_up(tally, c, tally.list(c), [&](std::uint32_t, const auto&) { ++n; });
+    table.indptr[c + 1] = n;
+  });
+  for (std::size_t c = 0; c < n_classes; ++c) table.indptr[c + 1] += table.indptr[c];
+  const std::size_t n = table.n = static_cast<std::size_t>(table.indptr[n_classes]);
+  table.index = ZeroedPages<std::int32_t>(n);
+  table.sums = ZeroedPages<double>(n_sums * n);
+  table.rows = ZeroedPages<std::int64_t>(n);
+  for_classes([&](std::size_t c, std::vector<Cell>&) {
+    auto at = static_cast<std::size_t>(table.indptr[c]);
+    const std::vector<Cell> cells = std::move(tally.list(c));
+    add_up(tally, c, cells, [&](std::uint32_t id, const auto& total) {
+      table.index[at] = static_cast<std::int32_t>(id);
+      table.sums[at] = total.first();
+      if (n_sums > 1) table.sums[n + at] = total.second();
+      table.rows[at++] = static_cast<std::int64_t>(total.rows);
+    });
+  });
   return table;
 }
 

@@ -76,15 +76,15 @@ class Worker {
   void end_strand() { tally_.end_strand(places_, first_); }
 
   // Takes over what a worker counted of later documents.
-  void join(Worker& later) {
+  void join(Worker& later, int n_jobs) {
     std::vector<std::int32_t> ids;
     if (job_.vocabulary) {
       std::unique_lock<std::shared_mutex> lock;
       if (first_) lock = std::unique_lock(job_.vocabulary->lock);
-      ids = table().intern_all(later.own_);
+      ids = table().intern_all(later.own_, n_jobs);
       later.own_ = Words();
     }
-    tally_.append(later.tally_, job_.vocabulary ? ids.data() : nullptr);
+    tally_.append(later.tally_, job_.vocabulary ? ids.data() : nullptr, n_jobs);
   }
 
   Tally<Cell>& tally() { return tally_; }
@@ -121,17 +121,20 @@ class Counter {
     for (std::size_t w = 0; w < n_workers_; ++w)
       workers_.push_back(std::make_unique<Worker<Cell>>(job_, tokens, w == 0));
     in_parallel(n_workers_, [&](std::size_t w) { count_part(w); });
-    for (std::size_t step = 1; step < n_workers_; step *= 2)
-      in_parallel((n_workers_ + step - 1) / (2 * step), [&](std::size_t pair) {
+    for (std::size_t step = 1; step < n_workers_; step *= 2) {
+      const std::size_t pairs = (n_workers_ + step - 1) / (2 * step);
+      in_parallel(pairs, [&](std::size_t pair) {
         std::unique_ptr<Worker<Cell>> later = std::move(workers_[2 * pair * step + step]);
-        workers_[2 * pair * step]->join(*later);
+        workers_[2 * pair * step]->join(*later, static_cast<int>(n_workers_ / pairs));
       });
+    }
     job_.poll();
     Tally<Cell> lengths(job_.n_classes, job_.documents.size());
     for (std::size_t i = 0; i < job_.documents.size(); ++i)
       if (job_.lengths[i] >= 0)
         lengths.add(static_cast<std::size_t>(job_.label[i]), static_cast<std::uint32_t>(job_.lengths[i]), 1, job_.weight_of(i));
-    return {make_table(workers_[0]->tally(), 2), make_table(lengths, 1)};
+    const auto n_jobs = static_cast<int>(n_workers_);
+    return {make_table(workers_[0]->tally(), 2, n_jobs), make_table(lengths, 1, n_jobs)};
   }
 
  private:

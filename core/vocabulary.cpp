@@ -4,6 +4,8 @@
 #include <random>
 #include <stdexcept>
 
+#include "threads.hpp"
+
 namespace naively::text {
 namespace {
 
@@ -109,24 +111,43 @@ std::int32_t Words::intern(std::string_view word) {
   return static_cast<std::int32_t>(intern(key(p, static_cast<std::uint32_t>(word.size())), p).id);
 }
 
-std::vector<std::int32_t> Words::intern_all(const Words& other) {
+template <class Id, class Act>
+void Words::look_up(const Words& other, std::size_t n, Id&& id, Act&& act) const {
   constexpr std::size_t kTogether = 32;
-  std::vector<std::int32_t> ids(other.size());
   const std::uint8_t* start[kTogether];
   Key keys[kTogether];
   Entry* guessed[kTogether];
-  for (std::size_t i = 0; i < ids.size(); i += kTogether) {
-    const std::size_t few = std::min(kTogether, ids.size() - i);
-    make_room(few);
+  for (std::size_t i = 0; i < n; i += kTogether) {
+    const std::size_t few = std::min(kTogether, n - i);
     for (std::size_t k = 0; k < few; ++k) {
-      const std::string_view word = other.word(i + k);  // a short one with zeros behind it
+      const std::string_view word = other.word(id(i + k));  // a short one has zeros behind it
       start[k] = reinterpret_cast<const std::uint8_t*>(word.data());
       keys[k] = key(start[k], static_cast<std::uint32_t>(word.size()));
       prefetch(keys[k]);
     }
     for (std::size_t k = 0; k < few; ++k) guessed[k] = guess(keys[k]);
-    for (std::size_t k = 0; k < few; ++k) ids[i + k] = static_cast<std::int32_t>(intern(keys[k], start[k], guessed[k]).id);
+    for (std::size_t k = 0; k < few; ++k) act(id(i + k), keys[k], start[k], guessed[k]);
   }
+}
+
+std::vector<std::int32_t> Words::intern_all(const Words& other, int n_jobs) {
+  constexpr std::size_t kPart = 8192;
+  std::vector<std::int32_t> ids(other.size());
+  parallel_for(static_cast<std::ptrdiff_t>((ids.size() + kPart - 1) / kPart), n_jobs, [&](std::ptrdiff_t part) {
+    const std::size_t from = static_cast<std::size_t>(part) * kPart, n = std::min(kPart, ids.size() - from);
+    look_up(other, n, [=](std::size_t k) { return from + k; },
+            [&](std::size_t id, const Key& key, const std::uint8_t* start, const Entry* guessed) {
+              ids[id] = find(key, start, guessed);
+            });
+  });
+  std::vector<std::uint32_t> fresh;
+  for (std::size_t id = 0; id < ids.size(); ++id)
+    if (ids[id] < 0) fresh.push_back(static_cast<std::uint32_t>(id));
+  make_room(fresh.size());
+  look_up(other, fresh.size(), [&](std::size_t k) { return fresh[k]; },
+          [&](std::size_t id, const Key& key, const std::uint8_t* start, Entry* guessed) {
+            ids[id] = static_cast<std::int32_t>(intern(key, start, guessed).id);
+          });
   return ids;
 }
 

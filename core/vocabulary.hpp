@@ -86,8 +86,8 @@ class Words {
   std::int32_t intern(std::string_view word);
   // A word with kInline readable bytes at least, copied into `room` if it is shorter.
   static const std::uint8_t* padded(std::string_view word, std::uint8_t* room);
-  // All words of another table; their numbers here.
-  std::vector<std::int32_t> intern_all(const Words& other);
+  // All words of another table; their numbers here. Several threads look for them before one appends the new ones.
+  std::vector<std::int32_t> intern_all(const Words& other, int n_jobs = 1);
 
   // A number below 2^32 that is smaller than the upper half of every mark, if marks start with such numbers.
   std::uint32_t next_stamp();
@@ -114,6 +114,9 @@ class Words {
       if (!slot.next_id || (slot.tag == tag && is(entry(slot.next_id - 1), key, p))) return i;
     }
   }
+  // Calls act(id, key, start, guess) for words of another table, those numbered id(0) to id(n - 1), a few at once.
+  template <class Id, class Act>
+  void look_up(const Words& other, std::size_t n, Id&& id, Act&& act) const;
   Entry& append(std::size_t at, const Key& key, const std::uint8_t* p);
   void grow(std::size_t more);
   void rebuild(int bits);

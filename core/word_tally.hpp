@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "pages.hpp"
+#include "threads.hpp"
 
 namespace naively::text {
 
@@ -140,16 +141,10 @@ class Tally {
   }
 
   // Appends what was counted of later documents, with these numbers for its tokens (null: its own); empties the other.
-  void append(Tally& later, const std::int32_t* ids) {
-    const auto number = [ids](std::uint32_t id) { return ids ? static_cast<std::uint32_t>(ids[id]) : id; };
-    for (std::size_t c = 0; c < classes(); ++c) {
-      const DenseCount* dense = later.dense(c);
-      for (std::uint32_t id = 0; id < later.n_dense_; ++id)
-        if (dense[id].rows) add(c, number(id), dense[id], 0);
-      std::vector<Cell> cells = std::move(later.lists_[c]);
-      for (Cell& cell : cells) cell.id = number(cell.id);
-      lists_[c].insert(lists_[c].end(), cells.begin(), cells.end());
-    }
+  void append(Tally& later, const std::int32_t* ids, int n_jobs) {
+    parallel_for(static_cast<std::ptrdiff_t>(classes()), n_jobs, [&](std::ptrdiff_t c) {
+      append(later, ids, static_cast<std::size_t>(c));
+    });
   }
 
  private:
@@ -167,6 +162,16 @@ class Tally {
       }
     }
     Cell::append(lists_[c], id, more.occurrences, more.rows, weight);
+  }
+
+  void append(Tally& later, const std::int32_t* ids, std::size_t c) {
+    const auto number = [ids](std::uint32_t id) { return ids ? static_cast<std::uint32_t>(ids[id]) : id; };
+    const DenseCount* dense = later.dense(c);
+    for (std::uint32_t id = 0; id < later.n_dense_; ++id)
+      if (dense[id].rows) add(c, number(id), dense[id], 0);
+    std::vector<Cell> cells = std::move(later.lists_[c]);
+    for (Cell& cell : cells) cell.id = number(cell.id);
+    lists_[c].insert(lists_[c].end(), cells.begin(), cells.end());
   }
 
   void combine(std::size_t c, Places& places) {

@@ -22,6 +22,7 @@ from naively import kernels
 from naively.kernels import Cells
 from naively.statistics import Numbers
 from naively.statistics.blocks import RefusedEntryError, is_sparse
+from naively.statistics.cells import class_of_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,13 +115,15 @@ def sparse_form(
     offset: NDArray[np.float64] | None = None,
 ) -> LinearForm:
     """A form from class-major cells with one value each; dense inside while that is small."""
-    start, owner, order = kernels.by_token(cells, len(base))
-    zeros = np.zeros(len(constant))
-    form = LinearForm(zeros if offset is None else offset, constant, None, base, start, owner, values[order])
-    if len(base) * len(constant) > max(SPARSE_FROM, 4 * len(values)):
-        return form
-    table = form.weights(slice(0, len(base)))
-    return LinearForm(form.offset, constant, table, base, start, owner, form.token_value)
+    n_tokens, n_classes = len(base), len(constant)
+    zeros = np.zeros(n_classes)
+    if n_tokens * n_classes > max(SPARSE_FROM, 4 * len(values)):
+        start, owner, order = kernels.by_token(cells, n_tokens)
+        return LinearForm(zeros if offset is None else offset, constant, None, base, start, owner, values[order])
+    table = np.empty((n_tokens, n_classes))
+    table[:] = base[:, None]
+    table.reshape(-1)[cells.index * np.int64(n_classes) + class_of_cells(cells)] += values
+    return LinearForm(zeros if offset is None else offset, constant, table, base)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

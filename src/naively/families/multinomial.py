@@ -181,14 +181,17 @@ def _by_token(
     cells: Cells, alpha: NDArray[np.float64], known: NDArray[np.bool_], members: NDArray[np.bool_]
 ) -> LogLinear:
     """Equation (4); where α_k = 0, log N_kc − log(N_c + Σα), and forbidden where N_kc = 0."""
+    positive = alpha > 0
     own = alpha[cells.index]
-    smooth = own > 0
-    value = np.empty(len(own))
-    value[smooth] = np.log1p(cells.sums[0][smooth] / own[smooth])
-    value[~smooth] = np.log(cells.sums[0][~smooth])
+    if positive.all():
+        value = np.log1p(cells.sums[0] / own)
+    else:
+        smooth = own > 0
+        value = np.empty(len(own))
+        value[smooth] = np.log1p(cells.sums[0][smooth] / own[smooth])
+        value[~smooth] = np.log(cells.sums[0][~smooth])
     denominator = class_sums(cells, 0) + alpha.sum()
     constant = -np.log(np.where(denominator > 0, denominator, 1.0))
-    positive = alpha > 0
     base = np.where(known, np.log(np.where(positive, alpha, 1.0)), np.nan)
     score = sparse_form(cells, value, base, constant)
     if positive[members].all():

@@ -30,6 +30,7 @@ from naively.families.left_out_coins import coins_left_out
 from naively.families.left_out_tokens import Entries, Tokens, complement_left_out, multinomial_left_out
 from naively.families.linear_form import LinearForm, LogLinear
 from naively.families.multinomial import multinomial_form
+from naively.families.words_in_force import words_in_force, words_let_through
 from naively.kernels import Cells
 from naively.kernels.text import Options, score_text, score_text_table, token_rows
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
@@ -137,29 +138,9 @@ class Text(Family):
         self, stats: WordCounts, structure: NDArray[np.bool_] | None = None
     ) -> tuple[Cells, NDArray[np.bool_]]:
         """The cells of the words in force, and which those are: by the cut-offs, or by a structure given."""
-        cells = stats.cells
-        n = stats.n_numbers()
         if structure is not None:
-            known = np.bincount(cells.index, minlength=n) > 0
-            known[len(structure) :] = False
-            known[: len(structure)] &= structure[:n]
-            return _only(cells, known[cells.index]), known
-        occurrences = np.bincount(cells.index, weights=cells.sums[0], minlength=n)
-        texts = np.bincount(cells.index, weights=cells.sums[1], minlength=n).astype(np.float64)
-        known = np.bincount(cells.index, minlength=n) > 0
-        if self.min_count > 0:
-            known &= occurrences >= self.min_count
-        if self.max_share < 1:
-            known &= texts <= self.max_share * stats.seen.weight.sum()
-        if self.vocabulary is not None and stats.vocabulary is not None:
-            listed = np.zeros(n, dtype=np.bool_)
-            numbers = stats.vocabulary.find(list(self.vocabulary))
-            listed[numbers[(numbers >= 0) & (numbers < n)]] = True
-            known &= listed
-        if self.max_tokens is not None and known.sum() > self.max_tokens:
-            known = _most_frequent(known, texts, stats, self.max_tokens)
-        kept = known[cells.index]
-        return (cells if kept.all() else _only(cells, kept)), known
+            return words_let_through(stats, structure)
+        return words_in_force(stats, self.min_count, self.max_share, self.max_tokens, self.vocabulary)
 
     def log_likelihood(self, x: Texts, parameters: TextParameters, out: NDArray[np.float64], n_jobs: int = 1) -> None:
         """Equations (1) to (4); a missing text adds nothing."""
@@ -266,28 +247,6 @@ class Text(Family):
             drawn = generator.choice(known, size=generator.poisson(parameters.mean_length[c]), p=share)
             rows[i] = " ".join(parameters.counts.name(int(k)) for k in drawn)
         return [rows]
-
-
-def _only(cells: Cells, kept: NDArray[np.bool_]) -> Cells:
-    """Some of the cells."""
-    before = np.concatenate([[0], np.cumsum(kept)])
-    return Cells(before[cells.indptr], cells.index[kept], np.ascontiguousarray(cells.sums[:, kept]), cells.rows[kept])
-
-
-def _most_frequent(
-    known: NDArray[np.bool_], texts: NDArray[np.float64], stats: WordCounts, most: int
-) -> NDArray[np.bool_]:
-    """The words in most texts; equal ones in alphabetical order, so that the order of counting does not matter."""
-    numbers = np.flatnonzero(known)
-    words = (
-        [stats.name(int(k)) for k in numbers]
-        if stats.vocabulary is None
-        else stats.vocabulary.words(numbers.astype(np.int32))
-    )
-    order = sorted(range(len(numbers)), key=lambda i: (-texts[numbers[i]], words[i]))[:most]
-    kept = np.zeros_like(known)
-    kept[numbers[order]] = True
-    return kept
 
 
 def _stop_words(language: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def read(X: Any) -> Table:
     if hasattr(X, "__arrow_c_stream__") or _is_frame(X):
         return table_of_frame(X)
     if isinstance(X, (list, tuple)):
-        if X and all(isinstance(text, (str, bytes)) or text is None for text in X):
+        if X and all(issubclass(kind, (str, bytes, NoneType)) for kind in set(map(type, X))):
             return _of_texts(list(X))
         if X and isinstance(X[0], dict):
             import pyarrow as pa

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import repeat
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -144,7 +146,7 @@ class Texts:
     def missing(texts: list[str | None] | Strings) -> NDArray[np.bool_]:
         """Which texts are missing."""
         if not isinstance(texts, Strings):
-            return np.fromiter((text is None for text in texts), dtype=np.bool_, count=len(texts))
+            return np.fromiter(map(is_, texts, repeat(None)), dtype=np.bool_, count=len(texts))
         n = len(texts.offsets) - 1
         if texts.valid is None:
             return np.zeros(n, dtype=np.bool_)

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Any, Self
 
 import numpy as np
@@ -81,14 +83,16 @@ class WordCounts(Statistic):
         reading = reading or Reading()
         if vocabulary is None and reading.options.hash_bits is None:
             vocabulary = Vocabulary()
-        total = cls.of_no_columns(ClassWeights.count(None, codes[:0], None, n_classes), vocabulary)
+        parts = []
         for texts in Texts.of(x).columns:
             prepared = reading.prepare(texts)
             cells, lengths = count_text(prepared, codes, weight, n_classes, vocabulary, reading.options, n_jobs)
             there = ~Texts.missing(texts)
             seen = ClassWeights.count(None, codes[there], None if weight is None else weight[there], n_classes)
-            total = total + cls(vocabulary, cells, Cells.empty(n_classes, 2), lengths, seen)
-        return total
+            parts.append(cls(vocabulary, cells, Cells.empty(n_classes, 2), lengths, seen))
+        if not parts:
+            return cls.of_no_columns(ClassWeights.count(None, codes[:0], None, n_classes), vocabulary)
+        return reduce(add, parts)  # one column, as most have, is not copied
 
     @classmethod
     def of_no_columns(cls, seen: ClassWeights, vocabulary: Vocabulary | None = None) -> Self:
