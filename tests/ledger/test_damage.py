@@ -128,6 +128,27 @@ def test_salvage(tmp_path: Path) -> None:
     assert not (tmp_path / "o").exists()
 
 
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
+def test_salvage_of_a_file_cut_short(share: float, tmp_path: Path) -> None:
+    """What is missing is said, and what lies before is recovered, if a counted entry does."""
+    naively.fit(["a b", "c d"], ["x", "y"], tune=False).save(tmp_path / "m")
+    with naively.open(tmp_path / "m") as live:
+        for i in range(60):
+            live.update([f"a {i:04} " + " ".join(f"{i}w{j}" for j in range(60))], ["x"])
+    whole = (tmp_path / "m").read_bytes()
+    (tmp_path / "m").write_bytes(whole[: int(share * len(whole))])
+    told = rf"it is cut short: {int(share * len(whole)):,} of {len(whole):,} bytes are there"
+    with pytest.raises(InputError, match=told):
+        naively.load(tmp_path / "m")
+    found = ledger.salvage(tmp_path / "m", tmp_path / "n", comment="dropped")
+    assert 0 < len(found.recovered) <= 61
+    assert len(found.recovered) + len(found.lost) == 61 or found.notes
+    assert naively.load(tmp_path / "n").seen.rows.sum() == sum(entry.rows for entry in found.recovered)
+    last = naively.open(tmp_path / "n").log()[-1]
+    assert (last.act, last.source, last.comment) == ("salvage", str(tmp_path / "m"), "dropped")
+    assert last.note.startswith(f"{len(found.recovered)} entries recovered, {len(found.lost)} lost")
+
+
 def test_salvage_of_random_damage(tmp_path: Path) -> None:
     """Whatever is recovered is a model of intact entries; never a crash."""
     history(tmp_path / "whole")

@@ -6,9 +6,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,8 +14,6 @@ from hypothesis import strategies as st
 import naively
 from ledger.models import fitted, rows, same
 from naively import InputError, Ledger, SchemaError, ledger
-from naively.drift import drift
-from naively.ledger.apart import apart
 
 
 def grown(path: Path, *seeds: int, base: Path | None = None) -> Path:
@@ -92,6 +88,17 @@ def test_merge_keeps_what_was_corrected(tmp_path: Path) -> None:
         live.compact()
     with pytest.raises(InputError, match="is undone in one file"):
         ledger.merge([b, third], tmp_path / "no")
+
+
+def test_a_merged_log_is_in_the_order_of_writing(tmp_path: Path) -> None:
+    base = grown(tmp_path / "base", 0, 1)
+    with naively.open(base) as live:
+        live.forget(*rows(1, classes="abc"))
+    a, b = grown(tmp_path / "a", 2, base=base), grown(tmp_path / "b", 3, base=base)
+    ledger.merge([b, a], tmp_path / "ab")
+    log = naively.open(tmp_path / "ab").log()
+    assert [entry.act for entry in log] == ["fit", "update", "forget", "update", "update"]
+    assert [entry.written for entry in log] == sorted(entry.written for entry in log)
 
 
 def test_merge_refusals(tmp_path: Path) -> None:
@@ -195,96 +202,3 @@ def test_read_only_folder(killed: bool, tmp_path: Path) -> None:
     shutil.rmtree(folder)
     assert said.startswith("3 " if killed else "2 "), said
     assert "read-only" in said
-
-
-def test_drift_finds_what_changed_and_nothing_else(tmp_path: Path) -> None:
-    generator = np.random.default_rng(0)
-
-    def data(n: int, shift: float, word: str) -> tuple[dict[str, Any], list[str]]:
-        label = ["u" if x else "v" for x in generator.integers(0, 2, n)]
-        return {
-            "still": generator.normal(size=n),
-            "moved": generator.normal(size=n) + shift,
-            "counts": generator.poisson(2 + shift, n),
-            "colour": generator.choice(["red", "blue"], n),
-            "text": [f"same {word if generator.random() < 0.3 else 'other'} words" for _ in range(n)],
-        }, label
-
-    columns = {"counts": naively.Poisson(), "text": naively.Text(), "still": naively.Gaussian()}
-    old, new = data(2000, 0.0, "alt"), data(1500, 0.5, "neu")
-    naively.fit(*old, columns=columns).save(tmp_path / "a")
-    ledger.copy(tmp_path / "a", tmp_path / "b")
-    with naively.open(tmp_path / "b") as live:
-        live.update(*new)
-    one, two, note = apart(tmp_path / "a", tmp_path / "b")
-    assert "1 entries more" in note
-    assert two.seen.rows.sum() == 1500
-    found = {column.column: column for column in drift(one, two)}
-    assert all(found[name].q < 1e-6 for name in ("moved", "counts", "text"))
-    assert all(found[name].p > 0.001 for name in ("still", "colour", "(classes)"))
-    assert {change.name for change in found["text"].changes if change.q < 0.01} >= {"alt", "neu"}
-    assert next(c for c in found["text"].changes if c.name == "neu").nats[0] > 3
-    with pytest.raises(InputError, match="nothing to compare"):
-        apart(tmp_path / "a", tmp_path / "a")
-
-
-def test_drift_is_calibrated() -> None:
-    """Of models of the same distribution, p below 5 % comes about 5 % of the time, for every kind of column."""
-    generator = np.random.default_rng(1)
-    low: dict[str, int] = {}
-    rounds = 120
-    columns = {"g": naively.Gaussian(), "p": naively.Poisson(), "e": naively.Exponential(), "n": naively.Numeric()}
-    for _ in range(rounds):
-        models = []
-        for n in (400, 300):
-            x = {
-                "g": generator.normal(size=n),
-                "n": generator.normal(size=n),
-                "p": generator.poisson(3, n),
-                "e": generator.exponential(size=n),
-                "v": generator.choice(list("abcdef"), n),
-            }
-            models.append(naively.fit(x, generator.choice(["u", "v"], n).tolist(), columns=columns))
-        for column in drift(models[0], models[1]):
-            low[column.column] = low.get(column.column, 0) + (column.p < 0.05)
-    assert all(n <= 0.05 * rounds + 3.5 * np.sqrt(0.05 * rounds) for n in low.values()), low
-
-
-def test_commands(tmp_path: Path) -> None:
-    import json
-
-    from click.testing import CliRunner
-
-    from naively.cli import main
-
-    def run(*arguments: Any, text: str | None = None) -> Any:
-        return CliRunner().invoke(main, [str(argument) for argument in arguments], input=text)
-
-    (tmp_path / "d.csv").write_text("sky,wind,play\nsun,1.5,yes\nrain,9,no\nsun,2,yes\n")
-    (tmp_path / "e.csv").write_text("sky,wind,play\nhail,8,no\n")
-    m, n = tmp_path / "m", tmp_path / "n"
-    fit = run("fit", tmp_path / "d.csv", "--target", "play", "-o", m, "--comment", "start", "--remember-rows")
-    assert fit.exit_code == 0, fit.output
-    assert run("copy", m, n).exit_code == 0
-    assert run("copy", m, n).exit_code == 2
-    (entry,) = json.loads(run("update", m, tmp_path / "e.csv", "--json").stdout)
-    assert (entry["rows"], entry["source"]) == (1, str(tmp_path / "e.csv"))
-    assert "“oops”" in run("forget", m, tmp_path / "e.csv", "--comment", "oops").stdout
-    again = run("forget", m, tmp_path / "e.csv")
-    assert again.exit_code == 1
-    assert "never counted" in again.stderr
-    log = json.loads(run("log", m, "--json").stdout)
-    assert [e["act"] for e in log] == ["fit", "update", "forget"]
-    assert log[0]["comment"] == "start"
-    assert run("undo", m, log[2]["id"][:8]).exit_code == 0
-    assert run("merge", m, n, "-o", tmp_path / "mn").stdout.endswith("4 rows (no 2, yes 2)\n")
-    assert run("merge", m, n, "-o", tmp_path / "mn").exit_code == 2
-    assert json.loads(run("diff", n, m, "--json").stdout)["columns"][0]["column"] == "(classes)"
-    assert "1 entries more" in run("diff", n, m, "--all").stdout
-    assert run("compact", m, text="n\n").exit_code == 1
-    assert len(run("log", m).stdout.splitlines()) == 4
-    assert run("compact", m, "--yes").exit_code == 0
-    assert len(run("log", m).stdout.splitlines()) == 1
-    assert "1 entries recovered, 0 lost" in run("copy", m, tmp_path / "s", "--salvage").stdout
-    assert run("undo", m, log[1]["id"]).exit_code == 1
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["d.csv", "e.csv", "m", "mn", "n", "s"]

@@ -53,6 +53,35 @@ def test_wrong_rows_change_nothing(path: Path) -> None:
     assert same(naively.load(path), fitted())
 
 
+def test_other_columns_are_left_out_with_a_word(path: Path) -> None:
+    data, label = rows(1)
+    with (
+        naively.open(path) as ledger,
+        pytest.warns(naively.LeftOutWarning, match="the model has no column 'junk': not counted"),
+    ):
+        ledger.update({**data, "junk": [1, 2, 3, 4, 5]}, label)
+    assert same(naively.load(path), fitted().update(data, label))
+
+
+def test_who_waits_is_told_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from naively.storage import file
+
+    monkeypatch.setattr(file, "SILENT", 20)
+    other = sqlite3.connect(path, isolation_level=None)
+    ledger = naively.open(path, wait=0.2)
+    ledger.update(*rows(1))
+    other.execute("BEGIN IMMEDIATE")
+    with (
+        pytest.warns(UserWarning, match="another process is writing to the file: waiting"),
+        pytest.raises(InputError, match="did not finish in time; nothing was changed"),
+    ):
+        ledger.update(*rows(2))
+    other.execute("ROLLBACK")
+    other.close()
+    ledger.update(*rows(3))
+    assert same(ledger.model(), fitted().update(*rows(1)).update(*rows(3)))
+
+
 def test_a_given_prior_refuses_a_new_class(tmp_path: Path) -> None:
     naively.fit(["a", "b"], ["x", "y"], prior={"x": 0.5, "y": 0.5}).save(tmp_path / "m")
     with pytest.raises(InputError, match="no probability for 'z'"):

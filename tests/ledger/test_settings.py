@@ -117,6 +117,22 @@ def test_wrong_tunes_change_nothing(mail: Path) -> None:
     assert len(live.log()) == 2
 
 
+def test_forgotten_rows_among_those_to_tune_by(mail: Path) -> None:
+    """An archive still has what the model has forgotten: a few such rows are left out, and that is said."""
+    live = naively.open(mail)
+    texts, label = [*TEXTS, *(f"cheap {i} pills number {i}" for i in range(40))], [*LABEL, *(["spam", "ham"] * 20)]
+    live.update(texts[60:], label[60:])
+    live.forget(texts[97:], label[97:])
+    with pytest.warns(
+        naively.LeftOutWarning, match="3 of the 68 rows that were looked at are not counted, or forgotten"
+    ):
+        live.tune(texts, label)
+    assert live.model().tuning == naively.fit(texts[:97], label[:97]).tuning
+    live.forget(texts[80:97], label[80:97])
+    with pytest.raises(InputError, match="20 of the 68 rows that were looked at were never counted"):
+        live.tune(texts, label)
+
+
 def test_damaged_settings_in_an_entry(mail: Path) -> None:
     from ledger.test_fuzz import _AnySchemas
     from naively.storage.entries import COLUMNS, START, Row, append

@@ -40,3 +40,17 @@ def test_undo_of_everything_leaves_a_model_of_nothing(path: Path) -> None:
 def test_ids_that_are_none(path: Path, wrong: str) -> None:
     with pytest.raises(InputError, match=r"no entry whose id|is no id"):
         naively.open(path).undo(wrong)
+
+
+def test_an_id_that_begins_as_another(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from naively.storage import entries
+
+    ids = iter(bytes.fromhex(f"abcd{i:028x}") for i in range(9))
+    monkeypatch.setattr(entries, "new_id", lambda: next(ids))
+    with naively.open(path) as ledger:
+        one, two = ledger.update(*rows(1)), ledger.update(*rows(2))
+        with pytest.raises(InputError, match=r"several entries .* begins with abcd \(abcd0000, abcd0000\)"):
+            ledger.undo("abcd")
+        ledger.undo(two.id.upper())
+        assert [entry.in_force for entry in ledger.log()] == [True, True, False, True]
+        assert one.id != two.id

@@ -45,8 +45,11 @@ def command(a: str, b: str, top: int, everything: bool, as_json: bool) -> None:
         return
     if note:
         click.echo(f"{note}\n")
-    click.echo(f"{int(one.seen.rows.sum()):,} rows against {int(two.seen.rows.sum()):,}\n")
+    click.echo(f"rows: {int(one.seen.rows.sum()):,} against {int(two.seen.rows.sum()):,}\n")
     told = [column for column in found if everything or column.q < 0.05]
+    if not told:
+        click.echo("nothing changed that chance would not do as well (--all lists all columns)")
+        return
     wide = max((len(column.column) for column in told), default=6)
     click.echo(f"{'column':<{wide}}  nats/row  {'q':>8}")
     for column in told:

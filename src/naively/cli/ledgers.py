@@ -30,9 +30,9 @@ def named_source(data: Sequence[str], source: str | None) -> str:
 
 
 def told(entry: Entry) -> str:
-    """One line of the log."""
+    """One line of the log; its time is when it was written, not when the rows that it corrects were counted."""
     sign = {1: "+", -1: "−", 0: " "}[entry.sign]
-    parts = [entry.id[:8], entry.time[:19] + "Z", f"{entry.act:<7}", f"{sign}{entry.rows:,}".rjust(9)]
+    parts = [entry.id[:8], entry.written[:19] + "Z", f"{entry.act:<7}", f"{sign}{entry.rows:,}".rjust(9)]
     if entry.source:
         parts.append(entry.source)
     if entry.corrects:

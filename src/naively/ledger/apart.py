@@ -24,17 +24,21 @@ def apart(a: str | Path, b: str | Path) -> tuple[Model, Model, str]:
         return load(a), load(b), ""
     models = [total([m for id_, m in some.items() if id_ not in shared]) for some in kept]
     if models[0] is None and models[1] is None:
-        raise InputError(f"{a} and {b} have the same {len(shared)} entries: there is nothing to compare.")
+        raise InputError(f"{a} and {b} have the same entries, {len(shared)} in force: there is nothing to compare.")
     if models[1] is None:
         return (
             total(list(kept[1].values())) or load(b),
             models[0] or load(a),
-            f"{a} is {b} and more: what came is compared",
+            f"{a} is {b} and {_entries_of(len(kept[0]) - len(shared))} more: {b} is compared with those",
         )
     if models[0] is None:
         old = total(list(kept[0].values())) or load(a)
-        return old, models[1], f"{b} is {a} and {len(kept[1]) - len(shared)} entries more: those are compared with {a}"
-    return models[0], models[1], f"the {len(shared)} entries that both have are left out"
+        return old, models[1], f"{b} is {a} and {_entries_of(len(kept[1]) - len(shared))} more, compared with {a}"
+    return models[0], models[1], f"left out: {_entries_of(len(shared))} that both have"
+
+
+def _entries_of(n: int) -> str:
+    return f"{n:,} entr{'y' if n == 1 else 'ies'}"
 
 
 def _entries(path: str | Path) -> dict[bytes, Model]:

@@ -13,6 +13,7 @@ from naively.ledger.history import entry_of
 from naively.ledger.reading import load, told
 from naively.storage import write_rows, written_whole
 from naively.storage.counts import DAMAGED
+from naively.storage.cut_short import padded
 from naively.storage.entries import COLUMNS, DamagedError, Entry, Row, Schemas, counts_of, head_of, intact
 from naively.storage.file import change, open_to_read
 from naively.storage.meta import Meta, read_meta
@@ -62,10 +63,16 @@ class Salvaged:
 def salvage(path: str | Path, to: str | Path, *, comment: str = "") -> Salvaged:
     """A new file with the entries of a damaged one that are intact; says what is lost, also in its last entry."""
     _refuse_itself(path, to)
-    with told(path):
-        connection = open_to_read(path)
+    with padded(path) as copied:
         try:
-            return _salvaged(connection, path, to, comment)
+            connection = open_to_read(copied)
+        except InputError as error:
+            raise InputError(str(error).replace(str(copied), str(path))) from None
+        except (sqlite3.Error, UnicodeError) as error:
+            raise InputError(f"{path}: is too damaged to be read ({error}): nothing can be recovered.") from None
+        try:
+            with told(path):
+                return _salvaged(connection, path, to, comment)
         finally:
             connection.close()
 
@@ -91,7 +98,8 @@ def _salvaged(connection: sqlite3.Connection, path: str | Path, to: str | Path, 
                 counts_of(row, schemas)
             kept.append(row)
         except (*DAMAGED, sqlite3.DatabaseError) as error:
-            lost.append((number, str(error)))
+            said = str(error) if isinstance(error, DamagedError) else f"entry {number} cannot be read ({error})"
+            lost.append((number, said))
     kept = _without_orphans(kept, lost)
     if not any(row.sign > 0 for row in kept):
         raise InputError(f"{path}: no entry is intact: nothing can be recovered.")

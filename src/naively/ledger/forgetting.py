@@ -27,7 +27,7 @@ from naively.storage.counts import counts_to_bytes
 from naively.storage.entries import Row, Schemas
 from naively.storage.meta import Meta
 
-__all__ = ["Corrected", "attributed"]
+__all__ = ["Corrected", "attributed", "taken_in_turn"]
 
 Corrected = list[tuple[Row, list[Rows], Model]]
 Place = tuple[int, int]  # a batch of rows, and a row in it
@@ -48,14 +48,24 @@ def attributed(
         return _by_fingerprint(candidates, model, rows, meta.key)
     part = total([count_rows(model, some) for some in rows])
     assert part is not None
-    _ = model - part  # refuses what was never counted, by name
+    _refuse(path, "all entries together", model, part)
     target = _entry_of(candidates, part)
     if target is not None:
         return [(candidates.row(target), list(rows), part)]
     if entry is not None:
-        _ = candidates.left(candidates.all[0]) - part  # says what is not in that entry
+        _refuse(path, f"what is left of entry {entry}", candidates.left(candidates.all[0]), part)
         raise InputError(f"{path}: entry {entry} did not count these rows.")
     return _row_by_row(candidates, model, rows)
+
+
+def _refuse(path: Path, where: str, whole: Model, part: Model) -> None:
+    """Refuse what was never counted, by name."""
+    try:
+        _ = whole - part
+    except InputError as error:
+        raise InputError(
+            f"{path}: these rows are not in {where}, with these labels: {error} Nothing was changed."
+        ) from None
 
 
 class Sought:
@@ -130,7 +140,7 @@ def _row_by_row(candidates: Candidates, model: Model, rows: Sequence[Rows]) -> C
     for candidate, possible in later:
         possible = [place for place in possible if place in waiting]
         if possible:
-            mine, _ = _greedy(candidates.left(candidate), model, rows, possible)
+            mine, _ = taken_in_turn(candidates.left(candidate), model, rows, possible)
             _add(out, candidates.row(candidate), model, rows, mine)
             for place in mine:
                 del waiting[place]
@@ -143,7 +153,7 @@ def _row_by_row(candidates: Candidates, model: Model, rows: Sequence[Rows]) -> C
     )
 
 
-def _greedy(left: Model, model: Model, rows: Sequence[Rows], places: list[Place]) -> tuple[list[Place], Model]:
+def taken_in_turn(left: Model, model: Model, rows: Sequence[Rows], places: list[Place]) -> tuple[list[Place], Model]:
     """Rows that can be taken one after the other, and what is left then; rows that all can are taken at once."""
     if not places:
         return [], left
@@ -153,8 +163,8 @@ def _greedy(left: Model, model: Model, rows: Sequence[Rows], places: list[Place]
     if len(places) == 1:
         return [], left
     half = len(places) // 2
-    first, left = _greedy(left, model, rows, places[:half])
-    second, left = _greedy(left, model, rows, places[half:])
+    first, left = taken_in_turn(left, model, rows, places[:half])
+    second, left = taken_in_turn(left, model, rows, places[half:])
     return first + second, left
 
 

@@ -16,7 +16,7 @@ from naively.ledger import compacting, forgetting, history, periods, settings, s
 from naively.ledger.fingerprints import fingerprints_of, pack_fingerprints
 from naively.ledger.reading import meta_of, reading, told, whole
 from naively.ledger.remembering import write_remembered
-from naively.ledger.rows import Rows, count_rows, read_rows
+from naively.ledger.rows import Rows, count_rows, read_rows, saying_what_is_left_out
 from naively.merging import unite
 from naively.model import Model
 from naively.priors import PriorLike
@@ -104,7 +104,7 @@ class Ledger:
             return self._append(connection, schemas, row, part)
 
     def _counted(self, model: Model, X: Any, y: Any, weight: Any) -> tuple[list[Model], bytes | None]:
-        rows = read_rows(model, X, y, weight)
+        rows = saying_what_is_left_out(model, read_rows(model, X, y, weight))
         if self._sum.meta.key is None:
             return [count_rows(model, some) for some in rows], None
         kept = list(rows)

@@ -104,15 +104,19 @@ def _ids(row: Row) -> frozenset[bytes]:
 
 def _in_order(rows: Sequence[Row]) -> list[Row]:
     """By the time of writing; what corrects an entry comes after it, whatever the clocks said."""
-    waiting = sorted(rows, key=lambda row: (row.written, row.id))
-    there = {row.id for row in waiting}
+    there = {row.id for row in rows}
     out: list[Row] = []
     done: set[bytes] = set()
-    while waiting:
-        ready = [row for row in waiting if row.corrects not in there or row.corrects in done]
-        if not ready:
-            raise InputError("the entries correct each other in a circle: the files are not as they were written.")
-        out += ready
-        done |= {row.id for row in ready}
-        waiting = [row for row in waiting if row.id not in done]
+    held: dict[bytes, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: (row.written, row.id)):
+        if row.corrects in there and row.corrects not in done:
+            held.setdefault(row.corrects, []).append(row)
+            continue
+        ready = [row]
+        for one in ready:  # grows by what waited for it
+            out.append(one)
+            done.add(one.id)
+            ready += held.pop(one.id, [])
+    if held:
+        raise InputError("the entries correct each other in a circle: the files are not as they were written.")
     return out

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import merging, sources
+from naively.errors import LeftOutWarning
 from naively.model import Model, counting
 from naively.sources import Table
 
-__all__ = ["Rows", "count_rows", "read_rows"]
+__all__ = ["Rows", "count_rows", "read_rows", "saying_what_is_left_out"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,20 @@ def read_rows(model: Model, X: Any, y: Any = None, weight: Any = None) -> Iterat
     if weights is not None and not weights.all():
         table, label, weights = counting(table, label, weights)
     yield Rows(table, classes, label, weights)
+
+
+def saying_what_is_left_out(model: Model, rows: Iterable[Rows]) -> Iterator[Rows]:
+    """The rows, with a word on columns that the model does not have."""
+    known: set[str] | None = None
+    for some in rows:
+        if known is None and some.table.names != model.schema.names:
+            known = set(model.schema.names)
+            others = [name for name in some.table.names if name not in known]
+            if others:
+                listed = ", ".join(map(repr, others[:8])) + (", …" if len(others) > 8 else "")
+                told = f"the model has no column {listed}: not counted. To count it, fit a new model."
+                warnings.warn(told, LeftOutWarning, stacklevel=4)
+        yield some
 
 
 def _types(model: Model, target: str) -> dict[str, str]:

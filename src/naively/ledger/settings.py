@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from naively.calibration import Tuning
-from naively.errors import InputError
+from naively.errors import InputError, LeftOutWarning
+from naively.ledger.forgetting import taken_in_turn
 from naively.ledger.history import named
-from naively.ledger.rows import Rows, count_rows, read_rows
+from naively.ledger.rows import Rows, read_rows
 from naively.ledger.sums import Sum, undone
 from naively.model import Model
 from naively.priors import ClassPrior, PriorLike
@@ -25,7 +27,12 @@ from naively.storage.counts import DAMAGED
 from naively.storage.entries import COLUMNS, DamagedError, Row, Schemas, append, new_row
 from naively.storage.meta import Meta, settings_of, with_settings, write_meta
 
+if TYPE_CHECKING:
+    from naively.tuning import Sample
+
 __all__ = ["Asked", "changed", "restored", "root_of"]
+
+FORGOTTEN = 0.1  # of the rows to tune by, at most
 
 
 @dataclass(frozen=True)
@@ -81,16 +88,31 @@ def _tuning(model: Model, X: Any, y: Any, weight: Any) -> Tuning:
         if unknown:
             raise InputError(f"{unknown[0]!r} is not a class of the model: tune it by rows that it has counted.")
         sampler.add(rows.table, rows.classes, rows.label, rows.weight)
-    sample = sampler.sample(model.classes)
-    looked_at = Rows(sample.table, model.classes, sample.label.astype(np.int32), sample.weight)
-    try:
-        _ = model - count_rows(model, looked_at)
-    except InputError as error:
-        raise InputError(f"to tune, give rows that were counted, and these were not all: {error}") from None
+    sample = _those_counted(model, sampler.sample(model.classes))
     tuning = tune_on(model, sample)
     if not tuning.report:
         raise InputError("the rows to tune by have no two classes of two rows each: give all rows that were counted.")
     return tuning
+
+
+def _those_counted(model: Model, sample: Sample) -> Sample:
+    """A sample without the rows that cannot have been counted, forgotten ones for example; few, or it is refused."""
+    rows = Rows(sample.table, model.classes, sample.label.astype(np.int32), sample.weight)
+    mine, _ = taken_in_turn(model, model, [rows], [(0, r) for r in range(len(sample))])
+    lacking = len(sample) - len(mine)
+    if not lacking:
+        return sample
+    if lacking > FORGOTTEN * len(sample):
+        raise InputError(
+            f"{lacking} of the {len(sample)} rows that were looked at were never counted with these labels, or are "
+            "forgotten: to tune, give rows that were counted."
+        )
+    warnings.warn(
+        f"{lacking} of the {len(sample)} rows that were looked at are not counted, or forgotten: they are left out.",
+        LeftOutWarning,
+        stacklevel=5,
+    )
+    return sample.where(np.isin(np.arange(len(sample)), [r for _, r in mine]))
 
 
 def _told(prior: ClassPrior) -> str:

@@ -23,13 +23,14 @@ def by_id(path: Path, connection: sqlite3.Connection, id_: str) -> Row:
     found = [
         Row(*values)
         for values in connection.execute(
-            f"SELECT {COLUMNS} FROM entries WHERE lower(hex(id)) LIKE ? LIMIT 2", (f"{wanted}%",)
+            f"SELECT {COLUMNS} FROM entries WHERE lower(hex(id)) LIKE ? LIMIT 5", (f"{wanted}%",)
         )
     ]
     if len(found) == 1:
         return found[0]
     if found:
-        raise InputError(f"{path}: several entries have an id that begins with {wanted}: give more digits.")
+        listed = ", ".join(row.id.hex()[: len(wanted) + 4] for row in found)
+        raise InputError(f"{path}: several entries have an id that begins with {wanted} ({listed}): give more digits.")
     for number, id_of, absorbed in connection.execute(
         "SELECT number, id, absorbed FROM entries WHERE absorbed NOT NULL"
     ):

@@ -14,6 +14,7 @@ import shutil
 import sqlite3
 import tempfile
 import time
+import warnings
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from naively.errors import InputError
+from naively.storage.cut_short import lengths
 
 __all__ = [
     "FORMAT",
@@ -39,6 +41,7 @@ __all__ = [
 FORMAT = 1
 APPLICATION = 0x6E616976  # "naiv", in the header of the file
 WAIT = 300.0  # seconds that a writer waits for another one
+SILENT = 5000  # milliseconds of that without a word
 READERS = 0.3  # seconds to wait at the end for those who are just reading
 MAGIC = b"SQLite format 3\0"
 
@@ -187,10 +190,30 @@ def patiently(connection: sqlite3.Connection, statement: str, wait: float) -> An
         pause = min(2 * pause, 0.05)
 
 
+def _begin(connection: sqlite3.Connection) -> None:
+    """Wait for one's turn, and say so if that takes long."""
+    (wait,) = connection.execute("PRAGMA busy_timeout").fetchone()
+    if wait <= SILENT:
+        connection.execute("BEGIN IMMEDIATE")
+        return
+    try:
+        connection.execute(f"PRAGMA busy_timeout={SILENT}")
+        connection.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        if not error.sqlite_errorname.startswith("SQLITE_BUSY"):
+            raise
+        told = f"another process is writing to the file: waiting for it, {wait // 1000} seconds at most."
+        warnings.warn(told, UserWarning, stacklevel=6)
+        connection.execute(f"PRAGMA busy_timeout={wait - SILENT}")
+        connection.execute("BEGIN IMMEDIATE")
+    finally:
+        connection.execute(f"PRAGMA busy_timeout={wait}")
+
+
 @contextmanager
 def change(connection: sqlite3.Connection) -> Iterator[None]:
     """One change of the file, whole or not at all; other writers wait."""
-    connection.execute("BEGIN IMMEDIATE")
+    _begin(connection)
     try:
         yield
         connection.execute("COMMIT")
@@ -245,6 +268,15 @@ _TOLD = {
 }
 
 
+def _cut(path: str | Path) -> str:
+    """What is missing at the end of a file, if anything is."""
+    try:
+        there, wanted = lengths(Path(path).resolve())
+    except OSError:
+        return ""
+    return f"it is cut short: {there:,} of {wanted:,} bytes are there" if there < wanted else ""
+
+
 @contextmanager
 def explained(path: str | Path) -> Iterator[None]:
     """Errors of SQLite as sentences about the file."""
@@ -259,7 +291,7 @@ def explained(path: str | Path) -> Iterator[None]:
         name = getattr(error, "sqlite_errorname", "")
         kind = "_".join(name.split("_")[:2])
         if kind in ("SQLITE_CORRUPT", "SQLITE_ERROR", "SQLITE_SCHEMA", ""):
-            what = f"is damaged ({error}); `naively copy --salvage` recovers the entries that are intact."
+            what = f"is damaged ({_cut(path) or error}); `naively copy --salvage` recovers the entries that are intact."
         elif kind == "SQLITE_IOERR":
             what = f"the disk failed ({error}, {name}): what was being written is not kept."
         else:

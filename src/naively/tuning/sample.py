@@ -7,7 +7,7 @@ into folds by their content as well.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,18 @@ class Sample:
     def fold(self) -> NDArray[np.intp]:
         """The fold of each row."""
         return np.repeat(np.arange(FOLDS), np.diff(self.ends))
+
+    def where(self, chosen: NDArray[np.bool_]) -> Sample:
+        """Some of the rows."""
+        ends = np.concatenate([[0], np.cumsum(np.bincount(self.fold[chosen], minlength=FOLDS))])
+        return replace(
+            self,
+            table=self.table.where(chosen),
+            label=self.label[chosen],
+            weight=self.weight[chosen],
+            rows=self.rows[chosen],
+            ends=tuple(ends.tolist()),
+        )
 
 
 @dataclass

@@ -1,0 +1,66 @@
+"""The commands about model files, as a person types them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner
+
+from naively.cli import main
+
+
+def run(*arguments: Any, text: str | None = None) -> Any:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments], input=text)
+
+
+def test_commands(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("sky,wind,play\nsun,1.5,yes\nrain,9,no\nsun,2,yes\n")
+    (tmp_path / "e.csv").write_text("sky,wind,play\nhail,8,no\n")
+    m, n = tmp_path / "m", tmp_path / "n"
+    fit = run("fit", tmp_path / "d.csv", "--target", "play", "-o", m, "--comment", "start", "--remember-rows")
+    assert fit.exit_code == 0, fit.output
+    assert run("copy", m, n).exit_code == 0
+    assert run("copy", m, n).exit_code == 2
+    assert run("copy", m, tmp_path / "c", "--comment", "kept").exit_code == 0
+    assert run("log", tmp_path / "c").stdout.splitlines()[1].endswith("“kept”")
+    (entry,) = json.loads(run("update", m, tmp_path / "e.csv", "--json").stdout)
+    assert (entry["rows"], entry["source"]) == (1, str(tmp_path / "e.csv"))
+    assert "“oops”" in run("forget", m, tmp_path / "e.csv", "--comment", "oops").stdout
+    again = run("forget", m, tmp_path / "e.csv")
+    assert again.exit_code == 1
+    assert "never counted" in again.stderr
+    log = json.loads(run("log", m, "--json").stdout)
+    assert [e["act"] for e in log] == ["fit", "update", "forget"]
+    assert log[0]["comment"] == "start"
+    assert run("undo", m, log[2]["id"][:8]).exit_code == 0
+    merged = run("merge", m, n, "-o", tmp_path / "mn", "--comment", "both")
+    assert merged.stdout.endswith("4 rows (no 2, yes 2)\n")
+    assert "“both”" in run("log", tmp_path / "mn").stdout
+    assert run("merge", m, n, "-o", tmp_path / "mn").exit_code == 2
+    assert json.loads(run("diff", n, m, "--json").stdout)["columns"][0]["column"] == "(classes)"
+    assert "1 entry more" in run("diff", n, m, "--all").stdout
+    assert run("compact", m, text="n\n").exit_code == 1
+    assert len(run("log", m).stdout.splitlines()) == 4
+    assert run("compact", m, "--yes").exit_code == 0
+    assert len(run("log", m).stdout.splitlines()) == 1
+    assert "1 entries recovered, 0 lost" in run("copy", m, tmp_path / "s", "--salvage").stdout
+    assert run("undo", m, log[1]["id"]).exit_code == 1
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["c", "d.csv", "e.csv", "m", "mn", "n", "s"]
+
+
+def test_tune(tmp_path: Path) -> None:
+    rows = [f"{'sun' if i % 3 else 'rain'},{i % 5},{'yes' if i % 3 else 'no'}" for i in range(30)]
+    data, m = tmp_path / "d.csv", tmp_path / "m"
+    data.write_text("\n".join(["sky,wind,play", *rows]) + "\n")
+    assert run("fit", data, "--target", "play", "-o", m, "--no-tune").exit_code == 0
+    assert "(tuned on 10 rows, log-loss " in run("tune", m, data).stdout
+    (entry,) = json.loads(run("tune", m, "--prior", "yes=0.25,no=0.75", "--comment", "winter", "--json").stdout)
+    assert (entry["note"], entry["comment"]) == ("class prior yes 0.25, no 0.75", "winter")
+    assert json.loads(run("show", m, "--json").stdout)["classes"][0]["prior"] == 0.75
+    assert run("undo", m, entry["id"]).exit_code == 0
+    assert "not tuned: the textbook" in run("tune", m, "--textbook").stdout
+    for usage in ((), (data, "--textbook"), ("--prior", "yes=x")):
+        assert run("tune", m, *usage).exit_code == 2
+    for wrong in (["--prior", "yes=1"], ["--prior", "loud"], [tmp_path / "none.csv"]):
+        assert run("tune", m, *wrong).exit_code == 1
+    assert len(run("log", m).stdout.splitlines()) == 5

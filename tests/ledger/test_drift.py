@@ -1,0 +1,65 @@
+"""Comparing files: what changed, and what chance alone would do."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import naively
+from naively import InputError, ledger
+from naively.drift import drift
+from naively.ledger.apart import apart
+
+
+def test_drift_finds_what_changed_and_nothing_else(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+
+    def data(n: int, shift: float, word: str) -> tuple[dict[str, Any], list[str]]:
+        label = ["u" if x else "v" for x in generator.integers(0, 2, n)]
+        return {
+            "still": generator.normal(size=n),
+            "moved": generator.normal(size=n) + shift,
+            "counts": generator.poisson(2 + shift, n),
+            "colour": generator.choice(["red", "blue"], n),
+            "text": [f"same {word if generator.random() < 0.3 else 'other'} words" for _ in range(n)],
+        }, label
+
+    columns = {"counts": naively.Poisson(), "text": naively.Text(), "still": naively.Gaussian()}
+    old, new = data(2000, 0.0, "alt"), data(1500, 0.5, "neu")
+    naively.fit(*old, columns=columns).save(tmp_path / "a")
+    ledger.copy(tmp_path / "a", tmp_path / "b")
+    with naively.open(tmp_path / "b") as live:
+        live.update(*new)
+    one, two, note = apart(tmp_path / "a", tmp_path / "b")
+    assert "1 entry more" in note
+    assert two.seen.rows.sum() == 1500
+    found = {column.column: column for column in drift(one, two)}
+    assert all(found[name].q < 1e-6 for name in ("moved", "counts", "text"))
+    assert all(found[name].p > 0.001 for name in ("still", "colour", "(classes)"))
+    assert {change.name for change in found["text"].changes if change.q < 0.01} >= {"alt", "neu"}
+    assert next(c for c in found["text"].changes if c.name == "neu").nats[0] > 3
+    with pytest.raises(InputError, match="nothing to compare"):
+        apart(tmp_path / "a", tmp_path / "a")
+
+
+def test_drift_is_calibrated() -> None:
+    """Of models of the same distribution, p below 5 % comes about 5 % of the time, for every kind of column."""
+    generator = np.random.default_rng(1)
+    low: dict[str, int] = {}
+    rounds = 120
+    columns = {"g": naively.Gaussian(), "p": naively.Poisson(), "e": naively.Exponential(), "n": naively.Numeric()}
+    for _ in range(rounds):
+        models = []
+        for n in (400, 300):
+            x = {
+                "g": generator.normal(size=n),
+                "n": generator.normal(size=n),
+                "p": generator.poisson(3, n),
+                "e": generator.exponential(size=n),
+                "v": generator.choice(list("abcdef"), n),
+            }
+            models.append(naively.fit(x, generator.choice(["u", "v"], n).tolist(), columns=columns))
+        for column in drift(models[0], models[1]):
+            low[column.column] = low.get(column.column, 0) + (column.p < 0.05)
+    assert all(n <= 0.05 * rounds + 3.5 * np.sqrt(0.05 * rounds) for n in low.values()), low
