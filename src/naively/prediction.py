@@ -11,7 +11,7 @@ import numpy as np
 from naively import sources
 from naively.decisions import Decision
 from naively.errors import InputError, LeftOutWarning
-from naively.families import Kind
+from naively.families import Kind, Text
 from naively.model import Model
 from naively.sources.absent import lacking, named
 from naively.sources.arrow_arrays import arrow_array, arrow_strings
@@ -65,15 +65,16 @@ def as_trained(model: Model, table: pa.Table, said: set[str]) -> pa.Table:
         said.update(unsaid)
         warnings.warn(f"the data lacks {named(unsaid)}: taken as missing.", LeftOutWarning, stacklevel=3)
     kinds = {name: block.kind(i) for block in model.schema.blocks for i, name in enumerate(block.names)}
+    words = {name for block in model.schema.blocks if isinstance(block.family, Text) for name in block.names}
     given = dict(zip(table.column_names, table.columns, strict=True))  # by name: one by one is slow if they are many
     columns = {
-        name: pa.nulls(table.num_rows) if name in absent else _typed(name, given[name], kinds[name])
+        name: pa.nulls(table.num_rows) if name in absent else _typed(name, given[name], kinds[name], name in words)
         for name in model.schema.names
     }
     return pa.table(columns)
 
 
-def _typed(name: str, column: Any, kind: Kind) -> Any:
+def _typed(name: str, column: Any, kind: Kind, words: bool) -> Any:
     """A column of strings as numbers, booleans or dates if it was so at training, and numbers as strings."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -82,8 +83,9 @@ def _typed(name: str, column: Any, kind: Kind) -> Any:
     if not text:
         plain = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
         return column.cast(pa.string()) if kind == "string" and plain else column
-    gap = pc.is_in(column, arrow_strings(list(sources.GAPS)).cast(column.type))
-    column = pc.if_else(gap, pa.nulls(1, column.type)[0], column)
+    if kind == "string" and not words:
+        return _coded(column)
+    column = _without_gaps(column)
     wanted = {"number": pa.float64(), "boolean": pa.bool_(), "date": pa.timestamp("us")}.get(kind)
     if wanted is None:
         return column if kind == "string" else pa.nulls(len(column))
@@ -91,6 +93,29 @@ def _typed(name: str, column: Any, kind: Kind) -> Any:
         return pc.cast(pc.utf8_trim_whitespace(column), wanted)
     except pa.ArrowInvalid as error:
         raise InputError(f"column {name!r} was of type {kind} at training, and now holds text: {error}.") from None
+
+
+def _without_gaps(column: Any) -> Any:
+    """Strings, missing where they say so."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    gap = pc.is_in(column, arrow_strings(list(sources.GAPS)).cast(column.type))
+    return pc.if_else(gap, pa.nulls(1, column.type)[0], column)
+
+
+def _coded(column: Any) -> Any:
+    """Values as codes; whether one is a gap is asked once, and not in every row."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    encoded: Any = column.combine_chunks().dictionary_encode()
+    encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
+    gaps = pc.index_in(arrow_strings(list(sources.GAPS)).cast(column.type), encoded.dictionary).drop_null()
+    if not len(gaps):
+        return encoded
+    codes = pc.if_else(pc.is_in(encoded.indices, gaps), pa.nulls(1, pa.int32())[0], encoded.indices)
+    return pa.DictionaryArray.from_arrays(codes, encoded.dictionary)
 
 
 def _predicted(

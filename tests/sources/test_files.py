@@ -1,12 +1,10 @@
 """Files of every kind and in every state: the same statistics, an answer, or an error that names file and line."""
 
 import bz2
-import contextlib
 import gzip
 import io
 import json
 import sqlite3
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +18,6 @@ from hypothesis import strategies as st
 
 import naively
 from naively import InputError, LeftOutWarning, Model
-from naively.sources import read_files
 from naively.statistics import Moments
 
 ROWS = 3000
@@ -215,108 +212,3 @@ def test_weights_and_missing_targets(tmp_path: Path) -> None:
         naively.fit(path, "z", tune=False)
     with pytest.raises(InputError, match="no rows to count: 1 in the data, 1 of them without"):
         naively.fit(write(tmp_path / "b.csv", b"x,y\n1,\n"), "y", tune=False)
-
-
-LATE = 450_000
-
-
-@pytest.mark.parametrize(("late", "family"), [("2.5", "AnyNumber"), ("abc", "AnyValue"), ("1e3", "AnyNumber")])
-def test_a_type_that_changes_late_is_not_lost(late: str, family: str, tmp_path: Path) -> None:
-    rows = "".join(f"{i % 7},{i % 100000},{'ab'[i % 2]}\n" for i in range(LATE))
-    path = write(tmp_path / "a.csv", f"x,z,y\n{rows}{late},{1},a\n".encode())
-    assert path.stat().st_size > 4 << 20  # the reader's block
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        model = naively.fit(path, "y", tune=False)
-    families = {name: type(f).__name__ for name, f in model.schema.families()}
-    assert families == {"x": family, "z": "AnyNumber"}
-    assert int(model.seen.rows.sum()) == LATE + 1
-    assert f"a.csv, line {LATE + 2}: column 'x' holds '{late}'" in str(said[0].message)
-
-
-def test_a_column_without_a_value_at_first(tmp_path: Path) -> None:
-    rows = "".join(f",{i},{'ab'[i % 2]},{'some words here':>40}\n" for i in range(100_000))
-    path = write(tmp_path / "a.csv", f"x,z,y,t\n{rows}3.5,1,a,\n4,1,b,\n".encode())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LeftOutWarning)
-        model = naively.fit(path, "y", tune=False)
-    assert type(dict(model.schema.families())["x"]).__name__ == "AnyNumber"
-    only = naively.fit(write(tmp_path / "b.csv", b"x,z,y\n,1,a\n,2,b\n"), "y", tune=False)
-    assert type(dict(only.schema.families())["x"]).__name__ == "Undecided"
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "bad.csv: the file is empty"),
-        (b"\n\n  \n", "bad.csv: the file is empty"),
-        (b"x,y\n", "no rows to count: 0 in the data"),
-        (b"x,y,x\n1,2,3\n", "bad.csv, line 1: column names found more than once: x"),
-        (b"x,y\n1,a\n2,b,c\n", "bad.csv, line 3: 3 cells where the header has 2"),
-        (b"x,y\n1,a\n2\n", "bad.csv, line 3: 1 cells where the header has 2"),
-        (b'x,y\n"1\n\n",a\n2,b,c\n', "bad.csv, line 5: 3 cells"),
-        (bytes(range(256)) * 20, "bad.csv: is not text"),
-    ],
-)
-def test_messy_files_are_named(content: bytes, message: str, tmp_path: Path) -> None:
-    path = write(tmp_path / "bad.csv", content)
-    with pytest.raises(InputError, match=message):
-        naively.fit(path, "y", tune=False)
-
-
-@pytest.mark.parametrize("name", ["bad.parquet", "bad.feather", "bad.sqlite", "bad.jsonl", "bad.csv.gz", "bad.duckdb"])
-@pytest.mark.parametrize(
-    "content", [b"rubbish", b"PAR1rubbish", b"ARROW1\0\0rubbish", b"SQLite format 3\0", b"\x1f\x8b12"]
-)
-def test_rubbish_is_named(name: str, content: bytes, tmp_path: Path) -> None:
-    path = write(tmp_path / name, content)
-    with pytest.raises(InputError, match=name):
-        naively.fit(path, "y", tune=False)
-
-
-@given(st.binary(max_size=200))
-def test_any_bytes_are_an_answer_or_an_input_error(content: bytes) -> None:
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = write(Path(folder) / "a.csv", b"x,y\n1,a\n" + content)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LeftOutWarning)
-            with contextlib.suppress(InputError):
-                naively.fit(path, "y", tune=False)
-
-
-def test_spellings(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", b'n,q,m,y\nNA,"1",1,a\n2,"2",x,b\n,"",2,a\nNaN,"4",y,b\n')
-    model = naively.fit(path, "y", tune=False)
-    kinds = {name: type(family).__name__ for name, family in model.schema.families()}
-    assert kinds == {"n": "AnyNumber", "q": "AnyNumber", "m": "AnyValue"}
-
-
-def test_numbers_as_labels_stay_whole(tmp_path: Path) -> None:
-    assert naively.fit(write(tmp_path / "a.csv", b"x,y\n1,0\n2,1\n"), "y", tune=False).classes == (0, 1)
-
-
-def test_ten_thousand_columns(tmp_path: Path) -> None:
-    names = ",".join(f"c{i}" for i in range(10_000))
-    rows = "".join(f"{'ab'[i]},{','.join(['1', '2'] * 5000)}\n" for i in range(2))
-    assert (
-        len(naively.fit(write(tmp_path / "a.csv", f"y,{names}\n{rows}".encode()), "y", tune=False).schema.names)
-        == 10_000
-    )
-
-
-def test_no_such_file(tmp_path: Path) -> None:
-    for where, message in [("none.csv", "there is no such file"), ("*.none", "nothing matches it")]:
-        with pytest.raises(InputError, match=message):
-            naively.fit(tmp_path / where, "y", tune=False)
-    with pytest.raises(InputError, match="the folder is empty"):
-        list(read_files(tmp_path))
-    with pytest.raises(InputError, match="neither a SQLite nor a DuckDB file"):
-        list(read_files(f"{write(tmp_path / 'a.csv', b'x')}::t"))
-
-
-def test_raw_cells_are_as_they_stand(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", b"id,x\n007,1.50\n008,NA\n")
-    [batch] = read_files(path, raw=True)
-    assert batch.to_pydict() == {"id": ["007", "008"], "x": ["1.50", "NA"]}

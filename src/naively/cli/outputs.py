@@ -17,6 +17,8 @@ from naively.storage import written_whole
 
 __all__ = ["write_tables"]
 
+LOOKED_AT = 8192  # rows that decide how a column of Parquet is written
+
 
 def write_tables(tables: Iterable[pa.Table], output: str, kind: str) -> None:
     """Write to a file, or to standard output as far as it goes; a reader that has had enough (head) is no error."""
@@ -63,23 +65,50 @@ def _parquet(tables: Iterable[pa.Table], file: IO[bytes]) -> None:
 
     with ExitStack() as stack:
         writer: Any = None
-        for table in tables:
+        for table in map(_without_codes, tables):
             if writer is None:
                 schema = table.schema
-                writer = stack.enter_context(pq.ParquetWriter(file, schema))
+                writer = stack.enter_context(pq.ParquetWriter(file, schema, use_dictionary=_repeated(table)))
             writer.write_table(table.cast(schema))
 
 
+def _repeated(table: pa.Table) -> Any:
+    """Columns whose values come twice or more on average in the first rows: only those gain from a dictionary."""
+    some = table.slice(0, LOOKED_AT)
+    return [f.name for f, column in zip(some.schema, some.columns, strict=True) if _comes_back(f.type, column)]
+
+
+def _comes_back(kind: Any, column: Any) -> bool:
+    import pyarrow.compute as pc
+
+    if pa.types.is_nested(kind) or pa.types.is_null(kind) or pa.types.is_boolean(kind):
+        return False
+    return 2 * int(pc.count_distinct(column).as_py()) <= len(column)
+
+
 def _without_codes(table: pa.Table) -> pa.Table:
-    """Dictionaries as the values that they stand for, which CSV can hold."""
+    """Dictionaries as the values that they stand for, which every format can hold."""
+    if not any(pa.types.is_dictionary(kind) for kind in table.schema.types):
+        return table
     fields = [f.with_type(f.type.value_type) if pa.types.is_dictionary(f.type) else f for f in table.schema]
     return table.cast(pa.schema(fields))
 
 
 def _json_lines(tables: Iterable[pa.Table], file: IO[bytes]) -> None:
-    """One object per line; what JSON has no word for (a date) as a string."""
-    for table in tables:
+    """One object per line; what JSON has no word for as a string (a date), and NaN as null."""
+    for table in map(_without_nan, tables):
         for batch in table.to_batches(8192):
             lines = (json.dumps(row, ensure_ascii=False, default=str) for row in batch.to_pylist())
             file.write("".join(f"{line}\n" for line in lines).encode())
         file.flush()
+
+
+def _without_nan(table: pa.Table) -> pa.Table:
+    import pyarrow.compute as pc
+
+    for place, kind in enumerate(table.schema.types):
+        if pa.types.is_floating(kind) and pc.any(pc.is_nan(table.column(place))).as_py():
+            column: Any = table.column(place)
+            kept = pc.if_else(pc.is_nan(column), pa.nulls(1, kind)[0], column)
+            table = table.set_column(place, table.column_names[place], kept)
+    return table

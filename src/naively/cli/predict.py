@@ -52,21 +52,15 @@ def command(
         raise click.UsageError("Parquet is not written to standard output: name a file with -o.")
 
     import naively
-    from naively.cli.outputs import write_tables
+    from naively.cli.answering import answer
     from naively.cli.pairs import classes_by_name
-    from naively.cli.progress import read_told
-    from naively.sources.ahead import ahead
 
     loaded = naively.load(model)
     decision: dict[str, Any] = {"odds": odds, "threshold": threshold, "unsure": unsure}
     if of is not None:
         decision["of"] = classes_by_name(loaded).get(of, of)
     where = "-" if data == ("-",) else list(data)
-    prompt = where == "-"  # what comes through a pipe is answered as it comes
-    answers = naively.predict_batches(
-        loaded, read_told(where, raw=True), proba=proba, top=top, prompt=prompt, **decision
-    )
-    write_tables(ahead(answers), output, kind)  # the next rows are answered while these are written
+    answer(loaded, where, output, kind, {"proba": proba, "top": top, **decision})
 
 
 def by_name(output: str) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from naively.errors import InputError
 from naively.sources.meter import Meter
 from naively.sources.paths import DataFile
+from naively.sources.zero_bytes import refuse_zero_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -74,6 +75,7 @@ def read_delimited(
         if meter is not None:
             meter.follow(stream, file)
         for batch in _open(stream, layout, whole, raw):
+            refuse_zero_bytes(file.given, batch, layout.encoding, file.open)
             yield _with_gaps(batch, unknown)
     except pa.ArrowInvalid as error:
         raise explained(file.given, layout, str(error), file.open) from None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import select
 from collections.abc import Generator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from naively.errors import InputError
@@ -24,6 +25,7 @@ from naively.sources.delimited import (
     layout_of,
     settled,
 )
+from naively.sources.zero_bytes import refuse_zero_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,6 +74,7 @@ def read_piped(head: bytes, stream: BinaryIO, types: Mapping[str, Any], raw: boo
             layout = layout_of(NAME, block)
             kinds = _of_strings(layout) if raw else as_given(layout, types)
         batch = _parsed(block, layout, kinds, raw, before)
+        refuse_zero_bytes(NAME, batch, layout.encoding, partial(io.BytesIO, block), before)
         if not raw:
             kinds |= {f.name: kind for f in batch.schema if (kind := _type(batch[f.name], f.name, kinds)) is not None}
             batch = _as(batch, kinds)

@@ -1,0 +1,81 @@
+"""`naively predict` to formats that have types: numbers are numbers there, and to CSV every cell goes as it came."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+from naively.cli import main
+
+TRAIN = "code,age,size,play\nA7,30,1.5,yes\nB7,41,2.25,no\nA7,,NA,yes\nB7,22,3.0,no\n"
+NEW = "id,code,age,size,free\n0012,A7,30,1.50,007\n0013,12,41,NA,x\n"
+ROWS = [
+    {"id": 12, "code": "A7", "age": 30, "size": 1.5, "free": "007"},
+    {"id": 13, "code": "12", "age": 41, "size": None, "free": "x"},
+]
+
+
+def run(*arguments: Any, text: str | None = None) -> Result:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments], input=text)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    (tmp_path / "d.csv").write_text(TRAIN)
+    (tmp_path / "new.csv").write_text(NEW)
+    run("fit", tmp_path / "d.csv", "--target", "play", "-o", tmp_path / "m", "--no-tune")
+    return tmp_path / "m"
+
+
+def without_answers(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in row.items() if name != "prediction"} for row in rows]
+
+
+def test_json_lines_and_parquet_have_numbers(model: Path) -> None:
+    lines = run("predict", model, model.parent / "new.csv", "--format", "jsonl").stdout.splitlines()
+    assert without_answers([json.loads(line) for line in lines]) == ROWS
+    run("predict", model, model.parent / "new.csv", "-o", model.parent / "o.parquet")
+    table = pq.read_table(model.parent / "o.parquet")
+    assert without_answers(table.to_pylist()) == ROWS
+    assert [str(kind) for kind in table.schema.types] == ["int64", "string", "int64", "double", "string", "string"]
+
+
+def test_what_comes_through_a_pipe_has_numbers_where_the_model_knows_them(model: Path) -> None:
+    lines = run("predict", model, "-", "--format", "jsonl", text=NEW).stdout.splitlines()
+    found = without_answers([json.loads(line) for line in lines])
+    assert found == [{**row, "id": row_id} for row, row_id in zip(ROWS, ["0012", "0013"], strict=True)]
+    run("predict", model, "-", "-o", model.parent / "o.parquet", text=NEW)
+    assert without_answers(pq.read_table(model.parent / "o.parquet").to_pylist()) == ROWS
+
+
+def test_csv_to_csv_changes_no_cell(model: Path) -> None:
+    for source in (model.parent / "new.csv", "-"):
+        text = NEW if source == "-" else None
+        lines = run("predict", model, source, text=text).stdout.splitlines()
+        assert [line.rpartition(",")[0] for line in lines] == NEW.splitlines()
+
+
+def test_a_type_that_changes_late_is_read_anew(model: Path) -> None:
+    big = model.parent / "big.csv"
+    big.write_text("id,code,age,size\n" + "12,A7,30,1.5\n" * 400_000 + "x12,A7,30,1.5\n")
+    told = run("predict", model, big, "-o", model.parent / "o.parquet")
+    assert "line 400002: column 'id' holds 'x12', where int64 is needed. It is read as string." in told.stderr
+    assert pq.read_table(model.parent / "o.parquet")["id"][-1].as_py() == "x12"
+    piped = CliRunner().invoke(main, ["predict", str(model), str(big), "--format", "jsonl"])
+    assert piped.exit_code == 1
+    assert "Name a file with -o" in piped.stderr
+
+
+def test_nan_is_null_in_json(model: Path) -> None:
+    import pyarrow as pa
+
+    pq.write_table(pa.table({"code": ["A7"], "size": [float("nan")]}), model.parent / "n.parquet")
+    [line] = run("predict", model, model.parent / "n.parquet", "--format", "jsonl").stdout.splitlines()
+    assert json.loads(line)["size"] is None
