@@ -8,6 +8,7 @@
 
 #include "bindings.hpp"
 #include "gaussian.hpp"
+#include "labels.hpp"
 #include "moments.hpp"
 #include "normalise.hpp"
 #include "threshold.hpp"
@@ -130,6 +131,12 @@ bool is_above(const nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>& x, doubl
   return above(static_cast<const double*>(x.data()), n, threshold, out.data());
 }
 
+std::ptrdiff_t rows_of_classes(const In<std::int32_t, 1>& label, const Out<std::int64_t, 1>& rows) {
+  nb::gil_scoped_release release;
+  return count_labels(label.data(), static_cast<std::ptrdiff_t>(label.shape(0)),
+                      static_cast<std::ptrdiff_t>(rows.shape(0)), rows.data());
+}
+
 }  // namespace
 
 void bind_moments(nb::module_& m) {
@@ -149,5 +156,6 @@ void bind_moments(nb::module_& m) {
         nb::arg("kind"), nb::arg("n_jobs"));
   m.def("best_class", &to_class, nb::arg("log_joint").noconvert(), nb::arg("log_prior").noconvert(),
         nb::arg("out").noconvert(), nb::arg("n_jobs"));
+  m.def("count_labels", &rows_of_classes, nb::arg("label").noconvert(), nb::arg("rows").noconvert());
   m.def("above", &is_above, nb::arg("x").noconvert(), nb::arg("threshold"), nb::arg("out").noconvert());
 }

@@ -277,3 +277,14 @@ def test_memory_follows_what_is_not_zero() -> None:
     cells = core.count_csr(np.ones(n * 3), indices.ravel(), np.arange(n + 1) * 3, p, np.arange(n), None, n)[0]
     assert cells.rows.tolist() == [1] * (3 * n)
     np.testing.assert_array_equal(cells.index, indices.ravel())
+
+
+@many
+@given(st.integers(1, 9), st.integers(0, 200), st.integers(0, 2**32))
+def test_count_labels_is_the_twin(n_classes: int, n: int, seed: int) -> None:
+    label = np.random.default_rng(seed).integers(0, n_classes, n).astype(np.int32)
+    np.testing.assert_array_equal(core.count_labels(label, n_classes), twin.count_labels(label, n_classes))
+    if n:
+        label[n // 2] = n_classes
+        with pytest.raises(ValueError, match=f"label of row {n // 2} is {n_classes}"):
+            core.count_labels(label, n_classes)

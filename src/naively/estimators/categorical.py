@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_non_negative, validate_data
 
 from naively.estimators.drop_in import DiscreteNB
 from naively.families import Categorical, Family
+from naively.model import Model
+from naively.sources import MatrixTable
 from naively.statistics import ValueCounts
 
 __all__ = ["CategoricalNB"]
@@ -48,11 +50,23 @@ class CategoricalNB(DiscreteNB):
         return Categorical()
 
     def _checked(self, X: Any, reset: bool) -> Any:
-        if self._is_plain(X, reset) and X.dtype == np.int64 and X.min() >= 0:
+        if self._is_plain(X, reset) and X.dtype == np.int64:
             return X
-        checked = validate_data(self, X, dtype="int", accept_sparse=False, ensure_all_finite=True, reset=reset)
-        check_non_negative(checked, "CategoricalNB (input X)")
-        return checked
+        return validate_data(self, X, dtype="int", accept_sparse=False, ensure_all_finite=True, reset=reset)
+
+    def _count(self, X: Any, codes: NDArray[np.int32], classes: NDArray[Any], sample_weight: Any) -> Model:
+        """Count, and refuse negative codes as scikit-learn does, without a pass of their own."""
+        model = super()._count(X, codes, classes, sample_weight)
+        statistic = model.statistics[0]
+        assert isinstance(statistic, ValueCounts)
+        if any(int(value) < 0 for values in statistic.values for value in values):
+            check_non_negative(X, "CategoricalNB (input X)")
+        return model
+
+    def _read(self, X: Any) -> MatrixTable:
+        table = super()._read(X)
+        check_non_negative(table.matrix, "CategoricalNB (input X)")
+        return table
 
     def _values(self) -> ValueCounts:
         statistic = self._statistic

@@ -67,21 +67,23 @@ class DropIn(Estimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Count the rows and their labels, from the start."""
         checked, labels = self._checked(X, reset=True), self._labels(y)
-        self.classes_, codes = classes_and_codes(labels)
-        return self._estimated(self._count(checked, codes, sample_weight))
+        classes, codes = classes_and_codes(labels)
+        counted = self._count(checked, codes, classes, sample_weight)
+        self.classes_ = classes  # not before: rows that are refused change nothing
+        return self._estimated(counted)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Count more rows; the first call says which classes there are."""
         first = _check_partial_fit_first_call(self, classes) or not hasattr(self, "model_")
         checked = self._checked(X, reset=first)
-        rows = self._count(checked, positions_in(self.classes_, self._labels(y)), sample_weight)
+        rows = self._count(checked, positions_in(self.classes_, self._labels(y)), self.classes_, sample_weight)
         return self._estimated(rows if first else self.model_ + self._alike(rows))
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows back that were counted before: the opposite of `partial_fit`."""
         check_is_fitted(self, "model_")
         checked = self._checked(X, reset=False)
-        rows = self._count(checked, positions_in(self.classes_, self._labels(y)), sample_weight)
+        rows = self._count(checked, positions_in(self.classes_, self._labels(y)), self.classes_, sample_weight)
         rest = self.model_ - self._alike(rows)
         return self._estimated(rest.with_classes(self.classes_.tolist()))
 
@@ -89,7 +91,7 @@ class DropIn(Estimator):
         """Rows counted under the schema in force, so that they add to the model."""
         return replace(rows, schema=self.model_.schema)
 
-    def _count(self, X: Any, codes: NDArray[np.int32], sample_weight: Any) -> Model:
+    def _count(self, X: Any, codes: NDArray[np.int32], classes: NDArray[Any], sample_weight: Any) -> Model:
         if X.shape[0] != len(codes):
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {[X.shape[0], len(codes)]}")
         if sample_weight is not None:
@@ -101,7 +103,7 @@ class DropIn(Estimator):
         schema = Schema(names := Numbered(X.shape[1]), (Block(names, "number", self._counting_family()),))
         table = MatrixTable(X, names, self._suits, self._strict)
         try:
-            return Model.count(table, codes, sample_weight, tuple(self.classes_.tolist()), schema, 1)
+            return Model.count(table, codes, sample_weight, tuple(classes.tolist()), schema, 1)
         except RefusedEntryError:
             self._check_entries(X)
             raise

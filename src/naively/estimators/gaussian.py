@@ -55,10 +55,10 @@ class GaussianNB(DropIn):
             return X
         return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
 
-    def _count(self, X: Any, codes: NDArray[np.int32], sample_weight: Any) -> Model:
+    def _count(self, X: Any, codes: NDArray[np.int32], classes: NDArray[Any], sample_weight: Any) -> Model:
         """Count, and refuse gaps and infinities as scikit-learn does, without a pass of their own."""
         try:
-            model = super()._count(X, codes, sample_weight)
+            model = super()._count(X, codes, classes, sample_weight)
         except InputError as error:
             if "infinity" in str(error):
                 raise ValueError(f"Input X contains infinity or a value too large for {X.dtype!r}.") from error

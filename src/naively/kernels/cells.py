@@ -162,6 +162,19 @@ def above(x: NDArray[Any], threshold: float) -> tuple[NDArray[np.bool_], bool]:
     return out, _core.above(x, threshold, out)
 
 
+def count_labels(label: NDArray[np.int32], n_classes: int) -> NDArray[np.int64]:
+    """How many labels are 0, 1, …, n_classes − 1.
+
+    >>> count_labels(np.array([0, 2, 2], dtype=np.int32), 4).tolist()
+    [1, 0, 2, 0]
+    """
+    rows = np.zeros(n_classes, dtype=np.int64)
+    wrong = _core.count_labels(np.ascontiguousarray(label), rows)
+    if wrong >= 0:
+        raise ValueError(f"label of row {wrong} is {label[wrong]}; labels must lie in [0, {n_classes})")
+    return rows
+
+
 def merge_cells(a: Cells, b: Cells, sign: int) -> Cells:
     """The cells of a plus those of b (sign 1), or minus them (sign −1).
 

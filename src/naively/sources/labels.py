@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively import kernels
 from naively.errors import InputError
 
 __all__ = ["Labels", "as_array", "missing_labels", "read_labels", "read_weight", "refuse_missing"]
@@ -60,7 +61,7 @@ def _whole(values: NDArray[Any]) -> Labels:
     low, high = int(values.min()), int(values.max())
     if high - low < max(1024, min(len(values), 2**22)):
         shifted = (values - low).astype(np.int32) if low else values.astype(np.int32)
-        there = np.bincount(shifted, minlength=high - low + 1) > 0
+        there = kernels.count_labels(shifted, high - low + 1) > 0
         place = (np.cumsum(there) - 1).astype(np.int32)
         classes = tuple(restore(v + low) for v in np.flatnonzero(there).tolist())
         return classes, shifted if there.all() else place[shifted]

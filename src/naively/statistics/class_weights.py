@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from naively import kernels
 from naively.statistics.base import Statistic, moved, refuse_negative
 
 __all__ = ["ClassWeights"]
@@ -30,7 +31,7 @@ class ClassWeights(Statistic):
         cls, x: None, label: NDArray[np.integer], weight: NDArray[np.float64] | None, n_classes: int, n_jobs: int = 1
     ) -> Self:
         """Count class codes; there are no columns to look at."""
-        rows = np.bincount(label, minlength=n_classes).astype(np.int64)
+        rows = kernels.count_labels(label.astype(np.int32, copy=False), n_classes)
         if weight is None:
             return cls(rows.astype(np.float64), rows)
         return cls(np.bincount(label, weights=weight, minlength=n_classes).astype(np.float64), rows)

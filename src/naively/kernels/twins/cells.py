@@ -111,6 +111,11 @@ def above(x: NDArray[Any], threshold: float) -> tuple[NDArray[np.bool_], bool]:
     return x > threshold, bool(np.isfinite(x).all())
 
 
+def count_labels(label: NDArray[np.int32], n_classes: int) -> NDArray[np.int64]:
+    """How many labels are 0, 1, …, n_classes − 1."""
+    return np.bincount(label, minlength=n_classes).astype(np.int64)
+
+
 def merge_cells(a: Cells, b: Cells, sign: int) -> Cells:
     """The cells of a plus those of b (sign 1), or minus them (sign −1)."""
     return _collect(

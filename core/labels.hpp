@@ -1,0 +1,32 @@
+// How many rows of each class there are.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace naively::dense {
+
+// Adds to rows[c] the number of labels that are c; returns the place of the first label outside [0, classes), or −1.
+// Neighbouring rows are counted apart: adding to a number that was stored a moment ago would wait for it.
+inline std::ptrdiff_t count_labels(const std::int32_t* label, std::ptrdiff_t n, std::ptrdiff_t classes,
+                                   std::int64_t* rows) {
+  constexpr std::ptrdiff_t apart = 4;
+  std::vector<std::int64_t> count(n < 64 ? 0 : apart * classes);
+  const auto limit = static_cast<std::uint32_t>(classes);
+  std::ptrdiff_t i = 0;
+  if (!count.empty())
+    for (; i + apart <= n; i += apart) {
+      bool outside = false;
+      for (std::ptrdiff_t k = 0; k < apart; ++k) outside |= static_cast<std::uint32_t>(label[i + k]) >= limit;
+      if (outside) break;
+      for (std::ptrdiff_t k = 0; k < apart; ++k) ++count[k * classes + label[i + k]];
+    }
+  for (; i < n; ++i) {
+    if (static_cast<std::uint32_t>(label[i]) >= limit) return i;
+    ++rows[label[i]];
+  }
+  for (std::size_t k = 0; k < count.size(); ++k) rows[k % classes] += count[k];
+  return -1;
+}
+
+}  // namespace naively::dense
