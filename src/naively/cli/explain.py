@@ -81,7 +81,7 @@ def command(
 
     console = Console(highlight=False)
     if not console.is_terminal:
-        console.width = 130  # a file or a pipe has no width of its own
+        console.width = 1000  # a file or a pipe has no width of its own, so nothing in it is cut
     for number, explanation in zip(rows or (1,), found, strict=True):
         if len(found) > 1:
             console.print(f"\nrow {number}")

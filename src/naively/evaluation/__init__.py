@@ -112,7 +112,7 @@ class Evaluation:
             share(hit, weight),
             _balanced(label, best, weight),
             _log_loss(label, posterior, loss, weight),
-            mean(np.square(posterior - truth).sum(axis=1) / (2 if n <= 2 else 1), weight),
+            mean(np.square(posterior - truth).sum(axis=1) / (2 if n <= 2 else 1), weight, 0.0, 1.0 if n <= 2 else 2.0),
             calibration_error(top, hit, weight),
             mean(against - loss, weight),
             calibration(top, hit, weight),
@@ -236,7 +236,7 @@ def _log_loss(label: NDArray[np.intp], posterior: Floats, loss: Floats, weight: 
     """Equation (3), with the spread of the rows."""
     from sklearn.metrics import log_loss
 
-    spread = mean(loss, weight)
+    spread = mean(loss, weight, least=0.0)
     if posterior.shape[1] == 1:
         return spread
     value = float(log_loss(label, posterior, labels=range(posterior.shape[1]), sample_weight=weight))

@@ -56,15 +56,15 @@ def share(hit: NDArray[Any], weight: Floats) -> Figure:
     return Figure(p, max(0.0, (centre - half) / (n + Z * Z)), min(1.0, (centre + half) / (n + Z * Z)))
 
 
-def mean(value: Floats, weight: Floats) -> Figure:
-    """The weighted mean, with (2); no wider than the number itself where there is one row."""
+def mean(value: Floats, weight: Floats, least: float = -math.inf, most: float = math.inf) -> Figure:
+    """The weighted mean, with (2), of numbers that lie between bounds; a point where there is one row."""
     n = effective(weight)
     if n == 0:
         return NOTHING
     centre = float(np.average(value, weights=weight))
     variance = float(np.average(np.square(value - centre), weights=weight)) * n / max(n - 1, 1.0)
     half = Z * math.sqrt(variance / n)
-    return Figure(centre, centre - half, centre + half)
+    return Figure(centre, max(least, centre - half), min(most, centre + half))
 
 
 def area(auc: float, of: float, others: float) -> Figure:

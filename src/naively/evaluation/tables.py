@@ -9,6 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from naively.evaluation import Evaluation
+    from naively.evaluation.intervals import Figure
     from naively.evaluation.thresholds import Thresholds
 
 __all__ = ["as_text"]
@@ -21,14 +22,14 @@ def as_text(found: Evaluation) -> str:
     weight = "" if found.weight == found.rows else f" of weight {found.weight:,.10g}"
     names = ("accuracy", "balanced_accuracy", "log_loss", "brier", "calibration_error", "lift")
     parts = [f"{found.rows:,} rows{weight}, {len(found.classes)} classes; 95 % intervals in brackets"]
-    parts.append(_aligned([[_LABELS[name], str(getattr(found, name))] for name in names]))
+    parts.append(_figures([(_LABELS[name], getattr(found, name)) for name in names]))
     parts.append(_classes(found))
     parts.append(_confusion(found))
     if found.answered is not None:
         a = found.answered
         parts.append(
             f"answered where the posterior reaches {a.unsure:g}\n"
-            + _aligned([["share answered", str(a.share)], ["error among these", str(a.error)]])
+            + _figures([("share answered", a.share), ("error among these", a.error)])
         )
     if found.thresholds is not None and found.thresholds.asked:
         parts.append(_thresholds(found.thresholds))
@@ -43,6 +44,17 @@ _LABELS = {
     "calibration_error": "calibration error",
     "lift": "lift over the prior",
 }
+
+
+def _figures(rows: list[tuple[str, Figure]]) -> str:
+    """Figures under each other, digit under digit, whether or not one is below zero."""
+    widths = [max(len(_number(figure[k])) for _, figure in rows) for k in range(3)]
+    label = max(len(name) for name, _ in rows)
+    lines = []
+    for name, figure in rows:
+        value, low, high = (f"{_number(x):>{width}}" for x, width in zip(figure, widths, strict=True))
+        lines.append(f"{name:<{label}}  {value}" + ("" if math.isnan(figure.value) else f"  ({low} – {high})"))
+    return "\n".join(lines)
 
 
 def _classes(found: Evaluation) -> str:
