@@ -28,9 +28,8 @@ from sklearn.preprocessing import OrdinalEncoder
 
 import naively
 from benchmarks.measure import report
-from naively.cli.outputs import write_tables
+from naively.cli.answering import answer
 from naively.sources import read_files
-from naively.sources.ahead import ahead
 
 NUMBERS, STRINGS, CLASSES = 10, 6, np.array(["high", "low", "middle"])
 CHUNK = 500_000
@@ -114,7 +113,7 @@ def drop(path: Path) -> None:
 
 def predict(model: naively.Model, path: Path, out: Path) -> None:
     """What `naively predict` does."""
-    write_tables(ahead(naively.predict_batches(model, read_files(path, raw=True))), str(out), "parquet")
+    answer(model, [str(path)], str(out), "parquet", {})
 
 
 PEAK = """

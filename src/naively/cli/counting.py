@@ -10,6 +10,7 @@ import click
 
 import naively
 from naively import sources
+from naively.cli.hints import hints_about
 from naively.cli.pairs import classes_by_name
 from naively.cli.progress import read_told
 from naively.cli.tables import aligned, columns_of, quality_of
@@ -39,7 +40,7 @@ def fit_files(
         given = specs.get(name)
         specs[name] = naively.Automatic("value") if given is None else replace(given, missing="value")
     while True:
-        seen = Seen(set(ignore))
+        seen = Seen(set(ignore), {target, *columns})
         try:
             batches = seen.look(read_told(where, types))
             model = naively.fit(batches, target, columns=specs or None, weight=weight, tune=tune)
@@ -49,6 +50,8 @@ def fit_files(
                 raise
             types[error.column] = error.wider
             click.echo(f"naively: note: {error} It is read as {error.wider}.", err=True)
+    for hint in seen.hints:
+        click.echo(f"naively: note: {hint}", err=True)
     if isinstance(prior, dict):
         prior = {classes_by_name(model).get(name, name): p for name, p in prior.items()}
     model = model.with_prior(prior)
@@ -61,11 +64,13 @@ _OF_STRINGS = ("text",)
 class Seen:
     """Rows and missing cells of the batches that went by."""
 
-    def __init__(self, ignore: set[str]) -> None:
-        """Nothing yet."""
+    def __init__(self, ignore: set[str], decided: set[str]) -> None:
+        """Nothing yet; what columns are that are `decided` needs no hint."""
         self.ignore = ignore
+        self.decided = decided
         self.rows = 0
         self.missing: dict[str, int] = {}
+        self.hints: tuple[str, ...] = ()
 
     def look(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The batches without the columns to ignore."""
@@ -74,6 +79,9 @@ class Seen:
             if absent:
                 listed = ", ".join(batch.schema.names[:8])
                 raise naively.InputError(f"--ignore {min(absent)}: there is no such column; the data has {listed}.")
+            if not self.rows:
+                about = [name for name in batch.schema.names if name not in self.ignore | self.decided]
+                self.hints = tuple(hints_about(batch.select(about)))
             kept = batch.select([name for name in batch.schema.names if name not in self.ignore])
             self.rows += kept.num_rows
             for name, column in zip(kept.schema.names, kept.columns, strict=True):

@@ -123,7 +123,9 @@ def _encoding(given: str, head: bytes) -> str:
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
     if b"\0" in head:
-        raise InputError(f"{given}: is not text (it holds zero bytes): give CSV, JSON lines, Parquet or Arrow.")
+        raise InputError(
+            f"{given}: is not text (it holds zero bytes): give CSV (UTF-16 with its mark), JSON lines, Parquet, Arrow."
+        )
     try:
         head.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -104,7 +104,9 @@ def parts(batches: Iterable[Any], target: Any, weight: Any = None, ignore: Itera
     for table in gathered(batches, None):
         for name in filter(None, (target, weight)):
             if name not in table.column_names:
-                listed = ", ".join(table.column_names[:8]) + (" …" if table.num_columns > 8 else "")
+                padded = any(column != column.strip() for column in table.column_names[:8])
+                shown = map(repr, table.column_names[:8]) if padded else table.column_names[:8]  # spaces can be seen
+                listed = ", ".join(shown) + (" …" if table.num_columns > 8 else "")
                 what = "to predict" if name is target else "of weights"
                 raise InputError(f"there is no column {name!r} {what}; the data has {listed}.")
         seen += table.num_rows

@@ -1,0 +1,35 @@
+"""Strings that look like numbers or dates are said by `naively fit`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from naively.cli import main
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (["0,16", "12,5", "3"], "looks like numbers, such as '0,16'"),
+        (["160", "1,204", "7"], "looks like numbers, such as '1,204'"),
+        (["3 %", "4.5%", "12 %"], "looks like numbers, such as '3 %'"),
+        (["$5", "$1,000.00", "$7.5"], "looks like numbers, such as '$5'"),
+        (["31/12/2020", "01/02/2021", "05/06/2022"], "looks like dates, such as '31/12/2020'"),
+        (["1 Jan 2020", "12 Dec 2021", "3 March 2022"], "looks like dates, such as '1 Jan 2020'"),
+        (["A7", "B12", "C3"], ""),
+        (["1.5", "2", "3"], ""),
+        (["2020-12-31", "2021-01-01", "2021-01-02"], ""),
+    ],
+)
+def test_what_looks_like_something_else_is_said(values: list[str], said: str, tmp_path: Path) -> None:
+    rows = "".join(f"{value};{'yes' if i % 2 else 'no'}\n" for i, value in enumerate(values * 20))
+    (tmp_path / "d.csv").write_text("x;play\n" + rows)
+    result = CliRunner().invoke(main, ["fit", str(tmp_path / "d.csv"), "--target", "play", "-o", str(tmp_path / "m")])
+    assert result.exit_code == 0, result.output
+    assert said in result.stderr
+    assert bool(said) == ("looks like" in result.stderr)
+    decided = ["fit", str(tmp_path / "d.csv"), "--target", "play", "-o", str(tmp_path / "n"), "--column"]
+    assert not said or "looks like" not in CliRunner().invoke(main, [*decided, "x=categorical"]).stderr
