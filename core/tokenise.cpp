@@ -24,13 +24,13 @@ const std::uint8_t* segment_end(const std::uint8_t* p, const std::uint8_t* end) 
 }  // namespace
 
 Tokeniser::Tokeniser(const Options& options)
-    : options_(options), scanner_(options.lowercase, options.strip_accents), line_(256) {}
+    : options_(options), scanner_(options.lowercase, options.strip_accents), line_(256),
+      bounds_(2 * kTokens) {}
 
 void Tokeniser::begin() {
   scanner_.begin();
   starts_.clear();
-  bounds_.clear();
-  line_size_ = chars_done_ = 0;
+  n_bounds_ = line_size_ = chars_done_ = 0;
   source_ = line_.data();
 }
 
@@ -50,7 +50,7 @@ void Tokeniser::read(std::string_view document, TokenSink& sink) {
 
 void Tokeniser::read(const std::string_view* words, std::size_t n, TokenSink& sink) {
   begin();
-  for (std::size_t i = 0; i < n; ++i) add_word(words[i], sink);
+  for (std::size_t i = 0; i < n; ++i) add_word(words[i], false, sink);
   flush(sink);
 }
 
@@ -70,25 +70,26 @@ void Tokeniser::add_words(const std::uint8_t* text, const std::uint32_t* bounds,
     const auto* start = reinterpret_cast<const char*>(text) + bounds[2 * i];
     const std::string_view word(start, bounds[2 * i + 1] - bounds[2 * i]);
     if (options_.cut == Cut::words)
-      add_word(word, sink);
+      add_word(word, true, sink);
     else
       add_chars_of_word(word, sink);
   }
 }
 
 void Tokeniser::emit(std::size_t start, std::size_t end, TokenSink& sink) {
-  bounds_.push_back(static_cast<std::uint32_t>(start));
-  bounds_.push_back(static_cast<std::uint32_t>(end));
-  if (bounds_.size() == 2 * kTokens) flush(sink);
+  bounds_[n_bounds_] = static_cast<std::uint32_t>(start);
+  bounds_[n_bounds_ + 1] = static_cast<std::uint32_t>(end);
+  n_bounds_ += 2;
+  if (n_bounds_ == 2 * kTokens) flush(sink);
 }
 
 void Tokeniser::flush(TokenSink& sink) {
-  if (!bounds_.empty()) sink.take(source_, bounds_.data(), bounds_.size() / 2);
-  bounds_.clear();
+  if (n_bounds_) sink.take(source_, bounds_.data(), n_bounds_ / 2);
+  n_bounds_ = 0;
 }
 
 // Puts a word and a space at the end of the line; returns where the word starts.
-std::size_t Tokeniser::append_to_line(std::string_view word, TokenSink& sink) {
+std::size_t Tokeniser::append_to_line(std::string_view word, bool padded, TokenSink& sink) {
   const std::size_t start = line_size_, most = start + word.size() + 1 + kPadding;
   if (line_.size() < most) {
     if (most > UINT32_MAX) throw std::length_error("an n-gram has over 4 GB: cut its words up beforehand");
@@ -96,14 +97,17 @@ std::size_t Tokeniser::append_to_line(std::string_view word, TokenSink& sink) {
     line_.resize(std::max(most, 2 * line_.size()));
     source_ = line_.data();
   }
-  if (word.size()) std::memcpy(line_.data() + start, word.data(), word.size());
+  if (padded && word.size() <= kPadding)
+    std::memcpy(line_.data() + start, word.data(), kPadding);  // most words: cheaper than to ask how long
+  else if (word.size())
+    std::memcpy(line_.data() + start, word.data(), word.size());
   line_[start + word.size()] = ' ';
   line_size_ = start + word.size() + 1;
   return start;
 }
 
 // Appends a word to the line and emits the n-grams that it ends. An n-gram is then a piece of the line.
-void Tokeniser::add_word(std::string_view word, TokenSink& sink) {
+void Tokeniser::add_word(std::string_view word, bool padded, TokenSink& sink) {
   if (options_.stop_words.size() && options_.stop_words.find(word) >= 0) return;
   if (line_size_ > kSegment) {  // let go of all but the words that later n-grams need
     flush(sink);
@@ -114,7 +118,7 @@ void Tokeniser::add_word(std::string_view word, TokenSink& sink) {
     for (auto& start : starts_) start -= static_cast<std::uint32_t>(from);
     line_size_ -= from;
   }
-  starts_.push_back(static_cast<std::uint32_t>(append_to_line(word, sink)));
+  starts_.push_back(static_cast<std::uint32_t>(append_to_line(word, padded, sink)));
   const std::size_t end = line_size_ - 1;
   const std::size_t words = starts_.size();
   for (std::size_t n = static_cast<std::size_t>(options_.shortest); n <= static_cast<std::size_t>(options_.longest); ++n)
@@ -125,8 +129,8 @@ void Tokeniser::add_word(std::string_view word, TokenSink& sink) {
 void Tokeniser::add_chars_of_word(std::string_view word, TokenSink& sink) {
   if (options_.stop_words.size() && options_.stop_words.find(word) >= 0) return;
   if (line_size_ > kSegment) flush(sink), line_size_ = 0;
-  if (line_size_ == 0) append_to_line("", sink);  // the space before the first word; others follow a word
-  const std::size_t begin = append_to_line(word, sink) - 1, end = line_size_;
+  if (line_size_ == 0) append_to_line("", false, sink);  // the space before the first word; others follow a word
+  const std::size_t begin = append_to_line(word, true, sink) - 1, end = line_size_;
   const auto next = [&](std::size_t at) {
     do ++at;
     while (at < end && !starts_point(line_[at]));

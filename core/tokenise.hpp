@@ -43,10 +43,11 @@ class Tokeniser {
  private:
   void pass_on(TokenSink& sink, bool last);
   void add_words(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n, TokenSink& sink);
-  void add_word(std::string_view word, TokenSink& sink);
+  // padded: kPadding bytes can be read from the word's start on, however short it is.
+  void add_word(std::string_view word, bool padded, TokenSink& sink);
   void add_chars_of_word(std::string_view word, TokenSink& sink);
   void add_chars(TokenSink& sink, bool last);
-  std::size_t append_to_line(std::string_view word, TokenSink& sink);
+  std::size_t append_to_line(std::string_view word, bool padded, TokenSink& sink);
   void emit(std::size_t start, std::size_t end, TokenSink& sink);
   void flush(TokenSink& sink);
   void begin();
@@ -58,6 +59,7 @@ class Tokeniser {
   std::size_t line_size_ = 0;
   const std::uint8_t* source_ = nullptr;  // what bounds_ are relative to
   std::vector<std::uint32_t> bounds_;     // tokens not yet handed on
+  std::size_t n_bounds_ = 0;
   std::size_t chars_done_ = 0;            // characters of the scanner's text that have ended their n-grams
 };
 

@@ -18,7 +18,9 @@ namespace naively::text {
 
 // Of documents without weights: 8 bytes. A count that outgrows 16 bits goes on in another cell.
 struct Count {
-  static constexpr std::size_t kDense = std::size_t{1} << 19;  // cells of the dense table at most: 4 MB
+  // Cells of the dense table at most. Of four classes it is no larger than lists would be, and only what is in use is
+  // there; of more it is 4 MB.
+  static constexpr std::size_t dense(std::size_t n_classes) { return std::size_t{1} << (n_classes <= 4 ? 24 : 19); }
   static constexpr bool kExact = true;  // sums are the same in any order
 
   std::uint32_t id;
@@ -54,7 +56,7 @@ struct Sum {
 };
 
 struct WeightedCount {
-  static constexpr std::size_t kDense = 0;
+  static constexpr std::size_t dense(std::size_t) { return 0; }
   static constexpr bool kExact = false;
 
   std::uint32_t id, rows;
@@ -109,7 +111,7 @@ class Tally {
  public:
   // The dense table has no more cells than so many, about those that there may be.
   Tally(std::size_t n_classes, std::size_t most)
-      : lists_(n_classes), settled_(n_classes), n_dense_(n_classes ? std::min(Cell::kDense, most) / n_classes : 0),
+      : lists_(n_classes), settled_(n_classes), n_dense_(n_classes ? std::min(Cell::dense(n_classes), most) / n_classes : 0),
         dense_(n_classes * n_dense_) {}
 
   std::size_t classes() const { return lists_.size(); }
@@ -154,7 +156,7 @@ class Tally {
   static constexpr std::size_t kFew = 1024, kMany = std::size_t{1} << 20;
 
   void add(std::size_t c, std::uint32_t id, DenseCount more, double weight) {
-    if (Cell::kDense && id < n_dense_) {
+    if (Cell::kExact && id < n_dense_) {
       DenseCount& cell = dense_[c * n_dense_ + id];
       if (more.occurrences <= UINT32_MAX - cell.occurrences && more.rows <= UINT32_MAX - cell.rows) {
         cell.occurrences += more.occurrences, cell.rows += more.rows;

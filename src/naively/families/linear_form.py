@@ -13,6 +13,7 @@ A token whose base is NaN is unknown: it adds nothing, to any class.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from naively import kernels
 from naively.kernels import Cells
 from naively.statistics import Numbers
 from naively.statistics.blocks import RefusedEntryError, is_sparse
-from naively.statistics.cells import class_of_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,11 +118,12 @@ def sparse_form(
     n_tokens, n_classes = len(base), len(constant)
     zeros = np.zeros(n_classes)
     if n_tokens * n_classes > max(SPARSE_FROM, 4 * len(values)):
-        start, owner, order = kernels.by_token(cells, n_tokens)
-        return LinearForm(zeros if offset is None else offset, constant, None, base, start, owner, values[order])
+        first, owner, order = kernels.by_token(cells, n_tokens)
+        return LinearForm(zeros if offset is None else offset, constant, None, base, first, owner, values[order])
     table = np.empty((n_tokens, n_classes))
     table[:] = base[:, None]
-    table.reshape(-1)[cells.index * np.int64(n_classes) + class_of_cells(cells)] += values
+    for c, (start, stop) in enumerate(pairwise(cells.indptr.tolist())):  # class by class: no index of all cells is made
+        table[cells.index[start:stop], c] += values[start:stop]
     return LinearForm(zeros if offset is None else offset, constant, table, base)
 
 

@@ -182,22 +182,32 @@ def _by_token(
 ) -> LogLinear:
     """Equation (4); where α_k = 0, log N_kc − log(N_c + Σα), and forbidden where N_kc = 0."""
     positive = alpha > 0
-    own = alpha[cells.index]
-    if positive.all():
-        value = np.log1p(cells.sums[0] / own)
-    else:
-        smooth = own > 0
-        value = np.empty(len(own))
-        value[smooth] = np.log1p(cells.sums[0][smooth] / own[smooth])
-        value[~smooth] = np.log(cells.sums[0][~smooth])
     denominator = class_sums(cells, 0) + alpha.sum()
     constant = -np.log(np.where(denominator > 0, denominator, 1.0))
+    if alpha.strides == (0,) and positive.any():  # one alpha for all tokens: much less to compute, and to keep
+        value = _log1p(cells.sums[0] if alpha[0] == 1 else cells.sums[0] / alpha[0])
+        base = np.where(known, np.log(alpha[0]), np.nan)
+        return LogLinear(sparse_form(cells, value, base, constant))
+    own = alpha[cells.index]
+    smooth = own > 0
+    value = np.empty(len(own))
+    value[smooth] = np.log1p(cells.sums[0][smooth] / own[smooth])
+    value[~smooth] = np.log(cells.sums[0][~smooth])
     base = np.where(known, np.log(np.where(positive, alpha, 1.0)), np.nan)
     score = sparse_form(cells, value, base, constant)
     if positive[members].all():
         return LogLinear(score)
     zero = np.where(known, np.where(positive, 0.0, 1.0), np.nan)
     return LogLinear(score, sparse_form(cells, -zero[cells.index], zero, np.zeros(len(constant))))
+
+
+def _log1p(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """log(1 + x). Of small whole numbers, which counts mostly are, it is looked up: most are the same few."""
+    place = np.minimum(x, 4095.0).astype(np.uint16)
+    value = np.log1p(np.arange(4096.0))[place]
+    other = np.flatnonzero(place != x)
+    value[other] = np.log1p(x[other])
+    return np.asarray(value)
 
 
 def _by_class(
