@@ -114,6 +114,8 @@ def _many_entries(folder: Path, n: int) -> None:
     model.save(many)
     part = model.of_rows(["one more message about the lunch of today"], ["ham"])
     counts = Counts(part.schema, part.classes, part.seen, part.statistics)
+    with naively.open(many) as ledger:
+        ledger.update(["the first of many"], ["ham"])
     connection = sqlite3.connect(many, isolation_level=None)
     schemas = Schemas(connection)
     connection.execute("BEGIN")
@@ -127,8 +129,13 @@ def _many_entries(folder: Path, n: int) -> None:
         ledger.copy(one)
     with naively.open(one) as ledger:
         ledger.compact()
-    print(f"{n + 2:,} entries: {many.stat().st_size / 1e6:.1f} MB; compacted {one.stat().st_size / 1e6:.1f} MB")
+    print(f"{n + 3:,} entries: {many.stat().st_size / 1e6:.1f} MB; compacted {one.stat().st_size / 1e6:.1f} MB")
     report("load compacted", {"compacted": lambda: naively.load(one), "entries": lambda: naively.load(many)}, 10)
+    with naively.open(many) as ledger:
+        for told, text, label in (("the oldest update", "the first of many", "ham"), ("the fit", x[0], y[0])):
+            start = time.perf_counter()
+            ledger.forget([text], [label])
+            print(f"forget a text of {told} among {n + 3:,} entries: {time.perf_counter() - start:.2f} s")
 
 
 def _cold_start(folder: Path) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, get_args
 
 from naively import families
@@ -71,6 +72,10 @@ class Schema:
 
     def to_json(self) -> str:
         """The schema as JSON; `Schema.from_json` reads it back."""
+        return self._json
+
+    @cached_property
+    def _json(self) -> str:  # asked for with every update of a model file
         blocks = [
             {"names": _names_to_json(b.names), "kinds": b.kinds, "family": family_to_json(b.family)}
             for b in self.blocks

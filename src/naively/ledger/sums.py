@@ -88,6 +88,7 @@ class Sum:
     tail: int = 0  # entries after the snapshot, and their bytes; those of the snapshot
     tail_bytes: int = 0
     base_bytes: int = 0
+    alike: bool = True  # all that waits has the schema of `added`
     _known: list[Model] = field(default_factory=list)
 
     def plus(self, row: Row, model: Model | None) -> Sum:
@@ -101,9 +102,13 @@ class Sum:
             entries=row.number,
             checksum=row.checksum,
             waiting=waiting,
+            alike=self.alike and (model is None or self._like_added(model)),
             _known=[],
             **counted,  # type: ignore[arg-type]
         )
+
+    def _like_added(self, model: Model) -> bool:
+        return self.added is not None and (model.schema is self.added.schema or model.schema == self.added.schema)
 
     @property
     def due(self) -> bool:
@@ -118,7 +123,7 @@ class Sum:
         for sign, so_far in ((1, self.added), (-1, self.taken)):
             more = total([model for s, model in self.waiting if s == sign])
             sums.append(so_far if more is None else more if so_far is None else so_far + more)
-        return replace(self, added=sums[0], taken=sums[1], waiting=(), _known=[])
+        return replace(self, added=sums[0], taken=sums[1], waiting=(), alike=True, _known=[])
 
     def under(self, meta: Meta) -> Sum:
         """The same sums under other settings."""
@@ -128,7 +133,7 @@ class Sum:
 
     def pattern(self) -> Model:
         """A model with the schema and the type of classes of the sum: what to count more rows like."""
-        if self.added is None or any(model.schema != self.added.schema for _, model in self.waiting):
+        if self.added is None or not self.alike:
             whole = self.folded().added
             assert whole is not None
             return whole

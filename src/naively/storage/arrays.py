@@ -33,6 +33,8 @@ VERSION = 1
 RATIO = 16  # a body may be so many times longer than its payload
 FEW = 32  # arrays up to this size stand in the head
 MANY = 4096  # bytes from which on an array of bytes lies apart
+LITTLE = 4096  # bytes of a body that is deflated with a small window
+COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 HEAD = struct.Struct("<BBQQ")
 EXACT = 2**53  # whole numbers up to this are exact as float64
 TYPES: Mapping[str, np.dtype[Any]] = {
@@ -58,17 +60,22 @@ def pack(head: dict[str, Any], arrays: Sequence[NDArray[Any]]) -> bytes:
     chunks: list[bytes] = []
     apart: list[bytes] = []
     for array in arrays:
-        described, chunk = _packed(np.ascontiguousarray(array))
+        described, chunk = _packed(array)
         listed.append(described)
         (apart if described[2] == "apart" else chunks).append(chunk)
-    text = json.dumps(head | {"arrays": listed}, ensure_ascii=False, separators=(",", ":")).encode(
-        "utf-8", "surrogatepass"
-    )
+    text = COMPACT.encode(head | {"arrays": listed}).encode("utf-8", "surrogatepass")
     body = b"".join([struct.pack("<I", len(text)), text, *chunks])
-    small = zlib.compress(body, 6 if len(body) < 1 << 24 else 1)
+    small = _deflated(body)
     if len(small) < len(body) <= RATIO * len(small):
         return b"".join([HEAD.pack(VERSION, 1, len(body), len(small)), small, *apart])
     return b"".join([HEAD.pack(VERSION, 0, len(body), len(body)), body, *apart])
+
+
+def _deflated(body: bytes) -> bytes:
+    if len(body) > LITTLE:
+        return zlib.compress(body, 6 if len(body) < 1 << 24 else 1)
+    deflater = zlib.compressobj(6, wbits=12, memLevel=4)  # to make a larger window takes longer than to use it
+    return deflater.compress(body) + deflater.flush()
 
 
 def unpack(payload: bytes) -> tuple[dict[str, Any], Arrays]:
@@ -142,10 +149,10 @@ def _body(payload: bytes) -> tuple[bytes | memoryview, memoryview]:
 
 
 def _packed(array: NDArray[Any]) -> tuple[list[Any], bytes]:
-    name, shape = NAMES[array.dtype.newbyteorder("<")], list(array.shape)
+    name, shape = NAMES.get(array.dtype) or NAMES[array.dtype.newbyteorder("<")], list(array.shape)
     if array.size <= FEW:
         return [name, shape, array.ravel().tolist()], b""
-    flat = array.ravel()
+    flat = np.ascontiguousarray(array).ravel()
     if name in ("u1", "b1"):
         return [name, shape, "apart" if array.size >= MANY else "bits", 1], flat.tobytes()
     whole = _whole(flat)

@@ -6,6 +6,7 @@ import hashlib
 import json
 import sqlite3
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from naively.kernels.text import UNICODE_VERSION
@@ -64,7 +65,12 @@ def _checksum(values: dict[str, str]) -> str:
 
 def read_meta(connection: sqlite3.Connection) -> Meta:
     """The inverse; ValueError, KeyError or TypeError if any of it was changed by others."""
-    values = dict(connection.execute("SELECT key, value FROM meta LIMIT 100").fetchall())
+    return _read(frozenset(connection.execute("SELECT key, value FROM meta LIMIT 100").fetchall()))
+
+
+@lru_cache(maxsize=4)  # it is read with every change, and hardly ever changes
+def _read(found: frozenset[tuple[Any, Any]]) -> Meta:
+    values = dict(found)
     if any(not isinstance(value, str) for value in values.values()) or _checksum(values) != values["checksum"]:
         raise ValueError("what the file says of itself does not have its checksum")
     tuning, key = json.loads(values["tuning"]), json.loads(values["key"])

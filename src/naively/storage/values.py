@@ -31,6 +31,9 @@ STATISTICS: Mapping[str, type[Statistic]] = {
 
 def encode(value: Any, arrays: Arrays) -> Any:
     """A value as JSON; its arrays are appended to the list and named by their place."""
+    if type(value) is np.ndarray:  # most are, and an update has to be quick
+        arrays.append(value)
+        return {"array": len(arrays) - 1}
     if isinstance(value, Statistic):
         whole = _without_forgotten_words(value) if isinstance(value, WordCounts) else value
         found = {f.name: encode(getattr(whole, f.name), arrays) for f in fields(whole)}  # type: ignore[arg-type]
@@ -41,9 +44,6 @@ def encode(value: Any, arrays: Arrays) -> Any:
         return {"cells": [encode(part, arrays) for part in value]}
     if isinstance(value, Vocabulary):
         return {"vocabulary": [encode(part, arrays) for part in value.export()]}
-    if isinstance(value, np.ndarray):
-        arrays.append(value)
-        return {"array": len(arrays) - 1}
     if isinstance(value, Numbered):
         return {"numbered": len(value)}
     if isinstance(value, tuple):
