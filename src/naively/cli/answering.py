@@ -14,9 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import naively
-from naively.cli.outputs import write_tables
+from naively.cli.outputs import without_codes, write_tables
 from naively.cli.progress import read_told
-from naively.families import Text
 from naively.sources import GAPS, OtherTypeError
 from naively.sources.ahead import ahead
 from naively.sources.arrow_arrays import arrow_strings
@@ -34,7 +33,7 @@ def answer(model: naively.Model, where: Any, output: str, kind: str, asked: dict
     types = _types(model)
     while True:
         try:
-            answers = naively.predict_batches(model, read_told(where, types), **asked)
+            answers = _plain(naively.predict_batches(model, read_told(where, types), **asked))
             write_tables(ahead(answers), output, kind)  # the next rows are answered while these are written
             return
         except OtherTypeError as error:
@@ -47,14 +46,15 @@ def answer(model: naively.Model, where: Any, output: str, kind: str, asked: dict
 
 
 def _types(model: naively.Model) -> dict[str, Any]:
-    """What was text at training is text, whatever it looks like; as codes, unless it is to be cut into words."""
-    codes = pa.dictionary(pa.int32(), pa.string())
-    return {
-        name: "string" if isinstance(block.family, Text) else codes
-        for block in model.schema.blocks
-        for i, name in enumerate(block.names)
-        if block.kind(i) == "string"
-    }
+    """What was text at training is text, whatever it looks like."""
+    blocks = model.schema.blocks
+    return {name: "string" for block in blocks for i, name in enumerate(block.names) if block.kind(i) == "string"}
+
+
+def _plain(answers: Iterable[pa.Table]) -> Generator[pa.Table]:
+    """Codes as the values that they stand for, here and not where the rows are written, which takes longest."""
+    for table in answers:
+        yield without_codes(table)
 
 
 def _typed(answers: Iterable[pa.Table], model: naively.Model) -> Generator[pa.Table]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from naively.storage import written_whole
 
-__all__ = ["write_tables"]
+__all__ = ["without_codes", "write_tables"]
 
 LOOKED_AT = 8192  # rows that decide how a column of Parquet is written
 
@@ -40,7 +40,7 @@ def _csv(tables: Iterable[pa.Table], file: IO[bytes]) -> None:
 
     plain = arrow_csv.WriteOptions(include_header=False, quoting_style="none")
     names: list[str] | None = None
-    for table in map(_without_codes, tables):
+    for table in map(without_codes, tables):
         if names is None:
             names = table.column_names
             file.write(_quoted([names]))
@@ -65,7 +65,7 @@ def _parquet(tables: Iterable[pa.Table], file: IO[bytes]) -> None:
 
     with ExitStack() as stack:
         writer: Any = None
-        for table in map(_without_codes, tables):
+        for table in map(without_codes, tables):
             if writer is None:
                 schema = table.schema
                 writer = stack.enter_context(pq.ParquetWriter(file, schema, use_dictionary=_repeated(table)))
@@ -86,7 +86,7 @@ def _comes_back(kind: Any, column: Any) -> bool:
     return 2 * int(pc.count_distinct(column).as_py()) <= len(column)
 
 
-def _without_codes(table: pa.Table) -> pa.Table:
+def without_codes(table: pa.Table) -> pa.Table:
     """Dictionaries as the values that they stand for, which every format can hold."""
     if not any(pa.types.is_dictionary(kind) for kind in table.schema.types):
         return table

@@ -57,11 +57,12 @@ def _often(parquet: Any, types: Mapping[str, Any]) -> list[str]:
     import pyarrow as pa
 
     strings = [f.name for f in parquet.schema_arrow if pa.types.is_string(f.type) and "." not in f.name]
-    given = [name for name in strings if pa.types.is_dictionary(types[name])] if types.keys() >= set(strings) else None
-    if given is not None or not strings:
-        return given or []
-    first = next(parquet.iter_batches(ROWS, columns=strings), None)
-    return [] if first is None else [name for name in strings if comes_back(first[name])]
+    asked = [
+        name for name in strings if isinstance(types.get(name), pa.DataType) and pa.types.is_dictionary(types[name])
+    ]
+    free = [name for name in strings if name not in types]
+    first = next(parquet.iter_batches(ROWS, columns=free), None) if free else None
+    return asked if first is None else asked + [name for name in free if comes_back(first[name])]
 
 
 def _arrow(file: DataFile) -> Iterator[pa.RecordBatch]:
