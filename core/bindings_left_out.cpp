@@ -1,12 +1,16 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/unique_ptr.h>
 
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "bindings.hpp"
 #include "left_out.hpp"
+#include "python_text.hpp"
+#include "text_left_out.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -28,44 +32,165 @@ void check_offsets(const Vector<std::int64_t>& offsets, std::size_t n, std::size
   for (std::size_t i = 0; i < n; ++i) check(offsets(i) <= offsets(i + 1), what);
 }
 
+void check_labels(const Vector<std::int32_t>& label, const Vector<double>& weight, const Vector<std::int64_t>& rows,
+                  std::size_t n_classes) {
+  check(weight.size() == label.size() && rows.size() == label.size(), "label, weight and rows have unequal lengths");
+  for (std::size_t i = 0; i < label.size(); ++i)
+    check(label(i) >= 0 && static_cast<std::size_t>(label(i)) < n_classes, "a label is no class");
+}
+
+struct Rows {
+  Vector<std::int64_t> indptr;
+  Vector<std::int32_t> index;
+  Vector<double> count;
+  std::optional<Vector<std::int64_t>> times;
+  Vector<std::int32_t> label;
+  Vector<double> weight;
+  Vector<std::int64_t> rows;
+
+  LeavingRows checked(std::size_t n_classes) const {
+    const std::size_t n = label.size();
+    check_labels(label, weight, rows, n_classes);
+    check_offsets(indptr, n, index.size(), "indptr does not cut the entries into rows");
+    check(count.size() == index.size() && (!times || times->size() == index.size()),
+          "index and count have unequal lengths");
+    return {static_cast<std::int64_t>(n), indptr.data(), index.data(),  count.data(),
+            times ? times->data() : nullptr, label.data(), weight.data(), rows.data()};
+  }
+};
+
+struct Counted {
+  Vector<std::int64_t> start;
+  Vector<std::int32_t> owner;
+  Vector<double> sum;
+  Vector<std::int64_t> rows;
+  Vector<double> alpha;
+  Vector<bool> known, fades;
+  bool shrinks;
+
+  TokenCells checked(std::size_t n_classes) const {
+    const std::size_t n_tokens = alpha.size();
+    check(known.size() == n_tokens && fades.size() == n_tokens, "alpha, known and fades have unequal lengths");
+    check_offsets(start, n_tokens, owner.size(), "start does not cut the cells into tokens");
+    check(sum.size() == owner.size() && rows.size() == owner.size(), "the cells have unequal lengths");
+    for (std::size_t j = 0; j < owner.size(); ++j)
+      check(owner(j) >= 0 && static_cast<std::size_t>(owner(j)) < n_classes, "the class of a cell is no class");
+    return {static_cast<std::int64_t>(n_tokens), static_cast<std::int64_t>(n_classes), start.data(), owner.data(),
+            sum.data(), rows.data(), alpha.data(), known.data(), fades.data(), shrinks};
+  }
+};
+
+nb::object told(const NotCounted& bad) {
+  if (bad.row < 0) return nb::none();
+  return nb::make_tuple(bad.row, bad.token, bad.rows, bad.sum);
+}
+
 nb::object leave_tokens_out(Vector<std::int64_t> indptr, Vector<std::int32_t> index, Vector<double> count,
                             std::optional<Vector<std::int64_t>> times, Vector<std::int32_t> label, Vector<double> weight,
                             Vector<std::int64_t> rows, Vector<std::int64_t> start, Vector<std::int32_t> owner,
                             Vector<double> sum, Vector<std::int64_t> cell_rows, Vector<double> alpha, Vector<bool> known,
                             Vector<bool> fades, bool shrinks, bool complement, Scores out, int n_jobs) {
-  const std::size_t n = label.size(), n_tokens = alpha.size(), n_classes = out.shape(1);
-  check(weight.size() == n && rows.size() == n && out.shape(0) == n, "label, weight, rows and out have unequal lengths");
-  check_offsets(indptr, n, index.size(), "indptr does not cut the entries into rows");
-  check(count.size() == index.size() && (!times || times->size() == index.size()), "index and count have unequal lengths");
-  check(known.size() == n_tokens && fades.size() == n_tokens, "alpha, known and fades have unequal lengths");
-  check_offsets(start, n_tokens, owner.size(), "start does not cut the cells into tokens");
-  check(sum.size() == owner.size() && cell_rows.size() == owner.size(), "the cells have unequal lengths");
-  const auto within = [&](std::int32_t c) { return c >= 0 && static_cast<std::size_t>(c) < n_classes; };
-  for (std::size_t i = 0; i < n; ++i) check(within(label(i)), "a label is no class");
-  for (std::size_t j = 0; j < owner.size(); ++j) check(within(owner(j)), "the class of a cell is no class");
-  const LeavingRows leaving{static_cast<std::int64_t>(n), indptr.data(), index.data(),  count.data(),
-                            times ? times->data() : nullptr, label.data(), weight.data(), rows.data()};
-  const TokenCells cells{static_cast<std::int64_t>(n_tokens), static_cast<std::int64_t>(n_classes), start.data(),
-                         owner.data(), sum.data(), cell_rows.data(), alpha.data(), known.data(), fades.data(), shrinks};
+  const Rows given{indptr, index, count, times, label, weight, rows};
+  const Counted counted{start, owner, sum, cell_rows, alpha, known, fades, shrinks};
+  const LeavingRows leaving = given.checked(out.shape(1));
+  const TokenCells cells = counted.checked(out.shape(1));
+  check(out.shape(0) == label.size(), "label and out have unequal lengths");
   NotCounted bad;
   {
     nb::gil_scoped_release no_gil;
     bad = leave_out(leaving, cells, complement, out.data(), n_jobs);
   }
-  if (bad.row < 0) return nb::none();
-  return nb::make_tuple(bad.row, bad.token, bad.rows, bad.sum);
+  return told(bad);
+}
+
+nb::object leave_text_out(const PythonDocuments& documents, const naively::text::Vocabulary* vocabulary,
+                          const naively::text::Options& options, bool once, Vector<std::int32_t> label,
+                          Vector<double> weight, Vector<std::int64_t> rows, Vector<std::int64_t> start,
+                          Vector<std::int32_t> owner, Vector<double> sum, Vector<std::int64_t> cell_rows,
+                          Vector<double> alpha, Vector<bool> known, Vector<bool> fades, bool shrinks, bool complement,
+                          Scores out, int n_jobs) {
+  const Counted counted{start, owner, sum, cell_rows, alpha, known, fades, shrinks};
+  const TokenCells cells = counted.checked(out.shape(1));
+  check_labels(label, weight, rows, out.shape(1));
+  check(!vocabulary != !options.hash_bits, "give either a vocabulary, or options with hash_bits, and not both");
+  check(documents.items.size() == label.size() && out.shape(0) == label.size(),
+        "documents, label and out have unequal lengths");
+  NotCounted bad;
+  {
+    nb::gil_scoped_release no_gil;
+    bad = naively::text::leave_text_out({documents.items, label.data(), weight.data(), rows.data(), once}, vocabulary,
+                                        options, cells, complement, out.data(), n_jobs, look_for_signals);
+  }
+  return told(bad);
+}
+
+// Rows as they were read, and the shape of the cells that they point into.
+struct ReadRows {
+  LeftRows left;
+  std::size_t n_tokens, n_cells, n_classes;
+};
+
+nb::tuple read_left_rows(Vector<std::int64_t> indptr, Vector<std::int32_t> index, Vector<double> count,
+                         Vector<std::int32_t> label, Vector<double> weight, Vector<std::int64_t> rows,
+                         Vector<std::int64_t> start, Vector<std::int32_t> owner, Vector<double> sum,
+                         Vector<std::int64_t> cell_rows, Vector<double> alpha, Vector<bool> known, Vector<bool> fades,
+                         bool shrinks, std::size_t n_classes) {
+  const Rows given{indptr, index, count, std::nullopt, label, weight, rows};
+  const Counted counted{start, owner, sum, cell_rows, alpha, known, fades, shrinks};
+  const LeavingRows leaving = given.checked(n_classes);
+  const TokenCells cells = counted.checked(n_classes);
+  auto read = std::make_unique<ReadRows>(ReadRows{{}, alpha.size(), owner.size(), n_classes});
+  {
+    nb::gil_scoped_release no_gil;
+    read->left = read_left(leaving, cells);
+  }
+  const nb::object bad = told(read->left.bad);
+  return nb::make_tuple(nb::cast(std::move(read)), bad);
+}
+
+void score_left_rows(const ReadRows& read, Vector<std::int64_t> start, Vector<std::int32_t> owner, Vector<double> sum,
+                     Vector<std::int64_t> cell_rows, Vector<double> alpha, Vector<bool> known, Vector<bool> fades,
+                     bool shrinks, double scale, bool complement, Scores out, int n_jobs) {
+  const Counted counted{start, owner, sum, cell_rows, alpha, known, fades, shrinks};
+  const TokenCells cells = counted.checked(out.shape(1));
+  check(read.left.bad.row < 0, "a row was not counted");
+  check(alpha.size() == read.n_tokens && owner.size() == read.n_cells && out.shape(1) == read.n_classes,
+        "the rows were read with other cells");
+  check(out.shape(0) == read.left.rows.size(), "the rows and out have unequal lengths");
+  nb::gil_scoped_release no_gil;
+  score_left(read.left, cells, scale, complement, out.data(), n_jobs);
 }
 
 }  // namespace
+
+// The arguments' types as text, for the stub: nanobind would print the whole of each array's type.
+#define NAIVELY_ROWS \
+  "label: NDArray[numpy.int32], weight: NDArray[numpy.float64], rows: NDArray[numpy.int64], "
+#define NAIVELY_CELLS                                                                                              \
+  "start: NDArray[numpy.int64], owner: NDArray[numpy.int32], sum: NDArray[numpy.float64], cell_rows: "             \
+  "NDArray[numpy.int64], alpha: NDArray[numpy.float64], known: NDArray[numpy.bool_], fades: NDArray[numpy.bool_], " \
+  "shrinks: bool, "
+#define NAIVELY_ENTRIES "indptr: NDArray[numpy.int64], index: NDArray[numpy.int32], count: NDArray[numpy.float64], "
 
 void bind_left_out(nb::module_& m) {
   m.def("leave_tokens_out", leave_tokens_out, "indptr"_a, "index"_a, "count"_a, "times"_a.none(), "label"_a, "weight"_a,
         "rows"_a, "start"_a, "owner"_a, "sum"_a, "cell_rows"_a, "alpha"_a, "known"_a, "fades"_a, "shrinks"_a,
         "complement"_a, "out"_a.noconvert(), "n_jobs"_a,
-        nb::sig("def leave_tokens_out(indptr: NDArray[numpy.int64], index: NDArray[numpy.int32], count: "
-                "NDArray[numpy.float64], times: NDArray[numpy.int64] | None, label: NDArray[numpy.int32], weight: "
-                "NDArray[numpy.float64], rows: NDArray[numpy.int64], start: NDArray[numpy.int64], owner: "
-                "NDArray[numpy.int32], sum: NDArray[numpy.float64], cell_rows: NDArray[numpy.int64], alpha: "
-                "NDArray[numpy.float64], known: NDArray[numpy.bool_], fades: NDArray[numpy.bool_], shrinks: bool, "
+        nb::sig("def leave_tokens_out(" NAIVELY_ENTRIES "times: NDArray[numpy.int64] | None, " NAIVELY_ROWS NAIVELY_CELLS
                 "complement: bool, out: NDArray[numpy.float64], n_jobs: int) -> tuple[int, int, int, float] | None"));
+  m.def("leave_text_out", leave_text_out, "documents"_a, "vocabulary"_a.none(), "options"_a, "once"_a, "label"_a,
+        "weight"_a, "rows"_a, "start"_a, "owner"_a, "sum"_a, "cell_rows"_a, "alpha"_a, "known"_a, "fades"_a, "shrinks"_a,
+        "complement"_a, "out"_a.noconvert(), "n_jobs"_a,
+        nb::sig("def leave_text_out(documents: Documents, vocabulary: Vocabulary | None, options: TextOptions, once: bool, "
+                NAIVELY_ROWS NAIVELY_CELLS
+                "complement: bool, out: NDArray[numpy.float64], n_jobs: int) -> tuple[int, int, int, float] | None"));
+  nb::class_<ReadRows>(m, "LeftRows");
+  m.def("read_left_rows", read_left_rows, "indptr"_a, "index"_a, "count"_a, "label"_a, "weight"_a, "rows"_a, "start"_a,
+        "owner"_a, "sum"_a, "cell_rows"_a, "alpha"_a, "known"_a, "fades"_a, "shrinks"_a, "n_classes"_a,
+        nb::sig("def read_left_rows(" NAIVELY_ENTRIES NAIVELY_ROWS NAIVELY_CELLS
+                "n_classes: int) -> tuple[LeftRows, tuple[int, int, int, float] | None]"));
+  m.def("score_left_rows", score_left_rows, "read"_a, "start"_a, "owner"_a, "sum"_a, "cell_rows"_a, "alpha"_a, "known"_a,
+        "fades"_a, "shrinks"_a, "scale"_a, "complement"_a, "out"_a.noconvert(), "n_jobs"_a,
+        nb::sig("def score_left_rows(read: LeftRows, " NAIVELY_CELLS "scale: float, complement: bool, out: "
+                "NDArray[numpy.float64], n_jobs: int) -> None"));
 }

@@ -43,12 +43,6 @@ nb::tuple tuple_of(CellTable table, std::size_t n_classes, std::size_t n_sums) {
                         array_of(std::move(table.sums), {n_sums, table.n}), array_of(std::move(table.rows), {table.n}));
 }
 
-// Ctrl-C. The core calls it from the thread that called us, without the GIL.
-void look_for_signals() {
-  nb::gil_scoped_acquire gil;
-  if (PyErr_CheckSignals()) throw nb::python_error();
-}
-
 void check_size(std::size_t found, std::size_t wanted, const char* what, const char* whose) {
   if (found != wanted)
     throw std::invalid_argument(std::string(what) + " has the length " + std::to_string(found) + ", not the " +
@@ -108,12 +102,12 @@ void score_dense(const PythonDocuments& documents, Vocabulary* vocabulary, const
   score(documents, vocabulary, options, evidence, class_constant, out, n_jobs);
 }
 
-nb::tuple rows(const PythonDocuments& documents, Vocabulary* vocabulary, const Options& options, int n_jobs) {
+nb::tuple rows(const PythonDocuments& documents, Vocabulary* vocabulary, const Options& options, bool ordered, int n_jobs) {
   check_numbering(vocabulary, options);
   TokenRows found;
   {
     nb::gil_scoped_release no_gil;
-    found = token_rows(documents.items, vocabulary, options, n_jobs, look_for_signals);
+    found = token_rows(documents.items, vocabulary, options, ordered, n_jobs, look_for_signals);
   }
   return nb::make_tuple(array_of(std::move(found.count)), array_of(std::move(found.index)), array_of(std::move(found.indptr)));
 }
@@ -208,9 +202,9 @@ void bind_text(nb::module_& m) {
         "token_class"_a, "token_value"_a, "class_constant"_a, "binary"_a, "out"_a.noconvert(), "n_jobs"_a);
   m.def("score_text_table", score_dense, "documents"_a, "vocabulary"_a.none(), "options"_a, "table"_a, "class_constant"_a,
         "binary"_a, "out"_a.noconvert(), "n_jobs"_a);
-  m.def("token_rows", rows, "documents"_a, "vocabulary"_a.none(), "options"_a, "n_jobs"_a,
-        nb::sig("def token_rows(documents: Documents, vocabulary: Vocabulary | None, options: TextOptions, n_jobs: int) -> "
-                "tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64]]"));
+  m.def("token_rows", rows, "documents"_a, "vocabulary"_a.none(), "options"_a, "ordered"_a, "n_jobs"_a,
+        nb::sig("def token_rows(documents: Documents, vocabulary: Vocabulary | None, options: TextOptions, ordered: "
+                "bool, n_jobs: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64]]"));
   m.def("hash_texts", hashes, "documents"_a, "n_jobs"_a,
         nb::sig("def hash_texts(documents: Documents, n_jobs: int) -> NDArray[numpy.uint64]"));
   m.def("tokens", tokens, "documents"_a, "options"_a,

@@ -6,8 +6,11 @@
 // Row i, w times x_k, leaves N_ky of its class y, and with it N_k, N_y and N. A token whose last row leaves is no
 // evidence (if it fades), and takes its α out of A (if the distribution shrinks). A class without a token takes the counts
 // of all classes. All α_k of known tokens are above 0.
+//
+// What a row leaves behind does not depend on α: it is read once, and scored under as many α as one likes.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 namespace naively::cells {
 
@@ -24,7 +27,7 @@ struct LeavingRows {
   const std::int64_t* rows;
 };
 
-// Cells of token k are [start[k], start[k + 1]), their classes ascending.
+// Cells of token k are [start[k], start[k + 1]), their classes ascending; its pseudo-count is scale · alpha[k].
 struct TokenCells {
   std::int64_t n_tokens, n_classes;
   const std::int64_t* start;
@@ -42,7 +45,32 @@ struct NotCounted {
   double sum = 0;
 };
 
-// Adds to out (n, n_classes); of several rows that were not counted, tells of the first, and out is then of no use.
+// A token that is still evidence for its row.
+struct LeftEntry {
+  std::int32_t token;
+  bool once;               // 1 of N_ky has left
+  double x, left, pooled;  // N_ky and N_k without the row
+};
+
+struct LeftRow {
+  std::int64_t size = 0, emptied = 0;          // entries, cells of its class that are gone
+  double removed = 0, lost = 0, length = 0;  // of N_y; of A, by `scale`; L
+  std::int32_t label = 0;
+};
+
+struct LeftRows {
+  std::vector<LeftRow> rows;
+  std::vector<LeftEntry> entries;
+  std::vector<std::int64_t> start;  // of each row's entries
+  NotCounted bad;                   // the first entry that was not counted: the rest is then of no use
+};
+
+LeftRows read_left(const LeavingRows& rows, const TokenCells& cells);
+
+// Adds to out (row, class), read by `read_left` with the same cells.
+void score_left(const LeftRows& rows, const TokenCells& cells, double scale, bool complement, double* out, int n_jobs);
+
+// Both, some rows at a time; of several rows that were not counted, tells of the first, and out is then of no use.
 NotCounted leave_out(const LeavingRows& rows, const TokenCells& cells, bool complement, double* out, int n_jobs);
 
 }  // namespace naively::cells

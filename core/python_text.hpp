@@ -36,5 +36,11 @@ struct PythonDocuments {
   std::vector<nanobind::object> lists;
 };
 
+// Ctrl-C. The core calls it from the thread that called us, without the GIL.
+inline void look_for_signals() {
+  nanobind::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals()) throw nanobind::python_error();
+}
+
 PythonDocuments documents_of_sequence(nanobind::handle sequence);
 PythonDocuments documents_of_tokens(nanobind::handle sequence);

@@ -90,13 +90,13 @@ struct Evidence {
 void score_text(const Documents& documents, const Vocabulary* vocabulary, const Options& options, const Evidence& evidence,
                 double* out, int n_jobs, const Poll& poll);
 
-// Known tokens per document, ascending, with their counts.
+// Known tokens per document, with their counts; ascending if `ordered`, else as they first come in the document.
 struct TokenRows {
   std::vector<std::int64_t> indptr;
   std::vector<std::int32_t> index, count;
 };
-TokenRows token_rows(const Documents& documents, const Vocabulary* vocabulary, const Options& options, int n_jobs,
-                     const Poll& poll);
+TokenRows token_rows(const Documents& documents, const Vocabulary* vocabulary, const Options& options, bool ordered,
+                     int n_jobs, const Poll& poll);
 
 // A hash of each document's bytes, the same on every machine and for any container; 0 for one that is missing.
 std::vector<std::uint64_t> hash_texts(const Documents& documents, int n_jobs);

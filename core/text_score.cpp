@@ -5,7 +5,7 @@
 #include <string>
 
 #include "text.hpp"
-#include "threads.hpp"
+#include "text_rows.hpp"
 
 namespace naively::text {
 namespace {
@@ -116,31 +116,6 @@ class Scorer : public Resolver {
   Distinct distinct_;
 };
 
-class RowCollector : public Resolver {
- public:
-  RowCollector(const Words* words, const Options& options)
-      : Resolver(words, options.hash_bits, SIZE_MAX), tokeniser(options) {}
-  void known(const std::uint32_t* ids, std::size_t n) final {
-    for (std::size_t i = 0; i < n; ++i) distinct.add(ids[i]);
-  }
-  Tokeniser tokeniser;
-  Distinct distinct;
-};
-
-// Calls work(chunk) for every chunk, with the vocabulary held for reading meanwhile.
-template <class Work>
-void for_chunks(const Chunks& chunks, const Vocabulary* vocabulary, int n_jobs, const Poll& poll, Work&& work) {
-  for (std::size_t first = 0; first < chunks.size(); first += kWaveChunks) {
-    poll();
-    const std::size_t n = std::min(kWaveChunks, chunks.size() - first);
-    parallel_for(static_cast<std::ptrdiff_t>(n), n_jobs, [&](std::ptrdiff_t chunk) {
-      std::shared_lock<std::shared_mutex> lock;
-      if (vocabulary) lock = std::shared_lock(vocabulary->lock);
-      work(first + static_cast<std::size_t>(chunk));
-    });
-  }
-}
-
 }  // namespace
 
 Chunks make_chunks(const Documents& documents) {
@@ -228,8 +203,8 @@ void score_text(const Documents& documents, const Vocabulary* vocabulary, const 
   });
 }
 
-TokenRows token_rows(const Documents& documents, const Vocabulary* vocabulary, const Options& options, int n_jobs,
-                     const Poll& poll) {
+TokenRows token_rows(const Documents& documents, const Vocabulary* vocabulary, const Options& options, bool ordered,
+                     int n_jobs, const Poll& poll) {
   const Words* words = vocabulary ? &vocabulary->words : nullptr;
   const Chunks chunks = make_chunks(documents);
   std::vector<std::vector<Distinct::Item>> found(chunks.size());
@@ -242,7 +217,7 @@ TokenRows token_rows(const Documents& documents, const Vocabulary* vocabulary, c
       collector.distinct.begin();
       documents.read(i, collector.tokeniser, collector);
       auto& items = collector.distinct.items();
-      std::sort(items.begin(), items.end(), [](auto& a, auto& b) { return a.id < b.id; });
+      if (ordered) std::sort(items.begin(), items.end(), [](auto& a, auto& b) { return a.id < b.id; });
       rows.indptr[i + 1] = static_cast<std::int64_t>(items.size());
       found[chunk].insert(found[chunk].end(), items.begin(), items.end());
     }

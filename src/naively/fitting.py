@@ -15,7 +15,7 @@ from naively.kernels.threads import threads
 from naively.model import Model, counting
 from naively.priors import ClassPrior, PriorLike
 from naively.schema import infer
-from naively.tuning import Sampler, rows_to_look_at, tuned
+from naively.tuning import Sampler, rows_to_keep, rows_to_look_at, tuned
 
 __all__ = ["fit"]
 
@@ -70,7 +70,7 @@ def fit(
 
 def _tuned(model: Model, parts: Iterable[sources.Part]) -> Model:
     """The model, tuned on the parts that it was counted from."""
-    sampler = Sampler(rows_to_look_at(model.schema, len(model.classes)))
+    sampler = Sampler(rows_to_look_at(model))
     for part in parts:
         sampler.add(part.table, part.classes, part.label, part.weight)
     return model.with_tuning(tuned(model, sampler.sample(model.classes), threads(model.n_jobs)))
@@ -96,10 +96,7 @@ def _fit_stream(
 
 
 def _count_parts(parts: Iterable[sources.Part], columns: Any, tune: bool, n_jobs: int | None) -> Model:
-    """The sum of the models of all parts; the first decides the schema, but for columns of which it has no value.
-
-    How many rows are kept for tuning is decided by the first part as well: the classes of later ones are not known.
-    """
+    """The sum of the models of all parts; the first decides the schema, but for columns of which it has no value."""
     total: Model | None = None
     sampler: Sampler | None = None
     for part in parts:
@@ -107,7 +104,10 @@ def _count_parts(parts: Iterable[sources.Part], columns: Any, tune: bool, n_jobs
         model = Model.count(part.table, part.label, part.weight, part.classes, schema, n_jobs, like, to_add=True)
         total = model if total is None else total + model
         if tune:
-            sampler = sampler or Sampler(rows_to_look_at(schema, len(part.classes)))
+            sampler = sampler or Sampler(rows_to_keep(schema))
             sampler.add(part.table, part.classes, part.label, part.weight)
     assert total is not None  # `parts` refuses data without rows
-    return total if sampler is None else total.with_tuning(tuned(total, sampler.sample(total.classes), threads(n_jobs)))
+    if sampler is None:
+        return total
+    sample = sampler.sample(total.classes, rows_to_look_at(total))
+    return total.with_tuning(tuned(total, sample, threads(n_jobs)))

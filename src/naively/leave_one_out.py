@@ -139,8 +139,8 @@ def _read(model: Model, X: Any, y: Any, weight: Any) -> tuple[sources.Table, NDA
     table = sources.read(X)
     if isinstance(y, str):
         table, y = sources.split_target(table, y)
-    classes, codes = sources.read_labels(y, table.n_rows)
     place = {label: c for c, label in enumerate(model.classes)}
+    classes, codes = sources.read_labels(y, table.n_rows)
     unknown = [label for label in classes if label not in place]
     if unknown:
         raise InputError(
@@ -216,13 +216,14 @@ def _log_prior_without(
     model: Model, label: NDArray[np.int32], weight: NDArray[np.float64], leaves: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     """The class prior without each row, once for each class and weight."""
-    keys, place = np.unique(np.stack([label, weight]), axis=1, return_inverse=True)
+    weights, of_weight = np.unique(weight, return_inverse=True)
+    keys, place = np.unique(of_weight * np.int64(len(model.classes)) + label, return_inverse=True)
     found = []
-    for c, w in keys.T:
+    for c, w in zip(keys % len(model.classes), weights[keys // len(model.classes)], strict=True):
         left = model.seen.weight.copy()
         left[int(c)] = max(left[int(c)] - w, 0.0) if model.seen.rows[int(c)] > 1 or w == 0 else 0.0
         found.append(model.prior.log_probability(model.classes, left))
-    return np.array(found)[place.ravel()].reshape(len(label), len(model.classes))
+    return np.asarray(np.array(found)[place], dtype=np.float64).reshape(len(label), len(model.classes))
 
 
 def _add_evidence(

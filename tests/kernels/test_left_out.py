@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from naively.kernels import by_token, count_csr, leave_tokens_out
+from naively.kernels import LeftTokens, by_token, count_csr, leave_text_out, leave_tokens_out
+from naively.kernels.text import Options, Vocabulary
 from naively.kernels.twins import left_out as twin
 
 K, C = 5, 3
@@ -22,7 +24,8 @@ def counted(draw: st.DrawFn) -> dict[str, Any]:
     seed = draw(st.integers(0, 2**32 - 1))
     rng = np.random.default_rng(seed)
     x = rng.integers(0, 4, (n, K)) * (rng.random((n, K)) < 0.4)
-    label, weight = rng.integers(0, C, n).astype(np.int32), rng.integers(1, 9, n) / 8
+    label = rng.integers(0, C, n).astype(np.int32)
+    weight = np.ones(n) if draw(st.booleans()) else rng.integers(1, 9, n) / 8
     row, token = np.nonzero(x)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))]).astype(np.int64)
     count = x[row, token].astype(np.float64)
@@ -33,7 +36,7 @@ def counted(draw: st.DrawFn) -> dict[str, Any]:
         "rows": (indptr, token.astype(np.int32), count, None),
         "leaving": (label, weight, np.ones(n, np.int64)),
         "cells": (start, owner, cells.sums[0][order], cells.rows[order]),
-        "alpha": rng.integers(1, 9, K) / 4,
+        "alpha": np.full(K, 0.25) if draw(st.booleans()) else rng.integers(1, 9, K) / 4,
         "known": x.any(axis=0) | ~fades,  # a token that fades and was never seen has faded already
         "fades": fades,
         "shrinks": draw(st.booleans()),
@@ -50,6 +53,41 @@ def test_core_and_twin(given_: dict[str, Any]) -> None:
     twin.leave_tokens_out(**given_, out=wanted)
     np.testing.assert_array_equal(found, again)
     np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)
+
+
+@given(counted(), st.sampled_from([0.125, 1.0, 3.0]))
+def test_rows_read_once(given_: dict[str, Any], scale: float) -> None:
+    """Scored with all pseudo-counts `scale` times as large, for any threads."""
+    complement = given_.pop("complement")
+    read = LeftTokens(**(given_ | {"rows": given_["rows"][:3]}), n_classes=C)
+    assert read.bad is None
+    found, wanted = read.score(scale, complement), np.zeros((len(given_["leaving"][0]), C))
+    given_["alpha"] = scale * given_["alpha"]
+    twin.leave_tokens_out(**given_, complement=complement, out=wanted)
+    np.testing.assert_array_equal(found, read.score(scale, complement, n_jobs=3))
+    np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)
+
+
+@given(counted(), st.booleans())
+def test_straight_from_texts(given_: dict[str, Any], once: bool) -> None:
+    """The words of a row, one after the other, in a text; missing texts say nothing."""
+    indptr, token, count, _ = given_.pop("rows")
+    texts: list[str | None] = [
+        " ".join(f"w{k} " * int(x) for k, x in zip(token[a:b], count[a:b], strict=True)) for a, b in pairwise(indptr)
+    ]
+    rows = indptr, token, np.ones_like(count) if once else count, None
+    found, wanted = np.zeros((len(texts), C)), np.zeros((len(texts), C))
+    vocabulary = Vocabulary()
+    vocabulary.add([f"w{k}" for k in range(K)])
+    asked = vocabulary, Options(), once, given_.pop("leaving"), given_.pop("cells")
+    bad = leave_text_out(texts, *asked, **given_, out=found, n_jobs=2)
+    assert bad == twin.leave_tokens_out(rows, *asked[3:], **given_, out=wanted)
+    if bad is None:
+        np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)
+    none: list[str | None] = [None] * len(texts)
+    again = np.zeros_like(found)
+    assert leave_text_out(none, *asked, **given_, out=again) is None
+    assert not again.any()
 
 
 @given(counted(), st.integers(0, 5), st.integers(1, 2))

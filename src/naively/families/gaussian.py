@@ -117,8 +117,7 @@ class Gaussian(Family):
     ) -> None:
         """Equations (2) to (4) without the row, which what is lent, the floor and what is added lose too."""
         values, leaving = dense_numbers(self.transform(x)), Leaving.of(label, weight, rows)
-        own = MomentsWithout.own(stats, values, leaving)
-        pooled = MomentsWithout.pooled(stats, values, leaving)
+        own, pooled = MomentsWithout.own_and_pooled(stats, values, leaving)
         mean, squares = stats.describe()
         whole = np.maximum(others(stats.weight)[leaving.label] + own.weight, 1e-300)
         within = np.where(pooled.weight > 0, (others(squares)[leaving.label] + own.squares) / whole, 0.0)

@@ -39,6 +39,11 @@ class Leaving:
         """As the families are given them."""
         return cls(label.astype(np.intp), weight.astype(np.float64), rows.astype(np.int64))
 
+    @property
+    def arrays(self) -> tuple[NDArray[np.int32], Floats, Wholes]:
+        """As the core wants them."""
+        return self.label.astype(np.int32), self.weight, self.rows
+
 
 class NotCountedError(ValueError):
     """A row is to leave that was never counted; `row` and `column` are positions, `found` says what would be left."""

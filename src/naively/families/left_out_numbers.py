@@ -28,31 +28,25 @@ class MomentsWithout:
     squares: Floats
 
     @classmethod
-    def of(cls, rows: Wholes, state: Floats, values: Floats, leaving: Leaving) -> MomentsWithout:
-        """From the moments (row, column) of the group that each row is in."""
+    def own_and_pooled(cls, stats: Moments, values: Floats, leaving: Leaving) -> tuple[MomentsWithout, MomentsWithout]:
+        """The class of each row without it, and all classes together."""
         alone = np.arange(len(values), dtype=np.int32)
         one, taken, _ = kernels.count_moments(values, alone, leaving.weight, len(values))
         # A row may leave with part of its weight and as no row at all, which the core would take for nothing.
         away = np.where(one > 0, np.maximum(leaving.rows[:, None], 1), 0)
         more = np.where(one > 0, away - leaving.rows[:, None], 0)
-        left, rest = kernels.add_moments(rows + more, np.ascontiguousarray(state), away, taken, -1)
-        bad = (left < 0) | (rest[0] < -1e-9 * (1.0 + taken[0]))
-        if bad.any():
-            i, j = (int(k) for k in np.argwhere(bad)[0])
-            found = f"{left[i, j]} rows of weight {rest[0][i, j]:g}"
-            raise NotCountedError(i, int(leaving.label[i]), j, found)
-        return cls(left, rest[0], *kernels.describe_moments(left, rest))
+        whole, label = stats.pooled(), leaving.label
 
-    @classmethod
-    def own(cls, stats: Moments, values: Floats, leaving: Leaving) -> MomentsWithout:
-        """The class of each row without it."""
-        return cls.of(stats.rows[leaving.label], stats.state[:, leaving.label], values, leaving)
+        def without(rows: Wholes, state: Floats) -> MomentsWithout:
+            left, rest = kernels.add_moments(rows + more, np.ascontiguousarray(state), away, taken, -1)
+            bad = (left < 0) | (rest[0] < -1e-9 * (1.0 + taken[0]))
+            if bad.any():
+                i, j = (int(k) for k in np.argwhere(bad)[0])
+                raise NotCountedError(i, int(label[i]), j, f"{left[i, j]} rows of weight {rest[0][i, j]:g}")
+            return cls(left, rest[0], *kernels.describe_moments(left, rest))
 
-    @classmethod
-    def pooled(cls, stats: Moments, values: Floats, leaving: Leaving) -> MomentsWithout:
-        """All classes together without each row."""
-        whole, n = stats.pooled(), len(values)
-        return cls.of(np.repeat(whole.rows, n, axis=0), np.repeat(whole.state, n, axis=1), values, leaving)
+        own = without(stats.rows[label], stats.state[:, label])
+        return own, without(np.repeat(whole.rows, len(values), axis=0), np.repeat(whole.state, len(values), axis=1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

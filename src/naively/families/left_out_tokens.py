@@ -19,13 +19,22 @@ from numpy.typing import NDArray
 
 from naively import kernels
 from naively.families.left_out import FOREVER, Leaving, NotCountedError, log_of
+from naively.families.left_out_core import Tokens, rows_left_out
 from naively.families.linear_form import LogLinear
 from naively.kernels import Cells
 from naively.statistics import Numbers
 from naively.statistics.blocks import is_sparse
 from naively.statistics.cells import class_of_cells, class_sums
 
-__all__ = ["Entries", "Left", "Tokens", "complement_left_out", "multinomial_left_out", "normed_left_out"]
+__all__ = [
+    "Entries",
+    "Left",
+    "Tokens",
+    "complement_left_out",
+    "multinomial_left_out",
+    "normed_left_out",
+    "rows_left_out",
+]
 
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]
@@ -33,7 +42,7 @@ Wholes = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entries:
-    """What the rows have: row, token and count of each entry that is not zero; tokens in order within a row."""
+    """What the rows have: row, token and count of each entry that is not zero."""
 
     row: NDArray[np.intp]
     token: NDArray[np.intp]
@@ -76,22 +85,6 @@ class Entries:
         from scipy.sparse import csr_array
 
         return Numbers((csr_array((self.count, (self.row, self.token)), shape=(self.n_rows, n_tokens)),))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Tokens:
-    """The counts of a model of tokens: cells (the first channel is scored), pseudo-counts, and what vanishes.
-
-    `known` tokens are evidence. `fades` says which of them stop being so when their last row leaves, and `shrinks`
-    whether their pseudo-counts then leave the sum.
-    """
-
-    cells: Cells
-    alpha: Floats  # (token,) or (token, class)
-    whole_alpha: Floats  # (class,): A_c
-    known: NDArray[np.bool_]
-    fades: NDArray[np.bool_]
-    shrinks: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,31 +144,14 @@ def _places(cells: Cells, label: NDArray[np.intp], token: NDArray[np.intp], n_to
 
 
 def _by_the_core(entries: Entries, tokens: Tokens, leaving: Leaving, complement: bool, n_jobs: int) -> Floats | None:
-    """Either equation by the core, which wants a pseudo-count above 0 for each known token; None without those."""
-    if tokens.alpha.ndim > 1 or not (tokens.alpha[tokens.known] > 0).all():
+    """Either equation by the core; None if it cannot."""
+    if not tokens.smoothed:
         return None
     order = slice(None) if (np.diff(entries.row) >= 0).all() else np.argsort(entries.row, kind="stable")
     ends = np.concatenate([[0], np.cumsum(np.bincount(entries.row, minlength=entries.n_rows))]).astype(np.int64)
     times = None if isinstance(entries.times, int) else entries.times[order]
-    start, owner, place = kernels.by_token(tokens.cells, len(tokens.known))
-    out = np.zeros((entries.n_rows, len(tokens.whole_alpha)))
-    bad = kernels.leave_tokens_out(
-        (ends, entries.token[order].astype(np.int32), entries.count[order], times),
-        (leaving.label.astype(np.int32), leaving.weight, leaving.rows),
-        (start, owner, tokens.cells.sums[0][place], tokens.cells.rows[place]),
-        np.ascontiguousarray(tokens.alpha),
-        tokens.known,
-        tokens.fades,
-        tokens.shrinks,
-        complement,
-        out,
-        n_jobs,
-    )
-    if bad is not None:
-        row, token, rows, times_left = bad
-        found = f"{rows} rows that have it {times_left:g} times"
-        raise NotCountedError(row, int(leaving.label[row]), token, found)
-    return out
+    rows = ends, entries.token[order].astype(np.int32), entries.count[order], times
+    return rows_left_out(rows, tokens, leaving, complement, n_jobs)
 
 
 def multinomial_left_out(

@@ -27,7 +27,8 @@ from naively.families.bernoulli import bernoulli_form
 from naively.families.complement import complement_form
 from naively.families.left_out import Leaving
 from naively.families.left_out_coins import coins_left_out
-from naively.families.left_out_tokens import Entries, Tokens, complement_left_out, multinomial_left_out
+from naively.families.left_out_core import Tokens, texts_left_out
+from naively.families.left_out_tokens import Entries, complement_left_out, multinomial_left_out
 from naively.families.linear_form import LinearForm, LogLinear
 from naively.families.multinomial import multinomial_form
 from naively.families.words_in_force import words_in_force, words_let_through
@@ -222,7 +223,12 @@ class Text(Family):
             return self.estimate(stats, classes, structure).form
 
         for texts in x.columns:
-            count, index, ends = token_rows(self.reading.prepare(texts), stats.vocabulary, self.reading.options, n_jobs)
+            if tokens.smoothed and self.model != "bernoulli":
+                kind = self.once, tokens, leaving, self.model == "complement"
+                out[:, 0] += texts_left_out(texts, self.reading, stats.vocabulary, *kind, n_jobs)
+                continue
+            prepared = self.reading.prepare(texts)
+            count, index, ends = token_rows(prepared, stats.vocabulary, self.reading.options, n_jobs, ordered=False)
             number = np.ones(len(count)) if self.once else count.astype(np.float64)
             row = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
             entries = Entries(row, index.astype(np.intp), number, len(ends) - 1)

@@ -32,7 +32,7 @@ from naively.kernels.histogram import (
     merge_histograms,
     score_bins,
 )
-from naively.kernels.left_out import leave_tokens_out
+from naively.kernels.left_out import LeftTokens, leave_text_out, leave_tokens_out
 from naively.kernels.moments import (
     add_moments,
     best_class,
@@ -50,6 +50,7 @@ __all__ = [
     "Cells",
     "Counted",
     "HistogramCells",
+    "LeftTokens",
     "above",
     "add_moments",
     "best_class",
@@ -67,6 +68,7 @@ __all__ = [
     "fill_codes",
     "fill_numbers",
     "key_values",
+    "leave_text_out",
     "leave_tokens_out",
     "merge_cells",
     "merge_histograms",

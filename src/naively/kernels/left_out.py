@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
+from numpy.typing import NDArray
 
 from naively import _core
+from naively.kernels.text import Documents, Options, Vocabulary, prepare
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+Floats = NDArray[np.float64]
+Wholes = NDArray[np.int64]
+Truths = NDArray[np.bool_]
+Labels = NDArray[np.int32]
 
-    Floats = NDArray[np.float64]
-    Wholes = NDArray[np.int64]
-    Truths = NDArray[np.bool_]
-    Labels = NDArray[np.int32]
+__all__ = ["LeftTokens", "leave_text_out", "leave_tokens_out"]
 
-__all__ = ["leave_tokens_out"]
+Told = tuple[int, int, int, float]  # row, token, and the rows and sum that would be left
 
 
 def leave_tokens_out(
@@ -29,7 +29,7 @@ def leave_tokens_out(
     complement: bool,
     out: Floats,
     n_jobs: int = 1,
-) -> tuple[int, int, int, float] | None:
+) -> Told | None:
     """Increase out (row, class) by each row's multinomial or complement score without the row itself.
 
     `rows` are indptr, tokens, counts, and how many rows of a cell each entry was (None: one); they leave the classes
@@ -46,3 +46,70 @@ def leave_tokens_out(
     return _core.leave_tokens_out(
         *row_arrays, start, owner, sums, cell_rows, alpha, known, fades, shrinks, complement, out, n_jobs
     )
+
+
+def leave_text_out(
+    documents: Documents,
+    vocabulary: Vocabulary | None,
+    options: Options,
+    once: bool,
+    leaving: tuple[Labels, Floats, Wholes],
+    cells: tuple[Wholes, Labels, Floats, Wholes],
+    alpha: Floats,
+    known: Truths,
+    fades: Truths,
+    shrinks: bool,
+    complement: bool,
+    out: Floats,
+    n_jobs: int = 1,
+) -> Told | None:
+    """`leave_tokens_out` of the known tokens of each document, every one of them once if `once`."""
+    (label, weight, numbers), (start, owner, sums, cell_rows) = leaving, cells
+    counted = (start, owner, sums, cell_rows, alpha, known, fades, shrinks)
+    return _core.leave_text_out(
+        prepare(documents),
+        vocabulary,
+        options.compiled,
+        once,
+        label,
+        weight,
+        numbers,
+        *counted,
+        complement,
+        out,
+        n_jobs,
+    )
+
+
+class LeftTokens:
+    """Rows of tokens that leave, read once, to be scored with all pseudo-counts `scale` times as large as given.
+
+    The arguments are those of `leave_tokens_out`. `bad` tells of the first entry that was never counted.
+    """
+
+    def __init__(
+        self,
+        rows: tuple[Wholes, NDArray[np.int32], Floats],
+        leaving: tuple[Labels, Floats, Wholes],
+        cells: tuple[Wholes, Labels, Floats, Wholes],
+        alpha: Floats,
+        known: Truths,
+        fades: Truths,
+        shrinks: bool,
+        n_classes: int,
+    ) -> None:
+        """Look up each entry's cell."""
+        self.shape = len(leaving[0]), n_classes
+        indptr, index, count = rows
+        label, weight, numbers = leaving
+        start, owner, sums, cell_rows = cells
+        self._cells = start, owner, sums, cell_rows, alpha, known, fades, shrinks
+        found = _core.read_left_rows(indptr, index, count, label, weight, numbers, *self._cells, n_classes)
+        self._read: _core.LeftRows = found[0]
+        self.bad: Told | None = found[1]
+
+    def score(self, scale: float, complement: bool, n_jobs: int = 1) -> Floats:
+        """The multinomial or complement score (row, class) of each row without the row itself."""
+        out = np.zeros(self.shape)
+        _core.score_left_rows(self._read, *self._cells, scale, complement, out, n_jobs)
+        return out

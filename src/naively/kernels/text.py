@@ -228,9 +228,9 @@ def hash_texts(documents: Documents, n_jobs: int = 1) -> NDArray[np.uint64]:
 
 
 def token_rows(
-    documents: Documents, vocabulary: Vocabulary | None, options: Options, n_jobs: int = 1
+    documents: Documents, vocabulary: Vocabulary | None, options: Options, n_jobs: int = 1, *, ordered: bool = True
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """CSR of the known tokens: counts, numbers (ascending in a row), indptr.
+    """CSR of the known tokens: counts, numbers, indptr; ascending in a row, or as they first come in the document.
 
     >>> vocabulary = Vocabulary()
     >>> _ = vocabulary.add(["a", "b"])
@@ -238,4 +238,4 @@ def token_rows(
     >>> count.tolist(), index.tolist(), indptr.tolist()
     ([1, 2], [0, 1], [0, 2, 2, 2])
     """
-    return _core.token_rows(prepare(documents), vocabulary, options.compiled, n_jobs)
+    return _core.token_rows(prepare(documents), vocabulary, options.compiled, ordered, n_jobs)

@@ -82,7 +82,7 @@ def _tuning(model: Model, X: Any, y: Any, weight: Any) -> Tuning:
     """A tuning from rows that the model has counted: a table, files or batches."""
     from naively.tuning import Sampler, rows_to_look_at, tune_on  # not needed to open a file
 
-    sampler = Sampler(rows_to_look_at(model.schema, len(model.classes)))
+    sampler = Sampler(rows_to_look_at(model))
     for rows in read_rows(model, X, y, weight):
         unknown = [label for label in rows.classes if label not in model.classes]
         if unknown:

@@ -12,6 +12,7 @@ It is deterministic: order, batches and threads do not matter.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,9 +25,9 @@ from naively.families import Complement, Multinomial, Presence, Text
 from naively.families.left_out import NotCountedError
 from naively.kernels.threads import threads
 from naively.schema import Schema
-from naively.statistics import NegativeCountError
+from naively.statistics import NegativeCountError, TokenCounts, WordCounts
 from naively.tuning.bench import Bench
-from naively.tuning.features import Features, features_of
+from naively.tuning.features import NARROW, Features, features_of
 from naively.tuning.sample import FOLDS, Sample, Sampler
 from naively.tuning.search import searched
 from naively.tuning.solve import CLOSE, TRUST, Problem, Solution, normalised
@@ -34,20 +35,45 @@ from naively.tuning.solve import CLOSE, TRUST, Problem, Solution, normalised
 if TYPE_CHECKING:
     from naively.model import Model
 
-__all__ = ["Sample", "Sampler", "cross_fitted", "rows_to_look_at", "sample_of", "tune", "tune_on", "tuned"]
+__all__ = [
+    "Sample",
+    "Sampler",
+    "cross_fitted",
+    "rows_to_keep",
+    "rows_to_look_at",
+    "sample_of",
+    "tune",
+    "tune_on",
+    "tuned",
+]
 
 Floats = NDArray[np.float64]
-ROWS, TEXTS = 2048, 768
+ROWS, TEXTS, FEWEST = 1536, 4096, 512  # rows to look at
+WORDS, SCORES = 3 * 2**16, 2**20  # different words of all texts looked at; numbers of (row, class)
 STRENGTHS = (1.0, 0.1, 0.01)  # of the pull to a common weight, as shares of what the rows say
-MARGIN = 1.0
-ROUGH = 1e-7  # of the log-loss, relative: good enough to compare strengths by
+ROUGH = 1e-5  # of the log-loss, relative: good enough to compare strengths by
 
 
-def rows_to_look_at(schema: Schema, n_classes: int) -> int:
-    """How many rows the search looks at: fewer where there are texts, or many columns and classes."""
-    words = any(isinstance(block.family, (Text, Multinomial, Complement)) for block in schema.blocks)
-    most = TEXTS if words else ROWS
-    return int(np.clip(2**22 // max(1, min(len(schema.names), 256) * n_classes), 512, most))
+def rows_to_keep(schema: Schema) -> int:
+    """How many rows to keep while counting: fewer where there are many columns."""
+    return int(np.clip(2**22 // max(1, len(schema.names)), FEWEST, TEXTS if _with_words(schema) else ROWS))
+
+
+def rows_to_look_at(model: Model) -> int:
+    """How many of them the search looks at: fewer where there are many columns, classes or words in a text.
+
+    What has been counted decides, so that it is the same in whatever pieces the rows came.
+    """
+    keep, n_classes = rows_to_keep(model.schema), max(1, len(model.classes))
+    if not _with_words(model.schema):
+        return int(np.clip(2**22 // (min(max(1, len(model.schema.names)), NARROW) * n_classes), FEWEST, keep))
+    statistics = [s for s in model.chosen.statistics if isinstance(s, (WordCounts, TokenCounts))]
+    words = sum(float(s.cells.sums[1].sum()) for s in statistics) / max(float(model.seen.weight.sum()), 1e-300)
+    return int(np.clip(min(WORDS / max(words, 1.0), SCORES / n_classes), FEWEST, keep))
+
+
+def _with_words(schema: Schema) -> bool:
+    return any(isinstance(block.family, (Text, Multinomial, Complement)) for block in schema.blocks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +87,7 @@ class Calibration:
 
 def tune(model: Model, X: Any, y: Any, weight: Any = None) -> Tuning:
     """A tuning from rows that the model has counted; refused, by name, where it can be seen that it has not."""
-    return tune_on(model, sample_of(model, X, y, weight, rows_to_look_at(model.schema, len(model.classes))))
+    return tune_on(model, sample_of(model, X, y, weight, rows_to_look_at(model)))
 
 
 def tune_on(model: Model, sample: Sample) -> Tuning:
@@ -140,21 +166,19 @@ def calibrated(problem: Problem, n_columns: int, fold: NDArray[np.intp]) -> Cali
     group = np.concatenate([np.zeros(n_columns, np.intp), np.arange(n - n_columns) + min(n_columns, 1)])
     trains = [(problem.rows(fold != f), fold == f) for f in range(FOLDS) if (fold == f).any() and (fold != f).any()]
     whole = _Pull(problem, group, n_columns)
-    pulls = [_Pull(train, group, n_columns) for train, _ in trains]
-    best, found = (
-        np.inf,
-        Calibration(whole.common(), whole.centre[0] if n_columns else 1.0, np.zeros(problem.base.shape)),
-    )
+    pulls = [_Pull(train, group, n_columns, whole) for train, _ in trains]
+    solution, common = whole.common(), float(whole.centre[0]) if n_columns else 1.0
+    best, found = np.inf, Calibration(solution, common, np.zeros(problem.base.shape))
     for strength in (np.inf, *(STRENGTHS if n_columns > 1 else ())):
         log_posterior = np.zeros_like(problem.base)
-        solution = whole.solve(strength)
+        solution = whole.solve(strength, solution)
         for (_, rest), pull in zip(trains, pulls, strict=True):
             fitted = pull.solve(strength, solution, ROUGH)
             log_posterior[rest] = normalised(problem.rows(rest).scores(fitted.offset, fitted.weight))
         loss = float(-problem.weight @ log_posterior[np.arange(len(fold)), problem.label])
-        if loss < best - (MARGIN if np.isfinite(best) else 0.0):
+        if loss < best:
             best = loss
-            found = Calibration(solution, float(whole.centre[0]) if n_columns else 1.0, log_posterior)
+            found = Calibration(solution, common, log_posterior)
         if np.isinf(strength):
             silent = normalised(problem.base)
             loss = float(-problem.weight @ silent[np.arange(len(fold)), problem.label])
@@ -170,16 +194,20 @@ def _nothing(problem: Problem) -> Solution:
 class _Pull:
     """A problem, its best common weights, and how much the rows say of each weight there."""
 
-    def __init__(self, problem: Problem, group: NDArray[np.intp], n_columns: int) -> None:
+    def __init__(self, problem: Problem, group: NDArray[np.intp], n_columns: int, near: _Pull | None = None) -> None:
         self.problem, self.n_columns = problem, n_columns
         n_groups = int(group[-1]) + 1 if len(group) else 0
         ones = np.ones(n_groups)
-        grouped = problem.summed(group, n_groups).solve(ones, TRUST * ones)
-        self.offset, self.centre = grouped.offset, grouped.weight[group]
-        posterior = np.exp(normalised(problem.scores(self.offset, self.centre)))
-        mean = np.einsum("jic,ic->ji", problem.evidence, posterior)
-        square = np.einsum("jic,ic->ji", problem.evidence**2, posterior)
-        self.said = np.maximum(square - mean**2, 0.0) @ problem.weight
+        grouped, pull = problem.summed(group, n_groups), TRUST * ones
+        self.grouped: Solution = (
+            grouped.solve(ones, pull) if near is None else grouped.solve(ones, pull, near.grouped, ROUGH)
+        )
+        self.offset, self.centre = self.grouped.offset, self.grouped.weight[group]
+
+    @cached_property
+    def said(self) -> Floats:
+        """What the rows say of each weight."""
+        return self.problem.said(self.common())
 
     def common(self) -> Solution:
         """One weight for all columns."""

@@ -135,7 +135,7 @@ def _words(bench: Bench, block: Block) -> WordFeature:
     leaving = sample.label, bench.leaving_weight, bench.leaving_rows
     words = Words.of(family, view, statistic, *leaving, bench.n_jobs)
     binary = bool(getattr(family, "once", False))
-    settled = not plain_words(family) or words.table[0].size > TABLE
+    settled = not plain_words(family) or words.size > TABLE
     if settled:
         return WordFeature(block, bench.evidence(block)[0], words.length(binary), None)
     model = getattr(family, "model", "multinomial")

@@ -94,14 +94,17 @@ class Sampler:
         if len(different) > self.limit:
             self.ceiling = int(different[self.limit - 1])
 
-    def sample(self, classes: Sequence[Any]) -> Sample:
-        """The rows kept, in the order of their folds and hashes."""
+    def sample(self, classes: Sequence[Any], limit: int | None = None) -> Sample:
+        """The rows kept, or `limit` of them, in the order of their folds and hashes."""
         place = {label: position for position, label in enumerate(classes)}
         codes = [np.array([place[c] for c in known], dtype=np.intp)[label] for known, label in self.labels]
         hashes, label = np.concatenate(self.hashes), np.concatenate(codes)
         weight = np.concatenate(self.weights)
         table = sources.concatenated(self.tables)
         kept = np.flatnonzero(hashes <= np.uint64(self.ceiling))
+        if limit is not None:
+            lowest = np.unique(hashes[kept])[:limit]
+            kept = kept[hashes[kept] <= lowest[-1]] if len(lowest) else kept
         different, first, inverse = np.unique(hashes[kept], return_index=True, return_inverse=True)
         rows = np.bincount(inverse, minlength=len(different))
         whole = np.bincount(inverse, weights=weight[kept], minlength=len(different))
@@ -115,5 +118,5 @@ class Sampler:
             whole[order].astype(np.float64),
             rows[order].astype(np.int64),
             tuple(ends.tolist()),
-            self.ceiling == 2**64 - 1,
+            len(kept) == len(hashes) and self.ceiling == 2**64 - 1,
         )

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.families import AnyNumber, AnyTruth, AnyValue, Categorical, Complement, Family, Gaussian, Numeric, Presence
+from naively.families import AnyNumber, AnyTruth, AnyValue, Categorical, Complement, Family, Numeric, Presence
 from naively.schema import Block
+from naively.tuning.bells import bells
 from naively.tuning.bench import Bench
 from naively.tuning.features import BETAS, Features, WordFeature, summed
 from naively.tuning.solve import TRUST, Problem, Solution
@@ -24,8 +25,10 @@ __all__ = ["searched"]
 
 Floats = NDArray[np.float64]
 MARGIN = 1.0
+APART = 0.1  # strength of the pull to the common weight, as a share of what the rows say
+ROUGH = 1e-5  # of the objective, relative: thousands of nats are then known to some hundredths, far below MARGIN
 EACH = 32  # up to so many columns are tried one by one, more of them all together
-STEP, FAR = 4.0, 8.0  # between neighbouring values of alpha, of columns and of words
+STEP = 4.0  # between neighbouring values of alpha
 
 
 class Search:
@@ -36,6 +39,7 @@ class Search:
         self.bench, self.features, self.usable, self.base = bench, features, usable, base
         self.label, self.weight = bench.sample.label[usable], bench.sample.weight[usable]
         self.last: Solution | None = None
+        self.apart: Solution | None = None
         self.losses = self.judged(features)
 
     def judged(self, features: Features) -> Floats:
@@ -46,14 +50,41 @@ class Search:
         ones = np.ones(len(parts))
         start = self.last if self.last is not None and len(self.last.weight) == len(parts) else None
         problem = Problem(self.base, evidence, self.label, self.weight)
-        self.last = problem.solve(ones, TRUST * ones, start)
+        self.last = problem.solve(ones, TRUST * ones, start, ROUGH)
         return problem.losses(self.last)
 
-    def take_if_better(self, features: Features, losses: Floats | None = None) -> bool:
-        """Take other features if they win by more than chance."""
+    def judged_apart(self, features: Features) -> Floats:
+        """The same, a weight for each column, pulled to the last common one: a column that is wrong may say less."""
+        assert self.last is not None
+        n, common = len(features.keys()), self.last.weight
+        centre = np.concatenate([np.repeat(common[:1], n), common[min(n, 1) :]])
+        problem = Problem(self.base, features.stacked()[:, self.usable], self.label, self.weight)
+        start = Solution(self.last.offset, centre, 0.0)
+        pull = np.where(np.arange(len(centre)) < n, APART * problem.said(start) + 1e-3, TRUST)
+        near = self.apart if self.apart is not None and len(self.apart.weight) == len(centre) else start
+        self.apart = problem.solve(centre, pull, near, ROUGH)
+        return problem.losses(self.apart)
+
+    def evidence(self, blocks: Sequence[Block]) -> list[Floats]:
+        """Evidence of blocks that have one family; single columns are scored together."""
+        if not self.features.narrow:
+            return [summed(self.bench, block) for block in blocks]
+        counted = self.bench.model.schema.blocks
+        source = [next(k for k, b in enumerate(counted) if block.names[0] in b.names) for block in blocks]
+        out: list[Floats] = [np.zeros(0)] * len(blocks)
+        for k in dict.fromkeys(source):
+            chosen = [j for j, other in enumerate(source) if other == k]
+            names, kinds = tuple(blocks[j].names[0] for j in chosen), tuple(blocks[j].kind(0) for j in chosen)
+            found = self.bench.evidence(Block(names, kinds, blocks[0].family))
+            for place, j in enumerate(chosen):
+                out[j] = found[place : place + 1]
+        return out
+
+    def take_if_better(self, features: Features, losses: Floats | None = None, errors: float = 1.0) -> bool:
+        """Take other features if they win, by more than chance: by so many standard errors."""
         found = self.judged(features) if losses is None else losses
         gain = self.losses - found
-        if gain.sum() < max(MARGIN, float(np.sqrt(len(gain)) * gain.std())):
+        if gain.sum() < max(MARGIN, errors * float(np.sqrt(len(gain)) * gain.std())):
             return False
         self.losses, self.features = found, features
         return True
@@ -67,7 +98,7 @@ def searched(bench: Bench, features: Features, usable: NDArray[np.bool_], base: 
     open_columns = _open_columns(bench)
     for kind in (Categorical, Numeric):
         _smoothing(search, kind, open_columns)
-    _bells(search, open_columns)
+    bells(search, open_columns)
     _gaps(search)
     return search.features
 
@@ -76,33 +107,37 @@ COARSE = (0.0, 0.5, 1.0)  # values of β to begin with
 
 
 def _event_model(search: Search, i: int) -> None:
-    """Multinomial, boolean or complement, its alpha, and what a long text is worth."""
+    """Multinomial, boolean or complement, its alpha, and what a long text is worth.
+
+    None of the three is simpler than the others: the one that does best is taken. Whether a word counts once is
+    decided at alpha = 1.
+    """
     if search.features.words[i].words is None:
         return _length(search, i, BETAS)
     _length(search, i, COARSE)
-    binary = hasattr(search.features.words[i].block.family, "binary")
-    _take_path(search, i, "multinomial", False)
-    once = binary and _take_path(search, i, "multinomial", True)
+    once = hasattr(search.features.words[i].block.family, "binary") and search.take_if_better(
+        _under(search, i, ("multinomial", True, 1.0)), errors=0.0
+    )
+    _smooth_words(search, i, "multinomial", once)
     if search.base.shape[1] > 2:  # of two classes, the other one is all others: complement is the same
-        _take_path(search, i, "complement", once)
+        before = search.losses, search.features
+        search.features = _under(search, i, ("complement", once, 1.0))
+        search.losses = search.judged(search.features)
+        _smooth_words(search, i, "complement", once)
+        (losses, features), (search.losses, search.features) = (search.losses, search.features), before
+        search.take_if_better(features, losses, errors=0.0)
     beta = search.features.words[i].beta
     return _length(search, i, (beta - 0.25, beta + 0.25))
 
 
-def _take_path(search: Search, i: int, model: str, binary: bool) -> bool:
-    """Take an event model with the best alpha on its own way from 1 down, or else up, if it wins."""
-    before = search.losses, search.features
-    search.features = _under(search, i, (model, binary, 1.0))
-    search.losses = search.judged(search.features)
-    for factor in (1 / FAR, FAR):
+def _smooth_words(search: Search, i: int, model: str, binary: bool) -> None:
+    """The best alpha on the way from 1 down, or else up."""
+    for factor in (1 / STEP, STEP):
         alpha = 1.0
         while 1e-3 < alpha * factor < 100 and search.take_if_better(_under(search, i, (model, binary, alpha * factor))):
             alpha *= factor
         if alpha != 1.0:
-            break
-    losses, features = search.losses, search.features
-    search.losses, search.features = before
-    return search.take_if_better(features, losses)
+            return
 
 
 def _under(search: Search, i: int, settings: tuple[str, bool, float]) -> Features:
@@ -157,66 +192,9 @@ def _smoothing(search: Search, kind: type[Categorical] | type[Numeric], open_col
 def _with_alpha(search: Search, chosen: Sequence[int], alpha: float) -> Features:
     features = search.features
     blocks = [replace(features.blocks[i], family=replace(features.blocks[i].family, alpha=alpha)) for i in chosen]  # type: ignore[call-arg]
-    for i, block, evidence in zip(chosen, blocks, _evidence(search, blocks), strict=True):
+    for i, block, evidence in zip(chosen, blocks, search.evidence(blocks), strict=True):
         features = features.with_block(i, block, evidence)
     return features
-
-
-def _evidence(search: Search, blocks: Sequence[Block]) -> list[Floats]:
-    """Evidence of blocks that have one family; single columns are scored together."""
-    if not search.features.narrow:
-        return [summed(search.bench, block) for block in blocks]
-    counted = search.bench.model.schema.blocks
-    source = [next(k for k, b in enumerate(counted) if block.names[0] in b.names) for block in blocks]
-    out: list[Floats] = [np.zeros(0)] * len(blocks)
-    for k in dict.fromkeys(source):
-        chosen = [j for j, other in enumerate(source) if other == k]
-        names, kinds = tuple(blocks[j].names[0] for j in chosen), tuple(blocks[j].kind(0) for j in chosen)
-        found = search.bench.evidence(Block(names, kinds, blocks[0].family))
-        for place, j in enumerate(chosen):
-            out[j] = found[place : place + 1]
-    return out
-
-
-def _bells(search: Search, open_columns: set[str]) -> None:
-    """Gaussian instead of Numeric, or the other way round."""
-    chosen = [
-        i
-        for i, block in enumerate(search.features.blocks)
-        if isinstance(block.family, (Numeric, Gaussian)) and _squared(search.bench, block, open_columns)
-    ]
-    if not chosen:
-        return
-    blocks = [replace(search.features.blocks[i], family=_other(search.features.blocks[i].family)) for i in chosen]
-    evidence: list[Floats] = []
-    for kind in dict.fromkeys(block.family for block in blocks):
-        evidence += _evidence(search, [block for block in blocks if block.family == kind])
-    order = [j for kind in dict.fromkeys(b.family for b in blocks) for j, b in enumerate(blocks) if b.family == kind]
-    swapped = dict(zip(order, evidence, strict=True))
-    if len(chosen) > EACH or not search.features.narrow:
-        features = search.features
-        for j, i in enumerate(chosen):
-            features = features.with_block(i, blocks[j], swapped[j])
-        search.take_if_better(features)
-        return
-    for j, i in enumerate(chosen):
-        search.take_if_better(search.features.with_block(i, blocks[j], swapped[j]))
-
-
-def _squared(bench: Bench, block: Block, open_columns: set[str]) -> bool:
-    """Whether all numbers of a block's columns are in the moments, so that a bell is possible."""
-    for counted, statistic in zip(bench.model.schema.blocks, bench.model.statistics, strict=True):
-        if isinstance(counted.family, AnyNumber) and block.names[0] in counted.names:
-            place = {name: j for j, name in enumerate(counted.names)}
-            order = [place[name] for name in block.names]
-            whole: Any = statistic
-            rows = np.bincount(whole.histogram.column, whole.histogram.cells.rows, minlength=len(counted.names))
-            return bool((whole.moments.rows.sum(axis=0) == rows)[order].all()) and block.names[0] in open_columns
-    return False
-
-
-def _other(family: Family) -> Family:
-    return Gaussian(missing=family.missing) if isinstance(family, Numeric) else Numeric(missing=family.missing)
 
 
 def _gaps(search: Search) -> None:
@@ -239,7 +217,7 @@ def _gaps(search: Search) -> None:
         ]
     if not gappy or not search.features.narrow:
         return
-    evidence = _evidence(search, gappy)
+    evidence = search.evidence(gappy)
     if len(gappy) > EACH:
         features = search.features
         for block, found in zip(gappy, evidence, strict=True):

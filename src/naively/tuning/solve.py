@@ -69,6 +69,16 @@ class Problem:
         log_posterior = normalised(self.scores(solution.offset, solution.weight))
         return np.asarray(-self.weight * log_posterior[np.arange(len(self.label)), self.label])
 
+    def said(self, solution: Solution) -> Floats:
+        """What the rows say of each weight: the curvature of the loss there."""
+        posterior, _ = posterior_and_loss(self.scores(solution.offset, solution.weight), self.label)
+        if self.base.shape[1] == 2:
+            difference = self.evidence[:, :, 1] - self.evidence[:, :, 0]
+            return np.asarray(difference**2 @ (self.weight * posterior[:, 0] * posterior[:, 1]))
+        mean = np.einsum("jic,ic->ji", self.evidence, posterior)
+        square = np.einsum("jic,ic->ji", self.evidence**2, posterior)
+        return np.asarray(np.maximum(square - mean**2, 0.0) @ self.weight)
+
     def solve(self, centre: Floats, strength: Floats, start: Solution | None = None, close: float = CLOSE) -> Solution:
         """Minimise (1), where `centre` is v and `strength` κ, until a step gains less than `close`, relative."""
         n_rows, n_classes, n = *self.base.shape, len(centre)
@@ -92,9 +102,18 @@ class Problem:
 
 def normalised(scores: Floats) -> Floats:
     """Scores as log posteriors."""
-    top = scores.max(axis=1, keepdims=True)
-    shifted = scores - top
+    shifted = scores - scores.max(axis=1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+
+
+def posterior_and_loss(scores: Floats, label: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """The posterior (row, class), and −log of that of each row's label; `scores` are overwritten."""
+    scores -= scores.max(axis=1, keepdims=True)
+    own = scores[np.arange(len(label)), label]
+    np.exp(scores, out=scores)
+    whole = scores.sum(axis=1, keepdims=True)
+    scores /= whole
+    return scores, np.log(whole[:, 0]) - own
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,14 +128,12 @@ class Several:
         """(1), its gradient, and the posterior."""
         problem, n_offsets = self.problem, len(x) - len(self.centre)
         offset, weight = x[:n_offsets], x[n_offsets:]
-        log_posterior = normalised(problem.scores(offset if n_offsets else 0.0, weight))
-        rows = np.arange(len(problem.label))
+        scores = problem.scores(offset if n_offsets else 0.0, weight)
+        posterior, loss = posterior_and_loss(scores, problem.label)
         away = weight - self.centre
-        value = -problem.weight @ log_posterior[rows, problem.label] + 0.5 * HOLD * offset @ offset
-        value += 0.5 * self.strength @ away**2
-        posterior = np.exp(log_posterior)
+        value = problem.weight @ loss + 0.5 * HOLD * offset @ offset + 0.5 * self.strength @ away**2
         residual = posterior * problem.weight[:, None]
-        residual[rows, problem.label] -= problem.weight
+        residual[np.arange(len(problem.label)), problem.label] -= problem.weight
         of_weight = problem.evidence.reshape(len(weight), -1) @ residual.ravel() + self.strength * away
         of_offset = residual.sum(axis=0)[:n_offsets] + HOLD * offset
         return float(value), np.concatenate([of_offset, of_weight]), posterior

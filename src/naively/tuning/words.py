@@ -1,13 +1,12 @@
-"""Leave-one-out evidence of words under many settings at once: the sample's words are read and looked up once.
+"""Leave-one-out evidence of words under many settings: the sample's words are read and looked up once.
 
     multinomial   s_c = Σ_k x_k log(N_kc + α) − L log(N_c + αK)                                           (1)
     boolean       the same of texts with the word, x_k ∈ {0, 1}
     complement    s_c = −Σ_k x_k log(N_k − N_kc + α) + L log(N − N_c + αK)                                (2)
 
 with the row taken out of its own class's N_ky, hence of N_k, N_y and N; K words are known, and a word that only this
-row had is not. `families/left_out_tokens.py` has the same equations for one setting; this one keeps the counts of the
-sample's words as a dense table, so that another α costs a logarithm of it and one sparse product. (Only for a class
-that is left without a single word they differ: it speaks by α alone here, by the words of all classes there.)
+row had is not. The core does it (`core/left_out.hpp`), as it does for the families; here it gets the counts of the
+sample's words alone, and all other words as a single one that no row has.
 """
 
 from __future__ import annotations
@@ -18,8 +17,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from naively import kernels
 from naively.families import Family, Text
+from naively.families.left_out import NotCountedError
 from naively.families.left_out_tokens import Entries
+from naively.kernels import Cells, LeftTokens
 from naively.kernels.text import token_rows
 from naively.statistics import Numbers, Texts, TokenCounts, WordCounts
 from naively.statistics.cells import class_of_cells, class_sums
@@ -27,22 +29,24 @@ from naively.statistics.cells import class_of_cells, class_sums
 __all__ = ["Words"]
 
 Floats = NDArray[np.float64]
-CHUNK = 2**22  # numbers of an (entry, class) table held at a time
+Wholes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """The entries of the sample (row, place among the sample's words, count), and what all rows counted of them."""
+    """The sample's words, row by row, and what all rows counted of them; the last word stands for all others."""
 
-    entries: Entries
-    table: Floats  # (channel, word, class): occurrences, texts
-    totals: Floats  # (channel, class)
-    rows: NDArray[np.int64]  # (word,): of all classes
-    n_known: float  # K
+    ends: Wholes  # of the rows
+    token: NDArray[np.int32]
+    count: Floats
+    cells: tuple[Wholes, NDArray[np.int32], Floats, Wholes]  # by word: offsets, classes, sums (channel, cell), rows
+    n_others: float  # words that no row of the sample has
     shrinks: bool  # whether a word that vanishes leaves K
-    label: NDArray[np.intp]
+    n_classes: int
+    label: NDArray[np.int32]
     leaving: Floats  # weight that leaves with each row
-    leaving_rows: NDArray[np.int64]
+    leaving_rows: Wholes
+    n_jobs: int
 
     @classmethod
     def of(
@@ -52,90 +56,122 @@ class Words:
         statistic: WordCounts | TokenCounts,
         label: NDArray[np.intp],
         leaving: Floats,
-        leaving_rows: NDArray[np.int64],
+        leaving_rows: Wholes,
         n_jobs: int,
     ) -> Words:
         """Read the sample, and look up its words."""
-        if isinstance(view, Texts):
-            assert isinstance(family, Text)
-            assert isinstance(statistic, WordCounts)
-            prepared = family.reading.prepare(view.columns[0])
-            count, index, ends = token_rows(prepared, statistic.vocabulary, family.reading.options, n_jobs)
-            row = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
-            entries = Entries(row, index.astype(np.intp), count.astype(np.float64), len(ends) - 1)
-        else:
-            found = Entries.of_numbers(view)
-            order = np.lexsort((found.token, found.row))  # the pieces of a frame come column by column
-            entries = Entries(found.row[order], found.token[order], found.count[order], found.n_rows)
-        cells = statistic.cells
-        words, place = np.unique(entries.token, return_inverse=True)
-        table = np.zeros((2, len(words), statistic.n_classes))
-        rows = np.zeros(len(words), dtype=np.int64)
-        if len(words):
-            at = np.minimum(np.searchsorted(words, cells.index), len(words) - 1)
-            here = np.flatnonzero(words[at] == cells.index)
-            table[:, at[here], class_of_cells(cells)[here]] = cells.sums[:, here]
-            rows = np.bincount(at[here], weights=cells.rows[here], minlength=len(words)).astype(np.int64)
-        n_known = statistic.n_tokens if isinstance(statistic, TokenCounts) else len(np.unique(cells.index))
-        totals = np.stack([class_sums(cells, 0), class_sums(cells, 1)])
-        known = Entries(entries.row, place.astype(np.intp), entries.count, entries.n_rows)
-        shrinks = isinstance(statistic, WordCounts)
-        return cls(known, table, totals, rows, float(n_known), shrinks, label, leaving, leaving_rows)
+        ends, token, count = _read(family, view, statistic, n_jobs)
+        whole = statistic.cells
+        n_tokens = int(max(whole.index.max(initial=-1), token.max(initial=-1))) + 1
+        known, asked = np.zeros(n_tokens, dtype=np.bool_), np.zeros(n_tokens, dtype=np.bool_)
+        known[whole.index], asked[token] = True, True
+        n_words = int(asked.sum())
+        place = np.cumsum(asked, dtype=np.int32) - 1
+        cells = _with_the_rest(whole, asked[whole.index], place, n_words)
+        start, owner, order = kernels.by_token(cells, n_words + 1)
+        n_known = statistic.n_tokens if isinstance(statistic, TokenCounts) else int(known.sum())
+        return cls(
+            ends,
+            place[token],
+            count,
+            (start, owner, cells.sums[:, order], cells.rows[order]),
+            float(n_known - n_words),
+            isinstance(statistic, WordCounts),
+            statistic.n_classes,
+            label.astype(np.int32),
+            leaving,
+            leaving_rows,
+            n_jobs,
+        )
+
+    @property
+    def size(self) -> int:
+        """How many cells the sample's words have."""
+        return len(self.cells[1])
+
+    @cached_property
+    def _lengths(self) -> tuple[Floats, Floats]:
+        """Known words of each row, without those that only it had: all of them, and different ones."""
+        start, _, _, rows = self.cells
+        whole = np.bincount(np.repeat(np.arange(len(start) - 1), np.diff(start)), rows, len(start) - 1)
+        row = np.repeat(np.arange(len(self.label)), np.diff(self.ends))
+        kept = whole[self.token] > self.leaving_rows[row]
+        n = len(self.label)
+        every, different = np.bincount(row, kept * self.count, n), np.bincount(row, kept, n)
+        return every.astype(np.float64), different.astype(np.float64)
 
     def length(self, binary: bool) -> Floats:
         """Known words of each row, without those that only it had."""
-        kept = self.entries.where(self._kept)
-        return kept.sum_by_row(np.ones(len(kept.count)) if binary else kept.count)
+        return self._lengths[binary]
 
     @cached_property
-    def _kept(self) -> NDArray[np.bool_]:
-        return np.asarray(self.rows[self.entries.token] > self.leaving_rows[self.entries.row])
+    def _read(self) -> dict[bool, LeftTokens]:
+        return {}
+
+    def _left(self, binary: bool) -> LeftTokens:
+        """What is left without each row; the last word has as large a pseudo-count as all that it stands for."""
+        if binary not in self._read:
+            start, owner, sums, rows = self.cells
+            fades = np.arange(len(start) - 1) < len(start) - 2
+            found = LeftTokens(
+                (self.ends, self.token, np.ones(len(self.count)) if binary else self.count),
+                (self.label, self.leaving, self.leaving_rows),
+                (start, owner, sums[1 if binary else 0], rows),
+                np.where(fades, 1.0, self.n_others),
+                np.full(len(fades), True),
+                fades,
+                self.shrinks,
+                self.n_classes,
+            )
+            if found.bad is not None:
+                row, _, left, times = found.bad
+                raise NotCountedError(row, int(self.label[row]), None, f"{left} rows that have it {times:g} times")
+            self._read[binary] = found
+        return self._read[binary]
 
     def evidence(self, model: str, binary: bool, alpha: float) -> Floats:
         """Equation (1) or (2), (row, class)."""
-        channel, keep = (1 if binary else 0), self._kept
-        every = self.entries
-        taken = self.leaving[every.row] * (np.ones(len(every.count)) if binary else every.count)
-        kept = every.where(keep)
-        x = np.ones(len(kept.count)) if binary else kept.count
-        lost = every.sum_by_row((~keep).astype(np.float64)) if self.shrinks else np.zeros(every.n_rows)
-        whole = alpha * (self.n_known - lost)[:, None]
-        gone = every.sum_by_row(taken)[:, None]
-        table, totals = self.table[channel], self.totals[channel]
-        own = np.zeros((every.n_rows, len(totals)), dtype=np.bool_)
-        own[np.arange(every.n_rows), self.label] = True
-        length = kept.sum_by_row(x)[:, None]
-        if model == "complement":
-            rest = totals.sum() - totals[None, :] - np.where(own, 0.0, gone) + whole
-            return np.asarray(
-                length * np.log(np.maximum(rest, 1e-300)) - self._others(table, kept, x, taken[keep], alpha)
-            )
-        score = self._product(kept, x, np.log(np.maximum(table + alpha, 1e-300)))
-        counted = table[kept.token, self.label[kept.row]]
-        left = np.log(np.maximum(counted - taken[keep] + alpha, 1e-300)) - np.log(np.maximum(counted + alpha, 1e-300))
-        score[own] += kept.sum_by_row(x * left)
-        return np.asarray(score - length * np.log(np.maximum(totals - np.where(own, gone, 0.0) + whole, 1e-300)))
+        if (model, binary, alpha) not in self._scored:
+            self._scored[model, binary, alpha] = self._left(binary).score(alpha, model == "complement", self.n_jobs)
+        return self._scored[model, binary, alpha]
 
-    def _others(self, table: Floats, kept: Entries, x: Floats, taken: Floats, alpha: float) -> Floats:
-        """Σ_k x_k log(N_k − N_kc + α) without the row, (row, class), some entries at a time."""
-        others = table.sum(axis=1, keepdims=True) - table
-        out = self._product(kept, x, np.log(np.maximum(others + alpha, 1e-300)))
-        ends = np.searchsorted(kept.row, np.arange(kept.n_rows + 1))
-        step = max(1, CHUNK // others.shape[1])
-        first = 0
-        while first < kept.n_rows:  # entries stand row by row
-            last = max(first + 1, int(np.searchsorted(ends, ends[first] + step, side="right")) - 1)
-            some = slice(int(ends[first]), int(ends[last]))
-            ratio = np.log1p(-np.minimum(taken[some, None] / (others[kept.token[some]] + alpha), 1.0 - 1e-15))
-            ratio[np.arange(len(ratio)), self.label[kept.row[some]]] = 0.0
-            held = np.flatnonzero(np.diff(ends[first : last + 1])) + first
-            if len(held):
-                out[held] += np.add.reduceat(x[some, None] * ratio, ends[held] - ends[first], axis=0)
-            first = last
-        return out
+    @cached_property
+    def _scored(self) -> dict[tuple[str, bool, float], Floats]:
+        return {}
 
-    def _product(self, kept: Entries, x: Floats, table: Floats) -> Floats:
-        from scipy.sparse import csr_array
 
-        matrix = csr_array((x, (kept.row, kept.token)), shape=(kept.n_rows, len(table)))
-        return np.asarray(matrix @ table)
+def _read(
+    family: Family, view: Texts | Numbers, statistic: WordCounts | TokenCounts, n_jobs: int
+) -> tuple[Wholes, NDArray[np.int32], Floats]:
+    """Ends of the rows, words and counts."""
+    if isinstance(view, Texts):
+        assert isinstance(family, Text)
+        assert isinstance(statistic, WordCounts)
+        prepared = family.reading.prepare(view.columns[0])
+        count, index, ends = token_rows(prepared, statistic.vocabulary, family.reading.options, n_jobs, ordered=False)
+        return ends.astype(np.int64), index.astype(np.int32), count.astype(np.float64)
+    found = Entries.of_numbers(view)
+    order = np.lexsort((found.token, found.row))  # the pieces of a frame come column by column
+    ends = np.concatenate([[0], np.cumsum(np.bincount(found.row, minlength=found.n_rows))])
+    return ends.astype(np.int64), found.token[order].astype(np.int32), found.count[order]
+
+
+def _with_the_rest(whole: Cells, here: NDArray[np.bool_], place: NDArray[np.int32], n_words: int) -> Cells:
+    """The cells of some words, and after them, in each class that has others, one cell with the sum of the others."""
+    owner, chosen = class_of_cells(whole), np.flatnonzero(here)
+    some = whole._replace(
+        indptr=np.concatenate([[0], np.cumsum(here)])[whole.indptr],
+        index=place[whole.index[chosen]],
+        sums=whole.sums[:, chosen],
+        rows=whole.rows[chosen],
+    )
+    n_classes = len(whole.indptr) - 1
+    with_others = np.bincount(owner, ~here, n_classes) > 0
+    rest = np.stack([class_sums(whole, f) - class_sums(some, f) for f in range(len(whole.sums))])
+    at = some.indptr[1:][with_others]
+    return Cells(
+        some.indptr + np.concatenate([[0], np.cumsum(with_others)]),
+        np.insert(some.index, at, n_words).astype(np.int32),
+        np.insert(some.sums, at, rest[:, with_others], axis=1),
+        np.insert(some.rows, at, 1),
+    )

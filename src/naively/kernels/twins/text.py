@@ -183,13 +183,14 @@ def score_text(
 
 
 def token_rows(
-    documents: Documents, vocabulary: Any, options: Options, n_jobs: int = 1
+    documents: Documents, vocabulary: Any, options: Options, n_jobs: int = 1, *, ordered: bool = True
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """CSR of the known tokens: counts, numbers (ascending in a row), indptr."""
+    """CSR of the known tokens: counts, numbers, indptr; ascending in a row, or as they first come in the document."""
     rows = [
-        sorted(Counter(_numbers([] if d is None else tokens(d, options), vocabulary, options, add=False)).items())
+        list(Counter(_numbers([] if d is None else tokens(d, options), vocabulary, options, add=False)).items())
         for d in _each(documents)
     ]
+    rows = [sorted(row) for row in rows] if ordered else rows
     flat = np.array([item for row in rows for item in row], np.int32).reshape(-1, 2)
     return flat[:, 1].copy(), flat[:, 0].copy(), np.cumsum([0, *map(len, rows)], dtype=np.int64)
 
