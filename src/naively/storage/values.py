@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,15 +29,19 @@ STATISTICS: Mapping[str, type[Statistic]] = {
     if isinstance(found := getattr(statistics, name), type) and issubclass(found, Statistic) and found is not Statistic
 }
 
+PLAIN = (str, bool, int, float)
+
 
 def encode(value: Any, arrays: Arrays) -> Any:
     """A value as JSON; its arrays are appended to the list and named by their place."""
     if type(value) is np.ndarray:  # most are, and an update has to be quick
         arrays.append(value)
         return {"array": len(arrays) - 1}
+    if value is None or type(value) in PLAIN:
+        return value
     if isinstance(value, Statistic):
         whole = _without_forgotten_words(value) if isinstance(value, WordCounts) else value
-        found = {f.name: encode(getattr(whole, f.name), arrays) for f in fields(whole)}  # type: ignore[arg-type]
+        found = {name: encode(getattr(whole, name), arrays) for name in _field_names(type(whole))}
         return {"statistic": type(value).__name__, "fields": found}
     if isinstance(value, HistogramCells):
         return {"histogram": [encode(part, arrays) for part in value]}
@@ -48,18 +53,25 @@ def encode(value: Any, arrays: Arrays) -> Any:
         return {"numbered": len(value)}
     if isinstance(value, tuple):
         return [encode(item, arrays) for item in value]
-    if value is None or isinstance(value, (str, bool, int, float)):
+    if isinstance(value, PLAIN):
         return value
     raise InputError(f"a {type(value).__name__} cannot be written to a model file.")
+
+
+@cache
+def _field_names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def _without_forgotten_words(counts: WordCounts) -> WordCounts:
     """The same counts with a vocabulary of the words in use: what was forgotten is not written down."""
     if counts.vocabulary is None:
         return counts
-    used = np.union1d(counts.base.index, counts.delta.index).astype(np.int32)
-    if len(used) == len(counts.vocabulary):
+    there = np.zeros(len(counts.vocabulary), dtype=np.bool_)
+    there[counts.base.index] = there[counts.delta.index] = True
+    if there.all():
         return counts
+    used = np.flatnonzero(there).astype(np.int32)
     vocabulary = Vocabulary()
     vocabulary.add(counts.vocabulary.words(used))
     base, delta = (
