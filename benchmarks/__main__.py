@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-NAMES = ("one_row", "dense", "counts", "text", "tables", "ledger", "quality")
+NAMES = ("one_row", "dense", "counts", "text", "tables", "ledger", "tuning", "quality")
 
 
 def main() -> None:
