@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from naively.families import AnyNumber, Family, Gaussian, Numeric
+from naively.tuning.features import EACH
 
 if TYPE_CHECKING:
     from naively.schema import Block
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from naively.tuning.search import Search
 
 __all__ = ["bells"]
-
-EACH = 32  # up to so many columns are tried one by one as well
 
 
 def bells(search: Search, open_columns: set[str]) -> None:

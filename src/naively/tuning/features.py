@@ -23,6 +23,7 @@ __all__ = ["NARROW", "Features", "WordFeature", "features_of"]
 
 Floats = NDArray[np.float64]
 NARROW = 256
+EACH = 32  # up to so many columns are tried one by one, more of them all together
 TABLE = 2**24  # (word, class) pairs of a sample up to which settings are searched
 BETAS = (0.0, 0.25, 0.5, 0.75, 1.0)
 

@@ -18,7 +18,7 @@ from naively.families import AnyNumber, AnyTruth, AnyValue, Categorical, Complem
 from naively.schema import Block
 from naively.tuning.bells import bells
 from naively.tuning.bench import Bench
-from naively.tuning.features import BETAS, Features, WordFeature, summed
+from naively.tuning.features import BETAS, EACH, Features, WordFeature, summed
 from naively.tuning.solve import TRUST, Problem, Solution
 
 __all__ = ["searched"]
@@ -27,7 +27,6 @@ Floats = NDArray[np.float64]
 MARGIN = 1.0
 APART = 0.1  # strength of the pull to the common weight, as a share of what the rows say
 ROUGH = 1e-5  # of the objective, relative: thousands of nats are then known to some hundredths, far below MARGIN
-EACH = 32  # up to so many columns are tried one by one, more of them all together
 STEP = 4.0  # between neighbouring values of alpha
 
 

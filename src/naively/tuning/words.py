@@ -105,12 +105,12 @@ class Words:
         return self._lengths[binary]
 
     @cached_property
-    def _read(self) -> dict[bool, LeftTokens]:
+    def _read_as(self) -> dict[bool, LeftTokens]:
         return {}
 
     def _left(self, binary: bool) -> LeftTokens:
         """What is left without each row; the last word has as large a pseudo-count as all that it stands for."""
-        if binary not in self._read:
+        if binary not in self._read_as:
             start, owner, sums, rows = self.cells
             fades = np.arange(len(start) - 1) < len(start) - 2
             found = LeftTokens(
@@ -126,8 +126,8 @@ class Words:
             if found.bad is not None:
                 row, _, left, times = found.bad
                 raise NotCountedError(row, int(self.label[row]), None, f"{left} rows that have it {times:g} times")
-            self._read[binary] = found
-        return self._read[binary]
+            self._read_as[binary] = found
+        return self._read_as[binary]
 
     def evidence(self, model: str, binary: bool, alpha: float) -> Floats:
         """Equation (1) or (2), (row, class)."""
