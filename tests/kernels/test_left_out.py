@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from naively.kernels import LeftTokens, by_token, count_csr, leave_text_out, leave_tokens_out
+from naively.kernels import LeftTokens, TokenCells, by_token, count_csr, leave_text_out, leave_tokens_out
 from naively.kernels.text import Options, Vocabulary
 from naively.kernels.twins import left_out as twin
 
@@ -35,11 +35,16 @@ def counted(draw: st.DrawFn) -> dict[str, Any]:
     return {
         "rows": (indptr, token.astype(np.int32), count, None),
         "leaving": (label, weight, np.ones(n, np.int64)),
-        "cells": (start, owner, cells.sums[0][order], cells.rows[order]),
-        "alpha": np.full(K, 0.25) if draw(st.booleans()) else rng.integers(1, 9, K) / 4,
-        "known": x.any(axis=0) | ~fades,  # a token that fades and was never seen has faded already
-        "fades": fades,
-        "shrinks": draw(st.booleans()),
+        "cells": TokenCells(
+            start,
+            owner,
+            cells.sums[0][order],
+            cells.rows[order],
+            alpha=np.full(K, 0.25) if draw(st.booleans()) else rng.integers(1, 9, K) / 4,
+            known=x.any(axis=0) | ~fades,  # a token that fades and was never seen has faded already
+            fades=fades,
+            shrinks=draw(st.booleans()),
+        ),
         "complement": draw(st.booleans()),
     }
 
@@ -62,7 +67,7 @@ def test_rows_read_once(given_: dict[str, Any], scale: float) -> None:
     read = LeftTokens(**(given_ | {"rows": given_["rows"][:3]}), n_classes=C)
     assert read.bad is None
     found, wanted = read.score(scale, complement), np.zeros((len(given_["leaving"][0]), C))
-    given_["alpha"] = scale * given_["alpha"]
+    given_["cells"] = given_["cells"]._replace(alpha=scale * given_["cells"].alpha)
     twin.leave_tokens_out(**given_, complement=complement, out=wanted)
     np.testing.assert_array_equal(found, read.score(scale, complement, n_jobs=3))
     np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)
@@ -107,32 +112,34 @@ def test_a_row_that_is_several() -> None:
     rows = np.array([0, 1]), np.array([0], np.int32), np.array([2.0]), np.array([2])
     leaving = np.array([0], np.int32), np.ones(1), np.ones(1, np.int64)
     every, out = np.ones(2, bool), np.zeros((1, 1))
-    assert leave_tokens_out(rows, leaving, cells, np.ones(2), every, every, True, False, out) is None
+    assert leave_tokens_out(rows, leaving, TokenCells(*cells, np.ones(2), every, every, True), False, out) is None
     assert out.tolist() == [[0.0]]  # nothing of the value is left
-    assert leave_tokens_out(rows, leaving, cells, np.ones(2), every, ~every, True, False, out) is None
+    assert leave_tokens_out(rows, leaving, TokenCells(*cells, np.ones(2), every, ~every, True), False, out) is None
     np.testing.assert_allclose(out, 2 * np.log(1 / 3))
+
+
+EVERY = np.ones(1, bool)
+SOUND = TokenCells(
+    np.array([0, 1]), np.array([0], np.int32), np.ones(1), np.ones(1, np.int64), np.ones(1), EVERY, EVERY, True
+)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"rows": (np.array([0, 2]), np.array([0], np.int32), np.ones(1), None)}, "indptr"),
-        ({"cells": (np.array([0, 1]), np.array([7], np.int32), np.ones(1), np.ones(1, np.int64))}, "class of a cell"),
-        ({"cells": (np.array([0, 2]), np.array([0], np.int32), np.ones(1), np.ones(1, np.int64))}, "start"),
+        ({"cells": SOUND._replace(owner=np.array([7], np.int32))}, "class of a cell"),
+        ({"cells": SOUND._replace(start=np.array([0, 2]))}, "start"),
         ({"leaving": (np.array([3], np.int32), np.ones(1), np.ones(1, np.int64))}, "a label is no class"),
         ({"leaving": (np.array([0], np.int32), np.ones(2), np.ones(1, np.int64))}, "unequal lengths"),
-        ({"known": np.ones(2, bool)}, "unequal lengths"),
+        ({"cells": SOUND._replace(known=np.ones(2, bool))}, "unequal lengths"),
     ],
 )
 def test_refusals(change: dict[str, Any], message: str) -> None:
     sound: dict[str, Any] = {
         "rows": (np.array([0, 1]), np.array([0], np.int32), np.ones(1), None),
         "leaving": (np.array([0], np.int32), np.ones(1), np.ones(1, np.int64)),
-        "cells": (np.array([0, 1]), np.array([0], np.int32), np.ones(1), np.ones(1, np.int64)),
-        "alpha": np.ones(1),
-        "known": np.ones(1, bool),
-        "fades": np.ones(1, bool),
-        "shrinks": True,
+        "cells": SOUND,
         "complement": False,
     }
     assert leave_tokens_out(**sound, out=np.zeros((1, 1))) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from naively.cli.ledgers import comment_option, json_option, tell, where
+from naively.cli.ledgers import comment_option, json_option, target_option, tell, where
 
 __all__ = ["command"]
 
@@ -12,9 +12,7 @@ __all__ = ["command"]
 @click.command("forget", short_help="Make a model forget rows.")
 @click.argument("model")
 @click.argument("data", nargs=-1, required=True)
-@click.option(
-    "--target", metavar="COLUMN", help="The column of the labels; by default the one that the model predicts."
-)
+@target_option
 @click.option("--weight", metavar="C", help="The column that says how often a row counted.")
 @click.option("--entry", metavar="ID", help="The entry that counted them; by default the latest that can have.")
 @comment_option

@@ -13,8 +13,11 @@ import click
 if TYPE_CHECKING:
     from naively.ledger import Entry
 
-__all__ = ["comment_option", "json_option", "named_source", "tell", "told", "where"]
+__all__ = ["comment_option", "json_option", "named_source", "target_option", "tell", "told", "where"]
 
+target_option = click.option(
+    "--target", metavar="COLUMN", help="The column of the labels; by default the one that the model predicts."
+)
 comment_option = click.option("--comment", default="", help="A word on it, for the log.")
 json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")
 

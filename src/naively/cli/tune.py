@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from naively.cli.ledgers import comment_option, json_option, tell, where
+from naively.cli.ledgers import comment_option, json_option, target_option, tell, where
 from naively.cli.pairs import classes_by_name, prior_of
 
 __all__ = ["command"]
@@ -13,9 +13,7 @@ __all__ = ["command"]
 @click.command("tune", short_help="Tune a model anew, or change its prior.")
 @click.argument("model")
 @click.argument("data", nargs=-1)
-@click.option(
-    "--target", metavar="COLUMN", help="The column of the labels; by default the one that the model predicts."
-)
+@target_option
 @click.option("--weight", metavar="C", help="The column that says how often a row counted.")
 @click.option("--prior", help="Another class prior: empirical, uniform, or CLASS=P,CLASS=P,…")
 @click.option("--textbook", is_flag=True, help="No tuning: no smoothing, family or calibration is chosen.")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from naively import kernels
 from naively.families.left_out import Leaving, NotCountedError
-from naively.kernels import Cells
+from naively.kernels import Cells, TokenCells
 from naively.kernels.text import Vocabulary
 from naively.statistics.word_counts import Reading
 
@@ -18,7 +18,6 @@ __all__ = ["Tokens", "rows_left_out", "texts_left_out"]
 
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]
-ByToken = tuple[Wholes, NDArray[np.int32], Floats, Wholes]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,11 +41,12 @@ class Tokens:
         return self.alpha.ndim == 1 and bool((self.alpha[self.known] > 0).all())
 
     @property
-    def arrays(self) -> tuple[ByToken, Floats, NDArray[np.bool_], NDArray[np.bool_], bool]:
-        """As the core wants them: cells by token, pseudo-counts, what is known and what fades."""
+    def by_token(self) -> TokenCells:
+        """As the core wants them."""
         start, owner, place = kernels.by_token(self.cells, len(self.known))
-        cells = start, owner, self.cells.sums[0][place], self.cells.rows[place]
-        return cells, np.ascontiguousarray(self.alpha), self.known, self.fades, self.shrinks
+        sums, rows = self.cells.sums[0][place], self.cells.rows[place]
+        alpha = np.ascontiguousarray(self.alpha)
+        return TokenCells(start, owner, sums, rows, alpha, self.known, self.fades, self.shrinks)
 
 
 def rows_left_out(
@@ -58,7 +58,7 @@ def rows_left_out(
 ) -> Floats:
     """Either equation by the core, for `smoothed` tokens: offsets of the rows, tokens, counts, times (None: 1)."""
     out = np.zeros((len(rows[0]) - 1, len(tokens.whole_alpha)))
-    bad = kernels.leave_tokens_out(rows, leaving.arrays, *tokens.arrays, complement, out, n_jobs)
+    bad = kernels.leave_tokens_out(rows, leaving.arrays, tokens.by_token, complement, out, n_jobs)
     return _checked(out, bad, leaving)
 
 
@@ -76,7 +76,7 @@ def texts_left_out(
     out = np.zeros((len(leaving.label), len(tokens.whole_alpha)))
     prepared, taken = reading.prepare(texts), leaving.arrays
     bad = kernels.leave_text_out(
-        prepared, vocabulary, reading.options, once, taken, *tokens.arrays, complement, out, n_jobs
+        prepared, vocabulary, reading.options, once, taken, tokens.by_token, complement, out, n_jobs
     )
     return _checked(out, bad, leaving)
 

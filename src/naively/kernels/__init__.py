@@ -32,7 +32,7 @@ from naively.kernels.histogram import (
     merge_histograms,
     score_bins,
 )
-from naively.kernels.left_out import LeftTokens, leave_text_out, leave_tokens_out
+from naively.kernels.left_out import LeftTokens, TokenCells, leave_text_out, leave_tokens_out
 from naively.kernels.moments import (
     add_moments,
     best_class,
@@ -51,6 +51,7 @@ __all__ = [
     "Counted",
     "HistogramCells",
     "LeftTokens",
+    "TokenCells",
     "above",
     "add_moments",
     "best_class",

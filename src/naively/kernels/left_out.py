@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,19 +15,32 @@ Wholes = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 Labels = NDArray[np.int32]
 
-__all__ = ["LeftTokens", "leave_text_out", "leave_tokens_out"]
+__all__ = ["LeftTokens", "TokenCells", "leave_text_out", "leave_tokens_out"]
 
 Told = tuple[int, int, int, float]  # row, token, and the rows and sum that would be left
+
+
+class TokenCells(NamedTuple):
+    """What was counted of each token: its cells are [start[k], start[k + 1]), their classes (`owner`) ascending.
+
+    `alpha` is above 0 for `known` tokens. Those that `fade` (some row has each of them) are no evidence once their last
+    row has left, and if the distribution `shrinks` their alpha leaves the sum of all.
+    """
+
+    start: Wholes
+    owner: Labels
+    sums: Floats
+    rows: Wholes
+    alpha: Floats
+    known: Truths
+    fades: Truths
+    shrinks: bool
 
 
 def leave_tokens_out(
     rows: tuple[Wholes, NDArray[np.int32], Floats, Wholes | None],
     leaving: tuple[Labels, Floats, Wholes],
-    cells: tuple[Wholes, Labels, Floats, Wholes],
-    alpha: Floats,
-    known: Truths,
-    fades: Truths,
-    shrinks: bool,
+    cells: TokenCells,
     complement: bool,
     out: Floats,
     n_jobs: int = 1,
@@ -33,19 +48,13 @@ def leave_tokens_out(
     """Increase out (row, class) by each row's multinomial or complement score without the row itself.
 
     `rows` are indptr, tokens, counts, and how many rows of a cell each entry was (None: one); they leave the classes
-    `leaving[0]` with the weights and as the numbers of rows that follow. `cells` are token-major: offsets, classes
-    (ascending), sums, rows. `alpha` is above 0 for `known` tokens. Those that `fade` (some row has each of them) are no
-    evidence once their last row has left, and if the distribution `shrinks` their alpha leaves the sum of all.
+    `leaving[0]` with the weights and as the numbers of rows that follow.
 
     Returns None, or row, token, and the rows and sum that would be left of the first entry that was never counted;
     `out` is then of no use. The same, bit for bit, for any `n_jobs`.
     """
     (indptr, index, count, times), (label, weight, numbers) = rows, leaving
-    row_arrays = (indptr, index, count, times, label, weight, numbers)
-    start, owner, sums, cell_rows = cells
-    return _core.leave_tokens_out(
-        *row_arrays, start, owner, sums, cell_rows, alpha, known, fades, shrinks, complement, out, n_jobs
-    )
+    return _core.leave_tokens_out(indptr, index, count, times, label, weight, numbers, *cells, complement, out, n_jobs)
 
 
 def leave_text_out(
@@ -54,30 +63,16 @@ def leave_text_out(
     options: Options,
     once: bool,
     leaving: tuple[Labels, Floats, Wholes],
-    cells: tuple[Wholes, Labels, Floats, Wholes],
-    alpha: Floats,
-    known: Truths,
-    fades: Truths,
-    shrinks: bool,
+    cells: TokenCells,
     complement: bool,
     out: Floats,
     n_jobs: int = 1,
 ) -> Told | None:
     """`leave_tokens_out` of the known tokens of each document, every one of them once if `once`."""
-    (label, weight, numbers), (start, owner, sums, cell_rows) = leaving, cells
-    counted = (start, owner, sums, cell_rows, alpha, known, fades, shrinks)
+    label, weight, numbers = leaving
+    read = prepare(documents)
     return _core.leave_text_out(
-        prepare(documents),
-        vocabulary,
-        options.compiled,
-        once,
-        label,
-        weight,
-        numbers,
-        *counted,
-        complement,
-        out,
-        n_jobs,
+        read, vocabulary, options.compiled, once, label, weight, numbers, *cells, complement, out, n_jobs
     )
 
 
@@ -91,19 +86,14 @@ class LeftTokens:
         self,
         rows: tuple[Wholes, NDArray[np.int32], Floats],
         leaving: tuple[Labels, Floats, Wholes],
-        cells: tuple[Wholes, Labels, Floats, Wholes],
-        alpha: Floats,
-        known: Truths,
-        fades: Truths,
-        shrinks: bool,
+        cells: TokenCells,
         n_classes: int,
     ) -> None:
         """Look up each entry's cell."""
         self.shape = len(leaving[0]), n_classes
         indptr, index, count = rows
         label, weight, numbers = leaving
-        start, owner, sums, cell_rows = cells
-        self._cells = start, owner, sums, cell_rows, alpha, known, fades, shrinks
+        self._cells = cells
         found = _core.read_left_rows(indptr, index, count, label, weight, numbers, *self._cells, n_classes)
         self._read: _core.LeftRows = found[0]
         self.bad: Told | None = found[1]

@@ -21,7 +21,7 @@ from naively import kernels
 from naively.families import Family, Text
 from naively.families.left_out import NotCountedError
 from naively.families.left_out_tokens import Entries
-from naively.kernels import Cells, LeftTokens
+from naively.kernels import Cells, LeftTokens, TokenCells
 from naively.kernels.text import token_rows
 from naively.statistics import Numbers, Texts, TokenCounts, WordCounts
 from naively.statistics.cells import class_of_cells, class_sums
@@ -116,11 +116,16 @@ class Words:
             found = LeftTokens(
                 (self.ends, self.token, np.ones(len(self.count)) if binary else self.count),
                 (self.label, self.leaving, self.leaving_rows),
-                (start, owner, sums[1 if binary else 0], rows),
-                np.where(fades, 1.0, self.n_others),
-                np.full(len(fades), True),
-                fades,
-                self.shrinks,
+                TokenCells(
+                    start,
+                    owner,
+                    sums[1 if binary else 0],
+                    rows,
+                    alpha=np.where(fades, 1.0, self.n_others),
+                    known=np.full(len(fades), True),
+                    fades=fades,
+                    shrinks=self.shrinks,
+                ),
                 self.n_classes,
             )
             if found.bad is not None:

@@ -7,22 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.kernels.left_out import TokenCells
+
 
 def leave_tokens_out(
     rows: tuple[Any, Any, Any, Any],
     leaving: tuple[Any, Any, Any],
-    cells: tuple[Any, Any, Any, Any],
-    alpha: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    fades: NDArray[np.bool_],
-    shrinks: bool,
+    cells: TokenCells,
     complement: bool,
     out: NDArray[np.float64],
     n_jobs: int = 1,
 ) -> tuple[int, int, int, float] | None:
     """Increase out (row, class) by each row's score without the row itself."""
     indptr, index, count, times = rows
-    start, owner, sums, cell_rows = cells
+    start, owner, sums, cell_rows, alpha, known, fades, shrinks = cells
     token = np.repeat(np.arange(len(alpha)), np.diff(start))
     whole, whole_rows = np.zeros((len(alpha), out.shape[1])), np.zeros((len(alpha), out.shape[1]), np.int64)
     whole[token, owner], whole_rows[token, owner] = sums, cell_rows
