@@ -8,7 +8,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -121,7 +120,7 @@ def _many_entries(folder: Path, n: int) -> None:
     connection.execute("BEGIN")
     row = new_row(schemas, counts, "update", 1)
     for _ in range(n):
-        append(connection, schemas, replace(row, id=new_id()))
+        append(connection, schemas, row._replace(id=new_id()))
     connection.execute("COMMIT")
     connection.close()
     with naively.open(many) as ledger:

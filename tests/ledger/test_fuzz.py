@@ -7,7 +7,6 @@ import sqlite3
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,15 +83,15 @@ def _payload(row: Row, chance: random.Random) -> Row:
         found = bytearray(row.statistics)
         for _ in range(chance.randrange(1, 4)):
             found[chance.randrange(len(found))] = chance.randrange(256)
-        return replace(row, statistics=bytes(found))
+        return row._replace(statistics=bytes(found))
     if which == 1:
         head = {k: altered(v, chance) if chance.random() < 0.5 else v for k, v in head.items()}
-        return replace(row, statistics=pack(head, arrays))
+        return row._replace(statistics=pack(head, arrays))
     i = chance.randrange(len(arrays))
     array = arrays[i].copy().ravel()
     if len(array):
         array[chance.randrange(len(array))] = chance.choice([0, 1, 2, 3, 5, 100])
-    return replace(row, statistics=pack(head, [*arrays[:i], array.reshape(arrays[i].shape), *arrays[i + 1 :]]))
+    return row._replace(statistics=pack(head, [*arrays[:i], array.reshape(arrays[i].shape), *arrays[i + 1 :]]))
 
 
 def _fields(row: Row, chance: random.Random) -> Row:
@@ -107,7 +106,7 @@ def _fields(row: Row, chance: random.Random) -> Row:
         "fingerprints": (blob, text, pack({}, [np.zeros((2, 16), np.uint8), np.array([1, -5])])), "id": (blob, text),
     }  # fmt: skip
     names = chance.sample(list(odd), chance.choice((1, 1, 2)))
-    return replace(row, **{name: chance.choice(odd[name]) for name in names})
+    return row._replace(**{name: chance.choice(odd[name]) for name in names})
 
 
 def _settings(chance: random.Random) -> dict[str, str]:
@@ -169,7 +168,7 @@ def test_a_bomb_is_not_inflated(tmp_path: Path) -> None:
     body = zlib.compress(bytes(1 << 28), 9)
     for length in (1 << 28, 16 * len(body)):
         bomb = struct.pack("<BBQQ", 1, 1, length, len(body)) + body
-        forged(path, lambda row, b=bomb: replace(row, statistics=b))  # type: ignore[misc]
+        forged(path, lambda row, b=bomb: row._replace(statistics=b))  # type: ignore[misc]
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         with pytest.raises(InputError, match="entry 1"):
             naively.load(path)

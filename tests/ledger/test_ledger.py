@@ -66,7 +66,7 @@ def test_other_columns_are_left_out_with_a_word(path: Path) -> None:
 def test_who_waits_is_told_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from naively.storage import file
 
-    monkeypatch.setattr(file, "SILENT", 20)
+    monkeypatch.setattr(file, "SILENT", 0.02)
     other = sqlite3.connect(path, isolation_level=None)
     ledger = naively.open(path, wait=0.2)
     ledger.update(*rows(1))

@@ -147,8 +147,8 @@ def test_damaged_settings_in_an_entry(mail: Path) -> None:
             connection.execute("DELETE FROM entries")
             connection.execute("UPDATE head SET entries = 0, checksum = ?", (START,))
             for row in found:
-                forged = {f: getattr(row, f) for f in Row.__slots__} | ({"span": span} if row.act == "tune" else {})
-                append(connection, _AnySchemas(connection), Row(**forged))
+                forged = row._replace(span=span) if row.act == "tune" else row
+                append(connection, _AnySchemas(connection), forged)
         connection.close()
         with pytest.raises(InputError, match="the settings in entry 3 cannot be read"):
             naively.open(mail).undo(id_)

@@ -65,6 +65,8 @@ def only_entry(connection: sqlite3.Connection) -> Entry:
 
 def vacuum(connection: sqlite3.Connection, wait: float) -> None:
     """Write the file anew without what was deleted, and the log of changes too."""
+    (silent,) = connection.execute("PRAGMA busy_timeout").fetchone()
+    connection.execute(f"PRAGMA busy_timeout={int(1000 * wait)}")
     try:
         patiently(connection, "VACUUM", wait)
         busy = patiently(connection, "PRAGMA wal_checkpoint(TRUNCATE)", wait)
@@ -72,6 +74,8 @@ def vacuum(connection: sqlite3.Connection, wait: float) -> None:
         if not error.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             raise
         busy = (1,)
+    finally:
+        connection.execute(f"PRAGMA busy_timeout={silent}")
     if busy[0]:
         raise InputError(
             "the file was compacted, but others are reading it, so bytes of forgotten words may still be in it: "

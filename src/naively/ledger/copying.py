@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from naively.errors import InputError
@@ -148,4 +148,4 @@ def _without_orphans(kept: list[Row], lost: list[tuple[int, str]]) -> list[Row]:
 def renumbered(rows: Iterable[Row], old: Schemas, new: Schemas) -> Iterator[Row]:
     """The same entries with the numbers that their schemas have in another file."""
     for row in rows:
-        yield replace(row, schema=new.number(old.get(row.schema)))
+        yield row._replace(schema=new.number(old.get(row.schema)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import replace
 
 from naively.ledger.sums import undone
 from naively.storage.entries import START, Entry, Row, Schemas, note_of, rows_after, span_of
@@ -36,7 +35,7 @@ def entry_of(row: Row, in_force: bool = True) -> Entry:
 
 def log(connection: sqlite3.Connection, schemas: Schemas) -> tuple[Entry, ...]:
     """All entries, each checked."""
-    rows = [replace(row, statistics=None, fingerprints=None) for row in rows_after(connection, schemas, 0, START)]
+    rows = [row._replace(statistics=None, fingerprints=None) for row in rows_after(connection, schemas, 0, START)]
     gone = undone((row.id, row.act, row.corrects) for row in rows)
     return tuple(entry_of(row, row.id not in gone) for row in rows)
 

@@ -61,6 +61,8 @@ class Ledger:
         self._connection: sqlite3.Connection | None = None
         self._process = os.getpid()
         self._closing: Any = None
+        self._schemas: Schemas | None = None  # known while nobody else has changed the file
+        self._others = 0
         with reading(path) as (connection, schemas, meta):
             self._sum = sums.read_sum(connection, schemas, meta)
 
@@ -263,6 +265,7 @@ class Ledger:
             self._connection = None
         if self._connection is None:
             self._connection = file.open_to_write(self.path, self._wait)
+            self._schemas = None
             self._process = os.getpid()
             self._closing = file.closing(self, self._connection)
         return self._connection
@@ -275,17 +278,19 @@ class Ledger:
             try:
                 with told(self.path):
                     connection = self._writer()
-                    with file.change(connection):
-                        schemas = Schemas(connection)
-                        self._sum = sums.caught_up(self._sum, connection, schemas, meta_of(connection))
-                        yield connection, schemas
+                    with file.change(connection, self._wait):
+                        others = file.commits_of_others(connection)
+                        if self._schemas is None or others != self._others:
+                            self._schemas, self._others = Schemas(connection), others
+                            self._sum = sums.caught_up(self._sum, connection, self._schemas, meta_of(connection))
+                        yield connection, self._schemas
             except BaseException:
-                self._sum = before
+                self._sum, self._schemas = before, None  # which looks at the file anew
                 raise
 
     def _append(self, connection: sqlite3.Connection, schemas: Schemas, row: Row, part: Model) -> Entry:
-        done = append(connection, schemas, row)
-        self._sum = self._sum.plus(done, sums.under(part, self._sum.meta))
+        done = append(connection, schemas, row, (self._sum.entries, self._sum.checksum))
+        self._sum = self._sum.plus(done, part)
         if self._sum.due:
             self._sum = sums.write_snapshot(connection, schemas, self._sum)
         return history.entry_of(done)

@@ -51,7 +51,7 @@ def merge(paths: Sequence[str | Path], to: str | Path, *, comment: str = "") -> 
             for row in rows:
                 file, number = found[row.id][1]
                 marks = row.fingerprints if keep is not None else None
-                yield replace(row, schema=new.number(all_schemas[file].get(number)), fingerprints=marks)
+                yield row._replace(schema=new.number(all_schemas[file].get(number)), fingerprints=marks)
             if comment:
                 yield new_note(new, "merge", 1, source=" ".join(map(str, paths)), comment=comment)
 

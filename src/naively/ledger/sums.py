@@ -77,7 +77,10 @@ def undone(rows: Iterable[tuple[bytes, str, bytes | None]]) -> set[bytes]:
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """Both sums of the first `entries` entries, and what was appended since and is not added up yet."""
+    """Both sums of the first `entries` entries, and what was appended since and is not added up yet.
+
+    What waits is counts only: it comes under the settings of the file when it is added up.
+    """
 
     meta: Meta
     entries: int = 0
@@ -96,16 +99,10 @@ class Sum:
         size = len(row.statistics or b"")
         waiting = self.waiting if model is None else (*self.waiting, (row.sign, model))
         first = self.tail == 0 and self.base_bytes == 0  # without a snapshot the first entry is what others add to
-        counted = {"base_bytes": size} if first else {"tail": self.tail + 1, "tail_bytes": self.tail_bytes + size}
-        return replace(
-            self,
-            entries=row.number,
-            checksum=row.checksum,
-            waiting=waiting,
-            alike=self.alike and (model is None or self._like_added(model)),
-            _known=[],
-            **counted,  # type: ignore[arg-type]
-        )
+        tail, tail_bytes, base = (0, 0, size) if first else (self.tail + 1, self.tail_bytes + size, self.base_bytes)
+        alike = self.alike and (model is None or self._like_added(model))
+        known = (self.meta, row.number, row.checksum, self.added, self.taken)
+        return Sum(*known, waiting, tail, tail_bytes, base, alike)
 
     def _like_added(self, model: Model) -> bool:
         return self.added is not None and (model.schema is self.added.schema or model.schema == self.added.schema)
@@ -121,15 +118,15 @@ class Sum:
             return self
         sums = []
         for sign, so_far in ((1, self.added), (-1, self.taken)):
-            more = total([model for s, model in self.waiting if s == sign])
+            found = total([model for s, model in self.waiting if s == sign])
+            more = None if found is None else under(found, self.meta)
             sums.append(so_far if more is None else more if so_far is None else so_far + more)
         return replace(self, added=sums[0], taken=sums[1], waiting=(), alike=True, _known=[])
 
     def under(self, meta: Meta) -> Sum:
         """The same sums under other settings."""
         added, taken = (None if model is None else under(model, meta) for model in (self.added, self.taken))
-        waiting = tuple((sign, under(model, meta)) for sign, model in self.waiting)
-        return replace(self, meta=meta, added=added, taken=taken, waiting=waiting, _known=[])
+        return replace(self, meta=meta, added=added, taken=taken, _known=[])
 
     def pattern(self) -> Model:
         """A model with the schema and the type of classes of the sum: what to count more rows like."""
@@ -187,7 +184,7 @@ def caught_up(known: Sum, connection: sqlite3.Connection, schemas: Schemas, meta
 def _with_rows(so_far: Sum, rows: Sequence[Row], gone: set[bytes], schemas: Schemas) -> Sum:
     for row in rows:
         counts = None if row.sign == 0 or row.id in gone else counts_of(row, schemas)
-        so_far = so_far.plus(row, None if counts is None else model_of(counts, so_far.meta))
+        so_far = so_far.plus(row, None if counts is None else Model(*counts))
     return so_far
 
 

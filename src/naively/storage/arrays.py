@@ -49,8 +49,8 @@ WIDTHS: Mapping[int, np.dtype[Any]] = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4:
 SIGNED: Mapping[int, np.dtype[Any]] = {width: np.dtype(f"<i{width}") for width in WIDTHS}
 
 
-def pack(head: dict[str, Any], arrays: Sequence[NDArray[Any]]) -> bytes:
-    """A head and arrays as one payload.
+def pack(head: dict[str, Any] | str, arrays: Sequence[NDArray[Any]]) -> bytes:
+    """A head, or the JSON of one, and arrays as one payload.
 
     >>> head, arrays = unpack(pack({"a": 1}, [np.arange(1000), np.array([0.5])]))
     >>> head["a"], len(arrays[0]), arrays[1].tolist(), len(pack({}, [np.arange(1000)])) < 1100
@@ -63,7 +63,9 @@ def pack(head: dict[str, Any], arrays: Sequence[NDArray[Any]]) -> bytes:
         described, chunk = _packed(array)
         listed.append(described)
         (apart if described[2] == "apart" else chunks).append(chunk)
-    text = COMPACT.encode(head | {"arrays": listed}).encode("utf-8", "surrogatepass")
+    front = (head if isinstance(head, str) else COMPACT.encode(head))[:-1]
+    front += "," if len(front) > 1 else ""
+    text = f'{front}"arrays":{COMPACT.encode(listed)}}}'.encode("utf-8", "surrogatepass")
     body = b"".join([struct.pack("<I", len(text)), text, *chunks])
     small = _deflated(body)
     if len(small) < len(body) <= RATIO * len(small):
@@ -149,9 +151,9 @@ def _body(payload: bytes) -> tuple[bytes | memoryview, memoryview]:
 
 
 def _packed(array: NDArray[Any]) -> tuple[list[Any], bytes]:
-    name, shape = NAMES.get(array.dtype) or NAMES[array.dtype.newbyteorder("<")], list(array.shape)
+    name, shape = NAMES.get(array.dtype) or NAMES[array.dtype.newbyteorder("<")], array.shape
     if array.size <= FEW:
-        return [name, shape, array.ravel().tolist()], b""
+        return [name, shape, (array if array.ndim == 1 else array.ravel()).tolist()], b""
     flat = np.ascontiguousarray(array).ravel()
     if name in ("u1", "b1"):
         return [name, shape, "apart" if array.size >= MANY else "bits", 1], flat.tobytes()

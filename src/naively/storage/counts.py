@@ -29,12 +29,8 @@ class Counts(NamedTuple):
 def counts_to_bytes(counts: Counts) -> bytes:
     """The payload of some counts; the schema is kept beside it, because many entries share one."""
     arrays: Arrays = []
-    head = {
-        "classes": list(counts.classes),
-        "seen": encode(counts.seen, arrays),
-        "statistics": [encode(statistic, arrays) for statistic in counts.statistics],
-    }
-    return pack(head, arrays)
+    classes, seen, statistics = (encode(part, arrays) for part in (counts.classes, counts.seen, counts.statistics))
+    return pack(f'{{"classes":{classes},"seen":{seen},"statistics":{statistics}}}', arrays)
 
 
 def counts_from_bytes(payload: bytes, schema: Schema) -> Counts:

@@ -13,9 +13,10 @@ import json
 import secrets
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import cast
+from operator import itemgetter
+from typing import NamedTuple, cast
 
 from naively.schema import Schema
 from naively.storage.counts import DAMAGED, Counts, counts_from_bytes, counts_to_bytes
@@ -36,10 +37,6 @@ __all__ = [
 ]
 
 START = bytes(16)
-COLUMNS = (
-    "number, id, act, sign, time, written, rows, source, comment, corrects, schema, digest, checksum, span, "
-    "statistics, fingerprints, absorbed"
-)
 ACTS = {"fit": 1, "update": 1, "compact": 1, "forget": -1, "undo": 0, "tune": 0, "merge": 0, "copy": 0, "salvage": 0}
 
 
@@ -89,8 +86,7 @@ class Entry:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """An entry as the table holds it."""
 
     number: int
@@ -110,6 +106,12 @@ class Row:
     statistics: bytes | None
     fingerprints: bytes | None
     absorbed: bytes | None  # the ids of what it absorbed, 16 bytes each
+
+
+COLUMNS = ", ".join(Row._fields)
+_INSERT = f"INSERT INTO entries ({COLUMNS}) VALUES ({', '.join('?' * len(Row._fields))})"
+_OF_THIS_FILE = ("number", "schema", "digest", "checksum")
+_digested = itemgetter(*(i for i, name in enumerate(Row._fields) if name not in _OF_THIS_FILE))
 
 
 class Schemas:
@@ -150,14 +152,13 @@ class Schemas:
         return int(found[0])
 
     def forget(self) -> None:
-        """Look again: a change was rolled back."""
+        """Look again: they are written anew."""
         self._known.clear()
 
 
 def _digest(row: Row, schema: str) -> bytes:
     """Equation (1)."""
-    ours = ("number", "schema", "digest", "checksum")
-    return digest_of(*(getattr(row, f.name) for f in fields(row) if f.name not in ours), schema)
+    return digest_of(*_digested(row), schema)
 
 
 def head_of(connection: sqlite3.Connection) -> tuple[int, bytes]:
@@ -168,13 +169,12 @@ def head_of(connection: sqlite3.Connection) -> tuple[int, bytes]:
     return int(found[0][0]), bytes(found[0][1])
 
 
-def append(connection: sqlite3.Connection, schemas: Schemas, row: Row) -> Row:
-    """Write one entry behind the last; inside a change."""
-    number, before = head_of(connection)
+def append(connection: sqlite3.Connection, schemas: Schemas, row: Row, last: tuple[int, bytes] | None = None) -> Row:
+    """Write one entry behind the last, whose number and checksum may be known; inside a change."""
+    number, before = head_of(connection) if last is None else last
     digest = _digest(row, schemas.text(row.schema))
-    done = replace(row, number=number + 1, digest=digest, checksum=digest_of(before, digest))
-    values = tuple(getattr(done, f.name) for f in fields(done))
-    connection.execute(f"INSERT INTO entries ({COLUMNS}) VALUES ({','.join('?' * len(values))})", values)
+    done = row._replace(number=number + 1, digest=digest, checksum=digest_of(before, digest))
+    connection.execute(_INSERT, done)
     connection.execute("UPDATE head SET entries = ?, checksum = ?", (done.number, done.checksum))
     return done
 

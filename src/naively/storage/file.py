@@ -41,7 +41,7 @@ __all__ = [
 FORMAT = 1
 APPLICATION = 0x6E616976  # "naiv", in the header of the file
 WAIT = 300.0  # seconds that a writer waits for another one
-SILENT = 5000  # milliseconds of that without a word
+SILENT = 5.0  # seconds of that without a word
 READERS = 0.3  # seconds to wait at the end for those who are just reading
 MAGIC = b"SQLite format 3\0"
 
@@ -170,6 +170,7 @@ def open_to_write(path: str | Path, wait: float = WAIT) -> sqlite3.Connection:
         patiently(connection, "PRAGMA journal_mode=WAL", wait)
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA secure_delete=ON")
+        connection.execute(f"PRAGMA busy_timeout={int(1000 * min(wait, SILENT))}")  # `change` waits on, and says so
     except BaseException:
         connection.close()
         raise
@@ -190,30 +191,28 @@ def patiently(connection: sqlite3.Connection, statement: str, wait: float) -> An
         pause = min(2 * pause, 0.05)
 
 
-def _begin(connection: sqlite3.Connection) -> None:
-    """Wait for one's turn, and say so if that takes long."""
-    (wait,) = connection.execute("PRAGMA busy_timeout").fetchone()
-    if wait <= SILENT:
+def _begin(connection: sqlite3.Connection, wait: float) -> None:
+    """Wait for one's turn, and say so if that takes long; the connection itself waits for `SILENT` at most."""
+    try:
         connection.execute("BEGIN IMMEDIATE")
         return
-    try:
-        connection.execute(f"PRAGMA busy_timeout={SILENT}")
-        connection.execute("BEGIN IMMEDIATE")
     except sqlite3.OperationalError as error:
-        if not error.sqlite_errorname.startswith("SQLITE_BUSY"):
+        if wait <= SILENT or not error.sqlite_errorname.startswith("SQLITE_BUSY"):
             raise
-        told = f"another process is writing to the file: waiting for it, {wait // 1000} seconds at most."
-        warnings.warn(told, UserWarning, stacklevel=6)
-        connection.execute(f"PRAGMA busy_timeout={wait - SILENT}")
+    told = f"another process is writing to the file: waiting for it, {wait:.0f} seconds at most."
+    warnings.warn(told, UserWarning, stacklevel=6)
+    (silent,) = connection.execute("PRAGMA busy_timeout").fetchone()
+    try:
+        connection.execute(f"PRAGMA busy_timeout={int(1000 * (wait - SILENT))}")
         connection.execute("BEGIN IMMEDIATE")
     finally:
-        connection.execute(f"PRAGMA busy_timeout={wait}")
+        connection.execute(f"PRAGMA busy_timeout={silent}")
 
 
 @contextmanager
-def change(connection: sqlite3.Connection) -> Iterator[None]:
+def change(connection: sqlite3.Connection, wait: float = 0.0) -> Iterator[None]:
     """One change of the file, whole or not at all; other writers wait."""
-    _begin(connection)
+    _begin(connection, wait)
     try:
         yield
         connection.execute("COMMIT")
@@ -221,6 +220,11 @@ def change(connection: sqlite3.Connection) -> Iterator[None]:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def commits_of_others(connection: sqlite3.Connection) -> int:
+    """A number that is another one once any other connection has changed the file."""
+    return int(connection.execute("PRAGMA data_version").fetchone()[0])
 
 
 def close_writer(connection: sqlite3.Connection) -> None:

@@ -15,17 +15,27 @@ from naively.priors import ClassPrior, Dirichlet
 __all__ = ["Meta", "digest_of", "read_meta", "settings_of", "with_settings", "write_meta"]
 
 
+LONG = 1 << 16  # bytes that are worth a call of their own
+
+
 def digest_of(*parts: Any) -> bytes:
     """16 bytes that tell these parts from others: BLAKE2b over the length, kind and bytes of each."""
     found = hashlib.blake2b(digest_size=16)
+    short: list[bytes] = []  # many short parts are hashed as one: a call takes longer than their bytes
     for part in parts:
         if part is None:
-            found.update(b"n")
+            short.append(b"n")
             continue
         kind = b"b" if isinstance(part, bytes) else b"t" if isinstance(part, str) else b"i"
         plain = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
-        found.update(kind + len(plain).to_bytes(8, "little"))
-        found.update(plain)
+        short += (kind, len(plain).to_bytes(8, "little"))
+        if len(plain) > LONG:
+            found.update(b"".join(short))
+            found.update(plain)
+            short = []
+        else:
+            short.append(plain)
+    found.update(b"".join(short))
     return found.digest()
 
 

@@ -1,4 +1,4 @@
-"""Statistics as JSON and a list of arrays, and back.
+"""Statistics as JSON and a list of arrays, and back. The JSON is written as text at once: an update has to be quick.
 
 A statistic is a dataclass whose fields are arrays, cells, a vocabulary, other statistics, names or plain values; so a
 new statistic needs nothing here but its name in `statistics/__init__.py`.
@@ -6,12 +6,12 @@ new statistic needs nothing here but its name in `statistics/__init__.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from naively import statistics
 from naively.errors import InputError
@@ -19,7 +19,7 @@ from naively.kernels import Cells, HistogramCells
 from naively.kernels.text import Vocabulary
 from naively.names import Numbered
 from naively.statistics import Statistic, WordCounts
-from naively.storage.arrays import Arrays
+from naively.storage.arrays import COMPACT, Arrays
 
 __all__ = ["decode", "encode"]
 
@@ -30,37 +30,57 @@ STATISTICS: Mapping[str, type[Statistic]] = {
 }
 
 PLAIN = (str, bool, int, float)
+FIELDS = {kind: tuple(field.name for field in fields(kind)) for kind in STATISTICS.values()}  # type: ignore[arg-type]
 
 
-def encode(value: Any, arrays: Arrays) -> Any:
-    """A value as JSON; its arrays are appended to the list and named by their place."""
-    if type(value) is np.ndarray:  # most are, and an update has to be quick
-        arrays.append(value)
-        return {"array": len(arrays) - 1}
-    if value is None or type(value) in PLAIN:
-        return value
-    if isinstance(value, Statistic):
-        whole = _without_forgotten_words(value) if isinstance(value, WordCounts) else value
-        found = {name: encode(getattr(whole, name), arrays) for name in _field_names(type(whole))}
-        return {"statistic": type(value).__name__, "fields": found}
-    if isinstance(value, HistogramCells):
-        return {"histogram": [encode(part, arrays) for part in value]}
-    if isinstance(value, Cells):
-        return {"cells": [encode(part, arrays) for part in value]}
-    if isinstance(value, Vocabulary):
-        return {"vocabulary": [encode(part, arrays) for part in value.export()]}
-    if isinstance(value, Numbered):
-        return {"numbered": len(value)}
-    if isinstance(value, tuple):
-        return [encode(item, arrays) for item in value]
-    if isinstance(value, PLAIN):
-        return value
+def encode(value: Any, arrays: Arrays) -> str:
+    """A value as JSON; its arrays are appended to the list and named by their place.
+
+    >>> arrays: Arrays = []
+    >>> encode((np.zeros(3), "a", (1, True, None)), arrays), len(arrays)
+    ('[{"array":0},"a",[1,true,null]]', 1)
+    """
+    write = _WRITERS.get(type(value))
+    if write is not None:
+        return write(value, arrays)
+    if value is None or isinstance(value, PLAIN):
+        return COMPACT.encode(value)
     raise InputError(f"a {type(value).__name__} cannot be written to a model file.")
 
 
-@cache
-def _field_names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+def _array(value: NDArray[Any], arrays: Arrays) -> str:
+    arrays.append(value)
+    return f'{{"array":{len(arrays) - 1}}}'
+
+
+def _arrays(value: Iterable[NDArray[Any]], arrays: Arrays) -> str:
+    first = len(arrays)
+    arrays.extend(value)
+    return ",".join([f'{{"array":{i}}}' for i in range(first, len(arrays))])
+
+
+def _tuple(value: tuple[Any, ...], arrays: Arrays) -> str:
+    if all(type(item) in PLAIN for item in value):
+        return COMPACT.encode(value)
+    return f"[{','.join([encode(item, arrays) for item in value])}]"
+
+
+def _statistic(value: Statistic, arrays: Arrays) -> str:
+    kind = type(value)
+    found = ",".join([f'"{name}":{encode(getattr(value, name), arrays)}' for name in FIELDS[kind]])
+    return f'{{"statistic":"{kind.__name__}","fields":{{{found}}}}}'
+
+
+_WRITERS: Mapping[type, Callable[[Any, Arrays], str]] = {
+    np.ndarray: _array,
+    Cells: lambda value, arrays: f'{{"cells":[{_arrays(value, arrays)}]}}',
+    HistogramCells: lambda value, arrays: f'{{"histogram":[{_arrays(value, arrays)}]}}',
+    Vocabulary: lambda value, arrays: f'{{"vocabulary":[{_arrays(value.export(), arrays)}]}}',
+    Numbered: lambda value, _: f'{{"numbered":{len(value)}}}',
+    tuple: _tuple,
+    **dict.fromkeys(STATISTICS.values(), _statistic),
+    WordCounts: lambda value, arrays: _statistic(_without_forgotten_words(value), arrays),
+}
 
 
 def _without_forgotten_words(counts: WordCounts) -> WordCounts:
