@@ -73,9 +73,9 @@ inline WeightedTotal total_of(const WeightedCount*) { return {}; }
 
 // The cells of a class, sorted and added up, are handed to put(id, total).
 template <class Cell, class Put>
-void add_up(const Tally<Cell>& tally, std::size_t c, const std::vector<Cell>& cells, Put&& put) {
+void add_up(const Tally<Cell>& tally, std::size_t c, std::size_t n_tokens, const std::vector<Cell>& cells, Put&& put) {
   const DenseCount* dense = tally.dense(c);
-  const std::size_t n_dense = tally.n_dense();
+  const std::size_t n_dense = std::min(tally.n_dense(), n_tokens);
   std::size_t i = 0, d = 0;
   for (;;) {
     while (d < n_dense && !dense[d].rows) ++d;
@@ -89,10 +89,10 @@ void add_up(const Tally<Cell>& tally, std::size_t c, const std::vector<Cell>& ce
   }
 }
 
-// Empties the tally class by class. With one sum it is `occurrences`. The classes are counted out first, so that each has
-// its place in arrays of the right size, and threads can fill them.
+// Empties the tally class by class; its tokens are below n_tokens. With one sum it is `occurrences`. The classes are counted
+// out first, so that each has its place in arrays of the right size, and threads can fill them.
 template <class Cell>
-CellTable make_table(Tally<Cell>& tally, std::size_t n_sums, int n_jobs) {
+CellTable make_table(Tally<Cell>& tally, std::size_t n_tokens, std::size_t n_sums, int n_jobs) {
   const std::size_t n_classes = tally.classes();
   CellTable table;
   table.indptr = ZeroedPages<std::int64_t>(n_classes + 1);
@@ -107,7 +107,7 @@ CellTable make_table(Tally<Cell>& tally, std::size_t n_sums, int n_jobs) {
   for_classes([&](std::size_t c, std::vector<Cell>& spare) {
     sort_by_id(tally.list(c), spare);
     std::int64_t n = 0;
-    add_up(tally, c, tally.list(c), [&](std::uint32_t, const auto&) { ++n; });
+    add_up(tally, c, n_tokens, tally.list(c), [&](std::uint32_t, const auto&) { ++n; });
     table.indptr[c + 1] = n;
   });
   for (std::size_t c = 0; c < n_classes; ++c) table.indptr[c + 1] += table.indptr[c];
@@ -118,7 +118,7 @@ CellTable make_table(Tally<Cell>& tally, std::size_t n_sums, int n_jobs) {
   for_classes([&](std::size_t c, std::vector<Cell>&) {
     auto at = static_cast<std::size_t>(table.indptr[c]);
     const std::vector<Cell> cells = std::move(tally.list(c));
-    add_up(tally, c, cells, [&](std::uint32_t id, const auto& total) {
+    add_up(tally, c, n_tokens, cells, [&](std::uint32_t id, const auto& total) {
       table.index[at] = static_cast<std::int32_t>(id);
       table.sums[at] = total.first();
       if (n_sums > 1) table.sums[n + at] = total.second();

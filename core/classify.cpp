@@ -1,4 +1,5 @@
-// The classifier of 64 ASCII bytes, for AVX2, for SSSE3 and in plain C++; all three give the same answer.
+// The classifier of 64 ASCII bytes, for AVX2, for SSSE3 and in plain C++, and the loop over blocks for each of them, in which
+// it is inlined; all three give the same answer.
 #include "scan.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -8,7 +9,28 @@
 namespace naively::text {
 namespace {
 
-[[maybe_unused]] Block classify_plain(const std::uint8_t* in, std::uint8_t* out, std::uint8_t case_bit) {
+#if defined(__GNUC__)
+#define NAIVELY_INLINE __attribute__((always_inline)) inline
+#else
+#define NAIVELY_INLINE inline
+#endif
+
+// Works on a copy of the edges, which stays in registers.
+template <Classify kClassify>
+NAIVELY_INLINE std::size_t scan_with(const std::uint8_t* in, std::size_t blocks, std::uint8_t* out, std::uint8_t case_bit,
+                                     Edges& edges) {
+  Edges local = edges;
+  std::size_t done = 0;
+  for (; done < blocks; ++done, in += kBlock, out += kBlock) {
+    const Block block = kClassify(in, out, case_bit);
+    if (block.wide) break;
+    local.add(block, kBlock);
+  }
+  edges = local;
+  return done;
+}
+
+[[maybe_unused]] inline Block classify_plain(const std::uint8_t* in, std::uint8_t* out, std::uint8_t case_bit) {
   Block block{0, 0, 0};
   for (unsigned i = 0; i < kBlock; ++i) {
     const std::uint8_t b = in[i];
@@ -30,7 +52,7 @@ alignas(32) constexpr std::uint8_t kLow[32] = {5, 7, 7, 7, 7, 7, 7, 7, 7, 7, 6, 
 alignas(32) constexpr std::uint8_t kHigh[32] = {0, 0, 0, 1, 2, 12, 2, 4, 0, 0, 0, 0, 0, 0, 0, 0,
                                                 0, 0, 0, 1, 2, 12, 2, 4, 0, 0, 0, 0, 0, 0, 0, 0};
 
-Block classify_ssse3(const std::uint8_t* in, std::uint8_t* out, std::uint8_t case_bit) {
+inline Block classify_ssse3(const std::uint8_t* in, std::uint8_t* out, std::uint8_t case_bit) {
   const __m128i low = _mm_load_si128(reinterpret_cast<const __m128i*>(kLow));
   const __m128i high = _mm_load_si128(reinterpret_cast<const __m128i*>(kHigh));
   const __m128i nibble = _mm_set1_epi8(15), zero = _mm_setzero_si128();
@@ -57,8 +79,8 @@ __attribute__((target("avx2"))) inline std::uint64_t mask32(__m256i m) {
   return static_cast<std::uint32_t>(_mm256_movemask_epi8(m));
 }
 
-__attribute__((target("avx2"))) Block classify_avx2(const std::uint8_t* in, std::uint8_t* out,
-                                                    std::uint8_t case_bit) {
+__attribute__((target("avx2"))) inline Block classify_avx2(const std::uint8_t* in, std::uint8_t* out,
+                                                           std::uint8_t case_bit) {
   const __m256i low = _mm256_load_si256(reinterpret_cast<const __m256i*>(kLow));
   const __m256i high = _mm256_load_si256(reinterpret_cast<const __m256i*>(kHigh));
   const __m256i nibble = _mm256_set1_epi8(15), zero = _mm256_setzero_si256();
@@ -79,15 +101,22 @@ __attribute__((target("avx2"))) Block classify_avx2(const std::uint8_t* in, std:
   }
   return block;
 }
+
+// Every processor with AVX2 has these as well; they are asked for all the same.
+__attribute__((target("avx2,bmi,bmi2"))) std::size_t scan_avx2(const std::uint8_t* in, std::size_t blocks, std::uint8_t* out,
+                                                               std::uint8_t case_bit, Edges& edges) {
+  return scan_with<classify_avx2>(in, blocks, out, case_bit, edges);
+}
 #endif
 
 }  // namespace
 
-Classify fastest_classify() {
+Kernels fastest_kernels() {
 #if defined(__SSSE3__) && defined(__GNUC__)
-  return __builtin_cpu_supports("avx2") ? classify_avx2 : classify_ssse3;
+  const bool modern = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+  return modern ? Kernels{scan_avx2, classify_avx2} : Kernels{scan_with<classify_ssse3>, classify_ssse3};
 #else
-  return classify_plain;
+  return {scan_with<classify_plain>, classify_plain};
 #endif
 }
 

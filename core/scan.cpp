@@ -8,22 +8,24 @@
 namespace naively::text {
 
 Scanner::Scanner(bool lowercase, bool strip_accents)
-    : lowercase_(lowercase), strip_accents_(strip_accents), classify_(fastest_classify()) {}
+    : lowercase_(lowercase), strip_accents_(strip_accents), kernels_(fastest_kernels()) {}
 
 void Scanner::begin() {
-  size_ = n_bounds_ = 0;
-  in_word_ = apostrophe_ = false;
+  edges_ = Edges{bounds_.data()};
   moving_.clear();
 }
 
 // Room for `bytes` of input, however they fold, and for one bound per byte and one more for an apostrophe refused.
 void Scanner::make_room(std::size_t bytes) {
-  const std::size_t most = size_ + kGrowth * bytes + 4 * moving_.size() + kBlock + kPadding;
+  const std::size_t most = edges_.size + kGrowth * bytes + 4 * moving_.size() + kBlock + kPadding;
   if (most > UINT32_MAX)
     throw std::length_error("a document has a single word of nearly 4 GB: cut the document up beforehand");
   if (text_.size() < most) text_.resize(std::max(most, text_.size() + text_.size() / 2));
-  const std::size_t bounds = n_bounds_ + bytes + moving_.size() + 4;
-  if (bounds_.size() < bounds) bounds_.resize(std::max(bounds, 2 * bounds_.size()));
+  const std::size_t had = n_bounds(), bounds = had + bytes + moving_.size() + 4 + Edges::kSpare;
+  if (bounds_.size() < bounds) {
+    bounds_.resize(std::max(bounds, 2 * bounds_.size()));
+    edges_.next = bounds_.data() + had;
+  }
 }
 
 void Scanner::feed(const std::uint8_t* p, const std::uint8_t* end) {
@@ -31,42 +33,18 @@ void Scanner::feed(const std::uint8_t* p, const std::uint8_t* end) {
   const std::uint8_t case_bit = lowercase_ ? 0x20 : 0;
   while (p < end) {
     if (!moving_.empty() && *p < 0x80) put_in_order();
-    const std::size_t left = static_cast<std::size_t>(end - p);
-    Block block;
-    if (left >= kBlock) {
-      block = classify_(p, text_.data() + size_, case_bit);
-    } else {
-      alignas(64) std::uint8_t last[kBlock] = {};
-      std::memcpy(last, p, left);
-      block = classify_(last, text_.data() + size_, case_bit);
-    }
-    const unsigned whole = static_cast<unsigned>(std::min(left, kBlock));
-    const unsigned ascii = std::min(whole, static_cast<unsigned>(std::countr_zero(block.wide)));
-    if (ascii) scan_block(block, ascii);
+    const std::size_t blocks = static_cast<std::size_t>(end - p) / kBlock;
+    if (blocks) p += kBlock * kernels_.scan(p, blocks, text_.data() + edges_.size, case_bit, edges_);
+    const auto left = static_cast<unsigned>(std::min(static_cast<std::size_t>(end - p), kBlock));
+    if (!left) return;
+    alignas(64) std::uint8_t last[kBlock] = {};
+    if (left < kBlock) std::memcpy(last, p, left);
+    const Block block = kernels_.classify(left < kBlock ? last : p, text_.data() + edges_.size, case_bit);
+    const unsigned ascii = std::min(left, static_cast<unsigned>(std::countr_zero(block.wide)));
+    if (ascii) edges_.add(block, ascii);
     p += ascii;
-    if (ascii < whole) p = fold_wide(p, end);
+    if (ascii < left) p = fold_wide(p, end);
   }
-}
-
-// The first `bytes` (1 to 64) of a block, all ASCII, already copied to the end of the text.
-void Scanner::scan_block(const Block& block, unsigned bytes) {
-  const std::uint64_t live = ~std::uint64_t{0} >> (64 - bytes), last = std::uint64_t{1} << (bytes - 1);
-  const std::uint64_t word = block.word & live;
-  if (apostrophe_) {
-    apostrophe_ = false;
-    if (!(word & 1)) bound(word_end_), in_word_ = false;
-  }
-  const std::uint64_t open = in_word_, after_word = word << 1 | open;
-  const std::uint64_t hanging = block.apostrophe & after_word & last;
-  if (hanging) apostrophe_ = true, word_end_ = size_ + bytes - 1;
-  const std::uint64_t inside = word | (block.apostrophe & live & after_word & word >> 1) | hanging;
-  std::uint32_t* out = bounds_.data() + n_bounds_;
-  std::uint64_t edges = (inside ^ (inside << 1 | open)) & live;
-  n_bounds_ += static_cast<std::size_t>(std::popcount(edges));
-  for (; edges; edges &= edges - 1)
-    *out++ = static_cast<std::uint32_t>(size_) + static_cast<std::uint32_t>(std::countr_zero(edges));
-  in_word_ = inside & last;
-  size_ += bytes;
 }
 
 // From a byte that is not ASCII up to the next that is.
@@ -108,35 +86,36 @@ void Scanner::put_in_order() {
 }
 
 void Scanner::put(char32_t point) {
-  const std::size_t start = size_;
+  const std::uint32_t start = edges_.size;
   const std::uint8_t kind = Unicode::table().kind(point);
-  size_ = static_cast<std::size_t>(encode(point, text_.data() + size_) - text_.data());
+  edges_.size = static_cast<std::uint32_t>(encode(point, text_.data() + start) - text_.data());
   if (kind & kWord) {
-    if (!in_word_) bound(start), in_word_ = true;
-    apostrophe_ = false;
-  } else if (kind & kApostrophe && in_word_ && !apostrophe_) {
-    apostrophe_ = true;
-    word_end_ = start;
-  } else if (in_word_) {
-    bound(apostrophe_ ? word_end_ : start);
-    in_word_ = apostrophe_ = false;
+    if (!edges_.in_word) edges_.bound(start), edges_.in_word = true;
+    edges_.apostrophe = false;
+  } else if (kind & kApostrophe && edges_.in_word && !edges_.apostrophe) {
+    edges_.apostrophe = true;
+    edges_.word_end = start;
+  } else if (edges_.in_word) {
+    edges_.bound(edges_.apostrophe ? edges_.word_end : start);
+    edges_.in_word = edges_.apostrophe = false;
   }
 }
 
 void Scanner::finish() {
   make_room(0);
   put_in_order();
-  if (in_word_) bound(apostrophe_ ? word_end_ : size_);
-  in_word_ = apostrophe_ = false;
+  if (edges_.in_word) edges_.bound(edges_.apostrophe ? edges_.word_end : edges_.size);
+  edges_.in_word = edges_.apostrophe = false;
 }
 
 void Scanner::keep(std::size_t from) {
-  if (in_word_) bounds_[0] = bounds_[n_bounds_ - 1] - static_cast<std::uint32_t>(from);
-  n_bounds_ = in_word_;
-  if (from == 0) return;
-  size_ -= from;
-  word_end_ -= from;
-  std::memmove(text_.data(), text_.data() + from, size_);
+  const auto cut = static_cast<std::uint32_t>(from);
+  if (edges_.in_word) bounds_[0] = edges_.next[-1] - cut;
+  edges_.next = bounds_.data() + edges_.in_word;
+  if (cut == 0) return;
+  edges_.size -= cut;
+  edges_.word_end -= cut;
+  std::memmove(text_.data(), text_.data() + cut, edges_.size);
 }
 
 }  // namespace naively::text

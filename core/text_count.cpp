@@ -90,12 +90,17 @@ class Worker {
   Tally<Cell>& tally() { return tally_; }
 
  private:
+  static constexpr std::ptrdiff_t kAhead = 16;  // cells under way at once
+
   Words& table() { return first_ ? job_.vocabulary->words : own_; }
 
   void add_up(std::size_t i, const Distinct::Item* begin, const Distinct::Item* end) {
     const auto c = static_cast<std::size_t>(job_.label[i]);
     const double weight = job_.weight_of(i);
-    for (const Distinct::Item* item = begin; item < end; ++item) tally_.add(c, item->id, item->n, weight);
+    for (const Distinct::Item* item = begin; item < end; ++item) {
+      if (end - item > kAhead) tally_.prefetch(c, item[kAhead].id);
+      tally_.add(c, item->id, item->n, weight);
+    }
     tally_.settle(c, places_);
   }
 
@@ -129,15 +134,24 @@ class Counter {
       });
     }
     job_.poll();
-    Tally<Cell> lengths(job_.n_classes, job_.documents.size());
-    for (std::size_t i = 0; i < job_.documents.size(); ++i)
-      if (job_.lengths[i] >= 0)
-        lengths.add(static_cast<std::size_t>(job_.label[i]), static_cast<std::uint32_t>(job_.lengths[i]), 1, job_.weight_of(i));
     const auto n_jobs = static_cast<int>(n_workers_);
-    return {make_table(workers_[0]->tally(), 2, n_jobs), make_table(lengths, 1, n_jobs)};
+    const std::size_t n_tokens = job_.vocabulary ? job_.vocabulary->words.size() : std::size_t{1} << job_.options.hash_bits;
+    return {make_table(workers_[0]->tally(), n_tokens, 2, n_jobs), table_of_lengths()};
   }
 
  private:
+  CellTable table_of_lengths() const {
+    Tally<Cell> lengths(job_.n_classes, job_.documents.size());
+    std::size_t most = 0;
+    for (std::size_t i = 0; i < job_.documents.size(); ++i) {
+      if (job_.lengths[i] < 0) continue;
+      const auto length = static_cast<std::uint32_t>(job_.lengths[i]);
+      lengths.add(static_cast<std::size_t>(job_.label[i]), length, 1, job_.weight_of(i));
+      most = std::max<std::size_t>(most, length);
+    }
+    return make_table(lengths, most + 1, 1, 1);
+  }
+
   std::size_t n_strands() const {
     return std::min((chunks_.size() + kStrandChunks - 1) / kStrandChunks, kMostStrands);
   }

@@ -121,6 +121,10 @@ class Tally {
 
   void add(std::size_t c, std::uint32_t id, std::uint32_t n, double weight) { add(c, id, {n, 1}, weight); }
 
+  void prefetch(std::size_t c, std::uint32_t id) const {
+    if (id < n_dense_) __builtin_prefetch(&dense_[c * n_dense_ + id]);
+  }
+
   // To be called after each document of a class.
   void settle(std::size_t c, Places& places) {
     const auto [from, settled, joined] = settled_[c];
