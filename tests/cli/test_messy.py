@@ -66,7 +66,7 @@ def test_other_letters(encoding: str, tmp_path: Path) -> None:
     [
         (b"", "empty"),
         (b"\n\n", "empty"),
-        (HEAD.encode(), "no rows"),
+        (HEAD.encode(), "has a header and no rows"),
         (HEAD.strip().encode(), "has a header and no rows"),
         ((HEAD + SOME + "sun,1\n" + SOME).encode(), ", line 6: 2 cells where the header has 3"),
         ((HEAD + BLOCKS + "sun,1,yes,more\n").encode(), ", line 400002: 4 cells where the header has 3"),

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
@@ -79,3 +81,28 @@ def test_nan_is_null_in_json(model: Path) -> None:
     pq.write_table(pa.table({"code": ["A7"], "size": [float("nan")]}), model.parent / "n.parquet")
     [line] = run("predict", model, model.parent / "n.parquet", "--format", "jsonl").stdout.splitlines()
     assert json.loads(line)["size"] is None
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
+def test_categories_stay_categories_and_other_strings_stay_strings(model: Path, suffix: str) -> None:
+    """Whatever the reader made of them: 70,000 rows in two tables, whose codes differ."""
+    codes = ["A7", "B7", None] * 20_000 + ["C9", "A7"] * 5_000
+    frame = pa.table({"code": pa.array(codes).dictionary_encode(), "free": ["x", "y"] * 35_000})
+    given, out = model.parent / f"new{suffix}", model.parent / "o.parquet"
+    pq.write_table(frame, given) if suffix == ".parquet" else pa.feather.write_feather(frame, given)
+    run("predict", model, given, "-o", out)
+    table = pq.read_table(out)
+    assert [str(table.schema.field(name).type) for name in ("code", "free", "prediction")] == [
+        "dictionary<values=string, indices=int32, ordered=0>",
+        "string",
+        "string",
+    ]
+    assert table["code"].to_pylist() == codes
+    assert table["free"].to_pylist() == frame["free"].to_pylist()
+
+
+@pytest.mark.parametrize("out", ["o.csv", "o.jsonl", "o.parquet"])
+def test_no_rows_are_no_answers(model: Path, out: str) -> None:
+    (model.parent / "none.csv").write_text(NEW.splitlines()[0] + "\n")
+    result = CliRunner().invoke(main, ["predict", str(model), str(model.parent / "none.csv"), "-o", out])
+    assert (result.exit_code, "none.csv: has a header and no rows." in result.stderr) == (1, True)

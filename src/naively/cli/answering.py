@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import naively
-from naively.cli.outputs import without_codes, write_tables
+from naively.cli.outputs import write_tables
 from naively.cli.progress import read_told
-from naively.sources import GAPS, OtherTypeError
+from naively.sources import GAPS, OtherTypeError, categories_of
 from naively.sources.ahead import ahead
 from naively.sources.arrow_arrays import arrow_strings
 
@@ -30,11 +30,11 @@ def answer(model: naively.Model, where: Any, output: str, kind: str, asked: dict
         answers = naively.predict_batches(model, read_told(where, raw=True), prompt=piped, **asked)
         write_tables(ahead(_typed(answers, model) if kind == "jsonl" else answers), output, kind)
         return
-    types = _types(model)
+    types, categories = _types(model), categories_of(where)
     while True:
         try:
-            answers = _plain(naively.predict_batches(model, read_told(where, types), **asked))
-            write_tables(ahead(answers), output, kind)  # the next rows are answered while these are written
+            answers = naively.predict_batches(model, read_told(where, types), **asked)
+            write_tables(ahead(answers), output, kind, categories)  # the next are answered while these are written
             return
         except OtherTypeError as error:
             if piped or types.get(error.column) == error.wider:
@@ -49,12 +49,6 @@ def _types(model: naively.Model) -> dict[str, Any]:
     """What was text at training is text, whatever it looks like."""
     blocks = model.schema.blocks
     return {name: "string" for block in blocks for i, name in enumerate(block.names) if block.kind(i) == "string"}
-
-
-def _plain(answers: Iterable[pa.Table]) -> Generator[pa.Table]:
-    """Codes as the values that they stand for, here and not where the rows are written, which takes longest."""
-    for table in answers:
-        yield without_codes(table)
 
 
 def _typed(answers: Iterable[pa.Table], model: naively.Model) -> Generator[pa.Table]:

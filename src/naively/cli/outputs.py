@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import ExitStack
+from functools import partial
 from typing import IO, Any
 
 import pyarrow as pa
 
 from naively.storage import written_whole
 
-__all__ = ["without_codes", "write_tables"]
+__all__ = ["write_tables"]
 
 LOOKED_AT = 8192  # rows that decide how a column of Parquet is written
 
 
-def write_tables(tables: Iterable[pa.Table], output: str, kind: str) -> None:
-    """Write to a file, or to standard output as far as it goes; a reader that has had enough (head) is no error."""
-    write = {"csv": _csv, "jsonl": _json_lines, "parquet": _parquet}[kind]
+def write_tables(tables: Iterable[pa.Table], output: str, kind: str, categories: Collection[str] = frozenset()) -> None:
+    """Write to a file, or to standard output as far as it goes; a reader that has had enough (head) is no error.
+
+    `categories` stay so in Parquet; whatever else comes as codes and values is written as plain values.
+    """
+    write: Callable[[Iterable[pa.Table], IO[bytes]], None] = {
+        "csv": _csv,
+        "jsonl": _json_lines,
+        "parquet": partial(_parquet, categories=categories),
+    }[kind]
     if output != "-":
         with written_whole(output) as unfinished, unfinished.open("wb") as file:
             write(tables, file)
@@ -40,7 +49,8 @@ def _csv(tables: Iterable[pa.Table], file: IO[bytes]) -> None:
 
     plain = arrow_csv.WriteOptions(include_header=False, quoting_style="none")
     names: list[str] | None = None
-    for table in map(without_codes, tables):
+    for table in tables:
+        table = table.cast(_without_codes(table.schema))
         if names is None:
             names = table.column_names
             file.write(_quoted([names]))
@@ -60,16 +70,20 @@ def _quoted(rows: Iterable[Any]) -> bytes:
     return text.getvalue().encode()
 
 
-def _parquet(tables: Iterable[pa.Table], file: IO[bytes]) -> None:
+def _parquet(tables: Iterable[pa.Table], file: IO[bytes], categories: Collection[str]) -> None:
+    """Codes are written as codes, which takes a fraction of the time; that a column was read so is not told on."""
     import pyarrow.parquet as pq
 
     with ExitStack() as stack:
         writer: Any = None
-        for table in map(without_codes, tables):
+        for table in tables:
             if writer is None:
                 schema = table.schema
-                writer = stack.enter_context(pq.ParquetWriter(file, schema, use_dictionary=_repeated(table)))
-            writer.write_table(table.cast(schema))
+                opened = pq.ParquetWriter(file, schema, use_dictionary=_repeated(table), store_schema=False)
+                writer = stack.enter_context(opened)
+                told = _without_codes(schema, categories).serialize().to_pybytes()
+                writer.add_key_value_metadata({"ARROW:schema": base64.b64encode(told).decode()})
+            writer.write_table(table.cast(schema).unify_dictionaries())
 
 
 def _repeated(table: pa.Table) -> Any:
@@ -83,15 +97,16 @@ def _comes_back(kind: Any, column: Any) -> bool:
 
     if pa.types.is_nested(kind) or pa.types.is_null(kind) or pa.types.is_boolean(kind):
         return False
+    if pa.types.is_dictionary(kind):
+        return True
     return 2 * int(pc.count_distinct(column).as_py()) <= len(column)
 
 
-def without_codes(table: pa.Table) -> pa.Table:
-    """Dictionaries as the values that they stand for, which every format can hold."""
-    if not any(pa.types.is_dictionary(kind) for kind in table.schema.types):
-        return table
-    fields = [f.with_type(f.type.value_type) if pa.types.is_dictionary(f.type) else f for f in table.schema]
-    return table.cast(pa.schema(fields))
+def _without_codes(schema: pa.Schema, categories: Collection[str] = frozenset()) -> pa.Schema:
+    """The types of values instead of those of codes and values, but for categories."""
+    coded = [pa.types.is_dictionary(f.type) and f.name not in categories for f in schema]
+    fields = [f.with_type(f.type.value_type) if is_so else f for f, is_so in zip(schema, coded, strict=True)]
+    return pa.schema(fields).with_metadata(schema.metadata)
 
 
 def _json_lines(tables: Iterable[pa.Table], file: IO[bytes]) -> None:

@@ -13,7 +13,7 @@ from naively.names import Numbered
 from naively.sources.absent import completed, refuse_lacking, with_labels
 from naively.sources.content_hash import row_hashes
 from naively.sources.delimited import GAPS
-from naively.sources.files import OtherTypeError, is_path, read_files
+from naively.sources.files import OtherTypeError, categories_of, is_path, read_files
 from naively.sources.frames import table_of_columns, table_of_frame
 from naively.sources.joining import concatenated
 from naively.sources.labels import Labels, read_labels, read_weight
@@ -34,6 +34,7 @@ __all__ = [
     "OtherTypeError",
     "Part",
     "Table",
+    "categories_of",
     "completed",
     "concatenated",
     "gathered",

@@ -16,7 +16,7 @@ from naively.sources.paths import DataFile
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["not_json_lines", "read_columnar"]
+__all__ = ["categories_in", "not_json_lines", "read_columnar"]
 
 ROWS = 65_536
 
@@ -63,6 +63,22 @@ def _often(parquet: Any, types: Mapping[str, Any]) -> list[str]:
     free = [name for name in strings if name not in types]
     first = next(parquet.iter_batches(ROWS, columns=free), None) if free else None
     return asked if first is None else asked + [name for name in free if comes_back(first[name])]
+
+
+def categories_in(file: DataFile) -> frozenset[str]:
+    """The columns of a Parquet or Arrow file that are categories by its own schema."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        if file.format == "parquet":
+            schema = pq.read_schema(file.path)
+        else:
+            with pa.memory_map(str(file.path)) as mapped, pa.ipc.open_file(mapped) as reader:
+                schema = reader.schema
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{file.given}: cannot be read as {file.format} ({error}).") from None
+    return frozenset(f.name for f in schema if pa.types.is_dictionary(f.type))
 
 
 def _arrow(file: DataFile) -> Iterator[pa.RecordBatch]:

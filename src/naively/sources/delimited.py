@@ -78,6 +78,8 @@ def read_delimited(
             refuse_zero_bytes(file.given, batch, layout.encoding, file.open)
             yield _with_gaps(batch, unknown)
     except pa.ArrowInvalid as error:
+        if "Empty CSV file" in str(error):  # a header only: who reads all files says so, if none has a row
+            return
         raise explained(file.given, layout, str(error), file.open) from None
     except (OSError, UnicodeError, EOFError) as error:
         raise InputError(f"{file.given}: cannot be read to its end ({error}).") from None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from naively.errors import InputError
 from naively.sources.ahead import ahead
-from naively.sources.columnar import read_columnar
+from naively.sources.columnar import categories_in, read_columnar
 from naively.sources.delimited import OtherTypeError, read_delimited
 from naively.sources.meter import Meter
 from naively.sources.paths import DataFile, data_files, is_path
@@ -22,7 +22,7 @@ from naively.sources.piped import NAME, is_lines, read_piped, some
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["OtherTypeError", "is_path", "read_files"]
+__all__ = ["OtherTypeError", "categories_of", "is_path", "read_files"]
 
 TEXTS = 1024  # texts in a batch
 COMPRESSED = ((b"\x1f\x8b", ".gz"), (b"BZh", ".bz2"), (b"\x28\xb5\x2f\xfd", ".zst"))
@@ -49,6 +49,14 @@ def read_files(
         yield from ahead(_batches(_spooled(Path(folder), head), types, raw, meter))
 
 
+def categories_of(where: Any) -> frozenset[str]:
+    """The columns that the first file itself has as categories (an Arrow dictionary), and not only our reader."""
+    if where == "-":
+        return frozenset()
+    first = data_files(where)[0]
+    return categories_in(first) if first.format in ("parquet", "arrow") else frozenset()
+
+
 def _batches(
     files: list[DataFile], types: Mapping[str, Any] | None, raw: bool, meter: Meter | None
 ) -> Generator[pa.RecordBatch]:
@@ -62,14 +70,20 @@ def _batches(
         return
     known: dict[str, Any] = dict(types or {})
     first: pa.Schema | None = None
+    rows = 0
     for file in files:
         if meter is not None:
             meter.begin(file)
         for batch in _read(file, known, raw, meter):
+            rows += batch.num_rows
             if first is None:
                 first = batch.schema
                 known = {f.name: f.type for f in first if str(f.type) != "null"} | known
             yield _alike(batch, first, file)
+    if not rows:
+        others = f" and {len(files) - 1} more" if len(files) > 1 else ""
+        header = "a header and " if files[0].format in ("csv", "tsv") else ""
+        raise InputError(f"{files[0].given}{others}: has {header}no rows.")
 
 
 def _spooled(folder: Path, head: bytes) -> list[DataFile]:

@@ -69,6 +69,7 @@ def read_piped(head: bytes, stream: BinaryIO, types: Mapping[str, Any], raw: boo
         return
     layout: Layout | None = None
     kinds: dict[str, Any] = {}
+    rows = 0
     for before, block in _blocks(head, stream, raw):
         if layout is None:
             layout = layout_of(NAME, block)
@@ -78,8 +79,11 @@ def read_piped(head: bytes, stream: BinaryIO, types: Mapping[str, Any], raw: boo
         if not raw:
             kinds |= {f.name: kind for f in batch.schema if (kind := _type(batch[f.name], f.name, kinds)) is not None}
             batch = _as(batch, kinds)
+        rows += batch.num_rows
         if batch.num_rows:
             yield batch
+    if not rows:
+        raise InputError(f"{NAME}: has a header and no rows.")
 
 
 def _of_strings(layout: Layout) -> dict[str, Any]:
