@@ -27,11 +27,12 @@ def write_tables(tables: Iterable[pa.Table], output: str, kind: str, categories:
 
     `categories` stay so in Parquet; whatever else comes as codes and values is written as plain values.
     """
-    write: Callable[[Iterable[pa.Table], IO[bytes]], None] = {
+    writers: dict[str, Callable[[Iterable[pa.Table], IO[bytes]], None]] = {
         "csv": _csv,
         "jsonl": _json_lines,
         "parquet": partial(_parquet, categories=categories),
-    }[kind]
+    }
+    write = writers[kind]
     if output != "-":
         with written_whole(output) as unfinished, unfinished.open("wb") as file:
             write(tables, file)
