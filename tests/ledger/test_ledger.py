@@ -99,30 +99,81 @@ def test_columns_that_are_decided_later(tmp_path: Path) -> None:
     assert naively.load(tmp_path / "m").class_counts.tolist() == [3.0, 1.0]
 
 
+def taught(path: Path, seeds: range) -> naively.Model:
+    """A file taught and corrected so often that it has snapshots; the model that it is."""
+    wanted = naively.load(path)
+    with naively.open(path) as ledger:
+        for seed in seeds:
+            ledger.update(*rows(seed, 2))
+            wanted = wanted.update(*rows(seed, 2))
+            if seed % 7 == 3:
+                ledger.forget(*rows(seed, 2))
+                wanted = wanted.forget(*rows(seed, 2))
+            assert same(ledger.model(), wanted)
+    assert same(naively.load(path), wanted)
+    return wanted
+
+
+def snapshots(path: Path) -> list[int]:
+    """Up to which entry each snapshot goes."""
+    connection = sqlite3.connect(path)
+    found = [k for (k,) in connection.execute("SELECT entries FROM snapshot ORDER BY entries")]
+    connection.close()
+    return found
+
+
 def test_snapshots_come_and_are_rebuilt(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sums, "TAIL", 8)
-    ledger = naively.open(path)
-    wanted = fitted()
-    for seed in range(30):
-        ledger.update(*rows(seed, 2))
-        wanted = wanted.update(*rows(seed, 2))
-        if seed % 7 == 3:
-            ledger.forget(*rows(seed, 2))
-            wanted = wanted.forget(*rows(seed, 2))
-        assert same(ledger.model(), wanted)
-    assert same(naively.load(path), wanted)
-    ledger.close()
-    connection = sqlite3.connect(path)
-    (k,) = connection.execute("SELECT entries FROM snapshot").fetchone()
-    assert k > 16
-    for wrong in ("digest = zeroblob(16)", "added = zeroblob(100)", "entries = 3", "checksum = zeroblob(16)"):
+    wanted = taught(path, range(30))
+    first, second = snapshots(path)
+    assert first < 16 < second
+    kept = path.read_bytes()
+    wrong = ("digest = zeroblob(16)", "added = zeroblob(100)", "added = x''", "entries = 3", "checksum = zeroblob(16)")
+    changes = [f"UPDATE snapshot SET {what} WHERE entries = {k}" for what in wrong for k in (first, second)]
+    changes += [f"DELETE FROM snapshot WHERE entries = {k}" for k in (first, second)]
+    changes += ["INSERT INTO snapshot SELECT * FROM snapshot", "UPDATE snapshot SET entries = 50 - entries"]
+    for change in changes:
+        path.write_bytes(kept)
+        connection = sqlite3.connect(path)
         with connection:
-            connection.execute(f"UPDATE snapshot SET {wrong}")
+            connection.execute(change)
+        connection.close()
+        assert same(naively.load(path), wanted), change
+    taught(path, range(50, 60))
+
+
+def test_a_snapshot_is_renewed_when_what_came_since_is_no_longer_small(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sums, "TAIL", 4)
+    monkeypatch.setattr(sums, "LITTLE", 1)
+    monkeypatch.setattr(sums, "SHARE", 1)
+    seen = set()
+    for seed in range(0, 100, 5):
+        taught(path, range(seed, seed + 5))
+        seen.add(tuple(snapshots(path)))
+    firsts = [found[0] for found in sorted(seen)]
+    assert len(set(firsts)) > 2
+    assert {len(found) for found in seen} == {1, 2}
+
+
+def test_two_writers_make_their_snapshots(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of them has the base written anew while the other knows the former one."""
+    monkeypatch.setattr(sums, "TAIL", 4)
+    one, two = naively.open(path), naively.open(path)
+    wanted = fitted()
+    for seed in range(40):
+        (one if seed % 3 else two).update(*rows(seed, 2))
+        wanted = wanted.update(*rows(seed, 2))
+        if seed == 20:
+            two.undo(two.update(*rows(99, 2)).id)  # writes the base anew
         assert same(naively.load(path), wanted)
-    connection.close()
-    with naively.open(path) as again:
-        again.update(*rows(50, 2))
-    assert same(naively.load(path), wanted.update(*rows(50, 2)))
+        assert len(snapshots(path)) <= 2
+    assert same(one.model(), wanted)
+    assert same(two.model(), wanted)
+    one.close()
+    two.close()
+    assert same(naively.load(path), wanted)
 
 
 steps = st.lists(st.tuples(st.sampled_from("ufnc"), st.integers(0, 6)), max_size=12)

@@ -17,6 +17,8 @@ from naively.ledger.fingerprints import fingerprints_of, pack_fingerprints
 from naively.ledger.reading import meta_of, reading, told, whole
 from naively.ledger.remembering import write_remembered
 from naively.ledger.rows import Rows, count_rows, read_rows, saying_what_is_left_out
+from naively.ledger.snapshots import write_snapshot
+from naively.ledger.summing import caught_up, read_sum
 from naively.merging import unite
 from naively.model import Model
 from naively.priors import PriorLike
@@ -64,7 +66,7 @@ class Ledger:
         self._schemas: Schemas | None = None  # known while nobody else has changed the file
         self._others = 0
         with reading(path) as (connection, schemas, meta):
-            self._sum = sums.read_sum(connection, schemas, meta)
+            self._sum = read_sum(connection, schemas, meta)
 
     @classmethod
     def fit(
@@ -168,9 +170,9 @@ class Ledger:
                 self._sum = self._sum.plus(done, None).under(meta)
             else:
                 connection.execute("DELETE FROM snapshot")
-                self._sum = sums.read_sum(connection, schemas, self._sum.meta)
+                self._sum = read_sum(connection, schemas, self._sum.meta)
                 whole(self._sum)  # refuses a sum below zero
-            self._sum = sums.write_snapshot(connection, schemas, self._sum)
+            self._sum = write_snapshot(connection, schemas, self._sum)
             return history.entry_of(done)
 
     def tune(
@@ -216,7 +218,7 @@ class Ledger:
         """
         with self._turn, reading(self.path) as (connection, schemas, meta):
             if (since, until, sources, without, half_life) == (None,) * 5:
-                self._sum = sums.caught_up(self._sum, connection, schemas, meta)
+                self._sum = caught_up(self._sum, connection, schemas, meta)
                 return whole(self._sum)
             chosen = periods.Selection.of(since, until, sources, without, half_life)
             return periods.model_of_selection(connection, schemas, meta, chosen)
@@ -245,7 +247,7 @@ class Ledger:
             if self._connection is not None and self._process == os.getpid():
                 if self._sum.tail > 16:  # so that the next one to read it has little to add up
                     with self._change() as (connection, schemas):
-                        self._sum = sums.write_snapshot(connection, schemas, self._sum)
+                        self._sum = write_snapshot(connection, schemas, self._sum)
                 self._closing()
             self._connection = None
 
@@ -282,7 +284,7 @@ class Ledger:
                         others = file.commits_of_others(connection)
                         if self._schemas is None or others != self._others:
                             self._schemas, self._others = Schemas(connection), others
-                            self._sum = sums.caught_up(self._sum, connection, self._schemas, meta_of(connection))
+                            self._sum = caught_up(self._sum, connection, self._schemas, meta_of(connection))
                         yield connection, self._schemas
             except BaseException:
                 self._sum, self._schemas = before, None  # which looks at the file anew
@@ -292,5 +294,5 @@ class Ledger:
         done = append(connection, schemas, row, (self._sum.entries, self._sum.checksum))
         self._sum = self._sum.plus(done, part)
         if self._sum.due:
-            self._sum = sums.write_snapshot(connection, schemas, self._sum)
+            self._sum = write_snapshot(connection, schemas, self._sum)
         return history.entry_of(done)

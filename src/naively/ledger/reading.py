@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from naively.errors import InputError
-from naively.ledger import sums
+from naively.ledger.summing import read_sum
+from naively.ledger.sums import Sum
 from naively.model import Model
 from naively.storage import file
 from naively.storage.entries import DamagedError, Schemas
@@ -23,10 +24,10 @@ def load(path: str | Path) -> Model:
     Works while another process writes to the file, and after one was killed.
     """
     with reading(path) as (connection, schemas, meta):
-        return whole(sums.read_sum(connection, schemas, meta))
+        return whole(read_sum(connection, schemas, meta))
 
 
-def whole(found: sums.Sum) -> Model:
+def whole(found: Sum) -> Model:
     """The model of a sum."""
     model = found.model()
     assert model is not None  # `read_sum` refuses a file without a count

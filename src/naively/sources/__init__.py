@@ -54,6 +54,8 @@ __all__ = [
 
 def read(X: Any) -> Table:
     """A table from an array, a sparse matrix, a frame, or a mapping from name to values."""
+    if isinstance(X, (list, tuple)):
+        return _of_list(X)
     if isinstance(X, Table):
         return X
     if isinstance(X, np.ndarray):
@@ -66,20 +68,23 @@ def read(X: Any) -> Table:
         return table_of_columns(X)
     if hasattr(X, "__arrow_c_stream__") or _is_frame(X):
         return table_of_frame(X)
-    if isinstance(X, (list, tuple)):
-        if X and all(issubclass(kind, (str, bytes, NoneType)) for kind in set(map(type, X))):
-            return _of_texts(list(X))
-        if X and isinstance(X[0], dict):
-            import pyarrow as pa
-
-            return table_of_frame(pa.Table.from_pylist(list(X)))
-        return _of_array(_array_of_rows(X))
     if hasattr(X, "__array__"):
         return _of_array(np.asarray(X))
     raise InputError(
         f"cannot read a {type(X).__name__}: give a NumPy array, a SciPy sparse matrix, a frame (pandas, polars, "
         "pyarrow, …) or a mapping from column name to values."
     )
+
+
+def _of_list(X: Any) -> Table:
+    """A list of texts, of mappings from name to value, or of rows of numbers."""
+    if X and all(issubclass(kind, (str, bytes, NoneType)) for kind in set(map(type, X))):
+        return _of_texts(list(X))
+    if X and isinstance(X[0], dict):
+        import pyarrow as pa
+
+        return table_of_frame(pa.Table.from_pylist(list(X)))
+    return _of_array(_array_of_rows(X))
 
 
 def split_target(table: Table, target: str) -> tuple[Table, Any]:

@@ -7,11 +7,10 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively.errors import InputError, LeftOutWarning, SchemaError
 from naively.names import Names, Numbered
-from naively.sources.labels import as_array, missing_labels
+from naively.sources.labels import are_texts, as_array, missing_labels
 from naively.sources.table import Column, ColumnTable, Table
 
 __all__ = ["completed", "lacking", "named", "refuse_lacking", "with_labels"]
@@ -60,8 +59,10 @@ def _numbered(names: Names) -> bool:
     return len(names) > 0 and tuple(names) == tuple(Numbered(len(names)))
 
 
-def with_labels(table: Table, y: Any, weight: Any, target: Any) -> tuple[Table, NDArray[Any], Any]:
+def with_labels(table: Table, y: Any, weight: Any, target: Any) -> tuple[Table, Any, Any]:
     """The rows that have a label, their labels and weights; how many have none is said."""
+    if are_texts(y):
+        return table, y, weight
     labels = as_array(y)
     gone = missing_labels(labels) if labels.shape == (table.n_rows,) else np.zeros(0, dtype=bool)
     if not gone.any():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,21 @@ from numpy.typing import NDArray
 from naively import kernels
 from naively.errors import InputError
 
-__all__ = ["Labels", "as_array", "missing_labels", "read_labels", "read_weight", "refuse_missing"]
+__all__ = ["Labels", "are_texts", "as_array", "missing_labels", "read_labels", "read_weight", "refuse_missing"]
 
 Label = str | int | float | bool
 Labels = tuple[tuple[Label, ...], NDArray[np.int32]]
 
 
+def are_texts(y: Any) -> bool:
+    """Whether labels are a list of strings: then none is missing, and they are read as they are."""
+    return isinstance(y, (list, tuple)) and set(map(type, y)) == {str}
+
+
 def read_labels(y: Any, n_rows: int | None = None) -> Labels:
     """The classes, sorted, and the class code of each row."""
+    if are_texts(y) and n_rows in (None, len(y)):
+        return _coded(y)
     values = as_array(y)
     if values.ndim != 1:
         raise InputError(f"labels have shape {values.shape}: give one label per row, in one dimension.")
@@ -77,9 +85,13 @@ def _objects(values: list[Any]) -> Labels:
     if types - {str} and types - {bool} and types - {int, float}:
         names = ", ".join(sorted(t.__name__ for t in types))
         raise InputError(f"labels of type {names}: use strings, integers or booleans, and only one of these.")
-    classes = tuple(sorted(set(plain)))
+    return _coded(plain)
+
+
+def _coded(values: Sequence[Any]) -> Labels:
+    classes = tuple(sorted(set(values)))
     place = {label: code for code, label in enumerate(classes)}
-    return classes, np.fromiter((place[v] for v in plain), dtype=np.int32, count=len(plain))
+    return classes, np.fromiter(map(place.__getitem__, values), dtype=np.int32, count=len(values))
 
 
 def missing_labels(values: NDArray[Any]) -> NDArray[np.bool_]:

@@ -87,8 +87,7 @@ class WordCounts(Statistic):
         for texts in Texts.of(x).columns:
             prepared = reading.prepare(texts)
             cells, lengths = count_text(prepared, codes, weight, n_classes, vocabulary, reading.options, n_jobs)
-            there = ~Texts.missing(texts)
-            seen = ClassWeights.count(None, codes[there], None if weight is None else weight[there], n_classes)
+            seen = _seen(Texts.missing(texts), codes, weight, n_classes)
             parts.append(cls(vocabulary, cells, Cells.empty(n_classes, 2), lengths, seen))
         if not parts:
             return cls.of_no_columns(ClassWeights.count(None, codes[:0], None, n_classes), vocabulary)
@@ -182,6 +181,16 @@ class WordCounts(Statistic):
         if self.vocabulary is None:
             return f"#{number}"
         return self.vocabulary.words(np.array([number], dtype=np.int32))[0]
+
+
+def _seen(
+    missing: NDArray[np.bool_], codes: NDArray[np.int32], weight: NDArray[np.float64] | None, n_classes: int
+) -> ClassWeights:
+    """The texts that are there."""
+    if missing.any():
+        there = ~missing
+        codes, weight = codes[there], None if weight is None else weight[there]
+    return ClassWeights.count(None, codes, weight, n_classes)
 
 
 def _vanishes_by_mistake(delta: Cells, cells: Cells, sign: int) -> bool:

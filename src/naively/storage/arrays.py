@@ -75,8 +75,8 @@ def pack(head: dict[str, Any] | str, arrays: Sequence[NDArray[Any]]) -> bytes:
 
 def _deflated(body: bytes) -> bytes:
     if len(body) > LITTLE:
-        return zlib.compress(body, 6 if len(body) < 1 << 24 else 1)
-    deflater = zlib.compressobj(6, wbits=12, memLevel=4)  # to make a larger window takes longer than to use it
+        return zlib.compress(body, 1)
+    deflater = zlib.compressobj(1, wbits=12, memLevel=4)  # to make a larger window takes longer than to use it
     return deflater.compress(body) + deflater.flush()
 
 

@@ -85,8 +85,8 @@ _WRITERS: Mapping[type, Callable[[Any, Arrays], str]] = {
 
 def _without_forgotten_words(counts: WordCounts) -> WordCounts:
     """The same counts with a vocabulary of the words in use: what was forgotten is not written down."""
-    if counts.vocabulary is None:
-        return counts
+    if counts.vocabulary is None or int(counts.base.indptr[1]) == len(counts.vocabulary):
+        return counts  # the first class alone has all words, as the only class of a text has
     there = np.zeros(len(counts.vocabulary), dtype=np.bool_)
     there[counts.base.index] = there[counts.delta.index] = True
     if there.all():
