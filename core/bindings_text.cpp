@@ -10,6 +10,7 @@
 #include "bindings.hpp"
 #include "python_text.hpp"
 #include "text.hpp"
+#include "token_logs.hpp"
 #include "unicode_table.hpp"
 
 namespace nb = nanobind;
@@ -112,6 +113,43 @@ nb::tuple rows(const PythonDocuments& documents, Vocabulary* vocabulary, const O
   return nb::make_tuple(array_of(std::move(found.count)), array_of(std::move(found.index)), array_of(std::move(found.indptr)));
 }
 
+CountCells cells_of(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& index, const Vector<double>& count,
+                    std::size_t n_tokens, double alpha) {
+  if (indptr.size() == 0) throw std::invalid_argument("indptr is empty: n classes have n + 1 of them");
+  check_size(count.size(), index.size(), "count", "index");
+  if (!(alpha > 0)) throw std::invalid_argument("alpha is " + std::to_string(alpha) + ": it must be above 0");
+  return {indptr.size() - 1, index.size(), n_tokens, indptr.data(), index.data(), count.data()};
+}
+
+nb::object log_table(Vector<std::int64_t> indptr, Vector<std::int32_t> index, Vector<double> count, Vector<double> base,
+                     double alpha) {
+  const CountCells cells = cells_of(indptr, index, count, base.size(), alpha);
+  naively::ZeroedPages<double> table;
+  {
+    nb::gil_scoped_release no_gil;
+    table = token_log_table(cells, base.data(), alpha);
+  }
+  return array_of(std::move(table), {cells.n_tokens, cells.n_classes});
+}
+
+nb::tuple logs(Vector<std::int64_t> indptr, Vector<std::int32_t> index, Vector<double> count, std::size_t n_tokens,
+               double alpha) {
+  const CountCells cells = cells_of(indptr, index, count, n_tokens, alpha);
+  TokenLogs found;
+  {
+    nb::gil_scoped_release no_gil;
+    found = token_logs(cells, alpha);
+  }
+  const auto n = static_cast<std::size_t>(found.start[n_tokens]);
+  return nb::make_tuple(array_of(std::move(found.start), {n_tokens + 1}), array_of(std::move(found.owner), {n}),
+                        array_of(std::move(found.value), {n}));
+}
+
+void mark(Vector<std::int32_t> index, nb::ndarray<bool, nb::ndim<1>, nb::c_contig, nb::device::cpu> seen) {
+  nb::gil_scoped_release no_gil;
+  mark_tokens(index.data(), index.size(), reinterpret_cast<std::uint8_t*>(seen.data()), seen.size());
+}
+
 nb::object hashes(const PythonDocuments& documents, int n_jobs) {
   std::vector<std::uint64_t> found;
   {
@@ -205,6 +243,15 @@ void bind_text(nb::module_& m) {
   m.def("token_rows", rows, "documents"_a, "vocabulary"_a.none(), "options"_a, "ordered"_a, "n_jobs"_a,
         nb::sig("def token_rows(documents: Documents, vocabulary: Vocabulary | None, options: TextOptions, ordered: "
                 "bool, n_jobs: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64]]"));
+  m.def("token_log_table", log_table, "indptr"_a, "index"_a, "count"_a, "base"_a, "alpha"_a,
+        nb::sig("def token_log_table(indptr: NDArray[numpy.int64], index: NDArray[numpy.int32], count: "
+                "NDArray[numpy.float64], base: NDArray[numpy.float64], alpha: float) -> NDArray[numpy.float64]"));
+  m.def("token_logs", logs, "indptr"_a, "index"_a, "count"_a, "n_tokens"_a, "alpha"_a,
+        nb::sig("def token_logs(indptr: NDArray[numpy.int64], index: NDArray[numpy.int32], count: "
+                "NDArray[numpy.float64], n_tokens: int, alpha: float) -> tuple[NDArray[numpy.int64], "
+                "NDArray[numpy.int32], NDArray[numpy.float64]]"));
+  m.def("mark_tokens", mark, "index"_a, "seen"_a.noconvert(),
+        nb::sig("def mark_tokens(index: NDArray[numpy.int32], seen: NDArray[numpy.bool_]) -> None"));
   m.def("hash_texts", hashes, "documents"_a, "n_jobs"_a,
         nb::sig("def hash_texts(documents: Documents, n_jobs: int) -> NDArray[numpy.uint64]"));
   m.def("tokens", tokens, "documents"_a, "options"_a,

@@ -27,7 +27,7 @@ from naively.statistics.blocks import RefusedEntryError, is_sparse
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["LinearForm", "LogLinear", "dense_form", "sparse_form"]
+__all__ = ["LinearForm", "LogLinear", "dense_form", "sparse_form", "stays_sparse"]
 
 SPARSE_FROM = 2**22  # token × class tables above this size stay sparse (32 MB dense)
 
@@ -107,6 +107,11 @@ def dense_form(
     return LinearForm(zeros if offset is None else offset, zeros, np.ascontiguousarray(table), table[:, 0])
 
 
+def stays_sparse(n_tokens: int, n_classes: int, n_values: int) -> bool:
+    """Whether a (token, class) table would be large, and mostly empty."""
+    return n_tokens * n_classes > max(SPARSE_FROM, 4 * n_values)
+
+
 def sparse_form(
     cells: Cells,
     values: NDArray[np.float64],
@@ -117,7 +122,7 @@ def sparse_form(
     """A form from class-major cells with one value each; dense inside while that is small."""
     n_tokens, n_classes = len(base), len(constant)
     zeros = np.zeros(n_classes)
-    if n_tokens * n_classes > max(SPARSE_FROM, 4 * len(values)):
+    if stays_sparse(n_tokens, n_classes, len(values)):
         first, owner, order = kernels.by_token(cells, n_tokens)
         return LinearForm(zeros if offset is None else offset, constant, None, base, first, owner, values[order])
     table = np.empty((n_tokens, n_classes))

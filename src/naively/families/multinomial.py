@@ -29,8 +29,9 @@ from naively.errors import InputError
 from naively.families.base import Family, LinearPart, Support
 from naively.families.left_out import Leaving
 from naively.families.left_out_tokens import Entries, Tokens, multinomial_left_out
-from naively.families.linear_form import LogLinear, dense_form, sparse_form
+from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form, stays_sparse
 from naively.kernels import Cells
+from naively.kernels.token_logs import token_log_table, token_logs
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Numbers, TokenCounts
 from naively.statistics.blocks import is_sparse
@@ -156,6 +157,8 @@ def multinomial_form(
     cells = lend_to_empty(cells, np.flatnonzero(np.diff(cells.indptr) == 0))
     if alpha.ndim == 2:
         return _by_class(cells, alpha, known, members)
+    if len(cells.index) and alpha.strides == (0,) and alpha[0] > 0:
+        return LogLinear(_by_one_alpha(cells, float(alpha[0]), known, members))
     return _by_token(cells, np.where(members, alpha, 0.0), known, members)
 
 
@@ -177,6 +180,16 @@ def lend_to_empty(cells: Cells, empty: NDArray[np.intp]) -> Cells:
     )
 
 
+def _by_one_alpha(cells: Cells, alpha: float, known: NDArray[np.bool_], members: NDArray[np.bool_]) -> LinearForm:
+    """Equation (4) with one α > 0 for all tokens, made in place; dense inside while that is small."""
+    constant = -np.log(class_sums(cells, 0) + alpha * np.count_nonzero(members))
+    base = np.where(known, np.log(alpha), np.nan)
+    offset = np.zeros(len(constant))
+    if stays_sparse(len(base), len(constant), len(cells.index)):
+        return LinearForm(offset, constant, None, base, *token_logs(cells, len(base), alpha))
+    return LinearForm(offset, constant, token_log_table(cells, base, alpha), base)
+
+
 def _by_token(
     cells: Cells, alpha: NDArray[np.float64], known: NDArray[np.bool_], members: NDArray[np.bool_]
 ) -> LogLinear:
@@ -184,10 +197,6 @@ def _by_token(
     positive = alpha > 0
     denominator = class_sums(cells, 0) + alpha.sum()
     constant = -np.log(np.where(denominator > 0, denominator, 1.0))
-    if alpha.strides == (0,) and positive.any():  # one alpha for all tokens: much less to compute, and to keep
-        value = _log1p(cells.sums[0] if alpha[0] == 1 else cells.sums[0] / alpha[0])
-        base = np.where(known, np.log(alpha[0]), np.nan)
-        return LogLinear(sparse_form(cells, value, base, constant))
     own = alpha[cells.index]
     smooth = own > 0
     value = np.empty(len(own))
@@ -199,15 +208,6 @@ def _by_token(
         return LogLinear(score)
     zero = np.where(known, np.where(positive, 0.0, 1.0), np.nan)
     return LogLinear(score, sparse_form(cells, -zero[cells.index], zero, np.zeros(len(constant))))
-
-
-def _log1p(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """log(1 + x). Of small whole numbers, which counts mostly are, it is looked up: most are the same few."""
-    place = np.minimum(x, 4095.0).astype(np.uint16)
-    value = np.log1p(np.arange(4096.0))[place]
-    other = np.flatnonzero(place != x)
-    value[other] = np.log1p(x[other])
-    return np.asarray(value)
 
 
 def _by_class(

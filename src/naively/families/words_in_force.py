@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.kernels import Cells
+from naively.kernels.token_logs import seen_tokens
 from naively.statistics import WordCounts
 
 __all__ = ["words_in_force", "words_let_through"]
@@ -19,7 +20,9 @@ def words_in_force(
 ) -> tuple[Cells, NDArray[np.bool_]]:
     """The cells of the words that the cut-offs leave, and which words those are by number."""
     cells, n = stats.cells, stats.n_numbers()
-    known = _seen(cells, n)
+    known = seen_tokens(cells.index, n)
+    if min_count <= 0 and max_share >= 1 and vocabulary is None and max_tokens is None:
+        return cells, known
     if min_count > 0:
         known &= np.bincount(cells.index, weights=cells.sums[0], minlength=n) >= min_count
     if max_share < 1:
@@ -37,17 +40,10 @@ def words_in_force(
 def words_let_through(stats: WordCounts, structure: NDArray[np.bool_]) -> tuple[Cells, NDArray[np.bool_]]:
     """The same with the words that were let through elsewhere; words that came later are not among them."""
     cells, n = stats.cells, stats.n_numbers()
-    known = _seen(cells, n)
+    known = seen_tokens(cells.index, n)
     known[len(structure) :] = False
     known[: len(structure)] &= structure[:n]
     return _only(cells, known), known
-
-
-def _seen(cells: Cells, n: int) -> NDArray[np.bool_]:
-    """Which numbers have a cell."""
-    seen = np.zeros(n, dtype=np.bool_)
-    seen[cells.index] = True
-    return seen
 
 
 def _texts(cells: Cells, n: int) -> NDArray[np.float64]:

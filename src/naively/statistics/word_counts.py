@@ -156,8 +156,9 @@ class WordCounts(Statistic):
 
     def n_numbers(self) -> int:
         """One more than the largest word number in use or given out."""
-        used = max(int(self.base.index.max(initial=-1)), int(self.delta.index.max(initial=-1))) + 1
-        return used if self.vocabulary is None else len(self.vocabulary)
+        if self.vocabulary is not None:
+            return len(self.vocabulary)
+        return max(int(self.base.index.max(initial=-1)), int(self.delta.index.max(initial=-1))) + 1
 
     def _aligned(self, other: Self) -> tuple[Self, Self]:
         """Both with word numbers of one vocabulary: mine, to which the other's new words are appended."""

@@ -1,0 +1,84 @@
+#include "token_logs.hpp"
+
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace naively::text {
+namespace {
+
+// log(1 + x). Of small whole numbers, which counts mostly are, it is looked up.
+class Log1p {
+ public:
+  double operator()(double x) const {
+    if (x >= 0 && x < kKnown) {
+      const auto whole = static_cast<std::size_t>(x);
+      if (static_cast<double>(whole) == x) return known()[whole];
+    }
+    return std::log1p(x);
+  }
+
+ private:
+  static constexpr std::size_t kKnown = 4096;
+  static const std::array<double, kKnown>& known() {
+    static const auto once = [] {
+      std::array<double, kKnown> logs;
+      for (std::size_t n = 0; n < kKnown; ++n) logs[n] = std::log1p(static_cast<double>(n));
+      return logs;
+    }();
+    return once;
+  }
+};
+
+std::size_t checked(std::int32_t token, std::size_t n_tokens) {
+  if (static_cast<std::size_t>(token) < n_tokens) return static_cast<std::size_t>(token);  // a negative one is larger
+  throw std::invalid_argument("a cell has the token " + std::to_string(token) + ": tokens must be from 0 to " +
+                              std::to_string(n_tokens) + " - 1");
+}
+
+// Calls act(class, token, N) cell by cell, class by class.
+template <class Act>
+void for_cells(const CountCells& cells, Act&& act) {
+  for (std::size_t c = 0; c < cells.n_classes; ++c) {
+    const std::int64_t from = cells.indptr[c], to = cells.indptr[c + 1];
+    if (from < 0 || to < from || static_cast<std::size_t>(to) > cells.n_cells)
+      throw std::invalid_argument("indptr falls, or passes the end, at class " + std::to_string(c));
+    for (std::int64_t i = from; i < to; ++i) act(c, checked(cells.index[i], cells.n_tokens), cells.count[i]);
+  }
+}
+
+}  // namespace
+
+ZeroedPages<double> token_log_table(const CountCells& cells, const double* base, double alpha) {
+  const std::size_t n_classes = cells.n_classes;
+  ZeroedPages<double> table(cells.n_tokens * n_classes);
+  for (std::size_t k = 0; k < cells.n_tokens; ++k)
+    for (std::size_t c = 0; c < n_classes; ++c) table[k * n_classes + c] = base[k];
+  const Log1p log1p;
+  for_cells(cells, [&](std::size_t c, std::size_t k, double n) { table[k * n_classes + c] += log1p(n / alpha); });
+  return table;
+}
+
+TokenLogs token_logs(const CountCells& cells, double alpha) {
+  TokenLogs made{ZeroedPages<std::int64_t>(cells.n_tokens + 2), {}, {}};
+  std::int64_t* const start = made.start.data();
+  std::int64_t n = 0;
+  for_cells(cells, [&](std::size_t, std::size_t k, double) { ++start[k + 2], ++n; });
+  for (std::size_t k = 0; k < cells.n_tokens; ++k) start[k + 2] += start[k + 1];
+  made.owner = ZeroedPages<std::int32_t>(static_cast<std::size_t>(n));
+  made.value = ZeroedPages<double>(static_cast<std::size_t>(n));
+  const Log1p log1p;
+  for_cells(cells, [&](std::size_t c, std::size_t k, double count) {
+    const auto at = static_cast<std::size_t>(start[k + 1]++);  // where k starts moves to where it ends, k + 1's start
+    made.owner[at] = static_cast<std::int32_t>(c);
+    made.value[at] = log1p(count / alpha);
+  });
+  return made;
+}
+
+void mark_tokens(const std::int32_t* index, std::size_t n, std::uint8_t* seen, std::size_t n_tokens) {
+  for (std::size_t i = 0; i < n; ++i) seen[checked(index[i], n_tokens)] = 1;
+}
+
+}  // namespace naively::text
