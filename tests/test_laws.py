@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naively as nb
+from naively.merging import total
+from naively.statistics import WordCounts
 from strategies import GROUPS, SINGLE, Rows, assert_same_model, parted_rows, rows, wild
 
 each_family = pytest.mark.parametrize("group", SINGLE, ids=lambda names: f"{GROUPS[names][0]}")
@@ -52,6 +54,45 @@ def test_addition_is_associative(drawn: tuple[Rows, list[Rows]]) -> None:
     from_the_left = functools.reduce(operator.add, models)
     from_the_right = functools.reduce(lambda sum_so_far, model: model + sum_so_far, models[::-1])
     assert_same_model(from_the_left, from_the_right)
+
+
+@given(parted_rows())
+def test_many_parts_add_up_at_once(drawn: tuple[Rows, list[Rows]]) -> None:
+    whole, parts = drawn
+    summed = total([part.fit() for part in parts])
+    assert summed is not None
+    assert_same_model(summed, whole.fit())
+    assert_same_scores(summed, whole.fit(), whole.x)
+
+
+texts = st.lists(st.tuples(st.sampled_from(["a b a", "c", "", "b d", "e f g h", None]), st.sampled_from("xyz")))
+
+
+@given(texts)
+def test_many_texts_add_up_at_once(drawn: list[tuple[str | None, str]]) -> None:
+    """Each with words and a class of its own; empty texts, and rows without one, are among them."""
+    known = [("a b c d e f g h", "x"), ("a", "y"), ("b", "z"), *drawn]
+    models = [nb.fit({"t": [text]}, [label], columns=nb.Text(), tune=False) for text, label in known]
+    summed, one_by_one = total(models), functools.reduce(operator.add, models)
+    whole = nb.fit({"t": [text for text, _ in known]}, [label for _, label in known], columns=nb.Text(), tune=False)
+    assert summed is not None
+    x = {"t": ["a b c", "d e zz", "f", "", None]}
+    for other in (one_by_one, whole):
+        np.testing.assert_array_equal(summed.log_joint(x), other.log_joint(x))
+        assert_same_words(summed, other)
+
+
+def assert_same_words(a: nb.Model, b: nb.Model) -> None:
+    found = []
+    for model in (a, b):
+        (counts,) = model.statistics
+        assert isinstance(counts, WordCounts)
+        owner = np.repeat(range(counts.n_classes), np.diff(counts.cells.indptr)).tolist()
+        names = [counts.name(k) for k in counts.cells.index.tolist()]
+        cells = zip(owner, names, counts.cells.sums.T.tolist(), counts.cells.rows.tolist(), strict=True)
+        lengths = [part.tolist() for part in counts.lengths]
+        found.append((sorted(cells), lengths, counts.seen.rows.tolist(), counts.seen.weight.tolist()))
+    assert found[0] == found[1]
 
 
 @each_family

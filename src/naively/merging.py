@@ -15,11 +15,12 @@ from naively.families import Family, Kind, Undecided
 from naively.names import Names, positions_of
 from naively.schema import Block, Schema
 from naively.statistics import ClassWeights, Moments, NegativeCountError, Statistic, TokenCounts
+from naively.statistics.base import added_in_pairs
 
 if TYPE_CHECKING:
     from naively.model import Model
 
-__all__ = ["added", "beside", "laid_out", "subtracted", "union_of_classes", "unite"]
+__all__ = ["added", "beside", "laid_out", "subtracted", "total", "union_of_classes", "unite"]
 
 
 def added(a: Model, b: Model) -> Model:
@@ -36,6 +37,22 @@ def added(a: Model, b: Model) -> Model:
             stacklevel=3,
         )
     return replace(a, seen=a.seen + b.seen, statistics=statistics, tuning=tuning)
+
+
+def total(models: Sequence[Model]) -> Model | None:
+    """The sum of models, None of none; many that have the same classes are added up at once."""
+    if len(models) < 3 or any(m.schema != models[0].schema or m.tuning != models[0].tuning for m in models):
+        return added_in_pairs(models) if models else None
+    groups: dict[tuple[Any, ...], list[Model]] = {}
+    for model in models:
+        groups.setdefault(model.classes, []).append(model)
+    return added_in_pairs([_total_of_same_classes(some) for some in groups.values()])
+
+
+def _total_of_same_classes(models: Sequence[Model]) -> Model:
+    seen = ClassWeights.sum_of([model.seen for model in models])
+    statistics = zip(*(model.statistics for model in models), strict=True)
+    return replace(models[0], seen=seen, statistics=tuple(type(parts[0]).sum_of(parts) for parts in statistics))
 
 
 def subtracted(a: Model, b: Model) -> Model:

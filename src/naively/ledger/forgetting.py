@@ -19,7 +19,8 @@ from naively.errors import InputError
 from naively.ledger.candidates import Candidate, Candidates
 from naively.ledger.fingerprints import marks_of, pack_fingerprints
 from naively.ledger.rows import Rows, count_rows
-from naively.ledger.sums import counts_of_model, total
+from naively.ledger.sums import counts_of_model
+from naively.merging import total
 from naively.model import Model
 from naively.statistics import WordCounts
 from naively.storage.arrays import content, traces

@@ -19,7 +19,7 @@ from naively.ledger.remembering import write_remembered
 from naively.ledger.rows import Rows, count_rows, read_rows, saying_what_is_left_out
 from naively.ledger.snapshots import write_snapshot
 from naively.ledger.summing import caught_up, read_sum
-from naively.merging import unite
+from naively.merging import total, unite
 from naively.model import Model
 from naively.priors import PriorLike
 from naively.storage import file
@@ -99,7 +99,7 @@ class Ledger:
         with self._change() as (connection, schemas):
             like = self._sum.pattern()
             parts, marks = self._counted(like, X, y, weight)
-            part = sums.total(parts)
+            part = total(parts)
             assert part is not None
             unite(like.schema, part.schema)  # refuses columns that turn out to be of another kind
             self._refuse_other_classes(part)

@@ -16,7 +16,8 @@ from typing import Any
 
 from naively.errors import InputError
 from naively.ledger.history import named
-from naively.ledger.sums import model_of, total, undone
+from naively.ledger.sums import model_of, undone
+from naively.merging import total
 from naively.model import Model
 from naively.statistics.scaling import scaled
 from naively.storage.entries import START, Row, Schemas, counts_of, rows_after, span_of

@@ -15,12 +15,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from naively.calibration import Tuning
+from naively.merging import total
 from naively.model import Model
 from naively.storage.counts import Counts
 from naively.storage.entries import START, Row
 from naively.storage.meta import Meta
 
-__all__ = ["NOTHING", "Signed", "Sum", "counts_of_model", "model_of", "total", "under", "undone"]
+__all__ = ["NOTHING", "Signed", "Sum", "counts_of_model", "model_of", "under", "undone"]
 
 TAIL = 256  # entries after the snapshot
 SHARE = 10  # … whose bytes are more than this part of the snapshot's
@@ -46,15 +47,6 @@ def _tuning(text: str) -> Tuning:
 def counts_of_model(model: Model) -> Counts:
     """The part of a model that is counted."""
     return Counts(model.schema, model.classes, model.seen, model.statistics)
-
-
-def total(models: Sequence[Model]) -> Model | None:
-    """The sum of models, small ones with small ones first; None of none."""
-    left = list(models)
-    while len(left) > 1:
-        pairs = zip(left[::2], left[1::2], strict=False)
-        left = [a + b for a, b in pairs] + (left[-1:] if len(left) % 2 else [])
-    return left[0] if left else None
 
 
 def undone(rows: Iterable[tuple[bytes, str, bytes | None]]) -> set[bytes]:

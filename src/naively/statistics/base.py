@@ -11,14 +11,22 @@ of what was counted and are matched by what they are.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self, TypeVar
+from collections.abc import Sequence
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NegativeCountError", "Statistic", "moved", "refuse_negative", "taken"]
+__all__ = ["NegativeCountError", "Statistic", "added_in_pairs", "moved", "refuse_negative", "taken"]
 
 _T = TypeVar("_T", bound=np.generic)
+_A = TypeVar("_A", bound="Addable")
+
+
+class Addable(Protocol):
+    """What has a sum."""
+
+    def __add__(self, other: Self, /) -> Self: ...
 
 
 class NegativeCountError(ValueError):
@@ -42,6 +50,15 @@ def refuse_negative(rows: NDArray[np.int64], weight: NDArray[np.float64], taken:
     raise NegativeCountError(where[0], where[1] if len(where) > 1 else None, found)
 
 
+def added_in_pairs(parts: Sequence[_A]) -> _A:
+    """The sum of one or more: of pairs, of pairs of pairs, …, so that a large sum is not copied for each small part."""
+    left = list(parts)
+    while len(left) > 1:
+        pairs = zip(left[::2], left[1::2], strict=False)
+        left = [a + b for a, b in pairs] + (left[-1:] if len(left) % 2 else [])
+    return left[0]
+
+
 class Statistic(ABC):
     """What every statistic can do beside being counted."""
 
@@ -61,6 +78,11 @@ class Statistic(ABC):
     @abstractmethod
     def of_no_columns(cls, seen: Any) -> Self:
         """The statistic of rows in which no column was looked at; `seen` is the weight of the classes."""
+
+    @classmethod
+    def sum_of(cls, parts: Sequence[Self]) -> Self:
+        """The sum of one or more; small ones with small ones first."""
+        return added_in_pairs(parts)
 
     @abstractmethod
     def __add__(self, other: Self) -> Self: ...

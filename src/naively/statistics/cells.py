@@ -6,12 +6,13 @@ A cell exists while its rows are > 0, whatever the weights, so what was forgotte
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from naively import kernels
 from naively.kernels import Cells
 from naively.statistics.base import NegativeCountError
 
@@ -24,6 +25,7 @@ __all__ = [
     "side_by_side",
     "sum_by_class",
     "table_of_cells",
+    "total_cells",
 ]
 
 
@@ -87,6 +89,24 @@ def refuse_negative_cells(cells: Cells, taken: Cells, describe: Callable[[int], 
     column, what = describe(int(cells.index[first]))
     found = f"{what}: {cells.rows[first]} rows of weight {cells.sums[-1, first]:g}"
     raise NegativeCountError(int(class_of_cells(cells)[first]), column, found)
+
+
+def total_cells(parts: Sequence[Cells], numbers: Sequence[NDArray[np.int32]] | None = None) -> Cells:
+    """The sum of cells of the same classes; `numbers` tell for each part what its slots are in the sum.
+
+    All parts are laid one after the other, each class of each part as a class of its own; then they meet.
+    """
+    n = len(parts[0].indptr) - 1
+    found = [cells.index for cells in parts]
+    if numbers is not None:
+        found = [slots[index] for slots, index in zip(numbers, found, strict=True)]
+    slots, index = np.unique(np.concatenate(found), return_inverse=True)
+    sizes = np.concatenate([np.diff(cells.indptr) for cells in parts])
+    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    sums = np.concatenate([cells.sums for cells in parts], axis=1)
+    rows = np.concatenate([cells.rows for cells in parts])
+    classes = np.tile(np.arange(n, dtype=np.int32), len(parts))
+    return kernels.renumber_cells(Cells(indptr, index.astype(np.int32), sums, rows), classes, slots, n)
 
 
 def side_by_side(parts: list[tuple[int, Cells]], n_classes: int) -> Cells:

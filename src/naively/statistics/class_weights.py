@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -45,6 +46,11 @@ class ClassWeights(Statistic):
     def n_classes(self) -> int:
         """How many classes it distinguishes."""
         return len(self.rows)
+
+    @classmethod
+    def sum_of(cls, parts: Sequence[Self]) -> Self:
+        """The sum of one or more."""
+        return cls(np.sum([part.weight for part in parts], axis=0), np.sum([part.rows for part in parts], axis=0))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(self.weight + other.weight, self.rows + other.rows)

@@ -11,7 +11,7 @@ million words; they are put together when the whole is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -24,9 +24,9 @@ from naively import kernels
 from naively.errors import InputError
 from naively.kernels import Cells
 from naively.kernels.text import UNICODE_VERSION, Options, Vocabulary, count_text, prepare, prepare_tokens
-from naively.statistics.base import NegativeCountError, Statistic
+from naively.statistics.base import NegativeCountError, Statistic, added_in_pairs
 from naively.statistics.blocks import Texts
-from naively.statistics.cells import class_of_cells, find_cells, placed, refuse_negative_cells
+from naively.statistics.cells import class_of_cells, find_cells, placed, refuse_negative_cells, total_cells
 from naively.statistics.class_weights import ClassWeights
 
 __all__ = ["Reading", "WordCounts"]
@@ -113,6 +113,20 @@ class WordCounts(Statistic):
     def words(self) -> list[str]:
         """The words of the vocabulary, by number; those of no text any more are among them."""
         return [] if self.vocabulary is None else self.vocabulary.words()
+
+    @classmethod
+    def sum_of(cls, parts: Sequence[Self]) -> Self:
+        """The sum of one or more; many small ones with words of their own at once."""
+        words = [part.vocabulary for part in parts if part.vocabulary is not None]
+        own = sum(map(len, words)) <= sum(len(part.base.index) for part in parts)  # not one large one shared by all
+        if len(parts) < 3 or len(words) < len(parts) or not own or len({part.unicode for part in parts}) > 1:
+            return added_in_pairs(parts)
+        vocabulary, n = Vocabulary(), parts[0].n_classes
+        numbers = [vocabulary.union(other) for other in words]
+        cells = total_cells([part.cells for part in parts], numbers)
+        lengths = total_cells([part.lengths for part in parts])
+        seen = ClassWeights.sum_of([part.seen for part in parts])
+        return cls(vocabulary, cells, Cells.empty(n, 2), lengths, seen, parts[0].unicode)
 
     def __add__(self, other: Self) -> Self:
         mine, theirs = self._aligned(other)
