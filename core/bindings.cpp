@@ -10,4 +10,5 @@ NB_MODULE(_core, m) {
   bind_left_out(m);
   bind_gaps(m);
   bind_values(m);
+  bind_packing(m);
 }

@@ -9,3 +9,4 @@ void bind_histogram(nanobind::module_& m);
 void bind_left_out(nanobind::module_& m);
 void bind_gaps(nanobind::module_& m);
 void bind_values(nanobind::module_& m);
+void bind_packing(nanobind::module_& m);

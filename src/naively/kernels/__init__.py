@@ -42,6 +42,7 @@ from naively.kernels.moments import (
     pool_moments,
     score_gaussian,
 )
+from naively.kernels.packing import pack_arrays
 from naively.kernels.values import merge_strings
 
 __all__ = [
@@ -75,6 +76,7 @@ __all__ = [
     "merge_histograms",
     "merge_strings",
     "normalise",
+    "pack_arrays",
     "pool_moments",
     "renumber_cells",
     "score_bins",

@@ -11,12 +11,18 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self
 
-from naively.errors import InputError
 from naively.ledger import compacting, forgetting, history, periods, settings, sums, undoing
 from naively.ledger.fingerprints import fingerprints_of, pack_fingerprints
 from naively.ledger.reading import meta_of, reading, told, whole
 from naively.ledger.remembering import write_remembered
-from naively.ledger.rows import Rows, count_rows, read_rows, saying_what_is_left_out
+from naively.ledger.rows import (
+    Rows,
+    count_rows,
+    count_texts,
+    read_rows,
+    refuse_other_classes,
+    saying_what_is_left_out,
+)
 from naively.ledger.snapshots import write_snapshot
 from naively.ledger.summing import caught_up, read_sum
 from naively.merging import total, unite
@@ -98,35 +104,30 @@ class Ledger:
         """Teach it more rows: one entry, durable when this returns."""
         with self._change() as (connection, schemas):
             like = self._sum.pattern()
-            parts, marks = self._counted(like, X, y, weight)
-            part = total(parts)
-            assert part is not None
+            part, marks = self._counted(like, X, y, weight)
             unite(like.schema, part.schema)  # refuses columns that turn out to be of another kind
-            self._refuse_other_classes(part)
+            refuse_other_classes(self.path, self._sum.meta.prior, part.classes)
             counts = sums.counts_of_model(part)
             row = new_row(schemas, counts, "update", 1, source=source, comment=comment, fingerprints=marks)
             return self._append(connection, schemas, row, part)
 
-    def _counted(self, model: Model, X: Any, y: Any, weight: Any) -> tuple[list[Model], bytes | None]:
-        rows = saying_what_is_left_out(model, read_rows(model, X, y, weight))
+    def _counted(self, model: Model, X: Any, y: Any, weight: Any) -> tuple[Model, bytes | None]:
         if self._sum.meta.key is None:
-            return [count_rows(model, some) for some in rows], None
-        kept = list(rows)
-        return [count_rows(model, some) for some in kept], self._marks(model, kept)
+            texts = count_texts(model, X, y, weight)
+            if texts is not None:
+                return texts, None
+        rows: Iterable[Rows] = saying_what_is_left_out(model, read_rows(model, X, y, weight))
+        marks = None
+        if self._sum.meta.key is not None:
+            rows = list(rows)
+            marks = self._marks(model, rows)
+        part = total([count_rows(model, some) for some in rows])
+        assert part is not None
+        return part, marks
 
     def _marks(self, model: Model, rows: Sequence[Rows]) -> bytes | None:
         key = self._sum.meta.key
         return None if key is None else pack_fingerprints(fingerprints_of(model, rows, key))
-
-    def _refuse_other_classes(self, part: Model) -> None:
-        """Refuse a class to which a given prior gives no probability."""
-        given = self._sum.meta.prior.given
-        new = [label for label in part.classes if given is not None and label not in given]
-        if new:
-            raise InputError(
-                f"{self.path}: its class prior was given by hand and has no probability for {new[0]!r}: give it the "
-                "empirical one (tune with prior='empirical'), teach it, and give it a prior that names this class."
-            )
 
     def forget(
         self, X: Any, y: Any = None, *, weight: Any = None, entry: str | None = None, comment: str = ""

@@ -16,7 +16,7 @@ from naively.sources.delimited import GAPS
 from naively.sources.files import OtherTypeError, categories_of, is_path, read_files
 from naively.sources.frames import table_of_columns, table_of_frame
 from naively.sources.joining import concatenated
-from naively.sources.labels import Labels, read_labels, read_weight
+from naively.sources.labels import Labels, are_texts, read_labels, read_weight
 from naively.sources.meter import Meter
 from naively.sources.stream import Part, gathered, is_stream, parts
 from naively.sources.strings import ArrowStrings, ListOfStrings
@@ -34,6 +34,7 @@ __all__ = [
     "OtherTypeError",
     "Part",
     "Table",
+    "are_texts",
     "categories_of",
     "completed",
     "concatenated",

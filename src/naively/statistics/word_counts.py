@@ -94,6 +94,14 @@ class WordCounts(Statistic):
         return reduce(add, parts)  # one column, as most have, is not copied
 
     @classmethod
+    def of_texts(cls, texts: list[str], label: NDArray[np.int32], seen: ClassWeights, reading: Reading) -> Self:
+        """Count a column of texts of which none is missing; `seen` are all of them."""
+        vocabulary = Vocabulary() if reading.options.hash_bits is None else None
+        prepared = reading.prepare(texts)
+        cells, lengths = count_text(prepared, label, None, seen.n_classes, vocabulary, reading.options)
+        return cls(vocabulary, cells, Cells.empty(seen.n_classes, 2), lengths, seen)
+
+    @classmethod
     def of_no_columns(cls, seen: ClassWeights, vocabulary: Vocabulary | None = None) -> Self:
         """Of rows in which no text was looked at."""
         n = seen.n_classes

@@ -26,6 +26,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively import kernels
+
 __all__ = ["Arrays", "content", "pack", "traces", "unpack"]
 
 Arrays = list[NDArray[Any]]
@@ -44,7 +46,6 @@ TYPES: Mapping[str, np.dtype[Any]] = {
     "u1": np.dtype("u1"),
     "b1": np.dtype("?"),
 }
-NAMES = {dtype: name for name, dtype in TYPES.items()}
 WIDTHS: Mapping[int, np.dtype[Any]] = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4"), 8: np.dtype("<u8")}
 SIGNED: Mapping[int, np.dtype[Any]] = {width: np.dtype(f"<i{width}") for width in WIDTHS}
 
@@ -56,21 +57,15 @@ def pack(head: dict[str, Any] | str, arrays: Sequence[NDArray[Any]]) -> bytes:
     >>> head["a"], len(arrays[0]), arrays[1].tolist(), len(pack({}, [np.arange(1000)])) < 1100
     (1, 1000, [0.5], True)
     """
-    listed: list[list[Any]] = []
-    chunks: list[bytes] = []
-    apart: list[bytes] = []
-    for array in arrays:
-        described, chunk = _packed(array)
-        listed.append(described)
-        (apart if described[2] == "apart" else chunks).append(chunk)
+    listed, numbers, apart = kernels.pack_arrays(arrays, FEW, MANY)
     front = (head if isinstance(head, str) else COMPACT.encode(head))[:-1]
     front += "," if len(front) > 1 else ""
-    text = f'{front}"arrays":{COMPACT.encode(listed)}}}'.encode("utf-8", "surrogatepass")
-    body = b"".join([struct.pack("<I", len(text)), text, *chunks])
+    text = b"".join([front.encode("utf-8", "surrogatepass"), b'"arrays":', listed, b"}"])
+    body = b"".join([struct.pack("<I", len(text)), text, numbers])
     small = _deflated(body)
     if len(small) < len(body) <= RATIO * len(small):
-        return b"".join([HEAD.pack(VERSION, 1, len(body), len(small)), small, *apart])
-    return b"".join([HEAD.pack(VERSION, 0, len(body), len(body)), body, *apart])
+        return b"".join([HEAD.pack(VERSION, 1, len(body), len(small)), small, apart])
+    return b"".join([HEAD.pack(VERSION, 0, len(body), len(body)), body, apart])
 
 
 def _deflated(body: bytes) -> bytes:
@@ -150,54 +145,10 @@ def _body(payload: bytes) -> tuple[bytes | memoryview, memoryview]:
     return body, tail
 
 
-def _packed(array: NDArray[Any]) -> tuple[list[Any], bytes]:
-    name, shape = NAMES.get(array.dtype) or NAMES[array.dtype.newbyteorder("<")], array.shape
-    if array.size <= FEW:
-        return [name, shape, (array if array.ndim == 1 else array.ravel()).tolist()], b""
-    flat = np.ascontiguousarray(array).ravel()
-    if name in ("u1", "b1"):
-        return [name, shape, "apart" if array.size >= MANY else "bits", 1], flat.tobytes()
-    whole = _whole(flat)
-    if whole is None:
-        return [name, shape, "bits", 8], _by_weight(flat.view("<u8"))
-    steps = np.empty_like(whole)
-    steps[0] = whole[0]
-    np.subtract(whole[1:].view(np.uint64), whole[:-1].view(np.uint64), out=steps[1:].view(np.uint64))
-    plain, stepped = _signs_last(whole), _signs_last(steps)
-    coding, numbers = ("steps", stepped) if _width(stepped) < _width(plain) else ("whole", plain)
-    width = _width(numbers)
-    return [name, shape, coding, width], _by_weight(numbers.astype(WIDTHS[width]))
-
-
-def _whole(flat: NDArray[Any]) -> NDArray[np.int64] | None:
-    """The same numbers as int64, None if that would change any."""
-    if flat.dtype.kind != "f":
-        return flat.astype(np.int64)
-    if not (np.abs(flat) <= EXACT).all():  # NaN is not
-        return None
-    whole = flat.astype(np.int64)
-    same = whole == flat
-    return whole if same.all() and not np.signbit(flat[whole == 0]).any() else None
-
-
-def _signs_last(x: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """0, −1, 1, −2, … as 0, 1, 2, 3, …: small numbers of either sign are narrow."""
-    return ((x << 1) ^ (x >> 63)).view(np.uint64)
-
-
 def _signs_first(x: NDArray[Any]) -> NDArray[Any]:
     """The inverse, as narrow as it came."""
     one = x.dtype.type(1)
     return np.asarray((x >> one) ^ np.negative(x & one)).view(SIGNED[x.itemsize])
-
-
-def _width(x: NDArray[np.uint64]) -> int:
-    bits = int(x.max()).bit_length()
-    return next(width for width in WIDTHS if bits <= 8 * width)
-
-
-def _by_weight(x: NDArray[Any]) -> bytes:
-    return x.view(np.uint8).reshape(len(x), x.itemsize).T.tobytes()
 
 
 def _unpacked(described: Any, rest: memoryview) -> tuple[NDArray[Any], int]:

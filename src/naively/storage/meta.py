@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+import struct
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -16,6 +17,7 @@ __all__ = ["Meta", "digest_of", "read_meta", "settings_of", "with_settings", "wr
 
 
 LONG = 1 << 16  # bytes that are worth a call of their own
+_kind_and_length = struct.Struct("<cQ").pack
 
 
 def digest_of(*parts: Any) -> bytes:
@@ -27,14 +29,12 @@ def digest_of(*parts: Any) -> bytes:
             short.append(b"n")
             continue
         kind = b"b" if isinstance(part, bytes) else b"t" if isinstance(part, str) else b"i"
-        plain = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
-        short += (kind, len(plain).to_bytes(8, "little"))
+        plain = part if kind == b"b" else (part if kind == b"t" else str(part)).encode("utf-8", "surrogatepass")
+        short += (_kind_and_length(kind, len(plain)), plain)
         if len(plain) > LONG:
-            found.update(b"".join(short))
+            found.update(b"".join(short[:-1]))
             found.update(plain)
             short = []
-        else:
-            short.append(plain)
     found.update(b"".join(short))
     return found.digest()
 

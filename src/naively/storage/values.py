@@ -6,8 +6,9 @@ new statistic needs nothing here but its name in `statistics/__init__.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -53,10 +54,15 @@ def _array(value: NDArray[Any], arrays: Arrays) -> str:
     return f'{{"array":{len(arrays) - 1}}}'
 
 
-def _arrays(value: Iterable[NDArray[Any]], arrays: Arrays) -> str:
+def _arrays(value: Sequence[NDArray[Any]], arrays: Arrays) -> str:
     first = len(arrays)
     arrays.extend(value)
-    return ",".join([f'{{"array":{i}}}' for i in range(first, len(arrays))])
+    return _places(first, len(value))
+
+
+@cache
+def _places(first: int, n: int) -> str:
+    return ",".join([f'{{"array":{i}}}' for i in range(first, first + n)])
 
 
 def _tuple(value: tuple[Any, ...], arrays: Arrays) -> str:

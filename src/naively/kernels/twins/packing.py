@@ -1,0 +1,68 @@
+"""Packed arrays in plain NumPy."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+EXACT = 2**53  # whole numbers up to this are exact as float64
+NAMES = {np.dtype(name): name for name in ("f8", "i8", "i4", "u1")} | {np.dtype(np.bool_): "b1"}
+WIDTHS: dict[int, np.dtype[Any]] = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4"), 8: np.dtype("<u8")}
+
+
+def pack_arrays(arrays: Sequence[NDArray[Any]], few: int, many: int) -> tuple[bytes, bytes, bytes]:
+    """The JSON, the bytes in the body, the bytes apart."""
+    found = [_packed(array, few, many) for array in arrays]
+    body, apart = (b"".join(chunk for listed, chunk in found if (listed[2] == "apart") == far) for far in (False, True))
+    return json.dumps([listed for listed, _ in found], separators=(",", ":")).encode(), body, apart
+
+
+def _packed(array: NDArray[Any], few: int, many: int) -> tuple[list[Any], bytes]:
+    name, shape = NAMES[array.dtype], array.shape
+    if array.size <= few:
+        return [name, shape, (array if array.ndim == 1 else array.ravel()).tolist()], b""
+    flat = np.ascontiguousarray(array).ravel()
+    if name in ("u1", "b1"):
+        return [name, shape, "apart" if array.size >= many else "bits", 1], flat.tobytes()
+    whole = _whole(flat)
+    if whole is None:
+        return [name, shape, "bits", 8], _by_weight(flat.view("<u8"))
+    steps = np.empty_like(whole)
+    steps[0] = whole[0]
+    np.subtract(whole[1:].view(np.uint64), whole[:-1].view(np.uint64), out=steps[1:].view(np.uint64))
+    plain, stepped = _signs_last(whole), _signs_last(steps)
+    coding, numbers = ("steps", stepped) if _width(stepped) < _width(plain) else ("whole", plain)
+    width = _width(numbers)
+    return [name, shape, coding, width], _by_weight(numbers.astype(WIDTHS[width]))
+
+
+def _whole(flat: NDArray[Any]) -> NDArray[np.int64] | None:
+    """The same numbers as int64, None if that would change any."""
+    if flat.dtype.kind != "f":
+        return flat.astype(np.int64)
+    if not (np.abs(flat) <= EXACT).all():  # NaN is not
+        return None
+    whole = flat.astype(np.int64)
+    same = whole == flat
+    return whole if same.all() and not np.signbit(flat[whole == 0]).any() else None
+
+
+def _signs_last(x: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """0, −1, 1, −2, … as 0, 1, 2, 3, …: small numbers of either sign are narrow."""
+    return ((x << 1) ^ (x >> 63)).view(np.uint64)
+
+
+def _width(x: NDArray[np.uint64]) -> int:
+    bits = int(x.max()).bit_length()
+    return next(width for width in WIDTHS if bits <= 8 * width)
+
+
+def _by_weight(x: NDArray[Any]) -> bytes:
+    return x.view(np.uint8).reshape(len(x), x.itemsize).T.tobytes()
