@@ -118,7 +118,7 @@ Ids find(const Vocabulary& self, nb::handle words) {
 Ids add(Vocabulary& self, nb::handle words) {
   return for_each_word(words, [&](const auto& views, auto& ids) {
     std::unique_lock lock(self.lock);
-    for (std::string_view word : views) ids.push_back(self.words.intern(repaired(word)));
+    for (std::string_view word : views) ids.push_back(self.words.compose(repaired(word)));
   });
 }
 
@@ -134,10 +134,34 @@ nb::list words_of(const Vocabulary& self, std::optional<nb::ndarray<const std::i
     const std::int64_t id = ids ? (*ids)(i) : static_cast<std::int64_t>(i);
     if (id < 0 || static_cast<std::size_t>(id) >= self.words.size())
       throw std::out_of_range("word " + std::to_string(id) + " of a vocabulary of " + std::to_string(self.words.size()));
-    const std::string_view word = self.words.word(static_cast<std::size_t>(id));
+    const std::string word = self.words.written(static_cast<std::size_t>(id));
     found.append(nb::str(word.data(), word.size()));
   }
   return found;
+}
+
+// The parts of a pair have smaller numbers: they are already written.
+void write_out(const Words& words, std::vector<std::uint8_t>& bytes, std::vector<std::int64_t>& offsets) {
+  offsets.reserve(words.size() + 1);
+  offsets.push_back(0);
+  const auto copy = [&](std::uint32_t id) {
+    const auto from = static_cast<std::size_t>(offsets[id]), n = static_cast<std::size_t>(offsets[id + 1]) - from;
+    const std::size_t at = bytes.size();
+    bytes.resize(at + n);
+    std::copy_n(bytes.data() + from, n, bytes.data() + at);
+  };
+  for (std::size_t id = 0; id < words.size(); ++id) {
+    const Entry& entry = words.entry(static_cast<std::uint32_t>(id));
+    if (entry.is_pair()) {
+      copy(entry.first());
+      bytes.push_back(' ');
+      copy(entry.last());
+    } else {
+      const std::string_view word = words.word(id);
+      bytes.insert(bytes.end(), word.begin(), word.end());
+    }
+    offsets.push_back(static_cast<std::int64_t>(bytes.size()));
+  }
 }
 
 nb::tuple arrays_of(const Vocabulary& self) {
@@ -147,14 +171,9 @@ nb::tuple arrays_of(const Vocabulary& self) {
     nb::gil_scoped_release no_gil;
     std::shared_lock lock(self.lock);
     bytes = new std::vector<std::uint8_t>();
-    offsets = new std::vector<std::int64_t>{0};
-    bytes->reserve(self.words.bytes());
-    offsets->reserve(self.words.size() + 1);
-    for (std::size_t id = 0; id < self.words.size(); ++id) {
-      const std::string_view word = self.words.word(id);
-      bytes->insert(bytes->end(), word.begin(), word.end());
-      offsets->push_back(static_cast<std::int64_t>(bytes->size()));
-    }
+    offsets = new std::vector<std::int64_t>();
+    write_out(self.words, *bytes, *offsets);
+    bytes->shrink_to_fit();
   }
   nb::capsule own_bytes(bytes, [](void* p) noexcept { delete static_cast<std::vector<std::uint8_t>*>(p); });
   nb::capsule own_offsets(offsets, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
@@ -174,32 +193,58 @@ bool is_utf8(std::string_view word) {
   return true;
 }
 
-void fill(Vocabulary& self, const Bytes& bytes, const Offsets& offsets) {
-  nb::gil_scoped_release no_gil;
+// Whether these can be n-grams of words that have no space in them, kept as pairs where their parts are there.
+bool may_compose(std::string_view bytes, const Offsets& offsets) {
+  bool any = false;
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    const auto from = static_cast<std::size_t>(offsets(i));
+    const std::string_view word = bytes.substr(from, static_cast<std::size_t>(offsets(i + 1)) - from);
+    const auto spaces = std::count(word.begin(), word.end(), ' ');
+    if (spaces == 0) continue;
+    if (spaces >= kMostWords || word.front() == ' ' || word.back() == ' ' || word.find("  ") != word.npos) return false;
+    any = true;
+  }
+  return any;
+}
+
+void check_offsets(const Bytes& bytes, const Offsets& offsets) {
   const std::size_t n = offsets.size();
   const auto end = static_cast<std::int64_t>(bytes.size());
   if (n == 0 || offsets(0) != 0 || offsets(n - 1) != end)
     throw std::invalid_argument("offsets must start with 0 and end with the number of bytes, " + std::to_string(end));
+  for (std::size_t i = 0; i + 1 < n; ++i)
+    if (offsets(i + 1) < offsets(i) || offsets(i + 1) > end)
+      throw std::invalid_argument("offsets fall, or pass the end, at word " + std::to_string(i));
+}
+
+void fill(Vocabulary& self, const Bytes& bytes, const Offsets& offsets) {
+  nb::gil_scoped_release no_gil;
+  check_offsets(bytes, offsets);
+  const std::size_t n = offsets.size();
+  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const bool compose = may_compose(all, offsets);
   self.words.make_room(n - 1);
   constexpr std::size_t kTogether = 32;  // lookups in flight, as in intern_all: the table is larger than the caches
   std::uint8_t room[kTogether][kInline];
+  std::string_view words[kTogether];
   const std::uint8_t* start[kTogether];
   Key keys[kTogether];
   for (std::size_t first = 0; first + 1 < n; first += kTogether) {
     const std::size_t few = std::min(kTogether, n - 1 - first);
     for (std::size_t k = 0; k < few; ++k) {
-      const std::size_t i = first + k;
-      const std::int64_t from = offsets(i), to = offsets(i + 1);
-      if (to < from || to > end) throw std::invalid_argument("offsets fall, or pass the end, at word " + std::to_string(i));
-      const std::string_view word(reinterpret_cast<const char*>(bytes.data()) + from, static_cast<std::size_t>(to - from));
-      if (!is_utf8(word)) throw std::invalid_argument("word " + std::to_string(i) + " is not UTF-8");
-      start[k] = Words::padded(word, room[k]);
-      keys[k] = self.words.key(start[k], static_cast<std::uint32_t>(word.size()));
+      const auto from = static_cast<std::size_t>(offsets(first + k)), to = static_cast<std::size_t>(offsets(first + k + 1));
+      words[k] = all.substr(from, to - from);
+      if (!is_utf8(words[k])) throw std::invalid_argument("word " + std::to_string(first + k) + " is not UTF-8");
+      start[k] = Words::padded(words[k], room[k]);
+      keys[k] = self.words.key(start[k], static_cast<std::uint32_t>(words[k].size()));
       self.words.prefetch(keys[k]);
     }
-    for (std::size_t k = 0; k < few; ++k)
-      if (self.words.intern(keys[k], start[k]).id != first + k)
-        throw std::invalid_argument("word " + std::to_string(first + k) + " is there twice");
+    for (std::size_t k = 0; k < few; ++k) {
+      const auto id = compose && words[k].find(' ') != words[k].npos
+                          ? static_cast<std::uint32_t>(self.words.compose(words[k]))
+                          : self.words.intern(keys[k], start[k]).id;
+      if (id != first + k) throw std::invalid_argument("word " + std::to_string(first + k) + " is there twice");
+    }
   }
 }
 

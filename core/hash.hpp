@@ -47,11 +47,13 @@ inline void store8(std::uint8_t* p, std::uint64_t value) {
   std::memcpy(p, &value, 8);
 }
 
-// Short: low and high are the bytes, zero behind the end. Long: low is the hash, high is for the table's use.
+// Short: low and high are the bytes, zero behind the end. Long: low is the hash, high is for the table's use. Pair: low is the
+// numbers of its two tokens, high how many words it has.
 struct Key {
   std::uint64_t low, high, hash;
   std::uint32_t size;
 };
+inline constexpr std::uint32_t kPair = UINT32_MAX;  // in place of the size
 
 std::uint64_t hash_long(const std::uint8_t* p, std::size_t size, Seeds seeds);
 
@@ -65,6 +67,12 @@ inline Key make_key(const std::uint8_t* p, std::uint32_t size, Seeds seeds) {
   }
   const std::uint64_t low = load8(p) & load8(kKeep + (16 - size)), high = load8(p + 8) & load8(kKeep + (24 - size));
   return {low, high, fold_product(low ^ seeds.first, high ^ seeds.second), size};
+}
+
+// A token followed by a space and a word, both by their numbers.
+inline Key pair_key(std::uint32_t first, std::uint32_t last, std::uint32_t words, Seeds seeds) {
+  const std::uint64_t low = first | std::uint64_t{last} << 32;
+  return {low, words, fold_product(low ^ seeds.first, seeds.second), kPair};
 }
 
 }  // namespace naively::text

@@ -8,6 +8,7 @@
 
 #include "cell_table.hpp"
 #include "documents.hpp"
+#include "ngrams.hpp"
 #include "tokenise.hpp"
 #include "vocabulary.hpp"
 
@@ -52,14 +53,28 @@ class Distinct {
 // Looks tokens up and gathers the numbers of the known ones.
 class Resolver : public TokenSink {
  public:
-  Resolver(const Words* words, int hash_bits, std::size_t limit) : words_(words), bits_(hash_bits), limit_(limit) {}
+  Resolver(const Words* words, const Options& options, std::size_t limit)
+      : reader_(options), words_(words), bits_(options.hash_bits), longest_(static_cast<std::uint32_t>(options.longest)),
+        limit_(limit) {}
+  void read(const Documents& documents, std::size_t i) {
+    composing_ = reader_.words_alone(documents, words_);
+    before_ = Ending();
+    reader_.read(documents, i, composing_, *this);
+  }
   void take(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n) final;
   // Numbers below `limit`, at most a few thousand at a time.
   virtual void known(const std::uint32_t* ids, std::size_t n) = 0;
 
  private:
+  void take_ngrams(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n);
+
+  DocumentReader reader_;
+  NgramLookup lookup_;
+  Ending before_;
+  bool composing_ = false;
   const Words* words_;
   const int bits_;
+  const std::uint32_t longest_;
   const std::size_t limit_;
 };
 

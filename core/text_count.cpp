@@ -67,7 +67,7 @@ class Worker {
         job_.set_length(i, words_.read(job_.documents, i, table()));
         add_up(i, words_.begin(), words_.end());
       } else {
-        job_.set_length(i, hashes_.read(job_.documents, i));
+        job_.set_length(i, hashes_.count(job_.documents, i));
         add_up(i, hashes_.begin(), hashes_.end());
       }
     }

@@ -24,7 +24,7 @@ cells::NotCounted leave_text_out(const LeavingDocuments& leaving, const Vocabula
     for (std::size_t i = chunks.first[chunk]; i < chunks.first[chunk + 1]; ++i) {
       if (documents.missing(i)) continue;
       collector.distinct.begin();
-      documents.read(i, collector.tokeniser, collector);
+      collector.read(documents, i);
       index.clear(), count.clear(), entries.clear();
       for (const auto [id, n] : collector.distinct.items())
         index.push_back(static_cast<std::int32_t>(id)), count.push_back(leaving.once ? 1.0 : n);

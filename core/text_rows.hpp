@@ -13,11 +13,10 @@ namespace naively::text {
 class RowCollector : public Resolver {
  public:
   RowCollector(const Words* words, const Options& options)
-      : Resolver(words, options.hash_bits, SIZE_MAX), tokeniser(options) {}
+      : Resolver(words, options, SIZE_MAX) {}
   void known(const std::uint32_t* ids, std::size_t n) final {
     for (std::size_t i = 0; i < n; ++i) distinct.add(ids[i]);
   }
-  Tokeniser tokeniser;
   Distinct distinct;
 };
 

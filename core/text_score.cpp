@@ -33,10 +33,7 @@ std::size_t add_rows(const Evidence& evidence, const std::uint32_t* ids, std::si
 class Scorer : public Resolver {
  public:
   Scorer(const Words* words, const Options& options, const Evidence& evidence)
-      : Resolver(words, options.hash_bits, evidence.n_tokens), tokeniser(options), evidence_(evidence),
-        part_(evidence.n_classes), total_(evidence.n_classes), once_(evidence.binary || !evidence.table) {}
-
-  Tokeniser tokeniser;
+      : Resolver(words, options, evidence.n_tokens), evidence_(evidence), part_(evidence.n_classes), total_(evidence.n_classes), once_(evidence.binary || !evidence.table) {}
 
   void begin() {
     std::fill(total_.begin(), total_.end(), 0.0);
@@ -158,11 +155,28 @@ void Distinct::grow() {
   }
 }
 
+void Resolver::take_ngrams(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n) {
+  static_assert(NgramLookup::kTogether * kMostWords <= kPartial);
+  std::uint32_t ids[kPartial];
+  for (std::size_t i = 0; i < n; i += NgramLookup::kTogether) {
+    const std::size_t few = std::min(NgramLookup::kTogether, n - i);
+    lookup_.find(*words_, text, bounds + 2 * i, few, longest_, before_);
+    std::size_t found = 0;
+    for (std::size_t k = 0; k < few; ++k)
+      for (std::uint32_t l = 0; l < longest_; ++l)
+        if (const Entry* entry = lookup_.found(l, k); entry && entry->id < limit_) ids[found++] = entry->id;
+    for (std::uint32_t l = 0; l < longest_; ++l)
+      before_.id[l] = lookup_.found(l, few - 1) ? lookup_.found(l, few - 1)->id : Ending::kNone;
+    if (found) known(ids, found);
+  }
+}
+
 void Resolver::take(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n) {
+  if (composing_) return take_ngrams(text, bounds, n);
   std::uint32_t ids[kPartial];
   std::size_t found = 0;
   Key keys[kTogether];
-  const Entry* guessed[kTogether];
+  Entry* guessed[kTogether];
   for (std::size_t i = 0; i < n; i += kTogether) {
     const std::size_t few = std::min(kTogether, n - i);
     for (std::size_t k = 0; k < few; ++k) {
@@ -176,10 +190,11 @@ void Resolver::take(const std::uint8_t* text, const std::uint32_t* bounds, std::
     }
     for (std::size_t k = 0; k < few; ++k) {
       const std::uint8_t* start = text + bounds[2 * (i + k)];
-      const std::uint32_t id = words_ ? static_cast<std::uint32_t>(words_->find(keys[k], start, guessed[k]))
-                                      : feature_hash(keys[k], bits_);
+      const Entry* entry = words_ ? words_->find(keys[k], start, guessed[k]) : nullptr;
+      if (words_ && !entry) continue;
+      const std::uint32_t id = entry ? entry->id : feature_hash(keys[k], bits_);
       ids[found] = id;
-      found += id < limit_ && id <= INT32_MAX;  // −1, unknown, is the largest number
+      found += id < limit_;
     }
     if (found + kTogether > kPartial || i + few == n) {
       if (found) known(ids, found);
@@ -197,7 +212,7 @@ void score_text(const Documents& documents, const Vocabulary* vocabulary, const 
     for (std::size_t i = chunks.first[chunk]; i < chunks.first[chunk + 1]; ++i) {
       if (documents.missing(i)) continue;
       scorer.begin();
-      documents.read(i, scorer.tokeniser, scorer);
+      scorer.read(documents, i);
       scorer.finish(out + i * evidence.n_classes);
     }
   });
@@ -215,7 +230,7 @@ TokenRows token_rows(const Documents& documents, const Vocabulary* vocabulary, c
     for (std::size_t i = chunks.first[chunk]; i < chunks.first[chunk + 1]; ++i) {
       if (documents.missing(i)) continue;
       collector.distinct.begin();
-      documents.read(i, collector.tokeniser, collector);
+      collector.read(documents, i);
       auto& items = collector.distinct.items();
       if (ordered) std::sort(items.begin(), items.end(), [](auto& a, auto& b) { return a.id < b.id; });
       rows.indptr[i + 1] = static_cast<std::int64_t>(items.size());

@@ -23,8 +23,9 @@ const std::uint8_t* segment_end(const std::uint8_t* p, const std::uint8_t* end) 
 
 }  // namespace
 
-Tokeniser::Tokeniser(const Options& options)
-    : options_(options), scanner_(options.lowercase, options.strip_accents), line_(256),
+Tokeniser::Tokeniser(const Options& options, bool single)
+    : options_(options), longest_(single ? 1 : options.longest),
+      as_found_(options.cut == Cut::words && longest_ == 1 && options.stop_words.size() == 0), scanner_(options.lowercase, options.strip_accents), line_(256),
       bounds_(2 * kTokens) {}
 
 void Tokeniser::begin() {
@@ -56,7 +57,7 @@ void Tokeniser::read(const std::string_view* words, std::size_t n, TokenSink& si
 
 void Tokeniser::pass_on(TokenSink& sink, bool last) {
   if (options_.cut == Cut::chars) return add_chars(sink, last);
-  if (options_.plain_words()) {
+  if (as_found_) {
     if (scanner_.words()) sink.take(scanner_.text(), scanner_.bounds(), scanner_.words());
   } else {
     add_words(scanner_.text(), scanner_.bounds(), scanner_.words(), sink);
@@ -111,7 +112,7 @@ void Tokeniser::add_word(std::string_view word, bool padded, TokenSink& sink) {
   if (options_.stop_words.size() && options_.stop_words.find(word) >= 0) return;
   if (line_size_ > kSegment) {  // let go of all but the words that later n-grams need
     flush(sink);
-    const std::size_t kept = std::min(starts_.size(), static_cast<std::size_t>(options_.longest - 1));
+    const std::size_t kept = std::min(starts_.size(), static_cast<std::size_t>(longest_ - 1));
     const std::size_t from = kept ? starts_[starts_.size() - kept] : line_size_;
     std::memmove(line_.data(), line_.data() + from, line_size_ - from);
     starts_.erase(starts_.begin(), starts_.end() - static_cast<std::ptrdiff_t>(kept));
@@ -121,7 +122,7 @@ void Tokeniser::add_word(std::string_view word, bool padded, TokenSink& sink) {
   starts_.push_back(static_cast<std::uint32_t>(append_to_line(word, padded, sink)));
   const std::size_t end = line_size_ - 1;
   const std::size_t words = starts_.size();
-  for (std::size_t n = static_cast<std::size_t>(options_.shortest); n <= static_cast<std::size_t>(options_.longest); ++n)
+  for (std::size_t n = static_cast<std::size_t>(options_.shortest); n <= static_cast<std::size_t>(longest_); ++n)
     if (n <= words) emit(starts_[words - n], end, sink);
 }
 

@@ -22,7 +22,10 @@ struct Options {
   int hash_bits = 0;              // 0: a vocabulary instead
   Words stop_words{};             // folded like the text
 
-  bool plain_words() const { return cut == Cut::words && longest == 1 && stop_words.size() == 0; }
+  // Whether n-grams can be pairs of a shorter one and a word; see vocabulary.hpp.
+  bool are_pairs() const {
+    return cut == Cut::words && shortest == 1 && longest > 1 && static_cast<std::uint32_t>(longest) <= kMostWords;
+  }
 };
 
 // Takes tokens as they are found: token i is text[bounds[2i], bounds[2i + 1]), valid during the call only, with
@@ -35,7 +38,8 @@ struct TokenSink {
 // Keeps its buffers from document to document; one per thread. Needs memory for the longest word, not the document.
 class Tokeniser {
  public:
-  explicit Tokeniser(const Options& options);
+  // `single`: words and no n-grams of them, whatever the options say.
+  explicit Tokeniser(const Options& options, bool single = false);
   void read(std::string_view document, TokenSink& sink);
   // A document that has already been cut into words: nothing is folded, n-grams and stop words apply.
   void read(const std::string_view* words, std::size_t n, TokenSink& sink);
@@ -53,6 +57,8 @@ class Tokeniser {
   void begin();
 
   const Options& options_;
+  const int longest_;   // words of an n-gram
+  const bool as_found_; // the scanner's words are the tokens
   Scanner scanner_;
   std::vector<std::uint8_t> line_;    // words with one space between
   std::vector<std::uint32_t> starts_; // of the words in line_, or of the characters of a segment

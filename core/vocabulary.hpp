@@ -2,11 +2,15 @@
 //
 // The words stand in the order of their numbers, 32 bytes each, and a table of 8 bytes a slot says by their hash where:
 // what is frequent comes early, so that the words met most lie close together, and only the small table grows by copying.
+//
+// An n-gram of words is a pair of numbers, those of the n-gram without its last word and of that word: its string is
+// made only when somebody reads it. It is the same token, with the same number, as the string would be.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <shared_mutex>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,8 +19,10 @@
 
 namespace naively::text {
 
-// A word of up to 16 bytes as `bytes`, zero behind its end; of a longer one its hash, and its place in the arena.
-// `mark` belongs to whoever counts (see word_counter.hpp).
+inline constexpr std::uint32_t kMostWords = 8;  // of an n-gram that is kept as a pair
+
+// A word of up to 16 bytes as `bytes`, zero behind its end; of a longer one its hash, and its place in the arena; of a pair its
+// two numbers, and how many words it has. `mark` belongs to whoever counts (see word_counter.hpp).
 struct alignas(32) Entry {
   std::uint8_t bytes[kInline];
   std::uint32_t size, id;
@@ -24,6 +30,10 @@ struct alignas(32) Entry {
 
   std::uint64_t low() const { return load8(bytes); }
   std::uint64_t high() const { return load8(bytes + 8); }
+  bool is_pair() const { return size == kPair; }
+  std::uint32_t first() const { return static_cast<std::uint32_t>(low()); }
+  std::uint32_t last() const { return static_cast<std::uint32_t>(low() >> 32); }
+  std::uint32_t words() const { return is_pair() ? static_cast<std::uint32_t>(high()) : 1; }
 };
 
 // Number the words in order of first appearance. Not for several threads at once.
@@ -32,15 +42,21 @@ class Words {
   Words();
 
   std::size_t size() const { return size_; }
-  // Valid until the next word is appended.
+  // Of a word that is no pair; valid until the next word is appended.
   std::string_view word(std::size_t id) const {
     const Entry& found = entry(static_cast<std::uint32_t>(id));
     const std::uint8_t* start = found.size > kInline ? arena_.data() + found.high() : found.bytes;
     return {reinterpret_cast<const char*>(start), found.size};
   }
-  std::size_t bytes() const { return bytes_; }  // of all words together
+  // Any word; a pair is written out.
+  std::string written(std::size_t id) const;
+
+  // Whether every n-gram is there as a pair: no word has a space in it.
+  bool composes() const { return spaced_ == 0; }
 
   Key key(const std::uint8_t* p, std::uint32_t size) const { return make_key(p, size, seeds_); }
+  // An n-gram of so many words: one that is shorter by a word, and that word.
+  Key key(std::uint32_t first, std::uint32_t last, std::uint32_t words) const { return pair_key(first, last, words, seeds_); }
   Entry& entry(std::uint32_t id) const { return blocks_[id >> kBlockBits][id & (kBlockSize - 1)]; }
 
   // Looking up many words at once, in rounds that wait for memory together: prefetch, guess, find or intern.
@@ -61,21 +77,37 @@ class Words {
   void prefetch_long(const Entry* guessed, const Key& key) const {
     if (key.size > kInline && guessed && guessed->size > kInline) __builtin_prefetch(arena_.data() + guessed->high());
   }
-  std::int32_t find(const Key& key, const std::uint8_t* p, const Entry* guessed) const {
-    if (guessed && is(*guessed, key, p)) return static_cast<std::int32_t>(guessed->id);
-    return guessed ? find(key, p) : -1;
+  // Null: the word is not there.
+  Entry* find(const Key& key, const std::uint8_t* p, Entry* guessed) const {
+    if (guessed && is(*guessed, key, p)) return guessed;
+    return guessed || deepest_ > 1 ? find(key, p) : nullptr;
   }
   // After make_room(). A word that was not there when it was guessed at may be there by now.
   Entry& intern(const Key& key, const std::uint8_t* p, Entry* guessed) {
     return guessed && is(*guessed, key, p) ? *guessed : intern(key, p);
   }
 
-  std::int32_t find(const Key& key, const std::uint8_t* p) const {
-    return static_cast<std::int32_t>(slots_[probe(key, p)].next_id) - 1;
+  Entry* find(const Key& key, const std::uint8_t* p) const {
+    const std::size_t at = probe(key, p);
+    if (slots_[at].next_id) return &entry(slots_[at].next_id - 1);
+    return deepest_ > 1 && key.size != kPair ? find_pair({reinterpret_cast<const char*>(p), key.size}) : nullptr;
   }
   Entry& intern(const Key& key, const std::uint8_t* p) {
     const std::size_t at = probe(key, p);
-    return slots_[at].next_id ? entry(slots_[at].next_id - 1) : append(at, key, p);
+    if (slots_[at].next_id) return entry(slots_[at].next_id - 1);
+    if (deepest_ > 1 && key.size != kPair)
+      if (Entry* pair = find_pair({reinterpret_cast<const char*>(p), key.size})) return *pair;
+    return append(at, key, p);
+  }
+  // A word that is certainly not there gets its number now, and is to be placed before anybody looks for it.
+  Entry& append_unplaced(const Key& key, const std::uint8_t* p) {
+    prefetch(key);
+    return write(key, p);
+  }
+  void place(std::uint64_t hash, std::uint32_t id) {
+    std::size_t at = hash >> shift_;
+    while (slots_[at].next_id) at = (at + 1) & mask_;
+    slots_[at] = {tag_of(hash), id + 1};
   }
   // Room for so many more words.
   void make_room(std::size_t more) {
@@ -84,6 +116,8 @@ class Words {
   // The same for a word that may end where memory ends.
   std::int32_t find(std::string_view word) const;
   std::int32_t intern(std::string_view word);
+  // The same; an n-gram whose parts are there becomes a pair of them.
+  std::int32_t compose(std::string_view word);
   // A word with kInline readable bytes at least, copied into `room` if it is shorter.
   static const std::uint8_t* padded(std::string_view word, std::uint8_t* room);
   // All words of another table; their numbers here. Several threads look for them before one appends the new ones.
@@ -103,9 +137,15 @@ class Words {
   static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
   bool is(const Entry& found, const Key& key, const std::uint8_t* p) const {
     if ((found.low() ^ key.low) | (found.size ^ key.size)) return false;
-    if (found.high() == key.high && key.size <= kInline) return true;
-    return key.size > kInline && !std::memcmp(&arena_[found.high()], p, key.size);
+    if (key.size <= kInline) return found.high() == key.high;
+    return key.size == kPair || !std::memcmp(&arena_[found.high()], p, key.size);
   }
+  Key pair_of(std::int32_t first, std::int32_t last) const {
+    const auto front = static_cast<std::uint32_t>(first);
+    return key(front, static_cast<std::uint32_t>(last), entry(front).words() + 1);
+  }
+  // Of a string with a space in it, the pair that it is, or null.
+  Entry* find_pair(std::string_view word) const;
   // The word's slot, or the empty one where it belongs.
   std::size_t probe(const Key& key, const std::uint8_t* p) const {
     const std::uint32_t tag = tag_of(key.hash);
@@ -116,15 +156,23 @@ class Words {
   }
   // Calls act(id, key, start, guess) for words of another table, those numbered id(0) to id(n - 1), a few at once.
   template <class Id, class Act>
-  void look_up(const Words& other, std::size_t n, Id&& id, Act&& act) const;
-  Entry& append(std::size_t at, const Key& key, const std::uint8_t* p);
+  void look_up(const Words& other, const std::vector<std::int32_t>& ids, std::size_t n, Id&& id, Act&& act) const;
+  std::vector<std::int32_t> intern_written(const Words& other);
+  Entry& append(std::size_t at, const Key& key, const std::uint8_t* p) {
+    Entry& made = write(key, p);
+    slots_[at] = {tag_of(key.hash), made.id + 1};
+    return made;
+  }
+  Entry& write(const Key& key, const std::uint8_t* p);
   void grow(std::size_t more);
   void rebuild(int bits);
   void make_blocks(std::size_t words);
 
   Seeds seeds_;
   int shift_ = 0;
-  std::size_t mask_ = 0, limit_ = 0, size_ = 0, bytes_ = 0, room_ = 0;  // room_: entries that there are blocks for
+  std::size_t mask_ = 0, limit_ = 0, size_ = 0, room_ = 0;  // room_: entries that there are blocks for
+  std::size_t spaced_ = 0;     // words with a space in them that are no pairs
+  std::uint32_t deepest_ = 1;  // words of the longest pair
   ZeroedPages<Slot> slots_;
   std::vector<ZeroedPages<Entry>> pages_;
   std::vector<Entry*> blocks_;       // where they start

@@ -1,0 +1,118 @@
+"""N-grams of words, kept as pairs of numbers: the same tokens with the same numbers as their strings have."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from naively.kernels import text as compiled
+from naively.kernels.text import Options, Vocabulary
+from naively.kernels.twins import text as twin
+
+SOAK = os.environ.get("NAIVELY_SOAK") == "1"
+some = settings(max_examples=2_000 if SOAK else 40, deadline=None)
+
+# Few words, so that n-grams come again; some longer than what is kept in place.
+WORDS = ["a", "b", "c", "d'e", "été", "a_rather_long_word", "another_rather_long_word"]
+sentences = st.lists(st.sampled_from(WORDS), max_size=150).map(" ".join)
+read = st.sampled_from(
+    [
+        Options(ngrams=(1, 2)),
+        Options(ngrams=(1, 3), stop_words=("b",)),
+        Options(ngrams=(1, 5)),
+        Options(ngrams=(2, 3)),
+        Options(ngrams=(1, 9)),
+        Options(),
+        Options(tokens="chars", ngrams=(1, 3)),
+    ]
+)
+tokens = st.lists(st.sampled_from(["a", "b", "a b", "b a", " ", "a ", "a  b", "", "c a b"]), max_size=8)
+acts = st.lists(
+    st.one_of(
+        st.tuples(st.just("count"), st.lists(sentences, max_size=3), read),
+        st.tuples(st.just("unite"), st.lists(sentences, max_size=3), read),
+        st.tuples(st.just("count tokens"), st.lists(tokens, max_size=3), read),
+        st.tuples(st.just("add"), tokens, read),
+        st.tuples(st.just("store"), st.none(), read),
+    ),
+    max_size=5,
+)
+
+
+def count(vocabulary: Any, module: Any, documents: list[Any], options: Options) -> Any:
+    label = np.zeros(len(documents), np.int32)
+    of_tokens = bool(documents) and isinstance(documents[0], list)
+    counting = module.count_tokens if of_tokens else module.count_text
+    return counting(documents, label, None, 1, vocabulary, options)
+
+
+@some
+@given(acts=acts, texts=st.lists(sentences, max_size=2), options=read)
+def test_a_token_has_one_number_whatever_came_before(acts: list[Any], texts: list[str], options: Options) -> None:
+    mine, theirs = Vocabulary(), twin.Vocabulary()
+    for act, what, how in acts:
+        if act == "store":
+            mine = pickle.loads(pickle.dumps(mine)) if how.ngrams == (1, 2) else Vocabulary.from_arrays(*mine.export())
+        elif act == "add":
+            assert mine.add(what).tolist() == theirs.add(what).tolist()
+        elif act == "unite":
+            other, twins = Vocabulary(), twin.Vocabulary()
+            count(other, compiled, what, how), count(twins, twin, what, how)
+            assert mine.union(other).tolist() == theirs.add(twins.words()).tolist()
+        else:
+            found, expected = count(mine, compiled, what, how), count(theirs, twin, what, how)
+            for part, wanted in zip(found, expected, strict=True):
+                for x, y in zip(part, wanted, strict=True):
+                    np.testing.assert_array_equal(x, y, strict=True)
+    everything = theirs.words()
+    assert mine.words() == everything
+    assert (
+        mine.find([*everything, "a b a b", "b  a"]).tolist() == theirs.find([*everything, "a b a b", "b  a"]).tolist()
+    )
+    for x, y in zip(
+        compiled.token_rows(texts, mine, options, ordered=False),
+        twin.token_rows(texts, theirs, options, ordered=False),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.parametrize("longest", [2, 3])
+def test_threads_and_unions_give_the_numbers_of_one_thread(longest: int) -> None:
+    draw = np.random.default_rng(3)
+    texts = [" ".join(f"w{k}" for k in draw.zipf(1.4, 600) % 5_000) for _ in range(900)]
+    label, options = (np.arange(900) % 3).astype(np.int32), Options(ngrams=(1, longest))
+    one, three, halves, second = Vocabulary(), Vocabulary(), Vocabulary(), Vocabulary()
+    alone = compiled.count_text(texts, label, None, 3, one, options)
+    together = compiled.count_text(texts, label, None, 3, three, options, 3)
+    for part, wanted in zip(together, alone, strict=True):
+        for x, y in zip(part, wanted, strict=True):
+            np.testing.assert_array_equal(x, y, strict=True)
+    assert three.words() == one.words()
+    compiled.count_text(texts[:500], label[:500], None, 3, halves, options)
+    compiled.count_text(texts[500:], label[500:], None, 3, second, options)
+    numbers = halves.union(second)
+    assert halves.words() == one.words()
+    assert [one.words()[k] for k in numbers[:999]] == second.words()[:999]
+    table = draw.normal(size=(len(one.words()), 2))
+    expected, found = np.zeros((50, 2)), np.zeros((50, 2))
+    stored = Vocabulary.from_arrays(*one.export())
+    for vocabulary, out in ((one, expected), (stored, found)):
+        compiled.score_text_table(texts[:50], vocabulary, options, table, np.zeros(2), False, out)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_word_of_very_many_words_is_found_or_not_in_bounded_depth() -> None:
+    vocabulary = Vocabulary()
+    compiled.count_text(["a a a"], np.zeros(1, np.int32), None, 1, vocabulary, Options(ngrams=(1, 2)))
+    long = "a " * 1_000_000 + "a"
+    assert vocabulary.words() == ["a", "a a"]
+    assert vocabulary.find([long]).tolist() == [-1]
+    assert vocabulary.add([long]).tolist() == [2]
+    assert vocabulary.find([long, "a a", "a a a"]).tolist() == [2, 1, -1]
