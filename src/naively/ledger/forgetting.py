@@ -83,6 +83,13 @@ class Sought:
         whole = candidate.whole and candidate.rows == self.rows and candidate.schema == self.schema
         return whole and found == self.content
 
+    def are_not(self, candidate: Candidate) -> bool:
+        """Whether an entry of other bytes surely counted others: as many rows, which are written in one way only.
+
+        Words may come in another order, but not numbers and values. Such entries are looked at last.
+        """
+        return not self.traces and candidate.whole and (candidate.rows, candidate.schema) == (self.rows, self.schema)
+
     def may_be_in(self, found: bytes) -> bool:
         """Whether an entry has all of their words; if not, they are not in it."""
         return all(plain in found or listed in found for plain, listed in self.traces)
@@ -105,6 +112,7 @@ def _entry_of(candidates: Candidates, part: Model) -> Candidate | None:
             return candidate
         if sought.may_be_in(found):
             possible.append(candidate)
+    possible.sort(key=sought.are_not)
     return next((c for c in possible if _less(candidates.left(c), part) is not None), None)
 
 
@@ -138,6 +146,7 @@ def _row_by_row(candidates: Candidates, model: Model, rows: Sequence[Rows]) -> C
             later += [(candidate, possible)] if possible else []
         if not waiting:
             return out
+    later.sort(key=lambda found: all(waiting[place].are_not(found[0]) for place in found[1] if place in waiting))
     for candidate, possible in later:
         possible = [place for place in possible if place in waiting]
         if possible:

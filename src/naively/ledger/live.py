@@ -170,8 +170,7 @@ class Ledger:
                 meta = settings.restored(self.path, connection, self._sum.meta, root)
                 self._sum = self._sum.plus(done, None).under(meta)
             else:
-                connection.execute("DELETE FROM snapshot")
-                self._sum = read_sum(connection, schemas, self._sum.meta)
+                self._sum = undoing.sum_after(connection, schemas, self._sum, done, root)
                 whole(self._sum)  # refuses a sum below zero
             self._sum = write_snapshot(connection, schemas, self._sum)
             return history.entry_of(done)

@@ -1,16 +1,23 @@
-"""Which entries can be undone, and why not."""
+"""Which entries can be undone, and why not; and the sum without them."""
 
 from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
 
+import numpy as np
+
 from naively.errors import InputError
 from naively.ledger.history import named
-from naively.ledger.sums import undone
-from naively.storage.entries import COLUMNS, Row
+from naively.ledger.summing import read_sum
+from naively.ledger.sums import Signed, Sum, model_of, undone
+from naively.model import Model
+from naively.statistics import Nothing, TokenCounts, ValueCounts, WordCounts
+from naively.storage.arrays import Arrays
+from naively.storage.entries import COLUMNS, Row, Schemas, counts_of, intact
+from naively.storage.values import encode
 
-__all__ = ["by_id", "target_of"]
+__all__ = ["by_id", "sum_after", "target_of"]
 
 
 def by_id(path: Path, connection: sqlite3.Connection, id_: str) -> Row:
@@ -61,3 +68,48 @@ def target_of(path: Path, connection: sqlite3.Connection, id_: str) -> Row:
                 f"{path}: entry {named(target.id)} was partly forgotten by entry {named(found)}: undo that one first."
             )
     return target
+
+
+def sum_after(connection: sqlite3.Connection, schemas: Schemas, known: Sum, done: Row, root: Row) -> Sum:
+    """The sum once an entry was undone, or brought back, by an undo that is written already.
+
+    All is summed anew behind the last snapshot that does not have the entry. If there is none, and whole numbers were
+    counted, the entry is taken from the sum that is known, or added to it: that is the same, bit for bit.
+    """
+    connection.execute("DELETE FROM snapshot WHERE entries >= ?", (root.number,))
+    (snapshots,) = connection.execute("SELECT count(*) FROM snapshot").fetchone()
+    found = None if snapshots else _changed(connection, schemas, known, done, root)
+    return read_sum(connection, schemas, known.meta) if found is None else found
+
+
+def _changed(connection: sqlite3.Connection, schemas: Schemas, known: Sum, done: Row, root: Row) -> Sum | None:
+    """The sum that is known with one entry more or less; None if it would not be the sum of the others."""
+    if connection.execute("SELECT count(*) FROM schemas").fetchone() != (1,):
+        return None  # the entry may be what decided how a column is counted
+    intact(root, schemas)
+    part = model_of(counts_of(root, schemas), known.meta)
+    added, taken = known.folded().base
+    before = added if root.sign > 0 else taken
+    if not _whole(part) or (before is not None and not (_whole(before) and before.seen.rows.any())):
+        return None  # a model of nothing has classes that its entries need not have
+    acts = connection.execute("SELECT id, act, corrects FROM entries WHERE act = 'undo' ORDER BY number").fetchall()
+    if root.id not in undone(acts):
+        after: Model | None = part if before is None else before + part
+    else:
+        assert before is not None
+        after = before - part
+        if not after.seen.rows.any():
+            if root.sign > 0:
+                return None
+            after = None
+    base = Signed(after, taken) if root.sign > 0 else Signed(added, after)
+    return Sum(known.meta, done.number, done.checksum, base, base_bytes=known.base_bytes)
+
+
+def _whole(model: Model) -> bool:
+    """Whether only whole numbers were counted: then nothing is rounded, and order does not matter."""
+    if not all(isinstance(s, (WordCounts, ValueCounts, TokenCounts, Nothing)) for s in model.statistics):
+        return False
+    arrays: Arrays = []
+    encode((model.seen, *model.statistics), arrays)
+    return all(bool((array == np.trunc(array)).all()) for array in arrays if array.dtype.kind == "f")
