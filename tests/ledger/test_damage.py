@@ -18,14 +18,18 @@ SOAK = bool(os.environ.get("NAIVELY_SOAK"))
 
 
 def history(path: Path) -> naively.Model:
-    """A file with entries of all kinds and a snapshot; the model that it is."""
+    """A file with entries of all kinds and both snapshots; the model that it is."""
     fitted().save(path, source="first")
-    with naively.open(path) as live:
+    with pytest.MonkeyPatch.context() as patch, naively.open(path) as live:
+        patch.setattr(sums, "TAIL", 1)
         taught = live.update(*rows(1), source="anna")
         live.update(*rows(2), source="ben")
         live.undo(taught.id)
         live.forget(*rows(2))
         live.update(*rows(3), comment="last")
+    connection = sqlite3.connect(path)
+    assert connection.execute("SELECT count(*) FROM snapshot").fetchone() == (2,)
+    connection.close()
     return naively.load(path)
 
 

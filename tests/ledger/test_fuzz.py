@@ -22,7 +22,7 @@ from naively import InputError
 from naively.family_json import family_from_json
 from naively.storage.arrays import pack, unpack
 from naively.storage.entries import COLUMNS, START, Row, Schemas, append
-from naively.storage.meta import _checksum
+from naively.storage.meta import _checksum, digest_of
 
 SOAK = bool(os.environ.get("NAIVELY_SOAK"))
 FOLDER = tempfile.TemporaryDirectory(prefix="naively-tests-")
@@ -123,6 +123,24 @@ def _settings(chance: random.Random) -> dict[str, str]:
     return {name: chance.choice(["", "x" * 1000, "\x00", "text"])}
 
 
+def _snapshots(path: Path, chance: random.Random) -> None:
+    """One to three snapshots of anything, with right checksums."""
+    connection = sqlite3.connect(path)
+    row = Row(*connection.execute(f"SELECT {COLUMNS} FROM entries").fetchone())
+    text = connection.execute("SELECT json FROM schemas").fetchone()[0]
+    behind: tuple[bytes, ...] = ()
+    with connection:
+        for _ in range(chance.choice((1, 2, 2, 2, 3))):
+            odd = (_payload(row, chance).statistics, row.statistics, row.statistics, b"", None, "x", 7)
+            values: list[Any] = [1, row.checksum, 1, chance.choice(odd), chance.choice((None, None, *odd))]
+            if chance.random() < 0.3:
+                values[chance.randrange(3)] = chance.choice((0, 1, 2, 2**62, -1, "x", b"", 0.5))
+            digest = digest_of(*values[:2], text, *values[3:], *behind)
+            connection.execute("INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?)", (*values, digest))
+            behind = (digest,)
+    connection.close()
+
+
 @settings(max_examples=100_000 if SOAK else 250)
 @given(st.integers(0, 2**32 - 1))
 def test_fuzz_of_the_loader(seed: int) -> None:
@@ -132,7 +150,7 @@ def test_fuzz_of_the_loader(seed: int) -> None:
         naively.fit(*rows(0, 12), columns=columns, prior={"a": 0.5, "b": 0.5}).save(BASE)
     chance = random.Random(seed)
     FORGED.write_bytes(BASE.read_bytes())
-    which = chance.randrange(8)
+    which = chance.randrange(9)
     try:
         if which < 4:
             forged(FORGED, lambda row: _payload(row, chance))
@@ -143,8 +161,10 @@ def test_fuzz_of_the_loader(seed: int) -> None:
             forged(FORGED, lambda row: row, schema=json.dumps(altered(json.loads(schema), chance)))
         elif which == 6:
             forged(FORGED, lambda row: row, meta=_settings(chance))
-        else:
+        elif which == 7:
             forged(FORGED, lambda row: _fields(row, chance))
+        else:
+            _snapshots(FORGED, chance)
     except (UnicodeEncodeError, OverflowError, sqlite3.Error):
         return  # SQLite itself does not take it
     with warnings.catch_warnings(), np.errstate(all="ignore"):
