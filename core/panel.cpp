@@ -214,9 +214,10 @@ void Panel::set_frame(Place at, double* sample, int n) {
   strip.shift[at.lane] = frame.shift;
   strip.bound[at.lane] = frame.bound;
   strip.near[at.lane] = frame.near;
+  const double unit = std::max(frame.bound, 0.0);  // no value, no frame: nothing may be summed, and `fold` takes no bias
   for (int level = 0; level < 3; ++level) {
-    strip.sum[level][at.lane] = frame.bound * bias[level];
-    strip.squares[level][at.lane] = frame.bound * frame.bound * bias[level];
+    strip.sum[level][at.lane] = unit * bias[level];
+    strip.squares[level][at.lane] = unit * unit * bias[level];
   }
 }
 

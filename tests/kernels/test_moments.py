@@ -201,6 +201,20 @@ def test_many_rows(kind: str, weighted: bool) -> None:
     assert_exact(again[:2], x, label, weight, 2)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("missing", [1, 200, 1100, 2400])
+def test_values_may_come_late(missing: int, weighted: bool) -> None:
+    """A column whose first rows are all missing, in the first class only and in both."""
+    rng = np.random.default_rng(missing)
+    x, label = rng.normal(size=(2500, 5)), np.repeat([0, 1], 1250).astype(np.int32)
+    x[:missing, 1], x[:1250, 3], x[1250 : 1250 + missing, 3] = np.nan, np.nan, np.nan
+    weight = rng.exponential(size=2500) + 1e-3 if weighted else None
+    for order in (np.arange(2500), np.argsort(np.isfinite(x[:, 3]), kind="stable")):
+        some = None if weight is None else weight[order]
+        rows, state, _ = moments.count_moments(x[order], label[order], some, 2)
+        assert_exact((rows, state), x, label, weight, 2)
+
+
 @pytest.mark.parametrize("outliers", [1, 7, 300])
 def test_forgetting_outliers_leaves_no_trace(outliers: int) -> None:
     rng = np.random.default_rng(outliers)
