@@ -20,7 +20,7 @@ LeavingRow leaving(const LeavingRows& rows, std::int64_t i) {
 }  // namespace
 
 LeftRows read_left(const LeavingRows& rows, const TokenCells& cells) {
-  const Whole whole(cells, 1.0);
+  const Whole whole(cells, 1.0, false);
   const Reader reader(cells, whole);
   LeftRows left;
   left.rows.resize(rows.n);
@@ -34,8 +34,7 @@ LeftRows read_left(const LeavingRows& rows, const TokenCells& cells) {
 }
 
 void score_left(const LeftRows& left, const TokenCells& cells, double scale, bool complement, double* out, int n_jobs) {
-  Whole whole(cells, scale);
-  whole.set_values(cells, complement);
+  const Whole whole(cells, scale, complement);
   const auto n = static_cast<std::int64_t>(left.rows.size());
   parallel_for((n + kChunk - 1) / kChunk, n_jobs, [&](std::ptrdiff_t chunk) {
     Scorer scorer(cells, whole, scale);
@@ -47,8 +46,7 @@ void score_left(const LeftRows& left, const TokenCells& cells, double scale, boo
 }
 
 NotCounted leave_out(const LeavingRows& rows, const TokenCells& cells, bool complement, double* out, int n_jobs) {
-  Whole whole(cells, 1.0);
-  whole.set_values(cells, complement);
+  const Whole whole(cells, 1.0, complement);
   const Reader reader(cells, whole);
   NotCounted first;
   std::mutex guard;

@@ -3,122 +3,143 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
-#include "left_out.hpp"
+#include "left_out_logs.hpp"
 #include "pages.hpp"
 
 namespace naively::cells {
 
-inline double log_of(double x) { return x > 0 ? std::log(x) : -INFINITY; }
-
-// log(n + α) and log(1 + n/α). Counts are mostly small whole numbers, and α mostly one for all tokens: then they are
-// looked up.
-class Logs {
- public:
-  Logs(const TokenCells& cells, double scale) {
-    bool first = true;
-    for (std::int64_t k = 0; k < cells.n_tokens; ++k) {
-      if (!cells.known[k] || !cells.fades[k]) continue;
-      if (first) alpha_ = scale * cells.alpha[k];
-      else if (scale * cells.alpha[k] != alpha_) return;
-      first = false;
-    }
-    if (!(alpha_ > 0)) return;
-    const std::int64_t size = std::min<std::int64_t>(cells.start[cells.n_tokens], kSmall);
-    plus_.resize(size), one_plus_.resize(size);
-    for (std::int64_t n = 0; n < size; ++n) {
-      plus_[n] = std::log(static_cast<double>(n) + alpha_);
-      one_plus_[n] = std::log1p(static_cast<double>(n) / alpha_);
-    }
-  }
-
-  double plus(double n, double alpha) const {
-    const double* found = look(plus_, n, alpha);
-    return found ? *found : log_of(n + alpha);
-  }
-  double one_plus(double n, double alpha) const {
-    const double* found = look(one_plus_, n, alpha);
-    return found ? *found : std::log1p(n / alpha);
-  }
-
- private:
-  static constexpr std::int64_t kSmall = 4096;
-
-  const double* look(const std::vector<double>& table, double n, double alpha) const {
-    if (alpha != alpha_ || !(n >= 0 && n < static_cast<double>(table.size()))) return nullptr;
-    const int whole = static_cast<int>(n);
-    return whole == n ? &table[whole] : nullptr;
-  }
-
-  double alpha_ = NAN;
-  std::vector<double> plus_, one_plus_;
-};
-
-// All that is asked of a token, in one line of the cache: its cells [first, last), N_k, its rows, α_k, log α_k (or
-// log(N_k − 1 + α_k), of a complement), and the number of the line on which
-// its values stand class by class, if many classes have it, else −1.
-struct alignas(64) Token {
-  std::int64_t first, last;
+// N_k, its rows (of a token that does not fade: more than can leave), α_k, and log α_k (or log(N_k − 1 + α_k), of a
+// complement).
+struct Head {
   double sum;
   std::int64_t rows;
   double alpha, base;
-  std::int32_t line;
-  bool known, fades;
+};
+
+struct Counted {  // a cell that is not there has no rows
+  double sum;
+  std::int64_t rows;
+};
+
+struct Small {  // counts of a cell that are whole and not large, else both kLarge
+  static constexpr std::uint32_t kLarge = UINT32_MAX;
+  std::uint32_t sum, rows;
+};
+
+struct Listed {
+  Counted counted;
+  double value;
+  std::int32_t owner;
 };
 
 // The value of a cell is log(1 + N_kc/α_k); of a complement it is log(N_k − 1 + α_k) − log(N_k − 1 − N_kc + α_k),
 // right for a token that leaves another class once.
-struct Whole {
+//
+// Tokens of a row lie anywhere, and every line of memory that is asked for costs more than what is done with it: so all
+// that is known of a token lies together, as a head and then its cells, listed if few classes have it, else
+// values and then small counts class by class (at most four of each for every cell).
+class Whole {
+ public:
   Logs logs;
-  ZeroedPages<Token> token;
-  ZeroedPages<double> value, lines;   // of each cell; of each class
   std::vector<double> total;          // N_c
   std::vector<std::int64_t> n_cells;  // tokens of class c
-  std::size_t n_lines = 0;
   double sum = 0, alpha = 0;
   bool lends = false;  // whether some class has no token
 
-  Whole(const TokenCells& cells, double scale)
-      : logs(cells, scale), token(static_cast<std::size_t>(cells.n_tokens)), total(cells.n_classes), n_cells(cells.n_classes) {
+  Whole(const TokenCells& cells, double scale, bool complement)
+      : logs(cells, scale), total(cells.n_classes), n_cells(cells.n_classes), n_classes_(cells.n_classes),
+        place_(static_cast<std::size_t>(cells.n_tokens)) {
+    memory_ = ZeroedPages<Unit>(lay_out(cells));
     for (std::int64_t k = 0; k < cells.n_tokens; ++k) {
       const double of_token = scale * cells.alpha[k];
       if (cells.known[k] || !cells.shrinks) alpha += of_token;
-      token[k] = {cells.start[k], cells.start[k + 1], 0, 0, of_token, 0, -1, cells.known[k], cells.fades[k]};
       for (std::int64_t j = cells.start[k]; j < cells.start[k + 1]; ++j) {
-        token[k].sum += cells.sum[j];
-        token[k].rows += cells.rows[j];
         total[cells.owner[j]] += cells.sum[j];
         ++n_cells[cells.owner[j]];
       }
-      if (token[k].known && 4 * (token[k].last - token[k].first) >= cells.n_classes && token[k].rows > 1)
-        token[k].line = static_cast<std::int32_t>(n_lines++);
+      if (cells.known[k]) fill(cells, k, of_token, complement);
     }
     for (std::int64_t c = 0; c < cells.n_classes; ++c) sum += total[c], lends |= n_cells[c] == 0;
   }
 
-  void set_values(const TokenCells& cells, bool complement) {
-    value = ZeroedPages<double>(static_cast<std::size_t>(cells.start[cells.n_tokens]));
-    lines = ZeroedPages<double>(n_lines * static_cast<std::size_t>(cells.n_classes));
-    for (std::int64_t k = 0; k < cells.n_tokens; ++k) {
-      Token& t = token[k];
-      if (!t.known) continue;
-      t.base = complement ? logs.plus(t.sum - 1, t.alpha) : log_of(t.alpha);
-      for (std::int64_t j = t.first; j < t.last; ++j)
-        value[j] = complement ? of_others(t, t.sum - 1 - cells.sum[j]) : logs.one_plus(cells.sum[j], t.alpha);
-      if (t.line >= 0) draw_line(cells, t);
-    }
+  bool knows(std::int64_t k) const { return k >= 0 && static_cast<std::size_t>(k) < place_.size() && place_[k].size != kUnknown; }
+  bool spread(std::int64_t k) const { return place_[k].size == kSpread; }
+  std::int32_t n_listed(std::int64_t k) const { return place_[k].size; }
+
+  Head& head(std::int64_t k) const { return *reinterpret_cast<Head*>(&memory_[place_[k].at]); }
+  Listed* listed(std::int64_t k) const { return reinterpret_cast<Listed*>(&memory_[place_[k].at + 1]); }
+  double* values(std::int64_t k) const { return reinterpret_cast<double*>(&memory_[place_[k].at + 1]); }
+  Small* counts(std::int64_t k) const { return reinterpret_cast<Small*>(values(k) + n_classes_); }
+
+  // Ask for what is read of a token and its class c; and for what is added.
+  void prefetch_own(std::int64_t k, std::int32_t c) const {
+    const auto* at = reinterpret_cast<const char*>(&memory_[place_[k].at]);
+    __builtin_prefetch(at);
+    __builtin_prefetch(spread(k) ? reinterpret_cast<const char*>(counts(k) + c) : at + 64);
+  }
+  void prefetch_values(std::int64_t k) const {
+    const auto* at = reinterpret_cast<const char*>(&memory_[place_[k].at]);
+    const std::int64_t bytes = 32 + (spread(k) ? 8 * n_classes_ : 32 * std::int64_t{place_[k].size});
+    for (std::int64_t b = 0; b < std::min<std::int64_t>(bytes, 512); b += 64) __builtin_prefetch(at + b);
+  }
+  void prefetch_place(std::int64_t k) const {
+    if (static_cast<std::size_t>(k) < place_.size()) __builtin_prefetch(&place_[k]);
   }
 
  private:
-  // Below 0: the token cannot have left another class.
-  double of_others(const Token& t, double n) const { return n + t.alpha > 0 ? t.base - logs.plus(n, t.alpha) : 0.0; }
+  static constexpr std::int32_t kUnknown = -2, kSpread = -1;
+  struct alignas(32) Unit {
+    std::byte bytes[32];
+  };
+  static_assert(sizeof(Head) == sizeof(Unit) && sizeof(Listed) == sizeof(Unit) && sizeof(Small) == sizeof(double));
+  struct Place {
+    std::uint32_t at;   // in units
+    std::int32_t size;  // cells listed, or one of the above
+  };
 
-  // Values side by side are added faster than cell by cell; at most four numbers for each cell.
-  void draw_line(const TokenCells& cells, const Token& t) {
-    double* at = lines.data() + static_cast<std::size_t>(t.line) * static_cast<std::size_t>(cells.n_classes);
-    for (std::int64_t j = t.first; j < t.last; ++j) at[cells.owner[j]] = value[j];
+  std::size_t lay_out(const TokenCells& cells) {
+    const std::size_t wide = (static_cast<std::size_t>(n_classes_) * 16 + 31) / 32;
+    std::size_t used = 0;
+    for (std::int64_t k = 0; k < cells.n_tokens; ++k) {
+      const std::int64_t n = cells.start[k + 1] - cells.start[k];
+      const bool many = 4 * n >= n_classes_ && (n > 1 || cells.rows[cells.start[k]] > 1);
+      place_[k] = {static_cast<std::uint32_t>(used), !cells.known[k] ? kUnknown : many ? kSpread : static_cast<std::int32_t>(n)};
+      if (cells.known[k]) used += 1 + (many ? wide : static_cast<std::size_t>(n));
+    }
+    if (used > std::numeric_limits<std::uint32_t>::max()) throw std::bad_alloc();
+    return used;
   }
+
+  void fill(const TokenCells& cells, std::int64_t k, double of_token, bool complement) {
+    Head of{0, 0, of_token, 0};
+    for (std::int64_t j = cells.start[k]; j < cells.start[k + 1]; ++j) of.sum += cells.sum[j], of.rows += cells.rows[j];
+    if (!cells.fades[k]) of.rows = std::numeric_limits<std::int64_t>::max();
+    of.base = complement ? logs.plus(of.sum - 1, of_token) : logs.plus(0, of_token);
+    head(k) = of;
+    for (std::int64_t j = cells.start[k]; j < cells.start[k + 1]; ++j) {
+      const double value = complement ? of_others(of, of.sum - 1 - cells.sum[j]) : logs.one_plus(cells.sum[j], of_token);
+      if (spread(k))
+        values(k)[cells.owner[j]] = value, counts(k)[cells.owner[j]] = small(cells.sum[j], cells.rows[j]);
+      else
+        listed(k)[j - cells.start[k]] = {{cells.sum[j], cells.rows[j]}, value, cells.owner[j]};
+    }
+  }
+
+  static Small small(double sum, std::int64_t rows) {
+    if (!(sum >= 0 && sum < Small::kLarge && rows >= 0 && rows < Small::kLarge)) return {Small::kLarge, Small::kLarge};
+    const auto whole = static_cast<std::uint32_t>(sum);
+    return whole == sum ? Small{whole, static_cast<std::uint32_t>(rows)} : Small{Small::kLarge, Small::kLarge};
+  }
+
+  // Below 0: the token cannot have left another class.
+  double of_others(const Head& of, double n) const { return n + of.alpha > 0 ? of.base - logs.plus(n, of.alpha) : 0.0; }
+
+  const std::int64_t n_classes_;
+  std::vector<Place> place_;
+  ZeroedPages<Unit> memory_;
 };
 
 }  // namespace naively::cells

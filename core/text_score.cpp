@@ -73,7 +73,7 @@ class Scorer : public Resolver {
 
   void add_dense_once() {
     std::uint32_t ids[kPartial];
-    const auto& items = distinct_.items();
+    const auto items = distinct_.items();
     for (std::size_t i = 0; i < items.size(); i += kPartial) {
       const std::size_t n = std::min(kPartial, items.size() - i);
       for (std::size_t k = 0; k < n; ++k) ids[k] = items[i + k].id;
@@ -126,32 +126,19 @@ Chunks make_chunks(const Documents& documents) {
 }
 
 void Distinct::begin() {
-  items_.clear();
+  n_items_ = 0;
   if (++epoch_ == 0) std::fill(slots_.begin(), slots_.end(), Slot{}), epoch_ = 1;
 }
 
-void Distinct::add(std::uint32_t id) {
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t i = id * 0x9E3779B97F4A7C15 >> 32 & mask;; i = (i + 1) & mask) {
-    Slot& slot = slots_[i];
-    if (slot.epoch != epoch_) {
-      slot = {epoch_, id, static_cast<std::uint32_t>(items_.size())};
-      items_.push_back({id, 1});
-      if (2 * items_.size() > slots_.size()) grow();
-      return;
-    }
-    if (slot.id == id) return void(++items_[slot.place].n);
-  }
-}
-
 void Distinct::grow() {
-  slots_.assign(2 * slots_.size(), Slot{});
+  items_.resize(2 * items_.size());
+  slots_.assign(kRoom * items_.size(), Slot{});
   epoch_ = 1;
   const std::size_t mask = slots_.size() - 1;
-  for (std::size_t k = 0; k < items_.size(); ++k) {
-    std::size_t i = items_[k].id * 0x9E3779B97F4A7C15 >> 32 & mask;
+  for (std::uint32_t k = 0; k < n_items_; ++k) {
+    std::size_t i = first_slot(items_[k].id) & mask;
     while (slots_[i].epoch) i = (i + 1) & mask;
-    slots_[i] = {1, items_[k].id, static_cast<std::uint32_t>(k)};
+    slots_[i] = {1, items_[k].id, k};
   }
 }
 
@@ -231,7 +218,7 @@ TokenRows token_rows(const Documents& documents, const Vocabulary* vocabulary, c
       if (documents.missing(i)) continue;
       collector.distinct.begin();
       collector.read(documents, i);
-      auto& items = collector.distinct.items();
+      const auto items = collector.distinct.items();
       if (ordered) std::sort(items.begin(), items.end(), [](auto& a, auto& b) { return a.id < b.id; });
       rows.indptr[i + 1] = static_cast<std::int64_t>(items.size());
       found[chunk].insert(found[chunk].end(), items.begin(), items.end());

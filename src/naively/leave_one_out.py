@@ -242,8 +242,9 @@ def _add_evidence(
         family, pieces = block.family, _pieces(block)
         at = np.array([place[name] for name in pieces], dtype=np.intp)
         structure = family.structure(statistic, model.classes)
+        alone = np.array_equal(at, np.arange(len(columns)))
         for some in _chunks(len(label), len(pieces) * len(model.classes)):
-            found = np.zeros((some.stop - some.start, len(pieces), len(model.classes)))
+            found = out[some] if alone else np.zeros((some.stop - some.start, len(pieces), len(model.classes)))
             part = view if len(found) == len(label) else view.rows(some.start, some.stop)
             try:
                 family.leave_one_out(
@@ -251,7 +252,8 @@ def _add_evidence(
                 )
             except NotCountedError as error:
                 raise InputError(_refusal(error, model, block.names, some.start)) from None
-            out[some, at] += found
+            if not alone:
+                out[some, at] += found
 
 
 def _refusal(error: NotCountedError, model: Model, names: Sequence[str], start: int) -> str:

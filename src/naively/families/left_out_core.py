@@ -59,7 +59,8 @@ def rows_left_out(
     """Either equation by the core, for `smoothed` tokens: offsets of the rows, tokens, counts, times (None: 1)."""
     out = np.zeros((len(rows[0]) - 1, len(tokens.whole_alpha)))
     bad = kernels.leave_tokens_out(rows, leaving.arrays, tokens.by_token, complement, out, n_jobs)
-    return _checked(out, bad, leaving)
+    _check(bad, leaving)
+    return out
 
 
 def texts_left_out(
@@ -70,19 +71,18 @@ def texts_left_out(
     tokens: Tokens,
     leaving: Leaving,
     complement: bool,
+    out: Floats,
     n_jobs: int,
-) -> Floats:
-    """Either equation by the core, for `smoothed` tokens, straight from the texts."""
-    out = np.zeros((len(leaving.label), len(tokens.whole_alpha)))
+) -> None:
+    """Increase out (row, class) by either equation, by the core, for `smoothed` tokens, straight from the texts."""
     prepared, taken = reading.prepare(texts), leaving.arrays
     bad = kernels.leave_text_out(
         prepared, vocabulary, reading.options, once, taken, tokens.by_token, complement, out, n_jobs
     )
-    return _checked(out, bad, leaving)
+    _check(bad, leaving)
 
 
-def _checked(out: Floats, bad: tuple[int, int, int, float] | None, leaving: Leaving) -> Floats:
-    if bad is None:
-        return out
-    row, token, left, times = bad
-    raise NotCountedError(row, int(leaving.label[row]), token, f"{left} rows that have it {times:g} times")
+def _check(bad: tuple[int, int, int, float] | None, leaving: Leaving) -> None:
+    if bad is not None:
+        row, token, left, times = bad
+        raise NotCountedError(row, int(leaving.label[row]), token, f"{left} rows that have it {times:g} times")

@@ -225,7 +225,7 @@ class Text(Family):
         for texts in x.columns:
             if tokens.smoothed and self.model != "bernoulli":
                 kind = self.once, tokens, leaving, self.model == "complement"
-                out[:, 0] += texts_left_out(texts, self.reading, stats.vocabulary, *kind, n_jobs)
+                texts_left_out(texts, self.reading, stats.vocabulary, *kind, out[:, 0], n_jobs)
                 continue
             prepared = self.reading.prepare(texts)
             count, index, ends = token_rows(prepared, stats.vocabulary, self.reading.options, n_jobs, ordered=False)
