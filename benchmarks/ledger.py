@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -39,13 +39,20 @@ def texts(n_words: int, seed: int = 0) -> tuple[list[str], list[str]]:
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    """Print one line for each measure; every line is one run, in turns."""
-    entries = int(arguments[0]) if arguments else 100_000
+    """Print one line for each measure, in turns; parts and the number of entries can be named."""
+    entries = next((int(word) for word in arguments if word.isdigit()), 100_000)
+    parts: dict[str, Callable[[Path], None]] = {
+        "load": _loading,
+        "update": _updating,
+        "many": lambda folder: _many_entries(folder, entries),
+        "cold": _cold_start,
+    }
+    named = [word for word in arguments if not word.isdigit()] or list(parts)
     with tempfile.TemporaryDirectory(prefix="naively-") as folder:
-        _loading(Path(folder))
-        _updating(Path(folder))
-        _many_entries(Path(folder), entries)
-        _cold_start(Path(folder))
+        x, y = texts(100_000)
+        naively.fit(x, y, tune=False).save(Path(folder) / "text.naively")
+        for name in named:
+            parts[name](Path(folder))
 
 
 def _loading(folder: Path) -> None:
@@ -54,7 +61,6 @@ def _loading(folder: Path) -> None:
     from sklearn.naive_bayes import MultinomialNB
 
     x, y = texts(100_000)
-    naively.fit(x, y, tune=False).save(folder / "text.naively")
     vectoriser = CountVectorizer(token_pattern=r"\S+")
     classifier = MultinomialNB().fit(vectoriser.fit_transform(x), y)
     joblib.dump((vectoriser, classifier), folder / "text.joblib")
@@ -80,29 +86,39 @@ def _python(code: str, path: Path) -> None:
 
 
 def _updating(folder: Path) -> None:
-    """One durable text at a time, beside one small durable row of SQLite; a hundred of each in turn."""
-    ledger = naively.open(folder / "text.naively")
-    plain = sqlite3.connect(folder / "plain.db", isolation_level=None)
+    """One durable text at a time, for a model of many words and for one of few."""
+    _update_rate("a model of 100,000 words", folder / "text.naively", folder)
+    naively.fit(["lunch today", "cheap pills"], ["ham", "spam"], tune=False).save(folder / "few.naively")
+    _update_rate("a model of 4 words", folder / "few.naively", folder)
+
+
+def _update_rate(told: str, path: Path, folder: Path, rounds: int = 12) -> None:
+    """Beside one small durable row of SQLite; a hundred of each in turn, snapshots of the model included."""
+    plain = sqlite3.connect(folder / f"{path.stem}.db", isolation_level=None)
     for setting in ("journal_mode=WAL", "synchronous=FULL"):
         plain.execute(f"PRAGMA {setting}")
     plain.execute("CREATE TABLE t (x BLOB)")
     row = bytes(100)
     seconds: dict[str, list[float]] = {"ours": [], "sqlite": []}
-    for _ in range(5):
-        for name in seconds:
-            start = time.perf_counter()
-            for i in range(100):
-                if name == "ours":
-                    ledger.update([f"one more message number {i} about the lunch of today"], ["ham"])
-                else:
-                    plain.execute("INSERT INTO t VALUES (?)", (row,))
-            seconds[name].append((time.perf_counter() - start) / 100)
-    rates = np.array([np.divide(seconds["sqlite"], seconds["ours"])])
+    with naively.open(path) as ledger:
+        for _ in range(rounds):
+            for name in seconds:
+                start = time.perf_counter()
+                for i in range(100):
+                    if name == "ours":
+                        ledger.update([f"one more message number {i} about the lunch of today"], ["ham"])
+                    else:
+                        plain.execute("INSERT INTO t VALUES (?)", (row,))
+                seconds[name].append((time.perf_counter() - start) / 100)
+    plain.close()
+    low, median, high = np.quantile(np.divide(seconds["sqlite"], seconds["ours"]), [0.25, 0.5, 0.75])
+    ours, theirs = (1e3 * float(np.median(seconds[name])) for name in seconds)
     print(
-        f"update of one text, durable: {1e3 * float(np.median(seconds['ours'])):.2f} ms, "
-        f"{float(np.median(rates)):.2f} of the rate of SQLite's own commits"
+        f"update of one text, durable, {told}: {ours:.2f} ms, SQLite's own commit {theirs:.2f} ms: {median:.2f} "
+        f"({low:.2f}–{high:.2f}) of its rate; of all {100 * rounds} together "
+        f"{sum(seconds['sqlite']) / sum(seconds['ours']):.2f}",
+        flush=True,
     )
-    ledger.close()
 
 
 def _many_entries(folder: Path, n: int) -> None:
@@ -135,6 +151,12 @@ def _many_entries(folder: Path, n: int) -> None:
             start = time.perf_counter()
             ledger.forget([text], [label])
             print(f"forget a text of {told} among {n + 3:,} entries: {time.perf_counter() - start:.2f} s")
+        entries = ledger.log()
+        for told, entry in (("the oldest update", entries[2]), ("the last update", entries[-3])):
+            start = time.perf_counter()
+            ledger.undo(entry.id)
+            print(f"undo {told} among {len(entries):,} entries: {time.perf_counter() - start:.2f} s")
+    _update_rate(f"a file of {len(entries):,} entries", many, folder)
 
 
 def _cold_start(folder: Path) -> None:
