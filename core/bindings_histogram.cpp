@@ -10,6 +10,7 @@
 #include "bindings.hpp"
 #include "discretise.hpp"
 #include "histogram.hpp"
+#include "histogram_running.hpp"
 #include "threads.hpp"
 
 namespace nb = nanobind;
@@ -132,6 +133,24 @@ NewArrays py_count(const std::vector<Piece>& pieces, const In<std::int32_t, 1>& 
   return give(counted);
 }
 
+// The row of each column from which on values are not told exactly, and what was exact until then: see `Running`.
+std::tuple<New<std::int64_t>, NewArrays> py_add(Running& running, const std::vector<Piece>& pieces,
+                                                const In<std::int32_t, 1>& label, int n_jobs) {
+  const auto n = static_cast<std::int64_t>(label.size());
+  std::int64_t columns = 0;
+  const auto matrices = matrices_of(pieces, n, columns);
+  require(columns == running.n_columns(), "the pieces have " + std::to_string(columns) + " columns, but " +
+                                              std::to_string(running.n_columns()) + " are counted");
+  Running::Added added;
+  {
+    nb::gil_scoped_release release;
+    added = running.add(matrices, {label.data(), nullptr, n, running.n_classes()}, n_jobs);
+  }
+  Buffer<std::int64_t> from(columns);
+  std::copy(added.from.begin(), added.from.end(), from.get());
+  return {give(from, columns), give(added.left)};
+}
+
 NewArrays py_merge(const Arrays& a, const Arrays& b, int sign, std::int64_t cap) {
   const View x = view(a), y = view(b);
   require(x.n_columns == y.n_columns, "the histograms have " + std::to_string(x.n_columns) + " and " +
@@ -187,6 +206,18 @@ void bind_histogram(nb::module_& m) {
   using namespace nb::literals;
   m.def("count_histogram", py_count, "pieces"_a, "label"_a, "weight"_a.none(), "n_classes"_a, "cap"_a,
         "at_least"_a.none(), "n_jobs"_a);
+  nb::class_<Running>(m, "RunningHistogram")
+      .def("__init__",
+           [](Running* self, std::int64_t n_columns, std::int64_t n_classes, std::int64_t cap) {
+             require(n_columns >= 0 && n_columns < 4096, "n_columns must lie in 0 .. 4095");
+             require(n_classes >= 0 && cap >= 2 && n_classes < (std::int64_t{1} << 31) && cap < (std::int64_t{1} << 30) &&
+                         (n_classes + 1) * (cap + 3) < (std::int64_t{1} << 32),
+                     "cap must be 2 or more, and classes times cap less than 2^32");
+             new (self) Running(n_columns, n_classes, cap);
+           },
+           "n_columns"_a, "n_classes"_a, "cap"_a)
+      .def("add", py_add, "pieces"_a, "label"_a, "n_jobs"_a)
+      .def("cells", [](const Running& running) { return give(running.columns()); });
   m.def("merge_histograms", py_merge, "a"_a, "b"_a, "sign"_a, "cap"_a);
   m.def("cut_histogram", py_cut, "a"_a, "n_classes"_a, "n_jobs"_a);
   m.def("score_bins", py_score, "pieces"_a, "cuts"_a, "offsets"_a, "table"_a, "out"_a.noconvert(), "n_jobs"_a);

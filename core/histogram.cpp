@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "column_strips.hpp"
 #include "key_table.hpp"
 #include "threads.hpp"
 
@@ -12,9 +13,7 @@ namespace naively::histogram {
 namespace {
 
 constexpr std::int64_t CHUNK = std::int64_t{1} << 17;   // rows of a column counted at once
-constexpr std::int64_t SAMPLE = std::int64_t{1} << 13;  // rows that are looked at for the level to begin with
 constexpr std::int64_t TILE = 1024;                     // rows whose slots are found, and then tallied from the cache
-constexpr std::int64_t STRIP = 8;                       // columns read together when rows lie in a row: a cache line
 
 // A sum that keeps what rounding takes from it (Neumaier 1974).
 struct Sum {
@@ -25,22 +24,6 @@ struct Sum {
     value = sum;
   }
 };
-
-// Slots in the order of their keys, −infinity first and +infinity last; without the missing.
-std::vector<std::int32_t> slots_in_order(const std::vector<std::int64_t>& keys) {
-  std::vector<std::pair<std::int64_t, std::int32_t>> order(keys.size());
-  for (std::size_t s = 0; s < keys.size(); ++s) order[s] = {keys[s], static_cast<std::int32_t>(s)};
-  sort_from_sorted(order);
-  std::vector<std::int32_t> slots{KeyTable::BELOW};
-  for (const auto& [key, s] : order) slots.push_back(s + KeyTable::FIRST);
-  slots.push_back(KeyTable::ABOVE);
-  return slots;
-}
-
-std::int64_t key_at(const std::vector<std::int64_t>& keys, std::int32_t slot) {
-  if (slot >= KeyTable::FIRST) return keys[slot - KeyTable::FIRST];
-  return slot == KeyTable::BELOW ? MINUS_INFINITY : PLUS_INFINITY;
-}
 
 // Counts one column of one chunk after the other; its memory is reused.
 class Counter {
@@ -148,54 +131,6 @@ class Counter {
   std::vector<std::int32_t> rows_;  // a chunk has fewer than 2^31
   std::vector<Sum> sums_;
 };
-
-// Neighbouring columns of one piece, which are read and counted by one task after the other.
-struct Strip {
-  const Matrix* x;
-  std::int64_t first, width, column;  // its first column within the piece, and among all
-
-  // Numbers of `n` rows, from `from` on and `step` apart, of each column; n apart in `buffer` unless read in place.
-  const double* read(std::int64_t from, std::int64_t step, std::int64_t n, std::vector<double>& buffer) const {
-    const std::int64_t at = from * x->row_step + first * x->column_step, row = step * x->row_step;
-    if (width == 1) {
-      buffer.resize(n);
-      return x->values.read(at, row, n, buffer.data());
-    }
-    buffer.resize(n * width);
-    cells::with_type(x->values.type, [&](auto* kind) {
-      const auto* data = static_cast<decltype(kind)>(x->values.data) + at;
-      for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t j = 0; j < width; ++j)
-          buffer[j * n + i] = static_cast<double>(data[i * row + j * x->column_step]);
-    });
-    return buffer.data();
-  }
-};
-
-std::vector<Strip> strips_of(const std::vector<Matrix>& pieces) {
-  std::vector<Strip> strips;
-  std::int64_t column = 0;
-  for (const Matrix& x : pieces) {
-    const std::int64_t wide = x.by_columns() || x.p == 1 ? 1 : STRIP;
-    for (std::int64_t j = 0; j < x.p; j += wide) {
-      const std::int64_t width = std::min(wide, x.p - j);
-      strips.push_back({&x, j, width, column});
-      column += width;
-    }
-  }
-  return strips;
-}
-
-// The level that these numbers alone would need: one below which all numbers cannot fit either.
-int level_of(const double* x, std::int64_t n, std::int64_t cap) {
-  std::vector<std::int64_t> keys;
-  keys.reserve(n);
-  for (std::int64_t i = 0; i < n; ++i)
-    if (x[i] - x[i] == 0) keys.push_back(key_of(x[i]));
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  return levels_to_fit(keys, cap);
-}
 
 // Calls f(counter, task) for all tasks, with a counter for each thread: its tables are made once.
 template <class F>

@@ -7,6 +7,9 @@
 namespace naively::cells {
 
 void check_labels(const Labels& labels) {
+  std::uint32_t most = 0;  // as an unsigned number a negative label is large
+  for (std::int64_t i = 0; i < labels.n; ++i) most = std::max(most, static_cast<std::uint32_t>(labels.label[i]));
+  if (labels.n == 0 || static_cast<std::int64_t>(most) < std::min<std::int64_t>(labels.n_classes, 1LL << 31)) return;
   for (std::int64_t i = 0; i < labels.n; ++i)
     if (labels.label[i] < 0 || labels.label[i] >= labels.n_classes)
       throw std::invalid_argument("label of row " + std::to_string(i) + " is " + std::to_string(labels.label[i]) +

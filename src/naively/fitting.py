@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from naively import sources
+from naively.engines.running import Running
 from naively.errors import InputError, LeftOutWarning
 from naively.kernels.threads import threads
 from naively.model import Model, counting
@@ -98,16 +99,26 @@ def _fit_stream(
 def _count_parts(parts: Iterable[sources.Part], columns: Any, tune: bool, n_jobs: int | None) -> Model:
     """The sum of the models of all parts; the first decides the schema, but for columns of which it has no value."""
     total: Model | None = None
+    running: Running | None = None
     sampler: Sampler | None = None
     for part in parts:
-        schema, like = (infer(part.table, columns), ()) if total is None else total.schema_for(part.table)
-        model = Model.count(part.table, part.label, part.weight, part.classes, schema, n_jobs, like, to_add=True)
-        total = model if total is None else total + model
+        if running is None or not running.takes(part.classes):
+            total = None if running is None else _with(total, running, n_jobs)
+            schema, like = (infer(part.table, columns), ()) if total is None else total.schema_for(part.table)
+            running = Running(schema, part.classes, threads(n_jobs), part.weight is not None, like)
+        running.add(part.table, part.classes, part.label, part.weight)
         if tune:
-            sampler = sampler or Sampler(rows_to_keep(schema))
+            sampler = sampler or Sampler(rows_to_keep(running.schema))
             sampler.add(part.table, part.classes, part.label, part.weight)
-    assert total is not None  # `parts` refuses data without rows
+    assert running is not None  # `parts` refuses data without rows
+    total = _with(total, running, n_jobs)
     if sampler is None:
         return total
     sample = sampler.sample(total.classes, rows_to_look_at(total))
     return total.with_tuning(tuned(total, sample, threads(n_jobs)))
+
+
+def _with(total: Model | None, running: Running, n_jobs: int | None) -> Model:
+    """The model of what was counted before and of what is being counted."""
+    model = Model(running.schema, running.classes, running.seen, running.statistics(), n_jobs=n_jobs)
+    return model if total is None else total + model

@@ -71,10 +71,9 @@ class Model(Questions):
         schema: Schema,
         n_jobs: int | None = None,
         like: Sequence[Statistic] = (),
-        to_add: bool = False,
     ) -> Model:
         """Count a table that has been read and checked; `label` holds positions in `classes`."""
-        statistics = local.count(table, schema, label, weight, len(classes), threads(n_jobs), like, to_add)
+        statistics = local.count(table, schema, label, weight, len(classes), threads(n_jobs), like)
         return cls(schema, classes, ClassWeights.count(None, label, weight, len(classes)), statistics, n_jobs=n_jobs)
 
     def __repr__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,65 @@ def test_rows_to_be_added_may_begin_at_the_levels_of_the_others(drawn: Any, cut:
         kernels.merge_histograms(first, there, 1, cap),
         kernels.merge_histograms(first, kernels.count_histogram(*more), 1, cap),
     )
+
+
+@given(tables(), st.lists(st.integers(0, 40), max_size=4), st.sampled_from([1, 3]))
+def test_batches_are_counted_like_all_rows_at_once(drawn: Any, cuts: list[int], n_jobs: int) -> None:
+    """And a column says when it stops to be exact, and what it had counted until then."""
+    pieces, label, _, n_classes, cap = drawn
+    n_columns = sum(x.shape[1] for x in pieces)
+    running = kernels.RunningHistogram(n_columns, n_classes, cap)
+    kept = twin.RunningHistogram(n_columns, n_classes, cap)
+    exact = np.ones(n_columns, bool)
+    bounds = [0, *sorted(min(cut, len(label)) for cut in cuts), len(label)]
+    for start, stop in itertools.pairwise(bounds):
+        before = running.cells()
+        batch = [x[start:stop] for x in pieces], label[start:stop]
+        from_row, left = running.add(*batch, n_jobs)
+        kept.add(*batch)
+        assert ((from_row == 0) | exact).all()
+        for j in np.flatnonzero(np.diff(left.offsets)).tolist():
+            columns = [x[: start + from_row[j], k : k + 1] for x in pieces for k in range(x.shape[1])]
+            so_far = twin.count_histogram([columns[j]], label[: start + from_row[j]], None, n_classes, 10**6)
+            same(one_column(left, j), so_far)
+            assert before.levels[j] == 0
+        exact = running.cells().levels == 0
+        assert (from_row[exact] == stop - start).all()
+    same(running.cells(), kept.cells())
+    same(running.cells(), kernels.count_histogram(pieces, label, None, n_classes, cap))
+
+
+def one_column(cells: HistogramCells, j: int) -> HistogramCells:
+    place = slice(cells.offsets[j], cells.offsets[j + 1])
+    ends = np.array([0, cells.offsets[j + 1] - cells.offsets[j]])
+    keys, classes, weight, rows = cells.keys[place], cells.classes[place], cells.weight[place], cells.rows[place]
+    return HistogramCells(cells.levels[j : j + 1], ends, keys, classes, weight, rows)
+
+
+NANS = np.array([0x7FF8 << 48, 0xFFF8 << 48, (0x7FF8 << 48) + 5, 0x7FF0000000000001, 0xFFFDEADBEEF5EED5], np.uint64)
+
+
+@pytest.mark.parametrize("cap", [4, 300, 4096])
+@pytest.mark.parametrize("kind", ["whole", "near", "wide"])
+def test_all_that_is_no_number_is_told_apart_at_every_level(cap: int, kind: str) -> None:
+    """Any NaN is a gap and an infinity is none, also where keys of numbers are close to theirs."""
+    rng = np.random.default_rng(7)
+    x = {
+        "whole": rng.integers(-9, 9, 20_000) * 1.0,
+        "near": 1.7e9 + rng.random(20_000),
+        "wide": rng.choice([-1, 1], 20_000) * 2.0 ** rng.uniform(-1074, 1024, 20_000),
+    }[kind]
+    special = np.concatenate(
+        [NANS.view(np.float64), [np.uint64(0x7FFDEADBEEF5EED5).view(np.float64)], [np.inf, -np.inf]]
+    )
+    x[::7] = rng.choice([*special, -0.0, 0.0], len(x[::7]))
+    label = rng.integers(0, 2, len(x)).astype(np.int32)
+    running = kernels.RunningHistogram(1, 2, cap)
+    for some in np.array_split(np.arange(len(x)), 9):
+        running.add([x[some][:, None]], label[some])
+    counted = kernels.count_histogram([x[:, None]], label, None, 2, cap)
+    same(counted, twin.count_histogram([x[:, None]], label, None, 2, cap))
+    same(counted, running.cells())
 
 
 @pytest.mark.parametrize("kind", TYPES)

@@ -34,7 +34,7 @@ from naively.statistics.histogram import cap_for
 if TYPE_CHECKING:
     from naively.calibration import Calibrated
 
-__all__ = ["View", "count", "score", "score_calibrated", "views"]
+__all__ = ["View", "count", "count_block", "score", "score_calibrated", "views"]
 
 View = Numbers | Coded | Texts
 
@@ -47,27 +47,43 @@ def count(
     n_classes: int,
     n_jobs: int,
     like: Sequence[Statistic] = (),
-    to_add: bool = False,
 ) -> tuple[Statistic, ...]:
-    """One statistic per block of the schema; words get the numbers that they have in the statistics `like` these.
+    """One statistic per block of the schema; words get the numbers that they have in the statistics `like` these."""
+    none: list[Statistic | None] = [None] * len(schema.blocks)
+    found = zip(schema.blocks, views(table, schema), like or none, strict=True)
+    return tuple(
+        count_block(block, view, label, weight, n_classes, n_jobs, before, len(schema.names))
+        for block, view, before in found
+    )
 
-    `to_add`: the result will be added to those statistics and is for nothing else; see `Histogram.count`.
+
+def count_block(
+    block: Block,
+    view: View,
+    label: NDArray[np.int32],
+    weight: NDArray[np.float64] | None,
+    n_classes: int,
+    n_jobs: int,
+    like: Statistic | None,
+    n_columns: int,
+    to_add: bool = False,
+) -> Statistic:
+    """The statistic of one block of a schema with so many columns in all.
+
+    `to_add`: it will be added to that which it is `like`, and is for nothing else; see `Histogram.count`.
     """
-    found: list[Statistic] = []
-    for i, (block, view) in enumerate(zip(schema.blocks, views(table, schema), strict=True)):
-        count_view = _counter(block.family, view, like[i] if like else None, len(schema.names), to_add)
-        try:
-            statistic = count_view(view, label, weight, n_classes, n_jobs)
-        except TooLargeError as error:
-            name = block.names[error.column]
-            if np.isinf(error.found):
-                refuse_infinite(name)
-            raise InputError(
-                f"column {name!r} holds {error.found:g}; values beyond 1e150 cannot be trained on: rescale it, "
-                "or mark them as missing."
-            ) from None
-        found.append(statistic.renamed(block.names) if isinstance(statistic, TokenCounts) else statistic)
-    return tuple(found)
+    count_view = _counter(block.family, view, like, n_columns, to_add)
+    try:
+        statistic = count_view(view, label, weight, n_classes, n_jobs)
+    except TooLargeError as error:
+        name = block.names[error.column]
+        if np.isinf(error.found):
+            refuse_infinite(name)
+        raise InputError(
+            f"column {name!r} holds {error.found:g}; values beyond 1e150 cannot be trained on: rescale it, "
+            "or mark them as missing."
+        ) from None
+    return statistic.renamed(block.names) if isinstance(statistic, TokenCounts) else statistic
 
 
 def _counter(

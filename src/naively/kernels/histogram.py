@@ -68,6 +68,36 @@ def count_histogram(
     return HistogramCells(*_core.count_histogram(found, label, weight, n_classes, cap, at_least, n_jobs))
 
 
+class RunningHistogram:
+    """Columns whose rows, without weights, come in batches: what `count_histogram` finds in all of them at once.
+
+    >>> running = RunningHistogram(1, 2, 4096)
+    >>> for x in ([1.5, -0.0], [1.5, np.nan]):
+    ...     from_row, left = running.add([np.array(x)[:, None]], np.array([0, 1], np.int32))
+    >>> cells = running.cells()
+    >>> key_values(cells.keys, np.zeros(2, np.int64))[0].tolist(), cells.classes.tolist(), cells.rows.tolist()
+    ([0.0, 1.5], [1, 0], [1, 2])
+    """
+
+    def __init__(self, n_columns: int, n_classes: int, cap: int) -> None:
+        """Nothing counted yet."""
+        self._running = _core.RunningHistogram(n_columns, n_classes, cap)
+
+    def add(
+        self, pieces: Sequence[NDArray[Any]], label: NDArray[np.int32], n_jobs: int = 1
+    ) -> tuple[NDArray[np.int64], HistogramCells]:
+        """Count a batch; say from which of its rows on each column is no longer exact (at level 0).
+
+        The cells are those of the columns that left level 0 with this batch, as they were before that row.
+        """
+        from_row, left = self._running.add([_numbers(x) for x in pieces], label, n_jobs)
+        return from_row, HistogramCells(*left)
+
+    def cells(self) -> HistogramCells:
+        """All that was counted."""
+        return HistogramCells(*self._running.cells())
+
+
 def merge_histograms(a: HistogramCells, b: HistogramCells, sign: int, cap: int) -> HistogramCells:
     """a + b (sign 1) at the smallest level that fits; a − b (sign −1) at the higher of both levels.
 

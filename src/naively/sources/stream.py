@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively import kernels
 from naively.errors import InputError, LeftOutWarning
 from naively.sources.arrow_arrays import filled_codes
 from naively.sources.frames import column_of_arrow
@@ -23,9 +24,10 @@ __all__ = ["Part", "gathered", "is_stream", "parts"]
 
 ROWS = 65_536  # rows of a table to be answered
 # A table to be counted has about so many cells (64 MB of numbers), and rows within these bounds; fewer if it has more
-# bytes: texts may be long. Adding a table to those before takes its time, so small ones cost more; large ones leave
-# the caches, and the last is counted when nothing is left to read.
-CELLS, FEWEST, MOST, BYTES = 2**23, 1024, 2**18, 2**27
+# bytes: texts may be long. Each takes some time beside that for its rows, so small ones cost more; large ones leave the
+# caches, their memory is not used again before the system has taken it back, and the last is counted when nothing is
+# left to read.
+CELLS, FEWEST, MOST, BYTES = 2**23, 1024, 2**16, 2**27
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,12 +159,12 @@ def _labels(column: Any) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
     """Classes and codes; only the distinct labels are looked at one by one."""
     import pyarrow as pa
 
-    whole: Any = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    whole: Any = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
     coded: Any = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
     classes, places = read_labels(coded.dictionary.to_pylist())
     codes = filled_codes(coded)
-    seen = np.bincount(codes, minlength=len(places)) > 0  # a dictionary may list classes of other rows
+    seen = kernels.count_labels(codes, len(places)) > 0  # a dictionary may list classes of other rows
     if seen.all() and (places == np.arange(len(places))).all():
         return classes, codes
     there = np.zeros(len(classes), dtype=np.bool_)

@@ -24,7 +24,7 @@ from naively.statistics.class_weights import ClassWeights
 from naively.statistics.histogram import CAP, Histogram
 from naively.statistics.moments import LARGEST, Moments, TooLargeError
 
-__all__ = ["Measured"]
+__all__ = ["Measured", "moments_of_cells", "moments_of_rows"]
 
 MANY, OFTEN = 2**14, 8  # rows, and rows to a cell, from which on the cells are added up sooner than the rows
 
@@ -58,10 +58,7 @@ class Measured(Statistic):
         histogram = Histogram.count(numbers, label, weight, n_classes, n_jobs, cap, before)
         told = _told(histogram, numbers, weight)
         rest = numbers.columns(np.flatnonzero(~told)) if told.any() else numbers
-        try:
-            moments = Moments.count(rest, label, weight, n_classes, n_jobs)
-        except TooLargeError:
-            moments = Moments.count(_squarable(rest), label, weight, n_classes, n_jobs)
+        moments = moments_of_rows(rest, label, weight, n_classes, n_jobs)
         return cls(histogram, _with_told(moments, histogram, told) if told.any() else moments)
 
     @classmethod
@@ -104,11 +101,17 @@ def _told(histogram: Histogram, numbers: Numbers, weight: NDArray[np.float64] | 
 
 
 def _with_told(moments: Moments, histogram: Histogram, told: NDArray[np.bool_]) -> Moments:
-    """The moments of all columns; those that the histogram tells are of a value for each cell, as often as it came."""
+    """The moments of all columns, of which those that the histogram tells were not counted by rows."""
+    of_cells = moments_of_cells(histogram, told)
+    of_cells.rows[:, ~told], of_cells.state[:, :, ~told] = moments.rows, moments.state
+    return of_cells
+
+
+def moments_of_cells(histogram: Histogram, told: NDArray[np.bool_]) -> Moments:
+    """The moments of exact columns, of a value for each cell as often as it came; those of other columns are empty."""
     cells, values = histogram.cells, histogram.values
     rows = np.zeros((histogram.n_classes, len(told)), np.int64)
     state = np.zeros((9, histogram.n_classes, len(told)))
-    rows[:, ~told], state[:, :, ~told] = moments.rows, moments.state
     for j in np.flatnonzero(told):
         place = slice(cells.offsets[j], cells.offsets[j + 1])
         kept = np.flatnonzero(np.abs(values[place]) <= LARGEST) + place.start
@@ -117,6 +120,20 @@ def _with_told(moments: Moments, histogram: Histogram, told: NDArray[np.bool_]) 
         rows[:, j] = np.bincount(cells.classes[kept], cells.rows[kept], minlength=histogram.n_classes)
         state[:, :, j] = of_cells.state[:, :, 0]
     return Moments(rows, state)
+
+
+def moments_of_rows(
+    numbers: Numbers,
+    label: NDArray[np.integer],
+    weight: NDArray[np.float64] | None,
+    n_classes: int,
+    n_jobs: int,
+) -> Moments:
+    """The moments of the numbers that can be squared."""
+    try:
+        return Moments.count(numbers, label, weight, n_classes, n_jobs)
+    except TooLargeError:
+        return Moments.count(_squarable(numbers), label, weight, n_classes, n_jobs)
 
 
 def _spread(n: int) -> NDArray[np.intp]:

@@ -102,6 +102,30 @@ def count_histogram(
     return packed(columns)
 
 
+class RunningHistogram:
+    """Batches kept as they come, and counted when somebody asks."""
+
+    def __init__(self, n_columns: int, n_classes: int, cap: int) -> None:
+        """Nothing counted yet."""
+        self.n_classes, self.cap = n_classes, cap
+        self.columns: list[tuple[list[float], list[int]]] = [([], []) for _ in range(n_columns)]
+
+    def add(self, pieces: Sequence[NDArray[Any]], label: NDArray[np.int32], n_jobs: int = 1) -> None:
+        """Keep a batch."""
+        found = [x[:, j].tolist() for x in pieces for j in range(x.shape[1])]
+        for (values, labels), more in zip(self.columns, found, strict=True):
+            values.extend(more)
+            labels.extend(label.tolist())
+
+    def cells(self) -> HistogramCells:
+        """All that was kept, counted at once."""
+        columns: list[tuple[int, Counts]] = []
+        for values, labels in self.columns:
+            x, codes = np.array(values, np.float64).reshape(-1, 1), np.array(labels, np.int32)
+            columns += unpacked(count_histogram([x], codes, None, self.n_classes, self.cap))
+        return packed(columns)
+
+
 def merge_histograms(a: HistogramCells, b: HistogramCells, sign: int, cap: int) -> HistogramCells:
     """The signed sum of what both counted, at the higher level, and then at one that fits."""
     columns = []
