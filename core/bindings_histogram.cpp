@@ -184,6 +184,20 @@ std::tuple<New<std::int64_t>, New<std::int64_t>> py_cut(const Arrays& arrays, st
   return {give(starts, n), give(offsets, p + 1)};
 }
 
+New<std::int64_t> py_find_bins(const Real& values, const Whole& ends, const Real& cuts, const Whole& offsets,
+                               int n_jobs) {
+  const auto n = static_cast<std::int64_t>(values.size()), p = static_cast<std::int64_t>(ends.size()) - 1;
+  require(p >= 0 && offsets.size() == ends.size(), "ends and offsets have one entry more than there are columns");
+  cells::check_indptr(ends.data(), p, n, "values");
+  cells::check_indptr(offsets.data(), p, static_cast<std::int64_t>(cuts.size()), "cuts");
+  Buffer<std::int64_t> found(n);
+  {
+    nb::gil_scoped_release release;
+    find_bins(values.data(), ends.data(), p, cuts.data(), offsets.data(), found.get(), n_jobs);
+  }
+  return give(found, n);
+}
+
 void py_score(const std::vector<Piece>& pieces, const Real& cuts, const Whole& offsets, const In<double, 2>& table,
               const Out& out, int n_jobs) {
   std::int64_t p = 0;
@@ -220,5 +234,6 @@ void bind_histogram(nb::module_& m) {
       .def("cells", [](const Running& running) { return give(running.columns()); });
   m.def("merge_histograms", py_merge, "a"_a, "b"_a, "sign"_a, "cap"_a);
   m.def("cut_histogram", py_cut, "a"_a, "n_classes"_a, "n_jobs"_a);
+  m.def("find_bins", py_find_bins, "values"_a, "ends"_a, "cuts"_a, "offsets"_a, "n_jobs"_a);
   m.def("score_bins", py_score, "pieces"_a, "cuts"_a, "offsets"_a, "table"_a, "out"_a.noconvert(), "n_jobs"_a);
 }

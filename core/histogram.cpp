@@ -183,6 +183,18 @@ std::vector<Column> count_histogram(const std::vector<Matrix>& pieces, const Lab
   return columns;
 }
 
+void find_bins(const double* values, const std::int64_t* ends, std::int64_t n_columns, const double* cuts,
+               const std::int64_t* offsets, std::int64_t* out, int n_jobs) {
+  constexpr std::int64_t TOGETHER = 64;  // columns of a task: they may be short
+  parallel_for((n_columns + TOGETHER - 1) / TOGETHER, n_jobs, [&](std::int64_t task) {
+    for (std::int64_t j = task * TOGETHER; j < std::min(n_columns, (task + 1) * TOGETHER); ++j) {
+      const double *first = cuts + offsets[j], *last = cuts + offsets[j + 1];
+      for (std::int64_t i = ends[j]; i < ends[j + 1]; ++i)
+        out[i] = values[i] != values[i] ? -1 : offsets[j] + j + (std::upper_bound(first, last, values[i]) - first);
+    }
+  });
+}
+
 void score_bins(const std::vector<Matrix>& pieces, const double* cuts, const std::int64_t* offsets,
                 const double* table, std::int64_t n_classes, double* out, int n_jobs) {
   constexpr std::int64_t ROWS = 512;

@@ -73,6 +73,11 @@ std::vector<Column> count_histogram(const std::vector<Matrix>& pieces, const Lab
 // a + b at the level of (2); or a − b at the higher of both levels, where negative rows are left to the caller.
 Column merge(Column a, Column b, int sign, std::int64_t cap);
 
+// The bin of each value among all bins, −1 of NaN. The values of column j are [ends[j], ends[j + 1]); its cuts, and how
+// bins follow from them, as below.
+void find_bins(const double* values, const std::int64_t* ends, std::int64_t n_columns, const double* cuts,
+               const std::int64_t* offsets, std::int64_t* out, int n_jobs);
+
 // Score: out (row, class) += table[bin] for each column, bin = first bin of the column + number of its cuts ≤ x.
 // The cuts of column j are [offsets[j], offsets[j + 1]), ascending; it has one bin more than cuts.
 void score_bins(const std::vector<Matrix>& pieces, const double* cuts, const std::int64_t* offsets,

@@ -150,6 +150,17 @@ def test_all_that_is_no_number_is_told_apart_at_every_level(cap: int, kind: str)
     same(counted, running.cells())
 
 
+@given(st.lists(st.tuples(st.lists(values, max_size=9), st.lists(any_number.filter(lambda v: v == v), max_size=5))))
+def test_bins_are_found_as_by_the_twin(columns: list[tuple[list[float], list[float]]]) -> None:
+    found = [
+        np.concatenate([np.zeros(0), *parts]) for parts in ([v for v, _ in columns], [sorted(c) for _, c in columns])
+    ]
+    ends, offsets = (np.cumsum([0, *map(len, parts)]) for parts in ([v for v, _ in columns], [c for _, c in columns]))
+    given_to_both = found[0], ends, found[1], offsets
+    np.testing.assert_array_equal(kernels.find_bins(*given_to_both, 2), twin.find_bins(*given_to_both))
+    np.testing.assert_array_equal(kernels.find_bins(*given_to_both), twin.find_bins(*given_to_both))
+
+
 @pytest.mark.parametrize("kind", TYPES)
 def test_every_type_is_read_as_the_nearest_float64(kind: str) -> None:
     rng = np.random.default_rng(3)

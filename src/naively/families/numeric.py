@@ -75,20 +75,14 @@ class Cuts:
 
     def bins_of(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
         """The bin of each value (row, column) among all bins, −1 where it is missing."""
-        bins = np.empty(values.shape, dtype=np.intp)
-        for j in range(values.shape[1]):
-            start, stop = int(self.offsets[j]), int(self.offsets[j + 1])
-            bins[:, j] = start + j + np.searchsorted(self.cuts[start:stop], values[:, j], side="right")
-        return np.where(np.isnan(values), -1, bins)
+        n, p = values.shape
+        ends = n * np.arange(p + 1, dtype=np.int64)
+        by_column = np.ascontiguousarray(values.T).ravel()
+        return kernels.find_bins(by_column, ends, self.cuts, self.offsets).reshape(p, n).T
 
     def bins_of_cells(self, stats: Histogram) -> NDArray[np.intp]:
         """The bin of each cell of a histogram, by the smallest number of its key."""
-        ends, low = stats.cells.offsets, stats.values
-        found = np.empty(len(low), dtype=np.intp)
-        for j in range(stats.n_columns):
-            own, cuts = slice(ends[j], ends[j + 1]), self.cuts[self.offsets[j] : self.offsets[j + 1]]
-            found[own] = self.offsets[j] + j + np.searchsorted(cuts, low[own], side="right")
-        return found
+        return kernels.find_bins(stats.values, stats.cells.offsets, self.cuts, self.offsets)
 
 
 @dataclass(frozen=True)

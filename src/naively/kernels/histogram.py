@@ -121,6 +121,21 @@ def cut_histogram(
     return _core.cut_histogram(cells, n_classes, n_jobs)
 
 
+def find_bins(
+    values: NDArray[np.float64],
+    ends: NDArray[np.int64],
+    cuts: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    n_jobs: int = 1,
+) -> NDArray[np.int64]:
+    """The bin of each value among all bins, −1 of NaN; column j has the values ends[j] … ends[j + 1].
+
+    >>> find_bins(np.array([1.0, 5.0, np.nan, 7.0]), np.array([0, 1, 4]), np.array([5.0]), np.array([0, 0, 1])).tolist()
+    [0, 2, -1, 2]
+    """
+    return _core.find_bins(values, ends, cuts, offsets, n_jobs)
+
+
 def score_bins(
     pieces: Sequence[NDArray[Any]],
     cuts: NDArray[np.float64],

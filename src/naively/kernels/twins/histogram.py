@@ -171,6 +171,22 @@ def best_bounds(table: NDArray[np.float64]) -> tuple[float, list[int]]:
     return min((discretisation_cost(table, bounds), bounds) for bounds in found)
 
 
+def find_bins(
+    values: NDArray[np.float64],
+    ends: NDArray[np.int64],
+    cuts: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    n_jobs: int = 1,
+) -> NDArray[np.int64]:
+    """How many cuts of its column are not above a value, column by column."""
+    found = np.full(len(values), -1, np.int64)
+    for j in range(len(ends) - 1):
+        for i in range(ends[j], ends[j + 1]):
+            if not math.isnan(values[i]):
+                found[i] = offsets[j] + j + sum(cut <= values[i] for cut in cuts[offsets[j] : offsets[j + 1]].tolist())
+    return found
+
+
 def score_bins(
     pieces: Sequence[NDArray[Any]],
     cuts: NDArray[np.float64],
