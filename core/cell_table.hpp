@@ -112,9 +112,9 @@ CellTable make_table(Tally<Cell>& tally, std::size_t n_tokens, std::size_t n_sum
   });
   for (std::size_t c = 0; c < n_classes; ++c) table.indptr[c + 1] += table.indptr[c];
   const std::size_t n = table.n = static_cast<std::size_t>(table.indptr[n_classes]);
-  table.index = ZeroedPages<std::int32_t>(n);
-  table.sums = ZeroedPages<double>(n_sums * n);
-  table.rows = ZeroedPages<std::int64_t>(n);
+  table.index = ZeroedPages<std::int32_t>(n, Found::anything);
+  table.sums = ZeroedPages<double>(n_sums * n, Found::anything);
+  table.rows = ZeroedPages<std::int64_t>(n, Found::anything);
   for_classes([&](std::size_t c, std::vector<Cell>&) {
     auto at = static_cast<std::size_t>(table.indptr[c]);
     const std::vector<Cell> cells = std::move(tally.list(c));

@@ -1,31 +1,40 @@
-// Large zeroed memory straight from the system, given back to it at once; in big pages where there are any, because
-// every small page costs a fault, and random reads of a large table miss the translation cache as well as the others.
+// Large memory in big pages where there are any, because every small page costs a fault, and random reads of a large table miss
+// the translation cache as well as the others. Some of what is freed is kept for those who ask next: to a virtual machine,
+// memory that it has not touched for a few seconds can cost more than all that is done with it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
+#include <cstring>
 #include <new>
 #include <utility>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
-
 namespace naively {
 
-// n zeroed Ts on a cache line's edge, for types that zeros are a value of.
+// What is found in memory that was asked for: zeros; anything; or zeros of which only a part will ever be touched, so that
+// they must not be written beforehand.
+enum class Found { zeros, anything, untouched_zeros };
+
+// So many bytes at least from the first cache line's edge on; null if there are none. `mapped` is how many come from the
+// system in big pages, 0 if they are malloc's.
+struct Memory {
+  void* start = nullptr;
+  std::size_t mapped = 0;
+};
+inline constexpr std::size_t kLine = 64;
+Memory take_memory(std::size_t bytes, Found found);
+void give_back_memory(Memory memory, Found found);
+
+// n Ts on a cache line's edge, for types that zeros are a value of.
 template <class T>
 class ZeroedPages {
  public:
   ZeroedPages() = default;
-  explicit ZeroedPages(std::size_t n) {
-    if (n > (SIZE_MAX - 2 * kHuge) / sizeof(T)) throw std::bad_alloc();
-    bytes_ = n * sizeof(T) + kLine;
-    void* memory = take(bytes_);
-    if (!memory) throw std::bad_alloc();
-    memory_ = memory;
-    first_ = reinterpret_cast<T*>(round_up(reinterpret_cast<std::uintptr_t>(memory), bytes_ < kHuge ? kLine : kHuge));
+  explicit ZeroedPages(std::size_t n, Found found = Found::zeros) : found_(found) {
+    if (n > SIZE_MAX / 2 / sizeof(T)) throw std::bad_alloc();
+    memory_ = take_memory(n * sizeof(T), found);
+    if (!memory_.start) throw std::bad_alloc();
+    const auto at = reinterpret_cast<std::uintptr_t>(memory_.start);
+    first_ = reinterpret_cast<T*>((at + kLine - 1) / kLine * kLine);
   }
   ZeroedPages(ZeroedPages&& other) noexcept { swap(other); }
   ZeroedPages& operator=(ZeroedPages&& other) noexcept {
@@ -34,46 +43,20 @@ class ZeroedPages {
     return *this;
   }
   ~ZeroedPages() {
-    if (memory_) give_back(memory_, bytes_);
+    if (memory_.start) give_back_memory(memory_, found_);
   }
 
   T* data() const { return first_; }
   T& operator[](std::size_t i) const { return first_[i]; }
 
  private:
-  static constexpr std::uintptr_t kLine = 64, kHuge = std::uintptr_t{2} << 20;
-  static std::uintptr_t round_up(std::uintptr_t at, std::uintptr_t edge) { return (at + edge - 1) / edge * edge; }
-
   void swap(ZeroedPages& other) noexcept {
-    std::swap(memory_, other.memory_), std::swap(first_, other.first_), std::swap(bytes_, other.bytes_);
+    std::swap(memory_, other.memory_), std::swap(first_, other.first_), std::swap(found_, other.found_);
   }
 
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-  static void* take(std::size_t& bytes) {
-    if (bytes < kHuge) return std::calloc(bytes, 1);
-    bytes += kHuge;  // to start on the edge of a big page
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return nullptr;
-    madvise(memory, bytes, MADV_HUGEPAGE);  // refused by a kernel without big pages, which does no harm
-    return memory;
-  }
-  static void give_back(void* memory, std::size_t bytes) {
-    if (bytes < kHuge)
-      std::free(memory);
-    else
-      munmap(memory, bytes);
-  }
-#else
-  static void* take(std::size_t& bytes) {
-    if (bytes >= kHuge) bytes += kHuge;
-    return std::calloc(bytes, 1);
-  }
-  static void give_back(void* memory, std::size_t) { std::free(memory); }
-#endif
-
-  void* memory_ = nullptr;
+  Memory memory_;
   T* first_ = nullptr;
-  std::size_t bytes_ = 0;
+  Found found_ = Found::zeros;
 };
 
 }  // namespace naively

@@ -52,7 +52,7 @@ void for_cells(const CountCells& cells, Act&& act) {
 
 ZeroedPages<double> token_log_table(const CountCells& cells, const double* base, double alpha) {
   const std::size_t n_classes = cells.n_classes;
-  ZeroedPages<double> table(cells.n_tokens * n_classes);
+  ZeroedPages<double> table(cells.n_tokens * n_classes, Found::anything);
   for (std::size_t k = 0; k < cells.n_tokens; ++k)
     for (std::size_t c = 0; c < n_classes; ++c) table[k * n_classes + c] = base[k];
   const Log1p log1p;
@@ -66,8 +66,8 @@ TokenLogs token_logs(const CountCells& cells, double alpha) {
   std::int64_t n = 0;
   for_cells(cells, [&](std::size_t, std::size_t k, double) { ++start[k + 2], ++n; });
   for (std::size_t k = 0; k < cells.n_tokens; ++k) start[k + 2] += start[k + 1];
-  made.owner = ZeroedPages<std::int32_t>(static_cast<std::size_t>(n));
-  made.value = ZeroedPages<double>(static_cast<std::size_t>(n));
+  made.owner = ZeroedPages<std::int32_t>(static_cast<std::size_t>(n), Found::anything);
+  made.value = ZeroedPages<double>(static_cast<std::size_t>(n), Found::anything);
   const Log1p log1p;
   for_cells(cells, [&](std::size_t c, std::size_t k, double count) {
     const auto at = static_cast<std::size_t>(start[k + 1]++);  // where k starts moves to where it ends, k + 1's start

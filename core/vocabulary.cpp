@@ -52,14 +52,14 @@ void Words::rebuild(int bits) {
 void Words::make_blocks(std::size_t words) {
   if (room_ < kBlockSize) {
     const std::size_t n = std::min(kBlockSize, std::max(words, 2 * room_));
-    ZeroedPages<Entry> first(n);
+    ZeroedPages<Entry> first(n, Found::anything);
     if (size_) std::copy_n(blocks_[0], size_, first.data());
     pages_.resize(1), blocks_.resize(1);
     pages_[0] = std::move(first), blocks_[0] = pages_[0].data();
     room_ = n;
   }
   for (; room_ < words; room_ += kBlockSize) {
-    pages_.emplace_back(kBlockSize);
+    pages_.emplace_back(kBlockSize, Found::anything);
     blocks_.push_back(pages_.back().data());
   }
 }

@@ -112,7 +112,7 @@ class Tally {
   // The dense table has no more cells than so many, about those that there may be.
   Tally(std::size_t n_classes, std::size_t most)
       : lists_(n_classes), settled_(n_classes), n_dense_(n_classes ? std::min(Cell::dense(n_classes), most) / n_classes : 0),
-        dense_(n_classes * n_dense_) {}
+        dense_(n_classes * n_dense_, Found::untouched_zeros) {}
 
   std::size_t classes() const { return lists_.size(); }
   std::vector<Cell>& list(std::size_t c) { return lists_[c]; }
