@@ -173,6 +173,17 @@ def test_damaged_heads_are_refused() -> None:
     assert counts_from_bytes(pack(whole, arrays), schema).classes == ("ham", "spam")
 
 
+def test_a_histogram_without_room_is_refused() -> None:
+    """It could be read, but not added to another."""
+    payload, schema = payloads(naively.fit({"x": [0.5, 1.5]}, ["a", "b"], columns=naively.Numeric(), tune=False))
+    whole, arrays = unpack(payload)
+    (counted,) = whole["statistics"]
+    for cap in (-1, 0, 1, 2**25):
+        changed = {**counted, "fields": {**counted["fields"], "cap": cap}}
+        with pytest.raises(DAMAGED):
+            counts_from_bytes(pack(whole | {"statistics": [changed]}, arrays), schema)
+
+
 def test_damaged_arrays_are_refused() -> None:
     payload, schema = payloads(naively.fit(DATA, LABEL, columns=COLUMNS, tune=False))
     whole, arrays = unpack(payload)

@@ -123,6 +123,18 @@ def _settings(chance: random.Random) -> dict[str, str]:
     return {name: chance.choice(["", "x" * 1000, "\x00", "text"])}
 
 
+def _more_entries(path: Path, chance: random.Random) -> None:
+    """One to three entries more, each with other counts: what they say is added up."""
+    connection = sqlite3.connect(path)
+    row = Row(*connection.execute(f"SELECT {COLUMNS} FROM entries").fetchone())
+    with connection:
+        for _ in range(chance.choice((1, 2, 3))):
+            act, sign = chance.choice((("update", 1), ("update", 1), ("forget", -1)))
+            new = _payload(row, chance)._replace(act=act, sign=sign, id=chance.randbytes(16))
+            append(connection, _AnySchemas(connection), new)
+    connection.close()
+
+
 def _snapshots(path: Path, chance: random.Random) -> None:
     """One to three snapshots of anything, with right checksums."""
     connection = sqlite3.connect(path)
@@ -150,7 +162,7 @@ def test_fuzz_of_the_loader(seed: int) -> None:
         naively.fit(*rows(0, 12), columns=columns, prior={"a": 0.5, "b": 0.5}).save(BASE)
     chance = random.Random(seed)
     FORGED.write_bytes(BASE.read_bytes())
-    which = chance.randrange(9)
+    which = chance.randrange(10)
     try:
         if which < 4:
             forged(FORGED, lambda row: _payload(row, chance))
@@ -164,7 +176,7 @@ def test_fuzz_of_the_loader(seed: int) -> None:
         elif which == 7:
             forged(FORGED, lambda row: _fields(row, chance))
         else:
-            _snapshots(FORGED, chance)
+            (_snapshots if which == 8 else _more_entries)(FORGED, chance)
     except (UnicodeEncodeError, OverflowError, sqlite3.Error):
         return  # SQLite itself does not take it
     with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -97,7 +97,7 @@ def _histogram(found: Histogram, n_classes: int, block: Block) -> None:
     _need(cells.offsets[0] == 0 and cells.offsets[-1] == n and bool((sizes >= 0).all()), "columns of histograms")
     _need(bool(((cells.levels >= 0) & (cells.levels < 64)).all()), "levels of histograms")
     inside = (cells.classes >= 0) & (cells.classes < n_classes) & (cells.rows > 0)
-    _need(found.n_classes == n_classes and 0 < found.cap <= 2**24 and bool(inside.all()), "cells of histograms")
+    _need(found.n_classes == n_classes and 2 <= found.cap <= 2**24 and bool(inside.all()), "cells of histograms")
     column = np.repeat(np.arange(p), sizes)
     order = np.lexsort((cells.classes, cells.keys, column))
     same = (np.diff(column) == 0) & (cells.keys[1:] == cells.keys[:-1]) & (np.diff(cells.classes) == 0)
