@@ -17,8 +17,10 @@ struct Cut {
   std::ptrdiff_t rows, columns, tile_rows, width, panels, chunks;
 
   Cut(const Table& x, std::ptrdiff_t classes) : rows(x.rows), columns(x.columns) {
-    // Runs of about 16 rows of a class, so that the work per run is spread; tiles of about 256 KB, to stay in L2.
-    tile_rows = std::min(std::max<std::ptrdiff_t>(rows, 1), std::clamp<std::ptrdiff_t>(16 * classes, 512, 16384));
+    // Runs of about 16 rows of a class, so that the work per run is spread; tiles of about 128 KB, if the classes are
+    // few, so that two of them, the one in use and the one asked for, stay in half of a small L2.
+    const std::ptrdiff_t least = x.single ? 512 : 256;
+    tile_rows = std::min(std::max<std::ptrdiff_t>(rows, 1), std::clamp<std::ptrdiff_t>(16 * classes, least, 16384));
     width = std::max(lanes, std::min(padded(columns), std::max<std::ptrdiff_t>(64, padded(32768 / tile_rows))));
     panels = (columns + width - 1) / width;
     // Up to 16 chunks of rows, while their cells (at most 32 MB) cost less than counting the rows.
@@ -35,16 +37,16 @@ class Sorter {
   Sorter(const Table& x, const std::int32_t* label, const double* weight, std::ptrdiff_t classes, const Cut& cut)
       : table_(x), label_(label), weight_(weight), classes_(classes),
         in_place_(x.column_stride == 1 && !weight), copy_(cut.tile_rows * (in_place_ ? lanes : cut.width)),
-        sorted_weight_(weight ? cut.tile_rows : 0), place_(cut.tile_rows), index_(cut.tile_rows), first_(classes + 1) {}
+        sorted_weight_(weight ? cut.tile_rows : 0), rank_(cut.tile_rows), first_(classes + 1), place_(cut.tile_rows) {}
 
   Tile operator()(std::ptrdiff_t begin, std::ptrdiff_t end, std::ptrdiff_t column, std::ptrdiff_t columns) {
     const Strips strips{columns};
     const bool direct = in_place_ && columns >= lanes;
-    Tile tile{strips, nullptr, table_.single, table_.row_stride, end - begin, 0, 0, index_.data(), copy_.data(),
+    Tile tile{strips, nullptr, table_.single, table_.row_stride, 0, 0, place_.data(), copy_.data(),
               weight_ ? sorted_weight_.data() : nullptr, first_.data()};
     sort(begin, end);
     if (weight_)
-      for (std::ptrdiff_t i = begin; i < end; ++i) sorted_weight_[place_[i - begin]] = weight_[i];
+      for (std::ptrdiff_t i = begin; i < end; ++i) sorted_weight_[rank_[i - begin]] = weight_[i];
     with_elements(table_, [&](auto* x) {
       x += begin * table_.row_stride + column * table_.column_stride;
       if (direct) {
@@ -62,7 +64,7 @@ class Sorter {
   }
 
  private:
-  // Counting sort: row begin + i goes to place_[i], and index_ is the inverse.
+  // Counting sort: row begin + i is the rank_[i]-th of the sorted rows, whose values begin at place_.
   void sort(std::ptrdiff_t begin, std::ptrdiff_t end) {
     std::fill(first_.begin(), first_.end(), 0);
     for (std::ptrdiff_t i = begin; i < end; ++i) {
@@ -72,8 +74,8 @@ class Sorter {
       ++first_[label_[i] + 1];
     }
     for (std::ptrdiff_t c = 0; c < classes_; ++c) first_[c + 1] += first_[c];
-    for (std::ptrdiff_t i = begin; i < end; ++i) place_[i - begin] = first_[label_[i]]++;
-    for (std::ptrdiff_t i = 0; i < end - begin; ++i) index_[place_[i]] = static_cast<std::int32_t>(i);
+    for (std::ptrdiff_t i = begin; i < end; ++i) rank_[i - begin] = first_[label_[i]]++;
+    for (std::ptrdiff_t i = 0; i < end - begin; ++i) place_[rank_[i]] = i * table_.row_stride;
     std::copy_backward(first_.begin(), first_.end() - 1, first_.end());
     first_[0] = 0;
   }
@@ -81,7 +83,7 @@ class Sorter {
   template <class Real>
   void copy_rows(const Real* x, std::ptrdiff_t rows, const Strips& strips) {
     for (std::ptrdiff_t i = 0; i < rows; ++i, x += table_.row_stride) {
-      double* to = copy_.data() + place_[i] * strips.count() * lanes;
+      double* to = copy_.data() + rank_[i] * strips.count() * lanes;
       for (std::ptrdiff_t strip = 0; strip < strips.count(); ++strip, to += lanes)
         for (std::ptrdiff_t k = 0, first = strips.first(strip); k < std::min(lanes, strips.columns); ++k)
           to[k] = x[first + k];
@@ -94,7 +96,7 @@ class Sorter {
     for (std::ptrdiff_t strip = 0; strip < strips.count(); ++strip) {
       const Real* from = x + strips.first(strip) * table_.column_stride;
       for (std::ptrdiff_t i = 0; i < rows; ++i, from += table_.row_stride) {
-        double* const to = copy_.data() + (place_[i] * strips.count() + strip) * lanes;
+        double* const to = copy_.data() + (rank_[i] * strips.count() + strip) * lanes;
         for (std::ptrdiff_t k = 0; k < std::min(lanes, strips.columns); ++k) to[k] = from[k * table_.column_stride];
       }
     }
@@ -107,7 +109,8 @@ class Sorter {
   bool in_place_;
   Aligned<double> copy_;
   std::vector<double> sorted_weight_;
-  std::vector<std::int32_t> place_, index_, first_;
+  std::vector<std::int32_t> rank_, first_;
+  std::vector<std::ptrdiff_t> place_;
 };
 
 }  // namespace

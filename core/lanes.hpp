@@ -32,6 +32,33 @@ NAIVELY_INLINE Lanes load(const float* p) { return Lanes{p[0], p[1], p[2], p[3]}
 
 NAIVELY_INLINE void store(double* p, const Lanes& v) { std::memcpy(p, &v, sizeof v); }
 
+// Four float32 for each of `wide` strips, and their bits.
+template <int wide>
+struct Singles;
+template <>
+struct Singles<1> {
+  typedef float Values __attribute__((vector_size(16)));
+  typedef std::uint32_t Bits __attribute__((vector_size(16)));
+};
+template <>
+struct Singles<2> {
+  typedef float Values __attribute__((vector_size(32)));
+  typedef std::uint32_t Bits __attribute__((vector_size(32)));
+};
+
+// The k-th four as doubles; and the opposite.
+template <class Values>
+NAIVELY_INLINE Lanes doubles(const Values& v, int k) {
+  float four[sizeof v / 16][4];
+  std::memcpy(four, &v, sizeof v);
+  return load(four[k]);
+}
+
+template <class Values>
+NAIVELY_INLINE void put_singles(Values& v, int k, const Lanes& four) {
+  for (int i = 0; i < 4; ++i) v[4 * k + i] = static_cast<float>(four[i]);
+}
+
 NAIVELY_INLINE Lanes broadcast(double x) { return Lanes{x, x, x, x}; }
 
 NAIVELY_INLINE Lanes keep(const Lanes& v, const Mask& where) {
@@ -44,9 +71,6 @@ NAIVELY_INLINE Lanes magnitude(const Lanes& v) { return keep(v, Mask{} + INT64_M
 NAIVELY_INLINE Lanes least(const Lanes& a, const Lanes& b) { return a < b ? a : b; }
 NAIVELY_INLINE Lanes greatest(const Lanes& a, const Lanes& b) { return a > b ? a : b; }
 
-// The largest numbers below those given, which are not negative; NaN for zero.
-NAIVELY_INLINE Lanes below(const Lanes& v) { return reinterpret_cast<Lanes>(reinterpret_cast<Mask>(v) - 1); }
-
 NAIVELY_INLINE bool any(const Mask& m) { return ((m[0] | m[1]) | (m[2] | m[3])) != 0; }
 
 // a · b − c with one rounding. Spelt out where compilers may fail to make one instruction of the loop.
@@ -56,6 +80,17 @@ NAIVELY_INLINE Lanes fused_minus(const Lanes& a, const Lanes& b, const Lanes& c)
   asm("vfmsub231pd %1, %2, %0" : "+x"(r) : "xm"(a), "x"(b));
 #else
   for (int k = 0; k < 4; ++k) r[k] = __builtin_fma(a[k], b[k], -c[k]);
+#endif
+  return r;
+}
+
+// c + a · b with one rounding, likewise.
+NAIVELY_INLINE Lanes fused_plus(const Lanes& a, const Lanes& b, const Lanes& c) {
+  Lanes r = c;
+#if defined(__x86_64__) && defined(__GNUC__)
+  asm("vfmadd231pd %1, %2, %0" : "+x"(r) : "xm"(a), "x"(b));
+#else
+  for (int k = 0; k < 4; ++k) r[k] = __builtin_fma(a[k], b[k], c[k]);
 #endif
   return r;
 }

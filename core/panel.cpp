@@ -4,23 +4,28 @@
 #include <cmath>
 #include <utility>
 
+#include "frame.hpp"
+
 namespace naively::dense {
 namespace {
-
-template <bool fused>
-NAIVELY_INLINE bool count_near_run(const Rows& rows, Strip& strip) {
-  if (rows.single) return count_near_body<fused, true, float>(rows, strip);
-  return rows.index ? count_near_body<fused, true, double>(rows, strip)
-                    : count_near_body<fused, false, double>(rows, strip);
-}
 
 // A run in the strips of a class from `strip` on, up to the first where it is not near, which is told.
 template <bool fused>
 NAIVELY_INLINE std::ptrdiff_t count_near_strips_body(const Tile& tile, int begin, int count, Strip* strips,
                                                      Doubt* doubt, std::ptrdiff_t strip) {
-  for (const std::ptrdiff_t end = tile.strips.count(); strip < end; ++strip) {
-    if (doubt[strip].wait > 0 || !count_near_run<fused>(tile.rows(strip, begin, count), strips[strip])) break;
-    doubt[strip].longer = 0;
+  for (const std::ptrdiff_t end = tile.strips.count(); strip < end;) {
+    if (doubt[strip].wait > 0) break;
+    const Rows rows = tile.rows(strip, begin, count);
+    int wide = 1;
+    if (rows.single) {
+      wide = strip + 1 < end && doubt[strip + 1].wait == 0 && tile.strips.side_by_side(strip) ? 2 : 1;
+      if (wide == 2 && !count_near_singles_body<fused, 2>(rows, strips + strip)) wide = 1;
+      if (wide == 1 && !count_near_singles_body<fused, 1>(rows, strips + strip)) break;
+    } else if (!(rows.place ? count_near_body<fused, true>(rows, strips[strip])
+                            : count_near_body<fused, false>(rows, strips[strip]))) {
+      break;
+    }
+    for (int k = 0; k < wide; ++k, ++strip) doubt[strip].longer = 0;
   }
   return strip;
 }
@@ -33,51 +38,13 @@ template <bool fused>
 NAIVELY_INLINE Leftover count_any_run_body(const Rows& rows, Strip& strip) {
   if (rows.weight) return count_weighted_run_body<fused>(rows, strip);
   if (rows.single) return count_run_body<fused, true, float>(rows, strip);
-  return rows.index ? count_run_body<fused, true, double>(rows, strip)
+  return rows.place ? count_run_body<fused, true, double>(rows, strip)
                     : count_run_body<fused, false, double>(rows, strip);
 }
 
 NAIVELY_DISPATCH(Leftover, count_any_run, count_any_run_body, (const Rows& rows, Strip& strip), (rows, strip))
 
 NAIVELY_DISPATCH(void, fold_strip, fold_body, (Strip & strip, Totals& totals), (strip, totals))
-
-constexpr int sample_size = 15;
-
-struct Frame {
-  double shift = 0, bound = -1, near = -1, centre = 0;
-};
-
-// The lower median; reorders the values.
-double median(double* values, int n) {
-  double* const middle = values + (n - 1) / 2;
-  std::nth_element(values, middle, values + n);
-  return *middle;
-}
-
-// The median of those |value − centre| that are not zero, or 0.
-double typical_distance(const double* values, int n, double centre) {
-  double distance[sample_size];
-  int kept = 0;
-  for (int i = 0; i < n; ++i)
-    if (values[i] != centre) distance[kept++] = std::abs(values[i] - centre);
-  return kept == 0 ? 0.0 : median(distance, kept);
-}
-
-// The largest power of two up to x, or 0.
-double power_below(double x) { return x > 0 ? std::ldexp(1.0, std::ilogb(x)) : 0.0; }
-
-// Values that crowd around a point far from zero get it as their shift, others zero. 4096 typical distances leave
-// few values even of a long-tailed column outside, and an error below 2^-99 of a typical square to those inside.
-Frame frame_of(double* values, int n) {
-  if (n == 0) return {};
-  const double centre = median(values, n);
-  const double spread = typical_distance(values, n, centre);
-  const bool crowded = spread <= std::abs(centre) / 16;
-  const double shift = crowded ? centre : 0.0;
-  const double widest = crowded ? std::abs(centre) / 2 : 0x1p500;
-  const double typical = crowded ? spread : typical_distance(values, n, 0.0);
-  return {shift, power_below(std::min(4096 * typical, widest)), power_below(std::min(32 * typical, widest)), centre};
-}
 
 // Adds to a sum kept with its error.
 void add(double& sum, double& error, double x) {
@@ -129,8 +96,11 @@ void Panel::choose_frames(const Tile& tile) {
 
 void Panel::count(const Tile& tile) {
   for (std::ptrdiff_t c = 0; c < classes_; ++c)
-    for (int i = tile.first[c], end = tile.first[c + 1]; i < end; i += near_run)
-      count_run(c, tile, i, std::min(end - i, near_run));
+    for (int i = tile.first[c], end = tile.first[c + 1]; i < end;) {
+      const int runs = (end - i + near_run - 1) / near_run, count = (end - i + runs - 1) / runs;  // of equal length
+      count_run(c, tile, i, count);
+      i += count;
+    }
 }
 
 void Panel::count_run(std::ptrdiff_t c, const Tile& tile, int begin, int count) {
@@ -215,6 +185,7 @@ void Panel::set_frame(Place at, double* sample, int n) {
   strip.bound[at.lane] = frame.bound;
   strip.near[at.lane] = frame.near;
   const double unit = std::max(frame.bound, 0.0);  // no value, no frame: nothing may be summed, and `fold` takes no bias
+  strip.low[at.lane] = strip.high[at.lane] = 0;
   for (int level = 0; level < 3; ++level) {
     strip.sum[level][at.lane] = unit * bias[level];
     strip.squares[level][at.lane] = unit * unit * bias[level];

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "moments.hpp"
-#include "strip.hpp"
+#include "near_run.hpp"
 
 namespace naively::dense {
 
@@ -22,20 +22,21 @@ struct Strips {
   std::ptrdiff_t first(std::ptrdiff_t strip) const {
     return std::max<std::ptrdiff_t>(0, std::min(strip * lanes, columns - lanes));
   }
+  bool side_by_side(std::ptrdiff_t strip) const { return first(strip + 1) == first(strip) + lanes; }
   int lane(std::ptrdiff_t column) const { return static_cast<int>(column - first(column / lanes)); }
 };
 
 // A tile of rows sorted by class: those of class c are first[c] .. first[c + 1] − 1 of the sorted rows. They are read
-// where they are, through the index of the sorted rows, or from a copy, where the strips lie side by side.
+// where they are, through the places of the sorted rows, or from a copy, where the strips lie side by side.
 struct Tile {
   Strips strips;
   const void* direct;  // or null
   bool single;         // whether `direct` are float32
-  std::ptrdiff_t direct_stride, size;  // size: the number of rows
+  std::ptrdiff_t direct_stride;
   // While this tile is read in the order of classes, the next one is asked for in the order of memory, evenly.
   std::uintptr_t next;
   std::ptrdiff_t next_step;
-  const std::int32_t* index;
+  const std::ptrdiff_t* place;
   const double* copy;
   const double* weight;  // of the sorted rows, or null
   const std::int32_t* first;
@@ -44,10 +45,10 @@ struct Tile {
     const double* const w = weight ? weight + begin : nullptr;
     const std::ptrdiff_t copy_stride = strips.count() * lanes, column = strips.first(strip);
     if (!direct) return {copy + begin * copy_stride + strip * lanes, nullptr, copy_stride, nullptr, w, count, 0, 0};
-    const std::ptrdiff_t done = strip * size + begin;
+    const std::ptrdiff_t done = begin * strips.count() + strip * count;  // of the tile, run by run
     return {single ? nullptr : static_cast<const double*>(direct) + column,
             single ? static_cast<const float*>(direct) + column : nullptr,
-            direct_stride, index + begin, w, count, next + done * next_step, next_step};
+            direct_stride, place + begin, w, count, next + done * next_step, next_step};
   }
 };
 

@@ -30,9 +30,9 @@ using Four = double[lanes];
 
 struct alignas(64) Strip {
   Four sum[3], squares[3];  // by level, bias included
-  Four low, high;           // smallest and largest d since the last fold
+  Four low, high;           // smallest and largest d in this frame, or bounds of both with the largest |d| exact
   Four shift, bound;        // the frame; bound < 0 where there is none yet
-  Four near;                // what most values keep within, likewise: see count_near_body
+  Four near;                // what most values keep within, likewise: see near_run.hpp
 };
 
 constexpr double bias[3] = {0x1.8p12, 0x1.8p-29, 0.0};  // in bounds, or in squares of bounds
@@ -54,19 +54,19 @@ struct alignas(64) Totals {
   }
 };
 
-// The values of a strip: row i begins at x[(index ? index[i] : i) · stride], or so in `single` if that is there.
+// The values of a strip: row i begins at x[place ? place[i] : i · stride], or so in `single` if that is there.
 struct Rows {
   const double* x;
   const float* single;
   std::ptrdiff_t stride;
-  const std::int32_t* index;
+  const std::ptrdiff_t* place;
   const double* weight;  // of row i, or null
   int count;
   std::uintptr_t next;        // memory to ask for while at row i: next + i · next_step
   std::ptrdiff_t next_step;
   double at(int i) const {
-    const std::ptrdiff_t place = (index ? index[i] : i) * stride;
-    return single ? single[place] : x[place];
+    const std::ptrdiff_t at = place ? place[i] : i * stride;
+    return single ? single[at] : x[at];
   }
   Rows lane(int k) const {
     Rows one = *this;
@@ -76,6 +76,7 @@ struct Rows {
       one.x += k;
     return one;
   }
+  Rows lanes_on(int strips) const { return lane(strips * static_cast<int>(lanes)); }
   template <class Real>
   const Real* first() const {
     if constexpr (std::is_same_v<Real, float>)
@@ -159,7 +160,7 @@ NAIVELY_INLINE Leftover count_run_body(const Rows& rows, Strip& strip) {
   Mask inside = {};
   const Real* const first = rows.first<Real>();
   for (int i = 0; i < rows.count; ++i) {
-    const Real* const x = first + (indexed ? rows.index[i] : i) * rows.stride;
+    const Real* const x = first + (indexed ? rows.place[i] : i * rows.stride);
     if constexpr (indexed) prefetch(rows.next + i * rows.next_step);
     Lanes d = load(x) - shift;
     const Mask within = magnitude(d) <= bound;
@@ -172,59 +173,6 @@ NAIVELY_INLINE Leftover count_run_body(const Rows& rows, Strip& strip) {
     if constexpr (!std::is_same_v<Real, float>) add_middle<fused>(squares, product_error<fused>(d, d, square), one);
   }
   return finish(strip, sum, squares, low, high, inside != Mask{} - rows.count, rows.count);
-}
-
-// The same for a short run whose values all lie within `near`, and none but zeros closer to the shift than
-// 2^-19.5 · near; false, and nothing counted, for any other. Two levels will do then, the first biased for 2^7 values
-// (unit of Σ d²: 2^-44 · near²). The second is exact: errors of Σ d² are multiples of 2^-91 · near², and their sum is
-// below 2^-38 · near². The roundings of the squares, below 2^-53 of these, are summed apart, again at two levels, of
-// which only the last rounds. What was summed goes on to the three levels like one value.
-constexpr int near_run = 128;
-constexpr double near_bias = 0x1.8p8, near_fraction = 0x1p-39;
-
-template <bool fused, bool indexed, class Real>
-NAIVELY_INLINE bool count_near_body(const Rows& rows, Strip& strip) {
-  const Lanes shift = load(strip.shift), near = load(strip.near), one = variable_one<fused>();
-  const Lanes sum_bias = near * near_bias, squares_bias = near * near * near_bias;
-  const Lanes roundings_bias = squares_bias * 0x1p-54;
-  Lanes sum = sum_bias, sum_rest = {}, squares = squares_bias, squares_rest = {};
-  Lanes roundings = roundings_bias, last = {};
-  Lanes low = {}, high = {}, smallest = broadcast(HUGE_VAL);
-  const Real* const first = rows.first<Real>();
-  const std::int32_t* const index = rows.index;
-  const std::ptrdiff_t stride = rows.stride, next_step = rows.next_step;
-  const std::uintptr_t next = rows.next;
-  for (int i = 0, count = rows.count; i < count; ++i) {
-    if constexpr (indexed) prefetch(next + i * next_step);
-    const Lanes d = minus<fused>(load(first + (indexed ? index[i] : i) * stride), shift, one), square = d * d;
-    low = least(d, low), high = greatest(d, high);
-    smallest = least(below(square), smallest);
-    const Lanes s = sum + d, q = squares + square;
-    sum_rest += minus<fused>(d, minus<fused>(s, sum, one), one);
-    squares_rest += minus<fused>(square, minus<fused>(q, squares, one), one);
-    if constexpr (!std::is_same_v<Real, float>) {
-      const Lanes rounding = product_error<fused>(d, d, square), r = roundings + rounding;
-      last += minus<fused>(rounding, minus<fused>(r, roundings, one), one);
-      roundings = r;
-    }
-    sum = s, squares = q;
-  }
-  const Lanes reach = greatest(high, -low);
-  const Mask suits = (reach <= near) & (sum == sum) & (smallest >= near * near * near_fraction);
-  if (any(~suits | is_coarse(strip, reach, rows.count))) {
-    store(strip.near, (reach > near) & (sum == sum) ? least(near + near, load(strip.bound)) : near);
-    return false;
-  }
-  Levels first_moment(strip.sum), second_moment(strip.squares);
-  add_top<fused>(first_moment, sum - sum_bias, one);
-  add_middle<fused>(first_moment, sum_rest, one);
-  add_top<fused>(second_moment, squares - squares_bias, one);
-  add_middle<fused>(second_moment, squares_rest, one);
-  add_middle<fused>(second_moment, roundings - roundings_bias, one);
-  second_moment.last += last;
-  first_moment.put(strip.sum), second_moment.put(strip.squares);
-  store(strip.low, least(low, load(strip.low))), store(strip.high, greatest(high, load(strip.high)));
-  return true;
 }
 
 // Full two-sums, as weights are of any size: the bias then does no harm and no good.
@@ -280,7 +228,6 @@ NAIVELY_INLINE void fold_body(Strip& strip, Totals& totals) {
   const Mask framed = bound >= Lanes{};
   store(totals.least, framed ? least(shift + load(strip.low), load(totals.least)) : load(totals.least));
   store(totals.greatest, framed ? greatest(shift + load(strip.high), load(totals.greatest)) : load(totals.greatest));
-  store(strip.low, Lanes{}), store(strip.high, Lanes{});
 }
 
 }  // namespace naively::dense

@@ -239,6 +239,36 @@ def test_forgetting_large_values_among_others(kind: str, single: bool) -> None:
     assert_exact(moments.add_moments(*whole, *part, -1), x[~large], label[~large], None, 2)
 
 
+@pytest.mark.parametrize("single", [False, True])
+def test_long_runs_of_near_values_are_exact(single: bool) -> None:
+    """Rows in the thousands, so that all of `near_run.hpp` is used; 10⁹ times larger rows show what its sums lose."""
+    rng = np.random.default_rng(11)
+    x = np.concatenate([1e9 * rng.normal(size=(3000, 26)), rng.normal(size=(500, 26))])
+    x = x.astype(np.float32) if single else x
+    label = np.zeros(len(x), np.int32)
+    order = rng.permutation(len(x))
+    large, rest = (moments.count_moments(x[r], label[r], None, 1)[:2] for r in (slice(3000), slice(3000, None)))
+    whole = moments.count_moments(x[order], label, None, 1)[:2]
+    left = moments.add_moments(*whole, *large, -1)
+    for got, wanted in zip(moments.describe_moments(*left), moments.describe_moments(*rest), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=5e-15, atol=1e-17)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("single", [False, True])
+def test_extremes_of_long_runs(kind: str, single: bool) -> None:
+    rng = np.random.default_rng(5)
+    x, label = many(rng, 20_000, kind), rng.integers(0, 2, 20_000).astype(np.int32)
+    x = np.concatenate([x, 7 - x], axis=1)
+    x = x.astype(np.float32) if single else x
+    _, state, largest = moments.count_moments(x, label, None, 2)
+    np.testing.assert_array_equal(largest, np.nanmax(np.abs(x), axis=0))
+    for c in range(2):
+        true = np.nanmax(np.abs(x[label == c].astype(np.float64) - state[1, c]), axis=0)
+        assert (state[8, c] >= true * (1 - 1e-15)).all()
+        assert (state[8, c] <= 3 * true + 2 * np.abs(state[1, c])).all()
+
+
 def test_forgetting_row_by_row() -> None:
     rng = np.random.default_rng(0)
     x, label = rng.normal(size=(200, 2)), np.zeros(200, np.int32)
