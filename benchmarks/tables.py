@@ -1,7 +1,8 @@
 """Tables from files: `naively.fit` (tune=False) beside pandas, encoders and scikit-learn, and beside just reading.
 
 python -m benchmarks.tables --rows 3000000 --repeats 3
-python -m benchmarks.tables --rows 3000000 --memory 10    # peak memory for the file once, and ten times over
+python -m benchmarks.tables --folder DIR --parts read --repeats 15   # the files are made once, and kept
+python -m benchmarks.tables --folder DIR --parts memory --memory 10  # peak memory for the CSV once, and ten times over
 """
 
 from __future__ import annotations
@@ -27,12 +28,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
 import naively
-from benchmarks.measure import report
+from benchmarks.measure import alternate, ratios, report
 from naively.cli.answering import answer
 from naively.sources import read_files
 
 NUMBERS, STRINGS, CLASSES = 10, 6, np.array(["high", "low", "middle"])
 CHUNK = 500_000
+PARTS = ("fit", "read", "predict", "memory")
 
 
 def rows_of(n: int, rng: np.random.Generator) -> pa.Table:
@@ -129,32 +131,61 @@ def peak(path: Path, times: int) -> float:
     return float(subprocess.check_output([sys.executable, "-c", PEAK, str(path), str(times)]))
 
 
+def beside_peer(files: tuple[Path, Path], repeats: int) -> None:
+    """From file to model."""
+    for path in files:
+        fits: dict[str, Callable[[], object]] = {
+            "ours": partial(naively.fit, path, "label", tune=False),
+            "pandas and scikit-learn": partial(Peer().fit, path),
+        }
+        report(f"fit, {path.stat().st_size / 2**20:.0f} MB {path.suffix[1:]}", fits, repeats)
+
+
+def beside_reading(files: tuple[Path, Path], repeats: int) -> None:
+    """How many times as long a fit takes as reading the same file and dropping the batches."""
+    for path in files:
+        seconds = alternate(
+            {"fit": partial(naively.fit, path, "label", tune=False), "reading": partial(drop, path)}, repeats
+        )
+        least = {name: f"{1e3 * min(times):.0f} ms" for name, times in seconds.items()}
+        found = ratios(seconds, "reading")["fit"]
+        print(
+            f"fit beside reading alone, {path.suffix[1:]}: {found}, at best {least['fit']} and {least['reading']}",
+            flush=True,
+        )
+
+
+def predicting(files: tuple[Path, Path], repeats: int) -> None:
+    """From file to a Parquet file of answers."""
+    model, peer = naively.fit(files[1], "label", tune=False), Peer().fit(files[1])
+    for path in files:
+        out = path.with_name("answers.parquet")
+        predicts: dict[str, Callable[[], object]] = {
+            "ours": partial(predict, model, path, out),
+            "pandas and scikit-learn": partial(peer.predict, path, out),
+        }
+        report(f"predict {path.suffix[1:]} to Parquet", predicts, repeats)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=3_000_000)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--memory", type=int, default=1, metavar="TIMES", help="the file so many times over, as well")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--folder", type=Path, help="where the files are, or are made and kept")
     options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as folder:
-        files = write(Path(folder), options.rows)
-        for path in files:
-            size = path.stat().st_size / 2**20
-            fits: dict[str, Callable[[], object]] = {
-                "ours": partial(naively.fit, path, "label", tune=False),
-                "pandas and scikit-learn": partial(Peer().fit, path),
-                "reading alone": partial(drop, path),
-            }
-            report(f"fit, {options.rows:,} rows, {size:.0f} MB {path.suffix[1:]}", fits, options.repeats)
-        model, peer = naively.fit(files[1], "label", tune=False), Peer().fit(files[1])
-        for path in files:
-            out = Path(folder) / "answers.parquet"
-            predicts: dict[str, Callable[[], object]] = {
-                "ours": partial(predict, model, path, out),
-                "pandas and scikit-learn": partial(peer.predict, path, out),
-            }
-            report(f"predict {path.suffix[1:]} to Parquet", predicts, options.repeats)
-        for times in sorted({1, options.memory}):
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.folder or Path(temporary)
+        files = (folder / "rows.csv", folder / "rows.parquet")
+        if not files[1].exists():
+            write(folder, options.rows)
+        parts = {"fit": beside_peer, "read": beside_reading, "predict": predicting}
+        for name in options.parts:
+            if name in parts:
+                parts[name](files, options.repeats)
+        for times in sorted({1, options.memory}) if "memory" in options.parts else ():
             print(f"peak memory to fit the CSV {times} times over: {peak(files[0], times):.0f} MB", flush=True)
 
 

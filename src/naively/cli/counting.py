@@ -15,6 +15,7 @@ from naively.cli.pairs import classes_by_name
 from naively.cli.progress import read_told
 from naively.cli.tables import aligned, columns_of, quality_of
 from naively.schema import family_of
+from naively.sources.paths import data_files
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,6 +51,8 @@ def fit_files(
                 raise
             types[error.column] = error.wider
             click.echo(f"naively: note: {error} It is read as {error.wider}.", err=True)
+        except naively.InputError as error:
+            raise _named(error, where) from None
     for hint in seen.hints:
         click.echo(f"naively: note: {hint}", err=True)
     if isinstance(prior, dict):
@@ -59,6 +62,15 @@ def fit_files(
 
 
 _OF_STRINGS = ("text",)
+
+
+def _named(error: naively.InputError, where: Any) -> naively.InputError:
+    """The error with the name of the data, if it is about all of it and names no file."""
+    given = ["standard input"] if where == "-" else [file.given for file in data_files(where)]
+    if any(name in str(error) for name in given):
+        return error
+    others = f" and {len(given) - 1} more" if len(given) > 1 else ""
+    return type(error)(f"{given[0]}{others}: {error}")
 
 
 class Seen:

@@ -139,8 +139,10 @@ def _part(table: pa.Table, target: str, weight: str | None, ignore: set[str], ga
         table = table.filter(pc.invert(pc.is_null(table[target], nan_is_null=True)))
     weights = None
     if weight is not None:
-        if not (pa.types.is_integer(table[weight].type) or pa.types.is_floating(table[weight].type)):
-            raise InputError(f"column {weight!r} holds {table[weight].type}: weights are numbers.")
+        kind = table[weight].type
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+            found = "text" if pa.types.is_dictionary(kind) or pa.types.is_string(kind) else kind
+            raise InputError(f"column {weight!r} holds {found}: weights are numbers.")
         given: Any = table[weight]
         zero = pc.equal(given.fill_null(1), pa.scalar(0.0))
         table = table.filter(pc.invert(zero))  # rows of weight zero are invisible
