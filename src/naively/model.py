@@ -200,16 +200,16 @@ class Model(Questions):
     def best(self, X: Any) -> NDArray[np.int32]:
         """Position of the most probable class, a chunk of rows at a time."""
         table = self.read(X)
-        views = local.views(table, self.calibrated.schema)
-        best = np.empty(table.n_rows, dtype=np.int32)
+        views, n_rows = local.views(table, self.calibrated.schema), table.n_rows
+        best = np.empty(n_rows, dtype=np.int32)
         step = max(1024, CHUNK // max(1, len(self.classes)))
         impossible = 0
-        for start in range(0, table.n_rows, step):
-            stop = min(start + step, table.n_rows)
-            whole = stop - start == table.n_rows
+        for start in range(0, n_rows, step):
+            stop = min(start + step, n_rows)
+            whole = stop - start == n_rows
             joint = self._scores(views if whole else [v.rows(start, stop) for v in views], stop - start)
             impossible += kernels.best_class(joint, self.log_prior, best[start:stop], threads(self.n_jobs))
-        _warn_impossible(impossible, table.n_rows)
+        _warn_impossible(impossible, n_rows)
         return best
 
     def _names(self, positions: NDArray[Any]) -> NDArray[Any]:

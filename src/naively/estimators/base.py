@@ -18,6 +18,7 @@ from naively.sources.labels import as_array, missing_labels, refuse_missing
 __all__ = ["Estimator", "classes_and_codes", "is_plain", "positions_in"]
 
 PLAIN_LIMIT = 2**16  # beyond this size the checks no longer matter for the time
+FEW = 64  # so many labels are looked up one by one: numbering them first takes longer
 
 
 class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -81,7 +82,7 @@ def is_plain(X: Any, n_columns: int) -> bool:
         and X.shape[1] == n_columns
         and X.dtype.char in "dflq"  # float64, float32, int64
         and 0 < X.size <= PLAIN_LIMIT
-        and bool(np.isfinite(X).all())
+        and (X.dtype.char in "lq" or bool(np.isfinite(X).all()))
     )
 
 
@@ -93,6 +94,10 @@ def classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.in
 
 def positions_in(classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int32]:
     """The position of each label among the sorted classes; a label that is not there is an error."""
+    if labels.size <= FEW and labels.dtype == classes.dtype and labels.dtype.kind in "iuU":
+        places = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+        if (classes[places] == labels).all():
+            return places.astype(np.int32)
     found, codes = classes_and_codes(labels)
     places = np.minimum(np.searchsorted(classes, found), len(classes) - 1)
     unknown = classes[places] != found
