@@ -148,17 +148,27 @@ nb::tuple read_left_rows(Vector<std::int64_t> indptr, Vector<std::int32_t> index
   return nb::make_tuple(nb::cast(std::move(read)), bad);
 }
 
-void score_left_rows(const ReadRows& read, Vector<std::int64_t> start, Vector<std::int32_t> owner, Vector<double> sum,
-                     Vector<std::int64_t> cell_rows, Vector<double> alpha, Vector<bool> known, Vector<bool> fades,
-                     bool shrinks, double scale, bool complement, Scores out, int n_jobs) {
-  const Counted counted{start, owner, sum, cell_rows, alpha, known, fades, shrinks};
-  const TokenCells cells = counted.checked(out.shape(1));
+// The cells that rows were read with, checked.
+TokenCells same_cells(const ReadRows& read, const Counted& counted, const Scores& out) {
   check(read.left.bad.row < 0, "a row was not counted");
-  check(alpha.size() == read.n_tokens && owner.size() == read.n_cells && out.shape(1) == read.n_classes,
+  check(counted.alpha.size() == read.n_tokens && counted.owner.size() == read.n_cells && out.shape(1) == read.n_classes,
         "the rows were read with other cells");
   check(out.shape(0) == read.left.rows.size(), "the rows and out have unequal lengths");
+  return counted.checked(out.shape(1));
+}
+
+void score_left_rows(const ReadRows& read, Vector<std::int64_t> start, Vector<std::int32_t> owner, Vector<double> sum,
+                     Vector<std::int64_t> cell_rows, Vector<double> alpha, Vector<bool> known, Vector<bool> fades,
+                     bool shrinks, double scale, bool complement, std::optional<Vector<double>> tossed, Scores out,
+                     int n_jobs) {
+  const Counted counted{start, owner, sum, cell_rows, alpha, known, fades, shrinks};
+  const TokenCells cells = same_cells(read, counted, out);
+  check(!tossed || tossed->size() == out.shape(1), "tossed has not one number for each class");
   nb::gil_scoped_release no_gil;
-  score_left(read.left, cells, scale, complement, out.data(), n_jobs);
+  if (tossed)
+    score_left_coins(read.left, cells, scale, tossed->data(), out.data(), n_jobs);
+  else
+    score_left(read.left, cells, scale, complement, out.data(), n_jobs);
 }
 
 }  // namespace
@@ -190,7 +200,7 @@ void bind_left_out(nb::module_& m) {
         nb::sig("def read_left_rows(" NAIVELY_ENTRIES NAIVELY_ROWS NAIVELY_CELLS
                 "n_classes: int) -> tuple[LeftRows, tuple[int, int, int, float] | None]"));
   m.def("score_left_rows", score_left_rows, "read"_a, "start"_a, "owner"_a, "sum"_a, "cell_rows"_a, "alpha"_a, "known"_a,
-        "fades"_a, "shrinks"_a, "scale"_a, "complement"_a, "out"_a.noconvert(), "n_jobs"_a,
-        nb::sig("def score_left_rows(read: LeftRows, " NAIVELY_CELLS "scale: float, complement: bool, out: "
-                "NDArray[numpy.float64], n_jobs: int) -> None"));
+        "fades"_a, "shrinks"_a, "scale"_a, "complement"_a, "tossed"_a.none(), "out"_a.noconvert(), "n_jobs"_a,
+        nb::sig("def score_left_rows(read: LeftRows, " NAIVELY_CELLS "scale: float, complement: bool, tossed: "
+                "NDArray[numpy.float64] | None, out: NDArray[numpy.float64], n_jobs: int) -> None"));
 }

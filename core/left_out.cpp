@@ -17,6 +17,14 @@ LeavingRow leaving(const LeavingRows& rows, std::int64_t i) {
           rows.label[i], rows.weight[i], rows.rows[i]};
 }
 
+// Calls work(first, last) for some rows at a time.
+template <class Work>
+void for_rows(const LeftRows& left, int n_jobs, Work&& work) {
+  const auto n = static_cast<std::int64_t>(left.rows.size());
+  parallel_for((n + kChunk - 1) / kChunk, n_jobs,
+               [&](std::ptrdiff_t chunk) { work(chunk * kChunk, std::min<std::int64_t>((chunk + 1) * kChunk, n)); });
+}
+
 }  // namespace
 
 LeftRows read_left(const LeavingRows& rows, const TokenCells& cells) {
@@ -35,13 +43,20 @@ LeftRows read_left(const LeavingRows& rows, const TokenCells& cells) {
 
 void score_left(const LeftRows& left, const TokenCells& cells, double scale, bool complement, double* out, int n_jobs) {
   const Whole whole(cells, scale, complement);
-  const auto n = static_cast<std::int64_t>(left.rows.size());
-  parallel_for((n + kChunk - 1) / kChunk, n_jobs, [&](std::ptrdiff_t chunk) {
+  for_rows(left, n_jobs, [&](std::int64_t first, std::int64_t last) {
     Scorer scorer(cells, whole, scale);
-    for (std::int64_t i = chunk * kChunk; i < std::min<std::int64_t>((chunk + 1) * kChunk, n); ++i) {
-      const LeftEntry* entries = left.entries.data() + left.start[i];
-      scorer.score(left.rows[i], entries, complement, out + i * cells.n_classes);
-    }
+    for (std::int64_t i = first; i < last; ++i)
+      scorer.score(left.rows[i], left.entries.data() + left.start[i], complement, out + i * cells.n_classes);
+  });
+}
+
+void score_left_coins(const LeftRows& left, const TokenCells& cells, double scale, const double* tossed, double* out,
+                      int n_jobs) {
+  const Whole whole(cells, scale, false, tossed);
+  for_rows(left, n_jobs, [&](std::int64_t first, std::int64_t last) {
+    Scorer scorer(cells, whole, scale);
+    for (std::int64_t i = first; i < last; ++i)
+      scorer.coins(left.rows[i], left.entries.data() + left.start[i], tossed, out + i * cells.n_classes);
   });
 }
 

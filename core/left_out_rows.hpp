@@ -28,6 +28,7 @@ class Reader {
   bool read(const LeavingRow& leaves, LeftRow& row, std::vector<LeftEntry>& entries, NotCounted& bad) const {
     row = {};
     row.label = leaves.label;
+    row.weight = leaves.weight;
     for (std::int64_t e = 0; e < leaves.n; ++e) whole_.prefetch_place(leaves.index[e]);
     for (std::int64_t e = 0; e < std::min(kAhead, leaves.n); ++e) ask_for(leaves, e);
     const std::size_t before = entries.size();
@@ -85,6 +86,27 @@ class Scorer {
  public:
   Scorer(const TokenCells& cells, const Whole& whole, double scale)
       : cells_(cells), whole_(whole), scale_(scale), part_(cells.n_classes) {}
+
+  // Equation (3).
+  void coins(const LeftRow& row, const LeftEntry* entries, const double* tossed, double* out) {
+    std::fill(part_.begin(), part_.end(), 0.0);
+    double own = 0, alpha = 0;
+    for (std::int64_t e = 0; e < row.size; ++e) {
+      ask_for(entries, e, row.size);
+      const LeftEntry& entry = entries[e];
+      alpha = whole_.head(entry.token).alpha;  // one for all
+      const double without = tossed[row.label] - 2 * row.weight - entry.left + alpha;
+      own += entry.x * (whole_.logs.plus(entry.left, alpha) - (without > alpha / 2 ? std::log(without) : 0.0));
+      add(entry.token, entry.x);
+    }
+    add_waiting();
+    for (std::int64_t c = 0; c < cells_.n_classes; ++c) {
+      if (c == row.label)
+        out[c] += own;
+      else if (row.size)
+        out[c] += part_[c] + row.length * (std::log(alpha) - std::log(tossed[c] + alpha));
+    }
+  }
 
   void score(const LeftRow& row, const LeftEntry* entries, bool others, double* out) {
     others ? complement(row, entries, out) : multinomial(row, entries, out);

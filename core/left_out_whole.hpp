@@ -36,7 +36,7 @@ struct Listed {
 };
 
 // The value of a cell is log(1 + N_kc/α_k); of a complement it is log(N_k − 1 + α_k) − log(N_k − 1 − N_kc + α_k),
-// right for a token that leaves another class once.
+// right for a token that leaves another class once; of coins, log(1 + N_kc/α_k) + log(D_c + α_k) − log(D_c − N_kc + α_k).
 //
 // Tokens of a row lie anywhere, and every line of memory that is asked for costs more than what is done with it: so all
 // that is known of a token lies together, as a head and then its cells, listed if few classes have it, else
@@ -49,8 +49,9 @@ class Whole {
   double sum = 0, alpha = 0;
   bool lends = false;  // whether some class has no token
 
-  Whole(const TokenCells& cells, double scale, bool complement)
-      : logs(cells, scale), total(cells.n_classes), n_cells(cells.n_classes), n_classes_(cells.n_classes),
+  // `tossed` are the D_c of coins, else null.
+  Whole(const TokenCells& cells, double scale, bool complement, const double* tossed = nullptr)
+      : logs(cells, scale), total(cells.n_classes), n_cells(cells.n_classes), n_classes_(cells.n_classes), tossed_(tossed),
         place_(static_cast<std::size_t>(cells.n_tokens)) {
     memory_ = ZeroedPages<Unit>(lay_out(cells));
     for (std::int64_t k = 0; k < cells.n_tokens; ++k) {
@@ -120,7 +121,8 @@ class Whole {
     of.base = complement ? logs.plus(of.sum - 1, of_token) : logs.plus(0, of_token);
     head(k) = of;
     for (std::int64_t j = cells.start[k]; j < cells.start[k + 1]; ++j) {
-      const double value = complement ? of_others(of, of.sum - 1 - cells.sum[j]) : logs.one_plus(cells.sum[j], of_token);
+      double value = complement ? of_others(of, of.sum - 1 - cells.sum[j]) : logs.one_plus(cells.sum[j], of_token);
+      if (tossed_) value += of_tails(tossed_[cells.owner[j]], cells.sum[j], of_token);
       if (spread(k))
         values(k)[cells.owner[j]] = value, counts(k)[cells.owner[j]] = small(cells.sum[j], cells.rows[j]);
       else
@@ -134,10 +136,16 @@ class Whole {
     return whole == sum ? Small{whole, static_cast<std::uint32_t>(rows)} : Small{Small::kLarge, Small::kLarge};
   }
 
+  // A sum of tokens is no coin, and is not asked for.
+  static double of_tails(double tossed, double n, double alpha) {
+    return n <= tossed ? std::log((tossed + alpha) / (tossed - n + alpha)) : 0.0;
+  }
+
   // Below 0: the token cannot have left another class.
   double of_others(const Head& of, double n) const { return n + of.alpha > 0 ? of.base - logs.plus(n, of.alpha) : 0.0; }
 
   const std::int64_t n_classes_;
+  const double* tossed_;
   std::vector<Place> place_;
   ZeroedPages<Unit> memory_;
 };

@@ -30,12 +30,18 @@ def sampled(model: naively.Model, x: Any, y: Any, limit: int = 10_000, weight: A
 
 
 @given(st.lists(st.tuples(st.text("abcd ", max_size=12), st.integers(0, 2)), min_size=4, max_size=14))
-@pytest.mark.parametrize(("event", "binary"), [("multinomial", False), ("multinomial", True), ("complement", False)])
-def test_words_are_left_out_as_the_family_does(event: Any, binary: bool, rows: list[tuple[str, int]]) -> None:
+@pytest.mark.parametrize("weight", [None, [0.5, 2.0, 1.0], [3.0, 1.0]])
+@pytest.mark.parametrize(
+    ("event", "binary"), [("multinomial", False), ("multinomial", True), ("complement", False), ("bernoulli", True)]
+)
+def test_words_are_left_out_as_the_family_does(
+    event: Any, binary: bool, weight: list[float] | None, rows: list[tuple[str, int]]
+) -> None:
     texts, label = [" ".join(text) for text, _ in rows], [c for _, c in rows]
-    family = Text(model=event, binary=binary, alpha=0.5)
-    model = naively.fit(texts, label, columns=family, tune=False)
-    sample = sampled(model, texts, label)
+    weights = None if weight is None else np.resize(weight, len(rows))
+    family = Text(model=event, binary=binary and event != "bernoulli", alpha=0.5)
+    model = naively.fit(texts, label, columns=family, weight=weights, tune=False)
+    sample = sampled(model, texts, label, weight=weights)
     bench = Bench(model, sample, 1)
     usable = bench.usable
     (block,) = model.schema.blocks

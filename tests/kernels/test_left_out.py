@@ -73,6 +73,33 @@ def test_rows_read_once(given_: dict[str, Any], scale: float) -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)
 
 
+@given(counted(), st.sampled_from([0.125, 1.0, 3.0]))
+def test_coins(given_: dict[str, Any], scale: float) -> None:
+    """Of each row's tokens: heads in the other classes; in its own, less the row."""
+    label, weight, _ = given_["leaving"]
+    start, owner, sums = given_["cells"][:3]
+    given_["cells"] = given_["cells"]._replace(alpha=np.ones(K))
+    indptr, token, count, _ = given_["rows"]
+    tossed = np.bincount(owner, sums, C).astype(np.float64) + 8.0  # no fewer than any number of heads
+    read = LeftTokens((indptr, token, count), given_["leaving"], given_["cells"], n_classes=C)
+    found = read.score_coins(scale, tossed)
+    np.testing.assert_array_equal(found, read.score_coins(scale, tossed, n_jobs=3))
+    heads, rows = np.zeros((K, C)), np.zeros((K, C))
+    of_token = np.repeat(np.arange(K), np.diff(start))
+    heads[of_token, owner], rows[of_token, owner] = sums, given_["cells"].rows
+    wanted = np.zeros_like(found)
+    for i, (a, b) in enumerate(pairwise(indptr)):
+        for k, x in zip(token[a:b], count[a:b], strict=True):
+            if given_["cells"].fades[k] and rows[k].sum() == 1:
+                continue
+            for c in range(C):
+                own = c == label[i]
+                up = heads[k, c] - own * weight[i] * x if rows[k, c] > own else 0.0
+                down = tossed[c] - own * (2 * weight[i] + up) - (not own) * heads[k, c]
+                wanted[i, c] += x * (np.log(up + scale) - np.log(down + scale))
+    np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)
+
+
 @given(counted(), st.booleans())
 def test_straight_from_texts(given_: dict[str, Any], once: bool) -> None:
     """The words of a row, one after the other, in a text; missing texts say nothing."""

@@ -242,15 +242,18 @@ class Text(Family):
     def sample(
         self, parameters: TextParameters, label: NDArray[np.intp], generator: np.random.Generator
     ) -> list[NDArray[Any]]:
-        """Bags of words: a length about the mean of the class, then so many words."""
-        if self.model != "multinomial":
-            raise InputError(f"Text(model={self.model!r}) cannot sample: use model='multinomial'.")
+        """Bags of words: a length about the mean of the class, then so many words; or a coin for every word."""
+        if self.model == "complement":
+            raise InputError("Text(model='complement') cannot sample: use model='multinomial'.")
         known = np.flatnonzero(~np.isnan(parameters.form.score.base))
-        table = np.exp(parameters.form.weights(len(parameters.form.score.base))[known])
+        odds = np.exp(parameters.form.weights(len(parameters.form.score.base))[known])
         rows = np.empty(len(label), dtype=object)
         for i, c in enumerate(label):
-            share = table[:, c] / table[:, c].sum()
-            drawn = generator.choice(known, size=generator.poisson(parameters.mean_length[c]), p=share)
+            if self.model == "bernoulli":
+                drawn = known[generator.random(len(known)) * (1 + odds[:, c]) < odds[:, c]]
+            else:
+                size = generator.poisson(parameters.mean_length[c])
+                drawn = generator.choice(known, size=size, p=odds[:, c] / odds[:, c].sum())
             rows[i] = " ".join(parameters.counts.name(int(k)) for k in drawn)
         return [rows]
 

@@ -101,5 +101,11 @@ class LeftTokens:
     def score(self, scale: float, complement: bool, n_jobs: int = 1) -> Floats:
         """The multinomial or complement score (row, class) of each row without the row itself."""
         out = np.zeros(self.shape)
-        _core.score_left_rows(self._read, *self._cells, scale, complement, out, n_jobs)
+        _core.score_left_rows(self._read, *self._cells, scale, complement, None, out, n_jobs)
+        return out
+
+    def score_coins(self, scale: float, tossed: Floats, n_jobs: int = 1) -> Floats:
+        """What the tokens that each row has say as coins, `tossed` so often in each class: equation (3)."""
+        out = np.zeros(self.shape)
+        _core.score_left_rows(self._read, *self._cells, scale, False, tossed, out, n_jobs)
         return out

@@ -106,9 +106,9 @@ COARSE = (0.0, 0.5, 1.0)  # values of β to begin with
 
 
 def _event_model(search: Search, i: int) -> None:
-    """Multinomial, boolean or complement, its alpha, and what a long text is worth.
+    """Multinomial, boolean, complement or bernoulli, its alpha, and what a long text is worth.
 
-    None of the three is simpler than the others: the one that does best is taken. Whether a word counts once is
+    None of the four is simpler than the others: the one that does best is taken. Whether a word counts once is
     decided at alpha = 1.
     """
     if search.features.words[i].words is None:
@@ -125,17 +125,30 @@ def _event_model(search: Search, i: int) -> None:
         _smooth_words(search, i, "complement", once)
         (losses, features), (search.losses, search.features) = (search.losses, search.features), before
         search.take_if_better(features, losses, errors=0.0)
+    _coins(search, i)
     beta = search.features.words[i].beta
     return _length(search, i, (beta - 0.25, beta + 0.25))
 
 
-def _smooth_words(search: Search, i: int, model: str, binary: bool) -> None:
-    """The best alpha on the way from 1 down, or else up."""
+COIN = 1 / STEP  # alpha to begin with
+
+
+def _coins(search: Search, i: int) -> None:
+    """Bernoulli, if it does better at its first alpha."""
+    words = search.features.words[i].words
+    if words is None or words.coins is None or not words.coins.few(words.leaving):
+        return
+    if search.take_if_better(_under(search, i, ("bernoulli", True, COIN)), errors=0.0):
+        _smooth_words(search, i, "bernoulli", True, COIN)
+
+
+def _smooth_words(search: Search, i: int, model: str, binary: bool, start: float = 1.0) -> None:
+    """The best alpha on the way from the first one down, or else up."""
     for factor in (1 / STEP, STEP):
-        alpha = 1.0
+        alpha = start
         while 1e-3 < alpha * factor < 100 and search.take_if_better(_under(search, i, (model, binary, alpha * factor))):
             alpha *= factor
-        if alpha != 1.0:
+        if alpha != start:
             return
 
 
@@ -147,7 +160,7 @@ def _under(search: Search, i: int, settings: tuple[str, bool, float]) -> Feature
 
 def _family(family: Family, model: str, binary: bool, alpha: float) -> Family:
     if hasattr(family, "binary"):
-        return replace(family, model=model, binary=binary, alpha=alpha)  # type: ignore[call-arg]
+        return replace(family, model=model, binary=binary and model != "bernoulli", alpha=alpha)  # type: ignore[call-arg]
     if model == "complement":
         return Complement(alpha=alpha, **_kept(family))
     from naively.families import Multinomial

@@ -3,6 +3,7 @@
     multinomial   s_c = Σ_k x_k log(N_kc + α) − L log(N_c + αK)                                           (1)
     boolean       the same of texts with the word, x_k ∈ {0, 1}
     complement    s_c = −Σ_k x_k log(N_k − N_kc + α) + L log(N − N_c + αK)                                (2)
+    bernoulli     every word, there or not, is a coin: see `coins.py`                                     (3)
 
 with the row taken out of its own class's N_ky, hence of N_k, N_y and N; K words are known, and a word that only this
 row had is not. The core does it (`core/left_out.hpp`), as it does for the families; here it gets the counts of the
@@ -25,6 +26,7 @@ from naively.kernels import Cells, LeftTokens, TokenCells
 from naively.kernels.text import token_rows
 from naively.statistics import Numbers, Texts, TokenCounts, WordCounts
 from naively.statistics.cells import class_of_cells, class_sums
+from naively.tuning.coins import Coins
 
 __all__ = ["Words"]
 
@@ -46,6 +48,7 @@ class Words:
     label: NDArray[np.int32]
     leaving: Floats  # weight that leaves with each row
     leaving_rows: Wholes
+    coins: Coins | None  # of texts
     n_jobs: int
 
     @classmethod
@@ -81,6 +84,7 @@ class Words:
             label.astype(np.int32),
             leaving,
             leaving_rows,
+            Coins.of(view, statistic, n_known) if isinstance(statistic, WordCounts) else None,
             n_jobs,
         )
 
@@ -135,10 +139,21 @@ class Words:
         return self._read_as[binary]
 
     def evidence(self, model: str, binary: bool, alpha: float) -> Floats:
-        """Equation (1) or (2), (row, class)."""
+        """Equation (1), (2) or (3), (row, class)."""
         if (model, binary, alpha) not in self._scored:
-            self._scored[model, binary, alpha] = self._left(binary).score(alpha, model == "complement", self.n_jobs)
+            found = (
+                self._tossed(alpha)
+                if model == "bernoulli"
+                else self._left(binary).score(alpha, model == "complement", self.n_jobs)
+            )
+            self._scored[model, binary, alpha] = found
         return self._scored[model, binary, alpha]
+
+    def _tossed(self, alpha: float) -> Floats:
+        assert self.coins is not None
+        there = self._left(True).score_coins(alpha, self.coins.tossed, self.n_jobs)
+        lost = np.diff(self.ends) - self.length(True)
+        return self.coins.with_absent(there, alpha, self.label, self.leaving, lost)
 
     @cached_property
     def _scored(self) -> dict[tuple[str, bool, float], Floats]:
