@@ -28,9 +28,9 @@ void for_rows(const LeftRows& left, int n_jobs, Work&& work) {
 }  // namespace
 
 LeftRows read_left(const LeavingRows& rows, const TokenCells& cells) {
-  const Whole whole(cells, 1.0, false);
-  const Reader reader(cells, whole);
   LeftRows left;
+  left.whole = std::make_shared<Whole>(cells);
+  const Reader reader(cells, *left.whole);
   left.rows.resize(rows.n);
   left.start.resize(rows.n);
   left.entries.reserve(rows.indptr[rows.n]);
@@ -42,7 +42,9 @@ LeftRows read_left(const LeavingRows& rows, const TokenCells& cells) {
 }
 
 void score_left(const LeftRows& left, const TokenCells& cells, double scale, bool complement, double* out, int n_jobs) {
-  const Whole whole(cells, scale, complement);
+  Whole& whole = *left.whole;
+  const std::lock_guard lock(whole.in_use);
+  whole.smooth(cells, scale, complement);
   for_rows(left, n_jobs, [&](std::int64_t first, std::int64_t last) {
     Scorer scorer(cells, whole, scale);
     for (std::int64_t i = first; i < last; ++i)
@@ -52,7 +54,9 @@ void score_left(const LeftRows& left, const TokenCells& cells, double scale, boo
 
 void score_left_coins(const LeftRows& left, const TokenCells& cells, double scale, const double* tossed, double* out,
                       int n_jobs) {
-  const Whole whole(cells, scale, false, tossed);
+  Whole& whole = *left.whole;
+  const std::lock_guard lock(whole.in_use);
+  whole.smooth(cells, scale, false, tossed);
   for_rows(left, n_jobs, [&](std::int64_t first, std::int64_t last) {
     Scorer scorer(cells, whole, scale);
     for (std::int64_t i = first; i < last; ++i)
@@ -61,7 +65,8 @@ void score_left_coins(const LeftRows& left, const TokenCells& cells, double scal
 }
 
 NotCounted leave_out(const LeavingRows& rows, const TokenCells& cells, bool complement, double* out, int n_jobs) {
-  const Whole whole(cells, 1.0, complement);
+  Whole whole(cells);
+  whole.smooth(cells, 1.0, complement);
   const Reader reader(cells, whole);
   NotCounted first;
   std::mutex guard;

@@ -15,6 +15,7 @@
 // What a row leaves behind does not depend on α: it is read once, and scored under as many α as one likes.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace naively::cells {
@@ -64,11 +65,14 @@ struct LeftRow {
   std::int32_t label = 0;
 };
 
+class Whole;
+
 struct LeftRows {
   std::vector<LeftRow> rows;
   std::vector<LeftEntry> entries;
   std::vector<std::int64_t> start;  // of each row's entries
   NotCounted bad;                   // the first entry that was not counted: the rest is then of no use
+  std::shared_ptr<Whole> whole;     // what the cells say, smoothed anew for each score
 };
 
 LeftRows read_left(const LeavingRows& rows, const TokenCells& cells);

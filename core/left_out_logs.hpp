@@ -16,6 +16,7 @@ inline double log_whole(double x) { return x > 0 ? std::log(x) : 0.0; }
 // looked up.
 class Logs {
  public:
+  Logs() = default;
   Logs(const TokenCells& cells, double scale) {
     bool first = true;
     for (std::int64_t k = 0; k < cells.n_tokens; ++k) {

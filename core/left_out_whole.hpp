@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <mutex>
 #include <vector>
 
 #include "left_out_logs.hpp"
@@ -48,22 +49,31 @@ class Whole {
   std::vector<std::int64_t> n_cells;  // tokens of class c
   double sum = 0, alpha = 0;
   bool lends = false;  // whether some class has no token
+  std::mutex in_use;   // by one smoothing at a time
 
-  // `tossed` are the D_c of coins, else null.
-  Whole(const TokenCells& cells, double scale, bool complement, const double* tossed = nullptr)
-      : logs(cells, scale), total(cells.n_classes), n_cells(cells.n_classes), n_classes_(cells.n_classes), tossed_(tossed),
+  explicit Whole(const TokenCells& cells)
+      : total(cells.n_classes), n_cells(cells.n_classes), n_classes_(cells.n_classes),
         place_(static_cast<std::size_t>(cells.n_tokens)) {
     memory_ = ZeroedPages<Unit>(lay_out(cells));
     for (std::int64_t k = 0; k < cells.n_tokens; ++k) {
-      const double of_token = scale * cells.alpha[k];
-      if (cells.known[k] || !cells.shrinks) alpha += of_token;
       for (std::int64_t j = cells.start[k]; j < cells.start[k + 1]; ++j) {
         total[cells.owner[j]] += cells.sum[j];
         ++n_cells[cells.owner[j]];
       }
-      if (cells.known[k]) fill(cells, k, of_token, complement);
+      if (cells.known[k]) fill(cells, k);
     }
     for (std::int64_t c = 0; c < cells.n_classes; ++c) sum += total[c], lends |= n_cells[c] == 0;
+  }
+
+  // All that depends on α, of the same cells. `tossed` are the D_c of coins, else null.
+  void smooth(const TokenCells& cells, double scale, bool complement, const double* tossed = nullptr) {
+    logs = Logs(cells, scale);
+    alpha = 0;
+    for (std::int64_t k = 0; k < cells.n_tokens; ++k) {
+      const double of_token = scale * cells.alpha[k];
+      if (cells.known[k] || !cells.shrinks) alpha += of_token;
+      if (cells.known[k]) smooth(cells, k, of_token, complement, tossed);
+    }
   }
 
   bool knows(std::int64_t k) const { return k >= 0 && static_cast<std::size_t>(k) < place_.size() && place_[k].size != kUnknown; }
@@ -114,19 +124,27 @@ class Whole {
     return used;
   }
 
-  void fill(const TokenCells& cells, std::int64_t k, double of_token, bool complement) {
-    Head of{0, 0, of_token, 0};
-    for (std::int64_t j = cells.start[k]; j < cells.start[k + 1]; ++j) of.sum += cells.sum[j], of.rows += cells.rows[j];
+  void fill(const TokenCells& cells, std::int64_t k) {
+    Head of{};
+    for (std::int64_t j = cells.start[k]; j < cells.start[k + 1]; ++j) {
+      of.sum += cells.sum[j], of.rows += cells.rows[j];
+      if (spread(k))
+        counts(k)[cells.owner[j]] = small(cells.sum[j], cells.rows[j]);
+      else
+        listed(k)[j - cells.start[k]] = {{cells.sum[j], cells.rows[j]}, 0.0, cells.owner[j]};
+    }
     if (!cells.fades[k]) of.rows = std::numeric_limits<std::int64_t>::max();
-    of.base = complement ? logs.plus(of.sum - 1, of_token) : logs.plus(0, of_token);
     head(k) = of;
+  }
+
+  void smooth(const TokenCells& cells, std::int64_t k, double of_token, bool complement, const double* tossed) {
+    Head& of = head(k);
+    of.alpha = of_token;
+    of.base = complement ? logs.plus(of.sum - 1, of_token) : logs.plus(0, of_token);
     for (std::int64_t j = cells.start[k]; j < cells.start[k + 1]; ++j) {
       double value = complement ? of_others(of, of.sum - 1 - cells.sum[j]) : logs.one_plus(cells.sum[j], of_token);
-      if (tossed_) value += of_tails(tossed_[cells.owner[j]], cells.sum[j], of_token);
-      if (spread(k))
-        values(k)[cells.owner[j]] = value, counts(k)[cells.owner[j]] = small(cells.sum[j], cells.rows[j]);
-      else
-        listed(k)[j - cells.start[k]] = {{cells.sum[j], cells.rows[j]}, value, cells.owner[j]};
+      if (tossed) value += of_tails(tossed[cells.owner[j]], cells.sum[j], of_token);
+      (spread(k) ? values(k)[cells.owner[j]] : listed(k)[j - cells.start[k]].value) = value;
     }
   }
 
@@ -145,7 +163,6 @@ class Whole {
   double of_others(const Head& of, double n) const { return n + of.alpha > 0 ? of.base - logs.plus(n, of.alpha) : 0.0; }
 
   const std::int64_t n_classes_;
-  const double* tossed_;
   std::vector<Place> place_;
   ZeroedPages<Unit> memory_;
 };

@@ -8,7 +8,8 @@ namespace naively::text {
 cells::NotCounted leave_text_out(const LeavingDocuments& leaving, const Vocabulary* vocabulary, const Options& options,
                                  const cells::TokenCells& cells, bool complement, double* out, int n_jobs,
                                  const Poll& poll) {
-  const cells::Whole whole(cells, 1.0, complement);
+  cells::Whole whole(cells);
+  whole.smooth(cells, 1.0, complement);
   const cells::Reader reader(cells, whole);
   const Documents& documents = leaving.documents;
   const Chunks chunks = make_chunks(documents);
