@@ -134,11 +134,15 @@ COIN = 1 / STEP  # alpha to begin with
 
 
 def _coins(search: Search, i: int) -> None:
-    """Bernoulli, if it does better at its first alpha."""
+    """Bernoulli, if it does better at its first alpha with some β: absent words have no length."""
     words = search.features.words[i].words
     if words is None or words.coins is None or not words.coins.few(words.leaving):
         return
-    if search.take_if_better(_under(search, i, ("bernoulli", True, COIN)), errors=0.0):
+    tossed = _under(search, i, ("bernoulli", True, COIN))
+    found = [tossed.with_word(i, replace(tossed.words[i], beta=beta)) for beta in COARSE]
+    losses = [search.judged(features) for features in found]
+    best = int(np.argmin([loss.sum() for loss in losses]))
+    if search.take_if_better(found[best], losses[best], errors=0.0):
         _smooth_words(search, i, "bernoulli", True, COIN)
 
 
