@@ -1,6 +1,7 @@
 // Four doubles at a time, by the compiler's vector extensions: one AVX2 register, or two of SSE2 or NEON. The same
 // operations whatever the machine, and fused multiply-add only where it changes no bit of the result (errors of
-// products, which are exact): so the same bits everywhere.
+// products, which are exact), save for the sum of squared rests in near_run.hpp, whose bound holds either way: so the
+// same bits on all processors of a kind, and elsewhere all but the last.
 //
 // A kernel is an inline body with a parameter `fused`; NAIVELY_DISPATCH makes of it a function that runs it compiled
 // for AVX2 and FMA where the processor has them. (Not by target_clones, which needs a loader with ifunc.)

@@ -48,8 +48,8 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-ROWS, TEXTS, FEWEST = 1024, 4096, 512  # rows to look at
-WORDS, SCORES = 7 * 2**14, 2**20  # different words of all texts looked at; numbers of (row, class)
+ROWS, TEXTS, FEWEST = 1280, 4096, 512  # rows to look at
+WORDS, SCORES = 9 * 2**14, 2**20  # different words of all texts looked at; numbers of (row, class)
 STRENGTHS = (1.0, 0.1, 0.01)  # of the pull to a common weight, as shares of what the rows say
 ROUGH = 1e-5  # of the log-loss, relative: good enough to compare strengths by
 
