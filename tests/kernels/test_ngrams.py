@@ -99,8 +99,9 @@ def test_threads_and_unions_give_the_numbers_of_one_thread(longest: int) -> None
     compiled.count_text(texts[500:], label[500:], None, 3, second, options)
     numbers = halves.union(second)
     assert halves.words() == one.words()
-    assert [one.words()[k] for k in numbers[:999]] == second.words()[:999]
-    table = draw.normal(size=(len(one.words()), 2))
+    words = one.words()
+    assert [words[k] for k in numbers[:999]] == second.words()[:999]
+    table = draw.normal(size=(len(words), 2))
     expected, found = np.zeros((50, 2)), np.zeros((50, 2))
     stored = Vocabulary.from_arrays(*one.export())
     for vocabulary, out in ((one, expected), (stored, found)):
