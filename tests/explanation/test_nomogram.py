@@ -89,6 +89,17 @@ def test_words_have_axes_and_long_texts_say_why_not() -> None:
     assert hidden == ("text (its weight depends on its length)",)
 
 
+@pytest.mark.parametrize("tuning", [None, nb.Tuning({"a": 0.5}, {"text": 0.3})], ids=["textbook", "tuned"])
+def test_words_that_are_not_there_speak_in_a_bernoulli_model(tuning: nb.Tuning | None) -> None:
+    texts = ["tea milk", "milk", "sugar tea", "salt milk", "tea", "milk salt"] * 5
+    model = nb.fit(texts, ["a", "b"] * 15, columns=nb.Text(model="bernoulli"), tune=False).with_tuning(tuning)
+    found = nomogram_of(model, "b", "a")
+    for text in ("", "tea", "milk salt", "sugar tea milk", "tea salt sugar milk"):
+        words = text.split()
+        points = sum(found.points(axis, int(axis.column.removeprefix("text: ") in words)) for axis in found.axes)
+        assert found.probability(points) == pytest.approx(model.posterior([text])[0, 1], rel=1e-9)
+
+
 def test_one_class_or_the_same_twice() -> None:
     with pytest.raises(nb.InputError, match="compares two classes"):
         nomogram_of(nb.fit({"x": ["a", "b"]}, [0, 0]))

@@ -5,7 +5,8 @@
     p(of) = 1 / (1 + exp(−log-odds)),             between `of` and `against`                    (3)
 
 e_j(x) is the log-odds contribution of value x in column j, as in an explanation. Columns that are not shown count as
-missing. Source: Možina, Demšar, Kattan & Zupan, Nomograms for visualization of naive Bayesian classifier, PKDD 2004.
+missing, and words as not there: in a Bernoulli model of words that says something too, which is then part of the start.
+Source: Možina, Demšar, Kattan & Zupan, Nomograms for visualization of naive Bayesian classifier, PKDD 2004.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class Nomogram:
     of: Any
     against: Any
     axes: tuple[Axis, ...]
-    prior: float
+    prior: float  # of the classes, and what a text says that has none of the words
     hidden: tuple[str, ...]
 
     @property
@@ -108,6 +109,8 @@ def nomogram_of(model: Model, of: Any = None, against: Any = None, most: int = 1
             hidden.append(f"{block.names[0]} (its weight depends on its length)")
             continue
         axes += _axes(model, block, statistic, fitted, first, second)
+        if isinstance(fitted, TextParameters):
+            start = start + _weight(model, block)[0] * fitted.form.score.offset
     if not all(np.isfinite(axis.log_odds).all() for axis in axes) or not np.isfinite(start[[first, second]]).all():
         raise InputError("a nomogram needs probabilities above zero: smooth the model (alpha > 0, a and b > 0).")
     axes = sorted((axis for axis in axes if axis.range > 0), key=lambda axis: -axis.range)
@@ -119,9 +122,13 @@ def nomogram_of(model: Model, of: Any = None, against: Any = None, most: int = 1
 
 def _axes(model: Model, block: Block, statistic: Any, fitted: Any, of: int, against: int) -> Iterator[Axis]:
     """The axes of a block, weighted as the tuning says."""
-    weight = np.ones(1) if model.tuning is None else model.tuning.weight(block)
+    weight = _weight(model, block)
     for j, axis in _unweighted(block, statistic, fitted, len(model.classes), of, against):
         yield Axis(axis.column, axis.marks, axis.values, axis.log_odds * weight[j if len(weight) > 1 else 0])
+
+
+def _weight(model: Model, block: Block) -> NDArray[np.float64]:
+    return np.ones(1) if model.tuning is None else model.tuning.weight(block)
 
 
 def _unweighted(

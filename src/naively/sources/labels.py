@@ -79,9 +79,10 @@ def _whole(values: NDArray[Any]) -> Labels:
 
 def _objects(values: list[Any]) -> Labels:
     """Anything else, one by one: strings, or Python numbers in a list."""
+    if are_texts(values):
+        return _coded(values)
     refuse_missing(_missing(values))
-    types = set(map(type, values))
-    plain = values if types == {str} else [v.item() if isinstance(v, np.generic) else v for v in values]
+    plain = [v.item() if isinstance(v, np.generic) else v for v in values]
     types = set(map(type, plain))
     if types - {str} and types - {bool} and types - {int, float}:
         names = ", ".join(sorted(t.__name__ for t in types))
@@ -105,7 +106,7 @@ def missing_labels(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _missing(values: list[Any]) -> NDArray[np.bool_]:
-    if set(map(type, values)) == {str}:
+    if are_texts(values):
         return np.zeros(len(values), dtype=np.bool_)
     return np.fromiter((_is_missing(v) for v in values), dtype=np.bool_, count=len(values))
 

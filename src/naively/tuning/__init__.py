@@ -1,7 +1,7 @@
 """Tuning: choose smoothing, families and calibration by leave-one-out, with nothing held out.
 
     1. a sample of the rows, by the smallest hash of their content                          sample.py
-    2. the evidence of each column and block of words, each row as if not counted           bench.py, words.py
+    2. the evidence of each column and block of words, each row as if not counted           bench.py, words.py, coins.py
     3. choices, each compared after calibration                                             search.py, bells.py
     4. weights, shrunk to a common one by a strength that is cross-fitted; class offsets    solve.py, here
     5. what it is worth: predictions of each fold by the calibration of the others          here

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.statistics import Numbers, Texts, WordCounts
+from naively.statistics import Texts, WordCounts
 from naively.statistics.cells import class_of_cells
 
 __all__ = ["Coins"]
@@ -34,10 +34,10 @@ class Coins:
     there: NDArray[np.bool_]  # which rows have a text
 
     @classmethod
-    def of(cls, view: Texts | Numbers, statistic: WordCounts, n_known: int) -> Coins | None:
+    def of(cls, view: Texts, statistic: WordCounts, n_known: int) -> Coins | None:
         """Words of a class that are in as many texts are looked at together; None if some class has no text."""
         cells, tossed = statistic.cells, statistic.seen.weight
-        if not isinstance(view, Texts) or not (tossed > 0).all():
+        if not (tossed > 0).all():
             return None
         heads, owner = cells.sums[1], class_of_cells(cells).astype(np.intp)
         n_words = np.ones(len(heads))
@@ -55,13 +55,9 @@ class Coins:
     def _absent(self, alpha: float, without: float) -> Floats:
         """The first two sums of (1), of each class, with D_c less by some weight."""
         tossed, n_classes = self.tossed - without, len(self.tossed)
-        tails = tossed[self.owner] - self.heads + alpha
-        logs = np.log(np.where(tails > alpha / 2, tails, 1.0))
+        some = self.n_words * _log_tails(tossed[self.owner] - self.heads, alpha)
         never = self.n_known - np.bincount(self.owner, self.n_words, n_classes)
-        blank = tossed + alpha
-        absent = np.bincount(self.owner, self.n_words * logs, n_classes) + never * np.log(
-            np.where(blank > alpha / 2, blank, 1.0)
-        )
+        absent = np.bincount(self.owner, some, n_classes) + never * _log_tails(tossed, alpha)
         return np.asarray(absent - self.n_known * np.log(np.maximum(tossed, 0.0) + 2 * alpha))
 
     def with_absent(
@@ -73,7 +69,12 @@ class Coins:
         score -= lost[:, None] * (np.log(self.tossed + alpha) - np.log(self.tossed + 2 * alpha))
         weights, place = np.unique(leaving, return_inverse=True)
         absent = np.stack([self._absent(alpha, w) for w in weights])[place, label]
-        tails = own - 2 * leaving + alpha
-        gone = np.log(np.where(tails > alpha / 2, tails, 1.0)) - np.log(np.maximum(own - leaving, 0.0) + 2 * alpha)
+        gone = _log_tails(own - 2 * leaving, alpha) - np.log(np.maximum(own - leaving, 0.0) + 2 * alpha)
         score[rows, label] = there[rows, label] + absent - lost * gone
         return np.where(self.there[:, None], score, 0.0)
+
+
+def _log_tails(tails: Floats, alpha: float) -> Floats:
+    """log(tails + α), and 0 for a word that is in too many texts for the row to lack it, as in the core."""
+    smoothed = tails + alpha
+    return np.asarray(np.log(np.where(smoothed > alpha / 2, smoothed, 1.0)))

@@ -84,7 +84,7 @@ class Words:
             label.astype(np.int32),
             leaving,
             leaving_rows,
-            Coins.of(view, statistic, n_known) if isinstance(statistic, WordCounts) else None,
+            _coins(view, statistic, n_known),
             n_jobs,
         )
 
@@ -141,13 +141,13 @@ class Words:
     def evidence(self, model: str, binary: bool, alpha: float) -> Floats:
         """Equation (1), (2) or (3), (row, class)."""
         if (model, binary, alpha) not in self._scored:
-            found = (
-                self._tossed(alpha)
-                if model == "bernoulli"
-                else self._left(binary).score(alpha, model == "complement", self.n_jobs)
-            )
-            self._scored[model, binary, alpha] = found
+            self._scored[model, binary, alpha] = self._score(model, binary, alpha)
         return self._scored[model, binary, alpha]
+
+    def _score(self, model: str, binary: bool, alpha: float) -> Floats:
+        if model == "bernoulli":
+            return self._tossed(alpha)
+        return self._left(binary).score(alpha, model == "complement", self.n_jobs)
 
     def _tossed(self, alpha: float) -> Floats:
         assert self.coins is not None
@@ -174,6 +174,12 @@ def _read(
     order = np.lexsort((found.token, found.row))  # the pieces of a frame come column by column
     ends = np.concatenate([[0], np.cumsum(np.bincount(found.row, minlength=found.n_rows))])
     return ends.astype(np.int64), found.token[order].astype(np.int32), found.count[order]
+
+
+def _coins(view: Texts | Numbers, statistic: WordCounts | TokenCounts, n_known: int) -> Coins | None:
+    if isinstance(view, Texts) and isinstance(statistic, WordCounts):
+        return Coins.of(view, statistic, n_known)
+    return None
 
 
 def _with_the_rest(whole: Cells, here: NDArray[np.bool_], place: NDArray[np.int32], n_words: int) -> Cells:
