@@ -4,8 +4,10 @@
 // are missing: they are neither counted nor scored.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "cells.hpp"
+#include "gaps.hpp"
 #include "linear.hpp"
 #include "numbers.hpp"
 #include "tally.hpp"
@@ -28,6 +30,10 @@ std::int64_t n_slots(const Codes& codes);  // Σ sizes
 
 // weight and rows are (n_classes, Σ sizes), and overwritten.
 void count_codes(const Codes& codes, const Labels& labels, double* weight, std::int64_t* rows, int n_jobs);
+// The same of columns of Arrow batches, one by one and without weights: rows is (n_classes, sizes[j]) for each column j,
+// one after the other.
+void count_gapped_codes(const std::vector<Gapped>& columns, const std::int64_t* sizes, const Labels& labels,
+                        std::int64_t* rows, int n_jobs);
 // table is (Σ sizes, n_classes) and may hold −∞.
 void score_codes(const Codes& codes, const double* table, Scores scores, int n_jobs);
 

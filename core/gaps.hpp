@@ -18,6 +18,17 @@ struct Gaps {
   }
 };
 
+// A column of an Arrow batch, where it lies: numbers or codes in a row, of which those under a gap may be anything.
+struct Gapped {
+  Numbers values;
+  Gaps gaps;
+
+  // Numbers of n rows from `from` on, NaN in gaps: where they lie if they are doubles without a gap, or in `buffer`.
+  const double* numbers(std::int64_t from, std::int64_t n, double* buffer) const;
+  // The same with codes, −1 in gaps.
+  const std::int32_t* codes(std::int64_t from, std::int64_t n, std::int32_t* buffer) const;
+};
+
 void fill_numbers(const Numbers& values, const Gaps& gaps, std::int64_t n, double* out);
 void fill_codes(const Numbers& codes, const Gaps& gaps, std::int64_t n, std::int32_t* out);
 

@@ -1,59 +1,65 @@
 #include "histogram_running.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "column_strips.hpp"
 #include "threads.hpp"
 
 namespace naively::histogram {
+namespace {
 
-Running::Running(std::int64_t n_columns, std::int64_t n_classes, std::int64_t cap) : n_classes_(n_classes), cap_(cap) {
+constexpr std::int64_t TILE = TilesByClass::TILE;  // rows whose slots are found, and then tallied from the cache
+static_assert(TILE <= dense::RunningMoments::most);
+
+}  // namespace
+
+Running::Running(std::int64_t n_columns, std::int64_t n_classes, std::int64_t cap) : n_classes_(n_classes), cap_(cap), by_class_(n_classes) {
   counts_.reserve(n_columns);
   for (std::int64_t j = 0; j < n_columns; ++j)
-    counts_.push_back({KeyTable(cap), std::vector<std::int64_t>((cap + KeyTable::FIRST) * n_classes)});
+    counts_.push_back({KeyTable(cap), std::vector<std::int64_t>((cap + KeyTable::FIRST) * n_classes), nullptr});
 }
 
-Running::Added Running::add(const std::vector<Matrix>& pieces, const Labels& labels, int n_jobs) {
+std::vector<Column> Running::add(const std::vector<cells::Gapped>& columns, const Labels& labels, int n_jobs) {
   cells::check_labels(labels);
-  const std::vector<Strip> strips = strips_of(pieces);
-  Added added{std::vector<std::int64_t>(n_columns()), std::vector<Column>(n_columns())};
-  parallel_for(static_cast<std::int64_t>(strips.size()), n_jobs, [&](std::int64_t s) {
-    std::vector<double> buffer;
-    const double* x = strips[s].read(0, 1, labels.n, buffer);
-    for (std::int64_t j = strips[s].column, k = 0; k < strips[s].width; ++j, ++k)
-      added.from[j] = count(counts_[j], x + k * labels.n, labels, added.left[j]);
-  });
-  return added;
+  std::vector<Column> left(n_columns());
+  by_class_.begin(labels.label, labels.n);
+  parallel_for(n_columns(), n_jobs, [&](std::int64_t j) { count(counts_[j], columns[j], labels, left[j]); });
+  return left;
 }
 
-// Tile by tile, so that slots are tallied from the cache. Returns the row from which on values are not told exactly.
-std::int64_t Running::count(Counts& counts, const double* x, const Labels& labels, Column& left) const {
-  constexpr std::int64_t TILE = 1024;
-  if (!counts.begun && labels.n > 0) {
-    std::vector<double> some;
-    for (std::int64_t i = 0, step = std::max<std::int64_t>(1, labels.n / SAMPLE); i < labels.n; i += step)
-      some.push_back(x[i]);
-    counts.table.reset(level_of(some.data(), static_cast<std::int64_t>(some.size()), cap_));
-    counts.begun = true;
-  }
-  std::int64_t from = counts.table.level() == 0 ? labels.n : 0;
+// Tile by tile, so that all is done from the cache.
+void Running::count(Counts& counts, const cells::Gapped& x, const Labels& labels, Column& left) {
+  if (!counts.begun && labels.n > 0) begin(counts, x, labels.n);
+  double buffer[TILE];
   std::int32_t slot[TILE];
   for (std::int64_t start = 0; start < labels.n; start += TILE) {
     const std::int64_t some = std::min(TILE, labels.n - start);
-    counts.table.find(x + start, some, slot);
+    const double* const values = x.numbers(start, some, buffer);
+    counts.table.find(values, some, slot);
     if (const std::vector<std::int32_t> moved = counts.table.moved(); !moved.empty()) {
-      if (const std::vector<std::int64_t> keys = counts.table.exact_keys(); !keys.empty()) {
+      if (const std::vector<std::int64_t> keys = counts.table.exact_keys(); !keys.empty())
         left = column(0, keys, counts.rows);
-        from = start;
-      }
       join(counts, moved);
     }
     const std::int32_t* const label = labels.label + start;
     std::int64_t* const rows = counts.rows.data();
     for (std::int64_t i = 0; i < some; ++i) ++rows[slot[i] * n_classes_ + label[i]];
+    if (counts.table.level() == 0) continue;
+    if (!counts.moments) counts.moments = std::make_unique<dense::RunningMoments>(n_classes_);
+    by_class_.each(start, [&](std::int32_t c, const std::uint16_t* place, int n) {
+      counts.moments->add(c, values, place, n);
+    });
   }
-  return from;
+}
+
+// At the level that some of the first rows need.
+void Running::begin(Counts& counts, const cells::Gapped& x, std::int64_t n) const {
+  std::vector<double> some;
+  double value;
+  for (std::int64_t i = 0, step = std::max<std::int64_t>(1, n / SAMPLE); i < n; i += step)
+    some.push_back(*x.numbers(i, 1, &value));
+  counts.table.reset(level_of(some.data(), static_cast<std::int64_t>(some.size()), cap_));
+  counts.begun = true;
 }
 
 // The lines of slots that have become one.
@@ -78,6 +84,13 @@ std::vector<Column> Running::columns() const {
   std::vector<Column> columns;
   for (const Counts& counts : counts_) columns.push_back(column(counts.table.level(), counts.table.keys(), counts.rows));
   return columns;
+}
+
+void Running::moments(dense::Cells out) {
+  for (std::int64_t j = 0; j < n_columns(); ++j) {
+    for (std::int64_t c = 0; c < n_classes_; ++c) out.put(c * out.columns + j, {});
+    if (counts_[j].moments) counts_[j].moments->write(out, j);
+  }
 }
 
 }  // namespace naively::histogram

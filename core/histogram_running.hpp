@@ -1,11 +1,18 @@
-// Histograms of columns whose rows come in batches: what `count_histogram` finds in all rows at once, without a
-// histogram for each batch. Each column keeps its table of keys, and its counts by slot and class, from batch to batch.
+// Histograms and moments of columns whose rows come in batches: what `count_histogram` finds in all rows at once, without
+// a histogram for each batch. Each column keeps its table of keys, and its counts by slot and class, from batch to batch.
+//
+// A column at level 0 tells its values, so its moments are those of its cells, which the caller takes when it leaves that
+// level or in the end; only from then on are rows added up, tile by tile, while they are in the cache.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "gaps.hpp"
 #include "histogram.hpp"
 #include "key_table.hpp"
+#include "moments_running.hpp"
+#include "tiles_by_class.hpp"
 
 namespace naively::histogram {
 
@@ -14,16 +21,10 @@ class Running {
   Running(std::int64_t n_columns, std::int64_t n_classes, std::int64_t cap);
   Running(const Running&) = delete;
 
-  // What one batch did: `from` is, for each column, the first of its rows whose values are no longer told exactly, and
-  // `left` what the column had counted exactly until then, if it left level 0 in this batch.
-  struct Added {
-    std::vector<std::int64_t> from;
-    std::vector<Column> left;
-  };
-
-  // Rows without weights.
-  Added add(const std::vector<Matrix>& pieces, const Labels& labels, int n_jobs);
+  // Rows without weights. For each column that left level 0 in this batch what it had counted exactly until then.
+  std::vector<Column> add(const std::vector<cells::Gapped>& columns, const Labels& labels, int n_jobs);
   std::vector<Column> columns() const;
+  void moments(dense::Cells out);  // of the rows that came after their column had left level 0
   std::int64_t n_columns() const { return static_cast<std::int64_t>(counts_.size()); }
   std::int64_t n_classes() const { return n_classes_; }
 
@@ -31,15 +32,18 @@ class Running {
   struct Counts {
     KeyTable table;
     std::vector<std::int64_t> rows;  // (slot, class)
+    std::unique_ptr<dense::RunningMoments> moments;
     bool begun = false;
   };
 
-  std::int64_t count(Counts& counts, const double* x, const Labels& labels, Column& left) const;
+  void count(Counts& counts, const cells::Gapped& x, const Labels& labels, Column& left);
+  void begin(Counts& counts, const cells::Gapped& x, std::int64_t n) const;
   void join(Counts& counts, const std::vector<std::int32_t>& moved) const;
   Column column(int level, const std::vector<std::int64_t>& keys, const std::vector<std::int64_t>& rows) const;
 
   std::int64_t n_classes_, cap_;
   std::vector<Counts> counts_;
+  TilesByClass by_class_;
 };
 
 }  // namespace naively::histogram

@@ -95,12 +95,15 @@ void Panel::choose_frames(const Tile& tile) {
 }
 
 void Panel::count(const Tile& tile) {
-  for (std::ptrdiff_t c = 0; c < classes_; ++c)
-    for (int i = tile.first[c], end = tile.first[c + 1]; i < end;) {
-      const int runs = (end - i + near_run - 1) / near_run, count = (end - i + runs - 1) / runs;  // of equal length
-      count_run(c, tile, i, count);
-      i += count;
-    }
+  for (std::ptrdiff_t c = 0; c < classes_; ++c) count(c, tile, tile.first[c], tile.first[c + 1]);
+}
+
+void Panel::count(std::ptrdiff_t c, const Tile& tile, int begin, int end) {
+  while (begin < end) {
+    const int runs = (end - begin + near_run - 1) / near_run, count = (end - begin + runs - 1) / runs;  // of equal length
+    count_run(c, tile, begin, count);
+    begin += count;
+  }
 }
 
 void Panel::count_run(std::ptrdiff_t c, const Tile& tile, int begin, int count) {

@@ -63,6 +63,7 @@ class Panel {
   void adopt_frames(const Panel& other);
   void choose_frames(const Tile& tile);
   void count(const Tile& tile);
+  void count(std::ptrdiff_t c, const Tile& tile, int begin, int end);  // some of the sorted rows, all of class c
   void fold();  // before merge and write
   void merge(const Panel& other);
   void write(Cells out, double* largest, std::ptrdiff_t first_column) const;

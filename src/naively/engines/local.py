@@ -34,7 +34,7 @@ from naively.statistics.histogram import cap_for
 if TYPE_CHECKING:
     from naively.calibration import Calibrated
 
-__all__ = ["View", "count", "count_block", "score", "score_calibrated", "views"]
+__all__ = ["View", "count", "count_block", "places", "score", "score_calibrated", "view_of", "views"]
 
 View = Numbers | Coded | Texts
 
@@ -103,9 +103,15 @@ def _counter(
 
 def views(table: Table, schema: Schema) -> list[View]:
     """The columns of each block as its family needs them, found by name and checked."""
+    found = zip(schema.blocks, places(table, schema), strict=True)
+    return [view_of(block, table, positions) for block, positions in found]
+
+
+def places(table: Table, schema: Schema) -> list[Sequence[int]]:
+    """Where in the table the columns of each block are, found by name, and their kinds checked."""
     in_place = all(block.names == table.names for block in schema.blocks)
     place = {} if in_place else positions_of(table.names)
-    found = []
+    found: list[Sequence[int]] = []
     for block in schema.blocks:
         if block.names == table.names:
             positions: Sequence[int] = range(len(table.names))
@@ -113,7 +119,7 @@ def views(table: Table, schema: Schema) -> list[View]:
             positions = _positions(block.names, place, table.names)
         if not (isinstance(table, MatrixTable) and table.checked):
             _check_kinds(block, table, positions)
-        found.append(_view(block, table, positions))
+        found.append(positions)
     return found
 
 
@@ -146,7 +152,8 @@ def _check_kinds(block: Block, table: Table, positions: Sequence[int]) -> None:
             )
 
 
-def _view(block: Block, table: Table, positions: Sequence[int]) -> View:
+def view_of(block: Block, table: Table, positions: Sequence[int]) -> View:
+    """Some columns of a table as the family of a block needs them."""
     family = block.family
     if isinstance(family, Undecided):
         return Numbers(tuple(np.zeros((table.n_rows, 0)) for _ in positions))

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.engines.local import View, count_block, views
+from naively.engines.local import View, count_block, places, view_of
 from naively.families import Undecided
 from naively.schema import Block, Schema
-from naively.sources import Table
-from naively.statistics import ClassWeights, Coded, Measured, Numbers, Statistic, ValueCounts
-from naively.statistics.blocks import is_sparse
+from naively.sources import ColumnTable, Table
+from naively.statistics import ClassWeights, Measured, Statistic, ValueCounts
 from naively.statistics.histogram import cap_for
 from naively.statistics.running import RunningMeasured, RunningValues
 
@@ -48,17 +47,21 @@ class Running:
         self, table: Table, classes: tuple[Any, ...], label: NDArray[np.int32], weight: NDArray[np.float64] | None
     ) -> None:
         """Count a table whose labels are positions in `classes`."""
+        assert isinstance(table, ColumnTable)  # batches have columns
         if classes != self.classes:
             label = np.array([self.classes.index(c) for c in classes], dtype=np.int32)[label]
         self.seen = self.seen + ClassWeights.count(None, label, weight, len(self.classes))
-        found = views(table, self.schema)
+        found = places(table, self.schema)
         if not self._making:
             self._making = [self._made_for(*pair) for pair in zip(self.schema.blocks, found, strict=True)]
-        for i, (block, view, making) in enumerate(zip(self.schema.blocks, found, self._making, strict=True)):
-            if making is None:
-                self._sum(i, block, view, label, weight)
+        for i, (block, positions, making) in enumerate(zip(self.schema.blocks, found, self._making, strict=True)):
+            if isinstance(making, RunningMeasured):
+                making.add([table.columns[j].numbers() for j in positions], label, self.n_jobs)
+            elif isinstance(making, RunningValues):
+                codes, listed = zip(*(table.columns[j].codes() for j in positions), strict=True)
+                making.add(codes, listed, label, self.n_jobs)
             else:
-                _add(making, view, label, self.n_jobs)
+                self._sum(i, block, view_of(block, table, positions), label, weight)
 
     def _sum(
         self, i: int, block: Block, view: View, label: NDArray[np.int32], weight: NDArray[np.float64] | None
@@ -73,23 +76,12 @@ class Running:
         found = [s if m is None else m.total() for s, m in zip(self._sums, self._making, strict=True)]
         return tuple(statistic for statistic in found if statistic is not None)
 
-    def _made_for(self, block: Block, view: View) -> RunningMeasured | RunningValues | None:
+    def _made_for(self, block: Block, positions: Sequence[int]) -> RunningMeasured | RunningValues | None:
         kind: Any = block.family.statistic
-        if self.weighted:
+        if self.weighted or not len(positions):
             return None
-        if kind is Measured and isinstance(view, Numbers) and not any(map(is_sparse, view.pieces)):
-            cap, p = cap_for(len(self.schema.names)), view.n_columns
+        if kind is Measured:
+            cap, p = cap_for(len(self.schema.names)), len(positions)
             fits = p <= MOST_COLUMNS and p * cap * len(self.classes) <= MOST_CELLS
             return RunningMeasured(p, len(self.classes), cap) if fits else None
-        if kind is ValueCounts and isinstance(view, Coded) and view.tops is None:
-            return RunningValues(len(view.listed), len(self.classes))
-        return None
-
-
-def _add(making: RunningMeasured | RunningValues, view: View, label: NDArray[np.int32], n_jobs: int) -> None:
-    if isinstance(making, RunningMeasured):
-        assert isinstance(view, Numbers)
-        making.add(view, label, n_jobs)
-    else:
-        assert isinstance(view, Coded)
-        making.add(view, label, n_jobs)
+        return RunningValues(len(positions), len(self.classes)) if kind is ValueCounts else None

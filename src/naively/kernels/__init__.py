@@ -21,12 +21,12 @@ from naively.kernels.cells import (
     score_csr_sparse,
     score_dense,
 )
-from naively.kernels.gaps import fill_codes, fill_numbers
+from naively.kernels.gaps import Gapped, count_gapped_codes, fill_codes, fill_numbers
 from naively.kernels.histogram import (
     MINUS_INFINITY,
     PLUS_INFINITY,
     HistogramCells,
-    RunningHistogram,
+    RunningNumbers,
     count_histogram,
     cut_histogram,
     find_bins,
@@ -52,9 +52,10 @@ __all__ = [
     "PLUS_INFINITY",
     "Cells",
     "Counted",
+    "Gapped",
     "HistogramCells",
     "LeftTokens",
-    "RunningHistogram",
+    "RunningNumbers",
     "TokenCells",
     "above",
     "add_moments",
@@ -65,6 +66,7 @@ __all__ = [
     "count_csc",
     "count_csr",
     "count_dense",
+    "count_gapped_codes",
     "count_histogram",
     "count_labels",
     "count_moments",

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from naively import _core
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+
+class Gapped(NamedTuple):
+    """A column of an Arrow batch where it lies: values, of which those in gaps may be anything, and the bitmap.
+
+    That of row i is bit `first` + i, 1 where there is a value; None if none is missing.
+    """
+
+    values: NDArray[Any]
+    valid: NDArray[np.uint8] | None = None
+    first: int = 0
 
 
 def fill_numbers(values: NDArray[Any], valid: NDArray[np.uint8] | None, first: int, out: NDArray[np.float64]) -> None:
     """Write values to `out`, NaN where the bit of a row is 0; that of row i is bit `first` + i of the bitmap.
 
-    >>> import numpy as np
     >>> out = np.zeros(3)
     >>> fill_numbers(np.array([1, 2, 3]), np.array([0b1010], np.uint8), 1, out)
     >>> out.tolist()
@@ -26,3 +39,19 @@ def fill_numbers(values: NDArray[Any], valid: NDArray[np.uint8] | None, first: i
 def fill_codes(codes: NDArray[Any], valid: NDArray[np.uint8] | None, first: int, out: NDArray[np.int32]) -> None:
     """The same with whole numbers below 2³¹, and −1 where there is a gap."""
     _core.fill_codes(codes, valid, first, out)
+
+
+def count_gapped_codes(
+    columns: Sequence[Gapped], sizes: Sequence[int], label: NDArray[np.int32], n_classes: int, n_jobs: int = 1
+) -> list[NDArray[np.int64]]:
+    """How often each code 0 … size − 1 of each column comes with each class, (class, code); others are missing.
+
+    >>> codes = Gapped(np.array([0, 1, 1, 7]), np.array([0b1011], np.uint8), 0)
+    >>> count_gapped_codes([codes], [2], np.array([0, 1, 1, 0], np.int32), 2)[0].tolist()
+    [[1, 0], [0, 1]]
+    """
+    ends = np.cumsum([0, *sizes]) * n_classes
+    rows = np.empty(ends[-1], np.int64)
+    _core.count_gapped_codes(columns, np.array(sizes, np.int64), label, n_classes, rows, n_jobs)
+    parts = zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
+    return [rows[start:stop].reshape(n_classes, -1) for start, stop in parts]

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
+from naively.kernels import Gapped
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["arrow_array", "arrow_strings", "filled_codes", "filled_numbers"]
+__all__ = ["arrow_array", "arrow_strings", "filled_codes", "filled_numbers", "gapped"]
 
 
 def arrow_array(x: NDArray[Any]) -> Any:
@@ -60,7 +61,7 @@ def filled_numbers(array: Any) -> NDArray[np.float64]:
     out = np.empty(len(array))
     start = 0
     for chunk in getattr(array, "chunks", [array]):
-        kernels.fill_numbers(*_values_and_gaps(chunk), out[start : start + len(chunk)])
+        kernels.fill_numbers(*gapped(chunk), out[start : start + len(chunk)])
         start += len(chunk)
     return out
 
@@ -70,17 +71,18 @@ def filled_codes(array: Any) -> NDArray[np.int32]:
     out = np.empty(len(array), np.int32)
     start = 0
     for chunk in getattr(array, "chunks", [array]):
-        kernels.fill_codes(*_values_and_gaps(chunk.indices), out[start : start + len(chunk)])
+        kernels.fill_codes(*gapped(chunk.indices), out[start : start + len(chunk)])
         start += len(chunk)
     return out
 
 
-def _values_and_gaps(array: Any) -> tuple[NDArray[Any], NDArray[np.uint8] | None, int]:
+def gapped(array: Any) -> Gapped:
     """The values of an Arrow array where they lie, the bitmap of its gaps, and which bit is that of the first row."""
     valid, data = array.buffers()
     start, n = array.offset, len(array)
     if not n:
-        return np.zeros(0, np.int32), None, 0
-    values = np.frombuffer(data, dtype=array.type.to_pandas_dtype())
-    bits = np.frombuffer(valid, dtype=np.uint8) if valid is not None and array.null_count else None
-    return values[start : start + n], bits, start
+        return Gapped(np.zeros(0, np.int32))
+    values = np.frombuffer(data, array.type.to_pandas_dtype(), n, start * (array.type.bit_width // 8))
+    if valid is None or not array.null_count:
+        return Gapped(values)
+    return Gapped(values, np.frombuffer(valid, np.uint8), start)

@@ -41,8 +41,7 @@ def read_columnar(
 def _parquet(file: DataFile, types: Mapping[str, Any], raw: bool, meter: Meter | None) -> Iterator[pa.RecordBatch]:
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(file.path) as parquet:
-        often = [] if raw else _often(parquet, types)
+    often = [] if raw else _often(file, types)
     with pq.ParquetFile(file.path, read_dictionary=often) as parquet:
         done = 0
         for batch in parquet.iter_batches(ROWS):
@@ -52,16 +51,21 @@ def _parquet(file: DataFile, types: Mapping[str, Any], raw: bool, meter: Meter |
             yield batch
 
 
-def _often(parquet: Any, types: Mapping[str, Any]) -> list[str]:
+def _often(file: DataFile, types: Mapping[str, Any]) -> list[str]:
     """The columns of strings that come back often, by the first rows, as in CSV; Parquet has codes of them already."""
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    strings = [f.name for f in parquet.schema_arrow if pa.types.is_string(f.type) and "." not in f.name]
+    kinds = pq.read_schema(file.path)
+    strings = [f.name for f in kinds if pa.types.is_string(f.type) and "." not in f.name]
     asked = [
         name for name in strings if isinstance(types.get(name), pa.DataType) and pa.types.is_dictionary(types[name])
     ]
     free = [name for name in strings if name not in types]
-    first = next(parquet.iter_batches(ROWS, columns=free), None) if free else None
+    if not free:
+        return asked
+    with pq.ParquetFile(file.path, read_dictionary=free) as parquet:  # codes are counted sooner than strings
+        first = next(parquet.iter_batches(ROWS, columns=free), None)
     return asked if first is None else asked + [name for name in free if comes_back(first[name])]
 
 

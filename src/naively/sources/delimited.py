@@ -205,8 +205,11 @@ def settled(column: Any) -> Any:
 
 def comes_back(column: Any) -> bool:
     """Whether the strings of a column come twice or more on average; else it may be text: `schema.reads_like_text`."""
-    distinct = len(column.dictionary_encode().dictionary)
-    return bool(2 * distinct <= len(column) - column.null_count)
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    codes: Any = column.indices if pa.types.is_dictionary(column.type) else column  # a dictionary may have more
+    return bool(2 * int(pc.count_distinct(codes).as_py()) <= len(column) - column.null_count)
 
 
 def explained(given: str, layout: Layout, message: str, opened: Callable[[], Any], before: int = 0) -> InputError:

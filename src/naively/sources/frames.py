@@ -9,6 +9,7 @@ import numpy as np
 
 from naively.errors import InputError
 from naively.sources.arrow_arrays import filled_codes, filled_numbers
+from naively.sources.arrow_columns import ArrowCodes, ArrowNumbers
 from naively.sources.strings import ArrowStrings
 from naively.sources.table import Column, ColumnTable, countable
 from naively.statistics import Values
@@ -16,7 +17,7 @@ from naively.statistics import Values
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["column_of_arrow", "table_of_columns", "table_of_frame"]
+__all__ = ["Lists", "column_of_arrow", "table_of_columns", "table_of_frame"]
 
 
 def table_of_frame(frame: Any) -> ColumnTable:
@@ -96,27 +97,25 @@ def _column(name: str, series: nw.Series[Any]) -> Column:
     return column_of_arrow(name, array)
 
 
-def column_of_arrow(name: str, array: Any) -> Column:
-    """A column from an Arrow array of any supported type."""
+def column_of_arrow(name: str, array: Any, lists: Lists | None = None) -> Column:
+    """A column from an Arrow array of any supported type; `lists` remembers the values of dictionaries."""
     import pyarrow as pa
 
-    if pa.types.is_float64(array.type) or pa.types.is_float32(array.type) or pa.types.is_integer(array.type):
-        return Column(name, "number", filled_numbers(array) if array.null_count else countable(_numbers(array)))
-    if isinstance(array, pa.ChunkedArray) and pa.types.is_dictionary(array.type) and _one_dictionary(array):
-        first: Any = array.chunk(0)
-        return _coded(name, array, first.dictionary)
-    if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
-        if isinstance(array, pa.ChunkedArray):  # no chunk at all
-            array = pa.array([], type=array.type)
     kind = array.type
+    if pa.types.is_float64(kind) or pa.types.is_float32(kind) or pa.types.is_integer(kind):
+        return _plain_numbers(name, array)
+    if isinstance(array, pa.ChunkedArray):
+        if pa.types.is_dictionary(kind) and array.num_chunks > 1 and _one_dictionary(array):
+            first: Any = array.chunk(0)
+            return _coded(name, array, first.dictionary, lists)
+        array = _in_one(array)
     if pa.types.is_null(kind):
         return Column(name, "unknown", np.full(len(array), np.nan))
     if pa.types.is_boolean(kind):
         codes = array.cast(pa.int8()).fill_null(-1).to_numpy(zero_copy_only=False)
         return Column(name, "boolean", codes, (False, True))
     if pa.types.is_dictionary(kind):
-        return _coded(name, array, array.dictionary)
+        return _coded(name, array, array.dictionary, lists)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         text = array.cast(pa.large_string()) if pa.types.is_string_view(kind) else array
         return ArrowStrings(name, "string", np.zeros(0), None, text)
@@ -130,6 +129,27 @@ def column_of_arrow(name: str, array: Any) -> Column:
     raise InputError(f"column {name!r} has type {kind}, which cannot be counted: leave it out, or convert it.")
 
 
+def _plain_numbers(name: str, array: Any) -> Column:
+    """Numbers: where they lie, if they are in one piece."""
+    import pyarrow as pa
+
+    if not array.null_count:
+        return Column(name, "number", countable(_numbers(array)))
+    if isinstance(array, pa.ChunkedArray) and array.num_chunks > 1:
+        return Column(name, "number", filled_numbers(array))
+    return ArrowNumbers(name, _in_one(array) if isinstance(array, pa.ChunkedArray) else array)
+
+
+def _in_one(array: Any) -> Any:
+    """An Arrow column in one piece."""
+    import pyarrow as pa
+
+    if array.num_chunks == 1:
+        return array.chunk(0)
+    whole = array.combine_chunks()
+    return pa.array([], type=array.type) if isinstance(whole, pa.ChunkedArray) else whole  # no chunk at all
+
+
 def _numbers(array: Any) -> Any:
     """Numbers as NumPy has them, none of them missing; Arrow copies them only if it must."""
     import pyarrow as pa
@@ -138,22 +158,47 @@ def _numbers(array: Any) -> Any:
 
 
 def _one_dictionary(array: Any) -> bool:
-    return array.num_chunks > 0 and all(c.dictionary.equals(array.chunk(0).dictionary) for c in array.chunks[1:])
+    return all(c.dictionary.equals(array.chunk(0).dictionary) for c in array.chunks[1:])
 
 
-def _coded(name: str, array: Any, dictionary: Any) -> Column:
+def _coded(name: str, array: Any, dictionary: Any, lists: Lists | None) -> Column:
     """Codes and values of a dictionary; a null inside the dictionary is a missing value."""
     import pyarrow as pa
 
-    values: list[Any] = dictionary.to_pylist()
-    codes = filled_codes(array)
     if dictionary.null_count:
+        values: list[Any] = dictionary.to_pylist()
+        codes = filled_codes(array)
         codes = np.where(codes == values.index(None), -1, codes).astype(np.int32)
-    kept: Values = tuple("" if value is None else value for value in values) if dictionary.null_count else tuple(values)
-    strings = pa.types.is_string(dictionary.type) or pa.types.is_large_string(dictionary.type)
+        return Column(name, "string", codes, _listed(name, dictionary.type, values))
+    kept = (lists or Lists()).values(name, dictionary)
+    if isinstance(array, pa.ChunkedArray):
+        return Column(name, "string", filled_codes(array), kept)
+    return ArrowCodes(name, array, kept)
+
+
+def _listed(name: str, kind: Any, values: list[Any]) -> Values:
+    """The values of a dictionary."""
+    import pyarrow as pa
+
+    kept: Values = tuple("" if value is None else value for value in values)
+    strings = pa.types.is_string(kind) or pa.types.is_large_string(kind)
     if not strings and any(not isinstance(value, (str, int, float, bool)) for value in kept):
-        raise InputError(f"column {name!r} has categories of type {dictionary.type}: use text or numbers.")
-    return Column(name, "string", codes, kept)
+        raise InputError(f"column {name!r} has categories of type {kind}: use text or numbers.")
+    return kept
+
+
+class Lists:
+    """The values of the last dictionary of each column: those of the next batch are mostly the same."""
+
+    def __init__(self) -> None:
+        """Nothing seen yet."""
+        self._last: dict[str, tuple[Any, Values]] = {}
+
+    def values(self, name: str, dictionary: Any) -> Values:
+        """The values of a dictionary, the same object for the same values."""
+        if name not in self._last or not self._last[name][0].equals(dictionary):
+            self._last[name] = dictionary, _listed(name, dictionary.type, dictionary.to_pylist())
+        return self._last[name][1]
 
 
 def _seconds(array: Any) -> Any:

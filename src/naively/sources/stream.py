@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from naively import kernels
 from naively.errors import InputError, LeftOutWarning
 from naively.sources.arrow_arrays import filled_codes
-from naively.sources.frames import column_of_arrow
+from naively.sources.frames import Lists, column_of_arrow
 from naively.sources.labels import read_labels, read_weight
 from naively.sources.table import ColumnTable, Table
 
@@ -48,12 +48,14 @@ def is_stream(X: Any) -> bool:
 def gathered(batches: Iterable[Any], rows: int | None = ROWS) -> Iterator[pa.Table]:
     """The same rows in tables of so many rows but for the last, or less where they hold much.
 
-    None, to be counted: as many as are worth counting at once, by the number of columns. 0: each batch as it comes.
+    None, to be counted: as many as are worth counting at once, by the number of columns; after the first table about as
+    many, cut where batches end if that can be. 0: each batch as it comes.
     """
     import pyarrow as pa
 
     waiting: list[pa.Table] = []
     n = size = 0
+    wanted, loosely = rows, False
     for batch in batches:
         table = _arrow(batch)
         if len(set(table.column_names)) < table.num_columns:
@@ -62,17 +64,20 @@ def gathered(batches: Iterable[Any], rows: int | None = ROWS) -> Iterator[pa.Tab
         if rows == 0:
             yield table
             continue
-        rows = rows or min(max(CELLS // max(table.num_columns, 1), FEWEST), MOST)
+        wanted = wanted or min(max(CELLS // max(table.num_columns, 1), FEWEST), MOST)
         waiting.append(table)
         n, size = n + table.num_rows, size + _bytes(table)
-        if n >= rows or size >= BYTES:
-            whole = pa.concat_tables(waiting, promote_options="permissive")
-            yield whole.slice(0, rows)
-            rest = whole.slice(rows)
-            while rest.num_rows >= rows:
-                yield rest.slice(0, rows)
-                rest = rest.slice(rows)
-            waiting, n, size = ([rest], rest.num_rows, _bytes(rest)) if rest.num_rows else ([], 0, 0)
+        if n < (wanted // 2 if loosely else wanted) and size < BYTES:
+            continue
+        rest = waiting[0] if len(waiting) == 1 else pa.concat_tables(waiting, promote_options="permissive")
+        while rest.num_rows >= (2 * wanted if loosely else wanted):
+            yield rest.slice(0, wanted)
+            rest = rest.slice(wanted)
+        if rest.num_rows and (loosely or size >= BYTES):
+            yield rest
+            rest = rest.slice(rest.num_rows)
+        waiting, n, size = ([rest], rest.num_rows, _bytes(rest)) if rest.num_rows else ([], 0, 0)
+        loosely = rows is None
     if waiting:
         yield pa.concat_tables(waiting, promote_options="permissive")
 
@@ -103,6 +108,7 @@ def parts(batches: Iterable[Any], target: Any, weight: Any = None, ignore: Itera
     """Columns, class codes and weights, table by table; rows without a target are left out, and counted."""
     left_out = seen = 0
     counted = False
+    lists, left_aside = Lists(), set(ignore)
     for table in gathered(batches, None):
         for name in filter(None, (target, weight)):
             if name not in table.column_names:
@@ -114,7 +120,7 @@ def parts(batches: Iterable[Any], target: Any, weight: Any = None, ignore: Itera
         seen += table.num_rows
         gone = int(table[target].null_count) + _nans(table[target])
         left_out += gone
-        part = _part(table, target, weight, set(ignore), gone > 0)
+        part = _part(table, target, weight, left_aside, gone > 0, lists)
         if part is not None:
             counted = True
             yield part
@@ -131,7 +137,7 @@ def _nans(column: Any) -> int:
     return int(pc.sum(pc.is_nan(column)).as_py() or 0) if pa.types.is_floating(column.type) else 0
 
 
-def _part(table: pa.Table, target: str, weight: str | None, ignore: set[str], gaps: bool) -> Part | None:
+def _part(table: pa.Table, target: str, weight: str | None, ignore: set[str], gaps: bool, lists: Lists) -> Part | None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -150,11 +156,12 @@ def _part(table: pa.Table, target: str, weight: str | None, ignore: set[str], ga
     if not table.num_rows:
         return None
     classes, label = _labels(table[target])
-    rest = table.drop_columns([name for name in table.column_names if name in {target, weight} | ignore])
-    if not rest.num_columns:
+    aside = {target, weight} | ignore
+    rest = [(name, table.column(j)) for j, name in enumerate(table.column_names) if name not in aside]
+    if not rest:
         raise InputError(f"there is no column beside {target!r} to learn from.")
-    columns = tuple(column_of_arrow(name, column) for name, column in zip(rest.column_names, rest.columns, strict=True))
-    return Part(ColumnTable(tuple(rest.column_names), rest.num_rows, columns), classes, label, weights)
+    columns = tuple(column_of_arrow(name, column, lists) for name, column in rest)
+    return Part(ColumnTable(tuple(name for name, _ in rest), table.num_rows, columns), classes, label, weights)
 
 
 def _labels(column: Any) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
@@ -172,4 +179,4 @@ def _labels(column: Any) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
     there = np.zeros(len(classes), dtype=np.bool_)
     there[places[seen]] = True
     position = (np.cumsum(there) - 1).astype(np.int32)
-    return tuple(classes[c] for c in np.flatnonzero(there).tolist()), position[places][codes]
+    return tuple(classes[c] for c in np.flatnonzero(there).tolist()), position[places].take(codes)

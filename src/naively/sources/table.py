@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from naively import kernels
 from naively.errors import InputError
 from naively.families import Kind
+from naively.kernels import Gapped
 from naively.kernels.text import Strings
 from naively.names import Names, Numbered
 from naively.statistics import Coded, Numbers, Texts, Values
@@ -101,6 +102,15 @@ class Column:
         """Codes and their values."""
         assert self.values is not None
         return self.x, self.values
+
+    def numbers(self) -> Gapped:
+        """The column as numbers, where they lie."""
+        return Gapped(_as_number(self))
+
+    def codes(self) -> tuple[Gapped, Values]:
+        """The column as codes, where they lie, and the values that they stand for."""
+        codes, values = _as_codes(self)
+        return Gapped(codes), values
 
     def texts(self) -> list[str | None] | Strings:
         """The column as texts."""

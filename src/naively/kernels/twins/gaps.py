@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from naively.kernels import Gapped
 
 
 def fill_numbers(values: NDArray[Any], valid: NDArray[np.uint8] | None, first: int, out: NDArray[np.float64]) -> None:
@@ -18,6 +22,21 @@ def fill_numbers(values: NDArray[Any], valid: NDArray[np.uint8] | None, first: i
 def fill_codes(codes: NDArray[Any], valid: NDArray[np.uint8] | None, first: int, out: NDArray[np.int32]) -> None:
     """Codes where the bit is 1, −1 elsewhere."""
     out[:] = np.where(_has_value(valid, first, len(out)), codes.astype(np.int32), -1)
+
+
+def count_gapped_codes(
+    columns: Sequence[Gapped], sizes: Sequence[int], label: NDArray[np.int32], n_classes: int, n_jobs: int = 1
+) -> list[NDArray[np.int64]]:
+    """Row by row."""
+    tables = []
+    for column, size in zip(columns, sizes, strict=True):
+        table, codes = np.zeros((n_classes, size), np.int64), np.empty(len(label), np.int32)
+        fill_codes(*column, codes)
+        for c, code in zip(label.tolist(), codes.tolist(), strict=True):
+            if 0 <= code < size:
+                table[c, code] += 1
+        tables.append(table)
+    return tables
 
 
 def _has_value(valid: NDArray[np.uint8] | None, first: int, n: int) -> NDArray[np.bool_]:

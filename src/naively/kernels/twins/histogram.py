@@ -19,11 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from naively.kernels.histogram import MINUS_INFINITY, PLUS_INFINITY, HistogramCells
+from naively.kernels.twins.gaps import fill_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from naively.kernels import Gapped
 
 Counts = dict[tuple[int, int], tuple[float, int]]  # (key, class) → weight, rows
 
@@ -102,7 +105,7 @@ def count_histogram(
     return packed(columns)
 
 
-class RunningHistogram:
+class RunningNumbers:
     """Batches kept as they come, and counted when somebody asks."""
 
     def __init__(self, n_columns: int, n_classes: int, cap: int) -> None:
@@ -110,11 +113,12 @@ class RunningHistogram:
         self.n_classes, self.cap = n_classes, cap
         self.columns: list[tuple[list[float], list[int]]] = [([], []) for _ in range(n_columns)]
 
-    def add(self, pieces: Sequence[NDArray[Any]], label: NDArray[np.int32], n_jobs: int = 1) -> None:
+    def add(self, columns: Sequence[Gapped], label: NDArray[np.int32], n_jobs: int = 1) -> None:
         """Keep a batch."""
-        found = [x[:, j].tolist() for x in pieces for j in range(x.shape[1])]
-        for (values, labels), more in zip(self.columns, found, strict=True):
-            values.extend(more)
+        for (values, labels), column in zip(self.columns, columns, strict=True):
+            x = np.empty(len(label))
+            fill_numbers(*column, x)
+            values.extend(x.tolist())
             labels.extend(label.tolist())
 
     def cells(self) -> HistogramCells:
