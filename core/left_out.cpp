@@ -25,18 +25,25 @@ void for_rows(const LeftRows& left, int n_jobs, Work&& work) {
                [&](std::ptrdiff_t chunk) { work(chunk * kChunk, std::min<std::int64_t>((chunk + 1) * kChunk, n)); });
 }
 
+void keep_first(NotCounted& first, const NotCounted& bad) {
+  if (first.row < 0 || bad.row < first.row) first = bad;
+}
+
 }  // namespace
 
 LeftRows read_left(const LeavingRows& rows, const TokenCells& cells) {
   LeftRows left;
   left.whole = std::make_shared<Whole>(cells);
   const Reader reader(cells, *left.whole);
+  const ClassCells by_class(cells);
+  OwnCells own(cells, by_class);
   left.rows.resize(rows.n);
   left.start.resize(rows.n);
   left.entries.reserve(rows.indptr[rows.n]);
-  for (std::int64_t i = 0; i < rows.n; ++i) {
+  for (const std::int64_t i : by_label(rows.label, rows.n, cells.n_classes)) {
     left.start[i] = static_cast<std::int64_t>(left.entries.size());
-    if (!reader.read(leaving(rows, i), left.rows[i], left.entries, left.bad)) break;
+    NotCounted bad;
+    if (!reader.read(leaving(rows, i), own, left.rows[i], left.entries, bad)) keep_first(left.bad, bad);
   }
   return left;
 }
@@ -68,19 +75,23 @@ NotCounted leave_out(const LeavingRows& rows, const TokenCells& cells, bool comp
   Whole whole(cells);
   whole.smooth(cells, 1.0, complement);
   const Reader reader(cells, whole);
+  const std::vector<std::int64_t> order = by_label(rows.label, rows.n, cells.n_classes);
+  OwnTables tables(cells);
   NotCounted first;
   std::mutex guard;
   parallel_for((rows.n + kChunk - 1) / kChunk, n_jobs, [&](std::ptrdiff_t chunk) {
     Scorer scorer(cells, whole, 1.0);
+    OwnTables::Taken own(tables);
     std::vector<LeftEntry> entries;
-    for (std::int64_t i = chunk * kChunk; i < std::min<std::int64_t>((chunk + 1) * kChunk, rows.n); ++i) {
+    for (std::int64_t at = chunk * kChunk; at < std::min<std::int64_t>((chunk + 1) * kChunk, rows.n); ++at) {
+      const std::int64_t i = order[at];
       LeftRow row;
       NotCounted bad;
       entries.clear();
-      if (!reader.read(leaving(rows, i), row, entries, bad)) {
-        std::lock_guard lock(guard);
-        if (first.row < 0 || bad.row < first.row) first = bad;
-        return;
+      if (!reader.read(leaving(rows, i), *own, row, entries, bad)) {
+        const std::lock_guard lock(guard);
+        keep_first(first, bad);
+        continue;
       }
       scorer.score(row, entries.data(), complement, out + i * cells.n_classes);
     }

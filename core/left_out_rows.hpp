@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "lanes.hpp"
+#include "left_out_own.hpp"
 #include "left_out_whole.hpp"
 
 namespace naively::cells {
@@ -18,26 +20,27 @@ struct LeavingRow {
   std::int64_t rows;
 };
 
-inline constexpr std::int64_t kAhead = 8;  // tokens asked for before the first is needed
+inline constexpr std::int64_t kAhead = 16;  // tokens asked for before the first is needed
 
 class Reader {
  public:
   Reader(const TokenCells& cells, const Whole& whole) : cells_(cells), whole_(whole) {}
 
   // Looks up a row's cells, and appends what is left to the entries; false if one was never counted.
-  bool read(const LeavingRow& leaves, LeftRow& row, std::vector<LeftEntry>& entries, NotCounted& bad) const {
+  bool read(const LeavingRow& leaves, OwnCells& own_cells, LeftRow& row, std::vector<LeftEntry>& entries, NotCounted& bad) const {
     row = {};
     row.label = leaves.label;
     row.weight = leaves.weight;
+    own_cells.hold(leaves.label);
     for (std::int64_t e = 0; e < leaves.n; ++e) whole_.prefetch_place(leaves.index[e]);
-    for (std::int64_t e = 0; e < std::min(kAhead, leaves.n); ++e) ask_for(leaves, e);
+    for (std::int64_t e = 0; e < std::min(kAhead, leaves.n); ++e) ask_for(leaves, own_cells, e);
     const std::size_t before = entries.size();
     for (std::int64_t e = 0; e < leaves.n; ++e) {
-      if (e + kAhead < leaves.n) ask_for(leaves, e + kAhead);
+      if (e + kAhead < leaves.n) ask_for(leaves, own_cells, e + kAhead);
       const std::int64_t k = leaves.index[e];
       if (!whole_.knows(k)) continue;
       const Head& token = whole_.head(k);
-      const auto [own, own_rows] = own_cell(k, row.label);
+      const auto [own, own_rows] = own_cells.of(k);
       const double x = leaves.count[e], taken = leaves.weight * x;
       const std::int64_t leaving = leaves.rows * (leaves.times ? leaves.times[e] : 1), left_rows = own_rows - leaving;
       if (left_rows < 0 || own - taken < -1e-9 * (1.0 + taken)) {
@@ -60,27 +63,31 @@ class Reader {
   }
 
  private:
-  void ask_for(const LeavingRow& leaves, std::int64_t e) const {
-    if (whole_.knows(leaves.index[e])) whole_.prefetch_own(leaves.index[e], leaves.label);
-  }
-
-  Counted own_cell(std::int64_t k, std::int32_t label) const {
-    if (whole_.spread(k)) {
-      const Small found = whole_.counts(k)[label];
-      if (found.sum != Small::kLarge) return {static_cast<double>(found.sum), found.rows};
-      const std::int32_t *first = cells_.owner + cells_.start[k], *last = cells_.owner + cells_.start[k + 1];
-      const std::ptrdiff_t j = std::lower_bound(first, last, label) - cells_.owner;
-      return {cells_.sum[j], cells_.rows[j]};
-    }
-    const Listed* at = whole_.listed(k);
-    for (std::int32_t j = 0; j < whole_.n_listed(k); ++j)
-      if (at[j].owner == label) return at[j].counted;
-    return {0, 0};
+  void ask_for(const LeavingRow& leaves, const OwnCells& own, std::int64_t e) const {
+    if (!whole_.knows(leaves.index[e])) return;
+    whole_.prefetch_head(leaves.index[e]);
+    own.prefetch(leaves.index[e]);
   }
 
   const TokenCells& cells_;
   const Whole& whole_;
 };
+
+struct Weighted {  // x times as much as `values` say
+  const double* values;
+  double x;
+};
+
+// Four at a time: the sums are then read and written a quarter as often.
+template <bool fused>
+NAIVELY_INLINE void add_four_as(const Weighted* four, double* __restrict part, std::size_t n) {
+  const auto [a, x] = four[0];
+  const auto [b, y] = four[1];
+  const auto [c, z] = four[2];
+  const auto [d, w] = four[3];
+  for (std::size_t k = 0; k < n; ++k) part[k] += (x * a[k] + y * b[k]) + (z * c[k] + w * d[k]);
+}
+NAIVELY_DISPATCH(void, add_four, add_four_as, (const Weighted* four, double* part, std::size_t n), (four, part, n))
 
 class Scorer {
  public:
@@ -178,16 +185,9 @@ class Scorer {
     if (n_waiting_ == kTogether) add_waiting();
   }
 
-  // Four at a time: the sums are then read and written a quarter as often.
   void add_waiting() {
     for (std::size_t i = n_waiting_; i < kTogether; ++i) waiting_[i] = {waiting_[0].values, 0.0};
-    double* part = part_.data();
-    const auto [a, x] = waiting_[0];
-    const auto [b, y] = waiting_[1];
-    const auto [c, z] = waiting_[2];
-    const auto [d, w] = waiting_[3];
-    if (n_waiting_)
-      for (std::size_t k = 0; k < part_.size(); ++k) part[k] += (x * a[k] + y * b[k]) + (z * c[k] + w * d[k]);
+    if (n_waiting_) add_four(waiting_, part_.data(), part_.size());
     n_waiting_ = 0;
   }
 
@@ -207,10 +207,7 @@ class Scorer {
   const double scale_;
   std::vector<double> part_;
   static constexpr std::size_t kTogether = 4;
-  struct Waiting {
-    const double* values;
-    double x;
-  } waiting_[kTogether] = {};
+  Weighted waiting_[kTogether] = {};
   std::size_t n_waiting_ = 0;
 };
 

@@ -20,18 +20,7 @@ struct Head {
   double alpha, base;
 };
 
-struct Counted {  // a cell that is not there has no rows
-  double sum;
-  std::int64_t rows;
-};
-
-struct Small {  // counts of a cell that are whole and not large, else both kLarge
-  static constexpr std::uint32_t kLarge = UINT32_MAX;
-  std::uint32_t sum, rows;
-};
-
 struct Listed {
-  Counted counted;
   double value;
   std::int32_t owner;
 };
@@ -40,8 +29,8 @@ struct Listed {
 // right for a token that leaves another class once; of coins, log(1 + N_kc/α_k) + log(D_c + α_k) − log(D_c − N_kc + α_k).
 //
 // Tokens of a row lie anywhere, and every line of memory that is asked for costs more than what is done with it: so all
-// that is known of a token lies together, as a head and then its cells, listed if few classes have it, else
-// values and then small counts class by class (at most four of each for every cell).
+// that is said of a token lies together, as a head and then its values, listed if few classes have it, else
+// class by class (at most four for every cell).
 class Whole {
  public:
   Logs logs;
@@ -81,19 +70,13 @@ class Whole {
   std::int32_t n_listed(std::int64_t k) const { return place_[k].size; }
 
   Head& head(std::int64_t k) const { return *reinterpret_cast<Head*>(&memory_[place_[k].at]); }
-  Listed* listed(std::int64_t k) const { return reinterpret_cast<Listed*>(&memory_[place_[k].at + 1]); }
-  double* values(std::int64_t k) const { return reinterpret_cast<double*>(&memory_[place_[k].at + 1]); }
-  Small* counts(std::int64_t k) const { return reinterpret_cast<Small*>(values(k) + n_classes_); }
+  Listed* listed(std::int64_t k) const { return reinterpret_cast<Listed*>(&memory_[place_[k].at + kHead]); }
+  double* values(std::int64_t k) const { return reinterpret_cast<double*>(&memory_[place_[k].at + kHead]); }
 
-  // Ask for what is read of a token and its class c; and for what is added.
-  void prefetch_own(std::int64_t k, std::int32_t c) const {
-    const auto* at = reinterpret_cast<const char*>(&memory_[place_[k].at]);
-    __builtin_prefetch(at);
-    __builtin_prefetch(spread(k) ? reinterpret_cast<const char*>(counts(k) + c) : at + 64);
-  }
+  void prefetch_head(std::int64_t k) const { __builtin_prefetch(&memory_[place_[k].at]); }
   void prefetch_values(std::int64_t k) const {
     const auto* at = reinterpret_cast<const char*>(&memory_[place_[k].at]);
-    const std::int64_t bytes = 32 + (spread(k) ? 8 * n_classes_ : 32 * std::int64_t{place_[k].size});
+    const std::int64_t bytes = 32 + (spread(k) ? 8 * n_classes_ : 16 * std::int64_t{place_[k].size});
     for (std::int64_t b = 0; b < std::min<std::int64_t>(bytes, 512); b += 64) __builtin_prefetch(at + b);
   }
   void prefetch_place(std::int64_t k) const {
@@ -102,23 +85,25 @@ class Whole {
 
  private:
   static constexpr std::int32_t kUnknown = -2, kSpread = -1;
-  struct alignas(32) Unit {
-    std::byte bytes[32];
+  struct alignas(16) Unit {
+    std::byte bytes[16];
   };
-  static_assert(sizeof(Head) == sizeof(Unit) && sizeof(Listed) == sizeof(Unit) && sizeof(Small) == sizeof(double));
+  static constexpr std::size_t kHead = sizeof(Head) / sizeof(Unit), kLineUnits = kLine / sizeof(Unit);
+  static_assert(kHead == 2 && sizeof(Listed) == sizeof(Unit));
   struct Place {
     std::uint32_t at;   // in units
     std::int32_t size;  // cells listed, or one of the above
   };
 
   std::size_t lay_out(const TokenCells& cells) {
-    const std::size_t wide = (static_cast<std::size_t>(n_classes_) * 16 + 31) / 32;
+    const std::size_t wide = (static_cast<std::size_t>(n_classes_) + 1) / 2;
     std::size_t used = 0;
     for (std::int64_t k = 0; k < cells.n_tokens; ++k) {
       const std::int64_t n = cells.start[k + 1] - cells.start[k];
       const bool many = 4 * n >= n_classes_ && (n > 1 || cells.rows[cells.start[k]] > 1);
+      if (cells.known[k] && many) used = (used + kLineUnits - 1) / kLineUnits * kLineUnits;
       place_[k] = {static_cast<std::uint32_t>(used), !cells.known[k] ? kUnknown : many ? kSpread : static_cast<std::int32_t>(n)};
-      if (cells.known[k]) used += 1 + (many ? wide : static_cast<std::size_t>(n));
+      if (cells.known[k]) used += kHead + (many ? wide : static_cast<std::size_t>(n));
     }
     if (used > std::numeric_limits<std::uint32_t>::max()) throw std::bad_alloc();
     return used;
@@ -128,10 +113,7 @@ class Whole {
     Head of{};
     for (std::int64_t j = cells.start[k]; j < cells.start[k + 1]; ++j) {
       of.sum += cells.sum[j], of.rows += cells.rows[j];
-      if (spread(k))
-        counts(k)[cells.owner[j]] = small(cells.sum[j], cells.rows[j]);
-      else
-        listed(k)[j - cells.start[k]] = {{cells.sum[j], cells.rows[j]}, 0.0, cells.owner[j]};
+      if (!spread(k)) listed(k)[j - cells.start[k]].owner = cells.owner[j];
     }
     if (!cells.fades[k]) of.rows = std::numeric_limits<std::int64_t>::max();
     head(k) = of;
@@ -146,12 +128,6 @@ class Whole {
       if (tossed) value += of_tails(tossed[cells.owner[j]], cells.sum[j], of_token);
       (spread(k) ? values(k)[cells.owner[j]] : listed(k)[j - cells.start[k]].value) = value;
     }
-  }
-
-  static Small small(double sum, std::int64_t rows) {
-    if (!(sum >= 0 && sum < Small::kLarge && rows >= 0 && rows < Small::kLarge)) return {Small::kLarge, Small::kLarge};
-    const auto whole = static_cast<std::uint32_t>(sum);
-    return whole == sum ? Small{whole, static_cast<std::uint32_t>(rows)} : Small{Small::kLarge, Small::kLarge};
   }
 
   // A sum of tokens is no coin, and is not asked for.

@@ -24,7 +24,8 @@ struct Chunks {
   std::size_t size() const { return first.size() - 1; }
 };
 inline constexpr std::size_t kChunkBytes = std::size_t{1} << 19, kWaveChunks = 48;
-Chunks make_chunks(const Documents& documents);
+// Documents [first[k], first[k + 1]) of `order`, if there is one.
+Chunks make_chunks(const Documents& documents, const std::int64_t* order = nullptr);
 
 // The number of a token by feature hashing.
 inline std::uint32_t feature_hash(const Key& key, int bits) {
@@ -39,16 +40,24 @@ class Distinct {
   };
   void begin();
   // Whether a number is new is as good as a coin: it is counted the same way, without a branch on it.
-  void add(std::uint32_t id) {
+  void add(const std::uint32_t* ids, std::size_t n) {
+    while (n_items_ + n > items_.size()) grow();
+    Slot* const slots = slots_.data();
+    Item* const items = items_.data();
     const std::size_t mask = slots_.size() - 1;
-    std::size_t i = first_slot(id) & mask;
-    while (slots_[i].epoch == epoch_ && slots_[i].id != id) i = (i + 1) & mask;
-    const bool fresh = slots_[i].epoch != epoch_;
-    const std::uint32_t place = fresh ? n_items_ : slots_[i].place;
-    slots_[i] = {epoch_, id, place};
-    items_[place] = {id, fresh ? 1 : items_[place].n + 1};
-    n_items_ += fresh;
-    if (n_items_ == items_.size()) grow();
+    const std::uint32_t epoch = epoch_;
+    std::uint32_t next = n_items_;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint32_t id = ids[i];
+      std::size_t at = first_slot(id) & mask;
+      while (slots[at].epoch == epoch && slots[at].id != id) at = (at + 1) & mask;
+      const bool fresh = slots[at].epoch != epoch;
+      const std::uint32_t place = fresh ? next : slots[at].place;
+      slots[at] = {epoch, id, place};
+      items[place] = {id, fresh ? 1 : items[place].n + 1};
+      next += fresh;
+    }
+    n_items_ = next;
   }
   std::span<Item> items() { return {items_.data(), n_items_}; }
 

@@ -15,7 +15,7 @@ class RowCollector : public Resolver {
   RowCollector(const Words* words, const Options& options)
       : Resolver(words, options, SIZE_MAX) {}
   void known(const std::uint32_t* ids, std::size_t n) final {
-    for (std::size_t i = 0; i < n; ++i) distinct.add(ids[i]);
+    distinct.add(ids, n);
   }
   Distinct distinct;
 };

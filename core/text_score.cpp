@@ -43,7 +43,7 @@ class Scorer : public Resolver {
 
   void known(const std::uint32_t* ids, std::size_t n) final {
     if (once_)
-      for (std::size_t i = 0; i < n; ++i) distinct_.add(ids[i]);
+      distinct_.add(ids, n);
     else
       add_dense(ids, n);
   }
@@ -115,11 +115,11 @@ class Scorer : public Resolver {
 
 }  // namespace
 
-Chunks make_chunks(const Documents& documents) {
+Chunks make_chunks(const Documents& documents, const std::int64_t* order) {
   Chunks chunks{{0}};
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < documents.size(); ++i) {
-    bytes += documents.weight(i) + 64;  // a document costs something even when it is empty
+    bytes += documents.weight(order ? static_cast<std::size_t>(order[i]) : i) + 64;  // a document costs something even when it is empty
     if (bytes >= kChunkBytes || i + 1 == documents.size()) chunks.first.push_back(i + 1), bytes = 0;
   }
   return chunks;

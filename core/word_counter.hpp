@@ -152,7 +152,7 @@ class HashCounter : public Resolver {
 
   void known(const std::uint32_t* ids, std::size_t n) final {
     length_ += n;
-    for (std::size_t i = 0; i < n; ++i) distinct_.add(ids[i]);
+    distinct_.add(ids, n);
   }
 
  private:
