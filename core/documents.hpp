@@ -63,6 +63,14 @@ class Documents {
     return sum;
   }
 
+  // Asks for the first bytes of a document that will be read soon: what reads ahead in a processor starts late in each.
+  void prefetch(std::size_t i) const {
+    constexpr std::size_t kLine = 64, kMost = 8192;
+    if (i >= n_ || are_tokens() || missing(i)) return;
+    const std::string_view bytes = text(i).substr(0, kMost);
+    for (std::size_t k = 0; k < bytes.size(); k += kLine) __builtin_prefetch(bytes.data() + k, 0, 2);
+  }
+
   void read(std::size_t i, Tokeniser& tokeniser, TokenSink& sink) const {
     if (are_tokens())
       tokeniser.read(views_.data() + first_[i], first_[i + 1] - first_[i], sink);

@@ -35,6 +35,8 @@ struct Edges {
 
   void bound(std::uint32_t at) { *next++ = at; }
   inline void add(const Block& block, unsigned bytes);
+  // The bits of the first `bytes` (1 to 64) of a block, all ASCII, that are the first of a word or the first behind one.
+  inline std::uint64_t edges_of(const Block& block, unsigned bytes);
 };
 
 // Classifies up to `blocks` blocks and copies them, with `case_bit` (0x20 or 0) added to A–Z, and finds their words, up to
@@ -85,8 +87,7 @@ class Scanner {
   std::vector<std::pair<int, char32_t>> moving_;  // spacing marks that NFD may yet reorder, with their class
 };
 
-// The first `bytes` (1 to 64) of a block, all ASCII. Bounds are written eight at a time, as nobody can foretell how many.
-inline void Edges::add(const Block& block, unsigned bytes) {
+inline std::uint64_t Edges::edges_of(const Block& block, unsigned bytes) {
   const std::uint64_t live = ~std::uint64_t{0} >> (64 - bytes), last = std::uint64_t{1} << (bytes - 1);
   const std::uint64_t word = block.word & live;
   if (apostrophe) {
@@ -97,12 +98,17 @@ inline void Edges::add(const Block& block, unsigned bytes) {
   const std::uint64_t hanging = block.apostrophe & after_word & last;
   if (hanging) apostrophe = true, word_end = size + bytes - 1;
   const std::uint64_t inside = word | (block.apostrophe & live & after_word & word >> 1) | hanging;
-  std::uint64_t edges = (inside ^ (inside << 1 | open)) & live;
+  in_word = inside & last;
+  return (inside ^ (inside << 1 | open)) & live;
+}
+
+// Bounds are written eight at a time, as nobody can foretell how many.
+inline void Edges::add(const Block& block, unsigned bytes) {
+  std::uint64_t edges = edges_of(block, bytes);
   std::uint32_t* out = next;
   next += std::popcount(edges);
   while (out < next)
     for (unsigned k = 0; k < 8; ++k, edges &= edges - 1) *out++ = size + static_cast<std::uint32_t>(std::countr_zero(edges));
-  in_word = inside & last;
   size += bytes;
 }
 

@@ -9,10 +9,16 @@
 namespace naively::text {
 namespace {
 
-constexpr int kFewestBits = 6;
+constexpr int kFewestBits = 6, kMostExpectedBits = 23;  // 64 MB: beyond that nothing is made on mere expectation
 
 // Fuller than this, runs of taken slots grow long; emptier, the table falls out of the caches sooner.
 constexpr std::size_t limit_of(std::size_t slots) { return slots / 2; }
+
+// Whether one of eight bytes is a space: less one, a byte of zero alone borrows (Mycroft, 1987).
+bool has_space(std::uint64_t bytes) {
+  const std::uint64_t zero = bytes ^ 0x2020202020202020;
+  return (zero - 0x0101010101010101) & ~zero & 0x8080808080808080;
+}
 
 }  // namespace
 
@@ -77,6 +83,12 @@ void Words::grow(std::size_t more) {
     limit_ = std::min(limit_of(mask_ + 1), room_);
 }
 
+void Words::expect(std::size_t words) {
+  int bits = 64 - shift_;
+  while (bits < kMostExpectedBits && limit_of(std::size_t{1} << bits) < words) ++bits;
+  if (std::size_t{1} << bits > mask_ + 1) rebuild(bits);
+}
+
 // At the end of the words; the table does not know it yet.
 Entry& Words::write(const Key& key, const std::uint8_t* p) {
   const std::size_t start = arena_.size();
@@ -86,7 +98,7 @@ Entry& Words::write(const Key& key, const std::uint8_t* p) {
   if (key.size == kPair)
     deepest_ = std::max(deepest_, static_cast<std::uint32_t>(key.high));
   else
-    spaced_ += key.size && std::memchr(p, ' ', key.size) != nullptr;
+    spaced_ += is_long ? std::memchr(p, ' ', key.size) != nullptr : has_space(key.low) || has_space(key.high);
   Entry& made = entry(id);
   store8(made.bytes, key.low);
   store8(made.bytes + 8, is_long ? start : key.high);

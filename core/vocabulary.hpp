@@ -38,6 +38,16 @@ struct alignas(32) Entry {
 
 // Number the words in order of first appearance. Not for several threads at once.
 class Words {
+ private:
+  struct Slot {
+    std::uint32_t tag, next_id;  // the upper half of the hash; id + 1, so that fresh zeros are empty slots
+  };
+  // A full block is a big page; the first grows up to that by doubling.
+  static constexpr unsigned kBlockBits = 16;
+  static constexpr std::size_t kBlockSize = std::size_t{1} << kBlockBits;
+
+  static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
+
  public:
   Words();
 
@@ -59,20 +69,37 @@ class Words {
   Key key(std::uint32_t first, std::uint32_t last, std::uint32_t words) const { return pair_key(first, last, words, seeds_); }
   Entry& entry(std::uint32_t id) const { return blocks_[id >> kBlockBits][id & (kBlockSize - 1)]; }
 
-  // Looking up many words at once, in rounds that wait for memory together: prefetch, guess, find or intern.
-  void prefetch(const Key& key) const { __builtin_prefetch(&slots_[key.hash >> shift_]); }
-  // The first word with the key's tag, very likely the one; null: the word is not there.
-  Entry* guess(const Key& key) const {
-    const std::uint32_t tag = tag_of(key.hash);
-    for (std::size_t i = key.hash >> shift_;; i = (i + 1) & mask_) {
-      const Slot slot = slots_[i];
-      if (!slot.next_id) return nullptr;
-      if (slot.tag != tag) continue;
-      Entry* found = &entry(slot.next_id - 1);
-      __builtin_prefetch(found);
-      return found;
+  // Looking up many words at once, in rounds that wait for memory together: prefetch, guess, find or intern. Where the table
+  // stands is copied, so that a loop can keep it in registers; valid until the next word is appended.
+  class Finder {
+   public:
+    explicit Finder(const Words& words)
+        : seeds_(words.seeds_), shift_(words.shift_), mask_(words.mask_), slots_(words.slots_.data()), blocks_(words.blocks_.data()) {}
+    Key key(const std::uint8_t* p, std::uint32_t size) const { return make_key(p, size, seeds_); }
+    void prefetch(const Key& key) const { __builtin_prefetch(&slots_[key.hash >> shift_]); }
+    // The first word with the key's tag, very likely the one; null: the word is not there.
+    Entry* guess(const Key& key) const {
+      const std::uint32_t tag = tag_of(key.hash);
+      for (std::size_t i = key.hash >> shift_;; i = (i + 1) & mask_) {
+        const Slot slot = slots_[i];
+        if (!slot.next_id) return nullptr;
+        if (slot.tag != tag) continue;
+        const std::uint32_t id = slot.next_id - 1;
+        Entry* found = &blocks_[id >> kBlockBits][id & (kBlockSize - 1)];
+        __builtin_prefetch(found);
+        return found;
+      }
     }
-  }
+
+   private:
+    const Seeds seeds_;
+    const int shift_;
+    const std::size_t mask_;
+    const Slot* const slots_;
+    Entry* const* const blocks_;
+  };
+  void prefetch(const Key& key) const { Finder(*this).prefetch(key); }
+  Entry* guess(const Key& key) const { return Finder(*this).guess(key); }
   // Once the entries are there: the bytes of a long word.
   void prefetch_long(const Entry* guessed, const Key& key) const {
     if (key.size > kInline && guessed && guessed->size > kInline) __builtin_prefetch(arena_.data() + guessed->high());
@@ -113,6 +140,8 @@ class Words {
   void make_room(std::size_t more) {
     if (size_ + more > limit_) grow(more);
   }
+  // Slots for so many words altogether at once, so that fewer tables are outgrown on the way.
+  void expect(std::size_t words);
   // The same for a word that may end where memory ends.
   std::int32_t find(std::string_view word) const;
   std::int32_t intern(std::string_view word);
@@ -127,14 +156,6 @@ class Words {
   std::uint32_t next_stamp();
 
  private:
-  struct Slot {
-    std::uint32_t tag, next_id;  // the upper half of the hash; id + 1, so that fresh zeros are empty slots
-  };
-  // A full block is a big page; the first grows up to that by doubling.
-  static constexpr unsigned kBlockBits = 16;
-  static constexpr std::size_t kBlockSize = std::size_t{1} << kBlockBits;
-
-  static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
   bool is(const Entry& found, const Key& key, const std::uint8_t* p) const {
     if ((found.low() ^ key.low) | (found.size ^ key.size)) return false;
     if (key.size <= kInline) return found.high() == key.high;

@@ -109,11 +109,12 @@ class WordCounter : public TokenSink {
     Entry* guessed[kTogether];
     words.make_room(n);
     length_ += n;
+    const Words::Finder finder(words);
     for (std::size_t i = 0; i < n; ++i) {
-      keys[i] = words.key(text + bounds[2 * i], bounds[2 * i + 1] - bounds[2 * i]);
-      words.prefetch(keys[i]);
+      keys[i] = finder.key(text + bounds[2 * i], bounds[2 * i + 1] - bounds[2 * i]);
+      finder.prefetch(keys[i]);
     }
-    for (std::size_t i = 0; i < n; ++i) guessed[i] = words.guess(keys[i]);
+    for (std::size_t i = 0; i < n; ++i) guessed[i] = finder.guess(keys[i]);
     for (std::size_t i = 0; i < n; ++i) words.prefetch_long(guessed[i], keys[i]);
     Distinct::Item* const items = items_.data();
     std::uint64_t next = base_ + n_items_;
