@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "panel.hpp"
@@ -31,20 +32,23 @@ struct Cut {
   std::ptrdiff_t chunk_begin(std::ptrdiff_t k) const { return rows / chunks * k + std::min(k, rows % chunks); }
 };
 
+constexpr std::ptrdiff_t parts = 4;  // of the rows of a tile, for sorting
+
 // Sorts rows [begin, end) by class. A table stored by row, without weights, is read in place; any other is copied.
 class Sorter {
  public:
   Sorter(const Table& x, const std::int32_t* label, const double* weight, std::ptrdiff_t classes, const Cut& cut)
       : table_(x), label_(label), weight_(weight), classes_(classes),
         in_place_(x.column_stride == 1 && !weight), copy_(cut.tile_rows * (in_place_ ? lanes : cut.width)),
-        sorted_weight_(weight ? cut.tile_rows : 0), rank_(cut.tile_rows), first_(classes + 1), place_(cut.tile_rows) {}
+        sorted_weight_(weight ? cut.tile_rows : 0), rank_(cut.tile_rows), first_(classes + 1), cursor_(parts * classes),
+        place_(cut.tile_rows) {}
 
   Tile operator()(std::ptrdiff_t begin, std::ptrdiff_t end, std::ptrdiff_t column, std::ptrdiff_t columns) {
     const Strips strips{columns};
     const bool direct = in_place_ && columns >= lanes;
     Tile tile{strips, nullptr, table_.single, table_.row_stride, 0, 0, place_.data(), copy_.data(),
               weight_ ? sorted_weight_.data() : nullptr, first_.data()};
-    sort(begin, end);
+    direct ? place(begin, end) : rank(begin, end);
     if (weight_)
       for (std::ptrdiff_t i = begin; i < end; ++i) sorted_weight_[rank_[i - begin]] = weight_[i];
     with_elements(table_, [&](auto* x) {
@@ -64,20 +68,53 @@ class Sorter {
   }
 
  private:
-  // Counting sort: row begin + i is the rank_[i]-th of the sorted rows, whose values begin at place_.
-  void sort(std::ptrdiff_t begin, std::ptrdiff_t end) {
-    std::fill(first_.begin(), first_.end(), 0);
-    for (std::ptrdiff_t i = begin; i < end; ++i) {
-      if (static_cast<std::uint32_t>(label_[i]) >= static_cast<std::uint64_t>(classes_))
+  // Counting sort: the rows of class c become first_[c] .. first_[c + 1] − 1. What is found for a row is where it goes,
+  // rank_, or for sorted rows where their values begin, place_.
+  void rank(std::ptrdiff_t begin, std::ptrdiff_t end) {
+    count_classes(begin, end);
+    for_rows(end - begin, [&](std::ptrdiff_t i, std::int32_t* cursor) { rank_[i] = cursor[label_[begin + i]]++; });
+  }
+
+  void place(std::ptrdiff_t begin, std::ptrdiff_t end) {
+    count_classes(begin, end);
+    for_rows(end - begin, [&](std::ptrdiff_t i, std::int32_t* cursor) {
+      place_[cursor[label_[begin + i]]++] = i * table_.row_stride;
+    });
+  }
+
+  void count_classes(std::ptrdiff_t begin, std::ptrdiff_t end) {
+    check(begin, end);
+    std::fill(cursor_.begin(), cursor_.end(), 0);
+    for_rows(end - begin, [&](std::ptrdiff_t i, std::int32_t* cursor) { ++cursor[label_[begin + i]]; });
+    std::int32_t sum = 0;
+    for (std::ptrdiff_t c = 0; c < classes_; ++c) {
+      first_[c] = sum;
+      for (std::ptrdiff_t k = 0; k < parts; ++k) sum += std::exchange(cursor_[k * classes_ + c], sum);
+    }
+    first_[classes_] = sum;
+  }
+
+  void check(std::ptrdiff_t begin, std::ptrdiff_t end) const {
+    const auto limit = static_cast<std::uint32_t>(classes_);
+    bool outside = false;
+    for (std::ptrdiff_t i = end; i < 2 * end - begin; i += 16)  // the labels of the next tile
+      prefetch(reinterpret_cast<std::uintptr_t>(label_) + 4 * i);
+    for (std::ptrdiff_t i = begin; i < end; ++i) outside |= static_cast<std::uint32_t>(label_[i]) >= limit;
+    for (std::ptrdiff_t i = begin; outside && i < end; ++i)
+      if (static_cast<std::uint32_t>(label_[i]) >= limit)
         throw std::invalid_argument("label holds " + std::to_string(label_[i]) + " in row " + std::to_string(i) +
                                     "; number the classes from 0 to " + std::to_string(classes_ - 1));
-      ++first_[label_[i] + 1];
-    }
-    for (std::ptrdiff_t c = 0; c < classes_; ++c) first_[c + 1] += first_[c];
-    for (std::ptrdiff_t i = begin; i < end; ++i) rank_[i - begin] = first_[label_[i]]++;
-    for (std::ptrdiff_t i = 0; i < end - begin; ++i) place_[rank_[i]] = i * table_.row_stride;
-    std::copy_backward(first_.begin(), first_.end() - 1, first_.end());
-    first_[0] = 0;
+  }
+
+  // Calls f(row, cursors of its part), the parts side by side: what one adds to was not stored a moment ago, and need
+  // not be waited for.
+  template <class F>
+  void for_rows(std::ptrdiff_t n, F&& f) {
+    const std::ptrdiff_t part = n / parts;
+    std::int32_t* const cursor = cursor_.data();
+    for (std::ptrdiff_t i = 0; i < part; ++i)
+      for (std::ptrdiff_t k = 0; k < parts; ++k) f(k * part + i, cursor + k * classes_);
+    for (std::ptrdiff_t i = parts * part; i < n; ++i) f(i, cursor + (parts - 1) * classes_);
   }
 
   template <class Real>
@@ -109,7 +146,7 @@ class Sorter {
   bool in_place_;
   Aligned<double> copy_;
   std::vector<double> sorted_weight_;
-  std::vector<std::int32_t> rank_, first_;
+  std::vector<std::int32_t> rank_, first_, cursor_;  // cursors: (part, class)
   std::vector<std::ptrdiff_t> place_;
 };
 

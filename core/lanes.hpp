@@ -126,8 +126,16 @@ NAIVELY_INLINE Lanes variable_one() {
   return one;
 }
 
+// Has a sum made before anything after it: the compiler would mix the work of two rows and run out of registers.
+template <bool fused, class Vector>
+NAIVELY_INLINE void settle([[maybe_unused]] Vector& sum) {
+#if defined(__x86_64__)
+  if constexpr (fused) asm("" : "+x"(sum));
+#endif
+}
+
 // Asks for memory that will be read soon; there need not be any at the address.
-NAIVELY_INLINE void prefetch(std::uintptr_t address) { __builtin_prefetch(reinterpret_cast<const void*>(address)); }
+NAIVELY_INLINE void prefetch(std::uintptr_t address) { __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 2); }
 
 }  // namespace naively::dense
 

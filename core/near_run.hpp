@@ -1,15 +1,15 @@
 // Runs of values that lie near each other, which most do: summed exactly with half the operations of any other run.
 //
-// In units of `near`, a power of two, a run has |d| ≤ 1, and no d but zeros below 2^-18, so that d is a multiple of
+// In units of `near`, a power of two, a run has |d| < 1, and no d but zeros below 2^-18, so that d is a multiple of
 // 2^-70. Then a sum biased by 1.5 · 2^21 has its last place at 2^-31: adding d to it cuts d = h + r into the multiple
 // h of 2^-31 that was added, and a rest |r| ≤ 2^-32, and
 //
 //   d² = h·(d + r) + r²,   d + r = h + 2r exactly.
 //
-// Squares are summed by 30, about a bias of 2, with last place 2^-51: what d² adds to that is z, |d² − z| ≤ 2^-52.
-// g = h·(d + r) − z is a multiple of 2^-100 below 2^-52 + 2^-64, so that it is exact, and so is a sum of 30 of them.
-// Only the sum of r², below 2^-60 and in two parts, is rounded: by some 2^-115 for each value. Runs of other values
-// are refused, and told.
+// Squares are summed by 30, of every other row, about a bias of 2, with last place 2^-51: what d² adds to that is z,
+// |d² − z| ≤ 2^-52. g = h·(d + r) − z is a multiple of 2^-100 below 2^-52 + 2^-64, so that it is exact, and so is a sum
+// of 30 of them. Only the sum of r², below 2^-60 and likewise in two parts, is rounded: by some 2^-115 for each value.
+// Runs of other values are refused, and told.
 //
 // float32 values are easier: with |d| ≥ 2^-22, d is a multiple of 2^-45, hence Σ d is exact for a run, and so is, about
 // a bias of 8, Σ (d² − z). They are read eight at a time.
@@ -22,54 +22,72 @@
 namespace naively::dense {
 
 constexpr int near_run = 160;   // rows at a time: their cache lines should stay until the next strip needs them
-constexpr int near_block = 30;  // see above; even
+constexpr int near_block = 60;  // twice 30, see above
 constexpr double near_smallest = 0x1p-18, near_smallest_single = 0x1p-22;
+constexpr std::int64_t upper_half = ~std::int64_t{UINT32_MAX};
 
 // What most runs keep within: 8 to 16 typical distances. Not where a square might underflow.
 NAIVELY_INLINE double near_of(double within) { return within < 0x1p-400 ? -1.0 : within; }
 
-typedef std::uint32_t Halves __attribute__((vector_size(32)));  // of the four doubles
+typedef std::uint32_t Halves __attribute__((vector_size(32)));
 
-// At least the largest and at most the smallest |d| that is not zero, up to the unit in the last place, by the
-// integers that the bits of numbers are; for doubles of high and low halves apart, which is a bound.
-template <class Bits>
+// The range of numbers that are not zero, by the upper halves of their bits, which compare as integers do. (Below 2^-1042
+// those are zero, too; beside `near` such a number is as good as zero.)
 struct Range {
-  Bits most = {}, least = ~Bits{};
-  NAIVELY_INLINE void add(const Bits& magnitudes, const Bits& minus_one) {
-    most = magnitudes > most ? magnitudes : most;
-    least = minus_one < least ? minus_one : least;
+  Halves most = {}, least = ~Halves{};  // the latter less by one, so that zero is no small number
+
+  template <bool fused>
+  NAIVELY_INLINE void add(const Lanes& a, const Lanes& b) {
+    typedef float Eight __attribute__((vector_size(32)));  // for which there is an instruction
+    const Eight upper = __builtin_shufflevector(reinterpret_cast<Eight>(a), reinterpret_cast<Eight>(b),  //
+                                                1, 3, 9, 11, 5, 7, 13, 15);
+    const Halves magnitude = reinterpret_cast<Halves>(upper) & INT32_MAX, less = magnitude - 1;
+    most = magnitude > most ? magnitude : most;
+    least = less < least ? less : least;
+    settle<fused>(most), settle<fused>(least);
+  }
+  // Of what has been added as a (0) or as b (1): the largest magnitude, its lower half zero; and whether some are below
+  // a power of two, or just above it.
+  NAIVELY_INLINE Lanes largest(int which) const { return numbers(most, which); }
+  NAIVELY_INLINE Mask reaches(int which, const Lanes& limit) const { return numbers(least, which) < limit; }
+
+ private:
+  NAIVELY_INLINE static Lanes numbers(const Halves& upper, int which) {
+    return reinterpret_cast<Lanes>(which == 0 ? __builtin_shufflevector(Halves{}, upper, 0, 8, 1, 9, 4, 12, 5, 13)
+                                              : __builtin_shufflevector(Halves{}, upper, 2, 10, 3, 11, 6, 14, 7, 15));
   }
 };
 
-NAIVELY_INLINE void add(Range<Halves>& range, const Lanes& d) {
-  const Mask bits = reinterpret_cast<Mask>(d) & INT64_MAX;
-  range.add(reinterpret_cast<Halves>(bits), reinterpret_cast<Halves>(bits - 1));
-}
-
-// The exact extremes of a run, if it may go beyond those known. Where the shift is zero only |d| counts.
+// The exact extremes of a run, which may go beyond those known.
 template <bool indexed, class Real>
-NAIVELY_INLINE void note_extremes(const Rows& rows, Strip& strip, const Lanes& most) {
-  const Lanes shift = load(strip.shift), low = load(strip.low), high = load(strip.high);
-  const Mask centred = shift == Lanes{};
-  if (!any(most > (centred ? greatest(high, -low) : least(high, -low)))) return;
-  Lanes lowest = low, highest = high;
+NAIVELY_INLINE void note_extremes(const Rows& rows, Strip& strip) {
+  const Lanes shift = load(strip.shift);
+  Lanes lowest = load(strip.low), highest = load(strip.high);
   const Real* const first = rows.first<Real>();
   for (int i = 0; i < rows.count; ++i) {
     const Lanes d = load(first + (indexed ? rows.place[i] : i * rows.stride)) - shift;
     lowest = least(d, lowest), highest = greatest(d, highest);
   }
+  const Mask centred = shift == Lanes{};
   const Lanes reach = greatest(highest, -lowest);
   store(strip.low, centred ? -reach : lowest), store(strip.high, centred ? reach : highest);
 }
 
-// Whether the sums of a run hold; if not, `near` may become wider.
-NAIVELY_INLINE bool is_near(Strip& strip, const Lanes& most, const Lanes& smallest, const Mask& crowded, int rows,
-                            double limit) {
-  const Lanes near = load(strip.near);
-  const Mask wide = ~(most <= near) | crowded;
-  if (!any(wide | (smallest < near * limit) | is_coarse(strip, most, rows))) return true;
-  store(strip.near, wide & (most < HUGE_VAL) ? least(near + near, load(strip.bound)) : near);
-  return false;
+// Whether the sums of a run hold, `most` being its largest |d| but for the lower half; if not, `near` may become wider.
+template <bool indexed, class Real>
+NAIVELY_INLINE bool accept(const Rows& rows, Strip& strip, const Lanes& most, const Mask& tiny, const Mask& crowded) {
+  const Lanes near = load(strip.near), low = load(strip.low), high = load(strip.high);
+  const Mask wide = ~(most < near) | crowded;
+  const Mask refused = wide | tiny | is_coarse(strip, most, rows.count);
+  // Where the shift is zero only |d| counts.
+  const Lanes known = load(strip.shift) == Lanes{} ? greatest(high, -low) : least(high, -low);
+  if (!any(refused | ~(most < keep(known, Mask{} + upper_half)))) return true;
+  if (any(refused)) {
+    store(strip.near, wide & (most < HUGE_VAL) ? least(near + near, load(strip.bound)) : near);
+    return false;
+  }
+  note_extremes<indexed, Real>(rows, strip);
+  return true;
 }
 
 // d · w − z, where that is a double.
@@ -96,115 +114,172 @@ NAIVELY_INLINE Lanes product_plus(const Lanes& a, const Lanes& b, const Lanes& c
 struct NearSums {
   Lanes sum, rest = {};                                      // of h, biased, and of r
   Lanes squares = {}, middle = {}, last = {}, rounding = {};  // of what blocks have summed
-  Lanes bias, block, errors = {}, tail[2] = {};              // of d² and g, and of r² in two parts
+  Lanes bias, block[2], errors[2] = {}, tail[2] = {};  // of d², g and r², of every other row
+  Mask crowded = {};                                   // whether a sum of squares has left its binade, per lane
 
   NAIVELY_INLINE explicit NearSums(const Lanes& near)
-      : sum(near * 0x1.8p21), bias(near * near * 2.0), block(bias) {}
+      : sum(near * 0x1.8p21), bias(near * near * 2.0), block{bias, bias} {}
 
   template <bool fused>
   NAIVELY_INLINE void add(const Lanes& d, int part) {
     const Lanes s = sum + d, h = s - sum, r = d - h;
     sum = s, rest += r;
-    const Lanes q = product_plus<fused>(d, d, block), z = q - block;
-    block = q;
-    errors += product_minus<fused>(h, d + r, z);
+    const Lanes q = product_plus<fused>(d, d, block[part]), z = q - block[part];
+    block[part] = q;
     tail[part] = product_plus<fused>(r, r, tail[part]);
+    errors[part] += product_minus<fused>(h, d + r, z);
+    settle<fused>(rest), settle<fused>(errors[part]);
   }
-  // Whether the sum of squares has left its binade, per lane.
-  NAIVELY_INLINE Mask end_block() {
-    const Mask crowded = ~(block < bias + bias);
-    squares += block - bias;
-    const Lanes2 above = two_sum(middle, errors), below = two_sum(last, tail[0] + tail[1] + above.error);
+  NAIVELY_INLINE void end_squares() {
+    crowded |= ~(greatest(block[0], block[1]) < bias + bias);
+    squares += (block[0] - bias) + (block[1] - bias);
+  }
+  NAIVELY_INLINE void end_block() {
+    end_squares();
+    const Lanes2 both = two_sum(errors[0], errors[1]), above = two_sum(middle, both.value);
+    const Lanes2 below = two_sum(last, (tail[0] + tail[1]) + (both.error + above.error));
     middle = above.value, last = below.value, rounding += below.error;
-    block = bias, errors = tail[0] = tail[1] = Lanes{};
-    return crowded;
+    for (int part = 0; part < 2; ++part) block[part] = bias, errors[part] = tail[part] = Lanes{};
+  }
+  template <bool fused>
+  NAIVELY_INLINE void add_to(Strip& strip, const Lanes& near) const {
+    const Lanes one = variable_one<fused>();
+    Levels first(strip.sum), second(strip.squares);
+    add_top<fused>(first, sum - near * 0x1.8p21, one);
+    add_top<fused>(first, rest, one);
+    add_top<fused>(second, squares, one);
+    add_middle<fused>(second, middle, one);
+    add_middle<fused>(second, errors[0], one);
+    add_middle<fused>(second, errors[1], one);
+    add_middle<fused>(second, last, one);
+    add_middle<fused>(second, tail[0] + tail[1], one);
+    second.last += rounding;
+    first.put(strip.sum), second.put(strip.squares);
   }
 };
 
-template <bool fused, bool indexed>
+template <bool fused, bool indexed, bool shifted>
 NAIVELY_INLINE bool count_near_body(const Rows& rows, Strip& strip) {
-  const Lanes shift = load(strip.shift), near = load(strip.near), one = variable_one<fused>();
+  const Lanes shift = load(strip.shift), near = load(strip.near);
   NearSums sums(near);
-  Range<Halves> range;
-  Mask crowded = {};
+  Range range;
   const std::ptrdiff_t* const place = rows.place;
   const std::ptrdiff_t stride = rows.stride, next_step = rows.next_step;
   std::uintptr_t next = rows.next;
-  auto count = [&](int i, int part) __attribute__((always_inline)) {
-    const Lanes d = load(rows.x + (indexed ? place[i] : i * stride)) - shift;
-    add(range, d);
-    sums.add<fused>(d, part);
+  auto difference = [&](int i) __attribute__((always_inline)) {
+    const Lanes x = load(rows.x + (indexed ? place[i] : i * stride));
+    return shifted ? x - shift : x;
   };
-  for (int i = 0; i < rows.count;) {
+  for (int i = 0;;) {
     const int end = std::min(i + near_block, rows.count);
     for (; i + 1 < end; i += 2) {
       if constexpr (indexed) prefetch(next), next += 2 * next_step;  // a cache line
-      count(i, 0), count(i + 1, 1);
+      const Lanes first = difference(i), second = difference(i + 1);
+      range.add<fused>(first, second);
+      sums.add<fused>(first, 0);
+      sums.add<fused>(second, 1);
     }
-    if (i < end) count(i++, 0);
-    crowded |= sums.end_block();
+    if (i < end) {
+      const Lanes only = difference(i++);
+      range.add<fused>(only, only);
+      sums.add<fused>(only, 0);
+    }
+    if (i == rows.count) break;
+    sums.end_block();
   }
-  crowded |= ~(sums.squares < near * near * 4.0);
-  const Lanes most = reinterpret_cast<Lanes>(range.most), smallest = reinterpret_cast<Lanes>(range.least);
-  if (!is_near(strip, most, smallest, crowded, rows.count, near_smallest)) return false;
-  note_extremes<indexed, double>(rows, strip, most);
-  Levels first(strip.sum), second(strip.squares);
-  add_top<fused>(first, sums.sum - near * 0x1.8p21, one);
-  add_top<fused>(first, sums.rest, one);
-  add_top<fused>(second, sums.squares, one);
-  add_middle<fused>(second, sums.middle, one);
-  add_middle<fused>(second, sums.last, one);
-  second.last += sums.rounding;
-  first.put(strip.sum), second.put(strip.squares);
+  sums.end_squares();
+  const Lanes most = greatest(range.largest(0), range.largest(1)), smallest = near * near_smallest;
+  if (!accept<indexed, double>(rows, strip, most, range.reaches(0, smallest) | range.reaches(1, smallest),
+                               sums.crowded | ~(sums.squares < near * near * 4.0)))
+    return false;
+  sums.add_to<fused>(strip, near);
   return true;
 }
 
-// `wide` strips side by side, of float32 values; all are counted, or none.
-template <bool fused, int wide>
-NAIVELY_INLINE bool count_near_singles_body(const Rows& rows, Strip* strips) {
-  using Values = typename Singles<wide>::Values;
-  using Bits = typename Singles<wide>::Bits;
-  const Lanes one = variable_one<fused>();
-  Values shift;
-  Lanes sum[wide] = {}, squares[wide], errors[wide] = {};
-  for (int k = 0; k < wide; ++k) {
-    put_singles(shift, k, load(strips[k].shift));
-    squares[k] = load(strips[k].near) * load(strips[k].near) * 8.0;
+// The sums of float32 values in a run; of squares, of every other row.
+struct NearSingles {
+  Lanes bias, squares[2], sum = {}, errors = {};
+
+  NAIVELY_INLINE explicit NearSingles(const Lanes& near) : bias(near * near * 8.0), squares{bias, bias} {}
+
+  template <bool fused>
+  NAIVELY_INLINE void add(const Lanes& d, int part) {
+    sum += d;
+    const Lanes q = product_plus<fused>(d, d, squares[part]);
+    errors += product_minus<fused>(d, d, q - squares[part]);
+    squares[part] = q;
+    settle<fused>(sum), settle<fused>(errors);
   }
-  Range<Bits> range;
+  NAIVELY_INLINE Mask crowded() const { return ~(greatest(squares[0], squares[1]) < bias + bias); }
+  template <bool fused>
+  NAIVELY_INLINE void add_to(Strip& strip) const {
+    const Lanes one = variable_one<fused>();
+    Levels first(strip.sum), second(strip.squares);
+    add_top<fused>(first, sum, one);
+    add_top<fused>(second, (squares[0] - bias) + (squares[1] - bias), one);
+    add_middle<fused>(second, errors, one);
+    first.put(strip.sum), second.put(strip.squares);
+  }
+};
+
+// Two strips side by side, of float32 values; both are counted, or none.
+template <bool fused, bool shifted>
+NAIVELY_INLINE bool count_near_pair_body(const Rows& rows, Strip* strips) {
+  const Lanes left_shift = load(strips[0].shift), right_shift = load(strips[1].shift);
+  NearSingles left(load(strips[0].near)), right(load(strips[1].near));
+  Range range;
+  const std::ptrdiff_t* const place = rows.place;
   std::uintptr_t next = rows.next;
-  for (int i = 0; i < rows.count; ++i) {
-    if (i % (4 / wide) == 0) prefetch(next), next += 4 * rows.next_step;  // a cache line
-    Values x;
-    std::memcpy(&x, rows.single + rows.place[i], sizeof x);
-    const Values difference = x - shift;
-    const Bits bits = reinterpret_cast<Bits>(difference) & INT32_MAX;
-    range.add(bits, bits - 1);
-    for (int k = 0; k < wide; ++k) {
-      const Lanes d = doubles(difference, k);
-      sum[k] += d;
-      const Lanes q = product_plus<fused>(d, d, squares[k]);
-      errors[k] += product_minus<fused>(d, d, q - squares[k]);
-      squares[k] = q;
-    }
+  auto count = [&](int i, int part) __attribute__((always_inline)) {
+    const float* const x = rows.single + place[i];
+    const Lanes a = shifted ? load(x) - left_shift : load(x);
+    const Lanes b = shifted ? load(x + lanes) - right_shift : load(x + lanes);
+    range.add<fused>(a, b);
+    left.add<fused>(a, part), right.add<fused>(b, part);
+  };
+  int i = 0;
+  for (; i + 1 < rows.count; i += 2) {
+    prefetch(next), next += 4 * rows.next_step;  // a cache line
+    count(i, 0), count(i + 1, 1);
   }
-  const Values largest = reinterpret_cast<Values>(range.most), smallest = reinterpret_cast<Values>(range.least);
-  bool good = true;
-  for (int k = 0; k < wide; ++k) {
-    const Lanes bias = load(strips[k].near) * load(strips[k].near) * 8.0;
-    good &= is_near(strips[k], doubles(largest, k), doubles(smallest, k), ~(squares[k] < bias + bias), rows.count,
-                    near_smallest_single);
-    squares[k] -= bias;
+  if (i < rows.count) count(i, 0);
+  auto good = [&](int k, const NearSingles& sums) __attribute__((always_inline)) {
+    return accept<true, float>(rows.lanes_on(k), strips[k], range.largest(k),
+                               range.reaches(k, load(strips[k].near) * near_smallest_single), sums.crowded());
+  };
+  if (!(good(0, left) & good(1, right))) return false;
+  left.add_to<fused>(strips[0]), right.add_to<fused>(strips[1]);
+  return true;
+}
+
+// One strip of float32 values.
+template <bool fused, bool shifted>
+NAIVELY_INLINE bool count_near_single_body(const Rows& rows, Strip& strip) {
+  const Lanes shift = load(strip.shift), near = load(strip.near);
+  NearSingles sums(near);
+  Range range;
+  std::uintptr_t next = rows.next;
+  auto difference = [&](int i) __attribute__((always_inline)) {
+    const Lanes x = load(rows.single + rows.place[i]);
+    return shifted ? x - shift : x;
+  };
+  int i = 0;
+  for (; i + 1 < rows.count; i += 2) {
+    prefetch(next), next += 2 * rows.next_step;  // half a cache line
+    const Lanes a = difference(i), b = difference(i + 1);
+    range.add<fused>(a, b);
+    sums.add<fused>(a, 0), sums.add<fused>(b, 1);
   }
-  for (int k = 0; good && k < wide; ++k) {
-    note_extremes<true, float>(rows.lanes_on(k), strips[k], doubles(largest, k));
-    Levels first(strips[k].sum), second(strips[k].squares);
-    add_top<fused>(first, sum[k], one);
-    add_top<fused>(second, squares[k], one);
-    add_middle<fused>(second, errors[k], one);
-    first.put(strips[k].sum), second.put(strips[k].squares);
+  if (i < rows.count) {
+    const Lanes only = difference(i);
+    range.add<fused>(only, only);
+    sums.add<fused>(only, 0);
   }
-  return good;
+  const Lanes most = greatest(range.largest(0), range.largest(1)), smallest = near * near_smallest_single;
+  if (!accept<true, float>(rows, strip, most, range.reaches(0, smallest) | range.reaches(1, smallest), sums.crowded()))
+    return false;
+  sums.add_to<fused>(strip);
+  return true;
 }
 
 }  // namespace naively::dense

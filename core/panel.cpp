@@ -9,23 +9,40 @@
 namespace naively::dense {
 namespace {
 
+// A run in one strip, or in two of float32 values side by side. False: it is not near, and has not been counted.
+template <bool fused, bool shifted>
+NAIVELY_INLINE bool count_near_run_body(const Rows& rows, Strip* strips, bool pair) {
+  if (rows.single) return pair ? count_near_pair_body<fused, shifted>(rows, strips)
+                               : count_near_single_body<fused, shifted>(rows, strips[0]);
+  return rows.place ? count_near_body<fused, true, shifted>(rows, strips[0])
+                    : count_near_body<fused, false, shifted>(rows, strips[0]);
+}
+
 // A run in the strips of a class from `strip` on, up to the first where it is not near, which is told.
 template <bool fused>
 NAIVELY_INLINE std::ptrdiff_t count_near_strips_body(const Tile& tile, int begin, int count, Strip* strips,
                                                      Doubt* doubt, std::ptrdiff_t strip) {
+  auto is_shifted = [&](std::ptrdiff_t k) __attribute__((always_inline)) {
+    return any(load(strips[k].shift) != Lanes{});
+  };
   for (const std::ptrdiff_t end = tile.strips.count(); strip < end;) {
     if (doubt[strip].wait > 0) break;
     const Rows rows = tile.rows(strip, begin, count);
-    int wide = 1;
-    if (rows.single) {
-      wide = strip + 1 < end && doubt[strip + 1].wait == 0 && tile.strips.side_by_side(strip) ? 2 : 1;
-      if (wide == 2 && !count_near_singles_body<fused, 2>(rows, strips + strip)) wide = 1;
-      if (wide == 1 && !count_near_singles_body<fused, 1>(rows, strips + strip)) break;
-    } else if (!(rows.place ? count_near_body<fused, true>(rows, strips[strip])
-                            : count_near_body<fused, false>(rows, strips[strip]))) {
+    auto is_near = [&](bool pair) __attribute__((always_inline)) {
+      return is_shifted(strip) || (pair && is_shifted(strip + 1))
+                 ? count_near_run_body<fused, true>(rows, strips + strip, pair)
+                 : count_near_run_body<fused, false>(rows, strips + strip, pair);
+    };
+    const bool pair = rows.single && strip + 1 < end && doubt[strip + 1].wait == 0 && tile.strips.side_by_side(strip);
+    if (pair && is_near(true)) {
+      doubt[strip].longer = doubt[strip + 1].longer = 0;
+      strip += 2;
+    } else if (is_near(false)) {
+      doubt[strip].longer = 0;
+      strip += 1;
+    } else {
       break;
     }
-    for (int k = 0; k < wide; ++k, ++strip) doubt[strip].longer = 0;
   }
   return strip;
 }
