@@ -9,6 +9,7 @@
 
 #include "bindings.hpp"
 #include "left_out.hpp"
+#include "left_out_values.hpp"
 #include "python_text.hpp"
 #include "text_left_out.hpp"
 
@@ -171,6 +172,40 @@ void score_left_rows(const ReadRows& read, Vector<std::int64_t> start, Vector<st
     score_left(read.left, cells, scale, complement, out.data(), n_jobs);
 }
 
+template <class T>
+using Table = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Cube = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+nb::object py_leave_values_out(Table<double> weight, Table<std::int64_t> cell_rows, Table<double> alpha,
+                               Table<double> whole_alpha, Vector<std::int64_t> start, Vector<std::int64_t> lasting,
+                               Table<std::int64_t> slot, Vector<std::int32_t> label, Vector<double> leaving,
+                               Vector<std::int64_t> rows, Cube out, int n_jobs) {
+  const std::size_t n_slots = weight.shape(0), n_columns = start.size(), n_classes = out.shape(2);
+  for (const auto& [n, width] : {std::pair(weight.shape(0), weight.shape(1)), std::pair(cell_rows.shape(0), cell_rows.shape(1)),
+                                 std::pair(alpha.shape(0), alpha.shape(1))})
+    check(n == n_slots && width == n_classes, "weight, cell_rows, alpha and out have unequal shapes");
+  check(whole_alpha.shape(0) == n_columns && whole_alpha.shape(1) == n_classes, "whole_alpha is not (column, class)");
+  check(lasting.size() == n_slots, "lasting has not one number for each slot");
+  for (std::size_t j = 0; j < n_columns; ++j)
+    check(start(j) >= (j ? start(j - 1) : 0) && start(j) <= static_cast<std::int64_t>(n_slots), "start does not cut the slots");
+  check_labels(label, leaving, rows, n_classes);
+  check(slot.shape(0) == label.size() && slot.shape(1) == n_columns, "slot is not (row, column)");
+  check(out.shape(0) == label.size() && out.shape(1) == n_columns, "out is not (row, column, class)");
+  for (std::size_t at = 0; at < slot.size(); ++at)
+    check(slot.data()[at] < static_cast<std::int64_t>(n_slots), "there is no such slot");
+  ValueNotCounted bad;
+  {
+    nb::gil_scoped_release no_gil;
+    bad = leave_values_out({static_cast<std::int64_t>(label.size()), slot.data(), label.data(), leaving.data(), rows.data()},
+                           {static_cast<std::int64_t>(n_slots), static_cast<std::int64_t>(n_columns),
+                            static_cast<std::int64_t>(n_classes), weight.data(), cell_rows.data(), alpha.data(),
+                            whole_alpha.data(), start.data(), lasting.data()},
+                           out.data(), n_jobs);
+  }
+  if (bad.row < 0) return nb::none();
+  return nb::make_tuple(bad.row, bad.column, bad.rows, bad.weight);
+}
+
 }  // namespace
 
 // The arguments' types as text, for the stub: nanobind would print the whole of each array's type.
@@ -183,6 +218,13 @@ void score_left_rows(const ReadRows& read, Vector<std::int64_t> start, Vector<st
 #define NAIVELY_ENTRIES "indptr: NDArray[numpy.int64], index: NDArray[numpy.int32], count: NDArray[numpy.float64], "
 
 void bind_left_out(nb::module_& m) {
+  m.def("leave_values_out", py_leave_values_out, "weight"_a, "cell_rows"_a, "alpha"_a, "whole_alpha"_a, "start"_a, "lasting"_a,
+        "slot"_a, "label"_a, "leaving"_a, "rows"_a, "out"_a.noconvert(), "n_jobs"_a,
+        nb::sig("def leave_values_out(weight: NDArray[numpy.float64], cell_rows: NDArray[numpy.int64], alpha: "
+                "NDArray[numpy.float64], whole_alpha: NDArray[numpy.float64], start: NDArray[numpy.int64], lasting: "
+                "NDArray[numpy.int64], slot: NDArray[numpy.int64], label: NDArray[numpy.int32], leaving: "
+                "NDArray[numpy.float64], rows: NDArray[numpy.int64], out: NDArray[numpy.float64], n_jobs: int) -> "
+                "tuple[int, int, int, float] | None"));
   m.def("leave_tokens_out", leave_tokens_out, "indptr"_a, "index"_a, "count"_a, "times"_a.none(), "label"_a, "weight"_a,
         "rows"_a, "start"_a, "owner"_a, "sum"_a, "cell_rows"_a, "alpha"_a, "known"_a, "fades"_a, "shrinks"_a,
         "complement"_a, "out"_a.noconvert(), "n_jobs"_a,

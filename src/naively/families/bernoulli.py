@@ -107,7 +107,7 @@ class Bernoulli(Family):
         )
         values = dense_numbers(x)
         slot = np.where(np.isnan(values), -1, slots.starts + (values != 0))
-        slots.leave_one_out(slot.astype(np.intp), Leaving.of(label, weight, rows), out)
+        slots.leave_one_out(slot.astype(np.intp), Leaving.of(label, weight, rows), out, n_jobs)
 
     def linear(self, parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """(5.28) and the columns' share of (5.29) of document 004."""

@@ -155,7 +155,7 @@ class Categorical(Family):
         leaving, fitted = Leaving.of(label, weight, rows), self._counted(stats, classes)
         slot = slots_of(x, fitted, leaving)
         if not self.shared:
-            values_as_slots(fitted).leave_one_out(slot, leaving, out)
+            values_as_slots(fitted).leave_one_out(slot, leaving, out, n_jobs)
             return
         out[:, 0] += shared_left_out(fitted[0], slot, leaving, n_jobs)
 

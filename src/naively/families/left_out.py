@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively import kernels
+from naively.kernels import ValueSlots
 from naively.statistics import Numbers
 
 __all__ = ["FOREVER", "Leaving", "NotCountedError", "Slots", "dense_numbers", "log_of", "others"]
@@ -88,64 +90,13 @@ class Slots:
     rows: Wholes  # (slot, class)
     alpha: Floats  # (slot, class)
     whole_alpha: Floats  # (column, class): A
-    starts: NDArray[np.intp]  # (column,): its first slot
+    starts: Wholes  # (column,): its first slot
     lasting: Wholes  # (slot,)
 
-    def leave_one_out(self, slot: NDArray[np.intp], leaving: Leaving, out: Floats) -> None:
+    def leave_one_out(self, slot: NDArray[np.intp], leaving: Leaving, out: Floats, n_jobs: int = 1) -> None:
         """Add (2) in logs to `out` (row, column, class), for the slots (row, column); −1 is a missing value."""
-        there, at = slot >= 0, np.maximum(slot, 0)
-        if not there.any():
-            return
-        label, taken_rows = leaving.label[:, None], leaving.rows[:, None]
-        columns = np.arange(len(self.starts))
-        totals, row_totals = self._column_sums(self.weight), self._column_sums(self.rows)
-        own, own_rows = self.weight[at, label], self.rows[at, label] - taken_rows
-        self._refuse(there, own_rows, own - leaving.weight[:, None], leaving)
-        left = np.where(own_rows > 0, np.maximum(own - leaving.weight[:, None], 0.0), 0.0)
-        pooled = others(self.weight.T)[label, at] + left
-        pooled_total = others(totals.T)[label, columns] + totals[columns, label] - own + left
-        empty = (row_totals[columns, label] - taken_rows <= 0) | (totals[columns, label] - own + left <= 0)
-        lent = ~(totals > 0)  # (column, class)
-        score = self._static(totals, lent)[at]
-        for c in np.flatnonzero(lent.any(axis=0)):
-            j = np.flatnonzero(lent[:, c])
-            score[:, j, c] = self._log(pooled[:, j], pooled_total[:, j], at[:, j], j, np.full((1, 1), c))
-        mine = np.where(empty, pooled, left)
-        mine_total = np.where(empty, pooled_total, totals[columns, label] - own + left)
-        score[np.arange(len(at))[:, None], columns, label] = self._log(mine, mine_total, at, columns, label)
-        known = there & (self.lasting[at] - taken_rows > 0)
-        out += np.where(known[:, :, None], score, 0.0)
-
-    def _column_sums(self, table: NDArray[Any]) -> NDArray[Any]:
-        """Sums over the slots of each column; a column without a slot has none."""
-        ends = np.append(self.starts[1:], len(table))
-        running = np.concatenate([np.zeros((1, table.shape[1]), table.dtype), np.cumsum(table, axis=0)])
-        if table.dtype == np.int64:
-            return np.asarray(running[ends] - running[self.starts])
-        some = ends > self.starts
-        sums = np.zeros((len(ends), table.shape[1]))
-        if some.any():  # a column without a slot begins where the next one does
-            sums[some] = np.add.reduceat(table, self.starts[some], axis=0)
-        return sums
-
-    def _static(self, totals: Floats, lent: NDArray[np.bool_]) -> Floats:
-        """Equation (2) in logs of all counts, (slot, class)."""
-        column = np.repeat(np.arange(len(self.starts)), np.diff(np.append(self.starts, len(self.weight))))
-        pooled = self.weight.sum(axis=1, keepdims=True)
-        counts = np.where(lent[column], pooled, self.weight)
-        whole = np.where(lent, totals.sum(axis=1, keepdims=True), totals) + self.whole_alpha
-        return log_of(counts + self.alpha) - np.log(np.where(whole > 0, whole, 1.0))[column]
-
-    def _log(
-        self, count: Floats, total: Floats, slot: NDArray[np.intp], column: NDArray[np.intp], label: NDArray[np.intp]
-    ) -> Floats:
-        whole = total + self.whole_alpha[column, label]
-        return log_of(count + self.alpha[slot, label]) - np.log(np.where(whole > 0, whole, 1.0))
-
-    def _refuse(self, there: NDArray[np.bool_], rows: Wholes, weight: Floats, leaving: Leaving) -> None:
-        """Refuse a row that was never counted, where that can be seen."""
-        bad = there & ((rows < 0) | (weight < -1e-9 * (1.0 + leaving.weight[:, None])))
-        if bad.any():
-            i, j = (int(k) for k in np.argwhere(bad)[0])
-            found = f"{rows[i, j]} rows of weight {weight[i, j]:g} with this value"
-            raise NotCountedError(i, int(leaving.label[i]), j, found)
+        counted = ValueSlots(self.weight, self.rows, self.alpha, self.whole_alpha, self.starts, self.lasting)
+        bad = kernels.leave_values_out(counted, slot, leaving.arrays, out, n_jobs)
+        if bad is not None:
+            i, j, rows, weight = bad
+            raise NotCountedError(i, int(leaving.label[i]), j, f"{rows} rows of weight {weight:g} with this value")

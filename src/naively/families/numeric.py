@@ -173,7 +173,7 @@ class Numeric(Family):
             starts=starts.astype(np.intp),
             lasting=in_rows.sum(axis=1),
         )
-        slots.leave_one_out(found.bins_of(dense_numbers(x)), Leaving.of(label, weight, rows), out)
+        slots.leave_one_out(found.bins_of(dense_numbers(x)), Leaving.of(label, weight, rows), out, n_jobs)
 
     def sample(
         self, parameters: NumericParameters, label: NDArray[np.intp], generator: np.random.Generator

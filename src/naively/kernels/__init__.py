@@ -34,7 +34,14 @@ from naively.kernels.histogram import (
     merge_histograms,
     score_bins,
 )
-from naively.kernels.left_out import LeftTokens, TokenCells, leave_text_out, leave_tokens_out
+from naively.kernels.left_out import (
+    LeftTokens,
+    TokenCells,
+    ValueSlots,
+    leave_text_out,
+    leave_tokens_out,
+    leave_values_out,
+)
 from naively.kernels.moments import (
     add_moments,
     best_class,
@@ -57,6 +64,7 @@ __all__ = [
     "LeftTokens",
     "RunningNumbers",
     "TokenCells",
+    "ValueSlots",
     "above",
     "add_moments",
     "best_class",
@@ -78,6 +86,7 @@ __all__ = [
     "key_values",
     "leave_text_out",
     "leave_tokens_out",
+    "leave_values_out",
     "merge_cells",
     "merge_histograms",
     "merge_strings",

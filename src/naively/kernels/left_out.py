@@ -15,7 +15,7 @@ Wholes = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 Labels = NDArray[np.int32]
 
-__all__ = ["LeftTokens", "TokenCells", "leave_text_out", "leave_tokens_out"]
+__all__ = ["LeftTokens", "TokenCells", "ValueSlots", "leave_text_out", "leave_tokens_out", "leave_values_out"]
 
 Told = tuple[int, int, int, float]  # row, token, and the rows and sum that would be left
 
@@ -74,6 +74,40 @@ def leave_text_out(
     return _core.leave_text_out(
         read, vocabulary, options.compiled, once, label, weight, numbers, *cells, complement, out, n_jobs
     )
+
+
+class ValueSlots(NamedTuple):
+    """What was counted of the values of some columns, of which each row has one: see `core/left_out_values.hpp`.
+
+    The slots of a column are the values from its `start` on; weight, rows and alpha are (slot, class).
+    """
+
+    weight: Floats
+    rows: Wholes
+    alpha: Floats
+    whole_alpha: Floats  # (column, class)
+    start: Wholes
+    lasting: Wholes  # (slot,): so many rows must leave until it is no evidence
+
+
+def leave_values_out(
+    slots: ValueSlots,
+    slot: Wholes,
+    leaving: tuple[Labels, Floats, Wholes],
+    out: Floats,
+    n_jobs: int = 1,
+) -> Told | None:
+    """Increase out (row, column, class) by the log θ of each row's values without the row itself.
+
+    `slot` is (row, column), and −1 where a value is missing. Returns None, or row, column, and the rows and weight that
+    would be left of the first value that was never counted; `out` is then as it was.
+    """
+    if out.flags.c_contiguous:
+        return _core.leave_values_out(*slots, slot, *leaving, out, n_jobs)
+    found = np.zeros(out.shape)
+    bad = _core.leave_values_out(*slots, slot, *leaving, found, n_jobs)
+    out += found
+    return bad
 
 
 class LeftTokens:

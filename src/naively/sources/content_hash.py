@@ -28,7 +28,8 @@ Hashes = NDArray[np.uint64]
 
 KEY = np.uint64(0x6E61697665_6C79)  # nobody chooses rows by it: it only has to be a constant
 MISSING = np.uint64(0xA0761D6478BD642F)
-STRIP = 2**22  # numbers hashed at a time: 32 MB
+STRIP = 2**22  # numbers of a matrix hashed at a time: 32 MB
+NEAR = 2**14  # numbers of a column: what is done with them then stays in the cache
 
 
 def row_hashes(
@@ -51,18 +52,26 @@ def row_hashes(
         total = np.zeros(table.n_rows, np.uint64)
         column = dict(zip(table.names, table.columns, strict=True))
         for name, own in zip(chosen, salt, strict=True):
-            total += mix(_column(column[name]) + own)
+            _add_column(total, column[name], own)
     total += KEY
     if label is not None:
         total += _values(classes)[label]
-    return mix(total)
+    return _mixed(total)
 
 
 def mix(x: Hashes) -> Hashes:
     """A one-to-one map of 64 bits in which every bit depends on every other."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    return _mixed(x.copy())
+
+
+def _mixed(x: Hashes) -> Hashes:
+    """The same, in place."""
+    x ^= x >> np.uint64(30)
+    x *= np.uint64(0xBF58476D1CE4E5B9)
+    x ^= x >> np.uint64(27)
+    x *= np.uint64(0x94D049BB133111EB)
+    x ^= x >> np.uint64(31)
+    return x
 
 
 def _numbers(x: NDArray[Any]) -> Hashes:
@@ -80,15 +89,30 @@ def _values(values: Sequence[Any]) -> Hashes:
     return out
 
 
-def _column(column: Column) -> Hashes:
+def _add_column(total: Hashes, column: Column, salt: np.uint64) -> None:
+    """Add what a column has to the sum in (1); what was coded is hashed once for each of its values."""
+    known = _coded(column)
+    if known is not None:
+        codes, values = known
+        total += _mixed(np.append(_values(values), MISSING) + salt)[codes]  # the code −1 is the last
+        return
     if isinstance(column, (ArrowStrings, ListOfStrings)):
         found = hash_texts(column.texts())
-        return np.where(found == 0, MISSING, found)
+        total += _mixed(np.where(found == 0, MISSING, found) + salt)
+        return
+    for start in range(0, len(total), NEAR):
+        near = slice(start, start + NEAR)
+        total[near] += _mixed(_numbers(column.x[near]) + salt)
+
+
+def _coded(column: Column) -> tuple[NDArray[Any], Sequence[Any]] | None:
+    """The codes of a column and their values, if it has any: strings have some once they were counted by value."""
     if column.kind == "unknown":
-        return np.full(len(column), MISSING)
-    if column.values is None:
-        return _numbers(column.x)
-    return np.asarray(np.append(_values(column.values), MISSING)[column.x])  # the code −1 is the last
+        return np.full(len(column), -1), ()
+    if column.values is not None:
+        return column.x, column.values
+    found: tuple[NDArray[Any], Sequence[Any]] | None = vars(column).get("coded")
+    return found
 
 
 def _matrix(table: MatrixTable, names: Names, salt: Hashes) -> Hashes:
@@ -107,5 +131,5 @@ def _matrix(table: MatrixTable, names: Names, salt: Hashes) -> Hashes:
     step = max(1, STRIP // max(1, matrix.shape[0]))
     for start in range(0, matrix.shape[1], step):
         strip = _numbers(matrix[:, start : start + step])
-        total += mix(strip + salt[start : start + step]).sum(axis=1, dtype=np.uint64)
+        total += _mixed(strip + salt[start : start + step]).sum(axis=1, dtype=np.uint64)
     return total

@@ -39,18 +39,17 @@ class Bench:
         """Find out how each row leaves."""
         self.model, self.sample, self.n_jobs = model, sample, n_jobs
         self.leaving_weight, self.leaving_rows = sample.weight.copy(), sample.rows.copy()
-        several = np.flatnonzero(sample.weight > 1)
-        if len(several):
-            self._leave_one_where_many_are_expected(several)
+        if (sample.weight > 1).any():
+            self._leave_one_where_many_are_expected(np.flatnonzero(sample.weight > 1))
 
     def _leave_one_where_many_are_expected(self, several: NDArray[np.intp]) -> None:
         """One row of weight 1 leaves, and the others like it stay, where the model expects as many."""
-        expected = np.log(np.maximum(self.left_in_class, 1e-300))
+        expected = np.log(np.maximum(self.left_in_class, 1e-300))[several]
+        label = self.sample.label[several]
         for block in self.model.chosen.schema.blocks:
-            for part in strips(block, len(self.sample) * len(self.model.classes)):
-                own = self.evidence(part)[:, np.arange(len(self.sample)), self.sample.label]
-                expected = expected + own.sum(axis=0)
-        common = several[expected[several] >= 0]
+            for part in strips(block, len(several) * len(self.model.classes)):
+                expected += self.evidence(part, several)[:, np.arange(len(several)), label].sum(axis=0)
+        common = several[expected >= 0]
         self.leaving_weight[common], self.leaving_rows[common] = 1.0, 0
 
     @property
@@ -88,28 +87,30 @@ class Bench:
                 return presence_of(statistic.with_columns(order), self.model.seen, block.names)
         raise KeyError(block.names[0])
 
-    def view(self, block: Block) -> local.View:
-        """The sample's columns as a block's family reads them."""
-        return local.views(self.sample.table, Schema(block.names, (block,)))[0]
+    def view(self, block: Block, rows: NDArray[np.intp] | None = None) -> local.View:
+        """The sample's columns, of all rows or some, as a block's family reads them."""
+        table = self.sample.table if rows is None else self.sample.table.take(rows)
+        return local.views(table, Schema(block.names, (block,)))[0]
 
-    def evidence(self, block: Block) -> Floats:
-        """(column, row, class) of a block, one column if it is joint."""
-        family, sample, classes = block.family, self.sample, self.model.classes
-        statistic, view = self.statistic(block), self.view(block)
-        n_columns = 1 if family.joint else len(block.names)
-        out = np.zeros((len(sample), n_columns, len(classes)))
+    def evidence(self, block: Block, rows: NDArray[np.intp] | None = None) -> Floats:
+        """(column, row, class) of a block, one column if it is joint; of all rows, or some (ascending)."""
+        family, classes = block.family, self.model.classes
+        statistic, view = self.statistic(block), self.view(block, rows)
+        at: Any = slice(None) if rows is None else rows
+        label, weight, number = self.sample.label[at], self.leaving_weight[at], self.leaving_rows[at]
+        out = np.zeros((len(label), 1 if family.joint else len(block.names), len(classes)))
         structured = isinstance(family, Numeric) or (isinstance(family, Text) and self._cuts_words(block, statistic))
-        for start, stop, fold in self._spans(structured):
+        for start, stop, fold in self._spans(structured, rows):
             structure = self._structure(fold, block) if structured else None
             some = slice(start, stop)
             family.leave_one_out(
-                view if stop - start == len(sample) else view.rows(start, stop),
+                view if stop - start == len(label) else view.rows(start, stop),
                 statistic,
                 classes,
                 structure,
-                sample.label[some],
-                self.leaving_weight[some],
-                self.leaving_rows[some],
+                label[some],
+                weight[some],
+                number[some],
                 out[some],
                 self.n_jobs,
             )
@@ -130,14 +131,15 @@ class Bench:
     def _structures(self) -> dict[tuple[int, str, Names], Any]:
         return {}
 
-    def _spans(self, structured: bool) -> Iterator[tuple[int, int, int]]:
+    def _spans(self, structured: bool, rows: NDArray[np.intp] | None) -> Iterator[tuple[int, int, int]]:
+        """Where the rows of each fold begin and end, and which it is; all as one if no structure is cross-fitted."""
+        ends = self.sample.ends if rows is None else np.searchsorted(rows, self.sample.ends).tolist()
         if not structured:
-            yield 0, len(self.sample), 0
+            yield 0, ends[-1], 0
             return
         for fold in range(FOLDS):
-            start, stop = self.sample.ends[fold], self.sample.ends[fold + 1]
-            if stop > start:
-                yield start, stop, fold
+            if ends[fold + 1] > ends[fold]:
+                yield ends[fold], ends[fold + 1], fold
 
     def _without(self, fold: int, block: Block) -> tuple[Schema, tuple[Statistic, ...]]:
         """The counted block that a chosen one is part of, and its statistic without the sampled rows of a fold."""

@@ -75,13 +75,13 @@ class Sampler:
         """Look at more rows."""
         hashes = row_hashes(table, classes, label)
         self._lower(hashes)
-        keep = hashes <= np.uint64(self.ceiling)
-        if not keep.any():
+        kept = np.flatnonzero(hashes <= np.uint64(self.ceiling))
+        if not len(kept):
             return
-        self.tables.append(table if keep.all() else table.where(keep))
-        self.hashes.append(hashes[keep])
-        self.labels.append((classes, label[keep]))
-        self.weights.append(np.ones(int(keep.sum())) if weight is None else weight[keep])
+        self.tables.append(table if len(kept) == len(hashes) else table.take(kept))
+        self.hashes.append(hashes[kept])
+        self.labels.append((classes, label[kept]))
+        self.weights.append(np.ones(len(kept)) if weight is None else weight[kept])
 
     def _lower(self, hashes: NDArray[np.uint64]) -> None:
         """Lower the ceiling to the smallest under which there are `limit` different rows, these ones included."""

@@ -185,14 +185,17 @@ class Pair:
         """(1), its gradient, and the probability of the class that a row does not have."""
         margin = self.sign * (self.base + x @ self.features)
         away = x - self.centre
-        value = self.weight @ np.logaddexp(0.0, -margin) + 0.5 * self.strength @ away**2
-        wrong = np.exp(-np.logaddexp(0.0, margin))
+        rare = np.exp(-np.abs(margin))  # the smaller of the two odds, so that nothing overflows
+        loss = np.log1p(rare) - np.minimum(margin, 0.0)
+        value = self.weight @ loss + 0.5 * self.strength @ away**2
+        wrong = np.where(margin < 0, 1.0, rare) / (1.0 + rare)
         return float(value), self.strength * away - self.features @ (self.weight * self.sign * wrong), wrong
 
     def curvature(self, wrong: Floats) -> Floats:
         """The matrix of second derivatives of (1)."""
-        scaled = self.features * (self.weight * wrong * (1.0 - wrong))
-        return np.asarray(scaled @ self.features.T + np.diag(self.strength))
+        matrix = (self.features * (self.weight * wrong * (1.0 - wrong))) @ self.features.T
+        np.einsum("ii->i", matrix)[:] += self.strength
+        return np.asarray(matrix)
 
 
 def _newton(function: Several | Pair, x: Floats, n_free: int, close: float) -> tuple[Floats, float]:
@@ -202,8 +205,9 @@ def _newton(function: Several | Pair, x: Floats, n_free: int, close: float) -> t
     value, gradient, posterior = function.value(x)
     for _ in range(STEPS):
         free = ~(((x <= low) & (gradient > 0)) | ((x >= high) & (gradient < 0)))
-        matrix = function.curvature(posterior)[np.ix_(free, free)]
-        matrix[np.diag_indices_from(matrix)] *= 1.0 + 1e-9
+        matrix = function.curvature(posterior)
+        matrix = matrix if free.all() else matrix[np.ix_(free, free)]
+        np.einsum("ii->i", matrix)[:] *= 1.0 + 1e-9  # its diagonal
         step = np.zeros_like(x)
         step[free] = -np.linalg.solve(matrix, gradient[free])
         expected = -float(gradient @ step)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.kernels.left_out import TokenCells
+from naively.kernels.left_out import TokenCells, ValueSlots
 
 
 def leave_tokens_out(
@@ -49,4 +50,37 @@ def leave_tokens_out(
         theta = (table + alpha[:, None]) / np.where(total > 0, total, 1.0)  # nothing is left, and nothing is evident
         score = sum((x * np.log(theta[k]) for k, x in had.items() if evident[k]), np.zeros(out.shape[1]))
         out[i] += -score if complement else score
+    return None
+
+
+def leave_values_out(
+    slots: ValueSlots,
+    slot: NDArray[Any],
+    leaving: tuple[Any, Any, Any],
+    out: NDArray[np.float64],
+    n_jobs: int = 1,
+) -> tuple[int, int, int, float] | None:
+    """Increase out (row, column, class) by the log θ of each row's values without the row itself."""
+    columns = list(enumerate(pairwise([*slots.start.tolist(), len(slots.weight)])))
+    found = np.zeros(out.shape)
+    for i, (y, weight, n) in enumerate(zip(*leaving, strict=True)):
+        for j, (start, end) in columns:
+            k = int(slot[i, j])
+            if k < 0:
+                continue
+            table, rows = slots.weight.copy(), slots.rows.copy()
+            table[k, y] -= weight
+            rows[k, y] -= n
+            if rows[k, y] < 0 or table[k, y] < -1e-9 * (1 + weight):
+                return i, j, int(rows[k, y]), float(table[k, y])
+            table[k, y] = max(table[k, y], 0.0) if rows[k, y] else 0.0
+            if slots.lasting[k] <= n:
+                continue
+            column, in_class = table[start:end].sum(axis=0), rows[start:end].sum(axis=0)
+            alone = (column > 0) & ((in_class > 0) | (np.arange(len(column)) != y))
+            count = np.where(alone, table[k], table[k].sum()) + slots.alpha[k]
+            whole = np.where(alone, column, column.sum()) + slots.whole_alpha[j]
+            with np.errstate(divide="ignore"):
+                found[i, j] = np.log(count) - np.log(np.where(whole > 0, whole, 1.0))
+    out += found
     return None
