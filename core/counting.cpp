@@ -76,10 +76,24 @@ class Sorter {
   }
 
   void place(std::ptrdiff_t begin, std::ptrdiff_t end) {
+    if (classes_ == 2) return place_two(begin, end);
     count_classes(begin, end);
     for_rows(end - begin, [&](std::ptrdiff_t i, std::int32_t* cursor) {
       place_[cursor[label_[begin + i]]++] = i * table_.row_stride;
     });
+  }
+
+  // Two classes need not be counted before: one is laid out from the beginning, the other from the end.
+  void place_two(std::ptrdiff_t begin, std::ptrdiff_t end) {
+    check(begin, end);
+    std::ptrdiff_t* const place = place_.data();
+    std::ptrdiff_t front = 0, back = end - begin - 1;
+    for (std::ptrdiff_t i = 0; i < end - begin; ++i) {
+      place[front] = place[back] = i * table_.row_stride;  // the one that stays where it is will be written again
+      const std::ptrdiff_t label = label_[begin + i];
+      front += 1 - label, back -= label;
+    }
+    first_[0] = 0, first_[1] = static_cast<std::int32_t>(front), first_[2] = static_cast<std::int32_t>(end - begin);
   }
 
   void count_classes(std::ptrdiff_t begin, std::ptrdiff_t end) {

@@ -21,7 +21,8 @@
 
 namespace naively::dense {
 
-constexpr int near_run = 160;   // rows at a time: their cache lines should stay until the next strip needs them
+// Rows at a time: their cache lines should stay until the next strip needs them.
+constexpr int near_run = 160, near_run_single = 256;
 constexpr int near_block = 60;  // twice 30, see above
 constexpr double near_smallest = 0x1p-18, near_smallest_single = 0x1p-22;
 constexpr std::int64_t upper_half = ~std::int64_t{UINT32_MAX};

@@ -112,6 +112,7 @@ void Panel::choose_frames(const Tile& tile) {
 }
 
 void Panel::count(const Tile& tile) {
+  const int longest = tile.single ? near_run_single : near_run;
   for (std::ptrdiff_t c = 0; c < classes_; ++c) count(c, tile, tile.first[c], tile.first[c + 1]);
 }
 
