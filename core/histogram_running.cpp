@@ -32,6 +32,7 @@ void Running::count(Counts& counts, const cells::Gapped& x, const Labels& labels
   if (!counts.begun && labels.n > 0) begin(counts, x, labels.n);
   double buffer[TILE];
   std::int32_t slot[TILE];
+  std::uint32_t cell[TILE];  // of 2^32 at most, as the bindings see to
   for (std::int64_t start = 0; start < labels.n; start += TILE) {
     const std::int64_t some = std::min(TILE, labels.n - start);
     const double* const values = x.numbers(start, some, buffer);
@@ -43,7 +44,8 @@ void Running::count(Counts& counts, const cells::Gapped& x, const Labels& labels
     }
     const std::int32_t* const label = labels.label + start;
     std::int64_t* const rows = counts.rows.data();
-    for (std::int64_t i = 0; i < some; ++i) ++rows[slot[i] * n_classes_ + label[i]];
+    for (std::int64_t i = 0; i < some; ++i) cell[i] = static_cast<std::uint32_t>(slot[i] * n_classes_ + label[i]);
+    for (std::int64_t i = 0; i < some; ++i) ++rows[cell[i]];
     if (counts.table.level() == 0) continue;
     if (!counts.moments) counts.moments = std::make_unique<dense::RunningMoments>(n_classes_);
     by_class_.each(start, [&](std::int32_t c, const std::uint16_t* place, int n) {

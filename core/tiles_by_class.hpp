@@ -33,7 +33,7 @@ class TilesByClass {
   }
 
  private:
-  static constexpr std::int64_t FEW = 8;  // classes
+  static constexpr std::int64_t FEW = 4;  // classes
   struct Span {
     std::int32_t label;
     int begin, end;  // in the sorted rows of the tile
@@ -51,18 +51,28 @@ class TilesByClass {
       const auto n = static_cast<int>(std::min(TILE, n_ - start));
       first_.push_back(static_cast<std::int64_t>(spans_.size()));
       std::uint16_t* const place = place_.data() + start / TILE * room();
-      n_classes_ <= FEW ? gather(label_ + start, n, place) : sort(label_ + start, n, place);
+      switch (n_classes_) {
+        case 2: gather<2>(label_ + start, n, place); break;
+        case 3: gather<3>(label_ + start, n, place); break;
+        case 4: gather<4>(label_ + start, n, place); break;
+        default: sort(label_ + start, n, place);
+      }
     }
     first_.push_back(static_cast<std::int64_t>(spans_.size()));
   }
 
-  // Few classes have room for all rows of a tile each.
+  // Few classes have room for all rows of a tile each. Every row is written to all of them, and stays in its own: a
+  // place that depended on the label would have to wait until the one before it is known.
+  template <int classes>
   void gather(const std::int32_t* label, int n, std::uint16_t* place) {
-    int next[FEW];
-    for (int c = 0; c < n_classes_; ++c) next[c] = c * static_cast<int>(TILE);
-    for (int i = 0; i < n; ++i) place[next[label[i]]++] = static_cast<std::uint16_t>(i);
-    for (int c = 0; c < n_classes_; ++c)
-      if (const int begin = c * static_cast<int>(TILE); next[c] > begin) spans_.push_back({c, begin, next[c]});
+    int next[classes] = {};
+    for (int i = 0; i < n; ++i)
+      for (int c = 0; c < classes; ++c) {
+        place[c * TILE + next[c]] = static_cast<std::uint16_t>(i);
+        next[c] += label[i] == c;
+      }
+    for (int c = 0; c < classes; ++c)
+      if (const int begin = c * static_cast<int>(TILE); next[c] > 0) spans_.push_back({c, begin, begin + next[c]});
   }
 
   void sort(const std::int32_t* label, int n, std::uint16_t* place) {

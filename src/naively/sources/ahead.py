@@ -10,7 +10,7 @@ from typing import Any
 
 __all__ = ["ahead"]
 
-BATCHES = 4  # read and waiting, of 4 MB of CSV or 65,536 rows each; more would take memory that is cold
+BATCHES = 2  # read and waiting, of 4 MB of CSV or 65,536 rows each; more would take memory that is cold
 
 
 def ahead(batches: Generator[Any]) -> Iterator[Any]:

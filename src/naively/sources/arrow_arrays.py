@@ -68,6 +68,10 @@ def filled_numbers(array: Any) -> NDArray[np.float64]:
 
 def filled_codes(array: Any) -> NDArray[np.int32]:
     """The codes of an Arrow dictionary column, −1 where a value is missing."""
+    if not hasattr(array, "chunks"):
+        codes = gapped(array.indices)
+        if codes.valid is None and codes.values.dtype == np.int32:
+            return codes.values
     out = np.empty(len(array), np.int32)
     start = 0
     for chunk in getattr(array, "chunks", [array]):

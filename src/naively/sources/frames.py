@@ -17,7 +17,7 @@ from naively.statistics import Values
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["Lists", "column_of_arrow", "table_of_columns", "table_of_frame"]
+__all__ = ["Lists", "column_of_arrow", "in_one", "table_of_columns", "table_of_frame"]
 
 
 def table_of_frame(frame: Any) -> ColumnTable:
@@ -108,7 +108,7 @@ def column_of_arrow(name: str, array: Any, lists: Lists | None = None) -> Column
         if pa.types.is_dictionary(kind) and array.num_chunks > 1 and _one_dictionary(array):
             first: Any = array.chunk(0)
             return _coded(name, array, first.dictionary, lists)
-        array = _in_one(array)
+        array = in_one(array)
     if pa.types.is_null(kind):
         return Column(name, "unknown", np.full(len(array), np.nan))
     if pa.types.is_boolean(kind):
@@ -137,13 +137,15 @@ def _plain_numbers(name: str, array: Any) -> Column:
         return Column(name, "number", countable(_numbers(array)))
     if isinstance(array, pa.ChunkedArray) and array.num_chunks > 1:
         return Column(name, "number", filled_numbers(array))
-    return ArrowNumbers(name, _in_one(array) if isinstance(array, pa.ChunkedArray) else array)
+    return ArrowNumbers(name, in_one(array))
 
 
-def _in_one(array: Any) -> Any:
+def in_one(array: Any) -> Any:
     """An Arrow column in one piece."""
     import pyarrow as pa
 
+    if not isinstance(array, pa.ChunkedArray):
+        return array
     if array.num_chunks == 1:
         return array.chunk(0)
     whole = array.combine_chunks()

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from naively import kernels
 from naively.errors import InputError, LeftOutWarning
 from naively.sources.arrow_arrays import filled_codes
-from naively.sources.frames import Lists, column_of_arrow
-from naively.sources.labels import read_labels, read_weight
+from naively.sources.frames import Lists, column_of_arrow, in_one
+from naively.sources.labels import Labels, read_labels, read_weight
 from naively.sources.table import ColumnTable, Table
 
 if TYPE_CHECKING:
@@ -45,57 +45,92 @@ def is_stream(X: Any) -> bool:
     return isinstance(X, Iterator) or type(X).__name__ == "RecordBatchReader"
 
 
-def gathered(batches: Iterable[Any], rows: int | None = ROWS) -> Iterator[pa.Table]:
-    """The same rows in tables of so many rows but for the last, or less where they hold much.
-
-    None, to be counted: as many as are worth counting at once, by the number of columns; after the first table about as
-    many, cut where batches end if that can be. 0: each batch as it comes.
-    """
+def gathered(batches: Iterable[Any], rows: int = ROWS) -> Iterator[pa.Table]:
+    """The same rows in tables of so many rows but for the last, or less where they hold much. 0: as batches come."""
     import pyarrow as pa
 
     waiting: list[pa.Table] = []
     n = size = 0
-    wanted, loosely = rows, False
-    for batch in batches:
-        table = _arrow(batch)
-        if len(set(table.column_names)) < table.num_columns:
-            double = min(name for name in table.column_names if table.column_names.count(name) > 1)
-            raise InputError(f"column names must be unique; found more than once: {double}. Rename them.")
+    for batch in _uniquely_named(batches):
+        table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
         if rows == 0:
             yield table
             continue
-        wanted = wanted or min(max(CELLS // max(table.num_columns, 1), FEWEST), MOST)
         waiting.append(table)
         n, size = n + table.num_rows, size + _bytes(table)
-        if n < (wanted // 2 if loosely else wanted) and size < BYTES:
+        if n < rows and size < BYTES:
             continue
-        rest = waiting[0] if len(waiting) == 1 else pa.concat_tables(waiting, promote_options="permissive")
-        while rest.num_rows >= (2 * wanted if loosely else wanted):
-            yield rest.slice(0, wanted)
-            rest = rest.slice(wanted)
-        if rest.num_rows and (loosely or size >= BYTES):
-            yield rest
-            rest = rest.slice(rest.num_rows)
+        rest = pa.concat_tables(waiting, promote_options="permissive")
+        while rest.num_rows >= rows or (rest.num_rows and size >= BYTES):
+            yield rest.slice(0, rows)
+            rest = rest.slice(rows)
         waiting, n, size = ([rest], rest.num_rows, _bytes(rest)) if rest.num_rows else ([], 0, 0)
-        loosely = rows is None
     if waiting:
         yield pa.concat_tables(waiting, promote_options="permissive")
 
 
-def _bytes(table: pa.Table) -> int:
+def _to_count(batches: Iterable[Any]) -> Iterator[pa.Table | pa.RecordBatch]:
+    """The same rows in tables that are worth counting: the first of so many rows, the others cut where batches end.
+
+    So most batches are counted as they are, neither cut nor joined.
+    """
+
+    waiting: list[pa.Table | pa.RecordBatch] = []
+    n = size = wanted = enough = 0
+    for batch in _uniquely_named(batches):
+        wanted = wanted or min(max(CELLS // max(batch.num_columns, 1), FEWEST), MOST)
+        enough = enough or wanted
+        waiting.append(batch)
+        n, size = n + batch.num_rows, size + _bytes(batch)
+        if n < enough and size < BYTES:
+            continue
+        rest = _joined(waiting)
+        while rest.num_rows >= (wanted if enough == wanted else 2 * wanted):
+            yield rest.slice(0, wanted)
+            rest, enough = rest.slice(wanted), max(wanted // 4, 1)
+        waiting, n, size = ([rest], rest.num_rows, _bytes(rest)) if rest.num_rows else ([], 0, 0)
+        if waiting and (n >= enough or size >= BYTES):
+            yield rest
+            waiting, n, size = [], 0, 0
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(waiting: list[pa.Table | pa.RecordBatch]) -> pa.Table | pa.RecordBatch:
+    import pyarrow as pa
+
+    if len(waiting) == 1:
+        return waiting[0]
+    tables = [pa.Table.from_batches([some]) if isinstance(some, pa.RecordBatch) else some for some in waiting]
+    return pa.concat_tables(tables, promote_options="permissive")
+
+
+def _uniquely_named(batches: Iterable[Any]) -> Iterator[pa.Table | pa.RecordBatch]:
+    """The batches as Arrow has them, no name twice."""
+    last: list[str] = []
+    for batch in batches:
+        table = _arrow(batch)
+        names = table.schema.names
+        if names != last and len(set(names)) < len(names):
+            double = min(name for name in names if names.count(name) > 1)
+            raise InputError(f"column names must be unique; found more than once: {double}. Rename them.")
+        last = names
+        yield table
+
+
+def _bytes(table: pa.Table | pa.RecordBatch) -> int:
     """How much the columns hold whose cells may be long; asking all of them takes longer than reading some."""
     import pyarrow as pa
 
     short = (pa.types.is_primitive, pa.types.is_dictionary, pa.types.is_null)
-    return sum(column.nbytes for column in table.columns if not any(is_so(column.type) for is_so in short))
+    types = enumerate(table.schema.types)
+    return sum(table.column(j).nbytes for j, kind in types if not any(is_so(kind) for is_so in short))
 
 
-def _arrow(batch: Any) -> pa.Table:
+def _arrow(batch: Any) -> pa.Table | pa.RecordBatch:
     import pyarrow as pa
 
-    if isinstance(batch, pa.RecordBatch):
-        return pa.Table.from_batches([batch])
-    if isinstance(batch, pa.Table):
+    if isinstance(batch, (pa.RecordBatch, pa.Table)):
         return batch
     if isinstance(batch, dict) or hasattr(batch, "__arrow_c_stream__"):
         return pa.table(batch)
@@ -108,26 +143,34 @@ def parts(batches: Iterable[Any], target: Any, weight: Any = None, ignore: Itera
     """Columns, class codes and weights, table by table; rows without a target are left out, and counted."""
     left_out = seen = 0
     counted = False
-    lists, left_aside = Lists(), set(ignore)
-    for table in gathered(batches, None):
-        for name in filter(None, (target, weight)):
-            if name not in table.column_names:
-                padded = any(column != column.strip() for column in table.column_names[:8])
-                shown = map(repr, table.column_names[:8]) if padded else table.column_names[:8]  # spaces can be seen
-                listed = ", ".join(shown) + (" …" if table.num_columns > 8 else "")
-                what = "to predict" if name is target else "of weights"
-                raise InputError(f"there is no column {name!r} {what}; the data has {listed}.")
+    lists, classes, aside = Lists(), _Classes(), {target, weight, *ignore}
+    for table in _to_count(batches):
+        _check_names(table, target, weight)
         seen += table.num_rows
-        gone = int(table[target].null_count) + _nans(table[target])
+        labels = table.column(target)
+        gone = int(labels.null_count) + _nans(labels)
         left_out += gone
-        part = _part(table, target, weight, left_aside, gone > 0, lists)
-        if part is not None:
-            counted = True
-            yield part
+        some, weights = _counting(table, target, weight, gone > 0)
+        if not some.num_rows:
+            continue
+        counted = True
+        coded = classes.of(some.column(target))
+        yield Part(_columns(some, aside, target, lists), *coded, weights)
     if not counted:
         raise InputError(f"no rows to count: {seen} in the data, {left_out} of them without a {target!r}.")
     if left_out:
         warnings.warn(f"{left_out} of {seen} rows have no {target!r} and were left out.", LeftOutWarning, stacklevel=4)
+
+
+def _check_names(table: pa.Table | pa.RecordBatch, target: str, weight: str | None) -> None:
+    names = table.schema.names
+    for name in filter(None, (target, weight)):
+        if name not in names:
+            padded = any(column != column.strip() for column in names[:8])
+            shown = map(repr, names[:8]) if padded else names[:8]  # spaces can be seen
+            listed = ", ".join(shown) + (" …" if len(names) > 8 else "")
+            what = "to predict" if name is target else "of weights"
+            raise InputError(f"there is no column {name!r} {what}; the data has {listed}.")
 
 
 def _nans(column: Any) -> int:
@@ -137,46 +180,55 @@ def _nans(column: Any) -> int:
     return int(pc.sum(pc.is_nan(column)).as_py() or 0) if pa.types.is_floating(column.type) else 0
 
 
-def _part(table: pa.Table, target: str, weight: str | None, ignore: set[str], gaps: bool, lists: Lists) -> Part | None:
+def _counting(table: Any, target: str, weight: str | None, gaps: bool) -> tuple[Any, NDArray[np.float64] | None]:
+    """The rows that count, and their weights."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if gaps:
-        table = table.filter(pc.invert(pc.is_null(table[target], nan_is_null=True)))
-    weights = None
-    if weight is not None:
-        kind = table[weight].type
-        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-            found = "text" if pa.types.is_dictionary(kind) or pa.types.is_string(kind) else kind
-            raise InputError(f"column {weight!r} holds {found}: weights are numbers.")
-        given: Any = table[weight]
-        zero = pc.equal(given.fill_null(1), pa.scalar(0.0))
-        table = table.filter(pc.invert(zero))  # rows of weight zero are invisible
-        weights = read_weight(table[weight].to_numpy(), table.num_rows) if table.num_rows else None
+        table = table.filter(pc.invert(pc.is_null(table.column(target), nan_is_null=True)))
+    if weight is None:
+        return table, None
+    kind = table.column(weight).type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        found = "text" if pa.types.is_dictionary(kind) or pa.types.is_string(kind) else kind
+        raise InputError(f"column {weight!r} holds {found}: weights are numbers.")
+    zero = pc.equal(table.column(weight).fill_null(1), pa.scalar(0.0))
+    table = table.filter(pc.invert(zero))  # rows of weight zero are invisible
     if not table.num_rows:
-        return None
-    classes, label = _labels(table[target])
-    aside = {target, weight} | ignore
-    rest = [(name, table.column(j)) for j, name in enumerate(table.column_names) if name not in aside]
+        return table, None
+    return table, read_weight(table.column(weight).to_numpy(zero_copy_only=False), table.num_rows)
+
+
+def _columns(table: Any, aside: set[Any], target: str, lists: Lists) -> ColumnTable:
+    """All columns but some."""
+    rest = [(j, name) for j, name in enumerate(table.schema.names) if name not in aside]
     if not rest:
         raise InputError(f"there is no column beside {target!r} to learn from.")
-    columns = tuple(column_of_arrow(name, column, lists) for name, column in rest)
-    return Part(ColumnTable(tuple(name for name, _ in rest), table.num_rows, columns), classes, label, weights)
+    columns = tuple(column_of_arrow(name, table.column(j), lists) for j, name in rest)
+    return ColumnTable(tuple(name for _, name in rest), table.num_rows, columns)
 
 
-def _labels(column: Any) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
-    """Classes and codes; only the distinct labels are looked at one by one."""
-    import pyarrow as pa
+class _Classes:
+    """Labels as classes and their codes; only the distinct labels are looked at one by one, and those once."""
 
-    whole: Any = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-    whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
-    coded: Any = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
-    classes, places = read_labels(coded.dictionary.to_pylist())
-    codes = filled_codes(coded)
-    seen = kernels.count_labels(codes, len(places)) > 0  # a dictionary may list classes of other rows
-    if seen.all() and (places == np.arange(len(places))).all():
-        return classes, codes
-    there = np.zeros(len(classes), dtype=np.bool_)
-    there[places[seen]] = True
-    position = (np.cumsum(there) - 1).astype(np.int32)
-    return tuple(classes[c] for c in np.flatnonzero(there).tolist()), position[places].take(codes)
+    def __init__(self) -> None:
+        self._last: tuple[Any, Labels] | None = None
+
+    def of(self, column: Any) -> Labels:
+        """The classes that there are, sorted, and the code of each row."""
+        import pyarrow as pa
+
+        whole = in_one(column)
+        coded: Any = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
+        if self._last is None or not self._last[0].equals(coded.dictionary):
+            self._last = coded.dictionary, read_labels(coded.dictionary.to_pylist())
+        classes, places = self._last[1]
+        codes = filled_codes(coded)
+        seen = kernels.count_labels(codes, len(places)) > 0  # a dictionary may list classes of other rows
+        if seen.all() and (places == np.arange(len(places))).all():
+            return classes, codes
+        there = np.zeros(len(classes), dtype=np.bool_)
+        there[places[seen]] = True
+        position = (np.cumsum(there) - 1).astype(np.int32)
+        return tuple(classes[c] for c in np.flatnonzero(there).tolist()), position[places].take(codes)
