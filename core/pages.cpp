@@ -90,17 +90,25 @@ class Kept {
   std::size_t total_ = 0;
 };
 
+// Zeros are written even where malloc's memory is fresh and has them: where such a page is read first, the system lends one of
+// zeros, and replaces it at the first write, for which it has to interrupt all threads of the process.
+Memory take_small(std::size_t bytes, Found found) {
+  if (found == Found::untouched_zeros) return {std::calloc(bytes, 1), 0};
+  void* const start = std::malloc(bytes);
+  if (start && found == Found::zeros) std::memset(start, 0, bytes);
+  return {start, 0};
+}
+
 }  // namespace
 
 Memory take_memory(std::size_t bytes, Found found) {
-  if (!kMaps || bytes < kHuge) return {std::calloc(bytes + kLine, 1), 0};
+  if (!kMaps || bytes < kHuge) return take_small(bytes + kLine, found);
   bytes = rounded(bytes);
-  if (found != Found::untouched_zeros) {
-    const Memory kept = Kept::all().take(bytes);
-    if (kept.start && found == Found::zeros) std::memset(kept.start, 0, bytes);
-    if (kept.start) return kept;
-  }
-  return {map_zeros(bytes), bytes};
+  if (found == Found::untouched_zeros) return {map_zeros(bytes), bytes};
+  Memory memory = Kept::all().take(bytes);
+  if (!memory.start) memory = {map_zeros(bytes), bytes};
+  if (memory.start && found == Found::zeros) std::memset(memory.start, 0, bytes);
+  return memory;
 }
 
 void give_back_memory(Memory memory, Found found) {

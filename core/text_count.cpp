@@ -57,8 +57,8 @@ class Worker {
   Worker(Counting& job, std::size_t tokens, bool first)
       : job_(job), first_(first), words_(job.options), hashes_(job.options), tally_(job.n_classes, tokens) {}
 
-  // A chunk, with so many to follow.
-  void count_chunk(std::size_t from, std::size_t to, std::size_t following) {
+  // The documents of a chunk. The table will have the words of so many.
+  void count_chunk(std::size_t from, std::size_t to, std::size_t n_chunks) {
     std::unique_lock<std::shared_mutex> lock;
     if (first_ && job_.vocabulary) lock = std::unique_lock(job_.vocabulary->lock);
     const std::size_t had = job_.vocabulary ? table().size() : 0;
@@ -68,13 +68,14 @@ class Worker {
       if (!job_.there(i)) continue;
       if (job_.vocabulary) {
         job_.set_length(i, words_.read(job_.documents, i, table()));
+        tally_.reach(table().size());
         add_up(i, words_.begin(), words_.end());
       } else {
         job_.set_length(i, hashes_.count(job_.documents, i));
         add_up(i, hashes_.begin(), hashes_.end());
       }
     }
-    if (job_.vocabulary && !started_) table().expect(had + all_of(table().size() - had, following + 1));
+    if (job_.vocabulary && !started_) table().expect(had + all_of(table().size() - had, n_chunks));
     started_ = true;
   }
 
@@ -88,8 +89,9 @@ class Worker {
       if (first_) lock = std::unique_lock(job_.vocabulary->lock);
       ids = table().intern_all(later.own_, n_jobs);
       later.own_ = Words();
+      tally_.reach(table().size());
     }
-    tally_.append(later.tally_, job_.vocabulary ? ids.data() : nullptr, n_jobs);
+    tally_.append(later.tally_, ids, n_jobs);
   }
 
   Tally<Cell>& tally() { return tally_; }
@@ -189,7 +191,7 @@ class Counter {
     try {
       for (std::size_t chunk = from; chunk < to && !stop_; ++chunk) {
         if (chunk % kWaveChunks == 0 && std::this_thread::get_id() == caller_) job_.poll();
-        workers_[w]->count_chunk(chunks_.first[chunk], chunks_.first[chunk + 1], to - chunk - 1);
+        workers_[w]->count_chunk(chunks_.first[chunk], chunks_.first[chunk + 1], w ? to - from : chunks_.size());
       }
     } catch (...) {
       stop_ = true;

@@ -214,7 +214,9 @@ std::vector<std::int32_t> Words::intern_all(const Words& other, int n_jobs) {
           [&](std::size_t id, Key key, const std::uint8_t* start, Entry* guessed) {
             const Entry& theirs = other.entry(static_cast<std::uint32_t>(id));
             if (theirs.is_pair()) key = pair_of(ids[theirs.first()], ids[theirs.last()]);
-            ids[id] = static_cast<std::int32_t>(intern(key, start, guessed).id);
+            const Entry& made = append_unplaced(key, start);
+            ids[id] = static_cast<std::int32_t>(made.id);
+            place(key.hash, made.id);
           });
   return ids;
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -121,6 +122,14 @@ class Tally {
 
   void add(std::size_t c, std::uint32_t id, std::uint32_t n, double weight) { add(c, id, {n, 1}, weight); }
 
+  // To be called before new numbers, below n, are counted: each page of the dense table is written before it is read, so that the
+  // system makes it once, and does not lend one of zeros first (see pages.cpp).
+  void reach(std::size_t n) {
+    constexpr std::size_t kPage = 4096 / sizeof(DenseCount);
+    for (; reached_ < std::min(n, n_dense_); reached_ += kPage)
+      for (std::size_t c = 0; c < classes(); ++c) dense_[c * n_dense_ + reached_] = {};
+  }
+
   void prefetch(std::size_t c, std::uint32_t id) const {
     if (id < n_dense_) __builtin_prefetch(&dense_[c * n_dense_ + id]);
   }
@@ -146,8 +155,8 @@ class Tally {
     }
   }
 
-  // Appends what was counted of later documents, with these numbers for its tokens (null: its own); empties the other.
-  void append(Tally& later, const std::int32_t* ids, int n_jobs) {
+  // Appends what was counted of later documents, with these numbers for its tokens (none: its own); empties the other.
+  void append(Tally& later, std::span<const std::int32_t> ids, int n_jobs) {
     parallel_for(static_cast<std::ptrdiff_t>(classes()), n_jobs, [&](std::ptrdiff_t c) {
       append(later, ids, static_cast<std::size_t>(c));
     });
@@ -170,13 +179,17 @@ class Tally {
     Cell::append(lists_[c], id, more.occurrences, more.rows, weight);
   }
 
-  void append(Tally& later, const std::int32_t* ids, std::size_t c) {
-    const auto number = [ids](std::uint32_t id) { return ids ? static_cast<std::uint32_t>(ids[id]) : id; };
+  static std::uint32_t number(std::span<const std::int32_t> ids, std::size_t id) {
+    return static_cast<std::uint32_t>(ids.data() ? static_cast<std::size_t>(ids[id]) : id);
+  }
+
+  void append(Tally& later, std::span<const std::int32_t> ids, std::size_t c) {
     const DenseCount* dense = later.dense(c);
-    for (std::uint32_t id = 0; id < later.n_dense_; ++id)
-      if (dense[id].rows) add(c, number(id), dense[id], 0);
+    const std::size_t n = ids.data() ? std::min(later.n_dense_, ids.size()) : later.n_dense_;
+    for (std::size_t id = 0; id < n; ++id)
+      if (dense[id].rows) add(c, number(ids, id), dense[id], 0);
     std::vector<Cell> cells = std::move(later.lists_[c]);
-    for (Cell& cell : cells) cell.id = number(cell.id);
+    for (Cell& cell : cells) cell.id = number(ids, cell.id);
     lists_[c].insert(lists_[c].end(), cells.begin(), cells.end());
   }
 
@@ -188,7 +201,7 @@ class Tally {
 
   std::vector<std::vector<Cell>> lists_;
   std::vector<Settled> settled_;
-  std::size_t n_dense_;
+  std::size_t n_dense_, reached_ = 0;
   ZeroedPages<DenseCount> dense_;
 };
 
