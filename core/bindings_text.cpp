@@ -159,6 +159,13 @@ nb::object hashes(const PythonDocuments& documents, int n_jobs) {
   return array_of(std::move(found));
 }
 
+nb::object missing(const PythonDocuments& documents) {
+  const std::size_t n = documents.items.size();
+  naively::ZeroedPages<bool> found(n, naively::Found::anything);
+  for (std::size_t i = 0; i < n; ++i) found[i] = documents.items.missing(i);
+  return array_of(std::move(found), {n});
+}
+
 // Tokens as Python strings; holds the GIL.
 struct ListSink : TokenSink {
   nb::list found;
@@ -233,7 +240,8 @@ void bind_text(nb::module_& m) {
       .def_static("of_sequence", documents_of_sequence, "documents"_a)
       .def_static("of_tokens", documents_of_tokens, "documents"_a)
       .def_static("of_buffers", documents_of_buffers, "offsets"_a, "data"_a, "valid"_a.none(), "bit_offset"_a)
-      .def("__len__", [](const PythonDocuments& self) { return self.items.size(); });
+      .def("__len__", [](const PythonDocuments& self) { return self.items.size(); })
+      .def("missing", missing, nb::sig("def missing(self) -> NDArray[numpy.bool_]"));
   m.def("count_text", count, "documents"_a, "label"_a, "weight"_a.none(), "n_classes"_a, "vocabulary"_a.none(), "options"_a,
         "n_jobs"_a);
   m.def("score_text", score_sparse, "documents"_a, "vocabulary"_a.none(), "options"_a, "base"_a, "token_indptr"_a,

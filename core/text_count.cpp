@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <iterator>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -126,33 +128,88 @@ class Worker {
   Tally<Cell> tally_;
 };
 
+// Threads that share out the documents. Each starts on a run of its own; whoever is through takes over the later half of the
+// longest run that is left, with a new worker, so that none waits for one that is slow. A run is cut between units: chunks,
+// or strands if there are weights.
 template <class Cell>
 class Counter {
  public:
   Counter(Counting job, int n_jobs) : job_(std::move(job)), chunks_(make_chunks(job_.documents)) {
-    const std::size_t most = Cell::kExact ? chunks_.size() : n_strands();
-    n_workers_ = std::max<std::size_t>(std::min<std::size_t>(static_cast<std::size_t>(std::max(n_jobs, 1)), most), 1);
+    n_units_ = Cell::kExact ? chunks_.size() : std::min((chunks_.size() + kStrandChunks - 1) / kStrandChunks, kMostStrands);
+    n_threads_ = std::max<std::size_t>(std::min<std::size_t>(static_cast<std::size_t>(std::max(n_jobs, 1)), n_units_), 1);
+    n_tokens_ = job_.documents.total() / 4 / n_threads_;
   }
 
   Counted run() {
-    const std::size_t tokens = job_.documents.total() / 4 / n_workers_;
-    for (std::size_t w = 0; w < n_workers_; ++w)
-      workers_.push_back(std::make_unique<Worker<Cell>>(job_, tokens, w == 0));
-    in_parallel(n_workers_, [&](std::size_t w) { count_part(w); });
-    for (std::size_t step = 1; step < n_workers_; step *= 2) {
-      const std::size_t pairs = (n_workers_ + step - 1) / (2 * step);
-      in_parallel(pairs, [&](std::size_t pair) {
-        std::unique_ptr<Worker<Cell>> later = std::move(workers_[2 * pair * step + step]);
-        workers_[2 * pair * step]->join(*later, static_cast<int>(n_workers_ / pairs));
-      });
-    }
+    for (std::size_t t = 0; t < n_threads_; ++t)
+      add_run(runs_.end(), t * n_units_ / n_threads_, (t + 1) * n_units_ / n_threads_);
+    std::vector<Run*> own;
+    for (Run& run : runs_) own.push_back(&run);
+    in_parallel(n_threads_, [&](std::size_t t) {
+      for (Run* run = own[t]; run; run = take_over()) count(*run);
+    });
+    join_all();
     job_.poll();
-    const auto n_jobs = static_cast<int>(n_workers_);
     const std::size_t n_tokens = job_.vocabulary ? job_.vocabulary->words.size() : std::size_t{1} << job_.options.hash_bits;
-    return {make_table(workers_[0]->tally(), n_tokens, 2, n_jobs), table_of_lengths()};
+    return {make_table(runs_.front().worker->tally(), n_tokens, 2, static_cast<int>(n_threads_)), table_of_lengths()};
   }
 
  private:
+  struct Run {
+    std::unique_ptr<Worker<Cell>> worker;
+    std::size_t next, end;  // the units that nobody has begun
+  };
+  using Runs = std::list<Run>;  // in the order of the documents; they stay where they are
+  static constexpr std::size_t kFewestLeft = Cell::kExact ? 6 : 2;  // units of a run that is worth being cut
+
+  Run* add_run(typename Runs::iterator before, std::size_t from, std::size_t to) {
+    return &*runs_.insert(before, {std::make_unique<Worker<Cell>>(job_, n_tokens_, runs_.empty()), from, to});
+  }
+
+  Run* take_over() {
+    std::lock_guard lock(guard_);
+    const auto left = [](const Run& run) { return run.end - run.next; };
+    const auto longest = std::max_element(runs_.begin(), runs_.end(), [&](auto& a, auto& b) { return left(a) < left(b); });
+    if (stop_ || left(*longest) < kFewestLeft) return nullptr;
+    const std::size_t end = longest->end, middle = longest->next + (left(*longest) + 1) / 2;
+    longest->end = middle;
+    return add_run(std::next(longest), middle, end);
+  }
+
+  // Whoever fails stops the others; the thread that called us looks up every few tens of megabytes.
+  void count(Run& run) {
+    try {
+      while (!stop_) {
+        std::unique_lock lock(guard_);
+        if (run.next == run.end) return;
+        const std::size_t n_units = &run == &runs_.front() ? n_units_ : run.end - run.next;  // whose words its table will have
+        const std::size_t unit = run.next++;
+        lock.unlock();
+        for (std::size_t chunk = start_of(unit); chunk < start_of(unit + 1) && !stop_; ++chunk) {
+          if (chunk % kWaveChunks == 0 && std::this_thread::get_id() == caller_) job_.poll();
+          run.worker->count_chunk(chunks_.first[chunk], chunks_.first[chunk + 1], start_of(n_units));
+        }
+        if (!Cell::kExact) run.worker->end_strand();
+      }
+    } catch (...) {
+      stop_ = true;
+      throw;
+    }
+  }
+
+  // Neighbours first, then pairs of them, and so on.
+  void join_all() {
+    std::vector<std::unique_ptr<Worker<Cell>>*> workers;
+    for (Run& run : runs_) workers.push_back(&run.worker);
+    for (std::size_t step = 1; step < workers.size(); step *= 2) {
+      const std::size_t pairs = (workers.size() + step - 1) / (2 * step), n_jobs = std::max<std::size_t>(n_threads_ / pairs, 1);
+      in_parallel(pairs, [&](std::size_t pair) {
+        const std::unique_ptr<Worker<Cell>> later = std::move(*workers[2 * pair * step + step]);
+        (*workers[2 * pair * step])->join(*later, static_cast<int>(n_jobs));
+      });
+    }
+  }
+
   CellTable table_of_lengths() const {
     Tally<Cell> lengths(job_.n_classes, job_.documents.size());
     std::size_t most = 0;
@@ -165,44 +222,21 @@ class Counter {
     return make_table(lengths, most + 1, 1, 1);
   }
 
-  std::size_t n_strands() const {
-    return std::min((chunks_.size() + kStrandChunks - 1) / kStrandChunks, kMostStrands);
-  }
-  std::size_t strand_start(std::size_t strand) const { return strand * chunks_.size() / n_strands(); }
+  // The first chunk of a unit.
+  std::size_t start_of(std::size_t unit) const { return unit * chunks_.size() / n_units_; }
 
   template <class Work>
   void in_parallel(std::size_t n, Work&& work) {
-    parallel_for(static_cast<std::ptrdiff_t>(n), static_cast<int>(n), [&](std::ptrdiff_t k) { work(static_cast<std::size_t>(k)); });
-  }
-
-  void count_part(std::size_t w) {
-    if constexpr (Cell::kExact) {
-      count_chunks(w, w * chunks_.size() / n_workers_, (w + 1) * chunks_.size() / n_workers_);
-    } else {
-      for (std::size_t s = w * n_strands() / n_workers_; s < (w + 1) * n_strands() / n_workers_; ++s) {
-        count_chunks(w, strand_start(s), strand_start(s + 1));
-        workers_[w]->end_strand();
-      }
-    }
-  }
-
-  // Whoever fails stops the others; the thread that called us looks up every few tens of megabytes.
-  void count_chunks(std::size_t w, std::size_t from, std::size_t to) {
-    try {
-      for (std::size_t chunk = from; chunk < to && !stop_; ++chunk) {
-        if (chunk % kWaveChunks == 0 && std::this_thread::get_id() == caller_) job_.poll();
-        workers_[w]->count_chunk(chunks_.first[chunk], chunks_.first[chunk + 1], w ? to - from : chunks_.size());
-      }
-    } catch (...) {
-      stop_ = true;
-      throw;
-    }
+    parallel_for(static_cast<std::ptrdiff_t>(n), static_cast<int>(std::min(n, n_threads_)),
+                 [&](std::ptrdiff_t k) { work(static_cast<std::size_t>(k)); });
   }
 
   Counting job_;
   const Chunks chunks_;
-  std::size_t n_workers_ = 1;
-  std::vector<std::unique_ptr<Worker<Cell>>> workers_;
+  std::size_t n_units_ = 0, n_threads_ = 1;
+  std::size_t n_tokens_ = 0;  // that a worker may meet, about
+  Runs runs_;
+  std::mutex guard_;  // of runs_ and what is left of each
   std::atomic<bool> stop_{false};
   const std::thread::id caller_ = std::this_thread::get_id();
 };

@@ -146,7 +146,8 @@ class Text(Family):
     def log_likelihood(self, x: Texts, parameters: TextParameters, out: NDArray[np.float64], n_jobs: int = 1) -> None:
         """Equations (1) to (4); a missing text adds nothing."""
         for texts in x.columns:
-            prepared, there = self.reading.prepare(texts), ~Texts.missing(texts)
+            prepared = self.reading.prepare(texts)
+            there = ~prepared.missing()
             self._add(parameters.form.score, parameters, prepared, there, self.once, out, n_jobs)
             if parameters.form.forbidden is not None:
                 count = np.zeros_like(out)

@@ -87,7 +87,7 @@ class WordCounts(Statistic):
         for texts in Texts.of(x).columns:
             prepared = reading.prepare(texts)
             cells, lengths = count_text(prepared, codes, weight, n_classes, vocabulary, reading.options, n_jobs)
-            seen = _seen(Texts.missing(texts), codes, weight, n_classes)
+            seen = _seen(prepared.missing(), codes, weight, n_classes)
             parts.append(cls(vocabulary, cells, Cells.empty(n_classes, 2), lengths, seen))
         if not parts:
             return cls.of_no_columns(ClassWeights.count(None, codes[:0], None, n_classes), vocabulary)
