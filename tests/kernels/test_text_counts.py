@@ -152,6 +152,23 @@ def test_threads_change_nothing(options: Options, n_classes: int, weighted: bool
         assert vocabulary is None or vocabulary.words() == results[0][2].words()  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("options", [Options(), Options(ngrams=(1, 2)), Options(hash_bits=12)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_taking_over_changes_nothing(options: Options, weighted: bool) -> None:
+    """A thread that is through with 7 MB of spaces takes over some of another one's 7 MB of words."""
+    texts = [" " * 600_000] * 12 + corpus(12_000, 300)
+    label = np.arange(len(texts), dtype=np.int32) % 3
+    weight = np.random.default_rng(3).random(len(texts)) if weighted else None
+    results = []
+    for n_jobs in (1, 2, 3):
+        vocabulary = None if options.hash_bits else Vocabulary()
+        results.append((*compiled.count_text(texts, label, weight, 3, vocabulary, options, n_jobs), vocabulary))
+    for cells, lengths, vocabulary in results[1:]:
+        assert same(cells, results[0][0])
+        assert same(lengths, results[0][1])
+        assert vocabulary is None or vocabulary.words() == results[0][2].words()  # type: ignore[union-attr]
+
+
 def test_batches_change_nothing() -> None:
     texts = corpus(800, 60)
     label = np.arange(len(texts), dtype=np.int32) % 3
