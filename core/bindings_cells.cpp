@@ -120,6 +120,21 @@ std::tuple<New<std::int64_t, 1>, New<std::int32_t, 1>, New<std::int64_t, 1>> py_
           give<std::int32_t, 1>(turned.classes, {n}), give<std::int64_t, 1>(turned.order, {n})};
 }
 
+using SomeArrays = std::tuple<New<std::int64_t, 1>, New<std::int32_t, 1>, New<double, 2>, New<std::int64_t, 1>, std::int64_t>;
+
+SomeArrays py_some_tokens(const CellsIn& cells, const In<std::int32_t, 1>& place, std::int64_t n_places) {
+  const CellsView x = view(cells);
+  require(n_places >= 0, "n_places must not be negative");
+  SomeTokens found = [&] {
+    nb::gil_scoped_release release;
+    return some_tokens(x, place.data(), static_cast<std::int64_t>(place.size()), n_places);
+  }();
+  const auto n = static_cast<std::size_t>(found.size);
+  return {give<std::int64_t, 1>(found.start, {static_cast<std::size_t>(n_places + 2)}),
+          give<std::int32_t, 1>(found.owner, {n}), give<double, 2>(found.sums, {static_cast<std::size_t>(x.n_sums), n}),
+          give<std::int64_t, 1>(found.rows, {n}), found.n_seen};
+}
+
 // ---- counting -----------------------------------------------------------------------------------------------
 
 Labels labels_of(const In<std::int32_t, 1>& label, const Weight& weight, std::int64_t n_rows, std::int64_t n_classes) {
@@ -282,6 +297,7 @@ void bind_cells(nb::module_& m) {
   m.def("merge_cells", py_merge_cells, "a"_a, "b"_a, "sign"_a);
   m.def("renumber_cells", py_renumber_cells, "cells"_a, "class_map"_a, "index_map"_a, "n_classes"_a);
   m.def("by_token", py_by_token, "cells"_a, "n_tokens"_a);
+  m.def("some_tokens", py_some_tokens, "cells"_a, "place"_a, "n_places"_a);
   m.def("count_csr", py_count_csr, "data"_a, "indices"_a, "indptr"_a, "n_columns"_a, "label"_a, "weight"_a.none(),
         "n_classes"_a, "n_jobs"_a);
   m.def("count_csc", py_count_csc, "data"_a, "indices"_a, "indptr"_a, "label"_a, "weight"_a.none(), "n_classes"_a,

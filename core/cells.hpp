@@ -98,4 +98,15 @@ struct TokenMajor {
 };
 TokenMajor by_token(const CellsView& cells, std::int64_t n_tokens);
 
+// The cells of some tokens, token by token, and after them, of all other tokens together, one for each class that has any.
+struct SomeTokens {
+  std::int64_t size, n_seen;  // cells; different tokens of all cells
+  Buffer<std::int64_t> start;
+  Buffer<std::int32_t> owner;
+  Buffer<double> sums;  // (channel, cell)
+  Buffer<std::int64_t> rows;
+};
+// Token k becomes place[k] of 0 … n_places − 1, or is one of the others if that is −1.
+SomeTokens some_tokens(const CellsView& cells, const std::int32_t* place, std::int64_t n_tokens, std::int64_t n_places);
+
 }  // namespace naively::cells

@@ -147,6 +147,19 @@ def test_renumbering_and_transposing_are_the_twins(seed: int) -> None:
 
 @many
 @given(seeds)
+def test_some_tokens_are_the_twins(seed: int) -> None:
+    d = Draw(seed)
+    cells = core.count_dense(d.x, d.label, d.weight, d.n_classes)[0]
+    chosen = d.rng.random(d.p) < 0.5
+    place = np.where(chosen, np.cumsum(chosen) - 1, -1).astype(np.int32)
+    found, wanted = (kernel.some_tokens(cells, place, int(chosen.sum())) for kernel in (core, twin))
+    for i in (0, 1, 3, 4):
+        np.testing.assert_array_equal(found[i], wanted[i])
+    np.testing.assert_allclose(found[2], wanted[2], rtol=1e-12)
+
+
+@many
+@given(seeds)
 def test_ranges_and_codes_are_the_twins(seed: int) -> None:
     d = Draw(seed)
     x = strided(d.rng, d.x)

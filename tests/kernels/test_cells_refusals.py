@@ -79,6 +79,9 @@ def test_tokens_of_tables() -> None:
     cells = core.count_dense(np.ones((1, 4)), np.array([0]), None, 1)[0]
     with pytest.raises(ValueError, match="token 3"):
         core.by_token(cells, 3)
+    for place in ([0, 1, 2], [0, 1, 2, 4], [0, 1, -2, 2]):
+        with pytest.raises(ValueError, match="has no place"):
+            core.some_tokens(cells, np.array(place, dtype=np.int32), 4)
     with pytest.raises(ValueError, match="token 3"):
         core.renumber_cells(cells, np.array([0]), np.arange(3), 1)
     for indptr, classes in (([0, 2], [0, 1]), ([0, 1], [0, 7]), ([-1, 1], [0, 0]), ([2, 1], [0, 0])):

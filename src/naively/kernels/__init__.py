@@ -20,6 +20,7 @@ from naively.kernels.cells import (
     score_csr,
     score_csr_sparse,
     score_dense,
+    some_tokens,
 )
 from naively.kernels.gaps import Gapped, count_gapped_codes, fill_codes, fill_numbers
 from naively.kernels.histogram import (
@@ -100,4 +101,5 @@ __all__ = [
     "score_csr_sparse",
     "score_dense",
     "score_gaussian",
+    "some_tokens",
 ]

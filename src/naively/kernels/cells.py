@@ -204,6 +204,17 @@ def by_token(cells: Cells, n_tokens: int) -> tuple[NDArray[np.int64], NDArray[np
     return _core.by_token(cells, n_tokens)
 
 
+def some_tokens(
+    cells: Cells, place: NDArray[np.int32], n_places: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int64], int]:
+    """The cells of some tokens by token: where each token's start, their classes, sums (channel, cell) and rows.
+
+    Token k is number `place[k]`, below `n_places`, or one of the others if that is −1: these are together the last
+    token, with one cell of one row for each class that has any. At the end, how many different tokens all cells have.
+    """
+    return _core.some_tokens(cells, place, n_places)
+
+
 def column_range(
     x: NDArray[Any], n_jobs: int = 1
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:

@@ -23,7 +23,7 @@ from naively.calibration import Tuning
 from naively.errors import InputError
 from naively.families import Complement, Multinomial, Presence, Text
 from naively.families.left_out import NotCountedError
-from naively.kernels.threads import threads
+from naively.kernels.threads import one_thread, threads
 from naively.schema import Schema
 from naively.statistics import NegativeCountError, TokenCounts, WordCounts
 from naively.tuning.bench import Bench
@@ -121,11 +121,9 @@ def cross_fitted(model: Model, sample: Sample, n_jobs: int = 1) -> tuple[Floats,
 
     The families are those in force. An untuned model is not calibrated.
     """
-    from threadpoolctl import threadpool_limits
-
     families = {} if model.tuning is None else model.tuning.families
     plain = model.with_tuning(Tuning(families=families) if families else None)
-    with threadpool_limits(1, user_api="blas"):
+    with one_thread():
         bench = Bench(plain, sample, n_jobs)
         usable = bench.usable
         features = features_of(bench)
@@ -142,9 +140,7 @@ def cross_fitted(model: Model, sample: Sample, n_jobs: int = 1) -> tuple[Floats,
 
 def tuned(model: Model, sample: Sample, n_jobs: int = 1) -> Tuning:
     """A tuning for a model, from a sample of the rows that it has counted."""
-    from threadpoolctl import threadpool_limits  # comes with scikit-learn
-
-    with threadpool_limits(1, user_api="blas"):  # the matrices are small, and sums do not depend on the threads
+    with one_thread():
         return _tuned(model.with_tuning(None), sample, n_jobs)
 
 

@@ -26,7 +26,7 @@ __all__ = ["searched"]
 Floats = NDArray[np.float64]
 MARGIN = 1.0
 APART = 0.1  # strength of the pull to the common weight, as a share of what the rows say
-ROUGH = 1e-5  # of the objective, relative: thousands of nats are then known to some hundredths, far below MARGIN
+ROUGH = 1e-4  # of the objective, relative: a thousand nats are then known to a tenth or, as Newton's steps go, far less
 STEP = 4.0  # between neighbouring values of alpha
 
 

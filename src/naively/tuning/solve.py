@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.kernels.log_loss import log_loss
+
 __all__ = ["CLOSE", "TRUST", "Problem", "Solution", "normalised"]
 
 Floats = NDArray[np.float64]
@@ -128,15 +130,14 @@ class Several:
         """(1), its gradient, and the posterior."""
         problem, n_offsets = self.problem, len(x) - len(self.centre)
         offset, weight = x[:n_offsets], x[n_offsets:]
-        scores = problem.scores(offset if n_offsets else 0.0, weight)
-        posterior, loss = posterior_and_loss(scores, problem.label)
+        given = offset if n_offsets else np.zeros(problem.base.shape[1])
+        loss, of_offset, of_weight, posterior = log_loss(
+            problem.base, problem.evidence, problem.label, problem.weight, given, weight
+        )
         away = weight - self.centre
-        value = problem.weight @ loss + 0.5 * HOLD * offset @ offset + 0.5 * self.strength @ away**2
-        residual = posterior * problem.weight[:, None]
-        residual[np.arange(len(problem.label)), problem.label] -= problem.weight
-        of_weight = problem.evidence.reshape(len(weight), -1) @ residual.ravel() + self.strength * away
-        of_offset = residual.sum(axis=0)[:n_offsets] + HOLD * offset
-        return float(value), np.concatenate([of_offset, of_weight]), posterior
+        value = loss + 0.5 * HOLD * offset @ offset + 0.5 * self.strength @ away**2
+        slopes = np.concatenate([of_offset[:n_offsets] + HOLD * offset, of_weight + self.strength * away])
+        return float(value), slopes, posterior
 
     def curvature(self, posterior: Floats) -> Floats:
         """The matrix of second derivatives of (1)."""

@@ -22,10 +22,9 @@ from naively import kernels
 from naively.families import Family, Text
 from naively.families.left_out import NotCountedError
 from naively.families.left_out_tokens import Entries
-from naively.kernels import Cells, LeftTokens, TokenCells
+from naively.kernels import LeftTokens, TokenCells
 from naively.kernels.text import token_rows
 from naively.statistics import Numbers, Texts, TokenCounts, WordCounts
-from naively.statistics.cells import class_of_cells, class_sums
 from naively.tuning.coins import Coins
 
 __all__ = ["Words"]
@@ -66,19 +65,18 @@ class Words:
         ends, token, count = _read(family, view, statistic, n_jobs)
         whole = statistic.cells
         n_tokens = int(max(whole.index.max(initial=-1), token.max(initial=-1))) + 1
-        known, asked = np.zeros(n_tokens, dtype=np.bool_), np.zeros(n_tokens, dtype=np.bool_)
-        known[whole.index], asked[token] = True, True
-        n_words = int(asked.sum())
-        place = np.cumsum(asked, dtype=np.int32) - 1
-        cells = _with_the_rest(whole, asked[whole.index], place, n_words)
-        start, owner, order = kernels.by_token(cells, n_words + 1)
-        n_known = statistic.n_tokens if isinstance(statistic, TokenCounts) else int(known.sum())
+        place = np.full(n_tokens, -1, dtype=np.int32)
+        place[token] = 0
+        asked = np.flatnonzero(place == 0)
+        place[asked] = np.arange(len(asked), dtype=np.int32)
+        start, owner, sums, rows, n_seen = kernels.some_tokens(whole, place, len(asked))
+        n_known = statistic.n_tokens if isinstance(statistic, TokenCounts) else n_seen
         return cls(
             ends,
             place[token],
             count,
-            (start, owner, cells.sums[:, order], cells.rows[order]),
-            float(n_known - n_words),
+            (start, owner, sums, rows),
+            float(n_known - len(asked)),
             isinstance(statistic, WordCounts),
             statistic.n_classes,
             label.astype(np.int32),
@@ -180,24 +178,3 @@ def _coins(view: Texts | Numbers, statistic: WordCounts | TokenCounts, n_known: 
     if isinstance(view, Texts) and isinstance(statistic, WordCounts):
         return Coins.of(view, statistic, n_known)
     return None
-
-
-def _with_the_rest(whole: Cells, here: NDArray[np.bool_], place: NDArray[np.int32], n_words: int) -> Cells:
-    """The cells of some words, and after them, in each class that has others, one cell with the sum of the others."""
-    owner, chosen = class_of_cells(whole), np.flatnonzero(here)
-    some = whole._replace(
-        indptr=np.concatenate([[0], np.cumsum(here)])[whole.indptr],
-        index=place[whole.index[chosen]],
-        sums=whole.sums[:, chosen],
-        rows=whole.rows[chosen],
-    )
-    n_classes = len(whole.indptr) - 1
-    with_others = np.bincount(owner, ~here, n_classes) > 0
-    rest = np.stack([class_sums(whole, f) - class_sums(some, f) for f in range(len(whole.sums))])
-    at = some.indptr[1:][with_others]
-    return Cells(
-        some.indptr + np.concatenate([[0], np.cumsum(with_others)]),
-        np.insert(some.index, at, n_words).astype(np.int32),
-        np.insert(some.sums, at, rest[:, with_others], axis=1),
-        np.insert(some.rows, at, 1),
-    )

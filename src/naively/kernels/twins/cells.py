@@ -142,6 +142,17 @@ def by_token(cells: Cells, n_tokens: int) -> tuple[NDArray[np.int64], NDArray[np
     return indptr, _class_of(cells)[order].astype(np.int32), order.astype(np.int64)
 
 
+def some_tokens(
+    cells: Cells, place: NDArray[Any], n_places: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int64], int]:
+    """Some tokens' cells by token, and the sum of all others as one more token."""
+    to = np.where(place < 0, n_places, place)
+    found = renumber_cells(cells, np.arange(len(cells.indptr) - 1), to, len(cells.indptr) - 1)
+    start, owner, order = by_token(found, n_places + 1)
+    rows = np.where(found.index == n_places, 1, found.rows)
+    return start, owner, found.sums[:, order], rows[order], len(np.unique(cells.index))
+
+
 def column_range(
     x: NDArray[Any], n_jobs: int = 1
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:

@@ -1,0 +1,24 @@
+"""The log-loss of calibrated scores, and its slopes. The equation is in `core/log_loss.hpp`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively import _core
+
+__all__ = ["log_loss"]
+
+Floats = NDArray[np.float64]
+
+
+def log_loss(
+    base: Floats, evidence: Floats, label: NDArray[np.int64], row_weight: Floats, offset: Floats, weight: Floats
+) -> tuple[float, Floats, Floats, Floats]:
+    """The loss, its slopes by offset (class,) and by weight (feature,), and the posterior (row, class).
+
+    `base` is (row, class), `evidence` (feature, row, class).
+    """
+    of_offset, of_weight, posterior = np.empty(len(offset)), np.empty(len(weight)), np.empty(base.shape)
+    loss = _core.log_loss(base, evidence, label, row_weight, offset, weight, of_offset, of_weight, posterior)
+    return loss, of_offset, of_weight, posterior
