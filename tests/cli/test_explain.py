@@ -73,7 +73,7 @@ def test_infinite_odds_are_words(tmp_path: Path) -> None:
         (("m",), 2, "give DATA or --text"),
         (("m", "d.csv", "--text", "x"), 2, "give DATA or --text"),
         (("m", "--text", "x", "--row", "1"), 2, "leave out --row"),
-        (("m", "d.csv", "--row", "5"), 1, "--row 5: the data has 4 rows"),
+        (("m", "d.csv", "--row", "5"), 1, "d.csv: there is no row 5: it has 4 rows"),
         (("m", "d.csv", "--of", "maybe"), 1, "'maybe' is not a class"),
         (("m", "d.csv", "--json", "--html"), 2, "not both"),
     ],

@@ -11,11 +11,11 @@ import click
 import naively
 from naively import sources
 from naively.cli.hints import hints_about
+from naively.cli.naming import naming
 from naively.cli.pairs import classes_by_name
 from naively.cli.progress import read_told
 from naively.cli.tables import aligned, columns_of, quality_of
 from naively.schema import family_of
-from naively.sources.paths import data_files
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,16 +43,15 @@ def fit_files(
     while True:
         seen = Seen(set(ignore), {target, *columns})
         try:
-            batches = seen.look(read_told(where, types))
-            model = naively.fit(batches, target, columns=specs or None, weight=weight, tune=tune)
+            with naming(data):
+                batches = seen.look(read_told(where, types))
+                model = naively.fit(batches, target, columns=specs or None, weight=weight, tune=tune)
             break
         except sources.OtherTypeError as error:
             if where == "-" or types.get(error.column) == error.wider:
                 raise
             types[error.column] = error.wider
             click.echo(f"naively: note: {error} It is read as {error.wider}.", err=True)
-        except naively.InputError as error:
-            raise _named(error, where) from None
     for hint in seen.hints:
         click.echo(f"naively: note: {hint}", err=True)
     if isinstance(prior, dict):
@@ -62,15 +61,6 @@ def fit_files(
 
 
 _OF_STRINGS = ("text",)
-
-
-def _named(error: naively.InputError, where: Any) -> naively.InputError:
-    """The error with the name of the data, if it is about all of it and names no file."""
-    given = ["standard input"] if where == "-" else [file.given for file in data_files(where)]
-    if any(name in str(error) for name in given):
-        return error
-    others = f" and {len(given) - 1} more" if len(given) > 1 else ""
-    return type(error)(f"{given[0]}{others}: {error}")
 
 
 class Seen:

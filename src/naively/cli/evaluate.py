@@ -42,6 +42,7 @@ def command(
 
     import naively
     from naively import sources
+    from naively.cli.naming import naming
     from naively.cli.pairs import classes_by_name
     from naively.cli.progress import counted
 
@@ -49,8 +50,9 @@ def command(
     if asked["of"] is not None:
         asked["of"] = classes_by_name(loaded).get(asked["of"], asked["of"])
     where = "-" if data == ("-",) else list(data)
-    batches = counted(sources.read_files(where, raw=True))
-    found = evaluated(loaded, batches, target or loaded.target, weight, asked)
+    with naming(data):
+        batches = counted(sources.read_files(where, raw=True))
+        found = evaluated(loaded, batches, target or loaded.target, weight, asked)
     click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=1) if as_json else str(found))
 
 

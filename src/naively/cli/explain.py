@@ -105,22 +105,24 @@ def of_rows(model: naively.Model, data: tuple[str, ...], rows: tuple[int, ...]) 
     import pyarrow as pa
 
     from naively import sources
+    from naively.cli.naming import naming
     from naively.errors import InputError
     from naively.prediction import as_trained
 
     where = "-" if data == ("-",) else list(data)
     found: dict[int, Any] = {}
     start, said = 0, set[str]()
-    for table in sources.gathered(sources.read_files(where, raw=True)):
-        for row in rows:
-            if start < row <= start + table.num_rows:
-                found[row] = as_trained(model, table.slice(row - 1 - start, 1), said)
-        start += table.num_rows
-        if start >= max(rows):
-            break
-    absent = [row for row in rows if row not in found]
-    if absent:
-        raise InputError(f"--row {absent[0]}: the data has {start} rows.")
+    with naming(data):
+        for table in sources.gathered(sources.read_files(where, raw=True)):
+            for row in rows:
+                if start < row <= start + table.num_rows:
+                    found[row] = as_trained(model, table.slice(row - 1 - start, 1), said)
+            start += table.num_rows
+            if start >= max(rows):
+                break
+        absent = [row for row in rows if row not in found]
+        if absent:
+            raise InputError(f"there is no row {absent[0]}: it has {start} rows.")
     return pa.concat_tables([found[row] for row in rows], promote_options="permissive")
 
 

@@ -35,7 +35,8 @@ def command(
     naively forget spam.naively anna.csv --entry 3f2a81c0
     """
     import naively
+    from naively.cli.naming import naming
 
-    with naively.open(model) as ledger:
+    with naively.open(model) as ledger, naming(data, model):
         entries = ledger.forget(where(data), target, weight=weight, entry=entry, comment=comment)
     tell(entries, as_json)

@@ -94,7 +94,10 @@ def command(
     elif kind in OF_MODEL:
         figure = _of_model(loaded, kind, pair, columns)
     else:
-        figure = _of_rows(loaded, kind, data, pair["of"])
+        from naively.cli.naming import naming
+
+        with naming(data):
+            figure = _of_rows(loaded, kind, data, pair["of"])
     from naively.storage import written_whole
 
     with written_whole(output) as unfinished:

@@ -53,6 +53,7 @@ def command(
 
     import naively
     from naively.cli.answering import answer
+    from naively.cli.naming import naming
     from naively.cli.pairs import classes_by_name
 
     loaded = naively.load(model)
@@ -60,7 +61,8 @@ def command(
     if of is not None:
         decision["of"] = classes_by_name(loaded).get(of, of)
     where = "-" if data == ("-",) else list(data)
-    answer(loaded, where, output, kind, {"proba": proba, "top": top, **decision})
+    with naming(data, output):
+        answer(loaded, where, output, kind, {"proba": proba, "top": top, **decision})
 
 
 def by_name(output: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import click
 
 from naively.cli.ledgers import comment_option, json_option, target_option, tell, where
@@ -45,8 +47,9 @@ def command(
         raise click.UsageError("give DATA to tune by, or --textbook, not both.")
     given = None if prior is None else prior_of(prior)
     import naively
+    from naively.cli.naming import naming
 
-    with naively.open(model) as ledger:
+    with naively.open(model) as ledger, naming(data, model) if data else nullcontext():
         if isinstance(given, dict):
             classes = classes_by_name(ledger.model())
             given = {classes.get(name, name): p for name, p in given.items()}

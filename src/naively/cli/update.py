@@ -33,7 +33,8 @@ def command(
     cat one.csv | naively update spam.naively -
     """
     import naively
+    from naively.cli.naming import naming
 
-    with naively.open(model) as ledger:
+    with naively.open(model) as ledger, naming(data, model):
         entry = ledger.update(where(data), target, weight=weight, source=named_source(data, source), comment=comment)
     tell([entry], as_json)

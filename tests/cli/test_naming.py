@@ -1,0 +1,55 @@
+"""Errors about data name the file, whichever command reads it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import naively
+from naively.cli import main
+
+
+def run(*arguments: Any, text: str | None = None) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments], input=text)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    naively.fit({"sky": ["sun", "rain"], "play": ["yes", "no"]}, "play").save(tmp_path / "m.naively")
+    (tmp_path / "other.csv").write_text("sky,wind\nsun,1\n")
+    (tmp_path / "none.csv").write_text("sky,play\nsun,\n")
+    (tmp_path / "text.csv").write_text("sky,play\nsun,yes\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("fit other.csv --target play -o new.naively", "other.csv: there is no column 'play' to predict"),
+        ("update m.naively other.csv", "other.csv: there is no column 'play' to predict"),
+        ("update m.naively none.csv", "none.csv: no rows to count"),
+        ("update m.naively text.csv --weight sky", "text.csv: column 'sky' holds text"),
+        ("forget m.naively other.csv", "other.csv: there is no column 'play' to predict"),
+        ("forget m.naively text.csv --entry x", "m.naively: 'x' is no id of an entry"),
+        ("tune m.naively other.csv", "other.csv: there is no column 'play' to predict"),
+        ("evaluate m.naively other.csv", "other.csv: there is no column 'play'"),
+        ("explain m.naively other.csv --row 3", "other.csv: there is no row 3: it has 1 rows"),
+        ("plot confusion m.naively other.csv -o c.svg", "other.csv: confusion needs rows"),
+        ("update m.naively absent.csv", "absent.csv: there is no such file"),
+    ],
+)
+def test_the_file_is_named_once(arguments: str, message: str) -> None:
+    result = run(*arguments.split())
+    assert result.exit_code == 1
+    said = [line for line in result.stderr.splitlines() if not line.startswith("naively: note:")]
+    assert said[-1].startswith(f"naively: {message}")
+
+
+@pytest.mark.usefixtures("folder")
+def test_standard_input_has_a_name() -> None:
+    assert "naively: standard input: there is no column 'play'" in run("update", "m.naively", "-", text="a\n1\n").stderr
