@@ -88,10 +88,9 @@ class LineReader {
   }
 
   bool in_range(const std::int32_t* index, std::int64_t size) const {
-    const auto width = static_cast<std::uint32_t>(lines_.width);
-    int outside = 0;
-    for (std::int64_t k = 0; k < size; ++k) outside |= static_cast<std::uint32_t>(index[k]) >= width;
-    return !outside;
+    std::uint32_t most = 0;
+    for (std::int64_t k = 0; k < size; ++k) most = std::max(most, static_cast<std::uint32_t>(index[k]));
+    return size == 0 || most < static_cast<std::uint32_t>(lines_.width);
   }
 
   void check(const std::int32_t* index, std::int64_t size, std::int64_t line) {

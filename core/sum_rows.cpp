@@ -28,7 +28,7 @@ struct Job {
 // whether it comes dense or sparse. Carefully, those that are no number are left out.
 template <int V, int H, int S, bool careful>
 [[gnu::always_inline]] inline Length sum_tile(const Job& given) {
-  constexpr std::int64_t AHEAD = V > 1 ? 32 : 16;  // measured; the table lies in the third cache or beyond
+  constexpr std::int64_t AHEAD = V > 1 ? 32 : 24;  // measured; the table lies in the third cache or beyond
   constexpr int LAST = 4 * V + 2 * H + S - 1;
   const Job job = given;  // a copy: stores through `part` cannot change it
   const Terms& terms = job.terms;
@@ -39,8 +39,9 @@ template <int V, int H, int S, bool careful>
   for (std::int64_t k = 0; k < terms.n; ++k) {
     if (k + AHEAD < terms.readable) {
       const double* later = job.table + terms.token[k + AHEAD] * job.width + job.first;
-      for (int c = 0; c < LAST; c += 8) __builtin_prefetch(later + c);
-      __builtin_prefetch(later + LAST);
+      __builtin_prefetch(later);
+      for (int c = 8; c < LAST; c += 8) __builtin_prefetch(later + c);
+      if constexpr (LAST > 1) __builtin_prefetch(later + LAST);  // two numbers nearly always share a cache line
     }
     const double* row = job.table + terms.token[k] * job.width;
     const double x = terms.x ? terms.x[k] : 1.0;

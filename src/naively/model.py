@@ -139,15 +139,13 @@ class Model(Questions):
         return self._log_joint(local.views(table, self.chosen.schema), table.n_rows)
 
     def _log_joint(self, views: Sequence[local.View], n_rows: int) -> NDArray[np.float64]:
-        out = np.empty((n_rows, len(self.classes)))
-        out[:] = self.log_prior
+        out = kernels.same_rows(self.log_prior, n_rows)
         local.score(self.chosen.schema, views, self.parameters, out, threads(self.n_jobs))
         return out
 
     def _scores(self, views: Sequence[local.View], n_rows: int) -> NDArray[np.float64]:
         """log π_c + b_c + the calibrated evidence, (row, class); `views` are of the calibrated schema."""
-        out = np.empty((n_rows, len(self.classes)))
-        out[:] = self.log_prior + self.calibrated.offset
+        out = kernels.same_rows(self.log_prior + self.calibrated.offset, n_rows)
         local.score_calibrated(self.calibrated, views, out, threads(self.n_jobs))
         return out
 

@@ -46,7 +46,7 @@ class LinearForm:
 
     def add_to(self, out: NDArray[np.float64], x: Numbers, n_jobs: int) -> None:
         """Add the scores of the rows of x to `out`."""
-        out += self.offset
+        kernels.add_to_rows(out, self.offset)
         for place, piece in x.placed():
             finite = self._add_piece(out, piece, place, n_jobs)
             if x.strict and not finite:

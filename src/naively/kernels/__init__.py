@@ -53,6 +53,7 @@ from naively.kernels.moments import (
     score_gaussian,
 )
 from naively.kernels.packing import pack_arrays
+from naively.kernels.rows import add_to_rows, same_rows
 from naively.kernels.values import merge_strings
 
 __all__ = [
@@ -68,6 +69,7 @@ __all__ = [
     "ValueSlots",
     "above",
     "add_moments",
+    "add_to_rows",
     "best_class",
     "by_token",
     "column_range",
@@ -95,6 +97,7 @@ __all__ = [
     "pack_arrays",
     "pool_moments",
     "renumber_cells",
+    "same_rows",
     "score_bins",
     "score_codes",
     "score_csr",
