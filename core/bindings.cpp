@@ -8,6 +8,7 @@ NB_MODULE(_core, m) {
   bind_text(m);
   bind_histogram(m);
   bind_left_out(m);
+  bind_log_loss(m);
   bind_gaps(m);
   bind_values(m);
   bind_packing(m);

@@ -7,6 +7,7 @@ void bind_cells(nanobind::module_& m);
 void bind_text(nanobind::module_& m);
 void bind_histogram(nanobind::module_& m);
 void bind_left_out(nanobind::module_& m);
+void bind_log_loss(nanobind::module_& m);
 void bind_gaps(nanobind::module_& m);
 void bind_values(nanobind::module_& m);
 void bind_packing(nanobind::module_& m);

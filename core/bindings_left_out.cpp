@@ -10,7 +10,6 @@
 #include "bindings.hpp"
 #include "left_out.hpp"
 #include "left_out_values.hpp"
-#include "log_loss.hpp"
 #include "python_text.hpp"
 #include "text_left_out.hpp"
 
@@ -207,25 +206,6 @@ nb::object py_leave_values_out(Table<double> weight, Table<std::int64_t> cell_ro
   return nb::make_tuple(bad.row, bad.column, bad.rows, bad.weight);
 }
 
-using Line = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-double py_log_loss(Table<double> base, nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu> evidence,
-                   Vector<std::int64_t> label, Vector<double> row_weight, Vector<double> offset, Vector<double> weight,
-                   Line of_offset, Line of_weight, Scores posterior) {
-  const std::size_t n = base.shape(0), n_classes = base.shape(1), n_features = evidence.shape(0);
-  check(evidence.shape(1) == n && evidence.shape(2) == n_classes, "evidence is not (feature, row, class)");
-  check(posterior.shape(0) == n && posterior.shape(1) == n_classes, "posterior is not (row, class)");
-  check(label.size() == n && row_weight.size() == n, "label and row_weight have not one number for each row");
-  check(offset.size() == n_classes && of_offset.size() == n_classes, "offset and of_offset have not one number for each class");
-  check(weight.size() == n_features && of_weight.size() == n_features, "weight and of_weight have not one number for each feature");
-  for (std::size_t i = 0; i < n; ++i)
-    check(label(i) >= 0 && label(i) < static_cast<std::int64_t>(n_classes), "a label is no class");
-  nb::gil_scoped_release no_gil;
-  return log_loss({static_cast<std::int64_t>(n), static_cast<std::int64_t>(n_classes), static_cast<std::int64_t>(n_features),
-                   base.data(), evidence.data(), label.data(), row_weight.data(), offset.data(), weight.data()},
-                  of_offset.data(), of_weight.data(), posterior.data());
-}
-
 }  // namespace
 
 // The arguments' types as text, for the stub: nanobind would print the whole of each array's type.
@@ -238,12 +218,6 @@ double py_log_loss(Table<double> base, nb::ndarray<const double, nb::ndim<3>, nb
 #define NAIVELY_ENTRIES "indptr: NDArray[numpy.int64], index: NDArray[numpy.int32], count: NDArray[numpy.float64], "
 
 void bind_left_out(nb::module_& m) {
-  m.def("log_loss", py_log_loss, "base"_a, "evidence"_a, "label"_a, "row_weight"_a, "offset"_a, "weight"_a,
-        "of_offset"_a.noconvert(), "of_weight"_a.noconvert(), "posterior"_a.noconvert(),
-        nb::sig("def log_loss(base: NDArray[numpy.float64], evidence: NDArray[numpy.float64], label: NDArray[numpy.int64], "
-                "row_weight: NDArray[numpy.float64], offset: NDArray[numpy.float64], weight: NDArray[numpy.float64], "
-                "of_offset: NDArray[numpy.float64], of_weight: NDArray[numpy.float64], posterior: NDArray[numpy.float64]) "
-                "-> float"));
   m.def("leave_values_out", py_leave_values_out, "weight"_a, "cell_rows"_a, "alpha"_a, "whole_alpha"_a, "start"_a, "lasting"_a,
         "slot"_a, "label"_a, "leaving"_a, "rows"_a, "out"_a.noconvert(), "n_jobs"_a,
         nb::sig("def leave_values_out(weight: NDArray[numpy.float64], cell_rows: NDArray[numpy.int64], alpha: "

@@ -53,7 +53,8 @@ struct NotCounted {
 
 // A token that is still evidence for its row.
 struct LeftEntry {
-  std::int32_t token;
+  std::uint32_t at;  // where what is said of the token lies, and of how many classes
+  std::int32_t size, token;
   bool once;               // 1 of N_ky has left
   double x, left, pooled;  // N_ky and N_k without the row
 };

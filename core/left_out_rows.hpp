@@ -38,8 +38,9 @@ class Reader {
     for (std::int64_t e = 0; e < leaves.n; ++e) {
       if (e + kAhead < leaves.n) ask_for(leaves, own_cells, e + kAhead);
       const std::int64_t k = leaves.index[e];
-      if (!whole_.knows(k)) continue;
-      const Head& token = whole_.head(k);
+      const Whole::Place place = whole_.place(k);
+      if (!place.known()) continue;
+      const Head& token = whole_.head(place);
       const auto [own, own_rows] = own_cells.of(k);
       const double x = leaves.count[e], taken = leaves.weight * x;
       const std::int64_t leaving = leaves.rows * (leaves.times ? leaves.times[e] : 1), left_rows = own_rows - leaving;
@@ -55,7 +56,7 @@ class Reader {
         continue;
       }
       const bool once = taken == 1 && own - left == 1;
-      entries.push_back({static_cast<std::int32_t>(k), once, x, left, token.sum - own + left});
+      entries.push_back({place.at, place.size, static_cast<std::int32_t>(k), once, x, left, token.sum - own + left});
       row.length += x;
     }
     row.size = static_cast<std::int64_t>(entries.size() - before);
@@ -64,8 +65,9 @@ class Reader {
 
  private:
   void ask_for(const LeavingRow& leaves, const OwnCells& own, std::int64_t e) const {
-    if (!whole_.knows(leaves.index[e])) return;
-    whole_.prefetch_head(leaves.index[e]);
+    const Whole::Place place = whole_.place(leaves.index[e]);
+    if (!place.known()) return;
+    whole_.prefetch_head(place);
     own.prefetch(leaves.index[e]);
   }
 
@@ -101,10 +103,10 @@ class Scorer {
     for (std::int64_t e = 0; e < row.size; ++e) {
       ask_for(entries, e, row.size);
       const LeftEntry& entry = entries[e];
-      alpha = whole_.head(entry.token).alpha;  // one for all
+      alpha = whole_.head(place_of(entry)).alpha;  // one for all
       const double without = tossed[row.label] - 2 * row.weight - entry.left + alpha;
       own += entry.x * (whole_.logs.plus(entry.left, alpha) - (without > alpha / 2 ? std::log(without) : 0.0));
-      add(entry.token, entry.x);
+      add(entry);
     }
     add_waiting();
     for (std::int64_t c = 0; c < cells_.n_classes; ++c) {
@@ -128,11 +130,11 @@ class Scorer {
     for (std::int64_t e = 0; e < row.size; ++e) {
       ask_for(entries, e, row.size);
       const LeftEntry& entry = entries[e];
-      const Head& token = whole_.head(entry.token);
+      const Head& token = whole_.head(place_of(entry));
       common += entry.x * token.base;
       own += entry.x * whole_.logs.plus(entry.left, token.alpha);
       if (pool) pooled += entry.x * whole_.logs.plus(entry.pooled, token.alpha);
-      add(entry.token, entry.x);
+      add(entry);
     }
     add_waiting();
     const double alpha = whole_.alpha - scale_ * row.lost;
@@ -154,12 +156,12 @@ class Scorer {
     for (std::int64_t e = 0; e < row.size; ++e) {
       ask_for(entries, e, row.size);
       const LeftEntry& entry = entries[e];
-      const double alpha = whole_.head(entry.token).alpha, log_all = whole_.logs.plus(entry.pooled, alpha);
+      const double alpha = whole_.head(place_of(entry)).alpha, log_all = whole_.logs.plus(entry.pooled, alpha);
       const double of_own = log_all - whole_.logs.plus(entry.pooled - entry.left, alpha);
       common -= entry.x * log_all;
       if (entry.once) {
-        add(entry.token, entry.x);
-        part_[row.label] += entry.x * (of_own - value_of(entry.token, row.label));
+        add(entry);
+        part_[row.label] += entry.x * (of_own - value_of(place_of(entry), row.label));
         continue;
       }
       for (std::int64_t j = cells_.start[entry.token]; j < cells_.start[entry.token + 1]; ++j) {
@@ -175,13 +177,16 @@ class Scorer {
     }
   }
 
-  void add(std::int32_t k, double x) {
-    if (!whole_.spread(k)) {
-      const Listed* at = whole_.listed(k);
-      for (std::int32_t j = 0; j < whole_.n_listed(k); ++j) part_[at[j].owner] += x * at[j].value;
+  static Whole::Place place_of(const LeftEntry& entry) { return {entry.at, entry.size}; }
+
+  void add(const LeftEntry& entry) {
+    const Whole::Place place = place_of(entry);
+    if (!place.spread()) {
+      const Listed* at = whole_.listed(place);
+      for (std::int32_t j = 0; j < place.size; ++j) part_[at[j].owner] += entry.x * at[j].value;
       return;
     }
-    waiting_[n_waiting_++] = {whole_.values(k), x};
+    waiting_[n_waiting_++] = {whole_.values(place), entry.x};
     if (n_waiting_ == kTogether) add_waiting();
   }
 
@@ -191,15 +196,15 @@ class Scorer {
     n_waiting_ = 0;
   }
 
-  double value_of(std::int32_t k, std::int32_t label) const {
-    if (whole_.spread(k)) return whole_.values(k)[label];
-    const Listed* at = whole_.listed(k);
+  double value_of(Whole::Place place, std::int32_t label) const {
+    if (place.spread()) return whole_.values(place)[label];
+    const Listed* at = whole_.listed(place);
     while (at->owner != label) ++at;
     return at->value;
   }
 
   void ask_for(const LeftEntry* entries, std::int64_t e, std::int64_t size) const {
-    if (e + kAhead < size) whole_.prefetch_values(entries[e + kAhead].token);
+    if (e + kAhead < size) whole_.prefetch_values(place_of(entries[e + kAhead]));
   }
 
   const TokenCells& cells_;

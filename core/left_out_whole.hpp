@@ -65,22 +65,29 @@ class Whole {
     }
   }
 
-  bool knows(std::int64_t k) const { return k >= 0 && static_cast<std::size_t>(k) < place_.size() && place_[k].size != kUnknown; }
-  bool spread(std::int64_t k) const { return place_[k].size == kSpread; }
-  std::int32_t n_listed(std::int64_t k) const { return place_[k].size; }
-
-  Head& head(std::int64_t k) const { return *reinterpret_cast<Head*>(&memory_[place_[k].at]); }
-  Listed* listed(std::int64_t k) const { return reinterpret_cast<Listed*>(&memory_[place_[k].at + kHead]); }
-  double* values(std::int64_t k) const { return reinterpret_cast<double*>(&memory_[place_[k].at + kHead]); }
-
-  void prefetch_head(std::int64_t k) const { __builtin_prefetch(&memory_[place_[k].at]); }
-  void prefetch_values(std::int64_t k) const {
-    const auto* at = reinterpret_cast<const char*>(&memory_[place_[k].at]);
-    const std::int64_t bytes = 32 + (spread(k) ? 8 * n_classes_ : 16 * std::int64_t{place_[k].size});
-    for (std::int64_t b = 0; b < std::min<std::int64_t>(bytes, 512); b += 64) __builtin_prefetch(at + b);
+  // Where a record lies, in units of memory, and how many values are listed, or one of the two below.
+  struct Place {
+    std::uint32_t at;
+    std::int32_t size;
+    bool known() const { return size != kUnknown; }
+    bool spread() const { return size == kSpread; }
+  };
+  Place place(std::int64_t k) const {
+    return k >= 0 && static_cast<std::size_t>(k) < place_.size() ? place_[k] : Place{0, kUnknown};
   }
+
+  Head& head(Place of) const { return *reinterpret_cast<Head*>(&memory_[of.at]); }
+  Listed* listed(Place of) const { return reinterpret_cast<Listed*>(&memory_[of.at + kHead]); }
+  double* values(Place of) const { return reinterpret_cast<double*>(&memory_[of.at + kHead]); }
+
   void prefetch_place(std::int64_t k) const {
     if (static_cast<std::size_t>(k) < place_.size()) __builtin_prefetch(&place_[k]);
+  }
+  void prefetch_head(Place of) const { __builtin_prefetch(&memory_[of.at]); }
+  void prefetch_values(Place of) const {
+    const auto* at = reinterpret_cast<const char*>(&memory_[of.at]);
+    const std::int64_t bytes = 32 + (of.spread() ? 8 * n_classes_ : 16 * std::int64_t{of.size});
+    for (std::int64_t b = 0; b < std::min<std::int64_t>(bytes, 512); b += 64) __builtin_prefetch(at + b);
   }
 
  private:
@@ -90,10 +97,6 @@ class Whole {
   };
   static constexpr std::size_t kHead = sizeof(Head) / sizeof(Unit), kLineUnits = kLine / sizeof(Unit);
   static_assert(kHead == 2 && sizeof(Listed) == sizeof(Unit));
-  struct Place {
-    std::uint32_t at;   // in units
-    std::int32_t size;  // cells listed, or one of the above
-  };
 
   std::size_t lay_out(const TokenCells& cells) {
     const std::size_t wide = (static_cast<std::size_t>(n_classes_) + 1) / 2;
@@ -113,20 +116,21 @@ class Whole {
     Head of{};
     for (std::int64_t j = cells.start[k]; j < cells.start[k + 1]; ++j) {
       of.sum += cells.sum[j], of.rows += cells.rows[j];
-      if (!spread(k)) listed(k)[j - cells.start[k]].owner = cells.owner[j];
+      if (!place_[k].spread()) listed(place_[k])[j - cells.start[k]].owner = cells.owner[j];
     }
     if (!cells.fades[k]) of.rows = std::numeric_limits<std::int64_t>::max();
-    head(k) = of;
+    head(place_[k]) = of;
   }
 
   void smooth(const TokenCells& cells, std::int64_t k, double of_token, bool complement, const double* tossed) {
-    Head& of = head(k);
+    const Place to = place_[k];
+    Head& of = head(to);
     of.alpha = of_token;
     of.base = complement ? logs.plus(of.sum - 1, of_token) : logs.plus(0, of_token);
     for (std::int64_t j = cells.start[k]; j < cells.start[k + 1]; ++j) {
       double value = complement ? of_others(of, of.sum - 1 - cells.sum[j]) : logs.one_plus(cells.sum[j], of_token);
       if (tossed) value += of_tails(tossed[cells.owner[j]], cells.sum[j], of_token);
-      (spread(k) ? values(k)[cells.owner[j]] : listed(k)[j - cells.start[k]].value) = value;
+      (to.spread() ? values(to)[cells.owner[j]] : listed(to)[j - cells.start[k]].value) = value;
     }
   }
 

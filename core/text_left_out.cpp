@@ -16,7 +16,7 @@ class LeavingCollector final : public Resolver {
     const std::size_t before = distinct.items().size();
     distinct.add(ids, n);
     for (const auto [id, times] : distinct.items().subspan(before))
-      if (whole_.knows(id)) whole_.prefetch_head(id), own_.prefetch(id);
+      if (const auto place = whole_.place(id); place.known()) whole_.prefetch_head(place), own_.prefetch(id);
   }
   Distinct distinct;
 

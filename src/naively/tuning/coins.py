@@ -9,6 +9,7 @@ all rows of a class and weight: without the row, D_y is less by w, and so is eve
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,13 +40,14 @@ class Coins:
         cells, tossed = statistic.cells, statistic.seen.weight
         if not (tossed > 0).all():
             return None
-        heads, owner = cells.sums[1], class_of_cells(cells).astype(np.intp)
-        n_words = np.ones(len(heads))
-        most = int(tossed.max()) + 2
-        if most * len(tossed) <= max(FEW, 4 * len(heads)) and np.array_equal(heads, np.floor(heads)):
-            table = np.bincount(owner * most + heads.astype(np.intp), minlength=most * len(tossed))
-            place = np.flatnonzero(table)
-            owner, heads, n_words = place // most, (place % most).astype(np.float64), table[place].astype(np.float64)
+        heads, n_words = cells.sums[1], np.ones(len(cells.index))
+        most, whole = int(tossed.max()) + 2, heads.astype(np.intp)
+        if most * len(tossed) <= max(FEW, 4 * len(heads)) and (whole == heads).all():
+            table = np.stack([np.bincount(whole[a:b], minlength=most) for a, b in pairwise(cells.indptr.tolist())])
+            owner, place = np.nonzero(table)
+            heads, n_words = place.astype(np.float64), table[owner, place].astype(np.float64)
+        else:
+            owner = class_of_cells(cells).astype(np.intp)
         return cls(tossed, owner, heads, n_words, n_known, ~Texts.missing(view.columns[0]))
 
     def few(self, leaving: Floats) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.kernels.log_loss import log_loss
+from naively.kernels.log_loss import log_loss, log_loss_curvature
 
 __all__ = ["CLOSE", "TRUST", "Problem", "Solution", "normalised"]
 
@@ -28,6 +28,7 @@ CLOSE = 1e-9  # of the objective, relative: where Newton's steps end
 WORK = 3e7  # multiplications for one matrix of second derivatives, above which L-BFGS-B is used
 HOLD = 20.0  # ρ
 TRUST = 4.0  # κ of a weight's pull to the textbook's 1: it matters to a few dozen rows that are easily told apart
+FEW = 4  # features up to which the core sums the matrix of second derivatives
 OFFSETS = 100  # classes up to which there are offsets
 LARGEST = 50.0  # no evidence is worth more than so many times its face value
 
@@ -143,6 +144,10 @@ class Several:
         """The matrix of second derivatives of (1)."""
         problem, evidence = self.problem, self.problem.evidence
         n_classes = problem.base.shape[1]
+        if len(evidence) <= FEW and n_classes <= OFFSETS:
+            matrix = log_loss_curvature(evidence, problem.weight, posterior)
+            np.einsum("ii->i", matrix)[:] += np.concatenate([np.full(n_classes, HOLD), self.strength])
+            return matrix
         mean = np.einsum("jic,ic->ji", evidence, posterior)
         mass = posterior * problem.weight[:, None]
         centred = evidence - mean[:, :, None]

@@ -1,0 +1,64 @@
+#include <nanobind/ndarray.h>
+
+#include <stdexcept>
+
+#include "bindings.hpp"
+#include "log_loss.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace naively::cells;
+
+namespace {
+
+template <class T, int N>
+using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+template <int N>
+using Out = nb::ndarray<double, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+
+void check(bool holds, const char* what) {
+  if (!holds) throw std::invalid_argument(what);
+}
+
+double py_log_loss(In<double, 2> base, In<double, 3> evidence,
+                   In<std::int64_t, 1> label, In<double, 1> row_weight, In<double, 1> offset, In<double, 1> weight,
+                   Out<1> of_offset, Out<1> of_weight, Out<2> posterior) {
+  const std::size_t n = base.shape(0), n_classes = base.shape(1), n_features = evidence.shape(0);
+  check(evidence.shape(1) == n && evidence.shape(2) == n_classes, "evidence is not (feature, row, class)");
+  check(posterior.shape(0) == n && posterior.shape(1) == n_classes, "posterior is not (row, class)");
+  check(label.size() == n && row_weight.size() == n, "label and row_weight have not one number for each row");
+  check(offset.size() == n_classes && of_offset.size() == n_classes, "offset and of_offset have not one number for each class");
+  check(weight.size() == n_features && of_weight.size() == n_features, "weight and of_weight have not one number for each feature");
+  for (std::size_t i = 0; i < n; ++i)
+    check(label(i) >= 0 && label(i) < static_cast<std::int64_t>(n_classes), "a label is no class");
+  nb::gil_scoped_release no_gil;
+  return log_loss({static_cast<std::int64_t>(n), static_cast<std::int64_t>(n_classes), static_cast<std::int64_t>(n_features),
+                   base.data(), evidence.data(), label.data(), row_weight.data(), offset.data(), weight.data()},
+                  of_offset.data(), of_weight.data(), posterior.data());
+}
+
+void py_log_loss_curvature(In<double, 3> evidence,
+                           In<double, 1> row_weight, In<double, 2> posterior, Out<2> matrix) {
+  const std::size_t n = posterior.shape(0), n_classes = posterior.shape(1), n_features = evidence.shape(0);
+  check(evidence.shape(1) == n && evidence.shape(2) == n_classes, "evidence is not (feature, row, class)");
+  check(row_weight.size() == n, "row_weight has not one number for each row");
+  check(matrix.shape(0) == n_classes + n_features && matrix.shape(1) == matrix.shape(0), "matrix is too large or too small");
+  nb::gil_scoped_release no_gil;
+  log_loss_curvature({static_cast<std::int64_t>(n), static_cast<std::int64_t>(n_classes), static_cast<std::int64_t>(n_features),
+                      nullptr, evidence.data(), nullptr, row_weight.data(), nullptr, nullptr},
+                     posterior.data(), matrix.data());
+}
+
+}  // namespace
+
+void bind_log_loss(nb::module_& m) {
+  m.def("log_loss_curvature", py_log_loss_curvature, "evidence"_a, "row_weight"_a, "posterior"_a, "matrix"_a.noconvert(),
+        nb::sig("def log_loss_curvature(evidence: NDArray[numpy.float64], row_weight: NDArray[numpy.float64], posterior: "
+                "NDArray[numpy.float64], matrix: NDArray[numpy.float64]) -> None"));
+  m.def("log_loss", py_log_loss, "base"_a, "evidence"_a, "label"_a, "row_weight"_a, "offset"_a, "weight"_a,
+        "of_offset"_a.noconvert(), "of_weight"_a.noconvert(), "posterior"_a.noconvert(),
+        nb::sig("def log_loss(base: NDArray[numpy.float64], evidence: NDArray[numpy.float64], label: NDArray[numpy.int64], "
+                "row_weight: NDArray[numpy.float64], offset: NDArray[numpy.float64], weight: NDArray[numpy.float64], "
+                "of_offset: NDArray[numpy.float64], of_weight: NDArray[numpy.float64], posterior: NDArray[numpy.float64]) "
+                "-> float"));
+}
