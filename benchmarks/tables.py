@@ -2,6 +2,7 @@
 
 python -m benchmarks.tables --rows 3000000 --repeats 3
 python -m benchmarks.tables --folder DIR --parts read --repeats 15   # the files are made once, and kept
+python -m benchmarks.tables --folder DIR --parts predict --formats csv
 python -m benchmarks.tables --folder DIR --parts memory --memory 10  # peak memory for the CSV once, and ten times over
 """
 
@@ -131,7 +132,7 @@ def peak(path: Path, times: int) -> float:
     return float(subprocess.check_output([sys.executable, "-c", PEAK, str(path), str(times)]))
 
 
-def beside_peer(files: tuple[Path, Path], repeats: int) -> None:
+def beside_peer(files: list[Path], repeats: int) -> None:
     """From file to model."""
     for path in files:
         fits: dict[str, Callable[[], object]] = {
@@ -141,7 +142,7 @@ def beside_peer(files: tuple[Path, Path], repeats: int) -> None:
         report(f"fit, {path.stat().st_size / 2**20:.0f} MB {path.suffix[1:]}", fits, repeats)
 
 
-def beside_reading(files: tuple[Path, Path], repeats: int) -> None:
+def beside_reading(files: list[Path], repeats: int) -> None:
     """How many times as long a fit takes as reading the same file and dropping the batches."""
     for path in files:
         seconds = alternate(
@@ -155,9 +156,10 @@ def beside_reading(files: tuple[Path, Path], repeats: int) -> None:
         )
 
 
-def predicting(files: tuple[Path, Path], repeats: int) -> None:
+def predicting(files: list[Path], repeats: int) -> None:
     """From file to a Parquet file of answers."""
-    model, peer = naively.fit(files[1], "label", tune=False), Peer().fit(files[1])
+    rows = files[0].with_suffix(".parquet")
+    model, peer = naively.fit(rows, "label", tune=False), Peer().fit(rows)
     for path in files:
         out = path.with_name("answers.parquet")
         predicts: dict[str, Callable[[], object]] = {
@@ -174,6 +176,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--memory", type=int, default=1, metavar="TIMES", help="the file so many times over, as well")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--formats", nargs="+", choices=("csv", "parquet"), default=("csv", "parquet"))
     parser.add_argument("--folder", type=Path, help="where the files are, or are made and kept")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as temporary:
@@ -181,10 +184,11 @@ def main(arguments: list[str] | None = None) -> None:
         files = (folder / "rows.csv", folder / "rows.parquet")
         if not files[1].exists():
             write(folder, options.rows)
+        some = [path for path in files if path.suffix[1:] in options.formats]
         parts = {"fit": beside_peer, "read": beside_reading, "predict": predicting}
         for name in options.parts:
             if name in parts:
-                parts[name](files, options.repeats)
+                parts[name](some, options.repeats)
         for times in sorted({1, options.memory}) if "memory" in options.parts else ():
             print(f"peak memory to fit the CSV {times} times over: {peak(files[0], times):.0f} MB", flush=True)
 

@@ -6,7 +6,7 @@ them: numbers as numbers, and what was text at training as text.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 import click
@@ -19,6 +19,7 @@ from naively.cli.progress import read_told
 from naively.sources import GAPS, OtherTypeError, categories_of
 from naively.sources.ahead import ahead
 from naively.sources.arrow_arrays import arrow_strings
+from naively.sources.delimited import comes_back
 
 __all__ = ["answer"]
 
@@ -33,7 +34,7 @@ def answer(model: naively.Model, where: Any, output: str, kind: str, asked: dict
     types, categories = _types(model), categories_of(where)
     while True:
         try:
-            answers = naively.predict_batches(model, read_told(where, types), **asked)
+            answers = naively.predict_batches(model, _in_codes(read_told(where, types), model), **asked)
             write_tables(ahead(answers), output, kind, categories)  # the next are answered while these are written
             return
         except OtherTypeError as error:
@@ -49,6 +50,23 @@ def _types(model: naively.Model) -> dict[str, Any]:
     """What was text at training is text, whatever it looks like."""
     blocks = model.schema.blocks
     return {name: "string" for block in blocks for i, name in enumerate(block.names) if block.kind(i) == "string"}
+
+
+def _in_codes(batches: Iterable[pa.RecordBatch], model: naively.Model) -> Iterator[pa.RecordBatch]:
+    """Values that come back often as codes: who scores them needs these, and who writes Parquet as well."""
+    words = {n for block in model.schema.blocks if isinstance(block.family, naively.Text) for n in block.names}
+    values = set(_types(model)) - words
+    often: list[str] | None = None
+    for batch in batches:
+        if often is None:
+            named = zip(batch.schema.names, batch.schema.types, strict=True)
+            plain = [name for name, kind in named if name in values and pa.types.is_string(kind)]
+            often = [name for name in plain if comes_back(batch.column(name))]
+        for name in often:
+            place = batch.schema.get_field_index(name)
+            if pa.types.is_string(batch.schema.types[place]):
+                batch = batch.set_column(place, name, batch.column(place).dictionary_encode())
+        yield batch
 
 
 def _typed(answers: Iterable[pa.Table], model: naively.Model) -> Generator[pa.Table]:
