@@ -54,8 +54,21 @@ def clock() -> tuple[float, float]:
     return time.perf_counter(), time.process_time() + children.ru_utime + children.ru_stime
 
 
+def spent_by_all() -> float:
+    """Seconds of all processors spent by any process; Linux only, else 0."""
+    try:
+        fields = Path("/proc/stat").read_text().split(maxsplit=4)
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[1:4])) / os.sysconf("SC_CLK_TCK")
+
+
 def show(title: str, size: int, functions: dict[str, Run], repeats: int) -> None:
-    """Take turns; a line for each with MB/s, seconds, and how many times as long as the first it takes."""
+    """Take turns; a line for each with MB/s, seconds, and how many times as long as the first it takes.
+
+    Last, how many processors others kept busy meanwhile: with as many as there are, two threads can gain nothing.
+    """
+    start_of_all, start_of_own = spent_by_all(), clock()
     wall: dict[str, list[float]] = {name: [] for name in functions}
     cpu: dict[str, list[float]] = {name: [] for name in functions}
     for turn in range(repeats + 1):
@@ -75,6 +88,9 @@ def show(title: str, size: int, functions: dict[str, Run], repeats: int) -> None
         seconds, spent = float(np.median(wall[name])), float(np.median(cpu[name]))
         compared = f"{by_wall.get(name, '')!s:20} {by_cpu.get(name, '')}"
         print(f"  {name:32} {size / 1e6 / seconds:8.0f} {seconds:9.4f} {spent:9.4f}   {compared}", flush=True)
+    own = clock()
+    others = (spent_by_all() - start_of_all - (own[1] - start_of_own[1])) / (own[0] - start_of_own[0])
+    print(f"  (other processes kept {max(others, 0.0):.1f} processors busy meanwhile)", flush=True)
 
 
 def mapped(corpus: Corpus) -> Any:
