@@ -74,16 +74,15 @@ inline WeightedTotal total_of(const WeightedCount*) { return {}; }
 // The cells of a class, sorted and added up, are handed to put(id, total).
 template <class Cell, class Put>
 void add_up(const Tally<Cell>& tally, std::size_t c, std::size_t n_tokens, const std::vector<Cell>& cells, Put&& put) {
-  const DenseCount* dense = tally.dense(c);
   const std::size_t n_dense = std::min(tally.n_dense(), n_tokens);
   std::size_t i = 0, d = 0;
   for (;;) {
-    while (d < n_dense && !dense[d].rows) ++d;
+    while (d < n_dense && !tally.dense(c, d).rows) ++d;
     if (d == n_dense && i == cells.size()) return;
     const bool from_dense = i == cells.size() || (d < n_dense && d <= cells[i].id);
     const std::uint32_t id = from_dense ? static_cast<std::uint32_t>(d) : cells[i].id;
     auto total = total_of(cells.data());
-    if (from_dense) total.add(dense[d++]);
+    if (from_dense) total.add(tally.dense(c, d++));
     for (; i < cells.size() && cells[i].id == id; ++i) total.add(cells[i]);
     put(id, total);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #if defined(__linux__)
@@ -39,12 +40,12 @@ void unmap(void*, std::size_t) {}
 #endif
 
 // Pieces that were freed, at most kMost bytes of them, as malloc keeps some as well. What is asked for and not among them is made
-// up for by letting as much go, so that the whole does not grow. Whoever finds the lock taken does without: nobody waits, and
-// a child that was forked meanwhile does not wait for ever.
+// up for by letting as much go, so that the whole does not grow. Whoever finds the lock taken for long does without: a child that
+// was forked meanwhile does not wait for ever.
 class Kept {
  public:
   Memory take(std::size_t bytes) {
-    std::unique_lock lock(guard_, std::try_to_lock);
+    const std::unique_lock lock = locked();
     if (!lock) return {};
     auto best = pieces_.end();
     for (auto piece = pieces_.begin(); piece != pieces_.end(); ++piece)
@@ -62,7 +63,7 @@ class Kept {
 
   bool keep(Memory memory) {
     if (memory.mapped > kMost / 4) return false;
-    std::unique_lock lock(guard_, std::try_to_lock);
+    const std::unique_lock lock = locked();
     if (!lock) return false;
     drop(kMost - memory.mapped);
     pieces_.push_back(memory);
@@ -76,6 +77,15 @@ class Kept {
   }
 
  private:
+  std::unique_lock<std::mutex> locked() {
+    std::unique_lock lock(guard_, std::try_to_lock);
+    for (int turn = 0; !lock && turn < 1000; ++turn) {
+      std::this_thread::yield();
+      if (lock.try_lock()) break;
+    }
+    return lock;
+  }
+
   // The oldest go until so much is left.
   void drop(std::size_t left) {
     for (; total_ > left; pieces_.erase(pieces_.begin())) {

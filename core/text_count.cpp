@@ -70,7 +70,6 @@ class Worker {
       if (!job_.there(i)) continue;
       if (job_.vocabulary) {
         job_.set_length(i, words_.read(job_.documents, i, table()));
-        tally_.reach(table().size());
         add_up(i, words_.begin(), words_.end());
       } else {
         job_.set_length(i, hashes_.count(job_.documents, i));
@@ -91,7 +90,6 @@ class Worker {
       if (first_) lock = std::unique_lock(job_.vocabulary->lock);
       ids = table().intern_all(later.own_, n_jobs);
       later.own_ = Words();
-      tally_.reach(table().size());
     }
     tally_.append(later.tally_, ids, n_jobs);
   }

@@ -112,26 +112,24 @@ class Tally {
  public:
   // The dense table has no more cells than so many, about those that there may be.
   Tally(std::size_t n_classes, std::size_t most)
-      : lists_(n_classes), settled_(n_classes), n_dense_(n_classes ? std::min(Cell::dense(n_classes), most) / n_classes : 0),
-        dense_(n_classes * n_dense_, Found::untouched_zeros) {}
+      : lists_(n_classes), settled_(n_classes), n_dense_(n_classes ? std::min(Cell::dense(n_classes), most) / n_classes : 0) {
+    while ((std::size_t{2} << bits_) * n_classes <= kBlockCells && std::size_t{1} << bits_ < n_dense_) ++bits_;
+    blocks_.resize((n_dense_ + (std::size_t{1} << bits_) - 1) >> bits_);
+  }
 
   std::size_t classes() const { return lists_.size(); }
   std::vector<Cell>& list(std::size_t c) { return lists_[c]; }
   std::size_t n_dense() const { return n_dense_; }  // tokens below this number
-  const DenseCount* dense(std::size_t c) const { return dense_.data() + c * n_dense_; }
+  // Of a token below that number.
+  DenseCount dense(std::size_t c, std::size_t id) const {
+    const DenseCount* block = blocks_[id >> bits_].data();
+    return block ? block[place(c, id)] : DenseCount{0, 0};
+  }
 
   void add(std::size_t c, std::uint32_t id, std::uint32_t n, double weight) { add(c, id, {n, 1}, weight); }
 
-  // To be called before new numbers, below n, are counted: each page of the dense table is written before it is read, so that the
-  // system makes it once, and does not lend one of zeros first (see pages.cpp).
-  void reach(std::size_t n) {
-    constexpr std::size_t kPage = 4096 / sizeof(DenseCount);
-    for (; reached_ < std::min(n, n_dense_); reached_ += kPage)
-      for (std::size_t c = 0; c < classes(); ++c) dense_[c * n_dense_ + reached_] = {};
-  }
-
   void prefetch(std::size_t c, std::uint32_t id) const {
-    if (id < n_dense_) __builtin_prefetch(&dense_[c * n_dense_ + id]);
+    if (id < n_dense_) __builtin_prefetch(blocks_[id >> bits_].data() + place(c, id));
   }
 
   // To be called after each document of a class.
@@ -157,6 +155,8 @@ class Tally {
 
   // Appends what was counted of later documents, with these numbers for its tokens (none: its own); empties the other.
   void append(Tally& later, std::span<const std::int32_t> ids, int n_jobs) {
+    for (std::size_t id = 0; id < later.n_dense(ids); ++id)  // before threads share the blocks
+      if (later.blocks_[id >> later.bits_].data() && number(ids, id) < n_dense_) block(number(ids, id));
     parallel_for(static_cast<std::ptrdiff_t>(classes()), n_jobs, [&](std::ptrdiff_t c) {
       append(later, ids, static_cast<std::size_t>(c));
     });
@@ -168,9 +168,16 @@ class Tally {
   };
   static constexpr std::size_t kFew = 1024, kMany = std::size_t{1} << 20;
 
+  std::size_t place(std::size_t c, std::size_t id) const { return (c << bits_) + (id & ((std::size_t{1} << bits_) - 1)); }
+  DenseCount* block(std::uint32_t id) {
+    ZeroedPages<DenseCount>& block = blocks_[id >> bits_];
+    if (!block.data()) block = ZeroedPages<DenseCount>(classes() << bits_);
+    return block.data();
+  }
+
   void add(std::size_t c, std::uint32_t id, DenseCount more, double weight) {
     if (Cell::kExact && id < n_dense_) {
-      DenseCount& cell = dense_[c * n_dense_ + id];
+      DenseCount& cell = block(id)[place(c, id)];
       if (more.occurrences <= UINT32_MAX - cell.occurrences && more.rows <= UINT32_MAX - cell.rows) {
         cell.occurrences += more.occurrences, cell.rows += more.rows;
         return;
@@ -183,11 +190,14 @@ class Tally {
     return static_cast<std::uint32_t>(ids.data() ? static_cast<std::size_t>(ids[id]) : id);
   }
 
+  // Tokens of the dense table, of those that have numbers in another one.
+  std::size_t n_dense(std::span<const std::int32_t> ids) const {
+    return ids.data() ? std::min(n_dense_, ids.size()) : n_dense_;
+  }
+
   void append(Tally& later, std::span<const std::int32_t> ids, std::size_t c) {
-    const DenseCount* dense = later.dense(c);
-    const std::size_t n = ids.data() ? std::min(later.n_dense_, ids.size()) : later.n_dense_;
-    for (std::size_t id = 0; id < n; ++id)
-      if (dense[id].rows) add(c, number(ids, id), dense[id], 0);
+    for (std::size_t id = 0; id < later.n_dense(ids); ++id)
+      if (const DenseCount more = later.dense(c, id); more.rows) add(c, number(ids, id), more, 0);
     std::vector<Cell> cells = std::move(later.lists_[c]);
     for (Cell& cell : cells) cell.id = number(ids, cell.id);
     lists_[c].insert(lists_[c].end(), cells.begin(), cells.end());
@@ -201,8 +211,11 @@ class Tally {
 
   std::vector<std::vector<Cell>> lists_;
   std::vector<Settled> settled_;
-  std::size_t n_dense_, reached_ = 0;
-  ZeroedPages<DenseCount> dense_;
+  // Blocks of tokens, class by class inside: a big page at most, unless there are very many classes. Those in use are there.
+  static constexpr std::size_t kBlockCells = (std::size_t{2} << 20) / sizeof(DenseCount);
+  std::size_t n_dense_;
+  unsigned bits_ = 0;
+  std::vector<ZeroedPages<DenseCount>> blocks_;
 };
 
 }  // namespace naively::text
