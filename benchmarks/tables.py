@@ -17,8 +17,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
@@ -35,7 +37,7 @@ from naively.sources import read_files
 
 NUMBERS, STRINGS, CLASSES = 10, 6, np.array(["high", "low", "middle"])
 CHUNK = 500_000
-PARTS = ("fit", "read", "predict", "memory")
+PARTS = ("fit", "read", "readers", "predict", "memory")
 
 
 def rows_of(n: int, rng: np.random.Generator) -> pa.Table:
@@ -156,6 +158,27 @@ def beside_reading(files: list[Path], repeats: int) -> None:
         )
 
 
+def by_polars(path: Path) -> None:
+    """All rows as Arrow batches, dropped."""
+    scanned = pl.scan_csv(path) if path.suffix == ".csv" else pl.scan_parquet(path)
+    for frame in scanned.collect_batches(chunk_size=65_536):
+        frame.to_arrow()
+
+
+def by_duckdb(path: Path) -> None:
+    """All rows as Arrow batches, dropped."""
+    with duckdb.connect() as connection:
+        for _ in connection.sql(f"SELECT * FROM '{path}'").to_arrow_reader(65_536):
+            pass
+
+
+def beside_readers(files: list[Path], repeats: int) -> None:
+    """How many times as long other readers take to stream the same file and drop it as ours does."""
+    for path in files:
+        readers = {"polars": partial(by_polars, path), "DuckDB": partial(by_duckdb, path)}
+        report(f"read {path.suffix[1:]}", {"ours": partial(drop, path), **readers}, repeats)
+
+
 def predicting(files: list[Path], repeats: int) -> None:
     """From file to a Parquet file of answers."""
     rows = files[0].with_suffix(".parquet")
@@ -185,7 +208,7 @@ def main(arguments: list[str] | None = None) -> None:
         if not files[1].exists():
             write(folder, options.rows)
         some = [path for path in files if path.suffix[1:] in options.formats]
-        parts = {"fit": beside_peer, "read": beside_reading, "predict": predicting}
+        parts = {"fit": beside_peer, "read": beside_reading, "readers": beside_readers, "predict": predicting}
         for name in options.parts:
             if name in parts:
                 parts[name](some, options.repeats)
