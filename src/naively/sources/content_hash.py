@@ -10,7 +10,7 @@ Source of `mix`: Steele, Lea & Flood, Fast splittable pseudorandom number genera
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ Hashes = NDArray[np.uint64]
 KEY = np.uint64(0x6E61697665_6C79)  # nobody chooses rows by it: it only has to be a constant
 MISSING = np.uint64(0xA0761D6478BD642F)
 STRIP = 2**22  # numbers of a matrix hashed at a time: 32 MB
-NEAR = 2**14  # numbers of a column: what is done with them then stays in the cache
+NEAR = 2**14  # rows of a column
 
 
 def row_hashes(
@@ -94,15 +94,21 @@ def _add_column(total: Hashes, column: Column, salt: np.uint64) -> None:
     known = _coded(column)
     if known is not None:
         codes, values = known
-        total += _mixed(np.append(_values(values), MISSING) + salt)[codes]  # the code −1 is the last
+        table = _mixed(np.append(_values(values), MISSING) + salt)  # the code −1 is the last
+        for near in _strips(len(total)):
+            total[near] += table[codes[near]]
         return
     if isinstance(column, (ArrowStrings, ListOfStrings)):
         found = hash_texts(column.texts())
         total += _mixed(np.where(found == 0, MISSING, found) + salt)
         return
-    for start in range(0, len(total), NEAR):
-        near = slice(start, start + NEAR)
+    for near in _strips(len(total)):
         total[near] += _mixed(_numbers(column.x[near]) + salt)
+
+
+def _strips(n: int) -> Iterator[slice]:
+    """Some rows at a time: what is done with them then stays in the cache."""
+    return (slice(start, start + NEAR) for start in range(0, n, NEAR))
 
 
 def _coded(column: Column) -> tuple[NDArray[Any], Sequence[Any]] | None:
