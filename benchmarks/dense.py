@@ -1,6 +1,6 @@
 """Dense numbers: `naively.GaussianNB` beside scikit-learn's, and beside just reading the array once. One thread each.
 
-python -m benchmarks.dense --rows 2000000 --columns 50 --repeats 5
+python -m benchmarks.dense --rows 2000000 --columns 50 --repeats 5 --kinds float64 --classes 2 10 100
 """
 
 from __future__ import annotations
@@ -17,6 +17,12 @@ from threadpoolctl import threadpool_limits
 
 import naively
 from benchmarks.measure import extra_memory, report
+
+KINDS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
+    "float64": np.asarray,
+    "float32": lambda x: x.astype(np.float32),
+    "by-column": np.asfortranarray,
+}
 
 
 def compare(x: NDArray[Any], label: NDArray[Any], n_predict: int, repeats: int, title: str) -> None:
@@ -47,18 +53,18 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--columns", type=int, default=50)
     parser.add_argument("--classes", type=int, nargs="+", default=[2, 10, 100])
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--predict", type=int, default=200_000)
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args(arguments)
     rng = np.random.default_rng(0)
     x = rng.normal(size=(options.rows, options.columns))
     with threadpool_limits(1):
-        for n_classes in options.classes:
-            label = rng.integers(0, n_classes, options.rows)
-            compare(x, label, options.predict, options.repeats, f"{n_classes} classes")
-        label = rng.integers(0, 10, options.rows)
-        compare(x.astype(np.float32), label, options.predict, options.repeats, "10 classes, float32")
-        compare(np.asfortranarray(x), label, options.predict, options.repeats, "10 classes, by column")
+        for kind in options.kinds:
+            table = KINDS[kind](x)
+            for n_classes in options.classes:
+                label = rng.integers(0, n_classes, options.rows)
+                compare(table, label, options.predict, options.repeats, f"{n_classes} classes, {kind}")
 
 
 if __name__ == "__main__":
