@@ -65,15 +65,15 @@ NAIVELY_INLINE void transpose_body(const double* x, std::ptrdiff_t row_stride, s
       const double* const from = x + i * row_stride + j;
       const Lanes a = load(from), b = load(from + row_stride);
       const Lanes c = load(from + 2 * row_stride), d = load(from + 3 * row_stride);
-      const Lanes ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6);
-      const Lanes ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-      const Lanes cd_even = __builtin_shufflevector(c, d, 0, 4, 2, 6);
-      const Lanes cd_odd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+      const Lanes ab_even = NAIVELY_SHUFFLE(FourPlaces, a, b, 0, 4, 2, 6);
+      const Lanes ab_odd = NAIVELY_SHUFFLE(FourPlaces, a, b, 1, 5, 3, 7);
+      const Lanes cd_even = NAIVELY_SHUFFLE(FourPlaces, c, d, 0, 4, 2, 6);
+      const Lanes cd_odd = NAIVELY_SHUFFLE(FourPlaces, c, d, 1, 5, 3, 7);
       double* const corner = to + j * tile_rows + i;
-      store(corner, __builtin_shufflevector(ab_even, cd_even, 0, 1, 4, 5));
-      store(corner + tile_rows, __builtin_shufflevector(ab_odd, cd_odd, 0, 1, 4, 5));
-      store(corner + 2 * tile_rows, __builtin_shufflevector(ab_even, cd_even, 2, 3, 6, 7));
-      store(corner + 3 * tile_rows, __builtin_shufflevector(ab_odd, cd_odd, 2, 3, 6, 7));
+      store(corner, NAIVELY_SHUFFLE(FourPlaces, ab_even, cd_even, 0, 1, 4, 5));
+      store(corner + tile_rows, NAIVELY_SHUFFLE(FourPlaces, ab_odd, cd_odd, 0, 1, 4, 5));
+      store(corner + 2 * tile_rows, NAIVELY_SHUFFLE(FourPlaces, ab_even, cd_even, 2, 3, 6, 7));
+      store(corner + 3 * tile_rows, NAIVELY_SHUFFLE(FourPlaces, ab_odd, cd_odd, 2, 3, 6, 7));
     }
   for (std::ptrdiff_t i = 0; i < rows; ++i)
     for (std::ptrdiff_t j = i < full_rows ? full_columns : 0; j < columns; ++j)

@@ -117,6 +117,16 @@ NAIVELY_INLINE Lanes2 two_product(const Lanes& a, const Lanes& b) {
 }
 
 // Ones that the compiler does not know to be ones.
+// Elements of two vectors, numbered through, by numbers of the type Mask: one as wide as an element. GCC 11 has it by
+// another name.
+#if defined(__clang__) || !defined(__GNUC__) || __GNUC__ >= 12
+#define NAIVELY_SHUFFLE(Mask, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define NAIVELY_SHUFFLE(Mask, a, b, ...) __builtin_shuffle(a, b, Mask{__VA_ARGS__})
+#endif
+typedef std::int64_t FourPlaces __attribute__((vector_size(32)));
+typedef std::int32_t EightPlaces __attribute__((vector_size(32)));
+
 template <bool fused>
 NAIVELY_INLINE Lanes variable_one() {
   Lanes one = broadcast(1.0);

@@ -40,8 +40,8 @@ struct Range {
   template <bool fused>
   NAIVELY_INLINE void add(const Lanes& a, const Lanes& b) {
     typedef float Eight __attribute__((vector_size(32)));  // for which there is an instruction
-    const Eight upper = __builtin_shufflevector(reinterpret_cast<Eight>(a), reinterpret_cast<Eight>(b),  //
-                                                1, 3, 9, 11, 5, 7, 13, 15);
+    const Eight upper = NAIVELY_SHUFFLE(EightPlaces, reinterpret_cast<Eight>(a), reinterpret_cast<Eight>(b),  //
+                                        1, 3, 9, 11, 5, 7, 13, 15);
     const Halves magnitude = reinterpret_cast<Halves>(upper) & INT32_MAX, less = magnitude - 1;
     most = magnitude > most ? magnitude : most;
     least = less < least ? less : least;
@@ -54,8 +54,8 @@ struct Range {
 
  private:
   NAIVELY_INLINE static Lanes numbers(const Halves& upper, int which) {
-    return reinterpret_cast<Lanes>(which == 0 ? __builtin_shufflevector(Halves{}, upper, 0, 8, 1, 9, 4, 12, 5, 13)
-                                              : __builtin_shufflevector(Halves{}, upper, 2, 10, 3, 11, 6, 14, 7, 15));
+    return reinterpret_cast<Lanes>(which == 0 ? NAIVELY_SHUFFLE(EightPlaces, Halves{}, upper, 0, 8, 1, 9, 4, 12, 5, 13)
+                                              : NAIVELY_SHUFFLE(EightPlaces, Halves{}, upper, 2, 10, 3, 11, 6, 14, 7, 15));
   }
 };
 
