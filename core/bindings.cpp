@@ -7,6 +7,7 @@ NB_MODULE(_core, m) {
   bind_cells(m);
   bind_text(m);
   bind_histogram(m);
+  bind_hashes(m);
   bind_left_out(m);
   bind_log_loss(m);
   bind_gaps(m);

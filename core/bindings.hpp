@@ -6,6 +6,7 @@ void bind_moments(nanobind::module_& m);
 void bind_cells(nanobind::module_& m);
 void bind_text(nanobind::module_& m);
 void bind_histogram(nanobind::module_& m);
+void bind_hashes(nanobind::module_& m);
 void bind_left_out(nanobind::module_& m);
 void bind_log_loss(nanobind::module_& m);
 void bind_gaps(nanobind::module_& m);

@@ -1,7 +1,7 @@
 """The compiled core of naively: count and score."""
 
 from collections.abc import Sequence
-from typing import Any, Annotated
+from typing import Any, Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -134,6 +134,14 @@ def cut_histogram(a: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), o
 def find_bins(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cuts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_jobs: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
 
 def score_bins(pieces: Sequence[Annotated[NDArray[Any], dict(shape=(None, None), device='cpu', writable=False)]], cuts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_jobs: int) -> None: ...
+
+@overload
+def add_number_hashes(values: NDArray[numpy.float64], salt: int, missing: int, total: NDArray[numpy.uint64]) -> None: ...
+
+@overload
+def add_number_hashes(values: NDArray[numpy.int64], salt: int, missing: int, total: NDArray[numpy.uint64]) -> None: ...
+
+def add_code_hashes(codes: NDArray[numpy.int32], table: NDArray[numpy.uint64], total: NDArray[numpy.uint64]) -> None: ...
 
 def leave_values_out(weight: NDArray[numpy.float64], cell_rows: NDArray[numpy.int64], alpha: NDArray[numpy.float64], whole_alpha: NDArray[numpy.float64], start: NDArray[numpy.int64], lasting: NDArray[numpy.int64], slot: NDArray[numpy.int64], label: NDArray[numpy.int32], leaving: NDArray[numpy.float64], rows: NDArray[numpy.int64], out: NDArray[numpy.float64], n_jobs: int) -> tuple[int, int, int, float] | None: ...
 

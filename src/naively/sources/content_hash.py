@@ -10,12 +10,13 @@ Source of `mix`: Steele, Lea & Flood, Fast splittable pseudorandom number genera
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.kernels.hashes import add_code_hashes, add_number_hashes
 from naively.kernels.text import hash_texts
 from naively.names import Names
 from naively.sources.strings import ArrowStrings, ListOfStrings
@@ -29,7 +30,6 @@ Hashes = NDArray[np.uint64]
 KEY = np.uint64(0x6E61697665_6C79)  # nobody chooses rows by it: it only has to be a constant
 MISSING = np.uint64(0xA0761D6478BD642F)
 STRIP = 2**22  # numbers of a matrix hashed at a time: 32 MB
-NEAR = 2**14  # rows of a column
 
 
 def row_hashes(
@@ -56,22 +56,14 @@ def row_hashes(
     total += KEY
     if label is not None:
         total += _values(classes)[label]
-    return _mixed(total)
+    return mix(total)
 
 
 def mix(x: Hashes) -> Hashes:
     """A one-to-one map of 64 bits in which every bit depends on every other."""
-    return _mixed(x.copy())
-
-
-def _mixed(x: Hashes) -> Hashes:
-    """The same, in place."""
-    x ^= x >> np.uint64(30)
-    x *= np.uint64(0xBF58476D1CE4E5B9)
-    x ^= x >> np.uint64(27)
-    x *= np.uint64(0x94D049BB133111EB)
-    x ^= x >> np.uint64(31)
-    return x
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
 
 
 def _numbers(x: NDArray[Any]) -> Hashes:
@@ -94,21 +86,13 @@ def _add_column(total: Hashes, column: Column, salt: np.uint64) -> None:
     known = _coded(column)
     if known is not None:
         codes, values = known
-        table = _mixed(np.append(_values(values), MISSING) + salt)  # the code −1 is the last
-        for near in _strips(len(total)):
-            total[near] += table[codes[near]]
+        add_code_hashes(codes, mix(np.append(_values(values), MISSING) + salt), total)  # the code −1 is the last
         return
     if isinstance(column, (ArrowStrings, ListOfStrings)):
         found = hash_texts(column.texts())
-        total += _mixed(np.where(found == 0, MISSING, found) + salt)
+        total += mix(np.where(found == 0, MISSING, found) + salt)
         return
-    for near in _strips(len(total)):
-        total[near] += _mixed(_numbers(column.x[near]) + salt)
-
-
-def _strips(n: int) -> Iterator[slice]:
-    """Some rows at a time: what is done with them then stays in the cache."""
-    return (slice(start, start + NEAR) for start in range(0, n, NEAR))
+    add_number_hashes(column.x, int(salt), int(MISSING), total)
 
 
 def _coded(column: Column) -> tuple[NDArray[Any], Sequence[Any]] | None:
@@ -137,5 +121,5 @@ def _matrix(table: MatrixTable, names: Names, salt: Hashes) -> Hashes:
     step = max(1, STRIP // max(1, matrix.shape[0]))
     for start in range(0, matrix.shape[1], step):
         strip = _numbers(matrix[:, start : start + step])
-        total += _mixed(strip + salt[start : start + step]).sum(axis=1, dtype=np.uint64)
+        total += mix(strip + salt[start : start + step]).sum(axis=1, dtype=np.uint64)
     return total

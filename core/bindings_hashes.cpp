@@ -1,0 +1,66 @@
+// Hashes of rows' content, a column at a time; the equation is in src/naively/sources/content_hash.py.
+#include <nanobind/ndarray.h>
+
+#include <bit>
+#include <cstdint>
+#include <stdexcept>
+
+#include "bindings.hpp"
+
+namespace nb = nanobind;
+
+namespace {
+
+template <class T>
+using In = nb::ndarray<const T, nb::ndim<1>, nb::device::cpu>;
+using Totals = nb::ndarray<std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// The finaliser of SplitMix64.
+std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+  return x ^ (x >> 31);
+}
+
+void check(bool holds, const char* what) {
+  if (!holds) throw std::invalid_argument(what);
+}
+
+template <class T>
+void add_number_hashes(const In<T>& values, std::uint64_t salt, std::uint64_t missing, const Totals& total) {
+  check(values.size() == total.size(), "values and total have unequal lengths");
+  nb::gil_scoped_release no_gil;
+  const T* const from = values.data();
+  const std::int64_t stride = values.size() ? values.stride(0) : 1;
+  for (std::size_t i = 0; i < total.size(); ++i) {
+    const double x = static_cast<double>(from[static_cast<std::int64_t>(i) * stride]) + 0.0;  // −0.0 + 0.0 is 0.0
+    total.data()[i] += mix((x == x ? std::bit_cast<std::uint64_t>(x) : missing) + salt);
+  }
+}
+
+void add_code_hashes(const In<std::int32_t>& codes, const In<std::uint64_t>& table, const Totals& total) {
+  check(codes.size() == total.size(), "codes and total have unequal lengths");
+  check(table.size() > 0 && table.stride(0) == 1, "table is empty, or not in one piece");
+  nb::gil_scoped_release no_gil;
+  const std::int32_t* const from = codes.data();
+  const std::int64_t stride = codes.size() ? codes.stride(0) : 1, last = static_cast<std::int64_t>(table.size()) - 1;
+  for (std::size_t i = 0; i < total.size(); ++i) {
+    const std::int64_t code = from[static_cast<std::int64_t>(i) * stride];
+    if (code < -1 || code >= last) throw std::invalid_argument("a code has no value");
+    total.data()[i] += table.data()[code < 0 ? last : code];
+  }
+}
+
+}  // namespace
+
+void bind_hashes(nb::module_& m) {
+  using namespace nb::literals;
+  const auto numbers = [&]<class T>(const char* signature, T) {
+    m.def("add_number_hashes", add_number_hashes<T>, "values"_a.noconvert(), "salt"_a, "missing"_a, "total"_a.noconvert(),
+          nb::sig(signature));
+  };
+  numbers("def add_number_hashes(values: NDArray[numpy.float64], salt: int, missing: int, total: NDArray[numpy.uint64]) -> None", double{});
+  numbers("def add_number_hashes(values: NDArray[numpy.int64], salt: int, missing: int, total: NDArray[numpy.uint64]) -> None", std::int64_t{});
+  m.def("add_code_hashes", add_code_hashes, "codes"_a, "table"_a, "total"_a.noconvert(),
+        nb::sig("def add_code_hashes(codes: NDArray[numpy.int32], table: NDArray[numpy.uint64], total: NDArray[numpy.uint64]) -> None"));
+}

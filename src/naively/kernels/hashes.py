@@ -1,0 +1,25 @@
+"""Hashes of rows' content, a column at a time. The equation is in `naively.sources.content_hash`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively import _core
+
+__all__ = ["add_code_hashes", "add_number_hashes"]
+
+Hashes = NDArray[np.uint64]
+
+
+def add_number_hashes(values: NDArray[Any], salt: int, missing: int, total: Hashes) -> None:
+    """Increase total (row,) by the mixed bits of each number and the salt; `missing` are the bits of NaN."""
+    same = values.dtype in (np.float64, np.int64)
+    _core.add_number_hashes(values if same else values.astype(np.float64), salt, missing, total)
+
+
+def add_code_hashes(codes: NDArray[Any], table: Hashes, total: Hashes) -> None:
+    """Increase total (row,) by what `table` has for each code; its last entry is for the code −1."""
+    _core.add_code_hashes(codes.astype(np.int32, copy=False), table, total)

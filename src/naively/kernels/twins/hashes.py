@@ -1,0 +1,28 @@
+"""The readable twin of `naively.kernels.hashes`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Hashes = NDArray[np.uint64]
+
+
+def mix(x: Hashes) -> Hashes:
+    """A one-to-one map of 64 bits in which every bit depends on every other."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def add_number_hashes(values: NDArray[Any], salt: int, missing: int, total: Hashes) -> None:
+    """Increase total by the mixed bits of each number."""
+    numbers = values.astype(np.float64) + 0.0
+    total += mix(np.where(np.isnan(numbers), np.uint64(missing), numbers.view(np.uint64)) + np.uint64(salt))
+
+
+def add_code_hashes(codes: NDArray[Any], table: Hashes, total: Hashes) -> None:
+    """Increase total by what the table has for each code."""
+    total += table[codes]

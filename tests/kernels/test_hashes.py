@@ -1,0 +1,54 @@
+"""Hashes of rows: the core against its readable twin; and what it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from naively.kernels import hashes as core
+from naively.kernels.twins import hashes as twin
+
+WORDS = st.integers(0, 2**64 - 1)
+
+
+@given(st.lists(st.floats(), max_size=9), WORDS, WORDS, st.integers(1, 3), st.sampled_from(["f8", "f4", "i8", "i2"]))
+def test_numbers(values: list[float], salt: int, missing: int, step: int, kind: str) -> None:
+    x: Any = np.array(values)
+    if kind != "f8":
+        with np.errstate(over="ignore"):
+            x = np.nan_to_num(x, posinf=0, neginf=0).clip(-9e3, 9e3).astype(kind) if kind[0] == "i" else x.astype(kind)
+    x = x[::step]
+    found, wanted = np.full((2, len(x)), 7, dtype=np.uint64)
+    core.add_number_hashes(x, salt, missing, found)
+    twin.add_number_hashes(x, salt, missing, wanted)
+    np.testing.assert_array_equal(found, wanted)
+
+
+@given(
+    st.lists(st.integers(-1, 3), max_size=9),
+    st.lists(WORDS, min_size=5, max_size=5),
+    st.sampled_from(["i4", "i1", "i8"]),
+)
+def test_codes(codes: list[int], table: list[int], kind: str) -> None:
+    x, values = np.array(codes, dtype=kind), np.array(table, dtype=np.uint64)
+    found, wanted = np.zeros((2, len(x)), dtype=np.uint64)
+    core.add_code_hashes(x, values, found)
+    twin.add_code_hashes(x, values, wanted)
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_refusals() -> None:
+    total = np.zeros(2, np.uint64)
+    with pytest.raises(ValueError, match="unequal lengths"):
+        core.add_number_hashes(np.zeros(3), 0, 0, total)
+    with pytest.raises(ValueError, match="unequal lengths"):
+        core.add_code_hashes(np.zeros(3), total, total)
+    for code in (-2, 1):
+        with pytest.raises(ValueError, match="no value"):
+            core.add_code_hashes(np.full(2, code), np.zeros(2, np.uint64), total)
+    with pytest.raises(ValueError, match="empty"):
+        core.add_code_hashes(np.full(2, -1), np.zeros(0, np.uint64), total)
