@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::int64_t kChunk = 64;  // rows
 
-double log_positive(double x) { return x > 0 ? std::log(x) : 0.0; }
-
 class Values {
  public:
   Values(const LeavingValues& leaving, const ValueSlots& slots)
@@ -56,7 +54,7 @@ class Values {
       for (std::int64_t c = 0; c < n; ++c)
         total[c] += slots_.weight[k * n + c], row_total_[j * n + c] += slots_.rows[k * n + c];
     for (std::int64_t c = 0; c < n; ++c) {
-      log_total_[j * n + c] = log_positive(total[c] + slots_.whole_alpha[j * n + c]);
+      log_total_[j * n + c] = log_whole(total[c] + slots_.whole_alpha[j * n + c]);
       lends_[j] |= !(total[c] > 0);
     }
   }
@@ -72,7 +70,7 @@ class Values {
       for (std::int64_t c = 0; c < n; ++c)
         if (c != y) pooled += slots_.weight[of_slot + c], pooled_total += total_[of_column + c];
     const auto score = [&](std::int64_t c, double count, double total) {
-      return log_of(count + slots_.alpha[of_slot + c]) - log_positive(total + slots_.whole_alpha[of_column + c]);
+      return log_of(count + slots_.alpha[of_slot + c]) - log_whole(total + slots_.whole_alpha[of_column + c]);
     };
     for (std::int64_t c = 0; c < n; ++c) {
       if (c == y)
