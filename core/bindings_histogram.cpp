@@ -173,10 +173,15 @@ NewArrays py_merge(const Arrays& a, const Arrays& b, int sign, std::int64_t cap)
   return give(sum);
 }
 
-std::tuple<New<std::int64_t>, New<std::int64_t>> py_cut(const Arrays& arrays, std::int64_t n_classes, int n_jobs) {
+View view_of_classes(const Arrays& arrays, std::int64_t n_classes) {
   const View columns = view(arrays);
   for (std::int64_t i = 0; i < columns.n_cells; ++i)
     require(columns.classes[i] >= 0 && columns.classes[i] < n_classes, "a class lies outside 0 .. n_classes - 1");
+  return columns;
+}
+
+std::tuple<New<std::int64_t>, New<std::int64_t>> py_cut(const Arrays& arrays, std::int64_t n_classes, int n_jobs) {
+  const View columns = view_of_classes(arrays, n_classes);
   std::vector<std::vector<std::int64_t>> cuts;
   {
     nb::gil_scoped_release release;
@@ -204,6 +209,21 @@ New<std::int64_t> py_find_bins(const Real& values, const Whole& ends, const Real
     find_bins(values.data(), ends.data(), p, cuts.data(), offsets.data(), found.get(), n_jobs);
   }
   return give(found, n);
+}
+
+std::tuple<New<double>, New<std::int64_t>> py_bin_cells(const Arrays& arrays, std::int64_t n_classes, const Real& cuts,
+                                                        const Whole& offsets) {
+  const View columns = view_of_classes(arrays, n_classes);
+  require(static_cast<std::int64_t>(offsets.size()) == columns.n_columns + 1, "offsets has one entry more than there are columns");
+  cells::check_indptr(offsets.data(), columns.n_columns, static_cast<std::int64_t>(cuts.size()), "cuts");
+  const std::int64_t n = (static_cast<std::int64_t>(cuts.size()) + columns.n_columns) * n_classes;
+  Buffer<double> weight(n);
+  Buffer<std::int64_t> rows(n);
+  {
+    nb::gil_scoped_release release;
+    bin_cells(columns, cuts.data(), offsets.data(), n_classes, weight.get(), rows.get());
+  }
+  return {give(weight, n), give(rows, n)};
 }
 
 void py_score(const std::vector<Piece>& pieces, const Real& cuts, const Whole& offsets, const In<double, 2>& table,
@@ -244,5 +264,6 @@ void bind_histogram(nb::module_& m) {
   m.def("merge_histograms", py_merge, "a"_a, "b"_a, "sign"_a, "cap"_a);
   m.def("cut_histogram", py_cut, "a"_a, "n_classes"_a, "n_jobs"_a);
   m.def("find_bins", py_find_bins, "values"_a, "ends"_a, "cuts"_a, "offsets"_a, "n_jobs"_a);
+  m.def("bin_cells", py_bin_cells, "a"_a, "n_classes"_a, "cuts"_a, "offsets"_a);
   m.def("score_bins", py_score, "pieces"_a, "cuts"_a, "offsets"_a, "table"_a, "out"_a.noconvert(), "n_jobs"_a);
 }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <queue>
-#include <tuple>
+#include <limits>
 
 #include "threads.hpp"
+#include "tournament.hpp"
 
 namespace naively::histogram {
 namespace {
@@ -32,6 +32,13 @@ const std::array<double, 1024> FACTORIALS = [] {
 }();
 
 using Places = std::vector<std::int64_t>;
+
+// A way to part the keys up to `end` in two.
+struct Split {
+  double cost;
+  std::int64_t at, end = -1;
+};
+using Found = std::vector<Split>;
 
 // Keys × classes of one column; where there are more, neighbouring keys begin joined.
 constexpr std::int64_t MOST = std::int64_t{1} << 22;
@@ -69,7 +76,8 @@ class Discretiser {
   Places cuts() const {
     if (K_ < 2 || J_ < 2) return {};
     Places bounds = greedy();
-    for (int sweep = 0; sweep < 16 && improve(bounds); ++sweep) {
+    Found moved(K_), halved(K_);
+    for (int sweep = 0; sweep < 16 && improve(bounds, moved, halved); ++sweep) {
     }
     Places cells;
     for (std::size_t i = 1; i + 1 < bounds.size(); ++i) cells.push_back(first_cell_[bounds[i]]);
@@ -97,34 +105,32 @@ class Discretiser {
   // Joins neighbours until one bin is left; the bounds (0 … K) of the best stage.
   Places greedy() const {
     std::vector<double> own(K_);
-    Places next(K_ + 1), previous(K_ + 1), version(K_ + 1, 0), removed;
-    using Join = std::tuple<double, std::int64_t, std::int64_t>;  // change of cost, right bin's first key, version
-    std::priority_queue<Join, std::vector<Join>, std::greater<>> queue;
+    Places next(K_ + 1), previous(K_ + 1), removed;
     double total = 0;
     for (std::int64_t k = 0; k < K_; ++k) total += own[k] = cost(k, k + 1);
     for (std::int64_t k = 0; k <= K_; ++k) next[k] = k + 1, previous[k] = k - 1;
-    auto offer = [&](std::int64_t right) {
-      if (right <= 0 || right >= K_) return;
+    // What joining the bin that begins with key `right` to the one before it adds to the cost.
+    auto change_by = [&](std::int64_t right) {
       const std::int64_t left = previous[right];
-      queue.push({cost(left, next[right]) - own[left] - own[right], right, ++version[right]});
+      return cost(left, next[right]) - own[left] - own[right];
     };
-    for (std::int64_t k = 1; k < K_; ++k) offer(k);
+    Tournament changes(K_);
+    for (std::int64_t k = 1; k < K_; ++k) changes.set(k, change_by(k));
+    changes.play();
     double best = total + bounds_cost(K_);
     std::size_t best_stage = 0;
-    while (!queue.empty()) {
-      const auto [change, right, stamp] = queue.top();
-      queue.pop();
-      if (stamp != version[right]) continue;
-      const std::int64_t left = previous[right], after = next[right];
-      version[right] = -1;
+    for (std::int64_t n_bins = K_ - 1; n_bins > 0; --n_bins) {
+      const double change = changes.least();
+      const std::int64_t right = changes.place(), left = previous[right], after = next[right];
       own[left] += own[right] + change;
       total += change;
       next[left] = after;
       previous[after] = left;
       removed.push_back(right);
-      offer(left);
-      offer(after);
-      const double now = total + bounds_cost(K_ - static_cast<std::int64_t>(removed.size()));
+      changes.change(right, std::numeric_limits<double>::infinity());
+      if (left > 0) changes.change(left, change_by(left));
+      if (after < K_) changes.change(after, change_by(after));
+      const double now = total + bounds_cost(n_bins);
       if (now <= best) best = now, best_stage = removed.size();
     }
     std::vector<bool> gone(K_ + 1, false);
@@ -135,32 +141,31 @@ class Discretiser {
     return bounds;
   }
 
-  struct Split {
-    double cost;
-    std::int64_t at;
-  };
-  Split best_split(std::int64_t a, std::int64_t b) const {
-    Split best{std::numeric_limits<double>::infinity(), a};
+  // The best split of the keys [a, b), remembered at a: most bins stay as they are from one pass to the next.
+  const Split& best_split(std::int64_t a, std::int64_t b, Found& found) const {
+    Split& best = found[a];
+    if (best.end == b) return best;
+    best = {std::numeric_limits<double>::infinity(), a, b};
     for (std::int64_t k = a + 1; k < b; ++k) {
       const double both = cost(a, k) + cost(k, b);
-      if (both < best.cost) best = {both, k};
+      if (both < best.cost) best.cost = both, best.at = k;
     }
     return best;
   }
 
   // One pass over the bins: move each cut to its best place, split a bin, join two. True if the cost has fallen.
-  bool improve(Places& bounds) const {
+  bool improve(Places& bounds, Found& moved, Found& halved) const {
     constexpr double LEAST = 1e-6;  // far above rounding, far below one row's worth
     bool better = false;
     for (std::size_t i = 1; i + 1 < bounds.size(); ++i) {
       const double now = cost(bounds[i - 1], bounds[i]) + cost(bounds[i], bounds[i + 1]);
-      const Split split = best_split(bounds[i - 1], bounds[i + 1]);
+      const Split& split = best_split(bounds[i - 1], bounds[i + 1], moved);
       if (split.cost < now - LEAST) bounds[i] = split.at, better = true;
     }
     for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
       const auto n_bins = static_cast<std::int64_t>(bounds.size()) - 1;
       const double now = cost(bounds[i], bounds[i + 1]);
-      const Split split = best_split(bounds[i], bounds[i + 1]);
+      const Split& split = best_split(bounds[i], bounds[i + 1], halved);
       if (split.cost + bounds_cost(n_bins + 1) < now + bounds_cost(n_bins) - LEAST)
         bounds.insert(bounds.begin() + static_cast<std::ptrdiff_t>(i) + 1, split.at), better = true;
     }

@@ -157,16 +157,12 @@ class Numeric(Family):
     ) -> None:
         """Equation (2) without the row, in the bins of the structure."""
         found = self.structure(stats, classes) if structure is None else structure
-        bin_of = found.bins_of_cells(stats)
-        n_bins, shape = len(found.cuts) + stats.n_columns, (-1, stats.n_classes)
-        place = bin_of * stats.n_classes + stats.cells.classes
-        counted = np.bincount(place, stats.cells.weight, n_bins * stats.n_classes).reshape(shape)
-        in_rows = np.bincount(place, stats.cells.rows, n_bins * stats.n_classes).reshape(shape).astype(np.int64)
+        counted, in_rows = kernels.bin_cells(stats.cells, stats.n_classes, found.cuts, found.offsets)
         starts = found.offsets[:-1] + np.arange(stats.n_columns)
         seen = (in_rows.sum(axis=1) > 0).astype(np.float64)
         bins = np.add.reduceat(seen, starts) if len(starts) else np.zeros(0)
         slots = Slots(
-            weight=counted.astype(np.float64),
+            weight=counted,
             rows=in_rows,
             alpha=np.full(counted.shape, self.alpha),
             whole_alpha=np.repeat(self.alpha * bins[:, None], stats.n_classes, axis=1),

@@ -147,6 +147,20 @@ def find_bins(
     return _core.find_bins(values, ends, cuts, offsets, n_jobs)
 
 
+def bin_cells(
+    cells: HistogramCells, n_classes: int, cuts: NDArray[np.float64], offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The weight and the rows of each class in each bin, (bin, class); cells lie where their keys' smallest numbers do.
+
+    >>> x, label = np.array([[1.0], [2.0], [2.0], [7.0]]), np.array([0, 0, 1, 1], np.int32)
+    >>> cells = count_histogram([x], label, None, 2, 4096)
+    >>> bin_cells(cells, 2, np.array([2.0]), np.array([0, 1]))[1].tolist()
+    [[1, 0], [1, 2]]
+    """
+    weight, rows = _core.bin_cells(cells, n_classes, cuts, offsets)
+    return weight.reshape(-1, n_classes), rows.reshape(-1, n_classes)
+
+
 def score_bins(
     pieces: Sequence[NDArray[Any]],
     cuts: NDArray[np.float64],

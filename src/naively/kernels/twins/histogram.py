@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from naively.kernels.histogram import MINUS_INFINITY, PLUS_INFINITY, HistogramCells
+from naively.kernels.histogram import MINUS_INFINITY, PLUS_INFINITY, HistogramCells, key_values
 from naively.kernels.twins.gaps import fill_numbers
 
 if TYPE_CHECKING:
@@ -189,6 +189,19 @@ def find_bins(
             if not math.isnan(values[i]):
                 found[i] = offsets[j] + j + sum(cut <= values[i] for cut in cuts[offsets[j] : offsets[j + 1]].tolist())
     return found
+
+
+def bin_cells(
+    cells: HistogramCells, n_classes: int, cuts: NDArray[np.float64], offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The bin of each cell, and sums over the cells of a bin and a class."""
+    low, _ = key_values(cells.keys, np.repeat(cells.levels, np.diff(cells.offsets)))
+    shape = len(cuts) + len(cells.levels), n_classes
+    weight, rows = np.zeros(shape), np.zeros(shape, np.int64)
+    place = find_bins(low, cells.offsets, cuts, offsets), cells.classes
+    np.add.at(weight, place, cells.weight)
+    np.add.at(rows, place, cells.rows)
+    return weight, rows
 
 
 def score_bins(
