@@ -31,10 +31,12 @@ void add_number_hashes(const In<T>& values, std::uint64_t salt, std::uint64_t mi
   check(values.size() == total.size(), "values and total have unequal lengths");
   nb::gil_scoped_release no_gil;
   const T* const from = values.data();
-  const std::int64_t stride = values.size() ? values.stride(0) : 1;
-  for (std::size_t i = 0; i < total.size(); ++i) {
-    const double x = static_cast<double>(from[static_cast<std::int64_t>(i) * stride]) + 0.0;  // −0.0 + 0.0 is 0.0
-    total.data()[i] += mix((x == x ? std::bit_cast<std::uint64_t>(x) : missing) + salt);
+  std::uint64_t* const to = total.data();
+  const auto n = static_cast<std::int64_t>(total.size());
+  const std::int64_t stride = n ? values.stride(0) : 1;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double x = static_cast<double>(from[i * stride]) + 0.0;  // −0.0 + 0.0 is 0.0
+    to[i] += mix((x == x ? std::bit_cast<std::uint64_t>(x) : missing) + salt);
   }
 }
 
@@ -43,11 +45,14 @@ void add_code_hashes(const In<std::int32_t>& codes, const In<std::uint64_t>& tab
   check(table.size() > 0 && table.stride(0) == 1, "table is empty, or not in one piece");
   nb::gil_scoped_release no_gil;
   const std::int32_t* const from = codes.data();
-  const std::int64_t stride = codes.size() ? codes.stride(0) : 1, last = static_cast<std::int64_t>(table.size()) - 1;
-  for (std::size_t i = 0; i < total.size(); ++i) {
-    const std::int64_t code = from[static_cast<std::int64_t>(i) * stride];
-    if (code < -1 || code >= last) throw std::invalid_argument("a code has no value");
-    total.data()[i] += table.data()[code < 0 ? last : code];
+  const std::uint64_t* const known = table.data();
+  std::uint64_t* const to = total.data();
+  const auto n = static_cast<std::int64_t>(total.size()), last = static_cast<std::int64_t>(table.size()) - 1;
+  const std::int64_t stride = n ? codes.stride(0) : 1;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t code = from[i * stride];
+    check(code >= -1 && code < last, "a code has no value");
+    to[i] += known[code < 0 ? last : code];
   }
 }
 

@@ -1,4 +1,4 @@
-"""The log-loss of calibrated scores, and its slopes. The equation is in `core/log_loss.hpp`."""
+"""The log-loss of calibrated scores, its slopes and its minimum: `core/log_loss.hpp` and `core/pair.hpp`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from naively import _core
 
-__all__ = ["log_loss", "log_loss_curvature"]
+__all__ = ["log_loss", "log_loss_curvature", "minimise_pair"]
 
 Floats = NDArray[np.float64]
 
@@ -32,3 +32,25 @@ def log_loss_curvature(evidence: Floats, row_weight: Floats, posterior: Floats) 
     matrix = np.empty((posterior.shape[1] + len(evidence),) * 2)
     _core.log_loss_curvature(evidence, row_weight, posterior, matrix)
     return matrix
+
+
+def minimise_pair(
+    base: Floats,
+    evidence: Floats,
+    label: NDArray[np.int64],
+    row_weight: Floats,
+    centre: Floats,
+    strength: Floats,
+    start: Floats,
+    *,
+    top: float,
+    close: float,
+    steps: int,
+) -> tuple[Floats, float]:
+    """The offset b₁ − b₀ and the weights, from 0 to `top`, at which the loss of two classes and its pull are least.
+
+    The pull is ½ Σ strength · (x − centre)². For few features: of many, matrix products are sooner done.
+    """
+    x = start.astype(np.float64)
+    value = _core.minimise_pair(base, evidence, label, row_weight, centre, strength, top, close, steps, x)
+    return x, value

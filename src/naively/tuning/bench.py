@@ -89,8 +89,17 @@ class Bench:
 
     def view(self, block: Block, rows: NDArray[np.intp] | None = None) -> local.View:
         """The sample's columns, of all rows or some, as a block's family reads them."""
-        table = self.sample.table if rows is None else self.sample.table.take(rows)
-        return local.views(table, Schema(block.names, (block,)))[0]
+        schema = Schema(block.names, (block,))
+        if rows is not None:
+            return local.views(self.sample.table.take(rows), schema)[0]
+        key = type(block.family).__name__, block.names
+        if key not in self._views:
+            self._views[key] = local.views(self.sample.table, schema)[0]
+        return self._views[key]
+
+    @cached_property
+    def _views(self) -> dict[tuple[str, Names], local.View]:
+        return {}
 
     def evidence(self, block: Block, rows: NDArray[np.intp] | None = None) -> Floats:
         """(column, row, class) of a block, one column if it is joint; of all rows, or some (ascending)."""
@@ -101,7 +110,7 @@ class Bench:
         out = np.zeros((len(label), 1 if family.joint else len(block.names), len(classes)))
         structured = isinstance(family, Numeric) or (isinstance(family, Text) and self._cuts_words(block, statistic))
         for start, stop, fold in self._spans(structured, rows):
-            structure = self._structure(fold, block) if structured else None
+            structure = self._structure(fold, block, statistic) if structured else None
             some = slice(start, stop)
             family.leave_one_out(
                 view if stop - start == len(label) else view.rows(start, stop),
@@ -119,11 +128,11 @@ class Bench:
     def _cuts_words(self, block: Block, statistic: Statistic) -> bool:
         return block.family.structure(statistic, self.model.classes) is not None
 
-    def _structure(self, fold: int, block: Block) -> Any:
+    def _structure(self, fold: int, block: Block, whole: Statistic) -> Any:
         """What the family chooses without a fold; its smoothing has no part in it."""
         key = fold, type(block.family).__name__, block.names
         if key not in self._structures:
-            rest = statistic_for(*self._without(fold, block), block)
+            rest = whole - self._counted(fold, block, whole)
             self._structures[key] = block.family.structure(rest, self.model.classes)
         return self._structures[key]
 
@@ -141,24 +150,16 @@ class Bench:
             if ends[fold + 1] > ends[fold]:
                 yield ends[fold], ends[fold + 1], fold
 
-    def _without(self, fold: int, block: Block) -> tuple[Schema, tuple[Statistic, ...]]:
-        """The counted block that a chosen one is part of, and its statistic without the sampled rows of a fold."""
-        place = next(i for i, b in enumerate(self.model.schema.blocks) if block.names[0] in b.names)
-        if (fold, place) not in self._rests:
-            counted = Schema(self.model.schema.names, (self.model.schema.blocks[place],))
-            start, stop = self.sample.ends[fold], self.sample.ends[fold + 1]
-            chosen = np.repeat(np.arange(start, stop), self.sample.rows[start:stop])
-            weight = (self.sample.weight / self.sample.rows)[chosen]
-            label = self.sample.label[chosen].astype(np.int32)
-            like = (self.model.statistics[place],)
-            table = self.sample.table.take(chosen)
-            taken = local.count(table, counted, label, weight, len(self.model.classes), self.n_jobs, like)
-            self._rests[fold, place] = counted, (like[0] - taken[0],)
-        return self._rests[fold, place]
-
-    @cached_property
-    def _rests(self) -> dict[tuple[int, int], tuple[Schema, tuple[Any, ...]]]:
-        return {}
+    def _counted(self, fold: int, block: Block, whole: Statistic) -> Statistic:
+        """What the sampled rows of a fold have added to the statistic of a block."""
+        start, stop = self.sample.ends[fold], self.sample.ends[fold + 1]
+        times = self.sample.rows[start:stop]
+        chosen = np.repeat(np.arange(start, stop), times)
+        view = self.view(block).rows(start, stop) if (times == 1).all() else self.view(block, chosen)
+        label = self.sample.label[chosen].astype(np.int32)
+        weight = (self.sample.weight / self.sample.rows)[chosen]
+        given = block, view, label, weight, len(self.model.classes), self.n_jobs, whole
+        return local.count_block(*given, len(self.model.schema.names), to_add=True)
 
 
 def strips(block: Block, numbers: int) -> Iterator[Block]:

@@ -20,6 +20,7 @@ from naively.sources.table import Table
 __all__ = ["FOLDS", "Sample", "Sampler"]
 
 FOLDS = 5
+HIGHEST = 2**64 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +60,7 @@ class Sampler:
     """Takes in tables one after the other and keeps the rows of the smallest hashes, `limit` different ones."""
 
     limit: int
-    ceiling: int = 2**64 - 1
+    ceiling: int = HIGHEST
     tables: list[Table] = field(default_factory=list)
     hashes: list[NDArray[np.uint64]] = field(default_factory=list)
     labels: list[tuple[tuple[Any, ...], NDArray[np.integer]]] = field(default_factory=list)
@@ -85,7 +86,7 @@ class Sampler:
 
     def _lower(self, hashes: NDArray[np.uint64]) -> None:
         """Lower the ceiling to the smallest under which there are `limit` different rows, these ones included."""
-        near = hashes[hashes <= np.uint64(self.ceiling)]
+        near = hashes if self.ceiling == HIGHEST else hashes[hashes <= np.uint64(self.ceiling)]
         share = 2 * self.limit / max(len(near), 1)  # a first guess, so that not all are sorted
         if share < 0.5:
             lowest = near[near <= np.uint64(int(self.ceiling * share))]
@@ -118,5 +119,5 @@ class Sampler:
             whole[order].astype(np.float64),
             rows[order].astype(np.int64),
             tuple(ends.tolist()),
-            len(kept) == len(hashes) and self.ceiling == 2**64 - 1,
+            len(kept) == len(hashes) and self.ceiling == HIGHEST,
         )

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.kernels.log_loss import log_loss, log_loss_curvature
+from naively.kernels.log_loss import log_loss, log_loss_curvature, minimise_pair
 
 __all__ = ["CLOSE", "TRUST", "Problem", "Solution", "normalised"]
 
@@ -28,6 +28,7 @@ CLOSE = 1e-9  # of the objective, relative: where Newton's steps end
 WORK = 3e7  # multiplications for one matrix of second derivatives, above which L-BFGS-B is used
 HOLD = 20.0  # ρ
 TRUST = 4.0  # κ of a weight's pull to the textbook's 1: it matters to a few dozen rows that are easily told apart
+FEW_OF_A_PAIR = 32  # features up to which two classes are solved in the core
 FEW = 4  # features up to which the core sums the matrix of second derivatives
 OFFSETS = 100  # classes up to which there are offsets
 LARGEST = 50.0  # no evidence is worth more than so many times its face value
@@ -74,10 +75,12 @@ class Problem:
 
     def said(self, solution: Solution) -> Floats:
         """What the rows say of each weight: the curvature of the loss there."""
-        posterior, _ = posterior_and_loss(self.scores(solution.offset, solution.weight), self.label)
         if self.base.shape[1] == 2:
             difference = self.evidence[:, :, 1] - self.evidence[:, :, 0]
-            return np.asarray(difference**2 @ (self.weight * posterior[:, 0] * posterior[:, 1]))
+            prior = self.base[:, 1] - self.base[:, 0] + (solution.offset[1] - solution.offset[0])
+            rare = np.exp(-np.abs(prior + solution.weight @ difference))  # the smaller of the odds, as in `Pair`
+            return np.asarray(difference**2 @ (self.weight * rare / (1.0 + rare) ** 2))
+        posterior, _ = posterior_and_loss(self.scores(solution.offset, solution.weight), self.label)
         mean = np.einsum("jic,ic->ji", self.evidence, posterior)
         square = np.einsum("jic,ic->ji", self.evidence**2, posterior)
         return np.asarray(np.maximum(square - mean**2, 0.0) @ self.weight)
@@ -88,8 +91,7 @@ class Problem:
         offset = np.zeros(n_classes) if start is None else start.offset
         weight = np.clip(centre, 0.0, LARGEST) if start is None else start.weight
         if n_classes == 2:
-            pair = Pair.of(self, centre, strength)
-            x, value = _newton(pair, np.concatenate([[offset[1] - offset[0]], weight]), 1, close)
+            x, value = self._solve_pair(centre, strength, np.concatenate([[offset[1] - offset[0]], weight]), close)
             return Solution(np.array([-0.5, 0.5]) * x[0], x[1:], value)
         several = Several(self, centre, strength)
         if n_classes > OFFSETS:
@@ -102,9 +104,18 @@ class Problem:
             x, value = _newton(several, x, n_classes, close)
         return Solution(x[:n_classes], x[n_classes:], value)
 
+    def _solve_pair(self, centre: Floats, strength: Floats, x: Floats, close: float) -> tuple[Floats, float]:
+        if len(centre) > FEW_OF_A_PAIR:
+            return _newton(Pair.of(self, centre, strength), x, 1, close)
+        given = self.base, self.evidence, self.label, self.weight
+        pull = np.concatenate([[0.0], centre]), np.concatenate([[0.5 * HOLD], strength])
+        return minimise_pair(*given, *pull, x, top=LARGEST, close=close, steps=STEPS)
+
 
 def normalised(scores: Floats) -> Floats:
     """Scores as log posteriors."""
+    if scores.shape[1] == 2:
+        return np.asarray(scores - np.logaddexp(scores[:, 0], scores[:, 1])[:, None])
     shifted = scores - scores.max(axis=1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 
