@@ -48,6 +48,8 @@ class Sorter {
     const bool direct = in_place_ && columns >= lanes;
     Tile tile{strips, nullptr, table_.single, table_.row_stride, 0, 0, place_.data(), copy_.data(),
               weight_ ? sorted_weight_.data() : nullptr, first_.data()};
+    for (std::ptrdiff_t i = end; i < 2 * end - begin; i += 16)  // the labels of the next tile
+      prefetch(reinterpret_cast<std::uintptr_t>(label_) + 4 * i);
     direct ? place(begin, end) : rank(begin, end);
     if (weight_)
       for (std::ptrdiff_t i = begin; i < end; ++i) sorted_weight_[rank_[i - begin]] = weight_[i];
@@ -83,17 +85,22 @@ class Sorter {
     });
   }
 
-  // Two classes need not be counted before: one is laid out from the beginning, the other from the end.
+  // Two classes need not be counted before: one is laid out from the beginning, the other from the end. Nor are labels
+  // checked before: any number leads to a place in the tile by its last bit.
   void place_two(std::ptrdiff_t begin, std::ptrdiff_t end) {
-    check(begin, end);
+    const std::int32_t* const label = label_ + begin;
+    const std::ptrdiff_t n = end - begin, stride = table_.row_stride;
     std::ptrdiff_t* const place = place_.data();
-    std::ptrdiff_t front = 0, back = end - begin - 1;
-    for (std::ptrdiff_t i = 0; i < end - begin; ++i) {
-      place[front] = place[back] = i * table_.row_stride;  // the one that stays where it is will be written again
-      const std::ptrdiff_t label = label_[begin + i];
-      front += 1 - label, back -= label;
+    std::ptrdiff_t front = 0, at = 0;
+    std::uint32_t all = 0;
+    for (std::ptrdiff_t i = 0; i < n; ++i, at += stride) {
+      place[front] = place[n - 1 - i + front] = at;  // the one that stays where it is will be written again
+      const auto code = static_cast<std::uint32_t>(label[i]);
+      all |= code;
+      front += ~code & 1;
     }
-    first_[0] = 0, first_[1] = static_cast<std::int32_t>(front), first_[2] = static_cast<std::int32_t>(end - begin);
+    if (all > 1) check(begin, end);
+    first_[0] = 0, first_[1] = static_cast<std::int32_t>(front), first_[2] = static_cast<std::int32_t>(n);
   }
 
   void count_classes(std::ptrdiff_t begin, std::ptrdiff_t end) {
@@ -111,8 +118,6 @@ class Sorter {
   void check(std::ptrdiff_t begin, std::ptrdiff_t end) const {
     const auto limit = static_cast<std::uint32_t>(classes_);
     bool outside = false;
-    for (std::ptrdiff_t i = end; i < 2 * end - begin; i += 16)  // the labels of the next tile
-      prefetch(reinterpret_cast<std::uintptr_t>(label_) + 4 * i);
     for (std::ptrdiff_t i = begin; i < end; ++i) outside |= static_cast<std::uint32_t>(label_[i]) >= limit;
     for (std::ptrdiff_t i = begin; outside && i < end; ++i)
       if (static_cast<std::uint32_t>(label_[i]) >= limit)

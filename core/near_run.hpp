@@ -74,7 +74,8 @@ NAIVELY_INLINE void note_extremes(const Rows& rows, Strip& strip) {
   store(strip.low, centred ? -reach : lowest), store(strip.high, centred ? reach : highest);
 }
 
-// Whether the sums of a run hold, `most` being its largest |d| but for the lower half; if not, `near` may become wider.
+// Whether the sums of a run hold, `most` being its largest |d|, of doubles but for the lower half; if not, `near` may
+// become wider.
 template <bool indexed, class Real>
 NAIVELY_INLINE bool accept(const Rows& rows, Strip& strip, const Lanes& most, const Mask& tiny, const Mask& crowded) {
   const Lanes near = load(strip.near), low = load(strip.low), high = load(strip.high);
@@ -87,7 +88,10 @@ NAIVELY_INLINE bool accept(const Rows& rows, Strip& strip, const Lanes& most, co
     store(strip.near, wide & (most < HUGE_VAL) ? least(near + near, load(strip.bound)) : near);
     return false;
   }
-  note_extremes<indexed, Real>(rows, strip);
+  if (std::is_same_v<Real, float> && !any(load(strip.shift) != Lanes{}))
+    store(strip.low, -greatest(most, known)), store(strip.high, greatest(most, known));
+  else
+    note_extremes<indexed, Real>(rows, strip);
   return true;
 }
 
@@ -223,24 +227,46 @@ struct NearSingles {
   }
 };
 
-// Two strips side by side, of float32 values; both are counted, or none.
-template <bool fused, bool shifted>
-NAIVELY_INLINE bool count_near_pair_body(const Rows& rows, Strip* strips) {
-  const Lanes left_shift = load(strips[0].shift), right_shift = load(strips[1].shift);
-  NearSingles left(load(strips[0].near)), right(load(strips[1].near));
-  Range range;
+// The range of float32 values that are not zero, by their bits, as in `Range`; of `wide` strips side by side.
+template <int wide>
+struct SingleRange {
+  using Bits = typename Singles<wide>::Bits;
+  Bits most = {}, least = ~Bits{};
+
+  template <bool fused>
+  NAIVELY_INLINE void add(const Bits& bits) {
+    const Bits magnitude = bits & INT32_MAX, less = magnitude - 1;
+    most = magnitude > most ? magnitude : most;
+    least = less < least ? less : least;
+    settle<fused>(most), settle<fused>(least);
+  }
+  NAIVELY_INLINE Lanes largest(int strip) const { return doubles(most, strip); }
+  NAIVELY_INLINE Mask reaches(int strip, const Lanes& limit) const { return doubles(least, strip) < limit; }
+};
+
+// One strip of float32 values, or two side by side, of which both are counted, or none. Shifts are float32 values,
+// too, and what is near a shift differs from it by a float32.
+template <bool fused, bool shifted, int wide>
+NAIVELY_INLINE bool count_near_singles_body(const Rows& rows, Strip* strips) {
+  using Values = typename Singles<wide>::Values;
+  NearSingles left(load(strips[0].near)), right(load(strips[wide - 1].near));  // no array: that would lie in memory
+  SingleRange<wide> range;
+  Values shift = {};
+  for (int k = 0; shifted && k < wide; ++k) put_singles(shift, k, load(strips[k].shift));
   const std::ptrdiff_t* const place = rows.place;
   std::uintptr_t next = rows.next;
   auto count = [&](int i, int part) __attribute__((always_inline)) {
     const float* const x = rows.single + place[i];
-    const Lanes a = shifted ? load(x) - left_shift : load(x);
-    const Lanes b = shifted ? load(x + lanes) - right_shift : load(x + lanes);
-    range.add<fused>(a, b);
-    left.add<fused>(a, part), right.add<fused>(b, part);
+    Values d;
+    std::memcpy(&d, x, sizeof d);
+    if constexpr (shifted) d -= shift;
+    range.template add<fused>(reinterpret_cast<typename Singles<wide>::Bits>(d));
+    left.add<fused>(shifted ? doubles(d, 0) : load(x), part);
+    if constexpr (wide == 2) right.add<fused>(shifted ? doubles(d, 1) : load(x + lanes), part);
   };
   int i = 0;
   for (; i + 1 < rows.count; i += 2) {
-    prefetch(next), next += 4 * rows.next_step;  // a cache line
+    prefetch(next), next += 2 * wide * rows.next_step;  // a cache line, or half of one
     count(i, 0), count(i + 1, 1);
   }
   if (i < rows.count) count(i, 0);
@@ -248,38 +274,10 @@ NAIVELY_INLINE bool count_near_pair_body(const Rows& rows, Strip* strips) {
     return accept<true, float>(rows.lanes_on(k), strips[k], range.largest(k),
                                range.reaches(k, load(strips[k].near) * near_smallest_single), sums.crowded());
   };
-  if (!(good(0, left) & good(1, right))) return false;
-  left.add_to<fused>(strips[0]), right.add_to<fused>(strips[1]);
-  return true;
-}
-
-// One strip of float32 values.
-template <bool fused, bool shifted>
-NAIVELY_INLINE bool count_near_single_body(const Rows& rows, Strip& strip) {
-  const Lanes shift = load(strip.shift), near = load(strip.near);
-  NearSingles sums(near);
-  Range range;
-  std::uintptr_t next = rows.next;
-  auto difference = [&](int i) __attribute__((always_inline)) {
-    const Lanes x = load(rows.single + rows.place[i]);
-    return shifted ? x - shift : x;
-  };
-  int i = 0;
-  for (; i + 1 < rows.count; i += 2) {
-    prefetch(next), next += 2 * rows.next_step;  // half a cache line
-    const Lanes a = difference(i), b = difference(i + 1);
-    range.add<fused>(a, b);
-    sums.add<fused>(a, 0), sums.add<fused>(b, 1);
-  }
-  if (i < rows.count) {
-    const Lanes only = difference(i);
-    range.add<fused>(only, only);
-    sums.add<fused>(only, 0);
-  }
-  const Lanes most = greatest(range.largest(0), range.largest(1)), smallest = near * near_smallest_single;
-  if (!accept<true, float>(rows, strip, most, range.reaches(0, smallest) | range.reaches(1, smallest), sums.crowded()))
-    return false;
-  sums.add_to<fused>(strip);
+  if (!good(0, left)) return false;
+  if (wide == 2 && !good(1, right)) return false;
+  left.add_to<fused>(strips[0]);
+  if constexpr (wide == 2) right.add_to<fused>(strips[1]);
   return true;
 }
 

@@ -12,8 +12,8 @@ namespace {
 // A run in one strip, or in two of float32 values side by side. False: it is not near, and has not been counted.
 template <bool fused, bool shifted>
 NAIVELY_INLINE bool count_near_run_body(const Rows& rows, Strip* strips, bool pair) {
-  if (rows.single) return pair ? count_near_pair_body<fused, shifted>(rows, strips)
-                               : count_near_single_body<fused, shifted>(rows, strips[0]);
+  if (rows.single) return pair ? count_near_singles_body<fused, shifted, 2>(rows, strips)
+                               : count_near_singles_body<fused, shifted, 1>(rows, strips);
   return rows.place ? count_near_body<fused, true, shifted>(rows, strips[0])
                     : count_near_body<fused, false, shifted>(rows, strips[0]);
 }
@@ -112,13 +112,13 @@ void Panel::choose_frames(const Tile& tile) {
 }
 
 void Panel::count(const Tile& tile) {
-  const int longest = tile.single ? near_run_single : near_run;
   for (std::ptrdiff_t c = 0; c < classes_; ++c) count(c, tile, tile.first[c], tile.first[c + 1]);
 }
 
 void Panel::count(std::ptrdiff_t c, const Tile& tile, int begin, int end) {
+  const int longest = tile.single ? near_run_single : near_run;
   while (begin < end) {
-    const int runs = (end - begin + near_run - 1) / near_run, count = (end - begin + runs - 1) / runs;  // of equal length
+    const int runs = (end - begin + longest - 1) / longest, count = (end - begin + runs - 1) / runs;  // of equal length
     count_run(c, tile, begin, count);
     begin += count;
   }
