@@ -29,6 +29,10 @@ using Weight = std::optional<In<double, 1>>;
 void require(bool condition, const std::string& message) {
   if (!condition) throw std::invalid_argument(message);
 }
+// A text that stands there already costs nothing where the condition holds: it may be asked of every cell.
+void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
 
 void require_size(std::size_t found, std::int64_t wanted, const char* what) {
   require(static_cast<std::int64_t>(found) == wanted, std::string(what) + " has " + std::to_string(found) +

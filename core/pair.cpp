@@ -57,17 +57,17 @@ double Pair::value(const Pull& pull, const std::vector<double>& x) {
     gradient_[j] = pull.strength[j] * away;
   }
   for (std::int64_t i = 0; i < n_; i += TOGETHER) {
-    double push[TOGETHER];
+    const double *const f = &f_[i * m_], *const g = f + m_, *const h = g + m_, *const k = h + m_;
+    double score[TOGETHER], push[TOGETHER];
+    std::copy_n(&a_[i], TOGETHER, score);
+    for (std::int64_t j = 0; j < m_; ++j)  // four sums that do not wait for each other
+      score[0] += x[j] * f[j], score[1] += x[j] * g[j], score[2] += x[j] * h[j], score[3] += x[j] * k[j];
     for (std::int64_t t = 0; t < TOGETHER; ++t) {
-      const double* const f = &f_[(i + t) * m_];
-      double score = a_[i + t];
-      for (std::int64_t j = 0; j < m_; ++j) score += x[j] * f[j];
-      const double margin = sign_[i + t] * score, rare = std::exp(-std::abs(margin));  // so that nothing overflows
+      const double margin = sign_[i + t] * score[t], rare = std::exp(-std::abs(margin));  // so that nothing overflows
       value += r_[i + t] * (std::log(1.0 + rare) - std::min(margin, 0.0));
       wrong_[i + t] = (margin < 0 ? 1.0 : rare) / (1.0 + rare);
       push[t] = r_[i + t] * sign_[i + t] * wrong_[i + t];
     }
-    const double *const f = &f_[i * m_], *const g = f + m_, *const h = g + m_, *const k = h + m_;
     for (std::int64_t j = 0; j < m_; ++j) gradient_[j] -= push[0] * f[j] + push[1] * g[j] + push[2] * h[j] + push[3] * k[j];
   }
   return value;

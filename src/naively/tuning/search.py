@@ -45,19 +45,23 @@ class Search:
         """The weighted loss of each row after calibration, in nats."""
         columns = features.sum_of_columns()
         parts = [*([] if columns is None else [columns]), *(word.weighed() for word in features.words)]
-        evidence = np.stack(parts)[:, self.usable] if parts else np.zeros((0, *self.base.shape))
+        evidence = self._of_rows(np.stack(parts)) if parts else np.zeros((0, *self.base.shape))
         ones = np.ones(len(parts))
         start = self.last if self.last is not None and len(self.last.weight) == len(parts) else None
         problem = Problem(self.base, evidence, self.label, self.weight)
         self.last = problem.solve(ones, TRUST * ones, start, ROUGH)
         return problem.losses(self.last)
 
+    def _of_rows(self, evidence: Floats) -> Floats:
+        """Evidence of the rows that are looked at, all of them as a rule."""
+        return evidence if self.usable.all() else evidence[:, self.usable]
+
     def judged_apart(self, features: Features) -> Floats:
         """The same, a weight for each column, pulled to the last common one: a column that is wrong may say less."""
         assert self.last is not None
         n, common = len(features.keys()), self.last.weight
         centre = np.concatenate([np.repeat(common[:1], n), common[min(n, 1) :]])
-        problem = Problem(self.base, features.stacked()[:, self.usable], self.label, self.weight)
+        problem = Problem(self.base, self._of_rows(features.stacked()), self.label, self.weight)
         start = Solution(self.last.offset, centre, 0.0)
         pull = np.where(np.arange(len(centre)) < n, APART * problem.said(start) + 1e-3, TRUST)
         near = self.apart if self.apart is not None and len(self.apart.weight) == len(centre) else start
