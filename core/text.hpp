@@ -24,8 +24,8 @@ struct Chunks {
   std::size_t size() const { return first.size() - 1; }
 };
 inline constexpr std::size_t kChunkBytes = std::size_t{1} << 19, kWaveChunks = 48;
-// Documents [first[k], first[k + 1]) of `order`, if there is one.
-Chunks make_chunks(const Documents& documents, const std::int64_t* order = nullptr);
+// Documents [first[k], first[k + 1]) of `order`, if there is one; so many bytes at least, but for the last.
+Chunks make_chunks(const Documents& documents, const std::int64_t* order = nullptr, std::size_t bytes = kChunkBytes);
 
 // The number of a token by feature hashing.
 inline std::uint32_t feature_hash(const Key& key, int bits) {

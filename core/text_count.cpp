@@ -1,12 +1,13 @@
-// Each worker counts a run of neighbouring chunks into a table of words and a tally of its own; the first one's table is the
-// vocabulary itself. Then neighbours are joined, the later one's words appended to the earlier one's: the order of the words is
-// that in which one thread would have met them. Counts are whole numbers, the same in any order. Sums of weights are
-// rounded, so they are taken within strands of chunks that depend on the documents alone, and then from strand to strand.
+// Workers count pieces of the documents, each into a table of words and a tally of its own, which are joined in the end. Words
+// have to be numbered as one thread would have met them. The first worker's table is the vocabulary itself: it takes pieces
+// from the front. The others take them from the back, and read backwards, until all meet: so none waits for one that is slow, and
+// the mark of a word is left by the first document that has it (see word_counter.hpp), which says in what order to append the new ones.
+//
+// Counts are whole numbers, the same in any order. Sums of weights are rounded, so they are taken within strands of chunks
+// that depend on the documents alone, and then from strand to strand: each worker has a run of strands, and reads forwards.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <iterator>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -20,7 +21,7 @@
 namespace naively::text {
 namespace {
 
-constexpr std::size_t kStrandChunks = 4, kMostStrands = 64;
+constexpr std::size_t kPieceBytes = std::size_t{1} << 17, kStrandChunks = 4, kMostStrands = 64;
 
 struct Counting {
   const Documents& documents;
@@ -34,6 +35,11 @@ struct Counting {
 
   bool there(std::size_t i) const { return weight_of(i) != 0 && !documents.missing(i); }
   double weight_of(std::size_t i) const { return weight ? weight[i] : 1.0; }
+  std::size_t words() const {
+    if (!vocabulary) return 0;
+    const std::shared_lock lock(vocabulary->lock);
+    return vocabulary->words.size();
+  }
 
   void check(std::size_t i) const {
     if (label[i] < 0 || static_cast<std::size_t>(label[i]) >= n_classes)
@@ -57,27 +63,23 @@ template <class Cell>
 class Worker {
  public:
   Worker(Counting& job, std::size_t tokens, bool first)
-      : job_(job), first_(first), words_(job.options), hashes_(job.options), tally_(job.n_classes, tokens) {}
+      : job_(job), first_(first), had_(first ? job.words() : 0), words_(job.options), hashes_(job.options), tally_(job.n_classes, tokens) {}
 
-  // The documents of a chunk. The table will have the words of so many.
-  void count_chunk(std::size_t from, std::size_t to, std::size_t n_chunks) {
+  void count_chunk(std::size_t from, std::size_t to) {
     std::unique_lock<std::shared_mutex> lock;
     if (first_ && job_.vocabulary) lock = std::unique_lock(job_.vocabulary->lock);
-    const std::size_t had = job_.vocabulary ? table().size() : 0;
-    for (std::size_t i = from; i < to; ++i) {
-      job_.check(i);
-      job_.documents.prefetch(i + 1);
-      if (!job_.there(i)) continue;
-      if (job_.vocabulary) {
-        job_.set_length(i, words_.read(job_.documents, i, table()));
-        add_up(i, words_.begin(), words_.end());
-      } else {
-        job_.set_length(i, hashes_.count(job_.documents, i));
-        add_up(i, hashes_.begin(), hashes_.end());
-      }
-    }
-    if (job_.vocabulary && !started_) table().expect(had + all_of(table().size() - had, n_chunks));
-    started_ = true;
+    if (backwards())
+      for (std::size_t i = to; i-- > from;) count_document(i, i - 1);
+    else
+      for (std::size_t i = from; i < to; ++i) count_document(i, i + 1);
+  }
+
+  // The table will have the words of so many times as much text as was counted by now. The first one's will have all of them.
+  void expect(double times) {
+    if (!job_.vocabulary) return;
+    std::unique_lock<std::shared_mutex> lock;
+    if (first_) lock = std::unique_lock(job_.vocabulary->lock);
+    table().expect(had_ + all_of(table().size() - had_, times));
   }
 
   void end_strand() { tally_.end_strand(places_, first_); }
@@ -88,7 +90,8 @@ class Worker {
     if (job_.vocabulary) {
       std::unique_lock<std::shared_mutex> lock;
       if (first_) lock = std::unique_lock(job_.vocabulary->lock);
-      ids = table().intern_all(later.own_, n_jobs);
+      ids = table().intern_all(later.own_, n_jobs, first_ && later.backwards() ? Words::Order::mark : Words::Order::number);
+      if (backwards()) own_.lower_marks(later.own_, ids);
       later.own_ = Words();
     }
     tally_.append(later.tally_, ids, n_jobs);
@@ -99,9 +102,25 @@ class Worker {
  private:
   static constexpr std::ptrdiff_t kAhead = 16;  // cells under way at once
 
-  // The different words of so many chunks, judged by the first (Heaps, Information Retrieval, 1978, 7.5).
-  static std::size_t all_of(std::size_t words, std::size_t chunks) {
-    return static_cast<std::size_t>(static_cast<double>(words) * std::pow(static_cast<double>(chunks), 0.625));
+  bool backwards() const { return Cell::kExact && !first_; }
+
+  void count_document(std::size_t i, std::size_t next) {
+    job_.check(i);
+    job_.documents.prefetch(next);
+    if (!job_.there(i)) return;
+    if (job_.vocabulary) {
+      const std::uint32_t stamp = backwards() ? static_cast<std::uint32_t>(i) : table().next_stamp();
+      job_.set_length(i, words_.read(job_.documents, i, table(), stamp));
+      add_up(i, words_.begin(), words_.end());
+    } else {
+      job_.set_length(i, hashes_.count(job_.documents, i));
+      add_up(i, hashes_.begin(), hashes_.end());
+    }
+  }
+
+  // The different words of so many times the text that has these (Heaps, Information Retrieval, 1978, 7.5).
+  static std::size_t all_of(std::size_t words, double times) {
+    return static_cast<std::size_t>(static_cast<double>(words) * std::pow(times, 0.625));
   }
 
   Words& table() { return first_ ? job_.vocabulary->words : own_; }
@@ -118,7 +137,7 @@ class Worker {
 
   Counting& job_;
   const bool first_;
-  bool started_ = false;
+  const std::size_t had_;  // words of the table
   WordCounter words_;
   HashCounter hashes_;
   Words own_;
@@ -126,68 +145,59 @@ class Worker {
   Tally<Cell> tally_;
 };
 
-// Threads that share out the documents. Each starts on a run of its own; whoever is through takes over the later half of the
-// longest run that is left, with a new worker, so that none waits for one that is slow. A run is cut between units: chunks,
-// or strands if there are weights.
+// Threads that share out the documents, in units: pieces, or strands of chunks if there are weights.
 template <class Cell>
 class Counter {
  public:
-  Counter(Counting job, int n_jobs) : job_(std::move(job)), chunks_(make_chunks(job_.documents)) {
-    n_units_ = Cell::kExact ? chunks_.size() : std::min((chunks_.size() + kStrandChunks - 1) / kStrandChunks, kMostStrands);
-    n_threads_ = std::max<std::size_t>(std::min<std::size_t>(static_cast<std::size_t>(std::max(n_jobs, 1)), n_units_), 1);
-    n_tokens_ = job_.documents.total() / 4 / n_threads_;
+  Counter(Counting job, int n_jobs)
+      : job_(std::move(job)), chunks_(make_chunks(job_.documents, nullptr, kBytes)) {
+    n_units_ = back_ = Cell::kExact ? chunks_.size() : std::min((chunks_.size() + kStrandChunks - 1) / kStrandChunks, kMostStrands);
+    const bool stamped = job_.documents.size() < UINT32_MAX;  // their numbers can be stamps
+    const std::size_t most = stamped ? n_units_ / (Cell::kExact ? kFewest : 1) : 1;
+    n_threads_ = std::clamp<std::size_t>(static_cast<std::size_t>(std::max(n_jobs, 1)), 1, std::max<std::size_t>(most, 1));
   }
 
   Counted run() {
-    for (std::size_t t = 0; t < n_threads_; ++t)
-      add_run(runs_.end(), t * n_units_ / n_threads_, (t + 1) * n_units_ / n_threads_);
-    std::vector<Run*> own;
-    for (Run& run : runs_) own.push_back(&run);
-    in_parallel(n_threads_, [&](std::size_t t) {
-      for (Run* run = own[t]; run; run = take_over()) count(*run);
-    });
-    join_all();
+    const Crew crew(static_cast<std::ptrdiff_t>(n_threads_));
+    const std::size_t n_tokens = job_.documents.total() / 4 / n_threads_;  // that a worker may meet, about
+    for (std::size_t t = 0; t < n_threads_; ++t) workers_.push_back(std::make_unique<Worker<Cell>>(job_, n_tokens, t == 0));
+    in_parallel(n_threads_, [&](std::size_t t) { count(t); });
+    if (Cell::kExact) join_from(1);  // what they have is mixed
+    join_from(0);
     job_.poll();
-    const std::size_t n_tokens = job_.vocabulary ? job_.vocabulary->words.size() : std::size_t{1} << job_.options.hash_bits;
-    return {make_table(runs_.front().worker->tally(), n_tokens, 2, static_cast<int>(n_threads_)), table_of_lengths()};
+    const std::size_t n_words = job_.vocabulary ? job_.words() : std::size_t{1} << job_.options.hash_bits;
+    return {make_table(workers_.front()->tally(), n_words, 2, static_cast<int>(n_threads_)), table_of_lengths()};
   }
 
  private:
-  struct Run {
-    std::unique_ptr<Worker<Cell>> worker;
-    std::size_t next, end;  // the units that nobody has begun
-  };
-  using Runs = std::list<Run>;  // in the order of the documents; they stay where they are
-  static constexpr std::size_t kFewestLeft = Cell::kExact ? 6 : 2;  // units of a run that is worth being cut
+  static constexpr std::size_t kBytes = Cell::kExact ? kPieceBytes : kChunkBytes, kWave = kWaveChunks * kChunkBytes / kBytes;
+  static constexpr std::size_t kFewest = kChunkBytes / kPieceBytes;       // pieces that are worth a thread
+  static constexpr std::size_t kLook = Cell::kExact ? kFewest : 1;  // units by which the words to come are judged
 
-  Run* add_run(typename Runs::iterator before, std::size_t from, std::size_t to) {
-    return &*runs_.insert(before, {std::make_unique<Worker<Cell>>(job_, n_tokens_, runs_.empty()), from, to});
-  }
-
-  Run* take_over() {
+  // The next unit of a thread that has counted so many, or n_units_.
+  std::size_t take(std::size_t t, std::size_t done) {
+    if (stop_) return n_units_;
+    if (!Cell::kExact) {
+      const std::size_t next = t * n_units_ / n_threads_ + done;
+      return next < (t + 1) * n_units_ / n_threads_ ? next : n_units_;
+    }
     std::lock_guard lock(guard_);
-    const auto left = [](const Run& run) { return run.end - run.next; };
-    const auto longest = std::max_element(runs_.begin(), runs_.end(), [&](auto& a, auto& b) { return left(a) < left(b); });
-    if (stop_ || left(*longest) < kFewestLeft) return nullptr;
-    const std::size_t end = longest->end, middle = longest->next + (left(*longest) + 1) / 2;
-    longest->end = middle;
-    return add_run(std::next(longest), middle, end);
+    return front_ == back_ ? n_units_ : t == 0 ? front_++ : --back_;
   }
 
   // Whoever fails stops the others; the thread that called us looks up every few tens of megabytes.
-  void count(Run& run) {
+  void count(std::size_t t) {
+    Worker<Cell>& worker = *workers_[t];
+    const bool calling = std::this_thread::get_id() == caller_;
+    std::size_t n_chunks = 0;
     try {
-      while (!stop_) {
-        std::unique_lock lock(guard_);
-        if (run.next == run.end) return;
-        const std::size_t n_units = &run == &runs_.front() ? n_units_ : run.end - run.next;  // whose words its table will have
-        const std::size_t unit = run.next++;
-        lock.unlock();
+      for (std::size_t done = 0, unit; (unit = take(t, done)) < n_units_;) {
         for (std::size_t chunk = start_of(unit); chunk < start_of(unit + 1) && !stop_; ++chunk) {
-          if (chunk % kWaveChunks == 0 && std::this_thread::get_id() == caller_) job_.poll();
-          run.worker->count_chunk(chunks_.first[chunk], chunks_.first[chunk + 1], start_of(n_units));
+          if (calling && ++n_chunks % kWave == 0) job_.poll();
+          worker.count_chunk(chunks_.first[chunk], chunks_.first[chunk + 1]);
         }
-        if (!Cell::kExact) run.worker->end_strand();
+        if (!Cell::kExact) worker.end_strand();
+        if (++done == kLook) worker.expect(static_cast<double>(n_units_) / static_cast<double>(kLook * (t ? n_threads_ : 1)));
       }
     } catch (...) {
       stop_ = true;
@@ -195,17 +205,18 @@ class Counter {
     }
   }
 
-  // Neighbours first, then pairs of them, and so on.
-  void join_all() {
-    std::vector<std::unique_ptr<Worker<Cell>>*> workers;
-    for (Run& run : runs_) workers.push_back(&run.worker);
-    for (std::size_t step = 1; step < workers.size(); step *= 2) {
-      const std::size_t pairs = (workers.size() + step - 1) / (2 * step), n_jobs = std::max<std::size_t>(n_threads_ / pairs, 1);
+  // This worker takes over what those behind it have: neighbours first, then pairs of them, and so on.
+  void join_from(std::size_t first) {
+    const std::size_t n = workers_.size();
+    for (std::size_t step = 1; first + step < n; step *= 2) {
+      const std::size_t pairs = (n - first + step - 1) / (2 * step), n_jobs = std::max<std::size_t>(n_threads_ / pairs, 1);
       in_parallel(pairs, [&](std::size_t pair) {
-        const std::unique_ptr<Worker<Cell>> later = std::move(*workers[2 * pair * step + step]);
-        (*workers[2 * pair * step])->join(*later, static_cast<int>(n_jobs));
+        const std::size_t at = first + 2 * pair * step;
+        const std::unique_ptr<Worker<Cell>> later = std::move(workers_[at + step]);
+        workers_[at]->join(*later, static_cast<int>(n_jobs));
       });
     }
+    workers_.resize(std::min(n, first + 1));
   }
 
   CellTable table_of_lengths() const {
@@ -232,9 +243,9 @@ class Counter {
   Counting job_;
   const Chunks chunks_;
   std::size_t n_units_ = 0, n_threads_ = 1;
-  std::size_t n_tokens_ = 0;  // that a worker may meet, about
-  Runs runs_;
-  std::mutex guard_;  // of runs_ and what is left of each
+  std::vector<std::unique_ptr<Worker<Cell>>> workers_;
+  std::mutex guard_;
+  std::size_t front_ = 0, back_ = 0;  // the units between them are left
   std::atomic<bool> stop_{false};
   const std::thread::id caller_ = std::this_thread::get_id();
 };

@@ -115,12 +115,12 @@ class Scorer : public Resolver {
 
 }  // namespace
 
-Chunks make_chunks(const Documents& documents, const std::int64_t* order) {
+Chunks make_chunks(const Documents& documents, const std::int64_t* order, std::size_t bytes) {
   Chunks chunks{{0}};
-  std::size_t bytes = 0;
+  std::size_t sum = 0;
   for (std::size_t i = 0; i < documents.size(); ++i) {
-    bytes += documents.weight(order ? static_cast<std::size_t>(order[i]) : i) + 64;  // a document costs something even when it is empty
-    if (bytes >= kChunkBytes || i + 1 == documents.size()) chunks.first.push_back(i + 1), bytes = 0;
+    sum += documents.weight(order ? static_cast<std::size_t>(order[i]) : i) + 64;  // a document costs something even when it is empty
+    if (sum >= bytes || i + 1 == documents.size()) chunks.first.push_back(i + 1), sum = 0;
   }
   return chunks;
 }

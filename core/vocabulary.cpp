@@ -4,8 +4,6 @@
 #include <random>
 #include <stdexcept>
 
-#include "threads.hpp"
-
 namespace naively::text {
 namespace {
 
@@ -13,12 +11,6 @@ constexpr int kFewestBits = 6, kMostExpectedBits = 23;  // 64 MB: beyond that no
 
 // Fuller than this, runs of taken slots grow long; emptier, the table falls out of the caches sooner.
 constexpr std::size_t limit_of(std::size_t slots) { return slots / 2; }
-
-// Whether one of eight bytes is a space: less one, a byte of zero alone borrows (Mycroft, 1987).
-bool has_space(std::uint64_t bytes) {
-  const std::uint64_t zero = bytes ^ 0x2020202020202020;
-  return (zero - 0x0101010101010101) & ~zero & 0x8080808080808080;
-}
 
 }  // namespace
 
@@ -36,6 +28,16 @@ std::uint64_t hash_long(const std::uint8_t* p, std::size_t size, Seeds seeds) {
   const std::uint8_t* last = p + size - 16;
   for (; p < last; p += 16) hash = fold_product(load8(p) ^ seeds.first, load8(p + 8) ^ seeds.second ^ hash);
   return fold_product(load8(last) ^ seeds.first, load8(last + 8) ^ seeds.second ^ hash);
+}
+
+// Of eight bytes: less one, a byte of zero alone borrows (Mycroft, 1987).
+bool Words::has_space(const Key& key, const std::uint8_t* p) {
+  if (is_long(key.size)) return std::memchr(p, ' ', key.size);
+  const auto in_eight = [](std::uint64_t bytes) {
+    const std::uint64_t zero = bytes ^ 0x2020202020202020;
+    return (zero - 0x0101010101010101) & ~zero & 0x8080808080808080;
+  };
+  return in_eight(key.low) || in_eight(key.high);
 }
 
 Words::Words() : seeds_(random_seeds()) { rebuild(kFewestBits); }
@@ -92,19 +94,12 @@ void Words::expect(std::size_t words) {
 // At the end of the words; the table does not know it yet.
 Entry& Words::write(const Key& key, const std::uint8_t* p) {
   const std::size_t start = arena_.size();
-  const auto id = static_cast<std::uint32_t>(size_);
-  const bool is_long = key.size > kInline && key.size != kPair;
-  if (is_long) arena_.insert(arena_.end(), p, p + key.size);
+  if (is_long(key.size)) arena_.insert(arena_.end(), p, p + key.size);
   if (key.size == kPair)
     deepest_ = std::max(deepest_, static_cast<std::uint32_t>(key.high));
   else
-    spaced_ += is_long ? std::memchr(p, ' ', key.size) != nullptr : has_space(key.low) || has_space(key.high);
-  Entry& made = entry(id);
-  store8(made.bytes, key.low);
-  store8(made.bytes + 8, is_long ? start : key.high);
-  made.size = key.size, made.id = id, made.mark = UINT64_MAX;
-  ++size_;
-  return made;
+    spaced_ += has_space(key, p);
+  return write_entry(static_cast<std::uint32_t>(size_++), key, start);
 }
 
 const std::uint8_t* Words::padded(std::string_view word, std::uint8_t* room) {
@@ -152,73 +147,6 @@ std::string Words::written(std::size_t id) const {
   std::string tail;
   for (; found->is_pair(); found = &entry(found->first())) tail.insert(0, " " + std::string(word(found->last())));
   return std::string(word(found->id)) + tail;
-}
-
-// A pair whose parts have no numbers here yet is not here: its guess is null, and its key is to be asked for again.
-template <class Id, class Act>
-void Words::look_up(const Words& other, const std::vector<std::int32_t>& ids, std::size_t n, Id&& id, Act&& act) const {
-  constexpr std::size_t kTogether = 32;
-  const std::uint8_t* start[kTogether];
-  Key keys[kTogether];
-  Entry* guessed[kTogether];
-  for (std::size_t i = 0; i < n; i += kTogether) {
-    const std::size_t few = std::min(kTogether, n - i);
-    for (std::size_t k = 0; k < few; ++k) {
-      const Entry& theirs = other.entry(static_cast<std::uint32_t>(id(i + k)));
-      start[k] = nullptr;
-      if (!theirs.is_pair()) {
-        const std::string_view word = other.word(id(i + k));  // a short one has zeros behind it
-        start[k] = reinterpret_cast<const std::uint8_t*>(word.data());
-        keys[k] = key(start[k], static_cast<std::uint32_t>(word.size()));
-      } else if (ids[theirs.first()] >= 0 && ids[theirs.last()] >= 0) {
-        keys[k] = pair_of(ids[theirs.first()], ids[theirs.last()]);
-      } else {
-        keys[k] = Key{0, 0, 0, 0};
-      }
-      prefetch(keys[k]);
-    }
-    for (std::size_t k = 0; k < few; ++k) guessed[k] = start[k] || keys[k].size ? guess(keys[k]) : nullptr;
-    for (std::size_t k = 0; k < few; ++k) act(id(i + k), keys[k], start[k], guessed[k]);
-  }
-}
-
-std::vector<std::int32_t> Words::intern_written(const Words& other) {
-  std::vector<std::int32_t> ids(other.size());
-  for (std::size_t id = 0; id < ids.size(); ++id) ids[id] = intern(other.written(id));
-  return ids;
-}
-
-std::vector<std::int32_t> Words::intern_all(const Words& other, int n_jobs) {
-  if ((deepest_ > 1 || other.deepest_ > 1) && !(composes() && other.composes())) return intern_written(other);
-  constexpr std::size_t kPart = 8192;
-  std::vector<std::int32_t> ids(other.size(), -1);
-  for (std::uint32_t words = 1; words <= other.deepest_; ++words)  // what an n-gram is made of comes first
-    parallel_for(static_cast<std::ptrdiff_t>((ids.size() + kPart - 1) / kPart), n_jobs, [&](std::ptrdiff_t part) {
-      std::uint32_t few[kPart];
-      std::size_t n = 0;
-      const std::size_t from = static_cast<std::size_t>(part) * kPart, to = std::min(from + kPart, ids.size());
-      for (std::size_t id = from; id < to; ++id)
-        if (other.deepest_ == 1 || other.entry(static_cast<std::uint32_t>(id)).words() == words)
-          few[n++] = static_cast<std::uint32_t>(id);
-      look_up(other, ids, n, [&](std::size_t k) { return few[k]; },
-              [&](std::size_t id, const Key& key, const std::uint8_t* start, Entry* guessed) {
-                const Entry* found = guessed ? find(key, start, guessed) : nullptr;
-                if (found) ids[id] = static_cast<std::int32_t>(found->id);
-              });
-    });
-  std::vector<std::uint32_t> fresh;
-  for (std::size_t id = 0; id < ids.size(); ++id)
-    if (ids[id] < 0) fresh.push_back(static_cast<std::uint32_t>(id));
-  make_room(fresh.size());
-  look_up(other, ids, fresh.size(), [&](std::size_t k) { return fresh[k]; },
-          [&](std::size_t id, Key key, const std::uint8_t* start, Entry* guessed) {
-            const Entry& theirs = other.entry(static_cast<std::uint32_t>(id));
-            if (theirs.is_pair()) key = pair_of(ids[theirs.first()], ids[theirs.last()]);
-            const Entry& made = append_unplaced(key, start);
-            ids[id] = static_cast<std::int32_t>(made.id);
-            place(key.hash, made.id);
-          });
-  return ids;
 }
 
 // After 2^32 − 1 of them all marks are wiped.

@@ -6,6 +6,7 @@
 // An n-gram of words is a pair of numbers, those of the n-gram without its last word and of that word: its string is
 // made only when somebody reads it. It is the same token, with the same number, as the string would be.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -39,7 +40,7 @@ struct alignas(32) Entry {
 // Number the words in order of first appearance. Not for several threads at once.
 class Words {
  private:
-  struct Slot {
+  struct alignas(8) Slot {
     std::uint32_t tag, next_id;  // the upper half of the hash; id + 1, so that fresh zeros are empty slots
   };
   // A full block is a big page; the first grows up to that by doubling.
@@ -136,6 +137,13 @@ class Words {
     while (slots_[at].next_id) at = (at + 1) & mask_;
     slots_[at] = {tag_of(hash), id + 1};
   }
+  // The same while other threads place other words and nobody looks for any.
+  void place_beside_others(std::uint64_t hash, std::uint32_t id) {
+    Slot made{tag_of(hash), id + 1}, taken{0, 0};
+    for (std::size_t at = hash >> shift_; !__atomic_compare_exchange(&slots_[at], &taken, &made, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+         at = (at + 1) & mask_)
+      taken = {0, 0};
+  }
   // Room for so many more words.
   void make_room(std::size_t more) {
     if (size_ + more > limit_) grow(more);
@@ -149,8 +157,12 @@ class Words {
   std::int32_t compose(std::string_view word);
   // A word with kInline readable bytes at least, copied into `room` if it is shorter.
   static const std::uint8_t* padded(std::string_view word, std::uint8_t* room);
-  // All words of another table; their numbers here. Several threads look for them before one appends the new ones.
-  std::vector<std::int32_t> intern_all(const Words& other, int n_jobs = 1);
+  // All words of another table; their numbers here. New ones are numbered in the order of their numbers there, or of their
+  // marks. Threads look for the words together, and write the new ones together.
+  enum class Order { number, mark };
+  std::vector<std::int32_t> intern_all(const Words& other, int n_jobs = 1, Order order = Order::number);
+  // For words that have these numbers here, the smaller of both marks.
+  void lower_marks(const Words& other, const std::vector<std::int32_t>& ids);
 
   // A number below 2^32 that is smaller than the upper half of every mark, if marks start with such numbers.
   std::uint32_t next_stamp();
@@ -175,13 +187,28 @@ class Words {
       if (!slot.next_id || (slot.tag == tag && is(entry(slot.next_id - 1), key, p))) return i;
     }
   }
-  // Calls act(id, key, start, guess) for words of another table, those numbered id(0) to id(n - 1), a few at once.
-  template <class Id, class Act>
-  void look_up(const Words& other, const std::vector<std::int32_t>& ids, std::size_t n, Id&& id, Act&& act) const;
-  std::vector<std::int32_t> intern_written(const Words& other);
+  // What joins two tables; see vocabulary_join.cpp.
+  struct Sought;
+  Sought seek(const Words& other, std::uint32_t id, const std::vector<std::int32_t>& ids) const;
+  void find_some(const Words& other, const std::vector<std::uint32_t>& some, std::vector<std::int32_t>& ids) const;
+  void append_all(const Words& other, const std::vector<std::uint32_t>& fresh, std::vector<std::int32_t>& ids,
+                  std::size_t long_bytes, int n_jobs);
+  std::size_t append_some(const Words& other, const std::uint32_t* fresh, std::size_t n, const std::vector<std::int32_t>& ids,
+                          std::atomic<std::size_t>& end);
+  std::vector<std::int32_t> intern_written(const Words& other, Order order);
   Entry& append(std::size_t at, const Key& key, const std::uint8_t* p) {
     Entry& made = write(key, p);
     slots_[at] = {tag_of(key.hash), made.id + 1};
+    return made;
+  }
+  static bool is_long(std::uint32_t size) { return size > kInline && size != kPair; }
+  static bool has_space(const Key& key, const std::uint8_t* p);
+  // `start`: where in the arena a long word is.
+  Entry& write_entry(std::uint32_t id, const Key& key, std::size_t start) {
+    Entry& made = entry(id);
+    store8(made.bytes, key.low);
+    store8(made.bytes + 8, is_long(key.size) ? start : key.high);
+    made.size = key.size, made.id = id, made.mark = UINT64_MAX;
     return made;
   }
   Entry& write(const Key& key, const std::uint8_t* p);

@@ -13,16 +13,16 @@ namespace naively::text {
 
 // Numbers the words of a document by a table and gathers the distinct ones, in order of first appearance.
 //
-// A word's mark is the stamp of the last document that had it, and its place there. Stamps fall, so the smaller of the
-// mark and what it would be for a new word is the right one: no branch on a coin that nobody can foretell.
+// A word's mark is the stamp of the last document that had it, and its place there. Stamps fall from document to document, so
+// the smaller of the mark and what it would be for a new word is the right one: no branch on a coin that nobody can foretell.
 class WordCounter : public TokenSink {
  public:
   explicit WordCounter(const Options& options) : reader_(options), longest_(static_cast<std::uint32_t>(options.longest)) {}
 
-  // Reads a document; returns how many words it has.
-  std::size_t read(const Documents& documents, std::size_t i, Words& words) {
+  // Reads a document; returns how many words it has. The stamp is smaller than those of documents that were read before.
+  std::size_t read(const Documents& documents, std::size_t i, Words& words, std::uint32_t stamp) {
     words_ = &words;
-    base_ = std::uint64_t{words.next_stamp()} << 32;
+    base_ = std::uint64_t{stamp} << 32;
     length_ = n_items_ = 0;
     composing_ = reader_.words_alone(documents, &words);
     depth_ = 0, before_ = Ending();

@@ -152,21 +152,38 @@ def test_threads_change_nothing(options: Options, n_classes: int, weighted: bool
         assert vocabulary is None or vocabulary.words() == results[0][2].words()  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("options", [Options(), Options(ngrams=(1, 2)), Options(hash_bits=12)])
+@pytest.mark.parametrize(
+    ("options", "there"),
+    [
+        (Options(), ["nowhere", "w7", "very_long_and_alone77"]),
+        (Options(ngrams=(1, 2)), ["nowhere", "w7", "very_long_and_alone77"]),
+        (Options(ngrams=(1, 2)), ["with space", "w7 w7"]),
+        (Options(hash_bits=12), []),
+    ],
+)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_taking_over_changes_nothing(options: Options, weighted: bool) -> None:
-    """A thread that is through with 7 MB of spaces takes over some of another one's 7 MB of words."""
-    texts = [" " * 600_000] * 12 + corpus(12_000, 300)
+def test_where_threads_meet_changes_nothing(options: Options, there: list[str], weighted: bool) -> None:
+    """One thread comes from the front, through 2 MB of spaces, the others from the back, through as much of words.
+
+    The words are in part there before, some are long, and many new ones are only in what one of the threads reads.
+    """
+    texts = [" " * 600_000] * 4 + corpus(4_000, 300)
+    texts[1_000:] = [f"{text} alone{i} very_long_and_alone{i}" for i, text in enumerate(texts[1_000:])]
     label = np.arange(len(texts), dtype=np.int32) % 3
     weight = np.random.default_rng(3).random(len(texts)) if weighted else None
     results = []
-    for n_jobs in (1, 2, 3):
+    for n_jobs in (1, 2, 3, 4):
         vocabulary = None if options.hash_bits else Vocabulary()
+        if vocabulary is not None:
+            vocabulary.add(there)
         results.append((*compiled.count_text(texts, label, weight, 3, vocabulary, options, n_jobs), vocabulary))
     for cells, lengths, vocabulary in results[1:]:
         assert same(cells, results[0][0])
         assert same(lengths, results[0][1])
-        assert vocabulary is None or vocabulary.words() == results[0][2].words()  # type: ignore[union-attr]
+        if vocabulary is not None:
+            known = vocabulary.words()
+            assert known == results[0][2].words()  # type: ignore[union-attr]
+            np.testing.assert_array_equal(vocabulary.find(known), np.arange(len(known)))
 
 
 def test_batches_change_nothing() -> None:
