@@ -116,6 +116,25 @@ inline void add_booleans(Packed* cells, const std::int32_t* slot, const std::uin
   for (std::int64_t k = 0; k < n; ++k) cells[slot[k]].both += x[k] ? ONE : 0;
 }
 
+// The same for numbers of which those above a threshold count as 1, the others as 0. False: some are not finite.
+inline bool add_above(Packed* cells, const std::int32_t* slot, const double* x, double threshold, std::int64_t n) {
+  constexpr std::int64_t AT_ONCE = 128;
+  constexpr std::uint64_t ONE = (std::uint64_t{1} << Packed::ROW_BITS) | 1;
+  std::uint64_t increment[AT_ONCE];
+  for (std::int64_t done = 0; done < n; done += AT_ONCE) {
+    const std::int64_t m = n - done < AT_ONCE ? n - done : AT_ONCE;
+    std::uint64_t odd = 0;
+    for (std::int64_t k = 0; k < m; ++k) {
+      const double value = x[done + k];
+      odd |= static_cast<std::uint64_t>(!(value - value == 0));
+      increment[k] = value > threshold ? ONE : 0;
+    }
+    if (odd) return false;
+    for (std::int64_t k = 0; k < m; ++k) cells[slot[done + k]].both += increment[k];
+  }
+  return true;
+}
+
 template <class Cell>
 bool add_entries(Cell* cells, const std::int32_t* slot, const double* x, const double* w, std::int64_t w_step,
                  std::int64_t n, Odd& odd) {

@@ -5,6 +5,7 @@ NB_MODULE(_core, m) {
   m.doc() = "The compiled core of naively: count and score.";
   bind_moments(m);
   bind_cells(m);
+  bind_tally(m);
   bind_text(m);
   bind_histogram(m);
   bind_hashes(m);

@@ -4,6 +4,7 @@
 
 void bind_moments(nanobind::module_& m);
 void bind_cells(nanobind::module_& m);
+void bind_tally(nanobind::module_& m);
 void bind_text(nanobind::module_& m);
 void bind_histogram(nanobind::module_& m);
 void bind_hashes(nanobind::module_& m);

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "bindings.hpp"
+#include "bindings_arrays.hpp"
 #include "bindings_gapped.hpp"
 #include "discretise.hpp"
 #include "histogram.hpp"
@@ -20,40 +21,15 @@ namespace naively::histogram {
 namespace {
 
 using cells::Buffer;
-using cells::Type;
-
-template <class T, int N>
-using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
-using Piece = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
-using Out = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using cells::In;
+using cells::Out;
+using cells::require;
+using cells::type_of;
+using Piece = cells::Any<2>;
 template <class T>
-using New = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+using New = cells::New<T, 1>;
 using Whole = In<std::int64_t, 1>;
 using Real = In<double, 1>;
-
-void require(bool condition, const std::string& message) {
-  if (!condition) throw std::invalid_argument(message);
-}
-// A text that stands there already costs nothing where the condition holds: it may be asked of every cell.
-void require(bool condition, const char* message) {
-  if (!condition) throw std::invalid_argument(message);
-}
-
-Type type_of(nb::dlpack::dtype dtype) {
-  using Code = nb::dlpack::dtype_code;
-  const auto code = static_cast<Code>(dtype.code);
-  if (dtype.lanes == 1) {
-    if (code == Code::Float && dtype.bits == 64) return Type::f64;
-    if (code == Code::Float && dtype.bits == 32) return Type::f32;
-    if (code == Code::Bool && dtype.bits == 8) return Type::b1;
-    const bool whole = code == Code::Int || code == Code::UInt, sign = code == Code::Int;
-    if (whole && dtype.bits == 64) return sign ? Type::i64 : Type::u64;
-    if (whole && dtype.bits == 32) return sign ? Type::i32 : Type::u32;
-    if (whole && dtype.bits == 16) return sign ? Type::i16 : Type::u16;
-    if (whole && dtype.bits == 8) return sign ? Type::i8 : Type::u8;
-  }
-  throw std::invalid_argument("numbers must be bool, integers, float32 or float64; convert the array first");
-}
 
 // Pieces of `n` rows each; `columns` becomes the number of their columns.
 std::vector<Matrix> matrices_of(const std::vector<Piece>& pieces, std::int64_t n, std::int64_t& columns) {

@@ -137,6 +137,12 @@ std::ptrdiff_t rows_of_classes(const In<std::int32_t, 1>& label, const Out<std::
                       static_cast<std::ptrdiff_t>(rows.shape(0)), rows.data());
 }
 
+std::int64_t codes_of_labels(const In<std::int64_t, 1>& label, std::int64_t low, const Out<std::int32_t, 1>& code) {
+  require(code.shape(0) == label.shape(0), "code and label differ in length");
+  nb::gil_scoped_release release;
+  return narrow_labels(label.data(), static_cast<std::ptrdiff_t>(label.shape(0)), low, code.data());
+}
+
 }  // namespace
 
 void bind_moments(nb::module_& m) {
@@ -157,5 +163,6 @@ void bind_moments(nb::module_& m) {
   m.def("best_class", &to_class, nb::arg("log_joint").noconvert(), nb::arg("log_prior").noconvert(),
         nb::arg("out").noconvert(), nb::arg("n_jobs"));
   m.def("count_labels", &rows_of_classes, nb::arg("label").noconvert(), nb::arg("rows").noconvert());
+  m.def("narrow_labels", &codes_of_labels, nb::arg("label").noconvert(), nb::arg("low"), nb::arg("code").noconvert());
   m.def("above", &is_above, nb::arg("x").noconvert(), nb::arg("threshold"), nb::arg("out").noconvert());
 }

@@ -1,5 +1,6 @@
-// How many rows of each class there are.
+// Labels as numbers of classes, and how many rows of each class there are.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -47,6 +48,24 @@ inline std::ptrdiff_t count_labels(const std::int32_t* label, std::ptrdiff_t n, 
   }
   for (std::size_t k = 0; k < count.size(); ++k) rows[k % classes] += count[k];
   return -1;
+}
+
+// code[i] = label[i] − low; returns the largest of them, or −1 if one is not in 0 .. 2^31 − 1.
+inline std::int64_t narrow_labels(const std::int64_t* label, std::ptrdiff_t n, std::int64_t low, std::int32_t* code) {
+  constexpr std::ptrdiff_t piece = 1 << 12;
+  std::int32_t largest = 0;
+  for (std::ptrdiff_t from = 0; from < n; from += piece) {
+    const std::ptrdiff_t to = std::min(n, from + piece);
+    std::uint64_t all = 0;
+    for (std::ptrdiff_t i = from; i < to; ++i) {
+      const std::uint64_t above = static_cast<std::uint64_t>(label[i]) - static_cast<std::uint64_t>(low);
+      all |= above;
+      code[i] = static_cast<std::int32_t>(above);
+    }
+    if (all >> 31 != 0) return -1;
+    for (std::ptrdiff_t i = from; i < to; ++i) largest = std::max(largest, code[i]);
+  }
+  return largest;
 }
 
 }  // namespace naively::dense

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <stdexcept>
+#include <type_traits>
 
 namespace naively::cells {
 
@@ -27,10 +28,13 @@ decltype(auto) with_type(Type type, F&& f) {
 struct Numbers {
   const void* data;
   Type type;
+  bool binary = false;   // read as 1 above the threshold, as 0 up to it, and as NaN what is infinite or missing
+  double threshold = 0;
 
   // n numbers from place `first` on, `step` apart: the memory itself when it is doubles in a row, else a copy
   // in `buffer`, which must have room for n.
   const double* read(std::int64_t first, std::int64_t step, std::int64_t n, double* buffer) const {
+    if (binary) return read_binary(first, step, n, buffer);
     if (type == Type::f64 && step == 1) return static_cast<const double*>(data) + first;
     with_type(type, [&](auto* kind) {
       const auto* from = static_cast<decltype(kind)>(data) + first;
@@ -38,6 +42,27 @@ struct Numbers {
         for (std::int64_t k = 0; k < n; ++k) buffer[k] = static_cast<double>(from[k]);
       } else {
         for (std::int64_t k = 0; k < n; ++k) buffer[k] = static_cast<double>(from[k * step]);
+      }
+    });
+    return buffer;
+  }
+
+  // One number so; x − x is NaN unless x is finite. A float32 is compared as such, as NumPy does.
+  template <class T>
+  double in_binary(T x) const {
+    using Compared = std::conditional_t<std::is_same_v<T, float>, float, double>;
+    const auto value = static_cast<Compared>(x);
+    return (value > static_cast<Compared>(threshold) ? 1.0 : 0.0) + static_cast<double>(value - value);
+  }
+
+ private:
+  const double* read_binary(std::int64_t first, std::int64_t step, std::int64_t n, double* buffer) const {
+    with_type(type, [&](auto* kind) {
+      const auto* from = static_cast<decltype(kind)>(data) + first;
+      if (step == 1) {
+        for (std::int64_t k = 0; k < n; ++k) buffer[k] = in_binary(from[k]);
+      } else {
+        for (std::int64_t k = 0; k < n; ++k) buffer[k] = in_binary(from[k * step]);
       }
     });
     return buffer;

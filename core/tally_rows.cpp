@@ -207,7 +207,10 @@ class RowCount {
   bool add_piece(Cell* cells, const Line& line, std::int64_t k, std::int64_t n, const double* weight, double* buffer,
                  Odd& odd) {
     if constexpr (std::is_same_v<Cell, Packed>) {
-      if (rows_.values.type == Type::b1 && line.step == 1) {
+      if (rows_.values.binary && rows_.values.type == Type::f64 && line.step == 1)
+        return add_above(cells, line.index + k, static_cast<const double*>(rows_.values.data) + line.first + k,
+                         rows_.values.threshold, n);
+      if (rows_.values.type == Type::b1 && !rows_.values.binary && line.step == 1) {
         add_booleans(cells, line.index + k, static_cast<const std::uint8_t*>(rows_.values.data) + line.first + k, n);
         return true;
       }

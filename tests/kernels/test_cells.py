@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given
 
+from kernels.drawn_matrix import Draw, many, same, same_counted, seeds, strided
 from naively.kernels import cells as core
 from naively.kernels.twins import cells as twin
 
@@ -19,81 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from naively.kernels.cells import Cells
-
-EXAMPLES = 2000 if os.environ.get("NAIVELY_SOAK") else 60
-many = settings(max_examples=EXAMPLES, deadline=None)
-
-TYPES = ["f8", "f4", "i8", "i4", "i2", "i1", "u4", "u2", "u1", "?"]
-
-
-def same(a: Cells, b: Cells, rtol: float = 0.0) -> None:
-    np.testing.assert_array_equal(a.indptr, b.indptr)
-    np.testing.assert_array_equal(a.index, b.index)
-    np.testing.assert_array_equal(a.rows, b.rows)
-    np.testing.assert_allclose(a.sums, b.sums, rtol=rtol, atol=0)
-    assert [x.dtype for x in a] == [x.dtype for x in b] == [np.int64, np.int32, np.float64, np.int64]
-    assert a.sums.shape == b.sums.shape
-
-
-def same_counted(a: core.Counted, b: core.Counted, rtol: float = 0.0) -> None:
-    same(a[0], b[0], rtol)
-    same(a[1], b[1], rtol)
-    assert a[2] == b[2]
-
-
-def values(rng: np.random.Generator, kind: str, shape: tuple[int, ...], missing: bool, odd: bool) -> NDArray[Any]:
-    """Mostly zeros and small counts; dyadic, so that every sum is exact."""
-    x = rng.poisson(0.6, shape) * (rng.random(shape) < 0.7) * 1.0
-    if kind[0] == "f":
-        if odd:
-            x = np.where(rng.random(shape) < 0.1, rng.choice([0.5, -2, 0.25, 70000, -0.0], shape), x)
-        if missing:
-            x = np.where(rng.random(shape) < 0.1, np.nan, x)
-    elif odd and kind[0] == "i":
-        x = np.where(rng.random(shape) < 0.1, -1, x)
-    return x.astype(kind)
-
-
-def strided(rng: np.random.Generator, x: NDArray[Any]) -> NDArray[Any]:
-    """The same array lying otherwise in memory."""
-    match rng.integers(5):
-        case 0:
-            return x
-        case 1:
-            return np.asfortranarray(x)
-        case 2:
-            return np.repeat(np.repeat(x, 2, 0), 3, 1)[::2, ::3]
-        case 3:
-            return np.ascontiguousarray(x[::-1])[::-1]
-        case _:
-            return np.asfortranarray(x[:, ::-1])[:, ::-1]
-
-
-class Draw:
-    """A random matrix with labels and weights, from a few drawn numbers."""
-
-    def __init__(self, seed: int) -> None:
-        rng = self.rng = np.random.default_rng(seed)
-        self.n, self.p = int(rng.integers(0, 40)), int(rng.integers(0, 90))
-        self.n_classes = int(rng.choice([1, 2, 3, 17, 60]))
-        self.kind = str(rng.choice(TYPES))
-        self.label = rng.integers(0, self.n_classes, self.n).astype(rng.choice(["i4", "i8"]))
-        self.weight = rng.integers(1, 9, self.n) / 4 if rng.random() < 0.5 else None
-        self.x = values(rng, self.kind, (self.n, self.p), bool(rng.random() < 0.5), bool(rng.random() < 0.5))
-
-    def sparse(self, form: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """CSR or CSC by hand, for SciPy does not know all types; now and then with zeros and out of order."""
-        rng, x = self.rng, self.x if form == "csr" else self.x.T
-        kept = (x != 0) | (rng.random(x.shape) < 0.1)
-        line, index = np.nonzero(kept)
-        if rng.random() < 0.3:
-            order = np.lexsort((rng.random(line.size), line))
-            line, index = line[order], index[order]
-        indptr = np.concatenate(([0], np.cumsum(np.bincount(line, minlength=x.shape[0]))))
-        return x[line, index], index.astype(rng.choice(["i4", "i8"])), indptr.astype(rng.choice(["i4", "i8"]))
-
-
-seeds = st.integers(0, 2**32)
 
 
 @many
@@ -181,20 +105,6 @@ def test_ranges_and_codes_are_the_twins(seed: int) -> None:
         out = np.ones_like(score)
         core.score_codes(x, sizes, table, out, n_jobs)
         np.testing.assert_allclose(out, score, rtol=1e-13, atol=1e-12)
-
-
-@many
-@given(seeds)
-def test_above_is_the_twin(seed: int) -> None:
-    d = Draw(seed)
-    threshold = float(d.rng.choice([0.0, 0.1, -1.0, 1e30]))
-    odd = d.x.copy()
-    if d.kind[0] == "f" and odd.size:
-        odd.flat[d.rng.integers(odd.size)] = d.rng.choice([np.inf, -np.inf, np.nan, 0.1])
-    for x in (d.x, odd, strided(d.rng, d.x)):
-        (out, finite), expected = core.above(x, threshold), twin.above(np.asarray(x), threshold)
-        np.testing.assert_array_equal(out, expected[0])
-        assert finite == expected[1]
 
 
 @many
@@ -290,14 +200,3 @@ def test_memory_follows_what_is_not_zero() -> None:
     cells = core.count_csr(np.ones(n * 3), indices.ravel(), np.arange(n + 1) * 3, p, np.arange(n), None, n)[0]
     assert cells.rows.tolist() == [1] * (3 * n)
     np.testing.assert_array_equal(cells.index, indices.ravel())
-
-
-@many
-@given(st.integers(1, 9), st.integers(0, 200), st.integers(0, 2**32))
-def test_count_labels_is_the_twin(n_classes: int, n: int, seed: int) -> None:
-    label = np.random.default_rng(seed).integers(0, n_classes, n).astype(np.int32)
-    np.testing.assert_array_equal(core.count_labels(label, n_classes), twin.count_labels(label, n_classes))
-    if n:
-        label[n // 2] = n_classes
-        with pytest.raises(ValueError, match=f"label of row {n // 2} is {n_classes}"):
-            core.count_labels(label, n_classes)

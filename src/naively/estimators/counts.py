@@ -11,7 +11,9 @@ from sklearn.utils.validation import check_non_negative, validate_data
 from naively import kernels
 from naively.estimators.drop_in import DiscreteNB
 from naively.families import Bernoulli, Complement, Family, Multinomial
+from naively.names import Names
 from naively.priors import ClassPrior
+from naively.sources import MatrixTable
 from naively.statistics import TokenCounts
 from naively.statistics.blocks import is_sparse
 
@@ -159,12 +161,20 @@ class BernoulliNB(_TokenNB):
         checked = validate_data(self, X, accept_sparse="csr", ensure_all_finite=False, reset=reset)
         if is_sparse(checked) and self.binarize < 0:
             raise ValueError("Cannot binarize a sparse matrix with threshold < 0")
-        above, finite = kernels.above(checked.data if is_sparse(checked) else checked, self.binarize)
+        if is_sparse(checked):
+            return checked  # binarized, and looked through for gaps, while it is counted or scored
+        above, finite = kernels.above(checked, self.binarize)
         if not finite:
-            validate_data(self, X, accept_sparse="csr", reset=False)
-        if not is_sparse(checked):
-            return above
-        return type(checked)((above, checked.indices, checked.indptr), shape=checked.shape)
+            self._check_entries(X)
+        return above
+
+    def _table(self, X: Any, names: Names) -> MatrixTable:
+        if self.binarize is None or not is_sparse(X):
+            return super()._table(X, names)
+        return MatrixTable(X, names, checked=True, strict=True, above=float(self.binarize))
+
+    def _check_entries(self, X: Any) -> None:
+        validate_data(self, X, accept_sparse="csr", reset=False)
 
     @property
     def feature_log_prob_(self) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from naively.estimators.base import Estimator, classes_and_codes, is_plain, positions_in
 from naively.families import Family
 from naively.model import Model
-from naively.names import Numbered
+from naively.names import Names, Numbered
 from naively.priors import ClassPrior
 from naively.schema import Block, Schema
 from naively.sources import MatrixTable
@@ -101,9 +101,8 @@ class DropIn(Estimator):
                 self._check_entries(X)
                 X, codes, sample_weight = X[counted], codes[counted], sample_weight[counted]
         schema = Schema(names := Numbered(X.shape[1]), (Block(names, "number", self._counting_family()),))
-        table = MatrixTable(X, names, self._suits, self._strict)
         try:
-            return Model.count(table, codes, sample_weight, tuple(classes.tolist()), schema, 1)
+            return Model.count(self._table(X, names), codes, sample_weight, tuple(classes.tolist()), schema, 1)
         except RefusedEntryError:
             self._check_entries(X)
             raise
@@ -122,7 +121,11 @@ class DropIn(Estimator):
         return self
 
     def _read(self, X: Any) -> MatrixTable:
-        return MatrixTable(self._checked(X, reset=False), self.model_.schema.names, self._suits, self._strict)
+        return self._table(self._checked(X, reset=False), self.model_.schema.names)
+
+    def _table(self, X: Any, names: Names) -> MatrixTable:
+        """Rows that were checked, as a table with the columns so named."""
+        return MatrixTable(X, names, self._suits, self._strict)
 
     @property
     def _statistic(self) -> Statistic:

@@ -13,6 +13,7 @@ A token whose base is NaN is unknown: it adds nothing, to any class.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -48,18 +49,18 @@ class LinearForm:
         """Add the scores of the rows of x to `out`."""
         kernels.add_to_rows(out, self.offset)
         for place, piece in x.placed():
-            finite = self._add_piece(out, piece, place, n_jobs)
+            finite = self._add_piece(out, piece, place, n_jobs, x.above)
             if x.strict and not finite:
                 raise RefusedEntryError
 
-    def _add_piece(self, out: NDArray[np.float64], piece: Any, place: slice, n_jobs: int) -> bool:
+    def _add_piece(self, out: NDArray[np.float64], piece: Any, place: slice, n_jobs: int, above: float | None) -> bool:
         """Add what one piece of the columns gives; whether all its entries are finite."""
         if not is_sparse(piece):
             return kernels.score_dense(piece, self.weights(place), self.constant, out, n_jobs)
         rows = piece.tocsr()
         csr = (rows.data, rows.indices, rows.indptr)
         if self.table is not None:
-            return kernels.score_csr(*csr, self.weights(place), self.constant, out, n_jobs)
+            return kernels.score_csr(*csr, self.weights(place), self.constant, out, n_jobs, above)
         start = self.token_start[place.start : place.stop + 1]
         cells = slice(int(start[0]), int(start[-1]))
         return kernels.score_csr_sparse(
@@ -71,6 +72,7 @@ class LinearForm:
             self.constant,
             out,
             n_jobs,
+            above,
         )
 
     def weights(self, place: slice) -> NDArray[np.float64]:
@@ -149,7 +151,7 @@ class LogLinear:
         if self.forbidden is None:
             return
         count = np.zeros_like(out)
-        self.forbidden.add_to(count, _each(x, _presence), n_jobs)
+        self.forbidden.add_to(count, _each(x, partial(_presence, above=x.above)), n_jobs)
         if gaps is not None and self.absent is not None and self.absent.forbidden is not None:
             self.absent.forbidden.add_to(count, gaps, n_jobs)
         out[count > 0.5] = -np.inf
@@ -176,8 +178,10 @@ def _each(x: Numbers, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Numbers
     return Numbers(tuple(pieces))
 
 
-def _presence(x: NDArray[Any]) -> NDArray[Any]:
+def _presence(x: NDArray[Any], above: float | None) -> NDArray[Any]:
     """1 where there is a count, 0 where there is none or a gap."""
+    if above is not None:
+        return np.asarray(x > above, dtype=np.float64)
     return np.asarray((x != 0) & (x == x), dtype=np.float64)
 
 
@@ -187,6 +191,8 @@ def _gap(x: NDArray[Any]) -> NDArray[Any]:
 
 def _missing(x: Numbers) -> Numbers | None:
     """1 where an entry is missing; None if none is."""
+    if x.above is not None:
+        return None  # who scores them refuses gaps
     floats = [piece for piece in x.pieces if np.issubdtype(piece.dtype, np.floating)]
     if not any(np.isnan(np.asarray(p.data if is_sparse(p) else p)).any() for p in floats):
         return None

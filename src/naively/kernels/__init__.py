@@ -6,14 +6,12 @@ Each kernel has a readable twin in `naively.kernels.twins`, which is its oracle 
 from naively.kernels.cells import (
     Cells,
     Counted,
-    above,
     by_token,
     column_range,
     count_codes,
     count_csc,
     count_csr,
     count_dense,
-    count_labels,
     merge_cells,
     renumber_cells,
     score_codes,
@@ -36,6 +34,7 @@ from naively.kernels.histogram import (
     merge_histograms,
     score_bins,
 )
+from naively.kernels.labels import above, count_labels, narrow_labels
 from naively.kernels.left_out import (
     LeftTokens,
     TokenCells,
@@ -95,6 +94,7 @@ __all__ = [
     "merge_cells",
     "merge_histograms",
     "merge_strings",
+    "narrow_labels",
     "normalise",
     "pack_arrays",
     "pool_moments",

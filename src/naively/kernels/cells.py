@@ -93,10 +93,12 @@ def count_csr(
     weight: NDArray[Any] | None,
     n_classes: int,
     n_jobs: int = 1,
+    above: float | None = None,
 ) -> Counted:
     """Count a CSR matrix: its cells, those of its missing (NaN) entries, and what is odd about its values.
 
-    Zeros, written down or not, are not counted. An index that comes twice in a row is refused.
+    Zeros, written down or not, are not counted. An index that comes twice in a row is refused. If `above` is given,
+    entries above it count as 1, others as 0, and infinite ones as missing.
 
     >>> x = np.array([2, 1, 3]), np.array([0, 2, 2]), np.array([0, 2, 3])
     >>> cells, missing, odd = count_csr(*x, 3, np.array([1, 1]), None, 2)
@@ -115,6 +117,7 @@ def count_csr(
             _weights(weight),
             n_classes,
             n_jobs,
+            above,
         )
     )
 
@@ -147,32 +150,6 @@ def count_dense(
 ) -> Counted:
     """Count a dense (n, p) array of any strides, in place, as `count_csr` does."""
     return _counted(_core.count_dense(_numbers(x), _labels(label, n_classes), _weights(weight), n_classes, n_jobs))
-
-
-def above(x: NDArray[Any], threshold: float) -> tuple[NDArray[np.bool_], bool]:
-    """Which numbers are above a threshold, in the shape of x, and whether all are finite; x is read once.
-
-    >>> above(np.array([[-1.0, 0.0], [2.0, np.nan]]), 0.0)
-    (array([[False, False],
-           [ True, False]]), False)
-    """
-    if x.dtype not in (np.float64, np.float32) or not x.flags.c_contiguous:
-        return x > threshold, bool(np.isfinite(x).all())
-    out = np.empty(x.shape, dtype=np.bool_)
-    return out, _core.above(x, threshold, out)
-
-
-def count_labels(label: NDArray[np.int32], n_classes: int) -> NDArray[np.int64]:
-    """How many labels are 0, 1, …, n_classes − 1.
-
-    >>> count_labels(np.array([0, 2, 2], dtype=np.int32), 4).tolist()
-    [1, 0, 2, 0]
-    """
-    rows = np.zeros(n_classes, dtype=np.int64)
-    wrong = _core.count_labels(np.ascontiguousarray(label), rows)
-    if wrong >= 0:
-        raise ValueError(f"label of row {wrong} is {label[wrong]}; labels must lie in [0, {n_classes})")
-    return rows
 
 
 def merge_cells(a: Cells, b: Cells, sign: int) -> Cells:
@@ -261,14 +238,15 @@ def score_csr(
     class_constant: NDArray[Any],
     out: NDArray[Any],
     n_jobs: int = 1,
+    above: float | None = None,
 ) -> bool:
     """Increase out (n, C) by Σ_k x_ik·table[k] + L_i·class_constant, L_i = Σ_k x_ik over known tokens.
 
     A token is unknown if table[k, 0] is NaN; all else in the table (K, C), and x, must be finite, but that an
     entry x_ik that is NaN is left out. The error is below 1e-13 Σ|terms| for rows of any length.
-    Returns whether all x were finite (and their sum in each row).
+    Returns whether all x were finite (and their sum in each row). For `above` see `count_csr`.
     """
-    return _core.score_csr(_line(data), _line(indices), _indptr(indptr), table, class_constant, out, n_jobs)
+    return _core.score_csr(_line(data), _line(indices), _indptr(indptr), table, class_constant, out, n_jobs, above)
 
 
 def score_csr_sparse(
@@ -282,6 +260,7 @@ def score_csr_sparse(
     class_constant: NDArray[Any],
     out: NDArray[Any],
     n_jobs: int = 1,
+    above: float | None = None,
 ) -> bool:
     """The same with table[k, c] = base[k] + the values listed for token k, whose classes must not repeat.
 
@@ -298,6 +277,7 @@ def score_csr_sparse(
         class_constant,
         out,
         n_jobs,
+        above,
     )
 
 

@@ -66,9 +66,9 @@ def _whole(values: NDArray[Any]) -> Labels:
     """Integers and booleans: by counting if their range is small, else by sorting."""
     restore: type[int] = bool if values.dtype.kind == "b" else int
     values = values.astype(np.int8) if restore is bool else values
-    low, high = int(values.min()), int(values.max())
-    if high - low < max(1024, min(len(values), 2**22)):
-        shifted = (values - low).astype(np.int32) if low else values.astype(np.int32)
+    narrow = kernels.narrow_labels(values)
+    if narrow is not None and narrow[2] - narrow[1] < max(1024, min(len(values), 2**22)):
+        shifted, low, high = narrow
         there = kernels.count_labels(shifted, high - low + 1) > 0
         place = (np.cumsum(there) - 1).astype(np.int32)
         classes = tuple(restore(v + low) for v in np.flatnonzero(there).tolist())

@@ -167,6 +167,7 @@ class MatrixTable(Table):
     names: Names
     checked: bool = False  # whether the numbers are known to suit the family that will count them
     strict: bool = False  # whether counting and scoring must refuse gaps and the like; see `Numbers`
+    above: float | None = None  # what numbers must be above to stand for 1; see `Numbers`
 
     @classmethod
     def of(cls, matrix: Any) -> MatrixTable:
@@ -185,8 +186,8 @@ class MatrixTable(Table):
     def numbers(self, positions: Sequence[int]) -> Numbers:
         """Runs of neighbouring columns as views; all of them are the matrix itself (a sparse one would be copied)."""
         if isinstance(positions, range) and positions == range(self.matrix.shape[1]):
-            return Numbers((self.matrix,), self.strict)
-        return Numbers(tuple(self.matrix[:, start:stop] for start, stop in _runs(positions)), self.strict)
+            return Numbers((self.matrix,), self.strict, self.above)
+        return Numbers(tuple(self.matrix[:, start:stop] for start, stop in _runs(positions)), self.strict, self.above)
 
     def coded(self, positions: Sequence[int]) -> Coded:
         """Small whole numbers are their own codes; other columns are coded one by one."""
@@ -214,12 +215,12 @@ class MatrixTable(Table):
     def where(self, keep: NDArray[np.bool_]) -> MatrixTable:
         """The rows that are to be kept."""
         matrix = self.matrix.tocsr() if is_sparse(self.matrix) else self.matrix  # type: ignore[union-attr]
-        return MatrixTable(matrix[keep], self.names, self.checked, self.strict)
+        return MatrixTable(matrix[keep], self.names, self.checked, self.strict, self.above)
 
     def take(self, order: NDArray[np.intp]) -> MatrixTable:
         """The rows at these places, in this order."""
         matrix = self.matrix.tocsr() if is_sparse(self.matrix) else self.matrix  # type: ignore[union-attr]
-        return MatrixTable(matrix[order], self.names, self.checked)
+        return MatrixTable(matrix[order], self.names, self.checked, self.strict, self.above)
 
 
 def _runs(positions: Sequence[int]) -> list[tuple[int, int]]:

@@ -40,10 +40,13 @@ class Numbers:
 
     `strict` numbers have not been looked at yet: who counts or scores tokens sees every entry anyway, and raises
     `RefusedEntryError` at what scikit-learn would refuse. A pass of its own would take as long as half the counting.
+    So would binarizing: if `above` is given, the pieces are CSR matrices, the numbers strict, and they stand for 1
+    where they are above it and for 0 elsewhere.
     """
 
     pieces: tuple[Piece, ...]
     strict: bool = False
+    above: float | None = None
 
     @classmethod
     def of(cls, x: Numbers | NDArray[Any]) -> Numbers:
@@ -67,6 +70,7 @@ class Numbers:
 
     def dense(self, width: int = 64) -> Iterator[tuple[slice, NDArray[Any]]]:
         """Each piece as a dense array; a sparse one in strips of a few columns, to bound the memory."""
+        assert self.above is None  # only tokens are counted and scored so
         for place, piece in self.placed():
             if isinstance(piece, np.ndarray):
                 yield place, piece
@@ -79,11 +83,11 @@ class Numbers:
     def columns(self, order: NDArray[np.intp]) -> Numbers:
         """Some of the columns, each a piece of its own."""
         owner = [(piece, j) for piece in self.pieces for j in range(piece.shape[1])]
-        return Numbers(tuple(piece[:, j : j + 1] for piece, j in (owner[k] for k in order)), self.strict)
+        return Numbers(tuple(piece[:, j : j + 1] for piece, j in (owner[k] for k in order)), self.strict, self.above)
 
     def rows(self, start: int, stop: int) -> Numbers:
         """Some of the rows."""
-        return Numbers(tuple(piece[start:stop] for piece in self.pieces), self.strict)
+        return Numbers(tuple(piece[start:stop] for piece in self.pieces), self.strict, self.above)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

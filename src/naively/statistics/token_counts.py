@@ -56,7 +56,7 @@ class TokenCounts(Statistic):
         block = Numbers.of(x)
         present, missing = [], []
         for _, piece in block.placed():
-            cells, gaps, (negative, _) = _count_piece(piece, codes, weight, n_classes, n_jobs)
+            cells, gaps, (negative, _) = _count_piece(piece, codes, weight, n_classes, n_jobs, block.above)
             if block.strict and (negative >= 0 or len(gaps.rows)):
                 raise RefusedEntryError
             present.append((piece.shape[1], cells))
@@ -189,6 +189,7 @@ def _count_piece(
     weight: NDArray[np.float64] | None,
     n_classes: int,
     n_jobs: int,
+    above: float | None,
 ) -> kernels.Counted:
     """Cells of present and of missing entries in one piece, and what is odd about it."""
     if not is_sparse(piece):
@@ -196,4 +197,4 @@ def _count_piece(
     arrays = (piece.data, piece.indices, piece.indptr)
     if piece.format == "csc":
         return kernels.count_csc(*arrays, label, weight, n_classes, n_jobs)
-    return kernels.count_csr(*arrays, piece.shape[1], label, weight, n_classes, n_jobs)
+    return kernels.count_csr(*arrays, piece.shape[1], label, weight, n_classes, n_jobs, above)

@@ -78,10 +78,16 @@ def count_csr(
     weight: NDArray[Any] | None,
     n_classes: int,
     n_jobs: int = 1,
+    above: float | None = None,
 ) -> Counted:
     """Cells of a CSR matrix, of its missing entries, and what is odd about its values."""
     row = np.repeat(np.arange(label.size), np.diff(indptr))
-    return _count(data, row, indices, label, weight, n_classes)
+    return _count(_binary(data, above), row, indices, label, weight, n_classes)
+
+
+def _binary(x: NDArray[Any], above: float | None) -> NDArray[Any]:
+    """1 above a threshold, 0 up to it, NaN for what is not finite; or x itself."""
+    return x if above is None else np.where(np.isfinite(x), x > above, np.nan)
 
 
 def count_csc(
@@ -104,16 +110,6 @@ def count_dense(
     """The same of a dense (n, p) array."""
     row, column = np.indices(x.shape).reshape(2, -1)
     return _count(np.ravel(x), row, column, label, weight, n_classes)
-
-
-def above(x: NDArray[Any], threshold: float) -> tuple[NDArray[np.bool_], bool]:
-    """Which numbers are above a threshold, and whether all are finite."""
-    return x > threshold, bool(np.isfinite(x).all())
-
-
-def count_labels(label: NDArray[np.int32], n_classes: int) -> NDArray[np.int64]:
-    """How many labels are 0, 1, …, n_classes − 1."""
-    return np.bincount(label, minlength=n_classes).astype(np.int64)
 
 
 def merge_cells(a: Cells, b: Cells, sign: int) -> Cells:
@@ -226,10 +222,11 @@ def score_csr(
     class_constant: NDArray[Any],
     out: NDArray[Any],
     n_jobs: int = 1,
+    above: float | None = None,
 ) -> bool:
     """Score a CSR matrix with a dense (K, C) table."""
     row = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
-    return _score(data, row, indices, table, class_constant, out)
+    return _score(_binary(data, above), row, indices, table, class_constant, out)
 
 
 def score_csr_sparse(
@@ -243,11 +240,12 @@ def score_csr_sparse(
     class_constant: NDArray[Any],
     out: NDArray[Any],
     n_jobs: int = 1,
+    above: float | None = None,
 ) -> bool:
     """Score a CSR matrix with the table base[k] + (what token k has of its own in some classes)."""
     table = np.repeat(base[:, None], class_constant.size, axis=1)
     table[np.repeat(np.arange(base.size), np.diff(token_indptr)), token_class] += token_value
-    return score_csr(data, indices, indptr, table, class_constant, out)
+    return score_csr(data, indices, indptr, table, class_constant, out, n_jobs, above)
 
 
 def score_dense(
