@@ -167,10 +167,13 @@ void count_gapped_codes(const std::vector<Gapped>& columns, const std::int64_t* 
     // Of few cells the same one often comes twice in a row, and would be waited for: then even and odd rows are apart.
     const std::size_t apart = cells <= MOST_APART ? cells : 0;
     std::vector<std::int64_t> table(cells + apart);
+    // Codes that are read where they lie are counted under gaps as well, whatever they are, and taken away again.
+    const bool as_they_lie = columns[j].values.type == Type::i32;
+    const Gapped all{columns[j].values, as_they_lie ? Gaps{nullptr, 0} : columns[j].gaps};
     std::int32_t buffer[TILE];
     for (std::int64_t start = 0; start < labels.n; start += TILE) {
       const std::int64_t some = std::min(TILE, labels.n - start);
-      const std::int32_t* const code = columns[j].codes(start, some, buffer);
+      const std::int32_t* const code = all.codes(start, some, buffer);
       const std::int32_t* const label = labels.label + start;
       const auto cell = [&](std::int64_t i) {  // as an unsigned number a negative one is large
         return static_cast<std::size_t>(label[i]) * line + std::min(static_cast<std::uint32_t>(code[i]), size);
@@ -178,6 +181,7 @@ void count_gapped_codes(const std::vector<Gapped>& columns, const std::int64_t* 
       std::int64_t i = 0;
       for (; i + 1 < some; i += 2) ++table[cell(i)], ++table[cell(i + 1) + apart];
       if (i < some) ++table[cell(i)];
+      if (as_they_lie) columns[j].gaps.from(start).each(some, [&](std::int64_t gap) { --table[cell(gap)]; });
     }
     for (std::size_t k = 0; k < apart; ++k) table[k] += table[k + apart];
     for (std::int64_t c = 0; c < labels.n_classes; ++c)

@@ -1,34 +1,20 @@
 #include "gaps.hpp"
 
-#include <bit>
-#include <cstring>
+#include <algorithm>
 #include <limits>
+
+#include "labels.hpp"
 
 namespace naively::cells {
 namespace {
-
-// The bits of 64 rows, that of the first at `at`; the bitmap has a byte for each of them.
-std::uint64_t bits_at(const std::uint8_t* bits, std::int64_t at) {
-  std::uint64_t word;
-  std::memcpy(&word, bits + (at >> 3), sizeof word);
-  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
-  const int shift = static_cast<int>(at & 7);
-  return shift == 0 ? word : word >> shift | static_cast<std::uint64_t>(bits[(at >> 3) + 8]) << (64 - shift);
-}
 
 // What lies under a gap may be anything, so it is copied like the rest, and then written over.
 template <class To>
 void fill(const Numbers& values, const Gaps& gaps, std::int64_t n, To gap, To* out) {
   with_type(values.type, [&](auto* kind) {
     const auto* x = static_cast<decltype(kind)>(values.data);
-    std::int64_t i = 0;
-    if (gaps.bits != nullptr)
-      for (; i + 64 <= n; i += 64) {
-        for (int k = 0; k < 64; ++k) out[i + k] = static_cast<To>(x[i + k]);
-        for (std::uint64_t none = ~bits_at(gaps.bits, gaps.first + i); none != 0; none &= none - 1)
-          out[i + std::countr_zero(none)] = gap;
-      }
-    for (; i < n; ++i) out[i] = gaps.has_value(i) ? static_cast<To>(x[i]) : gap;
+    for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<To>(x[i]);
+    gaps.each(n, [&](std::int64_t i) { out[i] = gap; });
   });
 }
 
@@ -48,6 +34,19 @@ void fill_numbers(const Numbers& values, const Gaps& gaps, std::int64_t n, doubl
 
 void fill_codes(const Numbers& codes, const Gaps& gaps, std::int64_t n, std::int32_t* out) {
   fill(codes, gaps, n, std::int32_t{-1}, out);
+}
+
+std::int64_t relabel(const Gapped& codes, std::int64_t n, const std::int32_t* place, std::int64_t n_codes,
+                     std::int32_t* label, std::int64_t* rows) {
+  constexpr std::int64_t TILE = 2048;
+  std::int32_t buffer[TILE];
+  for (std::int64_t start = 0; start < n; start += TILE) {
+    const std::int64_t some = std::min(TILE, n - start);
+    const std::int32_t* const code = codes.codes(start, some, buffer);
+    if (const std::ptrdiff_t wrong = dense::count_labels(code, some, n_codes, rows); wrong >= 0) return start + wrong;
+    for (std::int64_t i = 0; i < some; ++i) label[start + i] = place[code[i]];
+  }
+  return -1;
 }
 
 const double* Gapped::numbers(std::int64_t from, std::int64_t n, double* buffer) const {

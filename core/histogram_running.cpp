@@ -56,11 +56,14 @@ void Running::count(Counts& counts, const cells::Gapped& x, const Labels& labels
 
 // At the level that some of the first rows need.
 void Running::begin(Counts& counts, const cells::Gapped& x, std::int64_t n) const {
+  const std::int64_t step = std::max<std::int64_t>(1, n / SAMPLE);
   std::vector<double> some;
   double value;
-  for (std::int64_t i = 0, step = std::max<std::int64_t>(1, n / SAMPLE); i < n; i += step)
-    some.push_back(*x.numbers(i, 1, &value));
-  counts.table.reset(level_of(some.data(), static_cast<std::int64_t>(some.size()), cap_));
+  for (std::int64_t i = 0; i < n; i += step) some.push_back(*x.numbers(i, 1, &value));
+  std::vector<std::int32_t> slots(some.size());
+  counts.table.reset(0);
+  counts.table.find(some.data(), static_cast<std::int64_t>(some.size()), slots.data());
+  counts.table.reset(counts.table.level());
   counts.begun = true;
 }
 

@@ -53,6 +53,24 @@ def test_codes_are_counted_like_by_the_twin(
             np.testing.assert_array_equal(one, two)
 
 
+@given(st.sampled_from(NUMBERS[2:]), st.integers(0, 5000), st.integers(1, 9), st.integers(0, 2**32 - 1))
+def test_labels_are_what_codes_stand_for(kind: str, n: int, n_codes: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    codes = kernels.Gapped(rng.integers(0, n_codes, n).astype(kind))
+    place = rng.permutation(n_codes).astype(np.int32)
+    for found, wanted in zip(kernels.relabel(codes, place), twin.relabel(codes, place), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_labels_without_a_code_are_refused() -> None:
+    place = np.zeros(2, np.int32)
+    with pytest.raises(ValueError, match="row 1 "):
+        kernels.relabel(kernels.Gapped(np.array([0, 2, 0])), place)
+    with pytest.raises(ValueError, match="row 2 "):
+        kernels.relabel(kernels.Gapped(np.zeros(3, np.int32), np.array([0b011], np.uint8)), place)
+    assert kernels.relabel(kernels.Gapped(np.zeros(0, np.int32)), place)[1].tolist() == [0, 0]
+
+
 def test_codes_that_cannot_be_counted_are_refused() -> None:
     codes, label = kernels.Gapped(np.arange(3)), np.zeros(3, np.int32)
     with pytest.raises(ValueError, match="label"):

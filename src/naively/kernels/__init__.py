@@ -20,7 +20,7 @@ from naively.kernels.cells import (
     score_dense,
     some_tokens,
 )
-from naively.kernels.gaps import Gapped, count_gapped_codes, fill_codes, fill_numbers
+from naively.kernels.gaps import Gapped, count_gapped_codes, fill_codes, fill_numbers, relabel
 from naively.kernels.histogram import (
     MINUS_INFINITY,
     PLUS_INFINITY,
@@ -98,6 +98,7 @@ __all__ = [
     "normalise",
     "pack_arrays",
     "pool_moments",
+    "relabel",
     "renumber_cells",
     "same_rows",
     "score_bins",

@@ -41,6 +41,20 @@ def fill_codes(codes: NDArray[Any], valid: NDArray[np.uint8] | None, first: int,
     _core.fill_codes(codes, valid, first, out)
 
 
+def relabel(codes: Gapped, place: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """What each code stands for, place[codes], and how often each code comes; none may be missing.
+
+    >>> label, rows = relabel(Gapped(np.array([2, 0, 2])), np.array([1, 2, 0], np.int32))
+    >>> label.tolist(), rows.tolist()
+    ([0, 1, 0], [1, 0, 2])
+    """
+    label, rows = np.empty(len(codes.values), np.int32), np.zeros(len(place), np.int64)
+    wrong = _core.relabel(*codes, np.ascontiguousarray(place), label, rows)
+    if wrong >= 0:
+        raise ValueError(f"row {wrong} has no code, or one outside [0, {len(place)})")
+    return label, rows
+
+
 def count_gapped_codes(
     columns: Sequence[Gapped], sizes: Sequence[int], label: NDArray[np.int32], n_classes: int, n_jobs: int = 1
 ) -> list[NDArray[np.int64]]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from naively import kernels
 from naively.errors import InputError, LeftOutWarning
-from naively.sources.arrow_arrays import filled_codes
+from naively.sources.arrow_arrays import gapped
 from naively.sources.frames import Lists, column_of_arrow, in_one
 from naively.sources.labels import Labels, read_labels, read_weight
 from naively.sources.table import ColumnTable, Table
@@ -87,7 +87,7 @@ def _to_count(batches: Iterable[Any]) -> Iterator[pa.Table | pa.RecordBatch]:
         rest = _joined(waiting)
         while rest.num_rows >= (wanted if enough == wanted else 2 * wanted):
             yield rest.slice(0, wanted)
-            rest, enough = rest.slice(wanted), max(wanted // 4, 1)
+            rest, enough = rest.slice(wanted), max(wanted // 16, 1)
         waiting, n, size = ([rest], rest.num_rows, _bytes(rest)) if rest.num_rows else ([], 0, 0)
         if waiting and (n >= enough or size >= BYTES):
             yield rest
@@ -224,11 +224,11 @@ class _Classes:
         if self._last is None or not self._last[0].equals(coded.dictionary):
             self._last = coded.dictionary, read_labels(coded.dictionary.to_pylist())
         classes, places = self._last[1]
-        codes = filled_codes(coded)
-        seen = kernels.count_labels(codes, len(places)) > 0  # a dictionary may list classes of other rows
-        if seen.all() and (places == np.arange(len(places))).all():
-            return classes, codes
-        there = np.zeros(len(classes), dtype=np.bool_)
-        there[places[seen]] = True
+        codes = gapped(coded.indices)
+        label, rows = kernels.relabel(codes, places)
+        if rows.all():
+            return classes, label
+        there = np.zeros(len(classes), dtype=np.bool_)  # a dictionary may list classes of other rows
+        there[places[rows > 0]] = True
         position = (np.cumsum(there) - 1).astype(np.int32)
-        return tuple(classes[c] for c in np.flatnonzero(there).tolist()), position[places].take(codes)
+        return tuple(classes[c] for c in np.flatnonzero(there).tolist()), position.take(label)

@@ -24,6 +24,15 @@ def fill_codes(codes: NDArray[Any], valid: NDArray[np.uint8] | None, first: int,
     out[:] = np.where(_has_value(valid, first, len(out)), codes.astype(np.int32), -1)
 
 
+def relabel(codes: Gapped, place: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """By indexing."""
+    filled = np.empty(len(codes.values), np.int32)
+    fill_codes(*codes, filled)
+    if ((filled < 0) | (filled >= len(place))).any():
+        raise ValueError("a row has no code, or one outside")
+    return place[filled], np.bincount(filled, minlength=len(place)).astype(np.int64)
+
+
 def count_gapped_codes(
     columns: Sequence[Gapped], sizes: Sequence[int], label: NDArray[np.int32], n_classes: int, n_jobs: int = 1
 ) -> list[NDArray[np.int64]]:
