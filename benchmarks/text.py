@@ -33,6 +33,7 @@ import naively
 from benchmarks.measure import ratios
 from benchmarks.text_corpus import Corpus
 from benchmarks.text_peers import Run, fit_sklearn, those_installed
+from benchmarks.text_processes import Standing
 from naively.kernels import text as kernels
 from naively.kernels.text import Options, Vocabulary
 
@@ -63,25 +64,30 @@ def spent_by_all() -> float:
     return sum(map(int, fields[1:4])) / os.sysconf("SC_CLK_TCK")
 
 
-def show(title: str, size: int, functions: dict[str, Run], repeats: int) -> None:
+def show(
+    title: str, size: int, functions: dict[str, Run], repeats: int, elsewhere: Callable[[], float] = lambda: 0.0
+) -> None:
     """Take turns; a line for each with MB/s, seconds, and how many times as long as the first it takes.
 
-    Last, how many processors others kept busy meanwhile: with as many as there are, two threads can gain nothing.
+    Every turn starts with another one, as what runs before can leave the caches colder. `elsewhere` is processor time
+    that was spent for us in other processes. Last, how many processors others kept busy meanwhile: with as many as
+    there are, two threads can gain nothing.
     """
+    names = list(functions)
     start_of_all, start_of_own = spent_by_all(), clock()
     wall: dict[str, list[float]] = {name: [] for name in functions}
     cpu: dict[str, list[float]] = {name: [] for name in functions}
     for turn in range(repeats + 1):
-        for name, function in functions.items():
+        for name in names[turn % len(names) :] + names[: turn % len(names)]:
             if turn == 0 and size > LARGE and not name.startswith("naively"):
                 continue
             gc.collect()
-            start = clock()
-            function()
+            start, start_elsewhere = clock(), elsewhere()
+            functions[name]()
             end = clock()
             if turn:
                 wall[name].append(end[0] - start[0])
-                cpu[name].append(max(end[1] - start[1], 1e-6))
+                cpu[name].append(max(end[1] - start[1] + elsewhere() - start_elsewhere, 1e-6))
     by_wall, by_cpu = ratios(wall, next(iter(wall))), ratios(cpu, next(iter(cpu)))
     print(f"\n{title}\n  {'':32} {'MB/s':>8} {'wall s':>9} {'CPU s':>9}   {'wall':20} CPU")
     for name in functions:
@@ -89,7 +95,8 @@ def show(title: str, size: int, functions: dict[str, Run], repeats: int) -> None
         compared = f"{by_wall.get(name, '')!s:20} {by_cpu.get(name, '')}"
         print(f"  {name:32} {size / 1e6 / seconds:8.0f} {seconds:9.4f} {spent:9.4f}   {compared}", flush=True)
     own = clock()
-    others = (spent_by_all() - start_of_all - (own[1] - start_of_own[1])) / (own[0] - start_of_own[0])
+    spent = own[1] - start_of_own[1] + elsewhere()
+    others = (spent_by_all() - start_of_all - spent) / (own[0] - start_of_own[0])
     print(f"  (other processes kept {max(others, 0.0):.1f} processors busy meanwhile)", flush=True)
 
 
@@ -165,24 +172,16 @@ def threads(corpus: Corpus, repeats: int) -> None:
     """One thread beside two, and beside two processes that know nothing of each other: what the machine could give."""
     half = len(corpus.texts) // 2
     halves = [(corpus.texts[:half], corpus.label[:half]), (corpus.texts[half:], corpus.label[half:])]
-
-    def two_processes() -> None:
-        children = []
-        for texts, label in halves:
-            if not (child := os.fork()):
-                fit(texts, label)
-                os._exit(0)
-            children.append(child)
-        for child in children:
-            os.waitpid(child, 0)
-
+    processes = Standing([partial(fit, *part) for part in halves])
     one, two = fit(corpus.texts, corpus.label), fit(corpus.texts, corpus.label, 2)
     functions: dict[str, Run] = {
         "naively, two threads": partial(fit, corpus.texts, corpus.label, 2),
         "one thread": partial(fit, corpus.texts, corpus.label),
-        "two processes, half each": two_processes,
+        "two processes, half each": processes.run,
+        "one of these processes": lambda: processes.run(1),
     }
-    show("Fit on two threads", corpus.size, functions, repeats)
+    show("Fit on two threads", corpus.size, functions, repeats, lambda: processes.spent)
+    processes.end()
     functions = {
         "naively, two threads": lambda: two.predict(corpus.texts),
         "one thread": lambda: one.predict(corpus.texts),
