@@ -46,7 +46,8 @@ class Standing:
 
     def end(self) -> None:
         """Wait for all of them to leave."""
-        for process, order, answer in self._processes:
+        for _, order, answer in self._processes:  # all of them first: a process has those of its elders open, too
             os.close(order)
-            os.waitpid(process, 0)
             os.close(answer)
+        for process, _, _ in self._processes:
+            os.waitpid(process, 0)
