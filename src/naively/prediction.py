@@ -47,15 +47,18 @@ def predict_batches(
     {'day': [1, 2], 'sky': ['rain', None], 'prediction': ['no', 'yes']}
     """
     said: set[str] = set()
+    before = 0
     for table in sources.gathered(batches, 0 if prompt else AT_ONCE):
-        known = sources.read(as_trained(model, table, said))
+        known = sources.read(as_trained(model, table, said, before))
+        before += table.num_rows
         yield _predicted(model, table, known, proba, top, decision)
 
 
-def as_trained(model: Model, table: pa.Table, said: set[str]) -> pa.Table:
+def as_trained(model: Model, table: pa.Table, said: set[str], before: int = 0) -> pa.Table:
     """The columns of the model, as the types that it was trained with where text can be read so.
 
-    Those that the data lacks are missing; that is said once, and what was said is kept in `said`.
+    Those that the data lacks are missing; that is said once, and what was said is kept in `said`. `before` is how many
+    rows came before the table, so that an error can name the row.
     """
     import pyarrow as pa
 
@@ -68,13 +71,17 @@ def as_trained(model: Model, table: pa.Table, said: set[str]) -> pa.Table:
     words = {name for block in model.schema.blocks if isinstance(block.family, Text) for name in block.names}
     given = dict(zip(table.column_names, table.columns, strict=True))  # by name: one by one is slow if they are many
     columns = {
-        name: pa.nulls(table.num_rows) if name in absent else _typed(name, given[name], kinds[name], name in words)
+        name: (
+            pa.nulls(table.num_rows)
+            if name in absent
+            else _typed(name, given[name], kinds[name], name in words, before)
+        )
         for name in model.schema.names
     }
     return pa.table(columns)
 
 
-def _typed(name: str, column: Any, kind: Kind, words: bool) -> Any:
+def _typed(name: str, column: Any, kind: Kind, words: bool, before: int) -> Any:
     """A column of strings as numbers, booleans or dates if it was so at training, and numbers as strings."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -89,10 +96,16 @@ def _typed(name: str, column: Any, kind: Kind, words: bool) -> Any:
     wanted = {"number": pa.float64(), "boolean": pa.bool_(), "date": pa.timestamp("us")}.get(kind)
     if wanted is None:
         return column if kind == "string" else pa.nulls(len(column))
+    trimmed: Any = pc.utf8_trim_whitespace(column)
     try:
-        return pc.cast(pc.utf8_trim_whitespace(column), wanted)
+        return pc.cast(trimmed, wanted)
     except pa.ArrowInvalid as error:
-        raise InputError(f"column {name!r} was of type {kind} at training, and now holds text: {error}.") from None
+        value = str(error).partition("'")[2].rpartition("'")[0]
+        row = before + int(pc.index(trimmed, pa.scalar(value, trimmed.type)).as_py()) + 1
+        raise InputError(
+            f"column {name!r} was of type {kind} at training, and now holds {value!r} in row {row:,} (the header not "
+            "counted): mend the cell, or leave it empty."
+        ) from None
 
 
 def _without_gaps(column: Any) -> Any:

@@ -32,4 +32,24 @@ def test_what_looks_like_something_else_is_said(values: list[str], said: str, tm
     assert said in result.stderr
     assert bool(said) == ("looks like" in result.stderr)
     decided = ["fit", str(tmp_path / "d.csv"), "--target", "play", "-o", str(tmp_path / "n"), "--column"]
+    assert "among numbers" not in result.stderr
     assert not said or "looks like" not in CliRunner().invoke(main, [*decided, "x=categorical"]).stderr
+
+
+def test_a_word_among_numbers_is_named(tmp_path: Path) -> None:
+    for often in (1, 20):  # strings, and codes of strings that come back
+        rows = "".join(f"{i % 30}.5,{'yes' if i % 2 else 'no'}\n" for i in range(30 * often)) + "much,no\n" * often
+        (tmp_path / "d.csv").write_text("x,play\n" + rows)
+        command = [
+            "fit",
+            str(tmp_path / "d.csv"),
+            "--target",
+            "play",
+            "--force",
+            "--no-tune",
+            "-o",
+            str(tmp_path / "m"),
+        ]
+        result = CliRunner().invoke(main, command)
+        assert result.exit_code == 0, result.output
+        assert f"column 'x' holds 'much' in row {30 * often + 1}" in result.stderr

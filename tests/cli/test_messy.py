@@ -71,7 +71,12 @@ def test_other_letters(encoding: str, tmp_path: Path) -> None:
         ((HEAD + SOME + "sun,1\n" + SOME).encode(), ", line 6: 2 cells where the header has 3"),
         ((HEAD + BLOCKS + "sun,1,yes,more\n").encode(), ", line 400002: 4 cells where the header has 3"),
         ((HEAD + SOME + '"sun,1,yes\n' + SOME).encode(), ", line 6: 1 cells where the header has 3"),
+        ((HEAD + SOME + 'sun,1,"yes\n' + SOME).encode(), ", line 6: a quote is opened and not closed"),
+        ((HEAD + BLOCKS + 'sun,1,"yes\n' + SOME).encode(), ", line 400002: a quote is opened and not closed"),
         (("sky,sky,play\n" + SOME).encode(), ", line 1: column names found more than once: sky"),
+        ((",,play\n" + SOME).encode(), ", line 1: column names found more than once: '' (no name)"),
+        (("\ufeff" + HEAD + SOME).encode("utf-32-le"), "is UTF-32"),
+        (HEAD.replace("play", "Play").encode() + SOME.encode(), "no column 'play' to predict (did you mean 'Play'?)"),
         ((HEAD + MANY + "höll,3,yes\n").encode("latin-1"), ", line 120002: is not UTF-8"),
         ((HEAD + BLOCKS + "höll,3,yes\n").encode("latin-1"), ", line 400002: is not UTF-8"),
         ((HEAD + SOME).encode() + b"\0\0,1,yes\n", "is not text"),
@@ -80,6 +85,7 @@ def test_other_letters(encoding: str, tmp_path: Path) -> None:
         (b"PAR1 not really", "cannot be read as parquet"),
         (b"\x1f\x8bnot really", "cannot be read"),
         (b'{"a": 1, "play": "x"}\n{"a": 2, "play": "y"\n', ", line 2: is no JSON object"),
+        (b'{"a": 1, "play": "x"}\n\n{"a": "b", "play": "y"}\n', ", line 3: column 'a' holds \"b\", of kind string"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -91,6 +97,23 @@ def test_a_clear_error(data: bytes, said: str, tmp_path: Path) -> None:
         assert result.stderr.count("\n") == 1
         assert given in result.stderr
         assert not (tmp_path / "m").exists()
+
+
+def test_lines_within_quotes_at_the_end_are_read(tmp_path: Path) -> None:
+    for result in fit((HEAD + SOME + 'sun,1,"no\nway"\n').encode(), tmp_path):
+        assert result.exit_code == 0, result.output
+
+
+def test_a_cell_that_cannot_be_answered_is_named_by_its_row(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text(HEAD + SOME)
+    naively.fit(tmp_path / "d.csv", "play", tune=False).save(tmp_path / "m")
+    (tmp_path / "n.csv").write_text("sky,wind\n" + "sun,1\n" * 70_000 + "rain, much \n")
+    for command in (["predict"], ["explain", "--row", "70001"]):
+        result = CliRunner().invoke(main, [command[0], str(tmp_path / "m"), str(tmp_path / "n.csv"), *command[1:]])
+        assert result.exit_code == 1
+        assert (
+            "n.csv: column 'wind' was of type number at training, and now holds 'much' in row 70,001" in result.stderr
+        )
 
 
 def test_a_type_that_changes_late(tmp_path: Path) -> None:

@@ -75,9 +75,9 @@ def evaluated(
                 listed = ", ".join(table.column_names[:8])
                 raise InputError(f"there is no column {name!r}; the data has {listed}.")
         label, known = _codes(table[target].to_pylist(), model.classes, target)
-        rows, left_out = rows + len(label), left_out + int((~known).sum())
         weights = np.ones(len(label)) if weight is None else _weights(table[weight].to_pylist(), weight, known)
-        posterior = model.log_posterior(as_trained(model, table, said))
+        posterior = model.log_posterior(as_trained(model, table, said, rows))
+        rows, left_out = rows + len(label), left_out + int((~known).sum())
         parts.append((posterior[known], label[known], weights[known]))
     if left_out < rows and left_out:
         click.echo(f"naively: note: {left_out} of {rows} rows have no {target!r} and were left out.", err=True)

@@ -116,7 +116,7 @@ def of_rows(model: naively.Model, data: tuple[str, ...], rows: tuple[int, ...]) 
         for table in sources.gathered(sources.read_files(where, raw=True)):
             for row in rows:
                 if start < row <= start + table.num_rows:
-                    found[row] = as_trained(model, table.slice(row - 1 - start, 1), said)
+                    found[row] = as_trained(model, table.slice(row - 1 - start, 1), said, row - 1)
             start += table.num_rows
             if start >= max(rows):
                 break

@@ -1,4 +1,7 @@
-"""Strings that look like numbers or dates: nothing is guessed (1,234 is a thousand to some), but said."""
+"""Strings that look like numbers or dates: nothing is guessed (1,234 is a thousand to some), but said.
+
+A few words among numbers make a column text; then the first of them is named.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +40,48 @@ def hints_about(batch: pa.RecordBatch) -> Iterator[str]:
             array = array.dictionary
         if not pa.types.is_string(array.type):
             continue
+        if odd_one := _among_numbers(array.drop_null()):
+            row = _first_row(column, odd_one)
+            yield (
+                f"column {name!r} holds {odd_one!r} in row {row:,} (the header not counted) among numbers, and is read "
+                "as text: mend such cells, or leave them empty, to have numbers."
+            )
+            continue
         values = [value for value in array[: 4 * LOOKED_AT].to_pylist() if value is not None][:LOOKED_AT]
         found = _form_of(values)
         if found is not None:
             what, advice = found
             odd = next((value for value in values if not value.replace(".", "").isdigit()), values[0])
             yield f"column {name!r} holds text that looks like {what}, such as {odd!r}: {advice}."
+
+
+def _among_numbers(strings: Any) -> str | None:
+    """The first string that is no number, where nine in ten or more are.
+
+    >>> import pyarrow as pa
+    >>> _among_numbers(pa.array([*map(str, range(20)), "about 7"])), _among_numbers(pa.array(["1", "a"]))
+    ('about 7', None)
+    """
+    values = strings.to_pylist()
+    odd = [value for value in values if not _is_number(value)]
+    return odd[0] if odd and len(odd) <= (1 - MOST) * len(values) else None
+
+
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return "_" not in value  # which Python allows
+
+
+def _first_row(column: Any, value: str) -> int:
+    """Where a string stands first in a column, counted from 1."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    strings = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    return int(pc.index(strings, pa.scalar(value, strings.type)).as_py()) + 1
 
 
 def _form_of(values: list[str]) -> tuple[str, str] | None:

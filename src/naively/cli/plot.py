@@ -165,7 +165,7 @@ def _answers(model: naively.Model, data: tuple[str, ...]) -> tuple[list[Any], An
     labels: list[Any] = []
     scores = [np.zeros((0, len(model.classes)))]
     for table in sources.gathered(counted(sources.read_files(where, raw=True))):
-        scores.append(model.log_posterior(as_trained(model, table, said)))
+        scores.append(model.log_posterior(as_trained(model, table, said, len(labels))))
         column = table[model.target].to_pylist() if model.target in table.column_names else [None] * table.num_rows
         labels += [None if label is None else named.get(str(label)) for label in column]
     unknown = sum(label is None for label in labels)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
 __all__ = ["categories_in", "not_json_lines", "read_columnar"]
 
 ROWS = 65_536
+_KINDS: dict[type, str] = {
+    int: "number",
+    float: "number",
+    str: "string",
+    bool: "boolean",
+    dict: "object",
+    list: "array",
+}
 
 
 def read_columnar(
@@ -118,15 +127,23 @@ def _json(file: DataFile) -> Iterator[pa.RecordBatch]:
 
 
 def not_json_lines(given: str, message: str, stream: Any, before: int = 0) -> InputError:
-    """An error that names the first line that is no JSON object, if that is what is wrong."""
+    """An error that names the first line that is no JSON object or has a cell of another kind, if there is one."""
+    changed = re.search(r"Column\(/([^)/]+)\) changed from (\w+) to (\w+)", message)
     with stream:
         for number, line in enumerate(io.BufferedReader(stream), start=before + 1):
             try:
-                if line.strip() and not isinstance(json.loads(line), dict):
+                row = json.loads(line) if line.strip() else {}
+                if not isinstance(row, dict):
                     raise ValueError("no object")
             except ValueError as error:
                 what = str(error).split(": line")[0]
                 return InputError(f"{given}, line {number}: is no JSON object ({what}): give one object per line.")
+            if changed is not None and _KINDS.get(type(row.get(changed[1]))) == changed[3]:
+                shown = json.dumps(row[changed[1]], ensure_ascii=False)[:40]
+                return InputError(
+                    f"{given}, line {number}: column {changed[1]!r} holds {shown}, of kind {changed[3]}, where "
+                    f"{changed[2]} stands before: mend it, or write null."
+                )
     return InputError(f"{given}: cannot be read as JSON lines ({message}).")
 
 

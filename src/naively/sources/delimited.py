@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from naively.errors import InputError
 from naively.sources.meter import Meter
+from naively.sources.open_quote import refuse_open_quote
 from naively.sources.paths import DataFile
 from naively.sources.zero_bytes import refuse_zero_bytes
 
@@ -74,9 +75,13 @@ def read_delimited(
         stream = file.open()
         if meter is not None:
             meter.follow(stream, file)
+        last: pa.RecordBatch | None = None
         for batch in _open(stream, layout, whole, raw):
             refuse_zero_bytes(file.given, batch, layout.encoding, file.open)
             yield _with_gaps(batch, unknown)
+            last = batch.slice(max(batch.num_rows - 1, 0))
+        if last is not None:
+            refuse_open_quote(file.given, last, file.open)
     except pa.ArrowInvalid as error:
         if "Empty CSV file" in str(error):  # a header only: who reads all files says so, if none has a row
             return
@@ -116,12 +121,15 @@ def layout_of(given: str, head: bytes, delimiter: str | None = None) -> Layout:
     names = next(row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row)
     double = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
     if double:
-        raise InputError(f"{given}, line 1: column names found more than once: {', '.join(double)}. Rename them.")
+        listed = ", ".join(name or "'' (no name)" for name in double)
+        raise InputError(f"{given}, line 1: column names found more than once: {listed}. Rename them.")
     return Layout(encoding, delimiter, tuple(names))
 
 
 def _encoding(given: str, head: bytes) -> str:
     """UTF-16 by its mark; UTF-8; or Windows-1252's superset of Latin-1, where every byte is a letter."""
+    if head[:4] in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
+        raise InputError(f"{given}: is UTF-32, which is not read: convert it to UTF-8 with iconv.")
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
     if b"\0" in head:

@@ -25,6 +25,7 @@ from naively.sources.delimited import (
     layout_of,
     settled,
 )
+from naively.sources.open_quote import refuse_open_quote
 from naively.sources.zero_bytes import refuse_zero_bytes
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def read_piped(head: bytes, stream: BinaryIO, types: Mapping[str, Any], raw: boo
             kinds = _of_strings(layout) if raw else as_given(layout, types)
         batch = _parsed(block, layout, kinds, raw, before)
         refuse_zero_bytes(NAME, batch, layout.encoding, partial(io.BytesIO, block), before)
+        refuse_open_quote(NAME, batch.slice(max(batch.num_rows - 1, 0)), partial(io.BytesIO, block), before)
         if not raw:
             kinds |= {f.name: kind for f in batch.schema if (kind := _type(batch[f.name], f.name, kinds)) is not None}
             batch = _as(batch, kinds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -170,7 +171,10 @@ def _check_names(table: pa.Table | pa.RecordBatch, target: str, weight: str | No
             shown = map(repr, names[:8]) if padded else names[:8]  # spaces can be seen
             listed = ", ".join(shown) + (" …" if len(names) > 8 else "")
             what = "to predict" if name is target else "of weights"
-            raise InputError(f"there is no column {name!r} {what}; the data has {listed}.")
+            near = get_close_matches(name.strip().lower(), [column.strip().lower() for column in names], 1)
+            meant = next((repr(column) for column in names if near == [column.strip().lower()]), "")
+            hint = f" (did you mean {meant}?)" if meant else ""
+            raise InputError(f"there is no column {name!r} {what}{hint}; the data has {listed}.")
 
 
 def _nans(column: Any) -> int:

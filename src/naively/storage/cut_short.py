@@ -16,7 +16,7 @@ from pathlib import Path
 
 from naively.errors import InputError
 
-__all__ = ["lengths", "padded"]
+__all__ = ["lengths", "padded", "what_is_missing"]
 
 MOST = 1 << 40  # bytes that are believed of a header: what is filled up is a hole, and takes no room
 
@@ -31,6 +31,15 @@ def lengths(path: Path) -> tuple[int, int]:
     (size,), (pages,) = struct.unpack_from(">H", start, 16), struct.unpack_from(">I", start, 28)
     wanted = pages * (65536 if size == 1 else size)
     return there, wanted if size == 1 or (size >= 512 and size & (size - 1) == 0 and wanted <= MOST) else 0
+
+
+def what_is_missing(path: str | Path) -> str:
+    """What is missing at the end of a file, if anything is."""
+    try:
+        there, wanted = lengths(Path(path).resolve())
+    except OSError:
+        return ""
+    return f"it is cut short: {there:,} of {wanted:,} bytes are there" if there < wanted else ""
 
 
 @contextmanager

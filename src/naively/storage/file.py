@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from naively.errors import InputError
-from naively.storage.cut_short import lengths
+from naively.storage.cut_short import what_is_missing
 
 __all__ = [
     "FORMAT",
@@ -272,15 +272,6 @@ _TOLD = {
 }
 
 
-def _cut(path: str | Path) -> str:
-    """What is missing at the end of a file, if anything is."""
-    try:
-        there, wanted = lengths(Path(path).resolve())
-    except OSError:
-        return ""
-    return f"it is cut short: {there:,} of {wanted:,} bytes are there" if there < wanted else ""
-
-
 @contextmanager
 def explained(path: str | Path) -> Iterator[None]:
     """Errors of SQLite as sentences about the file."""
@@ -295,7 +286,8 @@ def explained(path: str | Path) -> Iterator[None]:
         name = getattr(error, "sqlite_errorname", "")
         kind = "_".join(name.split("_")[:2])
         if kind in ("SQLITE_CORRUPT", "SQLITE_ERROR", "SQLITE_SCHEMA", ""):
-            what = f"is damaged ({_cut(path) or error}); `naively copy --salvage` recovers the entries that are intact."
+            how = what_is_missing(path) or error
+            what = f"is damaged ({how}); `naively copy --salvage` recovers the entries that are intact."
         elif kind == "SQLITE_IOERR":
             what = f"the disk failed ({error}, {name}): what was being written is not kept."
         else:
