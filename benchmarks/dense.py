@@ -36,7 +36,7 @@ def compare(x: NDArray[Any], label: NDArray[Any], n_predict: int, repeats: int, 
     report(f"fit, {title}", fits, repeats)
     part = x[:n_predict]
     scores = {"ours": partial(ours.predict_proba, part), "scikit-learn": partial(theirs.predict_proba, part)}
-    report(f"predict_proba of {len(part)} rows, {title}", scores, max(1, repeats // 2))
+    report(f"predict_proba of {len(part)} rows, {title}", scores, repeats)
     memory = [extra_memory(partial(e.fit, x, label)) for e in (ours, theirs)]
     result = len(part) * len(np.unique(label)) * 8 / 2**20
     more = [extra_memory(partial(e.predict_proba, part)) - result for e in (ours, theirs)]

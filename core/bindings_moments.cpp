@@ -1,10 +1,12 @@
 // The dense numeric kernels as Python functions: checks shapes, releases the interpreter, calls the core.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 
 #include "bindings.hpp"
 #include "gaussian.hpp"
@@ -88,8 +90,8 @@ void describe(const InRows& rows, const InState& state, const Out<double, 2>& me
   describe_moments(in, mean.data(), squares.data());
 }
 
-std::ptrdiff_t score(const AnyTable& x, const In<double, 2>& mean, const In<double, 2>& variance,
-                     const Out<double, 2>& out, int n_jobs) {
+std::tuple<std::ptrdiff_t, bool> score(const AnyTable& x, const In<double, 2>& mean, const In<double, 2>& variance,
+                                       const Out<double, 2>& out, int n_jobs) {
   const Table values = table(x);
   const std::size_t classes = mean.shape(0), columns = mean.shape(1);
   require(columns == x.shape(1), "mean has other columns than x");
@@ -99,8 +101,9 @@ std::ptrdiff_t score(const AnyTable& x, const In<double, 2>& mean, const In<doub
     require(variance.data()[i] > 0 && std::isfinite(variance.data()[i]) && std::isfinite(mean.data()[i]),
             "a variance is not positive and finite, or a mean not finite; smooth the estimate first");
   nb::gil_scoped_release release;
-  return score_gaussian(values, mean.data(), variance.data(), static_cast<std::ptrdiff_t>(classes), out.data(),
-                        n_jobs);
+  const Oddities odd = score_gaussian(values, mean.data(), variance.data(), static_cast<std::ptrdiff_t>(classes),
+                                      out.data(), n_jobs);
+  return {odd.infinite, odd.missing};
 }
 
 std::ptrdiff_t to_posterior(const Out<double, 2>& log_joint, const In<double, 1>& log_prior, int kind, int n_jobs) {

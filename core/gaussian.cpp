@@ -30,8 +30,8 @@ class Gaussian {
 
   const Parameters* of(std::ptrdiff_t c, std::ptrdiff_t j) const { return &parameters_[c * columns_ + j]; }
   std::ptrdiff_t classes() const { return classes_; }
-  double lowest(std::ptrdiff_t j) const { return lowest_[j]; }
-  double highest(std::ptrdiff_t j) const { return highest_[j]; }
+  const double* lowest(std::ptrdiff_t j) const { return &lowest_[j]; }
+  const double* highest(std::ptrdiff_t j) const { return &highest_[j]; }
   bool extreme() const { return extreme_; }
 
  private:
@@ -56,13 +56,13 @@ Gaussian::Gaussian(const double* mean, const double* variance, std::ptrdiff_t cl
 }
 
 // Copies rows × columns values, stored by row, by column.
-template <bool fused>
-NAIVELY_INLINE void transpose_body(const double* x, std::ptrdiff_t row_stride, std::ptrdiff_t rows,
-                                   std::ptrdiff_t columns, double* to) {
+template <bool fused, class Real>
+NAIVELY_INLINE void transpose_values(const Real* x, std::ptrdiff_t row_stride, std::ptrdiff_t rows,
+                                     std::ptrdiff_t columns, double* to) {
   const std::ptrdiff_t full_rows = rows / lanes * lanes, full_columns = columns / lanes * lanes;
   for (std::ptrdiff_t i = 0; i < full_rows; i += lanes)
     for (std::ptrdiff_t j = 0; j < full_columns; j += lanes) {
-      const double* const from = x + i * row_stride + j;
+      const Real* const from = x + i * row_stride + j;
       const Lanes a = load(from), b = load(from + row_stride);
       const Lanes c = load(from + 2 * row_stride), d = load(from + 3 * row_stride);
       const Lanes ab_even = NAIVELY_SHUFFLE(FourPlaces, a, b, 0, 4, 2, 6);
@@ -81,25 +81,34 @@ NAIVELY_INLINE void transpose_body(const double* x, std::ptrdiff_t row_stride, s
 }
 
 template <bool fused>
-NAIVELY_INLINE bool finite_body(const double* values) {
-  Mask all = Mask{} - 1;
-  for (std::ptrdiff_t i = 0; i < tile_rows; i += lanes)
-    all &= magnitude(load(values + i)) <= broadcast(std::numeric_limits<double>::max());
-  return !any(~all);
+NAIVELY_INLINE void transpose_body(const Table& x, std::ptrdiff_t offset, std::ptrdiff_t rows, std::ptrdiff_t columns,
+                                   double* to) {
+  if (x.single)
+    transpose_values<fused>(static_cast<const float*>(x.data) + offset, x.row_stride, rows, columns, to);
+  else
+    transpose_values<fused>(static_cast<const double*>(x.data) + offset, x.row_stride, rows, columns, to);
 }
 
-// Holds the values of a column between two limits; NaN stays.
+// Holds the values of some columns between the limits of each; NaN stays. Whether all were finite.
 template <bool fused>
-NAIVELY_INLINE void hold_body(double* values, double low, double high) {
-  for (std::ptrdiff_t i = 0; i < tile_rows; i += lanes)
-    store(values + i, least(broadcast(high), greatest(broadcast(low), load(values + i))));
+NAIVELY_INLINE bool hold_body(double* values, std::ptrdiff_t columns, const double* low, const double* high) {
+  const Lanes largest = broadcast(std::numeric_limits<double>::max());
+  Mask finite = Mask{} - 1;
+  for (std::ptrdiff_t j = 0; j < columns; ++j, values += tile_rows)
+    for (std::ptrdiff_t i = 0; i < tile_rows; i += lanes) {
+      const Lanes x = load(values + i);
+      finite &= magnitude(x) <= largest;
+      store(values + i, least(broadcast(high[j]), greatest(broadcast(low[j]), x)));
+    }
+  return !any(~finite);
 }
 
 NAIVELY_DISPATCH(void, transpose, transpose_body,
-                 (const double* x, std::ptrdiff_t row_stride, std::ptrdiff_t rows, std::ptrdiff_t columns, double* to),
-                 (x, row_stride, rows, columns, to))
-NAIVELY_DISPATCH(bool, finite, finite_body, (const double* values), (values))
-NAIVELY_DISPATCH(void, hold, hold_body, (double* values, double low, double high), (values, low, high))
+                 (const Table& x, std::ptrdiff_t offset, std::ptrdiff_t rows, std::ptrdiff_t columns, double* to),
+                 (x, offset, rows, columns, to))
+NAIVELY_DISPATCH(bool, hold, hold_body,
+                 (double* values, std::ptrdiff_t columns, const double* low, const double* high),
+                 (values, columns, low, high))
 
 // A tile of rows by column, missing values kept as NaN, all others held between the limits of their column.
 struct Columns {
@@ -111,23 +120,28 @@ struct Columns {
             std::ptrdiff_t column, std::ptrdiff_t columns) {
     const std::ptrdiff_t offset = row * table.row_stride + column * table.column_stride;
     missing = false, infinite = -1;
-    if (!table.single && table.column_stride == 1)
-      transpose(static_cast<const double*>(table.data) + offset, table.row_stride, rows, columns, x.data());
-    else
-      with_elements(table, [&](auto* from) { copy(table, from + offset, rows, columns); });
+    copy(table, offset, rows, columns);
+    if (hold(x.data(), columns, model.lowest(column), model.highest(column))) return;
+    copy(table, offset, rows, columns);  // once more: what is held is no longer infinite
     for (std::ptrdiff_t j = 0; j < columns; ++j) {
-      double* const values = x.data() + j * tile_rows;
-      std::fill(values + rows, values + tile_rows, 0.0);
-      if (!finite(values)) {
-        missing |= std::any_of(values, values + rows, [](double v) { return std::isnan(v); });
-        if (infinite < 0 && std::any_of(values, values + rows, [](double v) { return std::isinf(v); }))
-          infinite = column + j;
-      }
-      hold(values, model.lowest(column + j), model.highest(column + j));
+      const double* const values = x.data() + j * tile_rows;
+      missing |= std::any_of(values, values + rows, [](double v) { return std::isnan(v); });
+      if (infinite < 0 && std::any_of(values, values + rows, [](double v) { return std::isinf(v); }))
+        infinite = column + j;
     }
+    hold(x.data(), columns, model.lowest(column), model.highest(column));
   }
 
  private:
+  void copy(const Table& table, std::ptrdiff_t offset, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+    if (table.column_stride == 1)
+      transpose(table, offset, rows, columns, x.data());
+    else
+      with_elements(table, [&](auto* from) { copy(table, from + offset, rows, columns); });
+    for (std::ptrdiff_t j = 0; rows < tile_rows && j < columns; ++j)
+      std::fill(x.data() + j * tile_rows + rows, x.data() + (j + 1) * tile_rows, 0.0);
+  }
+
   template <class Real>
   void copy(const Table& table, const Real* from, std::ptrdiff_t rows, std::ptrdiff_t columns) {
     for (std::ptrdiff_t j = 0; j < columns; ++j)
@@ -208,8 +222,8 @@ void score_tile(const Gaussian& model, const Columns& tile, std::ptrdiff_t colum
 
 }  // namespace
 
-std::ptrdiff_t score_gaussian(const Table& x, const double* mean, const double* variance, std::ptrdiff_t classes,
-                              double* out, int n_jobs) {
+Oddities score_gaussian(const Table& x, const double* mean, const double* variance, std::ptrdiff_t classes, double* out,
+                        int n_jobs) {
   const Gaussian model(mean, variance, classes, x.columns);
   const std::ptrdiff_t panels = (x.columns + panel_columns - 1) / panel_columns;
   std::vector<double> log_scale(panels * classes);  // Σ log 2πσ² over a panel
@@ -219,6 +233,7 @@ std::ptrdiff_t score_gaussian(const Table& x, const double* mean, const double* 
 
   const std::ptrdiff_t none = std::numeric_limits<std::ptrdiff_t>::max();
   std::atomic<std::ptrdiff_t> infinite{none};
+  std::atomic<bool> missing{false};
   parallel_for((x.rows + chunk_rows - 1) / chunk_rows, n_jobs, [&](std::ptrdiff_t chunk) {
     Columns tile;
     const std::ptrdiff_t end = std::min(x.rows, (chunk + 1) * chunk_rows);
@@ -227,6 +242,7 @@ std::ptrdiff_t score_gaussian(const Table& x, const double* mean, const double* 
         const std::ptrdiff_t column = panel * panel_columns, rows = std::min(tile_rows, end - row);
         const std::ptrdiff_t columns = std::min(panel_columns, x.columns - column);
         tile.read(x, model, row, rows, column, columns);
+        if (tile.missing) missing = true;
         if (tile.infinite >= 0) {
           std::ptrdiff_t known = infinite;
           while (tile.infinite < known && !infinite.compare_exchange_weak(known, tile.infinite)) {
@@ -235,7 +251,7 @@ std::ptrdiff_t score_gaussian(const Table& x, const double* mean, const double* 
         score_tile(model, tile, column, columns, &log_scale[panel * classes], rows, out + row * classes);
       }
   });
-  return infinite == none ? -1 : infinite.load();
+  return {infinite == none ? -1 : infinite.load(), missing};
 }
 
 }  // namespace naively::dense

@@ -10,9 +10,13 @@
 
 namespace naively::dense {
 
-// mean and variance are (classes, columns), out (rows, classes). Returns −1, or the first column that holds an
-// infinity, and then out is not to be used.
-std::ptrdiff_t score_gaussian(const Table& x, const double* mean, const double* variance, std::ptrdiff_t classes,
-                              double* out, int n_jobs);
+struct Oddities {
+  std::ptrdiff_t infinite;  // the first column that holds an infinity, and then out is not to be used; or −1
+  bool missing;             // whether any value is
+};
+
+// mean and variance are (classes, columns), out (rows, classes).
+Oddities score_gaussian(const Table& x, const double* mean, const double* variance, std::ptrdiff_t classes, double* out,
+                        int n_jobs);
 
 }  // namespace naively::dense

@@ -165,7 +165,7 @@ class BernoulliNB(_TokenNB):
             return checked  # binarized, and looked through for gaps, while it is counted or scored
         above, finite = kernels.above(checked, self.binarize)
         if not finite:
-            self._check_entries(X)
+            validate_data(self, X, accept_sparse="csr", reset=False)
         return above
 
     def _table(self, X: Any, names: Names) -> MatrixTable:
@@ -174,7 +174,8 @@ class BernoulliNB(_TokenNB):
         return MatrixTable(X, names, checked=True, strict=True, above=float(self.binarize))
 
     def _check_entries(self, X: Any) -> None:
-        validate_data(self, X, accept_sparse="csr", reset=False)
+        if is_sparse(X):  # what is dense has been checked
+            validate_data(self, X, accept_sparse="csr", reset=False)
 
     @property
     def feature_log_prob_(self) -> NDArray[np.float64]:

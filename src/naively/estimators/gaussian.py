@@ -29,6 +29,8 @@ class GaussianNB(DropIn):
     [1.5, 8.5]
     """
 
+    _strict = True
+
     def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
         """Keep the parameters as they are."""
         self.priors = priors
@@ -72,12 +74,9 @@ class GaussianNB(DropIn):
         self._dtype = X.dtype
         return model
 
-    def _read(self, X: Any) -> Any:
-        table = super()._read(X)
-        matrix: Any = table.matrix
-        if np.isnan(np.sum(matrix)) and np.isnan(matrix).any():
+    def _check_entries(self, X: Any) -> None:
+        if np.isnan(np.asarray(X, dtype=np.float64)).any():
             _refuse_nan(self)
-        return table
 
     def _moments(self) -> Moments:
         statistic = self._statistic

@@ -29,6 +29,7 @@ from naively.families.left_out import Leaving, dense_numbers, others
 from naively.families.left_out_numbers import MomentsWithout
 from naively.priors import pseudo_count
 from naively.statistics import Moments, Numbers
+from naively.statistics.blocks import RefusedEntryError
 
 __all__ = ["Gaussian", "GaussianParameters"]
 
@@ -95,12 +96,16 @@ class Gaussian(Family):
             for start, stop in _runs(~constant):
                 strip = slice(place.start + start, place.start + stop)
                 mean, variance = (np.ascontiguousarray(p[:, strip]) for p in (parameters.mean, parameters.variance))
-                infinite = kernels.score_gaussian(_floats(piece[:, start:stop]), mean, variance, out, n_jobs)
+                infinite, missing = kernels.score_gaussian(_floats(piece[:, start:stop]), mean, variance, out, n_jobs)
                 if infinite >= 0:
                     raise InfiniteValueError(strip.start + infinite)
+                if missing and x.strict:
+                    raise RefusedEntryError
             for j in np.flatnonzero(constant).tolist():
                 if np.isinf(piece[:, j]).any():
                     raise InfiniteValueError(place.start + j)
+                if x.strict and np.isnan(piece[:, j]).any():
+                    raise RefusedEntryError
                 out -= 0.5 * LOG_2PI * ~np.isnan(piece[:, j : j + 1])
 
     def leave_one_out(

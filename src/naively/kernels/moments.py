@@ -71,16 +71,16 @@ def describe_moments(rows: Rows, state: Floats) -> tuple[Floats, Floats]:
     return mean, squares
 
 
-def score_gaussian(x: Table, mean: Floats, variance: Floats, out: Floats, n_jobs: int = 1) -> int:
+def score_gaussian(x: Table, mean: Floats, variance: Floats, out: Floats, n_jobs: int = 1) -> tuple[int, bool]:
     """Add the log density of every row under every class to `out` (row, class); missing values are left out.
 
     mean and variance are (class, column), variance > 0. Finite values of any size give finite scores: x is
-    held within 1e150 times the smallest deviation of the outermost means. Returns −1, or the first column
-    that holds an infinity, and `out` is then not to be used.
+    held within 1e150 times the smallest deviation of the outermost means. Returns −1, or the first column that
+    holds an infinity, and `out` is then not to be used; and whether any value is missing.
 
     >>> out = np.zeros((1, 2))
     >>> score_gaussian(np.array([[0.0, np.nan]]), np.zeros((2, 2)), np.array([[1.0, 1.0], [4.0, 1.0]]), out)
-    -1
+    (-1, True)
     >>> out.round(4).tolist()
     [[-0.9189, -1.6121]]
     """

@@ -86,15 +86,16 @@ def describe_moments(rows: Rows, state: Floats) -> tuple[Floats, Floats]:
     return mean, squares
 
 
-def score_gaussian(x: Table, mean: Floats, variance: Floats, out: Floats, n_jobs: int = 1) -> int:
+def score_gaussian(x: Table, mean: Floats, variance: Floats, out: Floats, n_jobs: int = 1) -> tuple[int, bool]:
     """Add log N(x | mean, variance) to out, leaving missing values out.
 
-    Returns −1, or the first column that holds an infinity. x is held within 1e150 of the smallest standard
-    deviation of the outermost means, so that every score is finite and the widest class still wins.
+    Returns −1, or the first column that holds an infinity, and whether any value is missing. x is held within 1e150
+    of the smallest standard deviation of the outermost means, so that every score is finite and the widest class
+    still wins.
     """
-    infinite = np.isinf(x).any(axis=0)
+    infinite, missing = np.isinf(x).any(axis=0), bool(np.isnan(x).any())
     if infinite.any():
-        return int(infinite.argmax())
+        return int(infinite.argmax()), missing
     deviation = np.sqrt(variance)
     for j in range(x.shape[1]):
         far = FARTHEST * deviation[:, j].min(initial=np.inf)
@@ -103,7 +104,7 @@ def score_gaussian(x: Table, mean: Floats, variance: Floats, out: Floats, n_jobs
         z = np.clip((value - mean[:, j]) / deviation[:, j], -2 * FARTHEST, 2 * FARTHEST)
         term = -0.5 * (LOG_2PI + np.log(variance[:, j]) + z * z)
         out += np.where(np.isnan(value), 0.0, term)
-    return -1
+    return -1, missing
 
 
 def normalise(log_joint: Floats, log_prior: Floats, kind: int, n_jobs: int = 1) -> int:
