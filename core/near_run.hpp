@@ -265,11 +265,12 @@ NAIVELY_INLINE bool count_near_singles_body(const Rows& rows, Strip* strips) {
     if constexpr (wide == 2) right.add<fused>(shifted ? doubles(d, 1) : load(x + lanes), part);
   };
   int i = 0;
-  for (; i + 1 < rows.count; i += 2) {
-    prefetch(next), next += 2 * wide * rows.next_step;  // a cache line, or half of one
-    count(i, 0), count(i + 1, 1);
+  for (; i + 3 < rows.count; i += 4) {
+    prefetch(next), prefetch(next + 2 * wide * rows.next_step);  // a cache line each, or half of one
+    next += 4 * wide * rows.next_step;
+    count(i, 0), count(i + 1, 1), count(i + 2, 0), count(i + 3, 1);
   }
-  if (i < rows.count) count(i, 0);
+  for (; i < rows.count; ++i) count(i, 0);
   auto good = [&](int k, const NearSingles& sums) __attribute__((always_inline)) {
     return accept<true, float>(rows.lanes_on(k), strips[k], range.largest(k),
                                range.reaches(k, load(strips[k].near) * near_smallest_single), sums.crowded());
