@@ -53,3 +53,11 @@ def test_a_word_among_numbers_is_named(tmp_path: Path) -> None:
         result = CliRunner().invoke(main, command)
         assert result.exit_code == 0, result.output
         assert f"column 'x' holds 'much' in row {30 * often + 1}" in result.stderr
+
+
+def test_amounts_to_predict_are_said(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("x,pay,kind\n" + "".join(f"{i % 7},{100 + i},{i % 3}\n" for i in range(40)))
+    command = ["fit", str(tmp_path / "d.csv"), "--force", "--no-tune", "-o", str(tmp_path / "m"), "--target"]
+    told = CliRunner().invoke(main, [*command, "pay"]).stdout
+    assert "'pay' holds 40 different numbers, and each is a class of its own" in told
+    assert "different numbers" not in CliRunner().invoke(main, [*command, "kind"]).stdout

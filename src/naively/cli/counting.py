@@ -61,6 +61,7 @@ def fit_files(
 
 
 _OF_STRINGS = ("text",)
+FEW_ROWS, FEW_CLASSES = 10, 10  # rows of a class, if classes are numbers: with fewer, they may be amounts
 
 
 class Seen:
@@ -104,6 +105,17 @@ class Seen:
         lines += quality_of(model)
         if len(model.classes) == 1:
             lines += ["", f"all rows are of the class {model.classes[0]!r}: every answer will be that."]
+        n = len(model.classes)
+        if (
+            FEW_ROWS * n > counted_rows
+            and n > FEW_CLASSES
+            and not any(isinstance(c, (str, bool)) for c in model.classes)
+        ):
+            lines += [
+                "",
+                f"{model.target!r} holds {n:,} different numbers, and each is a class of its own: if they are",
+            ]
+            lines += ["amounts, write classes instead, such as low and high."]
         if self.ignore:
             lines += ["", f"ignored, as asked: {', '.join(sorted(self.ignore))}"]
         return lines
