@@ -172,7 +172,7 @@ class Counter {
  private:
   static constexpr std::size_t kBytes = Cell::kExact ? kPieceBytes : kChunkBytes, kWave = kWaveChunks * kChunkBytes / kBytes;
   static constexpr std::size_t kFewest = kChunkBytes / kPieceBytes;       // pieces that are worth a thread
-  static constexpr std::size_t kLook = Cell::kExact ? kFewest : 1;  // units by which the words to come are judged
+  static constexpr std::size_t kLook = Cell::kExact ? kFewest : 1;  // units by which the words to come are judged first
 
   // The next unit of a thread that has counted so many, or n_units_.
   std::size_t take(std::size_t t, std::size_t done) {
@@ -189,7 +189,7 @@ class Counter {
   void count(std::size_t t) {
     Worker<Cell>& worker = *workers_[t];
     const bool calling = std::this_thread::get_id() == caller_;
-    std::size_t n_chunks = 0;
+    std::size_t n_chunks = 0, look = kLook;
     try {
       for (std::size_t done = 0, unit; (unit = take(t, done)) < n_units_;) {
         for (std::size_t chunk = start_of(unit); chunk < start_of(unit + 1) && !stop_; ++chunk) {
@@ -197,7 +197,10 @@ class Counter {
           worker.count_chunk(chunks_.first[chunk], chunks_.first[chunk + 1]);
         }
         if (!Cell::kExact) worker.end_strand();
-        if (++done == kLook) worker.expect(static_cast<double>(n_units_) / static_cast<double>(kLook * (t ? n_threads_ : 1)));
+        if (++done == look) {
+          worker.expect(static_cast<double>(n_units_) / static_cast<double>(look * (t ? n_threads_ : 1)));
+          look *= 4;
+        }
       }
     } catch (...) {
       stop_ = true;

@@ -195,7 +195,7 @@ class Words {
                   std::size_t long_bytes, int n_jobs);
   std::size_t append_some(const Words& other, const std::uint32_t* fresh, std::size_t n, const std::vector<std::int32_t>& ids,
                           std::atomic<std::size_t>& end);
-  std::vector<std::int32_t> intern_written(const Words& other, Order order);
+  std::vector<std::int32_t> intern_written(const Words& other, int n_jobs, Order order);
   Entry& append(std::size_t at, const Key& key, const std::uint8_t* p) {
     Entry& made = write(key, p);
     slots_[at] = {tag_of(key.hash), made.id + 1};

@@ -1,6 +1,7 @@
 // All words of one table into another. Threads look for them; then the new ones get their numbers, and threads write them.
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include "sort_by_id.hpp"
 #include "threads.hpp"
@@ -20,21 +21,47 @@ void for_parts(std::size_t n, int n_jobs, Work&& work) {
   });
 }
 
-// First by the lower half of the mark, then, stably, by the upper one.
-void sort_by_mark(const Words& words, std::vector<std::uint32_t>& numbers) {
-  struct Marked {
-    std::uint32_t id, upper, number;
-  };
-  std::vector<Marked> marked, spare;
-  marked.reserve(numbers.size());
-  for (const std::uint32_t number : numbers) {
-    const std::uint64_t mark = words.entry(number).mark;
-    marked.push_back({static_cast<std::uint32_t>(mark), static_cast<std::uint32_t>(mark >> 32), number});
-  }
-  sort_by_id(marked, spare);
-  for (Marked& one : marked) one.id = one.upper;
-  sort_by_id(marked, spare);
-  for (std::size_t k = 0; k < numbers.size(); ++k) numbers[k] = marked[k].number;
+// A word's mark in two halves, and its number. What it is sorted by next is `id`.
+struct Marked {
+  std::uint32_t id, upper, lower, number;
+};
+
+// First by the lower half of the mark, then, stably, by the upper one, which is `from` at least.
+void sort_stretch(std::vector<Marked>& words, std::uint32_t from) {
+  std::vector<Marked> spare;
+  for (Marked& word : words) word.id = word.lower;
+  sort_by_id(words, spare);
+  for (Marked& word : words) word.id = word.upper - from;
+  sort_by_id(words, spare);
+}
+
+// Words are dealt out to stretches of upper halves, which threads sort one by one, each in its cache.
+void sort_by_mark(const Words& words, std::vector<std::uint32_t>& numbers, int n_jobs) {
+  constexpr std::size_t kStretches = 256;
+  if (numbers.empty()) return;
+  const std::size_t n = numbers.size();
+  const ZeroedPages<Marked> marked(n, Found::anything), dealt(n, Found::anything);
+  for_parts(n, n_jobs, [&](std::size_t from, std::size_t to) {
+    for (std::size_t k = from; k < to; ++k) {
+      const std::uint64_t mark = words.entry(numbers[k]).mark;
+      marked[k] = {0, static_cast<std::uint32_t>(mark >> 32), static_cast<std::uint32_t>(mark), numbers[k]};
+    }
+  });
+  const auto smaller = [](const Marked& a, const Marked& b) { return a.upper < b.upper; };
+  const std::span all(marked.data(), n);
+  const auto [low, high] = std::minmax_element(all.begin(), all.end(), smaller);
+  const std::uint32_t first = low->upper, range = high->upper - first;
+  unsigned bits = 0;
+  while (range >> bits >= kStretches) ++bits;
+  std::size_t start[kStretches + 1] = {}, next[kStretches];
+  for (const Marked& word : all) ++start[((word.upper - first) >> bits) + 1];
+  for (std::size_t s = 0; s < kStretches; ++s) next[s] = start[s], start[s + 1] += start[s];
+  for (const Marked& word : all) dealt[next[(word.upper - first) >> bits]++] = word;
+  parallel_for(kStretches, n_jobs, [&](std::ptrdiff_t s) {
+    std::vector<Marked> stretch(dealt.data() + start[s], dealt.data() + start[s + 1]);
+    sort_stretch(stretch, first + (static_cast<std::uint32_t>(s) << bits));
+    for (std::size_t k = 0; k < stretch.size(); ++k) numbers[start[s] + k] = stretch[k].number;
+  });
 }
 
 }  // namespace
@@ -117,17 +144,17 @@ void Words::append_all(const Words& other, const std::vector<std::uint32_t>& fre
   deepest_ = std::max(deepest_, other.deepest_);
 }
 
-std::vector<std::int32_t> Words::intern_written(const Words& other, Order order) {
+std::vector<std::int32_t> Words::intern_written(const Words& other, int n_jobs, Order order) {
   std::vector<std::uint32_t> all(other.size());
   std::iota(all.begin(), all.end(), 0u);
-  if (order == Order::mark) sort_by_mark(other, all);
+  if (order == Order::mark) sort_by_mark(other, all, n_jobs);
   std::vector<std::int32_t> ids(other.size());
   for (const std::uint32_t id : all) ids[id] = intern(other.written(id));
   return ids;
 }
 
 std::vector<std::int32_t> Words::intern_all(const Words& other, int n_jobs, Order order) {
-  if ((deepest_ > 1 || other.deepest_ > 1) && !(composes() && other.composes())) return intern_written(other, order);
+  if ((deepest_ > 1 || other.deepest_ > 1) && !(composes() && other.composes())) return intern_written(other, n_jobs, order);
   std::vector<std::int32_t> ids(other.size(), -1);
   for (std::uint32_t words = 1; words <= other.deepest_; ++words)  // what an n-gram is made of comes first
     for_parts(ids.size(), n_jobs, [&](std::size_t from, std::size_t to) {
@@ -139,13 +166,14 @@ std::vector<std::int32_t> Words::intern_all(const Words& other, int n_jobs, Orde
       find_some(other, some, ids);
     });
   std::vector<std::uint32_t> fresh;
+  fresh.reserve(ids.size());
   std::size_t long_bytes = 0;
   for (std::uint32_t id = 0; id < ids.size(); ++id) {
     if (ids[id] >= 0) continue;
     fresh.push_back(id);
     if (const std::uint32_t size = other.entry(id).size; is_long(size)) long_bytes += size;
   }
-  if (order == Order::mark) sort_by_mark(other, fresh);
+  if (order == Order::mark) sort_by_mark(other, fresh, n_jobs);
   append_all(other, fresh, ids, long_bytes, n_jobs);
   return ids;
 }
