@@ -28,12 +28,12 @@ class Pair {
  private:
   double value(const Pull& pull, const std::vector<double>& x);  // (1), its gradient_ and wrong_
   void curvature(const Pull& pull);                              // the second derivatives of (1), into matrix_
-  bool newton_step(const Pull& pull, const std::vector<double>& x);
+  bool newton_step(const Pull& pull, const std::vector<double>& x);  // into step_
 
-  std::int64_t n_, m_;                        // rows, in whole fours (those beyond have no weight); features and 1
-  std::vector<double> f_, a_, sign_, r_;      // f is (row, feature)
-  std::vector<double> wrong_;                 // the probability of the class that a row does not have
-  std::vector<double> gradient_, step_, matrix_;
+  std::int64_t n_, m_, width_;            // rows; features and 1; the rows and m in whole fours (what is beyond is zero)
+  std::vector<double> f_, a_, sign_, r_;  // f is (row, feature), its rows `width_` long
+  std::vector<double> wrong_;             // the probability of the class that a row does not have
+  std::vector<double> gradient_, step_, matrix_;  // all of `width_`, or rows of it
 };
 
 }  // namespace naively::cells

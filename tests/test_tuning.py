@@ -15,7 +15,7 @@ from naively import sources
 from naively.families import Complement, Multinomial, Text
 from naively.tuning import Sampler, tuned
 from naively.tuning.bench import Bench
-from naively.tuning.solve import HOLD, Problem, normalised
+from naively.tuning.solve import HOLD, Problem, error_of_sum, normalised
 from naively.tuning.words import Words
 
 RANDOM = np.random.default_rng(11)
@@ -168,6 +168,33 @@ def test_noise_stays_noise(seed: int) -> None:
     assert abs(-np.log(p[np.arange(400), truth] / share[truth]).mean()) < 0.02
     assert model.tuning is not None
     assert abs(model.tuning.report["log_loss"] + share @ np.log(share)) < 0.02
+
+
+@pytest.mark.parametrize("strength", [0.15, 0.3, 0.6])
+@pytest.mark.parametrize("seed", range(4))
+def test_few_kinds_of_rows_that_come_often(strength: float, seed: int) -> None:
+    """Three binary columns, 1,000 rows: at most 16 different ones. As good as the textbook, and known to be."""
+    random = np.random.default_rng(seed)
+    label = random.random(11_000) < 0.4
+    x = {f"c{j}": random.random(11_000) < np.where(label, 0.5 + strength / (j + 1.2), 0.4) for j in range(3)}
+    seen, fresh = slice(1000), slice(1000, None)
+    losses = []
+    for tune in (False, True):
+        model = naively.fit({name: column[seen] for name, column in x.items()}, label[seen], tune=tune)
+        posterior = model.posterior({name: column[fresh] for name, column in x.items()})
+        losses.append(-np.log(posterior[np.arange(10_000), label[fresh].astype(int)]).mean())
+    assert losses[1] < losses[0] + 0.005
+    assert model.tuning is not None
+    assert model.tuning.report["log_loss"] == pytest.approx(losses[1], abs=0.04)
+
+
+def test_copies_are_one_observation_and_frequent_rows_many() -> None:
+    """Rows by themselves err as they do; a row of weight 9 as nine, or as one if it leaves as a whole."""
+    gain, ones = RANDOM.normal(size=50), np.ones(50)
+    assert error_of_sum(gain, ones, ones) == pytest.approx(np.sqrt(50) * gain.std())
+    often = np.full(50, 9.0)
+    assert error_of_sum(9 * gain, often, ones) == pytest.approx(np.sqrt(450) * gain.std())
+    assert error_of_sum(9 * gain, often, often) == pytest.approx(9 * np.sqrt(50) * gain.std())
 
 
 def test_the_prior_stays_the_users() -> None:

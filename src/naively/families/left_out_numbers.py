@@ -30,11 +30,12 @@ class MomentsWithout:
     @classmethod
     def own_and_pooled(cls, stats: Moments, values: Floats, leaving: Leaving) -> tuple[MomentsWithout, MomentsWithout]:
         """The class of each row without it, and all classes together."""
-        alone = np.arange(len(values), dtype=np.int32)
-        one, taken, _ = kernels.count_moments(values, alone, leaving.weight, len(values))
+        there = ~np.isnan(values) & (leaving.weight > 0)[:, None]
+        taken = np.zeros((9, *values.shape))  # one value about itself: all sums are zero
+        taken[0], taken[1] = np.where(there, leaving.weight[:, None], 0.0), np.where(there, values, 0.0)
         # A row may leave with part of its weight and as no row at all, which the core would take for nothing.
-        away = np.where(one > 0, np.maximum(leaving.rows[:, None], 1), 0)
-        more = np.where(one > 0, away - leaving.rows[:, None], 0)
+        away = np.where(there, np.maximum(leaving.rows[:, None], 1), 0)
+        more = np.where(there, away - leaving.rows[:, None], 0)
         whole, label = stats.pooled(), leaving.label
 
         def without(rows: Wholes, state: Floats) -> MomentsWithout:

@@ -30,7 +30,7 @@ from naively.tuning.bench import Bench
 from naively.tuning.features import NARROW, Features, features_of
 from naively.tuning.sample import FOLDS, Sample, Sampler
 from naively.tuning.search import searched
-from naively.tuning.solve import CLOSE, TRUST, Problem, Solution, normalised
+from naively.tuning.solve import CLOSE, TRUST, Problem, Solution, error_of_sum, normalised
 
 if TYPE_CHECKING:
     from naively.model import Model
@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-ROWS, TEXTS, FEWEST = 1280, 4096, 512  # rows to look at
+ROWS, TEXTS, FEWEST = 2048, 4096, 512  # rows to look at
 WORDS, SCORES = 9 * 2**14, 2**20  # different words of all texts looked at; numbers of (row, class)
 STRENGTHS = (1.0, 0.1, 0.01)  # of the pull to a common weight, as shares of what the rows say
 ROUGH = 1e-5  # of the log-loss, relative: good enough to compare strengths by
@@ -134,8 +134,9 @@ def cross_fitted(model: Model, sample: Sample, n_jobs: int = 1) -> tuple[Floats,
         problem = Problem(base, features.stacked()[:, usable], label, weight)
         if model.tuning is None:
             return normalised(problem.scores(0.0, np.ones(len(problem.evidence)))), label, weight
-        found = calibrated(problem, len(features.keys()), sample.fold[usable])
-    return found.log_posterior, label, weight
+        problem, fold, together = _over_folds(problem, sample.fold[usable], bench.leaving_weight[usable])
+        found = calibrated(problem, len(features.keys()), fold, together)
+    return found.log_posterior, problem.label, problem.weight
 
 
 def tuned(model: Model, sample: Sample, n_jobs: int = 1) -> Tuning:
@@ -152,12 +153,28 @@ def _tuned(model: Model, sample: Sample, n_jobs: int) -> Tuning:
     base = bench.log_prior()[usable]
     features = searched(bench, features_of(bench), usable, base)
     problem = Problem(base, features.stacked()[:, usable], sample.label[usable], sample.weight[usable])
-    calibration = calibrated(problem, len(features.keys()), sample.fold[usable])
+    problem, fold, together = _over_folds(problem, sample.fold[usable], bench.leaving_weight[usable])
+    calibration = calibrated(problem, len(features.keys()), fold, together)
     return _tuning(model, features, calibration, problem)
 
 
-def calibrated(problem: Problem, n_columns: int, fold: NDArray[np.intp]) -> Calibration:
-    """Weights and offsets; the first `n_columns` features are pulled to one weight, words have each their own."""
+def _over_folds(problem: Problem, fold: NDArray[np.intp], together: Floats) -> tuple[Problem, NDArray[np.intp], Floats]:
+    """Rows that come often, and leave one at a time, in as many folds as they can fill; their copies stay together.
+
+    Else a table of few different rows, such as all kinds of passengers, would lack whole kinds in every fold.
+    """
+    parts = np.clip(problem.weight // together, 1, FOLDS).astype(np.intp)
+    row = np.repeat(np.arange(len(parts)), parts)
+    nth = np.arange(len(row)) - np.repeat(np.cumsum(parts) - parts, parts)
+    spread = replace(problem.rows(row), weight=(problem.weight / parts)[row])
+    return spread, (fold[row] + nth) % FOLDS, together[row]
+
+
+def calibrated(problem: Problem, n_columns: int, fold: NDArray[np.intp], together: Floats) -> Calibration:
+    """Weights and offsets; the first `n_columns` features are pulled to one weight, words have each their own.
+
+    `together` is how much of each row's weight leaves at once.
+    """
     n = len(problem.evidence)
     group = np.concatenate([np.zeros(n_columns, np.intp), np.arange(n - n_columns) + min(n_columns, 1)])
     trains = [(problem.rows(fold != f), fold == f) for f in range(FOLDS) if (fold == f).any() and (fold != f).any()]
@@ -175,17 +192,17 @@ def calibrated(problem: Problem, n_columns: int, fold: NDArray[np.intp]) -> Cali
         if loss < best:
             best = loss
             found = Calibration(solution, common, log_posterior)
-    return _unless_silence_is_as_good(found, problem)
+    return _unless_silence_is_as_good(found, problem, together)
 
 
-def _unless_silence_is_as_good(found: Calibration, problem: Problem) -> Calibration:
+def _unless_silence_is_as_good(found: Calibration, problem: Problem, together: Floats) -> Calibration:
     """The class shares alone, unless what the columns say is better by more than one standard error.
 
     Of noise, one seed in twelve looks better by chance, and would cost a tenth of a nat on new rows.
     """
     silent, own = normalised(problem.base), (np.arange(len(problem.label)), problem.label)
     gain = problem.weight * (found.log_posterior[own] - silent[own])
-    if gain.sum() > np.sqrt(len(gain)) * gain.std():
+    if gain.sum() > error_of_sum(gain, problem.weight, together):
         return found
     nothing = Solution(np.zeros(problem.base.shape[1]), np.zeros(len(problem.evidence)), 0.0)
     return Calibration(nothing, 0.0, silent)

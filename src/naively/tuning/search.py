@@ -19,7 +19,7 @@ from naively.schema import Block
 from naively.tuning.bells import bells
 from naively.tuning.bench import Bench
 from naively.tuning.features import BETAS, EACH, Features, WordFeature, summed
-from naively.tuning.solve import TRUST, Problem, Solution
+from naively.tuning.solve import TRUST, Problem, Solution, error_of_sum
 
 __all__ = ["searched"]
 
@@ -37,6 +37,7 @@ class Search:
         """Judge what stands there."""
         self.bench, self.features, self.usable, self.base = bench, features, usable, base
         self.label, self.weight = bench.sample.label[usable], bench.sample.weight[usable]
+        self.together = bench.leaving_weight[usable]
         self.last: Solution | None = None
         self.apart: Solution | None = None
         self.losses = self.judged(features)
@@ -87,7 +88,7 @@ class Search:
         """Take other features if they win, by more than chance: by so many standard errors."""
         found = self.judged(features) if losses is None else losses
         gain = self.losses - found
-        if gain.sum() < max(MARGIN, errors * float(np.sqrt(len(gain)) * gain.std())):
+        if gain.sum() < max(MARGIN, errors * error_of_sum(gain, self.weight, self.together)):
             return False
         self.losses, self.features = found, features
         return True

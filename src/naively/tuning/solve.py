@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from naively.kernels.log_loss import log_loss, log_loss_curvature, minimise_pair
 
-__all__ = ["CLOSE", "TRUST", "Problem", "Solution", "normalised"]
+__all__ = ["CLOSE", "TRUST", "Problem", "Solution", "error_of_sum", "normalised"]
 
 Floats = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ class Problem:
     label: NDArray[np.intp]
     weight: Floats
 
-    def rows(self, keep: NDArray[np.bool_]) -> Problem:
+    def rows(self, keep: NDArray[Any]) -> Problem:
         """Some of the rows."""
         return Problem(self.base[keep], self.evidence[:, keep], self.label[keep], self.weight[keep])
 
@@ -110,6 +110,15 @@ class Problem:
         given = self.base, self.evidence, self.label, self.weight
         pull = np.concatenate([[0.0], centre]), np.concatenate([[0.5 * HOLD], strength])
         return minimise_pair(*given, *pull, x, top=LARGEST, close=close, steps=STEPS)
+
+
+def error_of_sum(gain: Floats, weight: Floats, together: Floats) -> float:
+    """The standard error of Σ gain, each gain that of rows of some weight w, of which l at a time are one observation.
+
+    √ Σ (w/l) (l (g/w − mean))²: rows that come often are as many observations, unless they leave together as copies.
+    """
+    away = gain / weight - gain.sum() / weight.sum()
+    return float(np.sqrt((weight * together) @ away**2))
 
 
 def normalised(scores: Floats) -> Floats:
