@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -81,3 +82,22 @@ def test_predict_leaves_the_unsure_empty(model: Path) -> None:
     assert nobody.stdout == "sky,wind,prediction\nsun,1,\n,,\n"
     both = run("predict", model, "-", "--unsure", 0.8, "--odds", 2, text=text)
     assert both.exit_code == 2
+
+
+def test_rows_that_were_counted_are_suspected(tmp_path: Path) -> None:
+    """Texts of rare words look easy to a model that has counted them, and so they should not be judged by."""
+    random = np.random.default_rng(1)
+
+    def write(name: str) -> Path:
+        spam = random.random(300) < 0.5
+        words = [[f"w{k}" for k in random.integers(0, 2000, 12)] for _ in spam]
+        offer = random.random(300) < np.where(spam, 0.9, 0.1)
+        rows = zip(words, offer, spam, strict=True)
+        lines = [f"{' '.join([*some, *(['offer'] if there else [])])},{label}" for some, there, label in rows]
+        (tmp_path / name).write_text("text,spam\n" + "\n".join(lines) + "\n")
+        return tmp_path / name
+
+    seen, new = write("seen.csv"), write("new.csv")
+    assert run("fit", seen, "--target", "spam", "-o", tmp_path / "m").exit_code == 0
+    assert "evaluate_training" in run("evaluate", tmp_path / "m", seen).stderr
+    assert run("evaluate", tmp_path / "m", new).stderr == ""

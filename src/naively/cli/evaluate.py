@@ -54,6 +54,21 @@ def command(
         batches = counted(sources.read_files(where, raw=True))
         found = evaluated(loaded, batches, target or loaded.target, weight, asked)
     click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=1) if as_json else str(found))
+    _say_if_too_good(loaded, found)
+
+
+TOO_GOOD = 0.8  # of the log-loss that is expected on new rows
+
+
+def _say_if_too_good(model: naively.Model, found: Evaluation) -> None:
+    """Rows that the model has counted look easy: say so where they look as if they were such."""
+    expected = None if model.tuning is None else model.tuning.report.get("log_loss")
+    if expected is not None and found.log_loss.high < TOO_GOOD * expected:
+        click.echo(
+            f"naively: note: the log-loss was {expected:.4f} when rows were predicted as if they had not been counted: "
+            "if the model has counted these rows, the figures above are too good (Model.evaluate_training is honest).",
+            err=True,
+        )
 
 
 def evaluated(

@@ -155,7 +155,7 @@ def _tuned(model: Model, sample: Sample, n_jobs: int) -> Tuning:
     problem = Problem(base, features.stacked()[:, usable], sample.label[usable], sample.weight[usable])
     problem, fold, together = _over_folds(problem, sample.fold[usable], bench.leaving_weight[usable])
     calibration = calibrated(problem, len(features.keys()), fold, together)
-    return _tuning(model, features, calibration, problem)
+    return replace(_tuning(model, features, calibration, problem), rows=int(usable.sum()))
 
 
 def _over_folds(problem: Problem, fold: NDArray[np.intp], together: Floats) -> tuple[Problem, NDArray[np.intp], Floats]:
@@ -253,7 +253,6 @@ def _tuning(model: Model, features: Features, found: Calibration, problem: Probl
         exponents={word.key: word.beta for word in features.words if word.beta},
         families=_families(model, features),
         common=found.common,
-        rows=len(problem.label),
         report=_report(found.log_posterior, problem),
     )
 
