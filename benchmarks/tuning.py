@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> None:
         task = next(iter(tasks(name, options.data, 1)))
         x: Any = task.x.tolist() if task.text else task.x
         fits(name, x, task.y, options.rounds)
-        fits(f"{name}, ten times as many rows", *ten_times(task), max(3, options.rounds // 5))
+        fits(f"{name}, ten times as many rows", *ten_times(task), max(5, options.rounds // 2))
         if task.text:
             model = naively.fit(x, task.y, tune=False, n_jobs=1)
             left_out(name, model, x, task.y, options.rounds)
