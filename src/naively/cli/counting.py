@@ -105,17 +105,13 @@ class Seen:
         lines += quality_of(model)
         if len(model.classes) == 1:
             lines += ["", f"all rows are of the class {model.classes[0]!r}: every answer will be that."]
-        n = len(model.classes)
-        if (
-            FEW_ROWS * n > counted_rows
-            and n > FEW_CLASSES
-            and not any(isinstance(c, (str, bool)) for c in model.classes)
-        ):
+        n, numbers = len(model.classes), not any(isinstance(c, (str, bool)) for c in model.classes)
+        if numbers and n > FEW_CLASSES and FEW_ROWS * n > counted_rows:
             lines += [
                 "",
                 f"{model.target!r} holds {n:,} different numbers, and each is a class of its own: if they are",
+                "amounts, write classes instead, such as low and high.",
             ]
-            lines += ["amounts, write classes instead, such as low and high."]
         if self.ignore:
             lines += ["", f"ignored, as asked: {', '.join(sorted(self.ignore))}"]
         return lines

@@ -75,7 +75,7 @@ class GaussianNB(DropIn):
         return model
 
     def _check_entries(self, X: Any) -> None:
-        if np.isnan(np.asarray(X, dtype=np.float64)).any():
+        if np.isnan(X).any():
             _refuse_nan(self)
 
     def _moments(self) -> Moments:
