@@ -242,6 +242,7 @@ void bind_text(nb::module_& m) {
       .def_static("of_buffers", documents_of_buffers, "offsets"_a, "data"_a, "valid"_a.none(), "bit_offset"_a)
       .def("__len__", [](const PythonDocuments& self) { return self.items.size(); })
       .def("missing", missing, nb::sig("def missing(self) -> NDArray[numpy.bool_]"));
+  m.def("types_of", types_of, "items"_a, nb::sig("def types_of(items: list[object] | tuple[object, ...]) -> set[type]"));
   m.def("count_text", count, "documents"_a, "label"_a, "weight"_a.none(), "n_classes"_a, "vocabulary"_a.none(), "options"_a,
         "n_jobs"_a);
   m.def("score_text", score_sparse, "documents"_a, "vocabulary"_a.none(), "options"_a, "base"_a, "token_indptr"_a,

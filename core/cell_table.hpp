@@ -45,21 +45,37 @@ struct WeightedTotal {
 inline CountTotal total_of(const Count*) { return {}; }
 inline WeightedTotal total_of(const WeightedCount*) { return {}; }
 
+// Of a thread that makes tables.
+template <class Cell>
+struct TableScratch {
+  std::vector<Cell> cells;
+  std::vector<std::uint32_t> dense;
+};
+
 // The cells of a class, sorted and added up, are handed to put(id, total).
 template <class Cell, class Put>
-void add_up(const Tally<Cell>& tally, std::size_t c, std::size_t n_tokens, const std::vector<Cell>& cells, Put&& put) {
-  const std::size_t n_dense = std::min(tally.n_dense(), n_tokens);
-  std::size_t i = 0, d = 0;
-  for (;;) {
-    while (d < n_dense && !tally.dense(c, d).rows) ++d;
-    if (d == n_dense && i == cells.size()) return;
-    const bool from_dense = i == cells.size() || (d < n_dense && d <= cells[i].id);
-    const std::uint32_t id = from_dense ? static_cast<std::uint32_t>(d) : cells[i].id;
-    auto total = total_of(cells.data());
-    if (from_dense) total.add(tally.dense(c, d++));
+void add_up(const Tally<Cell>& tally, std::size_t c, std::size_t n_tokens, const std::vector<Cell>& cells,
+            TableScratch<Cell>& scratch, Put&& put) {
+  std::size_t i = 0;
+  const auto add_listed = [&](std::uint32_t id, auto& total) {
     for (; i < cells.size() && cells[i].id == id; ++i) total.add(cells[i]);
+  };
+  const auto put_listed = [&](std::size_t end) {  // tokens below this number
+    while (i < cells.size() && cells[i].id < end) {
+      const std::uint32_t id = cells[i].id;
+      auto total = total_of(cells.data());
+      add_listed(id, total);
+      put(id, total);
+    }
+  };
+  for (const std::uint32_t id : tally.dense_tokens(c, n_tokens, scratch.dense)) {
+    put_listed(id);
+    auto total = total_of(cells.data());
+    total.add(tally.dense(c, id));
+    add_listed(id, total);
     put(id, total);
   }
+  put_listed(n_tokens);
 }
 
 // Empties the tally class by class; its tokens are below n_tokens. With one sum it is `occurrences`. The classes are counted
@@ -73,14 +89,14 @@ CellTable make_table(Tally<Cell>& tally, std::size_t n_tokens, std::size_t n_sum
   const auto for_classes = [&](auto&& work) {
     parallel_for(parts, n_jobs, [&](std::ptrdiff_t part) {
       const auto p = static_cast<std::size_t>(part), n = static_cast<std::size_t>(parts);
-      std::vector<Cell> spare;
-      for (std::size_t c = p * n_classes / n; c < (p + 1) * n_classes / n; ++c) work(c, spare);
+      TableScratch<Cell> scratch;
+      for (std::size_t c = p * n_classes / n; c < (p + 1) * n_classes / n; ++c) work(c, scratch);
     });
   };
-  for_classes([&](std::size_t c, std::vector<Cell>& spare) {
-    sort_by_id(tally.list(c), spare);
+  for_classes([&](std::size_t c, TableScratch<Cell>& scratch) {
+    sort_by_id(tally.list(c), scratch.cells);
     std::int64_t n = 0;
-    add_up(tally, c, n_tokens, tally.list(c), [&](std::uint32_t, const auto&) { ++n; });
+    add_up(tally, c, n_tokens, tally.list(c), scratch, [&](std::uint32_t, const auto&) { ++n; });
     table.indptr[c + 1] = n;
   });
   for (std::size_t c = 0; c < n_classes; ++c) table.indptr[c + 1] += table.indptr[c];
@@ -88,10 +104,10 @@ CellTable make_table(Tally<Cell>& tally, std::size_t n_tokens, std::size_t n_sum
   table.index = ZeroedPages<std::int32_t>(n, Found::anything);
   table.sums = ZeroedPages<double>(n_sums * n, Found::anything);
   table.rows = ZeroedPages<std::int64_t>(n, Found::anything);
-  for_classes([&](std::size_t c, std::vector<Cell>&) {
+  for_classes([&](std::size_t c, TableScratch<Cell>& scratch) {
     auto at = static_cast<std::size_t>(table.indptr[c]);
     const std::vector<Cell> cells = std::move(tally.list(c));
-    add_up(tally, c, n_tokens, cells, [&](std::uint32_t id, const auto& total) {
+    add_up(tally, c, n_tokens, cells, scratch, [&](std::uint32_t id, const auto& total) {
       table.index[at] = static_cast<std::int32_t>(id);
       table.sums[at] = total.first();
       if (n_sums > 1) table.sums[n + at] = total.second();

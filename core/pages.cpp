@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
+#include <map>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -32,33 +33,35 @@ void* map_zeros(std::size_t bytes) {
   return start + before;
 }
 void unmap(void* memory, std::size_t bytes) { munmap(memory, bytes); }
+
+// One big page in the place of another, with what is in it. If it fails, that place may belong to somebody else by now.
+bool move_page(void* from, void* to) { return mremap(from, kHuge, kHuge, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED; }
 #else
 constexpr bool kMaps = false;
 std::size_t rounded(std::size_t bytes) { return bytes; }
 void* map_zeros(std::size_t) { return nullptr; }
 void unmap(void*, std::size_t) {}
+bool move_page(void*, void*) { return false; }
 #endif
 
-// Pieces that were freed, at most kMost bytes of them, as malloc keeps some as well. What is asked for and not among them is made
-// up for by letting as much go, so that the whole does not grow. Whoever finds the lock taken for long does without: a child that
-// was forked meanwhile does not wait for ever.
+// Big pages that were freed, at most kMost bytes of them, as malloc keeps some as well. Who asks gets the front of the smallest
+// range that is long enough, or else pages from all over, moved behind each other, and new ones only for what is still lacking:
+// so the whole does not grow while sizes change from one piece of work to the next. Whoever finds the lock taken for long does
+// without: a child that was forked meanwhile does not wait for ever.
 class Kept {
  public:
   Memory take(std::size_t bytes) {
     const std::unique_lock lock = locked();
     if (!lock) return {};
-    auto best = pieces_.end();
-    for (auto piece = pieces_.begin(); piece != pieces_.end(); ++piece)
-      if (piece->mapped >= bytes && piece->mapped <= bytes + bytes / 4 && (best == pieces_.end() || piece->mapped < best->mapped))
-        best = piece;
-    if (best == pieces_.end()) {
-      drop(total_ - std::min(total_, bytes));
-      return {};
-    }
-    const Memory found = *best;
-    pieces_.erase(best);
-    total_ -= found.mapped;
-    return found;
+    auto best = ranges_.end();
+    for (auto range = ranges_.begin(); range != ranges_.end(); ++range)
+      if (range->second >= bytes && (best == ranges_.end() || range->second < best->second)) best = range;
+    if (best == ranges_.end()) return gather(bytes);
+    const auto [start, size] = *best;
+    ranges_.erase(best);
+    if (size > bytes) ranges_.emplace(start + bytes, size - bytes);
+    total_ -= bytes;
+    return {start, bytes};
   }
 
   bool keep(Memory memory) {
@@ -66,8 +69,10 @@ class Kept {
     const std::unique_lock lock = locked();
     if (!lock) return false;
     drop(kMost - memory.mapped);
-    pieces_.push_back(memory);
+    const auto range = ranges_.emplace(static_cast<char*>(memory.start), memory.mapped).first;
     total_ += memory.mapped;
+    join_next(range);
+    if (range != ranges_.begin()) join_next(std::prev(range));
     return true;
   }
 
@@ -86,24 +91,46 @@ class Kept {
     return lock;
   }
 
-  // The oldest go until so much is left.
+  // One range with the next, where that starts at its end.
+  void join_next(std::map<char*, std::size_t>::iterator range) {
+    const auto next = std::next(range);
+    if (next == ranges_.end() || range->first + range->second != next->first) return;
+    range->second += next->second;
+    ranges_.erase(next);
+  }
+
+  // The last page leaves the ranges.
+  char* pop() {
+    const auto last = std::prev(ranges_.end());
+    char* const page = last->first + (last->second -= kHuge);
+    if (!last->second) ranges_.erase(last);
+    total_ -= kHuge;
+    return page;
+  }
+
+  Memory gather(std::size_t bytes) {
+    char* const start = static_cast<char*>(map_zeros(bytes));
+    for (std::size_t at = 0; start && at < bytes && total_; at += kHuge)
+      if (char* const page = pop(); !move_page(page, start + at)) {
+        unmap(page, kHuge), unmap(start, at), unmap(start + at + kHuge, bytes - at - kHuge);
+        return {};
+      }
+    return {start, bytes};
+  }
+
   void drop(std::size_t left) {
-    for (; total_ > left; pieces_.erase(pieces_.begin())) {
-      unmap(pieces_.front().start, pieces_.front().mapped);
-      total_ -= pieces_.front().mapped;
-    }
+    while (total_ > left) unmap(pop(), kHuge);
   }
 
   static constexpr std::size_t kMost = std::size_t{96} << 20;
   std::mutex guard_;
-  std::vector<Memory> pieces_;
+  std::map<char*, std::size_t> ranges_;  // starts, and bytes
   std::size_t total_ = 0;
 };
 
 // Zeros are written even where malloc's memory is fresh and has them: where such a page is read first, the system lends one of
 // zeros, and replaces it at the first write, for which it has to interrupt all threads of the process.
 Memory take_small(std::size_t bytes, Found found) {
-  if (found == Found::untouched_zeros) return {std::calloc(bytes, 1), 0};
   void* const start = std::malloc(bytes);
   if (start && found == Found::zeros) std::memset(start, 0, bytes);
   return {start, 0};
@@ -114,17 +141,16 @@ Memory take_small(std::size_t bytes, Found found) {
 Memory take_memory(std::size_t bytes, Found found) {
   if (!kMaps || bytes < kHuge) return take_small(bytes + kLine, found);
   bytes = rounded(bytes);
-  if (found == Found::untouched_zeros) return {map_zeros(bytes), bytes};
   Memory memory = Kept::all().take(bytes);
   if (!memory.start) memory = {map_zeros(bytes), bytes};
   if (memory.start && found == Found::zeros) std::memset(memory.start, 0, bytes);
   return memory;
 }
 
-void give_back_memory(Memory memory, Found found) {
+void give_back_memory(Memory memory) {
   if (!memory.mapped)
     std::free(memory.start);
-  else if (found == Found::untouched_zeros || !Kept::all().keep(memory))
+  else if (!Kept::all().keep(memory))
     unmap(memory.start, memory.mapped);
 }
 

@@ -10,9 +10,8 @@
 
 namespace naively {
 
-// What is found in memory that was asked for: zeros; anything; or zeros of which only a part will ever be touched, so that
-// they must not be written beforehand.
-enum class Found { zeros, anything, untouched_zeros };
+// What is found in memory that was asked for.
+enum class Found { zeros, anything };
 
 // So many bytes at least from the first cache line's edge on; null if there are none. `mapped` is how many come from the
 // system in big pages, 0 if they are malloc's.
@@ -22,14 +21,14 @@ struct Memory {
 };
 inline constexpr std::size_t kLine = 64;
 Memory take_memory(std::size_t bytes, Found found);
-void give_back_memory(Memory memory, Found found);
+void give_back_memory(Memory memory);
 
 // n Ts on a cache line's edge, for types that zeros are a value of.
 template <class T>
 class ZeroedPages {
  public:
   ZeroedPages() = default;
-  explicit ZeroedPages(std::size_t n, Found found = Found::zeros) : found_(found) {
+  explicit ZeroedPages(std::size_t n, Found found = Found::zeros) {
     if (n > SIZE_MAX / 2 / sizeof(T)) throw std::bad_alloc();
     memory_ = take_memory(n * sizeof(T), found);
     if (!memory_.start) throw std::bad_alloc();
@@ -43,7 +42,7 @@ class ZeroedPages {
     return *this;
   }
   ~ZeroedPages() {
-    if (memory_.start) give_back_memory(memory_, found_);
+    if (memory_.start) give_back_memory(memory_);
   }
 
   T* data() const { return first_; }
@@ -51,12 +50,11 @@ class ZeroedPages {
 
  private:
   void swap(ZeroedPages& other) noexcept {
-    std::swap(memory_, other.memory_), std::swap(first_, other.first_), std::swap(found_, other.found_);
+    std::swap(memory_, other.memory_), std::swap(first_, other.first_);
   }
 
   Memory memory_;
   T* first_ = nullptr;
-  Found found_ = Found::zeros;
 };
 
 }  // namespace naively

@@ -1,9 +1,12 @@
 #include "token_logs.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace naively::text {
 namespace {
@@ -37,26 +40,47 @@ std::size_t checked(std::int32_t token, std::size_t n_tokens) {
                               std::to_string(n_tokens) + " - 1");
 }
 
+// Where a class's cells start and end.
+std::pair<std::int64_t, std::int64_t> range_of(const CountCells& cells, std::size_t c) {
+  const std::int64_t from = cells.indptr[c], to = cells.indptr[c + 1];
+  if (from < 0 || to < from || static_cast<std::size_t>(to) > cells.n_cells)
+    throw std::invalid_argument("indptr falls, or passes the end, at class " + std::to_string(c));
+  return {from, to};
+}
+
 // Calls act(class, token, N) cell by cell, class by class.
 template <class Act>
 void for_cells(const CountCells& cells, Act&& act) {
   for (std::size_t c = 0; c < cells.n_classes; ++c) {
-    const std::int64_t from = cells.indptr[c], to = cells.indptr[c + 1];
-    if (from < 0 || to < from || static_cast<std::size_t>(to) > cells.n_cells)
-      throw std::invalid_argument("indptr falls, or passes the end, at class " + std::to_string(c));
+    const auto [from, to] = range_of(cells, c);
     for (std::int64_t i = from; i < to; ++i) act(c, checked(cells.index[i], cells.n_tokens), cells.count[i]);
   }
 }
 
+constexpr std::size_t kStrip = std::size_t{1} << 15;  // values that a core's cache holds beside the cells
+
 }  // namespace
 
+// In strips of tokens that stay in the cache while all classes add to them: each goes on where it was in the strip before.
 ZeroedPages<double> token_log_table(const CountCells& cells, const double* base, double alpha) {
-  const std::size_t n_classes = cells.n_classes;
+  const std::size_t n_classes = cells.n_classes, strip = std::max<std::size_t>(kStrip / std::max<std::size_t>(n_classes, 1), 1);
   ZeroedPages<double> table(cells.n_tokens * n_classes, Found::anything);
-  for (std::size_t k = 0; k < cells.n_tokens; ++k)
-    for (std::size_t c = 0; c < n_classes; ++c) table[k * n_classes + c] = base[k];
+  std::vector<std::pair<std::int64_t, std::int64_t>> left(n_classes);
+  for (std::size_t c = 0; c < n_classes; ++c) left[c] = range_of(cells, c);
   const Log1p log1p;
-  for_cells(cells, [&](std::size_t c, std::size_t k, double n) { table[k * n_classes + c] += log1p(n / alpha); });
+  for (std::size_t from = 0; from < cells.n_tokens; from += strip) {
+    const std::size_t to = std::min(from + strip, cells.n_tokens);
+    for (std::size_t k = from; k < to; ++k) std::fill_n(&table[k * n_classes], n_classes, base[k]);
+    for (std::size_t c = 0; c < n_classes; ++c)
+      for (auto& [i, end] = left[c]; i < end; ++i) {
+        const std::size_t k = checked(cells.index[i], cells.n_tokens);
+        if (k >= to) break;
+        if (k < from) throw std::invalid_argument("class " + std::to_string(c) + " has its token " + std::to_string(k) + " out of order");
+        table[k * n_classes + c] += log1p(cells.count[i] / alpha);
+      }
+  }
+  for (const auto& [i, end] : left)
+    if (i < end) checked(cells.index[i], cells.n_tokens);  // there are no tokens
   return table;
 }
 

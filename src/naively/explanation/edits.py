@@ -53,7 +53,7 @@ def _edited_column(column: Column, row: int, edits: Sequence[Mapping[str, Any]])
     new = [edit.get(column.name, _SAME) for edit in edits]
     if isinstance(column, (ListOfStrings, ArrowStrings)):
         own = column.strings[row] if isinstance(column, ListOfStrings) else column.array[row].as_py()
-        texts = [own if value is _SAME else value for value in new]
+        texts = tuple(own if value is _SAME else value for value in new)
         return ListOfStrings(column.name, column.kind, np.zeros(0), None, texts)
     if column.values is None:
         own = column.x[row]

@@ -45,7 +45,7 @@ class WordTerms(BlockTerms):
         return self.block.family
 
     @cached_property
-    def texts(self) -> list[str | None]:
+    def texts(self) -> Sequence[str | None]:
         """The column as strings."""
         return Texts.as_list(self.x.columns[0])
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from naively.errors import InputError
+from naively.kernels.text import types_of
 from naively.names import Numbered
 from naively.sources.absent import completed, refuse_lacking, with_labels
 from naively.sources.content_hash import row_hashes
@@ -60,7 +61,7 @@ def read(X: Any) -> Table:
     if isinstance(X, Table):
         return X
     if isinstance(X, np.ndarray):
-        return _of_texts(X.tolist()) if X.ndim == 1 and _holds_texts(X) else _of_array(X)
+        return _of_texts(tuple(X.tolist())) if X.ndim == 1 and _holds_texts(X) else _of_array(X)
     if _is_series_of_texts(X):
         return table_of_columns({getattr(X, "name", None) or "text": X})
     if _is_sparse(X):
@@ -79,8 +80,8 @@ def read(X: Any) -> Table:
 
 def _of_list(X: Any) -> Table:
     """A list of texts, of mappings from name to value, or of rows of numbers."""
-    if X and all(issubclass(kind, (str, bytes, NoneType)) for kind in set(map(type, X))):
-        return _of_texts(list(X))
+    if X and all(issubclass(kind, (str, bytes, NoneType)) for kind in types_of(X)):
+        return _of_texts(tuple(X))
     if X and isinstance(X[0], dict):
         import pyarrow as pa
 
@@ -121,7 +122,7 @@ def _is_series_of_texts(X: Any) -> bool:
     return any(word in name for word in ("str", "utf8", "object")) and not hasattr(type(X), "schema")
 
 
-def _of_texts(texts: list[str | None]) -> ColumnTable:
+def _of_texts(texts: tuple[str | None, ...]) -> ColumnTable:
     """A list of strings: one column, named text."""
     column = ListOfStrings("text", "string", np.zeros(0), None, texts)
     return ColumnTable(("text",), len(texts), (column,))

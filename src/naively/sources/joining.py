@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -47,8 +48,9 @@ def _column(parts: Sequence[Column]) -> Column:
 
 
 def _strings(parts: Sequence[Column]) -> Column:
-    if all(isinstance(part, ListOfStrings) for part in parts):
-        return ListOfStrings(parts[0].name, "string", np.zeros(0), None, [t for p in parts for t in p.texts()])
+    lists = [part.strings for part in parts if isinstance(part, ListOfStrings)]
+    if len(lists) == len(parts):
+        return ListOfStrings(parts[0].name, "string", np.zeros(0), None, tuple(chain.from_iterable(lists)))
     import pyarrow as pa
 
     arrays = []

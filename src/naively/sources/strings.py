@@ -75,9 +75,9 @@ class ArrowStrings(Column):
 
 @dataclass(frozen=True, eq=False)
 class ListOfStrings(Column):
-    """A Python list of strings, None where one is missing."""
+    """A Python list of strings, None where one is missing; kept as a tuple, which nobody changes meanwhile."""
 
-    strings: Any = ()
+    strings: tuple[str | None, ...] = ()
 
     def __len__(self) -> int:
         return len(self.strings)
@@ -93,17 +93,16 @@ class ListOfStrings(Column):
 
     def where(self, keep: NDArray[np.bool_]) -> ListOfStrings:
         """The rows that are to be kept."""
-        return ListOfStrings(self.name, self.kind, self.x, None, list(compress(self.strings, keep.tolist())))
+        return ListOfStrings(self.name, self.kind, self.x, None, tuple(compress(self.strings, keep.tolist())))
 
     def take(self, order: NDArray[np.intp]) -> ListOfStrings:
         """The rows at these places."""
-        return ListOfStrings(self.name, self.kind, self.x, None, [self.strings[i] for i in order.tolist()])
+        return ListOfStrings(self.name, self.kind, self.x, None, tuple(self.strings[i] for i in order.tolist()))
 
     def present(self) -> NDArray[np.bool_]:
         """Which rows have a value."""
         return np.fromiter((text is not None for text in self.strings), dtype=np.bool_, count=len(self.strings))
 
-    def texts(self) -> list[str | None]:
-        """The list itself."""
-        strings: list[str | None] = self.strings
-        return strings
+    def texts(self) -> tuple[str | None, ...]:
+        """The strings themselves."""
+        return self.strings

@@ -112,7 +112,7 @@ class Column:
         codes, values = _as_codes(self)
         return Gapped(codes), values
 
-    def texts(self) -> list[str | None] | Strings:
+    def texts(self) -> Sequence[str | None] | Strings:
         """The column as texts."""
         if self.kind == "unknown":
             return [None] * len(self)

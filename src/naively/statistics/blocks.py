@@ -6,7 +6,7 @@ matrix are all read where they lie.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from operator import is_
@@ -139,15 +139,15 @@ class Coded:
 class Texts:
     """Columns of texts, each a list of strings (None = missing) or the buffers of an Arrow column."""
 
-    columns: tuple[list[str | None] | Strings, ...]
+    columns: tuple[Sequence[str | None] | Strings, ...]
 
     @classmethod
-    def of(cls, x: Texts | list[str] | list[str | None]) -> Texts:
+    def of(cls, x: Texts | Sequence[str | None]) -> Texts:
         """A block of one column."""
-        return x if isinstance(x, Texts) else cls((list(x),))
+        return x if isinstance(x, Texts) else cls((tuple(x),))
 
     @staticmethod
-    def missing(texts: list[str | None] | Strings) -> NDArray[np.bool_]:
+    def missing(texts: Sequence[str | None] | Strings) -> NDArray[np.bool_]:
         """Which texts are missing."""
         if not isinstance(texts, Strings):
             return np.fromiter(map(is_, texts, repeat(None)), dtype=np.bool_, count=len(texts))
@@ -158,7 +158,7 @@ class Texts:
         return np.asarray(bits[texts.bit_offset :] == 0)
 
     @staticmethod
-    def as_list(texts: list[str | None] | Strings) -> list[str | None]:
+    def as_list(texts: Sequence[str | None] | Strings) -> Sequence[str | None]:
         """Texts as Python strings, for a function that wants them."""
         if not isinstance(texts, Strings):
             return texts
@@ -172,7 +172,7 @@ class Texts:
         return Texts(tuple(_some(texts, start, stop) for texts in self.columns))
 
 
-def _some(texts: list[str | None] | Strings, start: int, stop: int) -> list[str | None] | Strings:
+def _some(texts: Sequence[str | None] | Strings, start: int, stop: int) -> Sequence[str | None] | Strings:
     if not isinstance(texts, Strings):
         return texts[start:stop]
     return texts._replace(offsets=texts.offsets[start : stop + 1], bit_offset=texts.bit_offset + start)
