@@ -24,6 +24,7 @@ void for_parts(std::size_t n, int n_jobs, Work&& work) {
 // A word's mark in two halves, and its number. What it is sorted by next is `id`.
 struct Marked {
   std::uint32_t id, upper, lower, number;
+  std::uint64_t mark() const { return std::uint64_t{upper} << 32 | lower; }
 };
 
 // First by the lower half of the mark, then, stably, by the upper one, which is `from` at least.
@@ -35,9 +36,9 @@ void sort_stretch(std::vector<Marked>& words, std::uint32_t from) {
   sort_by_id(words, spare);
 }
 
-// Words are dealt out to stretches of upper halves, which threads sort one by one, each in its cache.
+// Words are dealt out to stretches of upper halves, some words each, which threads sort one by one, each in its cache.
 void sort_by_mark(const Words& words, std::vector<std::uint32_t>& numbers, int n_jobs) {
-  constexpr std::size_t kStretches = 256;
+  constexpr std::size_t kFew = 32, kTogether = 64;  // words that are sorted by comparing them; stretches that a thread takes
   if (numbers.empty()) return;
   const std::size_t n = numbers.size();
   const ZeroedPages<Marked> marked(n, Found::anything), dealt(n, Found::anything);
@@ -47,20 +48,31 @@ void sort_by_mark(const Words& words, std::vector<std::uint32_t>& numbers, int n
       marked[k] = {0, static_cast<std::uint32_t>(mark >> 32), static_cast<std::uint32_t>(mark), numbers[k]};
     }
   });
-  const auto smaller = [](const Marked& a, const Marked& b) { return a.upper < b.upper; };
   const std::span all(marked.data(), n);
-  const auto [low, high] = std::minmax_element(all.begin(), all.end(), smaller);
-  const std::uint32_t first = low->upper, range = high->upper - first;
+  std::uint32_t first = UINT32_MAX, last = 0;
+  for (const Marked& word : all) first = std::min(first, word.upper), last = std::max(last, word.upper);
   unsigned bits = 0;
-  while (range >> bits >= kStretches) ++bits;
-  std::size_t start[kStretches + 1] = {}, next[kStretches];
-  for (const Marked& word : all) ++start[((word.upper - first) >> bits) + 1];
-  for (std::size_t s = 0; s < kStretches; ++s) next[s] = start[s], start[s + 1] += start[s];
-  for (const Marked& word : all) dealt[next[(word.upper - first) >> bits]++] = word;
-  parallel_for(kStretches, n_jobs, [&](std::ptrdiff_t s) {
-    std::vector<Marked> stretch(dealt.data() + start[s], dealt.data() + start[s + 1]);
-    sort_stretch(stretch, first + (static_cast<std::uint32_t>(s) << bits));
-    for (std::size_t k = 0; k < stretch.size(); ++k) numbers[start[s] + k] = stretch[k].number;
+  while ((last - first) >> bits >= n) ++bits;
+  const std::size_t n_stretches = ((last - first) >> bits) + std::size_t{1};
+  std::vector<std::size_t> start(n_stretches + 2);  // of a stretch, two places on; then, where its next word goes, one place on
+  for (const Marked& word : all) ++start[((word.upper - first) >> bits) + 2];
+  std::partial_sum(start.begin(), start.end(), start.begin());
+  for (const Marked& word : all) dealt[start[((word.upper - first) >> bits) + 1]++] = word;
+  const auto sort = [&](std::size_t s, std::vector<Marked>& stretch) {
+    const std::span some(dealt.data() + start[s], dealt.data() + start[s + 1]);
+    if (some.size() <= kFew) {
+      std::sort(some.begin(), some.end(), [](const Marked& a, const Marked& b) { return a.mark() < b.mark(); });
+    } else {
+      stretch.assign(some.begin(), some.end());
+      sort_stretch(stretch, first + static_cast<std::uint32_t>(s << bits));
+      std::copy(stretch.begin(), stretch.end(), some.begin());
+    }
+    for (std::size_t k = start[s]; k < start[s + 1]; ++k) numbers[k] = dealt[k].number;
+  };
+  parallel_for(static_cast<std::ptrdiff_t>((n_stretches + kTogether - 1) / kTogether), n_jobs, [&](std::ptrdiff_t part) {
+    std::vector<Marked> stretch;
+    const std::size_t from = static_cast<std::size_t>(part) * kTogether;
+    for (std::size_t s = from; s < std::min(from + kTogether, n_stretches); ++s) sort(s, stretch);
   });
 }
 
@@ -123,7 +135,7 @@ std::size_t Words::append_some(const Words& other, const std::uint32_t* fresh, s
       const auto id = static_cast<std::uint32_t>(ids[fresh[i + k]]);
       write_entry(id, key, start);
       if (is_long(key.size)) std::copy_n(p, key.size, arena_.data() + start), start += key.size;
-      if (p) spaced += has_space(key, p);
+      if (p && other.spaced_) spaced += has_space(key, p);
       place_beside_others(key.hash, id);
     }
   }

@@ -214,8 +214,13 @@ class Tally {
   }
 
   void append(Tally& later, std::span<const std::int32_t> ids, std::size_t c) {
+    constexpr std::size_t kAhead = 16;  // cells under way at once: another thread wrote many of them
     std::vector<std::uint32_t> room;
-    for (const std::uint32_t id : later.dense_tokens(c, later.n_dense(ids), room)) add(c, number(ids, id), later.dense(c, id), 0);
+    const std::span<const std::uint32_t> tokens = later.dense_tokens(c, later.n_dense(ids), room);
+    for (std::size_t k = 0; k < tokens.size(); ++k) {
+      if (k + kAhead < tokens.size()) prefetch(c, number(ids, tokens[k + kAhead]));
+      add(c, number(ids, tokens[k]), later.dense(c, tokens[k]), 0);
+    }
     std::vector<Cell> cells = std::move(later.lists_[c]);
     for (Cell& cell : cells) cell.id = number(ids, cell.id);
     lists_[c].insert(lists_[c].end(), cells.begin(), cells.end());
