@@ -122,12 +122,12 @@ CountCells cells_of(const Vector<std::int64_t>& indptr, const Vector<std::int32_
 }
 
 nb::object log_table(Vector<std::int64_t> indptr, Vector<std::int32_t> index, Vector<double> count, Vector<double> base,
-                     double alpha) {
+                     double alpha, int n_jobs) {
   const CountCells cells = cells_of(indptr, index, count, base.size(), alpha);
   naively::ZeroedPages<double> table;
   {
     nb::gil_scoped_release no_gil;
-    table = token_log_table(cells, base.data(), alpha);
+    table = token_log_table(cells, base.data(), alpha, n_jobs);
   }
   return array_of(std::move(table), {cells.n_tokens, cells.n_classes});
 }
@@ -252,9 +252,9 @@ void bind_text(nb::module_& m) {
   m.def("token_rows", rows, "documents"_a, "vocabulary"_a.none(), "options"_a, "ordered"_a, "n_jobs"_a,
         nb::sig("def token_rows(documents: Documents, vocabulary: Vocabulary | None, options: TextOptions, ordered: "
                 "bool, n_jobs: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64]]"));
-  m.def("token_log_table", log_table, "indptr"_a, "index"_a, "count"_a, "base"_a, "alpha"_a,
+  m.def("token_log_table", log_table, "indptr"_a, "index"_a, "count"_a, "base"_a, "alpha"_a, "n_jobs"_a,
         nb::sig("def token_log_table(indptr: NDArray[numpy.int64], index: NDArray[numpy.int32], count: "
-                "NDArray[numpy.float64], base: NDArray[numpy.float64], alpha: float) -> NDArray[numpy.float64]"));
+                "NDArray[numpy.float64], base: NDArray[numpy.float64], alpha: float, n_jobs: int) -> NDArray[numpy.float64]"));
   m.def("token_logs", logs, "indptr"_a, "index"_a, "count"_a, "n_tokens"_a, "alpha"_a,
         nb::sig("def token_logs(indptr: NDArray[numpy.int64], index: NDArray[numpy.int32], count: "
                 "NDArray[numpy.float64], n_tokens: int, alpha: float) -> tuple[NDArray[numpy.int64], "

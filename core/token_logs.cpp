@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "threads.hpp"
+
 namespace naively::text {
 namespace {
 
@@ -57,30 +59,51 @@ void for_cells(const CountCells& cells, Act&& act) {
   }
 }
 
-constexpr std::size_t kStrip = std::size_t{1} << 15;  // values that a core's cache holds beside the cells
+// Of tokens, for threads to take; values that a core's cache holds beside the cells.
+constexpr std::size_t kParts = 16, kStrip = std::size_t{1} << 15;
 
-}  // namespace
-
-// In strips of tokens that stay in the cache while all classes add to them: each goes on where it was in the strip before.
-ZeroedPages<double> token_log_table(const CountCells& cells, const double* base, double alpha) {
+// The rows of the tokens from..to of the table, in strips that stay in the cache while all classes add to them: each class goes on
+// where it was in the strip before. Cells that do not ascend are refused.
+void add_logs(const CountCells& cells, std::size_t from, std::size_t to, const double* base, double alpha, double* table) {
   const std::size_t n_classes = cells.n_classes, strip = std::max<std::size_t>(kStrip / std::max<std::size_t>(n_classes, 1), 1);
-  ZeroedPages<double> table(cells.n_tokens * n_classes, Found::anything);
+  const auto place_of = [&](std::size_t c, std::size_t token) -> std::int64_t {  // of a class's first cell that is not before
+    const auto before = [](std::int32_t k, std::size_t t) { return k < static_cast<std::int64_t>(t); };
+    return std::lower_bound(cells.index + cells.indptr[c], cells.index + cells.indptr[c + 1], token, before) - cells.index;
+  };
+  const auto refuse = [](std::size_t c, std::size_t k) {
+    throw std::invalid_argument("class " + std::to_string(c) + " has the token " + std::to_string(k) + " out of order");
+  };
   std::vector<std::pair<std::int64_t, std::int64_t>> left(n_classes);
-  for (std::size_t c = 0; c < n_classes; ++c) left[c] = range_of(cells, c);
+  for (std::size_t c = 0; c < n_classes; ++c) {
+    left[c].first = from > 0 ? place_of(c, from) : cells.indptr[c];
+    left[c].second = to < cells.n_tokens ? place_of(c, to) : cells.indptr[c + 1];
+  }
   const Log1p log1p;
-  for (std::size_t from = 0; from < cells.n_tokens; from += strip) {
-    const std::size_t to = std::min(from + strip, cells.n_tokens);
-    for (std::size_t k = from; k < to; ++k) std::fill_n(&table[k * n_classes], n_classes, base[k]);
+  for (std::size_t start = from; start < to; start += strip) {
+    const std::size_t end = std::min(start + strip, to);
+    for (std::size_t k = start; k < end; ++k) std::fill_n(table + k * n_classes, n_classes, base[k]);
     for (std::size_t c = 0; c < n_classes; ++c)
-      for (auto& [i, end] = left[c]; i < end; ++i) {
+      for (auto& [i, last] = left[c]; i < last; ++i) {
         const std::size_t k = checked(cells.index[i], cells.n_tokens);
-        if (k >= to) break;
-        if (k < from) throw std::invalid_argument("class " + std::to_string(c) + " has its token " + std::to_string(k) + " out of order");
+        if (k >= end) break;
+        if (k < start) refuse(c, k);
         table[k * n_classes + c] += log1p(cells.count[i] / alpha);
       }
   }
-  for (const auto& [i, end] : left)
-    if (i < end) checked(cells.index[i], cells.n_tokens);  // there are no tokens
+  for (std::size_t c = 0; c < n_classes; ++c)
+    if (const auto [i, last] = left[c]; i < last) refuse(c, checked(cells.index[i], cells.n_tokens));
+}
+
+}  // namespace
+
+ZeroedPages<double> token_log_table(const CountCells& cells, const double* base, double alpha, int n_jobs) {
+  ZeroedPages<double> table(cells.n_tokens * cells.n_classes, Found::anything);
+  for (std::size_t c = 0; c < cells.n_classes; ++c) range_of(cells, c);
+  const std::size_t n_parts = n_jobs > 1 ? std::clamp<std::size_t>(cells.n_tokens * cells.n_classes / kStrip / 4, 1, kParts) : 1;
+  parallel_for(static_cast<std::ptrdiff_t>(n_parts), n_jobs, [&](std::ptrdiff_t part) {
+    const auto p = static_cast<std::size_t>(part);
+    add_logs(cells, p * cells.n_tokens / n_parts, (p + 1) * cells.n_tokens / n_parts, base, alpha, table.data());
+  });
   return table;
 }
 

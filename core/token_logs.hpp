@@ -18,7 +18,7 @@ struct CountCells {
 };
 
 // (token, class).
-ZeroedPages<double> token_log_table(const CountCells& cells, const double* base, double alpha);
+ZeroedPages<double> token_log_table(const CountCells& cells, const double* base, double alpha, int n_jobs);
 
 // Token k's classes and values are [start[k], start[k + 1]).
 struct TokenLogs {

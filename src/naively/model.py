@@ -104,7 +104,7 @@ class Model(Questions):
     def parameters(self) -> tuple[Any, ...]:
         """What each chosen block's family estimates from its statistic."""
         return tuple(
-            block.family.estimate(statistic, self.classes)
+            block.family.estimate(statistic, self.classes, n_jobs=threads(self.n_jobs))
             for block, statistic in zip(self.chosen.schema.blocks, self.chosen.statistics, strict=True)
         )
 

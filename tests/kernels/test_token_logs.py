@@ -42,16 +42,18 @@ def test_the_core_is_its_twin(made: tuple[Cells, int], alpha: float) -> None:
 
 def test_many_tokens_of_classes_that_stop_early_and_late() -> None:
     generator = np.random.default_rng(0)
-    n_tokens, tokens = 40_000, [np.arange(50), np.arange(0), np.sort(generator.choice(40_000, 9_000, replace=False))]
+    n_tokens = 400_000
+    tokens = [np.arange(50), np.arange(0), np.sort(generator.choice(n_tokens, 90_000, replace=False))]
     index = np.concatenate(tokens).astype(np.int32)
     sums = generator.integers(0, 9, (1, len(index))).astype(np.float64)
     cells = Cells(np.cumsum([0, *map(len, tokens)]), index, sums, np.ones(len(index), dtype=np.int64))
     base = np.full(n_tokens, -0.5)
     expected = twin.token_log_table(cells, base, 2.0)
-    np.testing.assert_allclose(core.token_log_table(cells, base, 2.0), expected, rtol=1e-15)
     fallen = cells._replace(index=cells.index[::-1].copy())
-    with pytest.raises(ValueError, match="out of order"):
-        core.token_log_table(fallen, base, 2.0)
+    for n_jobs in (1, 2, 5):
+        np.testing.assert_allclose(core.token_log_table(cells, base, 2.0, n_jobs), expected, rtol=1e-15)
+        with pytest.raises(ValueError, match="out of order"):
+            core.token_log_table(fallen, base, 2.0, n_jobs)
 
 
 def test_what_lies_outside_is_refused() -> None:

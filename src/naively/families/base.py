@@ -85,7 +85,7 @@ class Family(ABC):
         return x
 
     @abstractmethod
-    def estimate(self, stats: Any, classes: Sequence[Any], structure: Any = None) -> Any:
+    def estimate(self, stats: Any, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1) -> Any:
         """Parameters from statistics; a `structure` that is given is kept and not chosen anew."""
 
     @abstractmethod

@@ -68,7 +68,9 @@ class Bernoulli(Family):
         """Only 0 and 1."""
         return "binary"
 
-    def estimate(self, stats: TokenCounts, classes: Sequence[Any], structure: Any = None) -> TokenParameters:
+    def estimate(
+        self, stats: TokenCounts, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1
+    ) -> TokenParameters:
         """Equation (2), as the linear form (4)."""
         gaps = np.bincount(stats.missing.index, weights=stats.missing.rows, minlength=stats.n_tokens)
         known = gaps < stats.seen.rows.sum()

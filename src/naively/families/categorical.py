@@ -94,7 +94,9 @@ class Categorical(Family):
         """Any column can be counted by its values."""
         return True
 
-    def estimate(self, stats: ValueCounts, classes: Sequence[Any], structure: Any = None) -> CategoricalParameters:
+    def estimate(
+        self, stats: ValueCounts, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1
+    ) -> CategoricalParameters:
         """Equation (2), per column."""
         fitted = [(c.values, _log_probability(c.weight, c.alpha)) for c in self._counted(stats, classes)]
         if self.shared:

@@ -64,7 +64,9 @@ class Complement(Family):
         """One set of weights over all columns of the block."""
         return True
 
-    def estimate(self, stats: TokenCounts, classes: Sequence[Any], structure: Any = None) -> TokenParameters:
+    def estimate(
+        self, stats: TokenCounts, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1
+    ) -> TokenParameters:
         """Equation (1) as a linear form; dense if normalised by (3)."""
         alpha = self._alpha(stats, classes)
         every = np.ones(stats.n_tokens, dtype=np.bool_)

@@ -54,7 +54,9 @@ class Exponential(Family):
         """Numbers from zero on."""
         return "non-negative"
 
-    def estimate(self, stats: Sums, classes: Sequence[Any], structure: Any = None) -> NDArray[np.float64]:
+    def estimate(
+        self, stats: Sums, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1
+    ) -> NDArray[np.float64]:
         """Equation (2), (class, column); 1 where all is zero, infinite where only this class is."""
         n, s = stats.weight, stats.total
         seen = n.sum(axis=0)

@@ -71,7 +71,9 @@ class Gaussian(Family):
         pseudo_count("floor", self.floor)
         pseudo_count("added", self.added)
 
-    def estimate(self, stats: Moments, classes: Sequence[Any], structure: Any = None) -> GaussianParameters:
+    def estimate(
+        self, stats: Moments, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1
+    ) -> GaussianParameters:
         """Equations (2) and (3)."""
         mean, squares = stats.describe()
         whole = stats.pooled()

@@ -80,11 +80,13 @@ class Multinomial(Family):
         """One distribution over all columns of the block."""
         return True
 
-    def estimate(self, stats: TokenCounts, classes: Sequence[Any], structure: Any = None) -> TokenParameters:
+    def estimate(
+        self, stats: TokenCounts, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1
+    ) -> TokenParameters:
         """Equation (2) as a linear form, by (4) if alpha is one positive number."""
         alpha = self._alpha(stats, classes)
         every = np.ones(stats.n_tokens, dtype=np.bool_)
-        form = multinomial_form(stats.cells, alpha, stats.known() if self.unseen == "ignore" else every, every)
+        form = multinomial_form(stats.cells, alpha, stats.known() if self.unseen == "ignore" else every, every, n_jobs)
         rows = np.maximum(stats.seen.weight, 1e-300)
         return TokenParameters(form, stats.n_tokens, class_sums(stats.cells, 0) / rows)
 
@@ -148,7 +150,7 @@ class Multinomial(Family):
 
 
 def multinomial_form(
-    cells: Cells, alpha: NDArray[np.float64], known: NDArray[np.bool_], members: NDArray[np.bool_]
+    cells: Cells, alpha: NDArray[np.float64], known: NDArray[np.bool_], members: NDArray[np.bool_], n_jobs: int = 1
 ) -> LogLinear:
     """Equation (2) as a linear form over the first channel of the cells.
 
@@ -158,7 +160,7 @@ def multinomial_form(
     if alpha.ndim == 2:
         return _by_class(cells, alpha, known, members)
     if len(cells.index) and alpha.strides == (0,) and alpha[0] > 0:
-        return LogLinear(_by_one_alpha(cells, float(alpha[0]), known, members))
+        return LogLinear(_by_one_alpha(cells, float(alpha[0]), known, members, n_jobs))
     return _by_token(cells, np.where(members, alpha, 0.0), known, members)
 
 
@@ -180,14 +182,16 @@ def lend_to_empty(cells: Cells, empty: NDArray[np.intp]) -> Cells:
     )
 
 
-def _by_one_alpha(cells: Cells, alpha: float, known: NDArray[np.bool_], members: NDArray[np.bool_]) -> LinearForm:
+def _by_one_alpha(
+    cells: Cells, alpha: float, known: NDArray[np.bool_], members: NDArray[np.bool_], n_jobs: int
+) -> LinearForm:
     """Equation (4) with one α > 0 for all tokens, made in place; dense inside while that is small."""
     constant = -np.log(class_sums(cells, 0) + alpha * np.count_nonzero(members))
     base = np.where(known, np.log(alpha), np.nan)
     offset = np.zeros(len(constant))
     if stays_sparse(len(base), len(constant), len(cells.index)):
         return LinearForm(offset, constant, None, base, *token_logs(cells, len(base), alpha))
-    return LinearForm(offset, constant, token_log_table(cells, base, alpha), base)
+    return LinearForm(offset, constant, token_log_table(cells, base, alpha, n_jobs), base)
 
 
 def _by_token(

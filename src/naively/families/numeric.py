@@ -104,7 +104,9 @@ class Numeric(Family):
     def __post_init__(self) -> None:
         pseudo_count("alpha", self.alpha)
 
-    def estimate(self, stats: Histogram, classes: Sequence[Any], structure: Cuts | None = None) -> NumericParameters:
+    def estimate(
+        self, stats: Histogram, classes: Sequence[Any], structure: Cuts | None = None, n_jobs: int = 1
+    ) -> NumericParameters:
         """The cuts, unless they are given, and equation (2)."""
         cells, column = stats.cells, stats.column
         low, high = kernels.key_values(cells.keys, cells.levels[column])

@@ -68,7 +68,9 @@ class Poisson(Family):
         """Whole numbers from zero on."""
         return "count"
 
-    def estimate(self, stats: Sums, classes: Sequence[Any], structure: Any = None) -> NDArray[np.float64]:
+    def estimate(
+        self, stats: Sums, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1
+    ) -> NDArray[np.float64]:
         """Equation (2), (class, column)."""
         return rate_of(stats.total, stats.weight, self.a, self.b, stats.rows)
 

@@ -112,7 +112,9 @@ class Text(Family):
             raise InputError(f"Text: {error}") from None
         return Reading(options, self.tokens if callable(self.tokens) else None)
 
-    def estimate(self, stats: WordCounts, classes: Sequence[Any], structure: Any = None) -> TextParameters:
+    def estimate(
+        self, stats: WordCounts, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1
+    ) -> TextParameters:
         """Equations (1) to (4), over the words in force."""
         cells, known = self.in_force(stats, structure)
         if self.model == "bernoulli":
@@ -120,8 +122,10 @@ class Text(Family):
         else:
             counted = cells._replace(sums=cells.sums[1:]) if self.binary else cells
             alpha = self._alpha(stats, known, classes)
-            make = complement_form if self.model == "complement" else multinomial_form
-            form = make(counted, alpha, known, known)
+            if self.model == "complement":
+                form = complement_form(counted, alpha, known, known)
+            else:
+                form = multinomial_form(counted, alpha, known, known, n_jobs)
         texts = np.maximum(stats.seen.weight, 1e-300)
         return TextParameters(form, stats, class_sums(cells, 0) / texts)
 

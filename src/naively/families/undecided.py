@@ -28,7 +28,7 @@ class Undecided(Family):
         """Anything may come."""
         return True
 
-    def estimate(self, stats: Nothing, classes: Sequence[Any], structure: Any = None) -> int:
+    def estimate(self, stats: Nothing, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1) -> int:
         """The number of columns is all that is known."""
         return stats.n_columns
 

@@ -32,9 +32,9 @@ def seen_tokens(index: NDArray[np.int32], n_tokens: int) -> NDArray[np.bool_]:
     return seen
 
 
-def token_log_table(cells: Cells, base: NDArray[np.float64], alpha: float) -> NDArray[np.float64]:
+def token_log_table(cells: Cells, base: NDArray[np.float64], alpha: float, n_jobs: int = 1) -> NDArray[np.float64]:
     """The dense (token, class) table base_k + log(1 + N_kc/α), N the first channel of the cells."""
-    return _core.token_log_table(cells.indptr, cells.index, cells.sums[0], base, alpha)
+    return _core.token_log_table(cells.indptr, cells.index, cells.sums[0], base, alpha, n_jobs)
 
 
 def token_logs(
