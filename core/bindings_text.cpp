@@ -133,12 +133,12 @@ nb::object log_table(Vector<std::int64_t> indptr, Vector<std::int32_t> index, Ve
 }
 
 nb::tuple logs(Vector<std::int64_t> indptr, Vector<std::int32_t> index, Vector<double> count, std::size_t n_tokens,
-               double alpha) {
+               double alpha, int n_jobs) {
   const CountCells cells = cells_of(indptr, index, count, n_tokens, alpha);
   TokenLogs found;
   {
     nb::gil_scoped_release no_gil;
-    found = token_logs(cells, alpha);
+    found = token_logs(cells, alpha, n_jobs);
   }
   const auto n = static_cast<std::size_t>(found.start[n_tokens]);
   return nb::make_tuple(array_of(std::move(found.start), {n_tokens + 1}), array_of(std::move(found.owner), {n}),
@@ -255,9 +255,9 @@ void bind_text(nb::module_& m) {
   m.def("token_log_table", log_table, "indptr"_a, "index"_a, "count"_a, "base"_a, "alpha"_a, "n_jobs"_a,
         nb::sig("def token_log_table(indptr: NDArray[numpy.int64], index: NDArray[numpy.int32], count: "
                 "NDArray[numpy.float64], base: NDArray[numpy.float64], alpha: float, n_jobs: int) -> NDArray[numpy.float64]"));
-  m.def("token_logs", logs, "indptr"_a, "index"_a, "count"_a, "n_tokens"_a, "alpha"_a,
+  m.def("token_logs", logs, "indptr"_a, "index"_a, "count"_a, "n_tokens"_a, "alpha"_a, "n_jobs"_a,
         nb::sig("def token_logs(indptr: NDArray[numpy.int64], index: NDArray[numpy.int32], count: "
-                "NDArray[numpy.float64], n_tokens: int, alpha: float) -> tuple[NDArray[numpy.int64], "
+                "NDArray[numpy.float64], n_tokens: int, alpha: float, n_jobs: int) -> tuple[NDArray[numpy.int64], "
                 "NDArray[numpy.int32], NDArray[numpy.float64]]"));
   m.def("mark_tokens", mark, "index"_a, "seen"_a.noconvert(),
         nb::sig("def mark_tokens(index: NDArray[numpy.int32], seen: NDArray[numpy.bool_]) -> None"));

@@ -42,85 +42,139 @@ std::size_t checked(std::int32_t token, std::size_t n_tokens) {
                               std::to_string(n_tokens) + " - 1");
 }
 
-// Where a class's cells start and end.
-std::pair<std::int64_t, std::int64_t> range_of(const CountCells& cells, std::size_t c) {
-  const std::int64_t from = cells.indptr[c], to = cells.indptr[c + 1];
-  if (from < 0 || to < from || static_cast<std::size_t>(to) > cells.n_cells)
-    throw std::invalid_argument("indptr falls, or passes the end, at class " + std::to_string(c));
-  return {from, to};
-}
-
-// Calls act(class, token, N) cell by cell, class by class.
-template <class Act>
-void for_cells(const CountCells& cells, Act&& act) {
-  for (std::size_t c = 0; c < cells.n_classes; ++c) {
-    const auto [from, to] = range_of(cells, c);
-    for (std::int64_t i = from; i < to; ++i) act(c, checked(cells.index[i], cells.n_tokens), cells.count[i]);
+// The cells of some tokens, strip by strip, so that what is written stays in the cache while all classes add to it: each class
+// goes on where it was in the strip before.
+class Stretch {
+ public:
+  Stretch(const CountCells& cells, std::size_t from, std::size_t to) : cells_(cells), from_(from), to_(to), left_(cells.n_classes) {
+    for (std::size_t c = 0; c < cells.n_classes; ++c) {
+      const std::int64_t start = cells.indptr[c], end = cells.indptr[c + 1];
+      if (start < 0 || end < start || static_cast<std::size_t>(end) > cells.n_cells)
+        throw std::invalid_argument("indptr falls, or passes the end, at class " + std::to_string(c));
+      left_[c].first = from > 0 ? place_of(start, end, from) : start;
+      left_[c].second = to < cells.n_tokens ? place_of(start, end, to) : end;
+    }
   }
-}
 
-// Of tokens, for threads to take; values that a core's cache holds beside the cells.
-constexpr std::size_t kParts = 16, kStrip = std::size_t{1} << 15;
-
-// The rows of the tokens from..to of the table, in strips that stay in the cache while all classes add to them: each class goes on
-// where it was in the strip before. Cells that do not ascend are refused.
-void add_logs(const CountCells& cells, std::size_t from, std::size_t to, const double* base, double alpha, double* table) {
-  const std::size_t n_classes = cells.n_classes, strip = std::max<std::size_t>(kStrip / std::max<std::size_t>(n_classes, 1), 1);
-  const auto place_of = [&](std::size_t c, std::size_t token) -> std::int64_t {  // of a class's first cell that is not before
-    const auto before = [](std::int32_t k, std::size_t t) { return k < static_cast<std::int64_t>(t); };
-    return std::lower_bound(cells.index + cells.indptr[c], cells.index + cells.indptr[c + 1], token, before) - cells.index;
-  };
-  const auto refuse = [](std::size_t c, std::size_t k) {
-    throw std::invalid_argument("class " + std::to_string(c) + " has the token " + std::to_string(k) + " out of order");
-  };
-  std::vector<std::pair<std::int64_t, std::int64_t>> left(n_classes);
-  for (std::size_t c = 0; c < n_classes; ++c) {
-    left[c].first = from > 0 ? place_of(c, from) : cells.indptr[c];
-    left[c].second = to < cells.n_tokens ? place_of(c, to) : cells.indptr[c + 1];
+  // Calls work(from, to) for strips of so many tokens.
+  template <class Work>
+  void for_strips(std::size_t size, Work&& work) {
+    for (std::size_t from = from_; from < to_; from += size) work(from, std::min(from + size, to_));
+    for (std::size_t c = 0; c < left_.size(); ++c)
+      if (const auto [i, end] = left_[c]; i < end) refuse(c, checked(cells_.index[i], cells_.n_tokens));
   }
-  const Log1p log1p;
-  for (std::size_t start = from; start < to; start += strip) {
-    const std::size_t end = std::min(start + strip, to);
-    for (std::size_t k = start; k < end; ++k) std::fill_n(table + k * n_classes, n_classes, base[k]);
-    for (std::size_t c = 0; c < n_classes; ++c)
-      for (auto& [i, last] = left[c]; i < last; ++i) {
-        const std::size_t k = checked(cells.index[i], cells.n_tokens);
-        if (k >= end) break;
-        if (k < start) refuse(c, k);
-        table[k * n_classes + c] += log1p(cells.count[i] / alpha);
+
+  // Calls act(class, token, N) for the cells of a strip, class by class; and again if this is not the last time.
+  template <class Act>
+  void for_cells(std::size_t from, std::size_t to, bool last_time, Act&& act) {
+    for (std::size_t c = 0; c < left_.size(); ++c) {
+      auto [i, end] = left_[c];
+      for (std::size_t k; i < end && (k = checked(cells_.index[i], cells_.n_tokens)) < to; ++i) {
+        if (k < from) refuse(c, k);
+        act(c, k, cells_.count[i]);
       }
+      if (last_time) left_[c].first = i;
+    }
   }
-  for (std::size_t c = 0; c < n_classes; ++c)
-    if (const auto [i, last] = left[c]; i < last) refuse(c, checked(cells.index[i], cells.n_tokens));
+
+  std::size_t size() const {
+    std::int64_t n = 0;
+    for (const auto& [i, end] : left_) n += end - i;
+    return static_cast<std::size_t>(n);
+  }
+
+ private:
+  // Of the first cell that is not before the token.
+  std::int64_t place_of(std::int64_t start, std::int64_t end, std::size_t token) const {
+    const auto before = [](std::int32_t k, std::size_t t) { return k < static_cast<std::int64_t>(t); };
+    return std::lower_bound(cells_.index + start, cells_.index + end, token, before) - cells_.index;
+  }
+  [[noreturn]] static void refuse(std::size_t c, std::size_t k) {
+    throw std::invalid_argument("class " + std::to_string(c) + " has the token " + std::to_string(k) + " out of order");
+  }
+
+  const CountCells& cells_;
+  std::size_t from_, to_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> left_;
+};
+
+constexpr std::size_t kStrip = std::size_t{1} << 15;  // values that a core's cache holds beside the cells
+
+// Tokens to a strip with about so many values.
+std::size_t strip_of(const CountCells& cells, std::size_t n_values) {
+  return std::max<std::size_t>(cells.n_tokens / (n_values / kStrip + 1), 1);
+}
+
+// How many threads are worth so many values.
+std::size_t threads_for(std::size_t n_values, int n_jobs) {
+  return std::clamp<std::size_t>(n_values / kStrip, 1, static_cast<std::size_t>(std::max(n_jobs, 1)));
+}
+
+// A part of the tokens for each of n threads.
+std::vector<Stretch> equal_parts(const CountCells& cells, std::size_t n) {
+  std::vector<Stretch> parts;
+  for (std::size_t p = 0; p < n; ++p) parts.emplace_back(cells, p * cells.n_tokens / n, (p + 1) * cells.n_tokens / n);
+  return parts;
+}
+
+// The same with about as many cells in each, by a sample of them: the tokens that were met first have most.
+std::vector<Stretch> parts_by_cells(const CountCells& cells, std::size_t n) {
+  constexpr std::size_t kSample = 1024;
+  std::vector<std::size_t> sample;
+  for (std::size_t i = 0; n > 1 && i < kSample; ++i) sample.push_back(checked(cells.index[i * cells.n_cells / kSample], cells.n_tokens));
+  std::sort(sample.begin(), sample.end());
+  std::vector<Stretch> parts;
+  for (std::size_t p = 0, from = 0; p < n; ++p) {
+    const std::size_t to = p + 1 < n ? sample[(p + 1) * kSample / n] : cells.n_tokens;
+    parts.emplace_back(cells, from, to);
+    from = to;
+  }
+  return parts;
 }
 
 }  // namespace
 
 ZeroedPages<double> token_log_table(const CountCells& cells, const double* base, double alpha, int n_jobs) {
-  ZeroedPages<double> table(cells.n_tokens * cells.n_classes, Found::anything);
-  for (std::size_t c = 0; c < cells.n_classes; ++c) range_of(cells, c);
-  const std::size_t n_parts = n_jobs > 1 ? std::clamp<std::size_t>(cells.n_tokens * cells.n_classes / kStrip / 4, 1, kParts) : 1;
-  parallel_for(static_cast<std::ptrdiff_t>(n_parts), n_jobs, [&](std::ptrdiff_t part) {
-    const auto p = static_cast<std::size_t>(part);
-    add_logs(cells, p * cells.n_tokens / n_parts, (p + 1) * cells.n_tokens / n_parts, base, alpha, table.data());
+  const std::size_t n_classes = cells.n_classes, n_values = cells.n_tokens * n_classes;
+  std::vector<Stretch> parts = equal_parts(cells, threads_for(n_values, n_jobs));
+  ZeroedPages<double> table(n_values, Found::anything);
+  const Log1p log1p;
+  parallel_for(static_cast<std::ptrdiff_t>(parts.size()), n_jobs, [&](std::ptrdiff_t p) {
+    Stretch& part = parts[static_cast<std::size_t>(p)];
+    part.for_strips(strip_of(cells, n_values), [&](std::size_t from, std::size_t to) {
+      for (std::size_t k = from; k < to; ++k) std::fill_n(&table[k * n_classes], n_classes, base[k]);
+      part.for_cells(from, to, true, [&](std::size_t c, std::size_t k, double n) { table[k * n_classes + c] += log1p(n / alpha); });
+    });
   });
   return table;
 }
 
-TokenLogs token_logs(const CountCells& cells, double alpha) {
-  TokenLogs made{ZeroedPages<std::int64_t>(cells.n_tokens + 2), {}, {}};
-  std::int64_t* const start = made.start.data();
-  std::int64_t n = 0;
-  for_cells(cells, [&](std::size_t, std::size_t k, double) { ++start[k + 2], ++n; });
-  for (std::size_t k = 0; k < cells.n_tokens; ++k) start[k + 2] += start[k + 1];
-  made.owner = ZeroedPages<std::int32_t>(static_cast<std::size_t>(n), Found::anything);
-  made.value = ZeroedPages<double>(static_cast<std::size_t>(n), Found::anything);
+TokenLogs token_logs(const CountCells& cells, double alpha, int n_jobs) {
+  std::vector<Stretch> parts = parts_by_cells(cells, threads_for(cells.n_cells, n_jobs));
+  std::vector<std::size_t> first{0};  // of the parts, among the values
+  for (const Stretch& part : parts) first.push_back(first.back() + part.size());
+  TokenLogs made{ZeroedPages<std::int64_t>(cells.n_tokens + 1, Found::anything),
+                 ZeroedPages<std::int32_t>(first.back(), Found::anything), ZeroedPages<double>(first.back(), Found::anything)};
   const Log1p log1p;
-  for_cells(cells, [&](std::size_t c, std::size_t k, double count) {
-    const auto at = static_cast<std::size_t>(start[k + 1]++);  // where k starts moves to where it ends, k + 1's start
-    made.owner[at] = static_cast<std::int32_t>(c);
-    made.value[at] = log1p(count / alpha);
+  parallel_for(static_cast<std::ptrdiff_t>(parts.size()), n_jobs, [&](std::ptrdiff_t p) {
+    Stretch& part = parts[static_cast<std::size_t>(p)];
+    std::size_t at = first[static_cast<std::size_t>(p)];
+    std::vector<std::size_t> next;  // of the strip's tokens: how many values they have, then where the next one goes
+    part.for_strips(strip_of(cells, cells.n_cells), [&](std::size_t from, std::size_t to) {
+      next.assign(to - from, 0);
+      part.for_cells(from, to, false, [&](std::size_t, std::size_t k, double) { ++next[k - from]; });
+      for (std::size_t k = from; k < to; ++k) {
+        made.start[k] = static_cast<std::int64_t>(at);
+        at += std::exchange(next[k - from], at);
+      }
+      part.for_cells(from, to, true, [&](std::size_t c, std::size_t k, double n) {
+        const std::size_t place = next[k - from]++;
+        made.owner[place] = static_cast<std::int32_t>(c);
+        made.value[place] = log1p(n / alpha);
+      });
+    });
   });
+  made.start[cells.n_tokens] = static_cast<std::int64_t>(first.back());
   return made;
 }
 

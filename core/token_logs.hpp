@@ -26,7 +26,7 @@ struct TokenLogs {
   ZeroedPages<std::int32_t> owner;
   ZeroedPages<double> value;
 };
-TokenLogs token_logs(const CountCells& cells, double alpha);
+TokenLogs token_logs(const CountCells& cells, double alpha, int n_jobs);
 
 // seen[k] = 1 where some cell is of token k.
 void mark_tokens(const std::int32_t* index, std::size_t n, std::uint8_t* seen, std::size_t n_tokens);

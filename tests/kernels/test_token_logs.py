@@ -48,12 +48,16 @@ def test_many_tokens_of_classes_that_stop_early_and_late() -> None:
     sums = generator.integers(0, 9, (1, len(index))).astype(np.float64)
     cells = Cells(np.cumsum([0, *map(len, tokens)]), index, sums, np.ones(len(index), dtype=np.int64))
     base = np.full(n_tokens, -0.5)
-    expected = twin.token_log_table(cells, base, 2.0)
+    expected, listed = twin.token_log_table(cells, base, 2.0), twin.token_logs(cells, n_tokens, 2.0)
     fallen = cells._replace(index=cells.index[::-1].copy())
     for n_jobs in (1, 2, 5):
         np.testing.assert_allclose(core.token_log_table(cells, base, 2.0, n_jobs), expected, rtol=1e-15)
+        for ours, theirs in zip(core.token_logs(cells, n_tokens, 2.0, n_jobs), listed, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-15)
         with pytest.raises(ValueError, match="out of order"):
             core.token_log_table(fallen, base, 2.0, n_jobs)
+        with pytest.raises(ValueError, match="out of order"):
+            core.token_logs(fallen, n_tokens, 2.0, n_jobs)
 
 
 def test_what_lies_outside_is_refused() -> None:

@@ -190,7 +190,7 @@ def _by_one_alpha(
     base = np.where(known, np.log(alpha), np.nan)
     offset = np.zeros(len(constant))
     if stays_sparse(len(base), len(constant), len(cells.index)):
-        return LinearForm(offset, constant, None, base, *token_logs(cells, len(base), alpha))
+        return LinearForm(offset, constant, None, base, *token_logs(cells, len(base), alpha, n_jobs))
     return LinearForm(offset, constant, token_log_table(cells, base, alpha, n_jobs), base)
 
 

@@ -38,7 +38,7 @@ def token_log_table(cells: Cells, base: NDArray[np.float64], alpha: float, n_job
 
 
 def token_logs(
-    cells: Cells, n_tokens: int, alpha: float
+    cells: Cells, n_tokens: int, alpha: float, n_jobs: int = 1
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
     """The terms log(1 + N_kc/α) of the cells (start, class, value): token k's are [start[k], start[k + 1])."""
-    return _core.token_logs(cells.indptr, cells.index, cells.sums[0], n_tokens, alpha)
+    return _core.token_logs(cells.indptr, cells.index, cells.sums[0], n_tokens, alpha, n_jobs)
