@@ -115,36 +115,42 @@ NAIVELY_INLINE Lanes product_plus(const Lanes& a, const Lanes& b, const Lanes& c
     return c + a * b;
 }
 
+// Of every other row of a block: the sums of d², biased, of g and of r².
+struct NearHalf {
+  Lanes squares, errors = {}, tail = {};
+};
+
 // The sums of a run, and of a block of it.
 struct NearSums {
   Lanes sum, rest = {};                                      // of h, biased, and of r
   Lanes squares = {}, middle = {}, last = {}, rounding = {};  // of what blocks have summed
-  Lanes bias, block[2], errors[2] = {}, tail[2] = {};  // of d², g and r², of every other row
-  Mask crowded = {};                                   // whether a sum of squares has left its binade, per lane
+  Lanes bias;
+  NearHalf even, odd;  // no array: that would lie in memory
+  Mask crowded = {};   // whether a sum of squares has left its binade, per lane
 
   NAIVELY_INLINE explicit NearSums(const Lanes& near)
-      : sum(near * 0x1.8p21), bias(near * near * 2.0), block{bias, bias} {}
+      : sum(near * 0x1.8p21), bias(near * near * 2.0), even{bias}, odd{bias} {}
 
   template <bool fused>
-  NAIVELY_INLINE void add(const Lanes& d, int part) {
+  NAIVELY_INLINE void add(const Lanes& d, NearHalf& half) {
     const Lanes s = sum + d, h = s - sum, r = d - h;
     sum = s, rest += r;
-    const Lanes q = product_plus<fused>(d, d, block[part]), z = q - block[part];
-    block[part] = q;
-    tail[part] = product_plus<fused>(r, r, tail[part]);
-    errors[part] += product_minus<fused>(h, d + r, z);
-    settle<fused>(rest), settle<fused>(errors[part]);
+    const Lanes q = product_plus<fused>(d, d, half.squares), z = q - half.squares;
+    half.squares = q;
+    half.tail = product_plus<fused>(r, r, half.tail);
+    half.errors += product_minus<fused>(h, d + r, z);
+    settle<fused>(rest), settle<fused>(half.errors);
   }
   NAIVELY_INLINE void end_squares() {
-    crowded |= ~(greatest(block[0], block[1]) < bias + bias);
-    squares += (block[0] - bias) + (block[1] - bias);
+    crowded |= ~(greatest(even.squares, odd.squares) < bias + bias);
+    squares += (even.squares - bias) + (odd.squares - bias);
   }
   NAIVELY_INLINE void end_block() {
     end_squares();
-    const Lanes2 both = two_sum(errors[0], errors[1]), above = two_sum(middle, both.value);
-    const Lanes2 below = two_sum(last, (tail[0] + tail[1]) + (both.error + above.error));
+    const Lanes2 both = two_sum(even.errors, odd.errors), above = two_sum(middle, both.value);
+    const Lanes2 below = two_sum(last, (even.tail + odd.tail) + (both.error + above.error));
     middle = above.value, last = below.value, rounding += below.error;
-    for (int part = 0; part < 2; ++part) block[part] = bias, errors[part] = tail[part] = Lanes{};
+    even = odd = NearHalf{bias};
   }
   template <bool fused>
   NAIVELY_INLINE void add_to(Strip& strip, const Lanes& near) const {
@@ -154,10 +160,10 @@ struct NearSums {
     add_top<fused>(first, rest, one);
     add_top<fused>(second, squares, one);
     add_middle<fused>(second, middle, one);
-    add_middle<fused>(second, errors[0], one);
-    add_middle<fused>(second, errors[1], one);
+    add_middle<fused>(second, even.errors, one);
+    add_middle<fused>(second, odd.errors, one);
     add_middle<fused>(second, last, one);
-    add_middle<fused>(second, tail[0] + tail[1], one);
+    add_middle<fused>(second, even.tail + odd.tail, one);
     second.last += rounding;
     first.put(strip.sum), second.put(strip.squares);
   }
@@ -181,13 +187,13 @@ NAIVELY_INLINE bool count_near_body(const Rows& rows, Strip& strip) {
       if constexpr (indexed) prefetch(next), next += 2 * next_step;  // a cache line
       const Lanes first = difference(i), second = difference(i + 1);
       range.add<fused>(first, second);
-      sums.add<fused>(first, 0);
-      sums.add<fused>(second, 1);
+      sums.add<fused>(first, sums.even);
+      sums.add<fused>(second, sums.odd);
     }
     if (i < end) {
       const Lanes only = difference(i++);
       range.add<fused>(only, only);
-      sums.add<fused>(only, 0);
+      sums.add<fused>(only, sums.even);
     }
     if (i == rows.count) break;
     sums.end_block();
