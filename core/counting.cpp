@@ -18,9 +18,10 @@ struct Cut {
   std::ptrdiff_t rows, columns, tile_rows, width, panels, chunks;
 
   Cut(const Table& x, std::ptrdiff_t classes) : rows(x.rows), columns(x.columns) {
-    // Runs of about 16 rows of a class, so that the work per run is spread; tiles of about 128 KB, if the classes are
-    // few, so that two of them, the one in use and the one asked for, stay in half of a small L2.
-    const std::ptrdiff_t least = x.single ? 512 : 256;
+    // Runs of about 16 rows of a class at least, so that the work per run is spread, and of some 50 while the tile has 90
+    // to 180 KB: then two, the one in use and the one asked for, stay in a small L2. Measured with 50 columns.
+    const std::ptrdiff_t least = x.single ? std::clamp<std::ptrdiff_t>(64 * classes, 320, 512)
+                                          : std::clamp<std::ptrdiff_t>(48 * classes, 256, 448);
     tile_rows = std::min(std::max<std::ptrdiff_t>(rows, 1), std::clamp<std::ptrdiff_t>(16 * classes, least, 16384));
     width = std::max(lanes, std::min(padded(columns), std::max<std::ptrdiff_t>(64, padded(32768 / tile_rows))));
     panels = (columns + width - 1) / width;

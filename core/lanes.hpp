@@ -72,7 +72,17 @@ NAIVELY_INLINE Lanes magnitude(const Lanes& v) { return keep(v, Mask{} + INT64_M
 NAIVELY_INLINE Lanes least(const Lanes& a, const Lanes& b) { return a < b ? a : b; }
 NAIVELY_INLINE Lanes greatest(const Lanes& a, const Lanes& b) { return a > b ? a : b; }
 
-NAIVELY_INLINE bool any(const Mask& m) { return ((m[0] | m[1]) | (m[2] | m[3])) != 0; }
+template <bool fused = false>
+NAIVELY_INLINE bool any(const Mask& m) {
+#if defined(__x86_64__) && defined(__GNUC__)
+  if constexpr (fused) {
+    bool some;
+    asm("vptest %1, %1" : "=@ccnz"(some) : "x"(m));
+    return some;
+  }
+#endif
+  return ((m[0] | m[1]) | (m[2] | m[3])) != 0;
+}
 
 // a · b − c with one rounding. Spelt out where compilers may fail to make one instruction of the loop.
 NAIVELY_INLINE Lanes fused_minus(const Lanes& a, const Lanes& b, const Lanes& c) {

@@ -76,19 +76,19 @@ NAIVELY_INLINE void note_extremes(const Rows& rows, Strip& strip) {
 
 // Whether the sums of a run hold, `most` being its largest |d|, of doubles but for the lower half; if not, `near` may
 // become wider.
-template <bool indexed, class Real>
+template <bool fused, bool indexed, class Real>
 NAIVELY_INLINE bool accept(const Rows& rows, Strip& strip, const Lanes& most, const Mask& tiny, const Mask& crowded) {
   const Lanes near = load(strip.near), low = load(strip.low), high = load(strip.high);
   const Mask wide = ~(most < near) | crowded;
   const Mask refused = wide | tiny | is_coarse(strip, most, rows.count);
   // Where the shift is zero only |d| counts.
   const Lanes known = load(strip.shift) == Lanes{} ? greatest(high, -low) : least(high, -low);
-  if (!any(refused | ~(most < keep(known, Mask{} + upper_half)))) return true;
-  if (any(refused)) {
+  if (!any<fused>(refused | ~(most < keep(known, Mask{} + upper_half)))) return true;
+  if (any<fused>(refused)) {
     store(strip.near, wide & (most < HUGE_VAL) ? least(near + near, load(strip.bound)) : near);
     return false;
   }
-  if (std::is_same_v<Real, float> && !any(load(strip.shift) != Lanes{}))
+  if (std::is_same_v<Real, float> && !any<fused>(load(strip.shift) != Lanes{}))
     store(strip.low, -greatest(most, known)), store(strip.high, greatest(most, known));
   else
     note_extremes<indexed, Real>(rows, strip);
@@ -200,7 +200,7 @@ NAIVELY_INLINE bool count_near_body(const Rows& rows, Strip& strip) {
   }
   sums.end_squares();
   const Lanes most = greatest(range.largest(0), range.largest(1)), smallest = near * near_smallest;
-  if (!accept<indexed, double>(rows, strip, most, range.reaches(0, smallest) | range.reaches(1, smallest),
+  if (!accept<fused, indexed, double>(rows, strip, most, range.reaches(0, smallest) | range.reaches(1, smallest),
                                sums.crowded | ~(sums.squares < near * near * 4.0)))
     return false;
   sums.add_to<fused>(strip, near);
@@ -278,7 +278,7 @@ NAIVELY_INLINE bool count_near_singles_body(const Rows& rows, Strip* strips) {
   }
   for (; i < rows.count; ++i) count(i, 0);
   auto good = [&](int k, const NearSingles& sums) __attribute__((always_inline)) {
-    return accept<true, float>(rows.lanes_on(k), strips[k], range.largest(k),
+    return accept<fused, true, float>(rows.lanes_on(k), strips[k], range.largest(k),
                                range.reaches(k, load(strips[k].near) * near_smallest_single), sums.crowded());
   };
   if (!good(0, left)) return false;

@@ -23,7 +23,7 @@ template <bool fused>
 NAIVELY_INLINE std::ptrdiff_t count_near_strips_body(const Tile& tile, int begin, int count, Strip* strips,
                                                      Doubt* doubt, std::ptrdiff_t strip) {
   auto is_shifted = [&](std::ptrdiff_t k) __attribute__((always_inline)) {
-    return any(load(strips[k].shift) != Lanes{});
+    return any<fused>(load(strips[k].shift) != Lanes{});
   };
   for (const std::ptrdiff_t end = tile.strips.count(); strip < end;) {
     if (doubt[strip].wait > 0) break;
