@@ -8,7 +8,7 @@ CORE := $(wildcard core/*.cpp core/*.hpp) CMakeLists.txt pyproject.toml
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check docs bench soak sanitize stub clean
+.PHONY: help demo test check docs bench soak sanitize races stub clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -43,18 +43,30 @@ bench: $(VENV)/.installed ## our speed beside the peers', as ratios
 soak: $(VENV)/.installed ## the laws, with many more examples
 	NAIVELY_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) -q
 
+comma := ,
+THREADED := tests/kernels/test_text_counts.py tests/kernels/test_ngrams.py tests/kernels/test_token_logs.py \
+	tests/kernels/test_kept_pages.py
 SANITIZED := $(CURDIR)/build/sanitized
+RACED := $(CURDIR)/build/raced
+SOURCES := $(CORE) $(wildcard src/naively/*.py src/naively/*/*.py src/naively/*/*/*.py)
+# A package of its own with such a core: $(call built,sanitizers,folder)
+built = rm -rf $(2) && $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --target $(2) \
+	-C cmake.define.NAIVELY_SANITIZE=$(1) -C build-dir=$(2)-objects . && touch $(2)/.built
+runtime = $$($(CXX) -print-file-name=$(1).so) $$($(CXX) -print-file-name=libstdc++.so)
 
-$(SANITIZED)/.built: $(VENV)/.installed $(CORE) $(wildcard src/naively/*.py src/naively/*/*.py src/naively/*/*/*.py)
-	rm -rf $(SANITIZED)
-	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --target $(SANITIZED) \
-		-C cmake.define.NAIVELY_SANITIZE=ON -C build-dir=build/sanitizing .
-	@touch $@
+$(SANITIZED)/.built: $(VENV)/.installed $(SOURCES)
+	$(call built,address$(comma)undefined,$(SANITIZED))
+
+$(RACED)/.built: $(VENV)/.installed $(SOURCES)
+	$(call built,thread,$(RACED))
 
 sanitize: $(SANITIZED)/.built ## the kernel tests on a core with AddressSanitizer and UBSan
-	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
-	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	LD_PRELOAD="$(call runtime,libasan)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 		$(BIN)/python tools/sanitized.py $(SANITIZED) tests/kernels -q -p no:cacheprovider
+
+races: $(RACED)/.built ## the tests of threads on a core with ThreadSanitizer
+	LD_PRELOAD="$(call runtime,libtsan)" TSAN_OPTIONS="halt_on_error=1 exitcode=66" OPENBLAS_NUM_THREADS=1 \
+		$(BIN)/python tools/sanitized.py $(RACED) $(THREADED) -q -p no:cacheprovider
 
 stub: $(VENV)/.installed ## write the types of the compiled core
 	$(BIN)/python tools/core_stub.py
