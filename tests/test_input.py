@@ -138,6 +138,7 @@ def test_labels_that_cannot_be_used(label: Any, words: list[str]) -> None:
         (np.zeros((3, 1, 1)), ["3D array", "reshape(-1, 1)"]),
         (np.zeros((3, 2), dtype=complex), ["complex128", "use numbers"]),
         ([[1, 2], [3], [4]], ["different lengths", "same number"]),
+        (["a text", 2, None], ["item 1", "type int", "others are texts"]),
         ({"a": [1, 2, 3], "b": [1, 2]}, ["unequal length", "'a' has 3", "'b' has 2"]),
         ({"a": [1, "x", 2]}, ["'a'", "mixes types", "all text"]),
         ({"a": [True, 2, 3]}, ["'a'", "mixes types", "all booleans"]),

@@ -80,8 +80,15 @@ def read(X: Any) -> Table:
 
 def _of_list(X: Any) -> Table:
     """A list of texts, of mappings from name to value, or of rows of numbers."""
-    if X and all(issubclass(kind, (str, bytes, NoneType)) for kind in types_of(X)):
+    kinds = types_of(X)
+    if X and all(issubclass(kind, (str, bytes, NoneType)) for kind in kinds):
         return _of_texts(tuple(X))
+    if any(issubclass(kind, (str, bytes)) for kind in kinds):
+        place, item = next((i, item) for i, item in enumerate(X) if not isinstance(item, (str, bytes, NoneType)))
+        raise InputError(
+            f"item {place} of the list is of type {type(item).__name__}, and others are texts: give str, bytes or None "
+            "throughout, or columns by name."
+        )
     if X and isinstance(X[0], dict):
         import pyarrow as pa
 
