@@ -3,11 +3,12 @@
 
 #include <bit>
 #include <cstdint>
-#include <stdexcept>
 
 #include "bindings.hpp"
+#include "bindings_arrays.hpp"
 
 namespace nb = nanobind;
+using naively::cells::require;
 
 namespace {
 
@@ -22,13 +23,9 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-void check(bool holds, const char* what) {
-  if (!holds) throw std::invalid_argument(what);
-}
-
 template <class T>
 void add_number_hashes(const In<T>& values, std::uint64_t salt, std::uint64_t missing, const Totals& total) {
-  check(values.size() == total.size(), "values and total have unequal lengths");
+  require(values.size() == total.size(), "values and total have unequal lengths");
   nb::gil_scoped_release no_gil;
   const T* const from = values.data();
   std::uint64_t* const to = total.data();
@@ -41,8 +38,8 @@ void add_number_hashes(const In<T>& values, std::uint64_t salt, std::uint64_t mi
 }
 
 void add_code_hashes(const In<std::int32_t>& codes, const In<std::uint64_t>& table, const Totals& total) {
-  check(codes.size() == total.size(), "codes and total have unequal lengths");
-  check(table.size() > 0 && table.stride(0) == 1, "table is empty, or not in one piece");
+  require(codes.size() == total.size(), "codes and total have unequal lengths");
+  require(table.size() > 0 && table.stride(0) == 1, "table is empty, or not in one piece");
   nb::gil_scoped_release no_gil;
   const std::int32_t* const from = codes.data();
   const std::uint64_t* const known = table.data();
@@ -51,7 +48,7 @@ void add_code_hashes(const In<std::int32_t>& codes, const In<std::uint64_t>& tab
   const std::int64_t stride = n ? codes.stride(0) : 1;
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t code = from[i * stride];
-    check(code >= -1 && code < last, "a code has no value");
+    require(code >= -1 && code < last, "a code has no value");
     to[i] += known[code < 0 ? last : code];
   }
 }

@@ -4,10 +4,10 @@
 
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 
 #include "bindings.hpp"
+#include "bindings_arrays.hpp"
 #include "left_out.hpp"
 #include "left_out_values.hpp"
 #include "python_text.hpp"
@@ -23,21 +23,17 @@ template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Scores = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-void check(bool holds, const char* what) {
-  if (!holds) throw std::invalid_argument(what);
-}
-
 // Offsets that rise from 0 to the length of what they cut.
 void check_offsets(const Vector<std::int64_t>& offsets, std::size_t n, std::size_t size, const char* what) {
-  check(offsets.size() == n + 1 && offsets(0) == 0 && offsets(n) == static_cast<std::int64_t>(size), what);
-  for (std::size_t i = 0; i < n; ++i) check(offsets(i) <= offsets(i + 1), what);
+  require(offsets.size() == n + 1 && offsets(0) == 0 && offsets(n) == static_cast<std::int64_t>(size), what);
+  for (std::size_t i = 0; i < n; ++i) require(offsets(i) <= offsets(i + 1), what);
 }
 
 void check_labels(const Vector<std::int32_t>& label, const Vector<double>& weight, const Vector<std::int64_t>& rows,
                   std::size_t n_classes) {
-  check(weight.size() == label.size() && rows.size() == label.size(), "label, weight and rows have unequal lengths");
+  require(weight.size() == label.size() && rows.size() == label.size(), "label, weight and rows have unequal lengths");
   for (std::size_t i = 0; i < label.size(); ++i)
-    check(label(i) >= 0 && static_cast<std::size_t>(label(i)) < n_classes, "a label is no class");
+    require(label(i) >= 0 && static_cast<std::size_t>(label(i)) < n_classes, "a label is no class");
 }
 
 struct Rows {
@@ -53,7 +49,7 @@ struct Rows {
     const std::size_t n = label.size();
     check_labels(label, weight, rows, n_classes);
     check_offsets(indptr, n, index.size(), "indptr does not cut the entries into rows");
-    check(count.size() == index.size() && (!times || times->size() == index.size()),
+    require(count.size() == index.size() && (!times || times->size() == index.size()),
           "index and count have unequal lengths");
     return {static_cast<std::int64_t>(n), indptr.data(), index.data(),  count.data(),
             times ? times->data() : nullptr, label.data(), weight.data(), rows.data()};
@@ -71,11 +67,11 @@ struct Counted {
 
   TokenCells checked(std::size_t n_classes) const {
     const std::size_t n_tokens = alpha.size();
-    check(known.size() == n_tokens && fades.size() == n_tokens, "alpha, known and fades have unequal lengths");
+    require(known.size() == n_tokens && fades.size() == n_tokens, "alpha, known and fades have unequal lengths");
     check_offsets(start, n_tokens, owner.size(), "start does not cut the cells into tokens");
-    check(sum.size() == owner.size() && rows.size() == owner.size(), "the cells have unequal lengths");
+    require(sum.size() == owner.size() && rows.size() == owner.size(), "the cells have unequal lengths");
     for (std::size_t j = 0; j < owner.size(); ++j)
-      check(owner(j) >= 0 && static_cast<std::size_t>(owner(j)) < n_classes, "the class of a cell is no class");
+      require(owner(j) >= 0 && static_cast<std::size_t>(owner(j)) < n_classes, "the class of a cell is no class");
     return {static_cast<std::int64_t>(n_tokens), static_cast<std::int64_t>(n_classes), start.data(), owner.data(),
             sum.data(), rows.data(), alpha.data(), known.data(), fades.data(), shrinks};
   }
@@ -95,7 +91,7 @@ nb::object leave_tokens_out(Vector<std::int64_t> indptr, Vector<std::int32_t> in
   const Counted counted{start, owner, sum, cell_rows, alpha, known, fades, shrinks};
   const LeavingRows leaving = given.checked(out.shape(1));
   const TokenCells cells = counted.checked(out.shape(1));
-  check(out.shape(0) == label.size(), "label and out have unequal lengths");
+  require(out.shape(0) == label.size(), "label and out have unequal lengths");
   NotCounted bad;
   {
     nb::gil_scoped_release no_gil;
@@ -113,8 +109,8 @@ nb::object leave_text_out(const PythonDocuments& documents, const naively::text:
   const Counted counted{start, owner, sum, cell_rows, alpha, known, fades, shrinks};
   const TokenCells cells = counted.checked(out.shape(1));
   check_labels(label, weight, rows, out.shape(1));
-  check(!vocabulary != !options.hash_bits, "give either a vocabulary, or options with hash_bits, and not both");
-  check(documents.items.size() == label.size() && out.shape(0) == label.size(),
+  require(!vocabulary != !options.hash_bits, "give either a vocabulary, or options with hash_bits, and not both");
+  require(documents.items.size() == label.size() && out.shape(0) == label.size(),
         "documents, label and out have unequal lengths");
   NotCounted bad;
   {
@@ -151,10 +147,10 @@ nb::tuple read_left_rows(Vector<std::int64_t> indptr, Vector<std::int32_t> index
 
 // The cells that rows were read with, checked.
 TokenCells same_cells(const ReadRows& read, const Counted& counted, const Scores& out) {
-  check(read.left.bad.row < 0, "a row was not counted");
-  check(counted.alpha.size() == read.n_tokens && counted.owner.size() == read.n_cells && out.shape(1) == read.n_classes,
+  require(read.left.bad.row < 0, "a row was not counted");
+  require(counted.alpha.size() == read.n_tokens && counted.owner.size() == read.n_cells && out.shape(1) == read.n_classes,
         "the rows were read with other cells");
-  check(out.shape(0) == read.left.rows.size(), "the rows and out have unequal lengths");
+  require(out.shape(0) == read.left.rows.size(), "the rows and out have unequal lengths");
   return counted.checked(out.shape(1));
 }
 
@@ -164,7 +160,7 @@ void score_left_rows(const ReadRows& read, Vector<std::int64_t> start, Vector<st
                      int n_jobs) {
   const Counted counted{start, owner, sum, cell_rows, alpha, known, fades, shrinks};
   const TokenCells cells = same_cells(read, counted, out);
-  check(!tossed || tossed->size() == out.shape(1), "tossed has not one number for each class");
+  require(!tossed || tossed->size() == out.shape(1), "tossed has not one number for each class");
   nb::gil_scoped_release no_gil;
   if (tossed)
     score_left_coins(read.left, cells, scale, tossed->data(), out.data(), n_jobs);
@@ -183,16 +179,16 @@ nb::object py_leave_values_out(Table<double> weight, Table<std::int64_t> cell_ro
   const std::size_t n_slots = weight.shape(0), n_columns = start.size(), n_classes = out.shape(2);
   for (const auto& [n, width] : {std::pair(weight.shape(0), weight.shape(1)), std::pair(cell_rows.shape(0), cell_rows.shape(1)),
                                  std::pair(alpha.shape(0), alpha.shape(1))})
-    check(n == n_slots && width == n_classes, "weight, cell_rows, alpha and out have unequal shapes");
-  check(whole_alpha.shape(0) == n_columns && whole_alpha.shape(1) == n_classes, "whole_alpha is not (column, class)");
-  check(lasting.size() == n_slots, "lasting has not one number for each slot");
+    require(n == n_slots && width == n_classes, "weight, cell_rows, alpha and out have unequal shapes");
+  require(whole_alpha.shape(0) == n_columns && whole_alpha.shape(1) == n_classes, "whole_alpha is not (column, class)");
+  require(lasting.size() == n_slots, "lasting has not one number for each slot");
   for (std::size_t j = 0; j < n_columns; ++j)
-    check(start(j) >= (j ? start(j - 1) : 0) && start(j) <= static_cast<std::int64_t>(n_slots), "start does not cut the slots");
+    require(start(j) >= (j ? start(j - 1) : 0) && start(j) <= static_cast<std::int64_t>(n_slots), "start does not cut the slots");
   check_labels(label, leaving, rows, n_classes);
-  check(slot.shape(0) == label.size() && slot.shape(1) == n_columns, "slot is not (row, column)");
-  check(out.shape(0) == label.size() && out.shape(1) == n_columns, "out is not (row, column, class)");
+  require(slot.shape(0) == label.size() && slot.shape(1) == n_columns, "slot is not (row, column)");
+  require(out.shape(0) == label.size() && out.shape(1) == n_columns, "out is not (row, column, class)");
   for (std::size_t at = 0; at < slot.size(); ++at)
-    check(slot.data()[at] < static_cast<std::int64_t>(n_slots), "there is no such slot");
+    require(slot.data()[at] < static_cast<std::int64_t>(n_slots), "there is no such slot");
   ValueNotCounted bad;
   {
     nb::gil_scoped_release no_gil;

@@ -1,10 +1,10 @@
 #include <nanobind/ndarray.h>
 
 #include <algorithm>
-#include <stdexcept>
 #include <vector>
 
 #include "bindings.hpp"
+#include "bindings_arrays.hpp"
 #include "log_loss.hpp"
 #include "pair.hpp"
 
@@ -14,26 +14,20 @@ using namespace naively::cells;
 
 namespace {
 
-template <class T, int N>
-using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 template <int N>
-using Out = nb::ndarray<double, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
-
-void check(bool holds, const char* what) {
-  if (!holds) throw std::invalid_argument(what);
-}
+using Into = nb::ndarray<double, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 
 double py_log_loss(In<double, 2> base, In<double, 3> evidence,
                    In<std::int64_t, 1> label, In<double, 1> row_weight, In<double, 1> offset, In<double, 1> weight,
-                   Out<1> of_offset, Out<1> of_weight, Out<2> posterior) {
+                   Into<1> of_offset, Into<1> of_weight, Into<2> posterior) {
   const std::size_t n = base.shape(0), n_classes = base.shape(1), n_features = evidence.shape(0);
-  check(evidence.shape(1) == n && evidence.shape(2) == n_classes, "evidence is not (feature, row, class)");
-  check(posterior.shape(0) == n && posterior.shape(1) == n_classes, "posterior is not (row, class)");
-  check(label.size() == n && row_weight.size() == n, "label and row_weight have not one number for each row");
-  check(offset.size() == n_classes && of_offset.size() == n_classes, "offset and of_offset have not one number for each class");
-  check(weight.size() == n_features && of_weight.size() == n_features, "weight and of_weight have not one number for each feature");
+  require(evidence.shape(1) == n && evidence.shape(2) == n_classes, "evidence is not (feature, row, class)");
+  require(posterior.shape(0) == n && posterior.shape(1) == n_classes, "posterior is not (row, class)");
+  require(label.size() == n && row_weight.size() == n, "label and row_weight have not one number for each row");
+  require(offset.size() == n_classes && of_offset.size() == n_classes, "offset and of_offset have not one number for each class");
+  require(weight.size() == n_features && of_weight.size() == n_features, "weight and of_weight have not one number for each feature");
   for (std::size_t i = 0; i < n; ++i)
-    check(label(i) >= 0 && label(i) < static_cast<std::int64_t>(n_classes), "a label is no class");
+    require(label(i) >= 0 && label(i) < static_cast<std::int64_t>(n_classes), "a label is no class");
   nb::gil_scoped_release no_gil;
   return log_loss({static_cast<std::int64_t>(n), static_cast<std::int64_t>(n_classes), static_cast<std::int64_t>(n_features),
                    base.data(), evidence.data(), label.data(), row_weight.data(), offset.data(), weight.data()},
@@ -41,11 +35,11 @@ double py_log_loss(In<double, 2> base, In<double, 3> evidence,
 }
 
 void py_log_loss_curvature(In<double, 3> evidence,
-                           In<double, 1> row_weight, In<double, 2> posterior, Out<2> matrix) {
+                           In<double, 1> row_weight, In<double, 2> posterior, Into<2> matrix) {
   const std::size_t n = posterior.shape(0), n_classes = posterior.shape(1), n_features = evidence.shape(0);
-  check(evidence.shape(1) == n && evidence.shape(2) == n_classes, "evidence is not (feature, row, class)");
-  check(row_weight.size() == n, "row_weight has not one number for each row");
-  check(matrix.shape(0) == n_classes + n_features && matrix.shape(1) == matrix.shape(0), "matrix is too large or too small");
+  require(evidence.shape(1) == n && evidence.shape(2) == n_classes, "evidence is not (feature, row, class)");
+  require(row_weight.size() == n, "row_weight has not one number for each row");
+  require(matrix.shape(0) == n_classes + n_features && matrix.shape(1) == matrix.shape(0), "matrix is too large or too small");
   nb::gil_scoped_release no_gil;
   log_loss_curvature({static_cast<std::int64_t>(n), static_cast<std::int64_t>(n_classes), static_cast<std::int64_t>(n_features),
                       nullptr, evidence.data(), nullptr, row_weight.data(), nullptr, nullptr},
@@ -53,14 +47,14 @@ void py_log_loss_curvature(In<double, 3> evidence,
 }
 
 double py_minimise_pair(In<double, 2> base, In<double, 3> evidence, In<std::int64_t, 1> label, In<double, 1> row_weight,
-                        In<double, 1> centre, In<double, 1> strength, double top, double close, int steps, Out<1> x) {
+                        In<double, 1> centre, In<double, 1> strength, double top, double close, int steps, Into<1> x) {
   const std::size_t n = base.shape(0), n_features = evidence.shape(0);
-  check(base.shape(1) == 2, "there are not two classes");
-  check(evidence.shape(1) == n && evidence.shape(2) == 2, "evidence is not (feature, row, class)");
-  check(label.size() == n && row_weight.size() == n, "label and row_weight have not one number for each row");
-  check(centre.size() == n_features + 1 && strength.size() == centre.size() && x.size() == centre.size(),
+  require(base.shape(1) == 2, "there are not two classes");
+  require(evidence.shape(1) == n && evidence.shape(2) == 2, "evidence is not (feature, row, class)");
+  require(label.size() == n && row_weight.size() == n, "label and row_weight have not one number for each row");
+  require(centre.size() == n_features + 1 && strength.size() == centre.size() && x.size() == centre.size(),
         "centre, strength and x have not one number for the offset and for each feature");
-  for (std::size_t i = 0; i < n; ++i) check(label(i) == 0 || label(i) == 1, "a label is no class");
+  for (std::size_t i = 0; i < n; ++i) require(label(i) == 0 || label(i) == 1, "a label is no class");
   nb::gil_scoped_release no_gil;
   Pair pair(static_cast<std::int64_t>(n), static_cast<std::int64_t>(n_features), base.data(), evidence.data(), label.data(),
             row_weight.data());
