@@ -75,6 +75,16 @@ SAME: dict[str, tuple[list[Any], list[Any]]] = {
 }
 
 
+@pytest.mark.parametrize("gap", [float("nan"), np.float64("nan"), np.float32("nan").item()])
+def test_gaps_of_a_list_of_texts(gap: float) -> None:
+    plain: list[Any] = ["a b", None, "b", "c a"]
+    given: list[Any] = ["a b", gap, "b", "c a"]
+    expected = nb.fit(plain, LABEL, tune=False).posterior(plain)
+    for texts in (given, tuple(given), np.array(given, dtype=object)):
+        assert (nb.fit(texts, LABEL, tune=False).posterior(texts) == expected).all()
+        assert (nb.NaiveBayes(tune=False).fit(texts, LABEL).predict_proba(texts) == expected).all()
+
+
 @pytest.mark.parametrize(
     ("plain", "dressed"),
     [(plain, dressed) for plain, others in SAME.values() for dressed in others],

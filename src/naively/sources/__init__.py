@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from math import isnan
 from types import NoneType
 from typing import Any
 
@@ -61,7 +62,8 @@ def read(X: Any) -> Table:
     if isinstance(X, Table):
         return X
     if isinstance(X, np.ndarray):
-        return _of_texts(tuple(X.tolist())) if X.ndim == 1 and _holds_texts(X) else _of_array(X)
+        texts = _texts_of(X.tolist()) if X.ndim == 1 and X.dtype.kind in "UTO" else None
+        return _of_array(X) if texts is None else _of_texts(texts)
     if _is_series_of_texts(X):
         return table_of_columns({getattr(X, "name", None) or "text": X})
     if _is_sparse(X):
@@ -80,15 +82,9 @@ def read(X: Any) -> Table:
 
 def _of_list(X: Any) -> Table:
     """A list of texts, of mappings from name to value, or of rows of numbers."""
-    kinds = types_of(X)
-    if X and all(issubclass(kind, (str, bytes, NoneType)) for kind in kinds):
-        return _of_texts(tuple(X))
-    if any(issubclass(kind, (str, bytes)) for kind in kinds):
-        place, item = next((i, item) for i, item in enumerate(X) if not isinstance(item, (str, bytes, NoneType)))
-        raise InputError(
-            f"item {place} of the list is of type {type(item).__name__}, and others are texts: give str, bytes or None "
-            "throughout, or columns by name."
-        )
+    texts = _texts_of(X)
+    if texts is not None:
+        return _of_texts(texts)
     if X and isinstance(X[0], dict):
         import pyarrow as pa
 
@@ -114,11 +110,22 @@ def split_target(table: Table, target: str) -> tuple[Table, Any]:
     return ColumnTable(tuple(c.name for c in rest), table.n_rows, rest), labels
 
 
-def _holds_texts(x: Any) -> bool:
-    """Whether a one-dimensional array is a list of strings."""
-    return x.dtype.kind in "UT" or (
-        x.dtype == object and len(x) > 0 and all(isinstance(t, str) or t is None for t in x)
-    )
+def _texts_of(items: list[Any] | tuple[Any, ...]) -> tuple[str | None, ...] | None:
+    """The items if they are texts and gaps, None or NaN; None if there is no text among them."""
+    kinds = types_of(items)
+    mixed = any(issubclass(kind, (str, bytes)) for kind in kinds)
+    if mixed and any(issubclass(kind, float) for kind in kinds):  # as pandas has its gaps
+        items = tuple(None if isinstance(item, float) and isnan(item) else item for item in items)
+        kinds = types_of(items)
+    if items and all(issubclass(kind, (str, bytes, NoneType)) for kind in kinds):
+        return tuple(items)
+    if mixed:
+        place, item = next((i, item) for i, item in enumerate(items) if not isinstance(item, (str, bytes, NoneType)))
+        raise InputError(
+            f"item {place} of the list is of type {type(item).__name__}, and others are texts: give str, bytes or None "
+            "throughout, or columns by name."
+        )
+    return None
 
 
 def _is_series_of_texts(X: Any) -> bool:
