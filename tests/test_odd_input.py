@@ -75,14 +75,23 @@ SAME: dict[str, tuple[list[Any], list[Any]]] = {
 }
 
 
-@pytest.mark.parametrize("gap", [float("nan"), np.float64("nan"), np.float32("nan").item()])
-def test_gaps_of_a_list_of_texts(gap: float) -> None:
+@pytest.mark.parametrize("gap", [float("nan"), np.float64("nan"), np.float32("nan")])
+def test_gaps_of_a_list_of_texts(gap: Any) -> None:
     plain: list[Any] = ["a b", None, "b", "c a"]
     given: list[Any] = ["a b", gap, "b", "c a"]
     expected = nb.fit(plain, LABEL, tune=False).posterior(plain)
     for texts in (given, tuple(given), np.array(given, dtype=object)):
         assert (nb.fit(texts, LABEL, tune=False).posterior(texts) == expected).all()
         assert (nb.NaiveBayes(tune=False).fit(texts, LABEL).predict_proba(texts) == expected).all()
+
+
+@pytest.mark.parametrize("nothing", [[], (), np.array([], dtype=str), np.array([], dtype=object)])
+def test_no_texts_at_all(nothing: Any) -> None:
+    model = nb.fit(["a b", "c"], ["x", "y"], tune=False)
+    assert model.predict(nothing).tolist() == []
+    assert model.posterior(nothing).shape == (0, 2)
+    with pytest.raises(nb.InputError, match="no rows"):
+        nb.fit(nothing, [], tune=False)
 
 
 @pytest.mark.parametrize(

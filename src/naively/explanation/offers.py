@@ -69,7 +69,7 @@ class Offer:
 def offers_of(block: Block, fitted: Any, view: View, row: int, rival: int) -> Iterator[Offer]:
     """The changes that a block offers a row, for the sake of a rival class."""
     if isinstance(view, Texts):
-        yield from _words(block.names[0], Texts.as_list(view.rows(row, row + 1).columns[0])[0])
+        yield from _words(block.names[0], Texts.as_strings(view.rows(row, row + 1).columns[0])[0])
     elif isinstance(block.family, Presence):
         return  # a value that is missing cannot be changed, and one that is there is not to be taken away
     elif isinstance(view, Coded):

@@ -47,7 +47,7 @@ class WordTerms(BlockTerms):
     @cached_property
     def texts(self) -> Sequence[str | None]:
         """The column as strings."""
-        return Texts.as_list(self.x.columns[0])
+        return Texts.as_strings(self.x.columns[0])
 
     @cached_property
     def in_force(self) -> tuple[Cells, NDArray[np.bool_]]:

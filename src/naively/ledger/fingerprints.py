@@ -80,7 +80,7 @@ def _cells(names: Names, view: local.View, n: int) -> Iterable[tuple[bytes, list
     if isinstance(view, Texts):
         for name, texts in zip(names, view.columns, strict=True):
             tag = _tag(name)
-            yield tag, [tag + (GAP if t is None else _value(t)) for t in map(_text, Texts.as_list(texts))]
+            yield tag, [tag + (GAP if t is None else _value(t)) for t in map(_text, Texts.as_strings(texts))]
     elif isinstance(view, Coded):
         for place, piece in view.placed():
             for j, column in enumerate(range(place.start, place.stop)):

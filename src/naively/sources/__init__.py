@@ -111,21 +111,21 @@ def split_target(table: Table, target: str) -> tuple[Table, Any]:
 
 
 def _texts_of(items: list[Any] | tuple[Any, ...]) -> tuple[str | None, ...] | None:
-    """The items if they are texts and gaps, None or NaN; None if there is no text among them."""
+    """The items if all are texts and gaps, None or NaN; None if no text is among them. No items are no texts."""
     kinds = types_of(items)
-    mixed = any(issubclass(kind, (str, bytes)) for kind in kinds)
-    if mixed and any(issubclass(kind, float) for kind in kinds):  # as pandas has its gaps
-        items = tuple(None if isinstance(item, float) and isnan(item) else item for item in items)
+    some_texts = any(issubclass(kind, (str, bytes)) for kind in kinds)
+    if some_texts and any(issubclass(kind, (float, np.floating)) for kind in kinds):  # as pandas has its gaps
+        items = tuple(None if isinstance(item, (float, np.floating)) and isnan(item) else item for item in items)
         kinds = types_of(items)
-    if items and all(issubclass(kind, (str, bytes, NoneType)) for kind in kinds):
+    if all(issubclass(kind, (str, bytes, NoneType)) for kind in kinds):
         return tuple(items)
-    if mixed:
-        place, item = next((i, item) for i, item in enumerate(items) if not isinstance(item, (str, bytes, NoneType)))
-        raise InputError(
-            f"item {place} of the list is of type {type(item).__name__}, and others are texts: give str, bytes or None "
-            "throughout, or columns by name."
-        )
-    return None
+    if not some_texts:
+        return None
+    place, item = next((i, item) for i, item in enumerate(items) if not isinstance(item, (str, bytes, NoneType)))
+    raise InputError(
+        f"item {place} of the list is of type {type(item).__name__}, and others are texts: give str, bytes or None "
+        "throughout, or columns by name."
+    )
 
 
 def _is_series_of_texts(X: Any) -> bool:

@@ -158,7 +158,7 @@ class Texts:
         return np.asarray(bits[texts.bit_offset :] == 0)
 
     @staticmethod
-    def as_list(texts: Sequence[str | None] | Strings) -> Sequence[str | None]:
+    def as_strings(texts: Sequence[str | None] | Strings) -> Sequence[str | None]:
         """Texts as Python strings, for a function that wants them."""
         if not isinstance(texts, Strings):
             return texts

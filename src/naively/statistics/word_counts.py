@@ -47,7 +47,7 @@ class Reading:
         if self.tokeniser is None:
             return prepare(texts)
         find = self.tokeniser
-        plain = Texts.as_list(texts)
+        plain = Texts.as_strings(texts)
         return prepare_tokens([None if text is None else list(find(text)) for text in plain])
 
 
