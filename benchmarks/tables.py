@@ -33,7 +33,7 @@ from sklearn.preprocessing import OrdinalEncoder
 import naively
 from benchmarks.measure import alternate, ratios, report
 from naively.cli.answering import answer
-from naively.sources import read_files
+from naively.data import read_files
 
 NUMBERS, STRINGS, CLASSES = 10, 6, np.array(["high", "low", "middle"])
 CHUNK = 500_000

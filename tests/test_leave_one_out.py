@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 import naively as nb
+from naively.data import read, row_hashes
 from naively.leave_one_out import evidence_columns
-from naively.sources import read, row_hashes
 from strategies import Rows, rows
 
 FEW: dict[str, list[Any]] = {

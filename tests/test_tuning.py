@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import naively
-from naively import sources
+from naively import data as sources
 from naively.families import Complement, Multinomial, Text
 from naively.tuning import Sampler, tuned
 from naively.tuning.bench import Bench

@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
+from naively.data.names import select
 from naively.families import (
     AnyNumber,
     AnyTruth,
@@ -45,7 +46,6 @@ from naively.families import (
     Presence,
 )
 from naively.kernels import Cells
-from naively.names import select
 from naively.schema import Block, Schema
 from naively.statistics import (
     ClassWeights,

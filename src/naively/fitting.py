@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from naively import sources
+from naively import data as sources
 from naively.engines.running import Running
 from naively.errors import InputError, LeftOutWarning
 from naively.kernels.threads import threads

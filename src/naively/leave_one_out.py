@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import sources
+from naively import data as sources
 from naively.calibration import column_key
 from naively.engines import local
 from naively.errors import InputError, LostDigitsWarning

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.names import Names, positions_of
 from naively.errors import InputError, LostDigitsWarning, SchemaError, TuningWarning
 from naively.families import Family, Kind, Undecided
-from naively.names import Names, positions_of
 from naively.schema import Block, Schema
 from naively.statistics import ClassWeights, Moments, NegativeCountError, Statistic, TokenCounts
 from naively.statistics.base import added_in_pairs

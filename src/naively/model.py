@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import decisions, kernels, merging, sources, storage
+from naively import data as sources
+from naively import decisions, kernels, merging, storage
 from naively.calibration import Calibrated, Tuning, calibrate
 from naively.choosing import Chosen, choose
 from naively.engines import local

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from naively import sources
+from naively import data as sources
+from naively.data.arrow_arrays import arrow_array, arrow_strings
+from naively.data.missing import lacking, named
 from naively.decisions import Decision
 from naively.errors import InputError, LeftOutWarning
 from naively.families import Kind, Text
 from naively.model import Model
-from naively.sources.absent import lacking, named
-from naively.sources.arrow_arrays import arrow_array, arrow_strings
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,12 +16,12 @@ from functools import cached_property
 from typing import Any, get_args
 
 from naively import families
+from naively.data import ArrowStrings, Column, ColumnTable, ListOfStrings, MatrixTable, Table
+from naively.data.names import Names, Numbered, positions_of, select
+from naively.data.views import is_sparse
 from naively.errors import InputError, SchemaError
 from naively.families import AnyNumber, AnyTruth, AnyValue, Family, Kind, Missing, Multinomial, Text, Undecided
 from naively.family_json import family_from_json, family_to_json
-from naively.names import Names, Numbered, positions_of, select
-from naively.sources import ArrowStrings, Column, ColumnTable, ListOfStrings, MatrixTable, Table
-from naively.statistics.blocks import is_sparse
 
 __all__ = ["Automatic", "Block", "Schema", "infer"]
 

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import sources
+from naively import data as sources
+from naively.data.row_hash import mix, row_hashes
 from naively.errors import InputError
 from naively.evaluation import Evaluation
 from naively.kernels.threads import threads
-from naively.sources.content_hash import mix, row_hashes
 from naively.tuning import cross_fitted, sample_of, tune
 
 if TYPE_CHECKING:

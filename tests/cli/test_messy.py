@@ -13,7 +13,7 @@ import naively
 from naively import LeftOutWarning
 from naively.cli import main
 from naively.cli.progress import counted, told_of
-from naively.sources import Meter, read_files
+from naively.data import Meter, read_files
 
 HEAD = "sky,wind,play\n"
 SOME = "sun,1.25,yes\nrain,9.5,no\nsun,2.75,yes\nrain,8.5,no\n"

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naively as nb
+from naively.data import read
 from naively.engines import local
 from naively.schema import infer
-from naively.sources import read
 from naively.statistics import Numbers
 
 CLASSES = ("a", "b", "c")

@@ -27,9 +27,9 @@ from naively import (
     Poisson,
     Text,
 )
+from naively.data.names import Numbered
 from naively.kernels import Cells, HistogramCells
 from naively.kernels.text import Vocabulary
-from naively.names import Numbered
 from naively.schema import Schema
 from naively.statistics import Statistic
 from naively.storage.arrays import pack, unpack

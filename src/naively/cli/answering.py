@@ -16,10 +16,10 @@ import pyarrow.compute as pc
 import naively
 from naively.cli.outputs import write_tables
 from naively.cli.progress import read_told
-from naively.sources import GAPS, OtherTypeError, categories_of
-from naively.sources.ahead import ahead
-from naively.sources.arrow_arrays import arrow_strings
-from naively.sources.delimited import comes_back
+from naively.data import GAPS, OtherTypeError, categories_of
+from naively.data.arrow_arrays import arrow_strings
+from naively.data.files.csv import comes_back
+from naively.data.files.prefetch import ahead
 
 __all__ = ["answer"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import naively
-from naively import sources
+from naively import data as sources
 from naively.cli.hints import hints_about
 from naively.cli.naming import naming
 from naively.cli.pairs import classes_by_name

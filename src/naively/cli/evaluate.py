@@ -41,7 +41,7 @@ def command(
     import json
 
     import naively
-    from naively import sources
+    from naively import data as sources
     from naively.cli.naming import naming
     from naively.cli.pairs import classes_by_name
     from naively.cli.progress import counted
@@ -77,7 +77,8 @@ def evaluated(
     """The evaluation of all batches together; rows without a class are left out, and said so."""
     import numpy as np
 
-    from naively import InputError, sources
+    from naively import InputError
+    from naively import data as sources
     from naively.evaluation import Evaluation
     from naively.prediction import as_trained
 
@@ -107,7 +108,7 @@ def _codes(labels: list[Any], classes: tuple[Any, ...], target: str) -> tuple[An
     import numpy as np
 
     from naively import InputError
-    from naively.sources import GAPS
+    from naively.data import GAPS
 
     place = {_written(label): c for c, label in enumerate(classes)}
     codes = np.full(len(labels), -1, dtype=np.intp)
@@ -139,7 +140,8 @@ def _weights(found: list[Any], name: str, known: Any) -> Any:
     """Weights as numbers; only those of rows with a class have to be."""
     import numpy as np
 
-    from naively import InputError, sources
+    from naively import InputError
+    from naively import data as sources
 
     weights = np.zeros(len(found))
     for i in np.flatnonzero(known).tolist():

@@ -104,7 +104,7 @@ def of_rows(model: naively.Model, data: tuple[str, ...], rows: tuple[int, ...]) 
     """Some rows of the data, by their numbers from 1 on."""
     import pyarrow as pa
 
-    from naively import sources
+    from naively import data as sources
     from naively.cli.naming import naming
     from naively.errors import InputError
     from naively.prediction import as_trained

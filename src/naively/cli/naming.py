@@ -31,6 +31,6 @@ def naming(data: Sequence[str], *others: str) -> Iterator[None]:
 
 
 def _given(data: Sequence[str]) -> list[str]:
-    from naively.sources.paths import data_files
+    from naively.data.files.paths import data_files
 
     return ["standard input"] if list(data) == ["-"] else [file.given for file in data_files(list(data))]

@@ -154,7 +154,7 @@ def _answers(model: naively.Model, data: tuple[str, ...]) -> tuple[list[Any], An
 
     import numpy as np
 
-    from naively import sources
+    from naively import data as sources
     from naively.cli.pairs import classes_by_name
     from naively.cli.progress import counted
     from naively.errors import LeftOutWarning

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from naively.sources import Meter, read_files
+from naively.data import Meter, read_files
 
 __all__ = ["counted", "read_told"]
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data import MatrixTable, Table
+from naively.data.kinds import check_support, refuse_infinite
+from naively.data.missing import refuse_lacking
+from naively.data.names import Names, positions_of
 from naively.errors import InputError, SchemaError
 from naively.families import Categorical, Family, Kind, Presence, Text, Undecided
 from naively.families.base import times
 from naively.families.gaussian import InfiniteValueError
-from naively.names import Names, positions_of
 from naively.schema import Block, Schema
-from naively.sources import MatrixTable, Table
-from naively.sources.absent import refuse_lacking
-from naively.sources.support import check_support, refuse_infinite
 from naively.statistics import (
     Coded,
     Histogram,

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data import ColumnTable, Table
 from naively.engines.local import View, count_block, places, view_of
 from naively.families import Undecided
 from naively.schema import Block, Schema
-from naively.sources import ColumnTable, Table
 from naively.statistics import ClassWeights, Measured, Statistic, ValueCounts
 from naively.statistics.histogram import cap_for
 from naively.statistics.running import RunningMeasured, RunningValues

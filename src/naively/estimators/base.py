@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from naively.data import read_labels
+from naively.data.labels import as_array, missing_labels, refuse_missing
 from naively.model import Model
-from naively.sources import read_labels
-from naively.sources.labels import as_array, missing_labels, refuse_missing
 
 __all__ = ["Estimator", "classes_and_codes", "is_plain", "positions_in"]
 

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_non_negative, validate_data
 
 from naively import kernels
+from naively.data import MatrixTable
+from naively.data.names import Names
+from naively.data.views import is_sparse
 from naively.estimators.drop_in import DiscreteNB
 from naively.families import Bernoulli, Complement, Family, Multinomial
-from naively.names import Names
 from naively.priors import ClassPrior
-from naively.sources import MatrixTable
 from naively.statistics import TokenCounts
-from naively.statistics.blocks import is_sparse
 
 __all__ = ["BernoulliNB", "ComplementNB", "MultinomialNB"]
 

@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from naively.data import MatrixTable
+from naively.data.names import Names, Numbered
+from naively.data.views import RefusedEntryError
 from naively.estimators.base import Estimator, classes_and_codes, is_plain, positions_in
 from naively.families import Family
 from naively.model import Model
-from naively.names import Names, Numbered
 from naively.priors import ClassPrior
 from naively.schema import Block, Schema
-from naively.sources import MatrixTable
 from naively.statistics import Statistic
-from naively.statistics.blocks import RefusedEntryError
 
 __all__ = ["DiscreteNB", "DropIn"]
 

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from naively import sources
+from naively import data as sources
+from naively.data import MatrixTable
+from naively.data.names import Numbered
+from naively.data.views import is_sparse
 from naively.errors import InputError
 from naively.estimators.base import Estimator, classes_and_codes
 from naively.families import Multinomial
 from naively.fitting import fit
-from naively.names import Numbered
-from naively.sources import MatrixTable
-from naively.statistics.blocks import is_sparse
 
 __all__ = ["NaiveBayes"]
 

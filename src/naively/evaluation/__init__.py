@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import sources
+from naively import data as sources
 from naively.decisions import if_sure
 from naively.errors import InputError
 from naively.evaluation.curves import Bin, OfClass, bins_to_dict, calibration, calibration_error, of_class

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from naively.names import positions_of
-from naively.sources import ArrowStrings, Column, ColumnTable, ListOfStrings, MatrixTable, Table
-from naively.statistics.blocks import is_sparse
+from naively.data import ArrowStrings, Column, ColumnTable, ListOfStrings, MatrixTable, Table
+from naively.data.names import positions_of
+from naively.data.views import is_sparse
 
 __all__ = ["edited"]
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.views import is_sparse
 from naively.explanation.terms import BlockTerms, Spread, Term, beta_spread, counts_of, shown_value, two
 from naively.families import Bernoulli, Complement, Multinomial, Presence
 from naively.families.base import times
@@ -25,7 +26,6 @@ from naively.kernels import Cells
 from naively.priors import Dirichlet, pseudo_counts
 from naively.schema import Block
 from naively.statistics import Numbers, TokenCounts
-from naively.statistics.blocks import is_sparse
 from naively.statistics.cells import class_sums
 
 __all__ = ["CoinTerms", "TokenTerms", "absent_scores", "coin_scores", "in_class", "scores_at"]

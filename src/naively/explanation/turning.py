@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data import Table
 from naively.errors import ImpossibleRowsWarning
 from naively.explanation.edits import edited
 from naively.explanation.explained import Change, Turn
 from naively.explanation.offers import Offer, offers_of
-from naively.sources import Table
 
 if TYPE_CHECKING:
     from naively.engines.local import View

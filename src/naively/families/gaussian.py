@@ -23,13 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
+from naively.data.views import RefusedEntryError
 from naively.errors import InputError
 from naively.families.base import Family
 from naively.families.left_out import Leaving, dense_numbers, others
 from naively.families.left_out_numbers import MomentsWithout
 from naively.priors import pseudo_count
 from naively.statistics import Moments, Numbers
-from naively.statistics.blocks import RefusedEntryError
 
 __all__ = ["Gaussian", "GaussianParameters"]
 

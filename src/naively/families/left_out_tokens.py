@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
+from naively.data.views import is_sparse
 from naively.families.left_out import FOREVER, Leaving, NotCountedError, log_of
 from naively.families.left_out_core import Tokens, rows_left_out
 from naively.families.linear_form import LogLinear
 from naively.kernels import Cells
 from naively.statistics import Numbers
-from naively.statistics.blocks import is_sparse
 from naively.statistics.cells import class_of_cells, class_sums
 
 __all__ = [

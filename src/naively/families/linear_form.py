@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
+from naively.data.views import RefusedEntryError, is_sparse
 from naively.kernels import Cells
 from naively.statistics import Numbers
-from naively.statistics.blocks import RefusedEntryError, is_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,6 +25,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.views import is_sparse
 from naively.errors import InputError
 from naively.families.base import Family, LinearPart, Support
 from naively.families.left_out import Leaving
@@ -34,7 +35,6 @@ from naively.kernels import Cells
 from naively.kernels.token_logs import token_log_table, token_logs
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Numbers, TokenCounts
-from naively.statistics.blocks import is_sparse
 from naively.statistics.cells import class_of_cells, class_sums, table_of_cells
 
 __all__ = ["Multinomial", "TokenParameters", "difference", "known_counts", "lend_to_empty", "multinomial_form"]

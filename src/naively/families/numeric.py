@@ -30,11 +30,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
+from naively.data.views import is_sparse
 from naively.families.base import Family, times
 from naively.families.left_out import Leaving, Slots, dense_numbers
 from naively.priors import pseudo_count
 from naively.statistics import Histogram, Numbers, Statistic
-from naively.statistics.blocks import is_sparse
 
 __all__ = ["Cuts", "Numeric", "NumericParameters"]
 

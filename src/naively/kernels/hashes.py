@@ -1,4 +1,4 @@
-"""Hashes of rows' content, a column at a time. The equation is in `naively.sources.content_hash`."""
+"""Hashes of rows' content, a column at a time. The equation is in `naively.data.row_hash`."""
 
 from __future__ import annotations
 

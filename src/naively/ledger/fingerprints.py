@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.names import Names
+from naively.data.views import is_sparse
 from naively.engines import local
 from naively.ledger.rows import Rows
 from naively.model import Model
-from naively.names import Names
 from naively.statistics import Coded, Numbers, Texts
-from naively.statistics.blocks import is_sparse
 from naively.storage.arrays import pack, unpack
 
 __all__ = ["fingerprints_of", "marks_of", "new_key", "pack_fingerprints", "unpack_fingerprints"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from naively.data import is_stream
 from naively.errors import InputError
 from naively.ledger.fingerprints import fingerprints_of, new_key, pack_fingerprints
 from naively.ledger.rows import read_rows
 from naively.ledger.sums import counts_of_model
 from naively.model import Model
-from naively.sources import is_stream
 from naively.storage import write
 from naively.storage.meta import Meta
 

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import merging, sources
+from naively import data as sources
+from naively import merging
+from naively.data import Table
 from naively.errors import InputError, LeftOutWarning
 from naively.families import Text
 from naively.model import Model, counting
 from naively.priors import ClassPrior
-from naively.sources import Table
 from naively.statistics import ClassWeights, WordCounts
 
 __all__ = ["Rows", "count_rows", "count_texts", "read_rows", "refuse_other_classes", "saying_what_is_left_out"]

@@ -1,7 +1,7 @@
 """One additive statistic per file; see `base.py` for the laws that they keep."""
 
+from naively.data.views import Coded, Numbers, Texts, Value, Values
 from naively.statistics.base import NegativeCountError, Statistic
-from naively.statistics.blocks import Coded, Numbers, Texts, Value, Values
 from naively.statistics.class_weights import ClassWeights
 from naively.statistics.histogram import Histogram
 from naively.statistics.measured import Measured

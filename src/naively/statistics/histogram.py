@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
+from naively.data.views import Numbers, is_sparse
 from naively.kernels import HistogramCells
 from naively.statistics.base import NegativeCountError, Statistic
-from naively.statistics.blocks import Numbers, is_sparse
 from naively.statistics.class_weights import ClassWeights
 
 __all__ = ["CAP", "Histogram", "cap_for"]

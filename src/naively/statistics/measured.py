@@ -18,8 +18,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.views import Numbers, is_sparse
 from naively.statistics.base import Statistic
-from naively.statistics.blocks import Numbers, is_sparse
 from naively.statistics.class_weights import ClassWeights
 from naively.statistics.histogram import CAP, Histogram
 from naively.statistics.moments import LARGEST, Moments, TooLargeError

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
+from naively.data.views import Numbers
 from naively.statistics.base import Statistic, moved, refuse_negative, taken
-from naively.statistics.blocks import Numbers
 from naively.statistics.class_weights import ClassWeights
 
 __all__ = ["LARGEST", "Moments", "TooLargeError"]

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
+from naively.data.views import Value, Values
 from naively.kernels import Cells, Gapped
-from naively.statistics.blocks import Value, Values
 from naively.statistics.histogram import Histogram
 from naively.statistics.measured import Measured, moments_of_cells
 from naively.statistics.moments import Moments

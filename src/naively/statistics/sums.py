@@ -13,8 +13,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.views import Numbers
 from naively.statistics.base import NegativeCountError, Statistic, moved, refuse_negative, taken
-from naively.statistics.blocks import Numbers
 from naively.statistics.class_weights import ClassWeights
 from naively.statistics.moments import Moments
 

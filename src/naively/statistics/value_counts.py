@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
+from naively.data.views import Coded, Value, Values
 from naively.kernels import Cells
 from naively.statistics.base import Statistic
-from naively.statistics.blocks import Coded, Value, Values
 from naively.statistics.cells import class_of_cells, placed, refuse_negative_cells, side_by_side, table_of_cells
 from naively.statistics.class_weights import ClassWeights
 

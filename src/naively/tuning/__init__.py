@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import sources
+from naively import data as sources
 from naively.calibration import Tuning
 from naively.errors import InputError
 from naively.families import Complement, Multinomial, Presence, Text

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.choosing import statistic_for
+from naively.data.names import Names
 from naively.engines import local
 from naively.families import Complement, Multinomial, Numeric, Presence, Text
-from naively.names import Names
 from naively.schema import Block, Schema
 from naively.statistics import Statistic
 from naively.statistics.presence import presence_of

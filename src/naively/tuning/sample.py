@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import sources
-from naively.sources.content_hash import mix, row_hashes
-from naively.sources.table import Table
+from naively import data as sources
+from naively.data.row_hash import mix, row_hashes
+from naively.data.table import Table
 
 __all__ = ["FOLDS", "Sample", "Sampler"]
 

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
+from naively.data.names import Names, Numbered
+from naively.data.views import is_sparse
 from naively.errors import InputError
 from naively.families import Kind
 from naively.kernels import Gapped
 from naively.kernels.text import Strings
-from naively.names import Names, Numbered
 from naively.statistics import Coded, Numbers, Texts, Values
-from naively.statistics.blocks import is_sparse
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array

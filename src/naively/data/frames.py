@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from naively.data.arrow_arrays import filled_codes, filled_numbers
+from naively.data.arrow_columns import ArrowCodes, ArrowNumbers
+from naively.data.strings import ArrowStrings
+from naively.data.table import Column, ColumnTable, countable
 from naively.errors import InputError
-from naively.sources.arrow_arrays import filled_codes, filled_numbers
-from naively.sources.arrow_columns import ArrowCodes, ArrowNumbers
-from naively.sources.strings import ArrowStrings
-from naively.sources.table import Column, ColumnTable, countable
 from naively.statistics import Values
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.names import Names
+from naively.data.strings import ArrowStrings, ListOfStrings
+from naively.data.table import Column, ColumnTable, MatrixTable, Table
+from naively.data.views import is_sparse
 from naively.kernels.hashes import add_code_hashes, add_number_hashes
 from naively.kernels.text import hash_texts
-from naively.names import Names
-from naively.sources.strings import ArrowStrings, ListOfStrings
-from naively.sources.table import Column, ColumnTable, MatrixTable, Table
-from naively.statistics.blocks import is_sparse
 
 __all__ = ["row_hashes"]
 
@@ -37,7 +37,7 @@ def row_hashes(
 ) -> Hashes:
     """Equation (1): one number per row, over all columns or those named, and the class of the row if it has one.
 
-    >>> from naively.sources import read
+    >>> from naively.data import read
     >>> one = row_hashes(read({"age": [30, 41], "job": ["cook", None]}), ("no", "yes"), np.array([1, 0]))
     >>> two = row_hashes(read({"job": [None, "cook"], "age": [41.0, 30.0]}), ("yes",  "no"), np.array([1, 0]))
     >>> (one[::-1] == two).all()

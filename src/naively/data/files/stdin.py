@@ -13,20 +13,11 @@ from collections.abc import Generator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from naively.data.files.columnar import not_json_lines
+from naively.data.files.csv import BLOCK, Layout, OtherTypeError, as_given, explained, how_to_read, layout_of, settled
+from naively.data.files.open_quote import refuse_open_quote
+from naively.data.files.zero_bytes import refuse_zero_bytes
 from naively.errors import InputError
-from naively.sources.columnar import not_json_lines
-from naively.sources.delimited import (
-    BLOCK,
-    Layout,
-    OtherTypeError,
-    as_given,
-    explained,
-    how_to_read,
-    layout_of,
-    settled,
-)
-from naively.sources.open_quote import refuse_open_quote
-from naively.sources.zero_bytes import refuse_zero_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa

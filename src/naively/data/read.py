@@ -9,50 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from naively.data.frames import table_of_columns, table_of_frame
+from naively.data.names import Numbered
+from naively.data.strings import ListOfStrings
+from naively.data.table import ColumnTable, MatrixTable, Table, countable
 from naively.errors import InputError
 from naively.kernels.text import types_of
-from naively.names import Numbered
-from naively.sources.absent import completed, refuse_lacking, with_labels
-from naively.sources.content_hash import row_hashes
-from naively.sources.delimited import GAPS
-from naively.sources.files import OtherTypeError, categories_of, is_path, read_files
-from naively.sources.frames import table_of_columns, table_of_frame
-from naively.sources.joining import concatenated
-from naively.sources.labels import Labels, are_texts, read_labels, read_weight
-from naively.sources.meter import Meter
-from naively.sources.stream import Part, gathered, is_stream, parts
-from naively.sources.strings import ArrowStrings, ListOfStrings
-from naively.sources.table import Column, ColumnTable, MatrixTable, Table, countable
 
-__all__ = [
-    "GAPS",
-    "ArrowStrings",
-    "Column",
-    "ColumnTable",
-    "Labels",
-    "ListOfStrings",
-    "MatrixTable",
-    "Meter",
-    "OtherTypeError",
-    "Part",
-    "Table",
-    "are_texts",
-    "categories_of",
-    "completed",
-    "concatenated",
-    "gathered",
-    "is_path",
-    "is_stream",
-    "parts",
-    "read",
-    "read_files",
-    "read_labels",
-    "read_weight",
-    "refuse_lacking",
-    "row_hashes",
-    "split_target",
-    "with_labels",
-]
+__all__ = ["read", "split_target"]
 
 
 def read(X: Any) -> Table:

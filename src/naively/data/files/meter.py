@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from naively.sources.paths import DataFile
+from naively.data.files.paths import DataFile
 
 __all__ = ["Meter"]
 

@@ -11,13 +11,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from naively.data.files.columnar import categories_in, read_columnar
+from naively.data.files.csv import OtherTypeError, read_delimited
+from naively.data.files.meter import Meter
+from naively.data.files.paths import DataFile, data_files, is_path
+from naively.data.files.prefetch import ahead
+from naively.data.files.stdin import NAME, is_lines, read_piped, some
 from naively.errors import InputError
-from naively.sources.ahead import ahead
-from naively.sources.columnar import categories_in, read_columnar
-from naively.sources.delimited import OtherTypeError, read_delimited
-from naively.sources.meter import Meter
-from naively.sources.paths import DataFile, data_files, is_path
-from naively.sources.piped import NAME, is_lines, read_piped, some
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from naively.data.files.meter import Meter
+from naively.data.files.open_quote import refuse_open_quote
+from naively.data.files.paths import DataFile
+from naively.data.files.zero_bytes import refuse_zero_bytes
 from naively.errors import InputError
-from naively.sources.meter import Meter
-from naively.sources.open_quote import refuse_open_quote
-from naively.sources.paths import DataFile
-from naively.sources.zero_bytes import refuse_zero_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa

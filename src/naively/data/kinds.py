@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
+from naively.data.views import is_sparse
 from naively.errors import InputError
 from naively.families import Support
 from naively.statistics import Numbers
-from naively.statistics.blocks import is_sparse
 
 __all__ = ["check_support", "refuse_infinite"]
 

@@ -9,10 +9,10 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from naively.data.files.csv import comes_back
+from naively.data.files.meter import Meter
+from naively.data.files.paths import DataFile
 from naively.errors import InputError
-from naively.sources.delimited import comes_back
-from naively.sources.meter import Meter
-from naively.sources.paths import DataFile
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from naively.sources.strings import ArrowStrings, ListOfStrings
-from naively.sources.table import Column, ColumnTable, MatrixTable, Table
+from naively.data.strings import ArrowStrings, ListOfStrings
+from naively.data.table import Column, ColumnTable, MatrixTable, Table
 
 __all__ = ["concatenated"]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from naively.data.labels import are_texts, as_array, missing_labels
+from naively.data.names import Names, Numbered
+from naively.data.table import Column, ColumnTable, Table
 from naively.errors import InputError, LeftOutWarning, SchemaError
-from naively.names import Names, Numbered
-from naively.sources.labels import are_texts, as_array, missing_labels
-from naively.sources.table import Column, ColumnTable, Table
 
 __all__ = ["completed", "lacking", "named", "refuse_lacking", "with_labels"]
 

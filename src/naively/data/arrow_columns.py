@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.arrow_arrays import filled_codes, filled_numbers, gapped
+from naively.data.table import Column
 from naively.kernels import Gapped
-from naively.sources.arrow_arrays import filled_codes, filled_numbers, gapped
-from naively.sources.table import Column
 from naively.statistics import Values
 
 __all__ = ["ArrowCodes", "ArrowNumbers"]

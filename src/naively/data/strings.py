@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.arrow_arrays import filled_codes
+from naively.data.table import Column
 from naively.kernels.text import Strings
-from naively.sources.arrow_arrays import filled_codes
-from naively.sources.table import Column
 from naively.statistics import Values
 
 __all__ = ["ArrowStrings", "ListOfStrings"]

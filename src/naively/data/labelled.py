@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
+from naively.data.arrow_arrays import gapped
+from naively.data.frames import Lists, column_of_arrow, in_one
+from naively.data.labels import Labels, read_labels, read_weight
+from naively.data.table import ColumnTable, Table
 from naively.errors import InputError, LeftOutWarning
-from naively.sources.arrow_arrays import gapped
-from naively.sources.frames import Lists, column_of_arrow, in_one
-from naively.sources.labels import Labels, read_labels, read_weight
-from naively.sources.table import ColumnTable, Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
