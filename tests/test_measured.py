@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from naively.statistics import Measured, Moments, Numbers
-from naively.statistics.measured import MANY
+from naively.statistics.number_summary import MANY
 
 N = 3 * MANY
 

@@ -18,7 +18,7 @@ from naively.families.bernoulli import Bernoulli
 from naively.families.categorical import Categorical
 from naively.families.numeric import Numeric, NumericParameters
 from naively.statistics import Histogram
-from naively.statistics.measured import Measured
+from naively.statistics.number_summary import Measured
 
 __all__ = ["AnyNumber", "AnyTruth", "AnyValue"]
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.families.base import Family, Kind, LinearPart
-from naively.statistics.nothing import Nothing
+from naively.statistics.empty import Nothing
 
 __all__ = ["Undecided"]
 

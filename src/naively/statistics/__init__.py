@@ -3,10 +3,10 @@
 from naively.data.views import Coded, Numbers, Texts, Value, Values
 from naively.statistics.base import NegativeCountError, Statistic
 from naively.statistics.class_weights import ClassWeights
+from naively.statistics.empty import Nothing
 from naively.statistics.histogram import Histogram
-from naively.statistics.measured import Measured
 from naively.statistics.moments import Moments, TooLargeError
-from naively.statistics.nothing import Nothing
+from naively.statistics.number_summary import Measured
 from naively.statistics.sums import Sums
 from naively.statistics.token_counts import TokenCounts
 from naively.statistics.value_counts import ValueCounts

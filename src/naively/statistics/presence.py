@@ -16,8 +16,8 @@ from naively.statistics.base import Statistic
 from naively.statistics.cells import class_of_cells
 from naively.statistics.class_weights import ClassWeights
 from naively.statistics.histogram import Histogram
-from naively.statistics.measured import Measured
 from naively.statistics.moments import Moments
+from naively.statistics.number_summary import Measured
 from naively.statistics.sums import Sums
 from naively.statistics.token_counts import TokenCounts
 from naively.statistics.value_counts import ValueCounts

@@ -16,8 +16,8 @@ from naively import kernels
 from naively.data.views import Value, Values
 from naively.kernels import Cells, Gapped
 from naively.statistics.histogram import Histogram
-from naively.statistics.measured import Measured, moments_of_cells
 from naively.statistics.moments import Moments
+from naively.statistics.number_summary import Measured, moments_of_cells
 from naively.statistics.value_counts import ValueCounts, in_order
 
 __all__ = ["RunningMeasured", "RunningValues"]

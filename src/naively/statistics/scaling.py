@@ -11,9 +11,9 @@ from typing import TypeVar
 from naively.errors import InputError
 from naively.statistics.base import Statistic
 from naively.statistics.class_weights import ClassWeights
+from naively.statistics.empty import Nothing
 from naively.statistics.histogram import Histogram
 from naively.statistics.moments import Moments
-from naively.statistics.nothing import Nothing
 from naively.statistics.sums import Sums
 from naively.statistics.token_counts import TokenCounts
 from naively.statistics.value_counts import ValueCounts
