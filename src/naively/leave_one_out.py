@@ -22,7 +22,7 @@ from naively.calibration import column_key
 from naively.engines import local
 from naively.errors import InputError, LostDigitsWarning
 from naively.families import Presence
-from naively.families.left_out import NotCountedError
+from naively.families.leave_one_out.base import NotCountedError
 from naively.schema import Block
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import naively as nb
-from naively.explanation.terms import beta_spread
+from naively.families.evidence import beta_spread
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naively as nb
-from naively.families.numeric import NumericParameters
+from naively.families.binned import NumericParameters
 from naively.statistics import Histogram, Numbers
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "tables"

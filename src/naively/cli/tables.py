@@ -10,7 +10,7 @@ import numpy as np
 
 import naively
 from naively.calibration import column_key
-from naively.families.numeric import NumericParameters
+from naively.families.binned import NumericParameters
 from naively.statistics import Moments, Sums, TokenCounts, ValueCounts, WordCounts
 
 __all__ = ["aligned", "column_data", "columns_of", "model_data", "quality_of", "tuning_of"]

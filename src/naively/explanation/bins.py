@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.explanation.terms import BlockTerms, Term, beta_spread, counts_of, shown_value, two
 from naively.families import Numeric
-from naively.families.numeric import LARGEST, NumericParameters
+from naively.families.binned import LARGEST, NumericParameters
+from naively.families.evidence import BlockTerms, Term, beta_spread, counts_of, shown_value, two
 from naively.schema import Block
 from naively.statistics import Histogram, Numbers
 

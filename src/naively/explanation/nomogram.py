@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 from naively.errors import InputError
 from naively.explanation.bins import bin_counts, interval_words
 from naively.explanation.rows import scored_blocks
-from naively.explanation.terms import shown_value
 from naively.explanation.tokens import coin_scores, scores_at
 from naively.families import Bernoulli, Poisson, Presence
+from naively.families.binned import NumericParameters
 from naively.families.categorical import CategoricalParameters
+from naively.families.evidence import shown_value
 from naively.families.gaussian import GaussianParameters
 from naively.families.multinomial import TokenParameters
-from naively.families.numeric import NumericParameters
-from naively.families.text import TextParameters
+from naively.families.text.text import TextParameters
 from naively.statistics import Numbers
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.explanation.bins import number_row
-from naively.explanation.terms import BlockTerms, Term, normal_spread, shown_value, two
 from naively.families import Exponential, Gaussian, LogNormal, Poisson
+from naively.families.evidence import BlockTerms, Term, normal_spread, shown_value, two
 from naively.families.gaussian import GaussianParameters
 from naively.schema import Block
 from naively.statistics import Moments, Numbers, Statistic, Sums

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.explanation.bins import number_row
-from naively.explanation.terms import shown_value
 from naively.explanation.tokens import NARROW, row_of
 from naively.explanation.words import WORD
 from naively.families import (
@@ -24,9 +23,10 @@ from naively.families import (
     Poisson,
     Presence,
 )
+from naively.families.binned import NumericParameters
 from naively.families.categorical import CategoricalParameters
+from naively.families.evidence import shown_value
 from naively.families.gaussian import GaussianParameters
-from naively.families.numeric import NumericParameters
 from naively.statistics import Coded, Numbers, Texts
 
 if TYPE_CHECKING:

@@ -23,12 +23,12 @@ from naively.errors import InputError
 from naively.explanation.bins import BinTerms
 from naively.explanation.explained import Contribution, Explanation, Turn
 from naively.explanation.numbers import NumberTerms
-from naively.explanation.terms import BlockTerms, Term
 from naively.explanation.tokens import CoinTerms, TokenTerms
 from naively.explanation.turning import turning
 from naively.explanation.values import ValueTerms
 from naively.explanation.words import WordTerms
 from naively.families import Bernoulli, Undecided
+from naively.families.evidence import BlockTerms, Term
 from naively.statistics import Coded, Histogram, Numbers, Texts, TokenCounts, ValueCounts, WordCounts
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.data.views import is_sparse
-from naively.explanation.terms import BlockTerms, Spread, Term, beta_spread, counts_of, shown_value, two
 from naively.families import Bernoulli, Complement, Multinomial, Presence
 from naively.families.base import times
+from naively.families.evidence import BlockTerms, Spread, Term, beta_spread, counts_of, shown_value, two
 from naively.families.linear_form import LogLinear
 from naively.families.multinomial import TokenParameters
 from naively.kernels import Cells

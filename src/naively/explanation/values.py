@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.explanation.terms import BlockTerms, Term, beta_spread, counts_of, two
 from naively.families import Categorical
 from naively.families.categorical import CategoricalParameters
+from naively.families.evidence import BlockTerms, Term, beta_spread, counts_of, two
 from naively.priors import pseudo_counts
 from naively.schema import Block
 from naively.statistics import Coded, Value, ValueCounts

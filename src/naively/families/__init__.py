@@ -3,16 +3,16 @@
 from naively.families.automatic import AnyNumber, AnyTruth, AnyValue
 from naively.families.base import Family, Kind, LinearPart, Missing, Support
 from naively.families.bernoulli import Bernoulli
+from naively.families.binned import Numeric
 from naively.families.categorical import Categorical
 from naively.families.complement import Complement
 from naively.families.exponential import Exponential
 from naively.families.gaussian import Gaussian
 from naively.families.log_normal import LogNormal
 from naively.families.multinomial import Multinomial
-from naively.families.numeric import Numeric
 from naively.families.poisson import Poisson
 from naively.families.presence import Presence
-from naively.families.text import Text
+from naively.families.text.text import Text
 from naively.families.undecided import Undecided
 
 __all__ = [

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from naively.families.bernoulli import Bernoulli
+from naively.families.binned import Numeric, NumericParameters
 from naively.families.categorical import Categorical
-from naively.families.numeric import Numeric, NumericParameters
 from naively.statistics import Histogram
 from naively.statistics.number_summary import Measured
 

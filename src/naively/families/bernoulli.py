@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from naively import kernels
 from naively.errors import InputError
 from naively.families.base import Family, LinearPart, Support
-from naively.families.left_out import Leaving, Slots, dense_numbers
+from naively.families.leave_one_out.base import Leaving, Slots, dense_numbers
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form
 from naively.families.multinomial import TokenParameters, difference, lend_to_empty
 from naively.kernels import Cells

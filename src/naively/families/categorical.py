@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from naively import kernels
 from naively.errors import InputError
 from naively.families.base import Family, Kind, LinearPart, times
-from naively.families.left_out import Leaving
-from naively.families.left_out_values import CountedValues, shared_left_out, slots_of, values_as_slots
+from naively.families.leave_one_out.base import Leaving
+from naively.families.leave_one_out.values import CountedValues, shared_left_out, slots_of, values_as_slots
 from naively.priors import alpha_of, pseudo_counts
 from naively.statistics import Coded, Value, ValueCounts, Values
 from naively.statistics.value_counts import in_order

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from naively.errors import InputError
 from naively.families.base import Family, LinearPart, Support
-from naively.families.left_out import Leaving
-from naively.families.left_out_tokens import Entries, Tokens, complement_left_out, normed_left_out
+from naively.families.leave_one_out.base import Leaving
+from naively.families.leave_one_out.tokens import Entries, Tokens, complement_left_out, normed_left_out
 from naively.families.linear_form import LogLinear, dense_form, sparse_form
 from naively.families.multinomial import TokenParameters, difference, known_counts
 from naively.kernels import Cells

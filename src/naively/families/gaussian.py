@@ -26,8 +26,8 @@ from naively import kernels
 from naively.data.views import RefusedEntryError
 from naively.errors import InputError
 from naively.families.base import Family
-from naively.families.left_out import Leaving, dense_numbers, others
-from naively.families.left_out_numbers import MomentsWithout
+from naively.families.leave_one_out.base import Leaving, dense_numbers, others
+from naively.families.leave_one_out.numbers import MomentsWithout
 from naively.priors import pseudo_count
 from naively.statistics import Moments, Numbers
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from naively.families.base import Support
 from naively.families.gaussian import Gaussian, GaussianParameters
-from naively.families.left_out import dense_numbers
+from naively.families.leave_one_out.base import dense_numbers
 from naively.statistics import Moments, Numbers
 
 __all__ = ["LogNormal"]

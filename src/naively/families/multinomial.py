@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from naively.data.views import is_sparse
 from naively.errors import InputError
 from naively.families.base import Family, LinearPart, Support
-from naively.families.left_out import Leaving
-from naively.families.left_out_tokens import Entries, Tokens, multinomial_left_out
+from naively.families.leave_one_out.base import Leaving
+from naively.families.leave_one_out.tokens import Entries, Tokens, multinomial_left_out
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form, stays_sparse
 from naively.kernels import Cells
 from naively.kernels.token_logs import token_log_table, token_logs

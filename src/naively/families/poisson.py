@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.families.base import Family, Support
-from naively.families.left_out import Leaving, dense_numbers
-from naively.families.left_out_numbers import SumsWithout
+from naively.families.leave_one_out.base import Leaving, dense_numbers
+from naively.families.leave_one_out.numbers import SumsWithout
 from naively.priors import pseudo_count
 from naively.statistics import Numbers, Sums
 

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from naively.errors import InputError
 from naively.explanation.bins import interval_words
 from naively.explanation.rows import scored_blocks
-from naively.explanation.terms import shown_value
 from naively.explanation.tokens import coin_scores
 from naively.families import Bernoulli, Presence
+from naively.families.binned import NumericParameters
 from naively.families.categorical import CategoricalParameters
+from naively.families.evidence import shown_value
 from naively.families.gaussian import GaussianParameters
 from naively.families.multinomial import TokenParameters
-from naively.families.numeric import NumericParameters
 from naively.model import Model
 from naively.plot.paper import MANY, colour_of, empty_figure, legend_below, name_of, names_of, plain_axes, title
 from naively.schema import Block

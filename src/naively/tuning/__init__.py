@@ -22,7 +22,7 @@ from naively import data as sources
 from naively.calibration import Tuning
 from naively.errors import InputError
 from naively.families import Complement, Multinomial, Presence, Text
-from naively.families.left_out import NotCountedError
+from naively.families.leave_one_out.base import NotCountedError
 from naively.kernels.threads import one_thread, threads
 from naively.schema import Schema
 from naively.statistics import NegativeCountError, TokenCounts, WordCounts

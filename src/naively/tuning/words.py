@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from naively import kernels
 from naively.families import Family, Text
-from naively.families.left_out import NotCountedError
-from naively.families.left_out_tokens import Entries
+from naively.families.leave_one_out.base import NotCountedError
+from naively.families.leave_one_out.tokens import Entries
 from naively.kernels import LeftTokens, TokenCells
 from naively.kernels.text import token_rows
 from naively.statistics import Numbers, Texts, TokenCounts, WordCounts

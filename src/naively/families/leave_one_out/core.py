@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
-from naively.families.left_out import Leaving, NotCountedError
+from naively.families.leave_one_out.base import Leaving, NotCountedError
 from naively.kernels import Cells, TokenCells
 from naively.kernels.text import Vocabulary
 from naively.statistics.word_counts import Reading

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.families.left_out import FOREVER, Leaving, NotCountedError, Slots
-from naively.families.left_out_tokens import Entries, Tokens, multinomial_left_out
+from naively.families.leave_one_out.base import FOREVER, Leaving, NotCountedError, Slots
+from naively.families.leave_one_out.tokens import Entries, Tokens, multinomial_left_out
 from naively.families.multinomial import multinomial_form
 from naively.kernels import Cells
 from naively.statistics import Coded, Values

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from naively import kernels
 from naively.data.views import is_sparse
 from naively.families.base import Family, times
-from naively.families.left_out import Leaving, Slots, dense_numbers
+from naively.families.leave_one_out.base import Leaving, Slots, dense_numbers
 from naively.priors import pseudo_count
 from naively.statistics import Histogram, Numbers, Statistic
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
-from naively.families.left_out import Leaving, NotCountedError, others
+from naively.families.leave_one_out.base import Leaving, NotCountedError, others
 from naively.statistics import Moments, Sums
 from naively.statistics.sums import add_pairs, two_product
 

@@ -25,13 +25,13 @@ from naively.errors import InputError
 from naively.families.base import Family, LinearPart
 from naively.families.bernoulli import bernoulli_form
 from naively.families.complement import complement_form
-from naively.families.left_out import Leaving
-from naively.families.left_out_coins import coins_left_out
-from naively.families.left_out_core import Tokens, texts_left_out
-from naively.families.left_out_tokens import Entries, complement_left_out, multinomial_left_out
+from naively.families.leave_one_out.base import Leaving
+from naively.families.leave_one_out.coins import coins_left_out
+from naively.families.leave_one_out.core import Tokens, texts_left_out
+from naively.families.leave_one_out.tokens import Entries, complement_left_out, multinomial_left_out
 from naively.families.linear_form import LinearForm, LogLinear
 from naively.families.multinomial import multinomial_form
-from naively.families.words_in_force import words_in_force, words_let_through
+from naively.families.text.vocabulary import words_in_force, words_let_through
 from naively.kernels import Cells
 from naively.kernels.text import Options, score_text, score_text_table, token_rows
 from naively.priors import Dirichlet, alpha_of, pseudo_counts

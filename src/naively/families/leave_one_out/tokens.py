@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from naively import kernels
 from naively.data.views import is_sparse
-from naively.families.left_out import FOREVER, Leaving, NotCountedError, log_of
-from naively.families.left_out_core import Tokens, rows_left_out
+from naively.families.leave_one_out.base import FOREVER, Leaving, NotCountedError, log_of
+from naively.families.leave_one_out.core import Tokens, rows_left_out
 from naively.families.linear_form import LogLinear
 from naively.kernels import Cells
 from naively.statistics import Numbers

@@ -1,0 +1,1 @@
+"""Leave-one-out scores that families share."""
