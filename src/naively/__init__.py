@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from naively.model import Model
     from naively.prediction import predict_batches
     from naively.priors import ClassPrior, Dirichlet
-    from naively.schema import Automatic
+    from naively.schema.schema import Automatic
 
 
 __version__ = "0.1.0"
@@ -77,7 +77,7 @@ __all__ = [
 
 _ESTIMATORS = {"BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB", "NaiveBayes"}
 _ELSEWHERE = {
-    "Automatic": "schema",
+    "Automatic": "schema.schema",
     "ClassPrior": "priors",
     "Dirichlet": "priors",
     "Evaluation": "evaluation",

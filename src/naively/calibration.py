@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.choosing import Chosen, split
 from naively.engines.local import View
 from naively.errors import InputError
 from naively.families import Family, Presence
-from naively.family_json import family_from_json, family_to_json
-from naively.schema import Block, Schema
+from naively.schema.choose import Chosen, split
+from naively.schema.family_json import family_from_json, family_to_json
+from naively.schema.schema import Block, Schema
 
 __all__ = ["Calibrated", "Tuning", "calibrate", "column_key"]
 

@@ -15,7 +15,7 @@ from naively.errors import InputError, LeftOutWarning
 from naively.kernels.threads import threads
 from naively.model import Model, counting
 from naively.priors import ClassPrior, PriorLike
-from naively.schema import infer
+from naively.schema.schema import infer
 from naively.tuning import Sampler, rows_to_keep, rows_to_look_at, tuned
 
 __all__ = ["fit"]

@@ -23,7 +23,7 @@ from naively.engines import local
 from naively.errors import InputError, LostDigitsWarning
 from naively.families import Presence
 from naively.families.leave_one_out.base import NotCountedError
-from naively.schema import Block
+from naively.schema.schema import Block
 
 if TYPE_CHECKING:
     from naively.model import Model

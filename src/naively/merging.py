@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from naively.data.names import Names, positions_of
 from naively.errors import InputError, LostDigitsWarning, SchemaError, TuningWarning
 from naively.families import Family, Kind, Undecided
-from naively.schema import Block, Schema
+from naively.schema.schema import Block, Schema
 from naively.statistics import ClassWeights, Moments, NegativeCountError, Statistic, TokenCounts
 from naively.statistics.base import added_in_pairs
 

@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 from naively import data as sources
 from naively import decisions, kernels, merging, storage
 from naively.calibration import Calibrated, Tuning, calibrate
-from naively.choosing import Chosen, choose
 from naively.engines import local
 from naively.errors import ImpossibleRowsWarning, InputError
 from naively.families import Complement, Undecided
 from naively.kernels.threads import threads
 from naively.priors import ClassPrior, PriorLike
 from naively.questions import Questions
-from naively.schema import Schema, infer
+from naively.schema.choose import Chosen, choose
+from naively.schema.schema import Schema, infer
 from naively.statistics import ClassWeights, Statistic
 
 if TYPE_CHECKING:

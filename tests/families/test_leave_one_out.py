@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import naively as nb
 from naively.data import read
 from naively.engines import local
-from naively.schema import infer
+from naively.schema.schema import infer
 from naively.statistics import Numbers
 
 CLASSES = ("a", "b", "c")

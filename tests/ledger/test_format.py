@@ -30,7 +30,7 @@ from naively import (
 from naively.data.names import Numbered
 from naively.kernels import Cells, HistogramCells
 from naively.kernels.text import Vocabulary
-from naively.schema import Schema
+from naively.schema.schema import Schema
 from naively.statistics import Statistic
 from naively.storage.arrays import pack, unpack
 from naively.storage.counts import DAMAGED, Counts, counts_from_bytes, counts_to_bytes

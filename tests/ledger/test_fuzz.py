@@ -19,7 +19,7 @@ import naively
 from ledger.models import COLUMNS as FAMILIES
 from ledger.models import fitted, rows
 from naively import InputError
-from naively.family_json import family_from_json
+from naively.schema.family_json import family_from_json
 from naively.storage.arrays import pack, unpack
 from naively.storage.entries import COLUMNS, START, Row, Schemas, append
 from naively.storage.meta import _checksum, digest_of

@@ -15,7 +15,7 @@ from naively.cli.naming import naming
 from naively.cli.pairs import classes_by_name
 from naively.cli.progress import read_told
 from naively.cli.tables import aligned, columns_of, quality_of
-from naively.schema import family_of
+from naively.schema.schema import family_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -17,7 +17,7 @@ from naively.errors import InputError, SchemaError
 from naively.families import Categorical, Family, Kind, Presence, Text, Undecided
 from naively.families.base import times
 from naively.families.gaussian import InfiniteValueError
-from naively.schema import Block, Schema
+from naively.schema.schema import Block, Schema
 from naively.statistics import (
     Coded,
     Histogram,

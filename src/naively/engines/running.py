@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from naively.data import ColumnTable, Table
 from naively.engines.local import View, count_block, places, view_of
 from naively.families import Undecided
-from naively.schema import Block, Schema
+from naively.schema.schema import Block, Schema
 from naively.statistics import ClassWeights, Measured, Statistic, ValueCounts
 from naively.statistics.histogram import cap_for
 from naively.statistics.running import RunningMeasured, RunningValues

@@ -23,7 +23,7 @@ from naively.estimators.base import Estimator, classes_and_codes, is_plain, posi
 from naively.families import Family
 from naively.model import Model
 from naively.priors import ClassPrior
-from naively.schema import Block, Schema
+from naively.schema.schema import Block, Schema
 from naively.statistics import Statistic
 
 __all__ = ["DiscreteNB", "DropIn"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from naively.families import Numeric
 from naively.families.binned import LARGEST, NumericParameters
 from naively.families.evidence import BlockTerms, Term, beta_spread, counts_of, shown_value, two
-from naively.schema import Block
+from naively.schema.schema import Block
 from naively.statistics import Histogram, Numbers
 
 __all__ = ["BinTerms", "bin_counts", "interval_words", "number_row"]

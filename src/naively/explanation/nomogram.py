@@ -34,7 +34,7 @@ from naively.statistics import Numbers
 
 if TYPE_CHECKING:
     from naively.model import Model
-    from naively.schema import Block
+    from naively.schema.schema import Block
 
 __all__ = ["Axis", "Nomogram", "nomogram_of"]
 

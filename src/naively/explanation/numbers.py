@@ -22,7 +22,7 @@ from naively.explanation.bins import number_row
 from naively.families import Exponential, Gaussian, LogNormal, Poisson
 from naively.families.evidence import BlockTerms, Term, normal_spread, shown_value, two
 from naively.families.gaussian import GaussianParameters
-from naively.schema import Block
+from naively.schema.schema import Block
 from naively.statistics import Moments, Numbers, Statistic, Sums
 
 __all__ = ["NumberTerms", "alone"]

@@ -31,7 +31,7 @@ from naively.statistics import Coded, Numbers, Texts
 
 if TYPE_CHECKING:
     from naively.engines.local import View
-    from naively.schema import Block
+    from naively.schema.schema import Block
 
 __all__ = ["Offer", "offers_of"]
 

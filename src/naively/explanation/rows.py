@@ -34,7 +34,7 @@ from naively.statistics import Coded, Histogram, Numbers, Texts, TokenCounts, Va
 if TYPE_CHECKING:
     from naively.engines.local import View
     from naively.model import Model
-    from naively.schema import Block
+    from naively.schema.schema import Block
 
 __all__ = ["explain", "scored_blocks"]
 

@@ -24,7 +24,7 @@ from naively.families.linear_form import LogLinear
 from naively.families.multinomial import TokenParameters
 from naively.kernels import Cells
 from naively.priors import Dirichlet, pseudo_counts
-from naively.schema import Block
+from naively.schema.schema import Block
 from naively.statistics import Numbers, TokenCounts
 from naively.statistics.cells import class_sums
 

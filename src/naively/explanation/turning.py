@@ -24,7 +24,7 @@ from naively.explanation.offers import Offer, offers_of
 if TYPE_CHECKING:
     from naively.engines.local import View
     from naively.model import Model
-    from naively.schema import Block
+    from naively.schema.schema import Block
 
 __all__ = ["turning"]
 

@@ -13,7 +13,7 @@ from naively.families import Categorical
 from naively.families.categorical import CategoricalParameters
 from naively.families.evidence import BlockTerms, Term, beta_spread, counts_of, two
 from naively.priors import pseudo_counts
-from naively.schema import Block
+from naively.schema.schema import Block
 from naively.statistics import Coded, Value, ValueCounts
 
 __all__ = ["ValueTerms"]

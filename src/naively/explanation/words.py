@@ -19,7 +19,7 @@ from naively.families.text.text import TextParameters
 from naively.kernels import Cells
 from naively.kernels.text import Options, prepare_tokens, token_rows, tokens_of
 from naively.priors import Dirichlet, pseudo_counts
-from naively.schema import Block
+from naively.schema.schema import Block
 from naively.statistics import Texts, WordCounts
 from naively.statistics.cells import class_sums
 

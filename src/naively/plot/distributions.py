@@ -20,7 +20,7 @@ from naively.families.gaussian import GaussianParameters
 from naively.families.multinomial import TokenParameters
 from naively.model import Model
 from naively.plot.paper import MANY, colour_of, empty_figure, legend_below, name_of, names_of, plain_axes, title
-from naively.schema import Block
+from naively.schema.schema import Block
 from naively.statistics import Histogram, Measured, Numbers
 
 if TYPE_CHECKING:

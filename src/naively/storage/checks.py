@@ -9,7 +9,7 @@ import numpy as np
 
 from naively.data.names import Numbered
 from naively.kernels import Cells, HistogramCells
-from naively.schema import Block, Schema
+from naively.schema.schema import Block, Schema
 from naively.statistics import (
     ClassWeights,
     Histogram,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any, NamedTuple
 
-from naively.schema import Schema
+from naively.schema.schema import Schema
 from naively.statistics import ClassWeights, Statistic
 from naively.storage.arrays import Arrays, pack, unpack
 from naively.storage.checks import check_model

@@ -20,7 +20,7 @@ from operator import itemgetter
 from time import time_ns
 from typing import NamedTuple, cast
 
-from naively.schema import Schema
+from naively.schema.schema import Schema
 from naively.storage.counts import DAMAGED, Counts, counts_from_bytes, counts_to_bytes
 from naively.storage.meta import digest_of
 

@@ -24,7 +24,7 @@ from naively.errors import InputError
 from naively.families import Complement, Multinomial, Presence, Text
 from naively.families.leave_one_out.base import NotCountedError
 from naively.kernels.threads import one_thread, threads
-from naively.schema import Schema
+from naively.schema.schema import Schema
 from naively.statistics import NegativeCountError, TokenCounts, WordCounts
 from naively.tuning.bench import Bench
 from naively.tuning.features import NARROW, Features, features_of

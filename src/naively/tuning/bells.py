@@ -17,7 +17,7 @@ from naively.families import AnyNumber, Family, Gaussian, Numeric
 from naively.tuning.features import EACH
 
 if TYPE_CHECKING:
-    from naively.schema import Block
+    from naively.schema.schema import Block
     from naively.tuning.bench import Bench
     from naively.tuning.features import Features
     from naively.tuning.search import Search

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.choosing import statistic_for
 from naively.data.names import Names
 from naively.engines import local
 from naively.families import Complement, Multinomial, Numeric, Presence, Text
-from naively.schema import Block, Schema
+from naively.schema.choose import statistic_for
+from naively.schema.schema import Block, Schema
 from naively.statistics import Statistic
 from naively.statistics.presence import presence_of
 from naively.tuning.sample import FOLDS, Sample

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from naively.calibration import column_key
 from naively.families import Family
-from naively.schema import Block
+from naively.schema.schema import Block
 from naively.statistics import TokenCounts, WordCounts
 from naively.tuning.bench import Bench, has_words, strips
 from naively.tuning.words import Words

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.families import AnyNumber, AnyTruth, AnyValue, Categorical, Complement, Family, Numeric, Presence
-from naively.schema import Block
+from naively.schema.schema import Block
 from naively.tuning.bells import bells
 from naively.tuning.bench import Bench
 from naively.tuning.features import BETAS, EACH, Features, WordFeature, summed

@@ -21,7 +21,7 @@ from naively.data.names import Names, Numbered, positions_of, select
 from naively.data.views import is_sparse
 from naively.errors import InputError, SchemaError
 from naively.families import AnyNumber, AnyTruth, AnyValue, Family, Kind, Missing, Multinomial, Text, Undecided
-from naively.family_json import family_from_json, family_to_json
+from naively.schema.family_json import family_from_json, family_to_json
 
 __all__ = ["Automatic", "Block", "Schema", "infer"]
 

@@ -46,7 +46,7 @@ from naively.families import (
     Presence,
 )
 from naively.kernels import Cells
-from naively.schema import Block, Schema
+from naively.schema.schema import Block, Schema
 from naively.statistics import (
     ClassWeights,
     Histogram,

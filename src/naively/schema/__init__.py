@@ -1,0 +1,1 @@
+"""The schema of a table: columns, kinds and families."""
