@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naively as nb
-from naively.merging import total
+from naively.model.merge import total
 from naively.statistics import WordCounts
 from strategies import GROUPS, SINGLE, Rows, assert_same_model, parted_rows, rows, wild
 

@@ -4,7 +4,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from naively.calibration import Tuning
     from naively.errors import (
         ImpossibleRowsWarning,
         InputError,
@@ -30,8 +29,9 @@ if TYPE_CHECKING:
     )
     from naively.fitting import fit
     from naively.ledger import Ledger, load, open  # noqa: A004  (naively.open)
-    from naively.model import Model
-    from naively.prediction import predict_batches
+    from naively.model.calibrate import Tuning
+    from naively.model.model import Model
+    from naively.model.predict_batches import predict_batches
     from naively.priors import ClassPrior, Dirichlet
     from naively.schema.schema import Automatic
 
@@ -81,13 +81,13 @@ _ELSEWHERE = {
     "ClassPrior": "priors",
     "Dirichlet": "priors",
     "Evaluation": "evaluation",
-    "Model": "model",
+    "Model": "model.model",
     "fit": "fitting",
-    "Tuning": "calibration",
+    "Tuning": "model.calibrate",
     "Ledger": "ledger",
     "load": "ledger",
     "open": "ledger",
-    "predict_batches": "prediction",
+    "predict_batches": "model.predict_batches",
 }
 
 _MODULES = {
@@ -100,7 +100,7 @@ _MODULES = {
     "plot",
     "priors",
     "schema",
-    "sources",
+    "data",
     "statistics",
 }
 

@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import merging
 from naively.families import Exponential, Family
 from naively.kernels import Cells
-from naively.model import Model
+from naively.model import merge as merging
+from naively.model.model import Model
 from naively.statistics import Histogram, Measured, Moments, Statistic, Sums, TokenCounts, ValueCounts, WordCounts
 from naively.statistics.cells import class_of_cells
 

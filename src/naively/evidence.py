@@ -22,7 +22,7 @@ from naively.statistics import TokenCounts, WordCounts
 from naively.statistics.cells import class_of_cells
 
 if TYPE_CHECKING:
-    from naively.model import Model
+    from naively.model.model import Model
 
 __all__ = ["Evidence", "Top", "Word", "evidence_of"]
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from naively import data as sources
-from naively.engines.running import Running
 from naively.errors import InputError, LeftOutWarning
 from naively.kernels.threads import threads
-from naively.model import Model, counting
+from naively.model.count import Running
+from naively.model.model import Model, counting
 from naively.priors import ClassPrior, PriorLike
 from naively.schema.schema import infer
 from naively.tuning import Sampler, rows_to_keep, rows_to_look_at, tuned

@@ -18,15 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import data as sources
-from naively.calibration import column_key
-from naively.engines import local
 from naively.errors import InputError, LostDigitsWarning
 from naively.families import Presence
 from naively.families.leave_one_out.base import NotCountedError
+from naively.model import score as local
+from naively.model.calibrate import column_key
 from naively.schema.schema import Block
 
 if TYPE_CHECKING:
-    from naively.model import Model
+    from naively.model.model import Model
 
 __all__ = ["LeaveOneOut", "evidence_columns", "leave_one_out", "smallest_hashes"]
 

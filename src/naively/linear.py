@@ -19,7 +19,7 @@ from naively.errors import InputError
 from naively.families import LinearPart
 
 if TYPE_CHECKING:
-    from naively.model import Model
+    from naively.model.model import Model
 
 __all__ = ["Linear", "linear_form"]
 

@@ -23,7 +23,7 @@ from naively.kernels.threads import threads
 from naively.tuning import cross_fitted, sample_of, tune
 
 if TYPE_CHECKING:
-    from naively.model import Model
+    from naively.model.model import Model
 
 __all__ = ["evaluate_training"]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import naively as nb
 from naively.data import read
-from naively.engines import local
+from naively.model import score as local
 from naively.schema.schema import infer
 from naively.statistics import Numbers
 

@@ -132,7 +132,7 @@ def test_eight_processes(tmp_path: Path) -> None:
         time.sleep(0.05)
     assert [teacher.wait() for teacher in teachers] == [0] * 8
     assert seen == sorted(seen)
-    wanted = naively.merging.total(
+    wanted = naively.model.merge.total(
         [fitted(), *(fitted().of_rows(*rows(1000 * i + j, 1)) for i in range(8) for j in range(each))]
     )
     assert wanted is not None

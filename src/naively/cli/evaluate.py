@@ -80,7 +80,7 @@ def evaluated(
     from naively import InputError
     from naively import data as sources
     from naively.evaluation import Evaluation
-    from naively.prediction import as_trained
+    from naively.model.predict_batches import as_trained
 
     said: set[str] = set()
     parts: list[tuple[Any, Any, Any]] = []

@@ -107,7 +107,7 @@ def of_rows(model: naively.Model, data: tuple[str, ...], rows: tuple[int, ...]) 
     from naively import data as sources
     from naively.cli.naming import naming
     from naively.errors import InputError
-    from naively.prediction import as_trained
+    from naively.model.predict_batches import as_trained
 
     where = "-" if data == ("-",) else list(data)
     found: dict[int, Any] = {}

@@ -128,8 +128,9 @@ def _of_rows(model: naively.Model, kind: str, data: tuple[str, ...], of: Any) ->
     """Pictures of the answers to all rows, against the labels that they have."""
     import numpy as np
 
-    from naively import decisions, plot
+    from naively import plot
     from naively.errors import InputError
+    from naively.model import decide as decisions
 
     labels, log_posterior = _answers(model, data)
     if not labels:
@@ -158,7 +159,7 @@ def _answers(model: naively.Model, data: tuple[str, ...]) -> tuple[list[Any], An
     from naively.cli.pairs import classes_by_name
     from naively.cli.progress import counted
     from naively.errors import LeftOutWarning
-    from naively.prediction import as_trained
+    from naively.model.predict_batches import as_trained
 
     where = "-" if data == ("-",) else list(data)
     named, said = classes_by_name(model), set[str]()

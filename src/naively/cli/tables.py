@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import naively
-from naively.calibration import column_key
 from naively.families.binned import NumericParameters
+from naively.model.calibrate import column_key
 from naively.statistics import Moments, Sums, TokenCounts, ValueCounts, WordCounts
 
 __all__ = ["aligned", "column_data", "columns_of", "model_data", "quality_of", "tuning_of"]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from naively.data.arrow_arrays import filled_codes, filled_numbers, gapped
 from naively.data.table import Column
+from naively.data.views import Values
 from naively.kernels import Gapped
-from naively.statistics import Values
 
 __all__ = ["ArrowCodes", "ArrowNumbers"]
 

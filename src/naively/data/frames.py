@@ -11,8 +11,8 @@ from naively.data.arrow_arrays import filled_codes, filled_numbers
 from naively.data.arrow_columns import ArrowCodes, ArrowNumbers
 from naively.data.strings import ArrowStrings
 from naively.data.table import Column, ColumnTable, countable
+from naively.data.views import Values
 from naively.errors import InputError
-from naively.statistics import Values
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
-from naively.data.views import is_sparse
+from naively.data.views import Numbers, is_sparse
 from naively.errors import InputError
-from naively.families import Support
-from naively.statistics import Numbers
 
-__all__ = ["check_support", "refuse_infinite"]
+__all__ = ["Kind", "Support", "check_support", "refuse_infinite"]
+
+Kind = Literal["number", "boolean", "string", "date", "unknown"]
+Support = Literal["real", "positive", "non-negative", "count", "binary", "any"]
 
 Range = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]
 

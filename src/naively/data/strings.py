@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from naively.data.arrow_arrays import filled_codes
 from naively.data.table import Column
+from naively.data.views import Values
 from naively.kernels.text import Strings
-from naively.statistics import Values
 
 __all__ = ["ArrowStrings", "ListOfStrings"]
 

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
+from naively.data.kinds import Kind
 from naively.data.names import Names, Numbered
-from naively.data.views import is_sparse
+from naively.data.views import Coded, Numbers, Texts, Values, is_sparse
 from naively.errors import InputError
-from naively.families import Kind
 from naively.kernels import Gapped
 from naively.kernels.text import Strings
-from naively.statistics import Coded, Numbers, Texts, Values
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array

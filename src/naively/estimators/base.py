@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from naively.data import read_labels
 from naively.data.labels import as_array, missing_labels, refuse_missing
-from naively.model import Model
+from naively.model.model import Model
 
 __all__ = ["Estimator", "classes_and_codes", "is_plain", "positions_in"]
 

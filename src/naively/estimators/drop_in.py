@@ -21,7 +21,7 @@ from naively.data.names import Names, Numbered
 from naively.data.views import RefusedEntryError
 from naively.estimators.base import Estimator, classes_and_codes, is_plain, positions_in
 from naively.families import Family
-from naively.model import Model
+from naively.model.model import Model
 from naively.priors import ClassPrior
 from naively.schema.schema import Block, Schema
 from naively.statistics import Statistic

@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 from naively.errors import InputError
 from naively.estimators.drop_in import DropIn
 from naively.families import Family, Gaussian
-from naively.model import Model
+from naively.model.model import Model
 from naively.priors import ClassPrior
 from naively.statistics import Moments
 

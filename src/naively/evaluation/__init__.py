@@ -22,15 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import data as sources
-from naively.decisions import if_sure
 from naively.errors import InputError
 from naively.evaluation.curves import Bin, OfClass, bins_to_dict, calibration, calibration_error, of_class
 from naively.evaluation.intervals import NOTHING, Figure, mean, share
 from naively.evaluation.tables import as_text
 from naively.evaluation.thresholds import Threshold, Thresholds, thresholds
+from naively.model.decide import if_sure
 
 if TYPE_CHECKING:
-    from naively.model import Model
+    from naively.model.model import Model
 
 __all__ = ["Answered", "Bin", "Evaluation", "Figure", "OfClass", "Threshold", "Thresholds", "evaluate"]
 

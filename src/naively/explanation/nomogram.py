@@ -33,7 +33,7 @@ from naively.families.text.text import TextParameters
 from naively.statistics import Numbers
 
 if TYPE_CHECKING:
-    from naively.model import Model
+    from naively.model.model import Model
     from naively.schema.schema import Block
 
 __all__ = ["Axis", "Nomogram", "nomogram_of"]

@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import decisions
-from naively.engines import local
 from naively.errors import InputError
 from naively.explanation.bins import BinTerms
 from naively.explanation.explained import Contribution, Explanation, Turn
@@ -29,11 +27,13 @@ from naively.explanation.values import ValueTerms
 from naively.explanation.words import WordTerms
 from naively.families import Bernoulli, Undecided
 from naively.families.evidence import BlockTerms, Term
+from naively.model import decide as decisions
+from naively.model import score as local
 from naively.statistics import Coded, Histogram, Numbers, Texts, TokenCounts, ValueCounts, WordCounts
 
 if TYPE_CHECKING:
-    from naively.engines.local import View
-    from naively.model import Model
+    from naively.model.model import Model
+    from naively.model.score import View
     from naively.schema.schema import Block
 
 __all__ = ["explain", "scored_blocks"]

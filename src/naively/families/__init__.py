@@ -1,7 +1,8 @@
 """One likelihood per file; see `base.py` for the methods that each has, always in the same order."""
 
+from naively.data.kinds import Kind, Support
 from naively.families.automatic import AnyNumber, AnyTruth, AnyValue
-from naively.families.base import Family, Kind, LinearPart, Missing, Support
+from naively.families.base import Family, LinearPart, Missing
 from naively.families.bernoulli import Bernoulli
 from naively.families.binned import Numeric
 from naively.families.categorical import Categorical

@@ -19,14 +19,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.kinds import Kind, Support
 from naively.errors import InputError
 from naively.statistics import Numbers, Statistic
 
-__all__ = ["Family", "Kind", "LinearPart", "Missing", "Support", "times"]
+__all__ = ["Family", "LinearPart", "Missing", "times"]
 
-Kind = Literal["number", "boolean", "string", "date", "unknown"]
 Missing = Literal["skip", "value"]
-Support = Literal["real", "positive", "non-negative", "count", "binary", "any"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
+from naively.data.kinds import Support
 from naively.errors import InputError
-from naively.families.base import Family, LinearPart, Support
+from naively.families.base import Family, LinearPart
 from naively.families.leave_one_out.base import Leaving, Slots, dense_numbers
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form
 from naively.families.multinomial import TokenParameters, difference, lend_to_empty

@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import kernels
+from naively.data.kinds import Kind
 from naively.errors import InputError
-from naively.families.base import Family, Kind, LinearPart, times
+from naively.families.base import Family, LinearPart, times
 from naively.families.leave_one_out.base import Leaving
 from naively.families.leave_one_out.values import CountedValues, shared_left_out, slots_of, values_as_slots
 from naively.priors import alpha_of, pseudo_counts

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.families.base import Family, Support
+from naively.data.kinds import Support
+from naively.families.base import Family
 from naively.families.leave_one_out.base import Leaving, dense_numbers
 from naively.families.leave_one_out.numbers import SumsWithout
 from naively.families.poisson import rate_of, ratio_of

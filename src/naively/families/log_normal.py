@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.families.base import Support
+from naively.data.kinds import Support
 from naively.families.gaussian import Gaussian, GaussianParameters
 from naively.families.leave_one_out.base import dense_numbers
 from naively.statistics import Moments, Numbers

@@ -25,9 +25,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.kinds import Support
 from naively.data.views import is_sparse
 from naively.errors import InputError
-from naively.families.base import Family, LinearPart, Support
+from naively.families.base import Family, LinearPart
 from naively.families.leave_one_out.base import Leaving
 from naively.families.leave_one_out.tokens import Entries, Tokens, multinomial_left_out
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form, stays_sparse

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from naively.families.base import Kind
+from naively.data.kinds import Kind
 from naively.families.bernoulli import Bernoulli
 
 __all__ = ["Presence"]

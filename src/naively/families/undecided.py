@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.families.base import Family, Kind, LinearPart
+from naively.data.kinds import Kind
+from naively.families.base import Family, LinearPart
 from naively.statistics.empty import Nothing
 
 __all__ = ["Undecided"]

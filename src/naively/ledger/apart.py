@@ -7,8 +7,8 @@ from pathlib import Path
 from naively.errors import InputError
 from naively.ledger.reading import load, reading
 from naively.ledger.sums import model_of, undone
-from naively.merging import total
-from naively.model import Model
+from naively.model.merge import total
+from naively.model.model import Model
 from naively.storage.entries import START, Row, counts_of, rows_after
 
 __all__ = ["apart"]

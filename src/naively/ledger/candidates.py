@@ -12,7 +12,7 @@ from naively.errors import InputError
 from naively.ledger.fingerprints import unpack_fingerprints
 from naively.ledger.sums import model_of, undone
 from naively.ledger.undoing import by_id
-from naively.model import Model
+from naively.model.model import Model
 from naively.storage.arrays import content
 from naively.storage.counts import DAMAGED
 from naively.storage.entries import COLUMNS, DamagedError, Row, Schemas, counts_of, intact

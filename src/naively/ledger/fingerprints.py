@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from naively.data.names import Names
 from naively.data.views import is_sparse
-from naively.engines import local
 from naively.ledger.rows import Rows
-from naively.model import Model
+from naively.model import score as local
+from naively.model.model import Model
 from naively.statistics import Coded, Numbers, Texts
 from naively.storage.arrays import pack, unpack
 

@@ -20,8 +20,8 @@ from naively.ledger.candidates import Candidate, Candidates
 from naively.ledger.fingerprints import marks_of, pack_fingerprints
 from naively.ledger.rows import Rows, count_rows
 from naively.ledger.sums import counts_of_model
-from naively.merging import total
-from naively.model import Model
+from naively.model.merge import total
+from naively.model.model import Model
 from naively.statistics import WordCounts
 from naively.storage.arrays import content, traces
 from naively.storage.counts import counts_to_bytes

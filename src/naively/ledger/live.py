@@ -25,8 +25,8 @@ from naively.ledger.rows import (
 )
 from naively.ledger.snapshots import write_snapshot
 from naively.ledger.summing import caught_up, read_sum
-from naively.merging import total, unite
-from naively.model import Model
+from naively.model.merge import total, unite
+from naively.model.model import Model
 from naively.priors import PriorLike
 from naively.storage import file
 from naively.storage.entries import Entry, Row, Schemas, append, new_row

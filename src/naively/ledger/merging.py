@@ -15,7 +15,7 @@ from pathlib import Path
 from naively.errors import InputError
 from naively.ledger.history import named
 from naively.ledger.reading import load, reading
-from naively.model import Model
+from naively.model.model import Model
 from naively.storage import write_rows
 from naively.storage.entries import START, Row, Schemas, rows_after
 from naively.storage.meta import Meta

@@ -17,8 +17,8 @@ from typing import Any
 from naively.errors import InputError
 from naively.ledger.history import named
 from naively.ledger.sums import model_of, undone
-from naively.merging import total
-from naively.model import Model
+from naively.model.merge import total
+from naively.model.model import Model
 from naively.statistics.scaling import scaled
 from naively.storage.entries import START, Row, Schemas, counts_of, rows_after, span_of
 from naively.storage.meta import Meta

@@ -10,7 +10,7 @@ from pathlib import Path
 from naively.errors import InputError
 from naively.ledger.summing import read_sum
 from naively.ledger.sums import Sum
-from naively.model import Model
+from naively.model.model import Model
 from naively.storage import file
 from naively.storage.entries import DamagedError, Schemas
 from naively.storage.meta import Meta, read_meta

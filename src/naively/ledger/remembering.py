@@ -10,7 +10,7 @@ from naively.errors import InputError
 from naively.ledger.fingerprints import fingerprints_of, new_key, pack_fingerprints
 from naively.ledger.rows import read_rows
 from naively.ledger.sums import counts_of_model
-from naively.model import Model
+from naively.model.model import Model
 from naively.storage import write
 from naively.storage.meta import Meta
 

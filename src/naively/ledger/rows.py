@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import data as sources
-from naively import merging
 from naively.data import Table
 from naively.errors import InputError, LeftOutWarning
 from naively.families import Text
-from naively.model import Model, counting
+from naively.model import merge as merging
+from naively.model.model import Model, counting
 from naively.priors import ClassPrior
 from naively.statistics import ClassWeights, WordCounts
 

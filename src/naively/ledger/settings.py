@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from naively.calibration import Tuning
 from naively.errors import InputError, LeftOutWarning
 from naively.ledger.forgetting import taken_in_turn
 from naively.ledger.history import named
 from naively.ledger.rows import Rows, read_rows
 from naively.ledger.sums import Sum, undone
-from naively.model import Model
+from naively.model.calibrate import Tuning
+from naively.model.model import Model
 from naively.priors import ClassPrior, PriorLike
 from naively.storage.counts import DAMAGED
 from naively.storage.entries import COLUMNS, DamagedError, Row, Schemas, append, new_row

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from naively.ledger.snapshots import read_snapshot
 from naively.ledger.sums import Signed, Sum, model_of, undone
-from naively.model import Model
+from naively.model.model import Model
 from naively.storage.entries import START, DamagedError, Row, Schemas, counts_of, head_of, rows_after
 from naively.storage.meta import Meta
 

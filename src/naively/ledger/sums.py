@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from naively.calibration import Tuning
-from naively.merging import total
-from naively.model import Model
+from naively.model.calibrate import Tuning
+from naively.model.merge import total
+from naively.model.model import Model
 from naively.storage.counts import Counts
 from naively.storage.entries import START, Row
 from naively.storage.meta import Meta

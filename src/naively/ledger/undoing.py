@@ -11,7 +11,7 @@ from naively.errors import InputError
 from naively.ledger.history import named
 from naively.ledger.summing import read_sum
 from naively.ledger.sums import Signed, Sum, model_of, undone
-from naively.model import Model
+from naively.model.model import Model
 from naively.statistics import Nothing, TokenCounts, ValueCounts, WordCounts
 from naively.storage.arrays import Arrays
 from naively.storage.entries import COLUMNS, Row, Schemas, counts_of, intact

@@ -17,10 +17,11 @@ from typing import Any, get_args
 
 from naively import families
 from naively.data import ArrowStrings, Column, ColumnTable, ListOfStrings, MatrixTable, Table
+from naively.data.kinds import Kind
 from naively.data.names import Names, Numbered, positions_of, select
 from naively.data.views import is_sparse
 from naively.errors import InputError, SchemaError
-from naively.families import AnyNumber, AnyTruth, AnyValue, Family, Kind, Missing, Multinomial, Text, Undecided
+from naively.families import AnyNumber, AnyTruth, AnyValue, Family, Missing, Multinomial, Text, Undecided
 from naively.schema.family_json import family_from_json, family_to_json
 
 __all__ = ["Automatic", "Block", "Schema", "infer"]

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import data as sources
-from naively.calibration import Tuning
 from naively.errors import InputError
 from naively.families import Complement, Multinomial, Presence, Text
 from naively.families.leave_one_out.base import NotCountedError
 from naively.kernels.threads import one_thread, threads
+from naively.model.calibrate import Tuning
 from naively.schema.schema import Schema
 from naively.statistics import NegativeCountError, TokenCounts, WordCounts
 from naively.tuning.bench import Bench
@@ -33,7 +33,7 @@ from naively.tuning.search import searched
 from naively.tuning.solve import CLOSE, TRUST, Problem, Solution, error_of_sum, normalised
 
 if TYPE_CHECKING:
-    from naively.model import Model
+    from naively.model.model import Model
 
 __all__ = [
     "Sample",

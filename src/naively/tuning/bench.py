@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.data.names import Names
-from naively.engines import local
 from naively.families import Complement, Multinomial, Numeric, Presence, Text
+from naively.model import score as local
 from naively.schema.choose import statistic_for
 from naively.schema.schema import Block, Schema
 from naively.statistics import Statistic
@@ -24,7 +24,7 @@ from naively.statistics.presence import presence_of
 from naively.tuning.sample import FOLDS, Sample
 
 if TYPE_CHECKING:
-    from naively.model import Model
+    from naively.model.model import Model
 
 __all__ = ["Bench"]
 

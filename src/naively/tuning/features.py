@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.calibration import column_key
 from naively.families import Family
+from naively.model.calibrate import column_key
 from naively.schema.schema import Block
 from naively.statistics import TokenCounts, WordCounts
 from naively.tuning.bench import Bench, has_words, strips

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.kinds import Kind
 from naively.errors import InputError
-from naively.families import Kind, Presence
+from naively.families import Presence
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from naively.model import Model
+    from naively.model.model import Model
 
 __all__ = ["sample"]
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.data import MatrixTable, Table
-from naively.data.kinds import check_support, refuse_infinite
+from naively.data.kinds import Kind, check_support, refuse_infinite
 from naively.data.missing import refuse_lacking
 from naively.data.names import Names, positions_of
 from naively.errors import InputError, SchemaError
-from naively.families import Categorical, Family, Kind, Presence, Text, Undecided
+from naively.families import Categorical, Family, Presence, Text, Undecided
 from naively.families.base import times
 from naively.families.gaussian import InfiniteValueError
 from naively.schema.schema import Block, Schema
@@ -32,7 +32,7 @@ from naively.statistics import (
 from naively.statistics.histogram import cap_for
 
 if TYPE_CHECKING:
-    from naively.calibration import Calibrated
+    from naively.model.calibrate import Calibrated
 
 __all__ = ["View", "count", "count_block", "places", "score", "score_calibrated", "view_of", "views"]
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from naively import data as sources
 from naively.data.arrow_arrays import arrow_array, arrow_strings
+from naively.data.kinds import Kind
 from naively.data.missing import lacking, named
-from naively.decisions import Decision
 from naively.errors import InputError, LeftOutWarning
-from naively.families import Kind, Text
-from naively.model import Model
+from naively.families import Text
+from naively.model.decide import Decision
+from naively.model.model import Model
 
 if TYPE_CHECKING:
     import pyarrow as pa

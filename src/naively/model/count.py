@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.data import ColumnTable, Table
-from naively.engines.local import View, count_block, places, view_of
 from naively.families import Undecided
+from naively.model.score import View, count_block, places, view_of
 from naively.schema.schema import Block, Schema
 from naively.statistics import ClassWeights, Measured, Statistic, ValueCounts
 from naively.statistics.histogram import cap_for

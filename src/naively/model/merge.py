@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.kinds import Kind
 from naively.data.names import Names, positions_of
 from naively.errors import InputError, LostDigitsWarning, SchemaError, TuningWarning
-from naively.families import Family, Kind, Undecided
+from naively.families import Family, Undecided
 from naively.schema.schema import Block, Schema
 from naively.statistics import ClassWeights, Moments, NegativeCountError, Statistic, TokenCounts
 from naively.statistics.base import added_in_pairs
 
 if TYPE_CHECKING:
-    from naively.model import Model
+    from naively.model.model import Model
 
 __all__ = ["added", "beside", "laid_out", "subtracted", "total", "union_of_classes", "unite"]
 

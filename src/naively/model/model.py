@@ -19,14 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import data as sources
-from naively import decisions, kernels, merging, storage
-from naively.calibration import Calibrated, Tuning, calibrate
-from naively.engines import local
+from naively import kernels, storage
 from naively.errors import ImpossibleRowsWarning, InputError
 from naively.families import Complement, Undecided
 from naively.kernels.threads import threads
+from naively.model import decide as decisions
+from naively.model import merge as merging
+from naively.model import score as local
+from naively.model.calibrate import Calibrated, Tuning, calibrate
+from naively.model.questions import Questions
 from naively.priors import ClassPrior, PriorLike
-from naively.questions import Questions
 from naively.schema.choose import Chosen, choose
 from naively.schema.schema import Schema, infer
 from naively.statistics import ClassWeights, Statistic

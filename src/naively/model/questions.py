@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from naively.explanation import Explanation
     from naively.leave_one_out import LeaveOneOut
     from naively.linear import Linear
-    from naively.model import Model
+    from naively.model.model import Model
 
 __all__ = ["Questions"]
 
@@ -42,7 +42,7 @@ class Questions:
 
     def sample(self, n: int, label: Any = None, seed: int | None = None) -> pa.Table:
         """Plausible rows, of one class or of classes drawn from the prior; see `sampling.py`."""
-        from naively.sampling import sample
+        from naively.model.sample import sample
 
         return sample(self._model, n, label, seed)
 

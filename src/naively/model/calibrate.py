@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.engines.local import View
 from naively.errors import InputError
 from naively.families import Family, Presence
+from naively.model.score import View
 from naively.schema.choose import Chosen, split
 from naively.schema.family_json import family_from_json, family_to_json
 from naively.schema.schema import Block, Schema

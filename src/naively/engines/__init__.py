@@ -1,1 +1,0 @@
-"""Where counting and scoring happen; each engine returns statistics and nothing else."""
