@@ -10,7 +10,7 @@ from hypothesis import given
 
 import naively as nb
 from naively.data import read, row_hashes
-from naively.leave_one_out import evidence_columns
+from naively.tuning.leave_one_out import evidence_columns
 from strategies import Rows, rows
 
 FEW: dict[str, list[Any]] = {
@@ -109,7 +109,7 @@ def test_long_data_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = rng.normal(size=(300, 2)), rng.integers(0, 2, 300)
     model = nb.fit(x, y)
     whole = model.leave_one_out(x, y)
-    monkeypatch.setattr("naively.leave_one_out.CHUNK", 100)
+    monkeypatch.setattr("naively.tuning.leave_one_out.CHUNK", 100)
     np.testing.assert_array_equal(model.leave_one_out(x, y).log_joint, whole.log_joint)
 
 

@@ -13,10 +13,10 @@ from scipy.optimize import minimize
 import naively
 from naively import data as sources
 from naively.families import Complement, Multinomial, Text
-from naively.tuning import Sampler, tuned
-from naively.tuning.bench import Bench
-from naively.tuning.solve import HOLD, Problem, error_of_sum, normalised
-from naively.tuning.words import Words
+from naively.tuning.loo_scores import Bench
+from naively.tuning.solver import HOLD, Problem, error_of_sum, normalised
+from naively.tuning.text_scores import Words
+from naively.tuning.tune import Sampler, tuned
 
 RANDOM = np.random.default_rng(11)
 

@@ -16,7 +16,7 @@ from naively.model.count import Running
 from naively.model.model import Model, counting
 from naively.priors import ClassPrior, PriorLike
 from naively.schema.schema import infer
-from naively.tuning import Sampler, rows_to_keep, rows_to_look_at, tuned
+from naively.tuning.tune import Sampler, rows_to_keep, rows_to_look_at, tuned
 
 __all__ = ["fit"]
 

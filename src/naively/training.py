@@ -20,7 +20,7 @@ from naively.data.row_hash import mix, row_hashes
 from naively.errors import InputError
 from naively.evaluation import Evaluation
 from naively.kernels.threads import threads
-from naively.tuning import cross_fitted, sample_of, tune
+from naively.tuning.tune import cross_fitted, sample_of, tune
 
 if TYPE_CHECKING:
     from naively.model.model import Model

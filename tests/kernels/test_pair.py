@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kernels.test_log_loss import drawn
 from naively.kernels.log_loss import minimise_pair
 from naively.kernels.twins import log_loss as twin
-from naively.tuning.solve import CLOSE, HOLD, LARGEST, STEPS, Pair, Problem, _newton
+from naively.tuning.solver import CLOSE, HOLD, LARGEST, STEPS, Pair, Problem, _newton
 
 UNTIL: dict[str, Any] = {"top": LARGEST, "close": CLOSE, "steps": STEPS}
 

@@ -28,7 +28,7 @@ from naively.storage.entries import COLUMNS, DamagedError, Row, Schemas, append,
 from naively.storage.meta import Meta, settings_of, with_settings, write_meta
 
 if TYPE_CHECKING:
-    from naively.tuning import Sample
+    from naively.tuning.tune import Sample
 
 __all__ = ["Asked", "changed", "restored", "root_of"]
 
@@ -80,7 +80,7 @@ class Asked:
 
 def _tuning(model: Model, X: Any, y: Any, weight: Any) -> Tuning:
     """A tuning from rows that the model has counted: a table, files or batches."""
-    from naively.tuning import Sampler, rows_to_look_at, tune_on  # not needed to open a file
+    from naively.tuning.tune import Sampler, rows_to_look_at, tune_on  # not needed to open a file
 
     sampler = Sampler(rows_to_look_at(model))
     for rows in read_rows(model, X, y, weight):

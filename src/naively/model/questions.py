@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from naively.evaluation import Evaluation
     from naively.evidence import Evidence
     from naively.explanation import Explanation
-    from naively.leave_one_out import LeaveOneOut
     from naively.linear import Linear
     from naively.model.model import Model
+    from naively.tuning.leave_one_out import LeaveOneOut
 
 __all__ = ["Questions"]
 
@@ -68,7 +68,7 @@ class Questions:
 
     def tune(self, X: Any, y: Any, weight: Any = None) -> Model:
         """This model with smoothing, families and calibration chosen anew, by the rows that it has counted."""
-        from naively.tuning import tune
+        from naively.tuning.tune import tune
 
         return self._model.with_tuning(tune(self._model, X, y, weight))
 
@@ -82,6 +82,6 @@ class Questions:
         sample: int | None = None,
     ) -> LeaveOneOut:
         """The rows that were counted, each scored as if it had not been; see `leave_one_out.py`."""
-        from naively.leave_one_out import leave_one_out
+        from naively.tuning.leave_one_out import leave_one_out
 
         return leave_one_out(self._model, X, y, weight, groups, folds, sample, threads(self._model.n_jobs))

@@ -18,8 +18,8 @@ from naively.tuning.features import EACH
 
 if TYPE_CHECKING:
     from naively.schema.schema import Block
-    from naively.tuning.bench import Bench
     from naively.tuning.features import Features
+    from naively.tuning.loo_scores import Bench
     from naively.tuning.search import Search
 
 __all__ = ["bells"]

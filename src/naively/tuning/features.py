@@ -16,8 +16,8 @@ from naively.families import Family
 from naively.model.calibrate import column_key
 from naively.schema.schema import Block
 from naively.statistics import TokenCounts, WordCounts
-from naively.tuning.bench import Bench, has_words, strips
-from naively.tuning.words import Words
+from naively.tuning.loo_scores import Bench, has_words, strips
+from naively.tuning.text_scores import Words
 
 __all__ = ["NARROW", "Features", "WordFeature", "features_of"]
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from naively.families import AnyNumber, AnyTruth, AnyValue, Categorical, Complement, Family, Numeric, Presence
 from naively.schema.schema import Block
 from naively.tuning.bells import bells
-from naively.tuning.bench import Bench
 from naively.tuning.features import BETAS, EACH, Features, WordFeature, summed
-from naively.tuning.solve import TRUST, Problem, Solution, error_of_sum
+from naively.tuning.loo_scores import Bench
+from naively.tuning.solver import TRUST, Problem, Solution, error_of_sum
 
 __all__ = ["searched"]
 
