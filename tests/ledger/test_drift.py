@@ -8,7 +8,7 @@ import pytest
 
 import naively
 from naively import InputError, ledger
-from naively.drift import drift
+from naively.evaluation.diff import drift
 from naively.ledger.apart import apart
 
 

@@ -11,7 +11,7 @@ import click
 from naively.cli.ledgers import json_option
 
 if TYPE_CHECKING:
-    from naively.drift import Drift
+    from naively.evaluation.diff import Drift
 
 __all__ = ["command"]
 
@@ -31,7 +31,7 @@ def command(a: str, b: str, top: int, everything: bool, as_json: bool) -> None:
     naively diff march.naively april.naively
     naively diff spam.naively spam-now.naively --json
     """
-    from naively.drift import drift
+    from naively.evaluation.diff import drift
     from naively.ledger.apart import apart
 
     one, two, note = apart(a, b)

@@ -62,7 +62,7 @@ class Questions:
         self, X: Any, y: Any, weight: Any = None, *, groups: Any = None, time: Any = None, **asked: Any
     ) -> Evaluation:
         """The same on the rows that were counted, each as if it, or its group, had not been; see `training.py`."""
-        from naively.training import evaluate_training
+        from naively.evaluation.training import evaluate_training
 
         return evaluate_training(self._model, X, y, weight, groups, time, **asked)
 
