@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naively as nb
-from naively.explanation.explained import Change
+from naively.explanation.explanation import Change
 from strange_rows import quiet, strangers
 from strategies import Rows, rows
 

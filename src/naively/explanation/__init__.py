@@ -5,7 +5,7 @@
 answer; `terminal.py` and `page.py` show it.
 """
 
-from naively.explanation.explained import Change, Contribution, Explanation, Turn
-from naively.explanation.rows import explain
+from naively.explanation.explain import explain
+from naively.explanation.explanation import Change, Contribution, Explanation, Turn
 
 __all__ = ["Change", "Contribution", "Explanation", "Turn", "explain"]

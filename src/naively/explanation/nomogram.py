@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from naively.errors import InputError
 from naively.explanation.bins import bin_counts, interval_words
-from naively.explanation.rows import scored_blocks
+from naively.explanation.explain import scored_blocks
 from naively.explanation.tokens import coin_scores, scores_at
 from naively.families import Bernoulli, Poisson, Presence
 from naively.families.binned import NumericParameters

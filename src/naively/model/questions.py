@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from naively.evaluation import Evaluation
-    from naively.evidence import Evidence
     from naively.explanation import Explanation
-    from naively.linear import Linear
+    from naively.explanation.linear import Linear
+    from naively.explanation.word_weights import Evidence
     from naively.model.model import Model
     from naively.tuning.leave_one_out import LeaveOneOut
 
@@ -28,7 +28,7 @@ class Questions:
 
     def linear(self, of: Any = None, against: Any = None) -> Linear:
         """Weights and bias of the log-odds between two classes, where the model is linear; see `linear.py`."""
-        from naively.linear import linear_form
+        from naively.explanation.linear import linear_form
 
         return linear_form(self._model, of, against)
 
@@ -48,7 +48,7 @@ class Questions:
 
     def evidence(self, column: str) -> Evidence:
         """What a column of text has learnt: `evidence("text").top("spam", 20)`; see `evidence.py`."""
-        from naively.evidence import evidence_of
+        from naively.explanation.word_weights import evidence_of
 
         return evidence_of(self._model, column)
 

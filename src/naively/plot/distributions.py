@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from naively.errors import InputError
 from naively.explanation.bins import interval_words
-from naively.explanation.rows import scored_blocks
+from naively.explanation.explain import scored_blocks
 from naively.explanation.tokens import coin_scores
 from naively.families import Bernoulli, Presence
 from naively.families.binned import NumericParameters

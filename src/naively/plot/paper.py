@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from naively.errors import InputError
-from naively.explanation.terminal import shortened
+from naively.explanation.render_text import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from naively.data import Table
 from naively.errors import ImpossibleRowsWarning
 from naively.explanation.edits import edited
-from naively.explanation.explained import Change, Turn
+from naively.explanation.explanation import Change, Turn
 from naively.explanation.offers import Offer, offers_of
 
 if TYPE_CHECKING:

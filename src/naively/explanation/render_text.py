@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from naively.explanation.explained import Contribution, Explanation
+from naively.explanation.explanation import Contribution, Explanation
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -130,16 +130,16 @@ class Explanation:
         return pa.table(arrays)
 
     def __str__(self) -> str:
-        from naively.explanation.terminal import as_text
+        from naively.explanation.render_text import as_text
 
         return as_text(self)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from naively.explanation.terminal import rendered
+        from naively.explanation.render_text import rendered
 
         yield from rendered(self, options.max_width)
 
     def _repr_html_(self) -> str:
-        from naively.explanation.page import as_html
+        from naively.explanation.render_html import as_html
 
         return as_html(self)

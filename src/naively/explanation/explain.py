@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from naively.errors import InputError
 from naively.explanation.bins import BinTerms
-from naively.explanation.explained import Contribution, Explanation, Turn
+from naively.explanation.counterfactual import turning
+from naively.explanation.explanation import Contribution, Explanation, Turn
 from naively.explanation.numbers import NumberTerms
 from naively.explanation.tokens import CoinTerms, TokenTerms
-from naively.explanation.turning import turning
 from naively.explanation.values import ValueTerms
 from naively.explanation.words import WordTerms
 from naively.families import Bernoulli, Undecided

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from html import escape
 
-from naively.explanation.explained import Contribution, Explanation
-from naively.explanation.terminal import behind_words, number, shortened
+from naively.explanation.explanation import Contribution, Explanation
+from naively.explanation.render_text import behind_words, number, shortened
 
 __all__ = ["as_html", "tinted_html"]
 
