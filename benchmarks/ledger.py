@@ -14,8 +14,8 @@ import numpy as np
 
 import naively
 from benchmarks.measure import report
-from naively.storage import Counts
-from naively.storage.entries import Schemas, append, new_id, new_row
+from naively.store.entries import Schemas, append, new_id, new_row
+from naively.store.write import Counts
 
 OURS = "import naively, sys; naively.load(sys.argv[1])"
 THEIRS = "import joblib, sys; joblib.load(sys.argv[1])"  # brings scikit-learn with it

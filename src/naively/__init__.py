@@ -28,12 +28,12 @@ if TYPE_CHECKING:
         Text,
     )
     from naively.fitting import fit
-    from naively.ledger import Ledger, load, open  # noqa: A004  (naively.open)
     from naively.model.calibrate import Tuning
     from naively.model.model import Model
     from naively.model.predict_batches import predict_batches
     from naively.priors import ClassPrior, Dirichlet
     from naively.schema.schema import Automatic
+    from naively.store import Ledger, load, open  # noqa: A004  (naively.open)
 
 
 __version__ = "0.1.0"
@@ -84,9 +84,9 @@ _ELSEWHERE = {
     "Model": "model.model",
     "fit": "fitting",
     "Tuning": "model.calibrate",
-    "Ledger": "ledger",
-    "load": "ledger",
-    "open": "ledger",
+    "Ledger": "store",
+    "load": "store",
+    "open": "store",
     "predict_batches": "model.predict_batches",
 }
 

@@ -9,10 +9,11 @@ import pytest
 
 import naively
 from ledger.models import fitted, rows, same
-from naively import InputError, ledger
-from naively.ledger import sums
-from naively.storage.entries import COLUMNS
-from naively.storage.file import TABLES
+from naively import InputError
+from naively import store as ledger
+from naively.store import running_sum as sums
+from naively.store.entries import COLUMNS
+from naively.store.sqlite import TABLES
 
 SOAK = bool(os.environ.get("NAIVELY_SOAK"))
 

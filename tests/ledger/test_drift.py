@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import naively
-from naively import InputError, ledger
+from naively import InputError
+from naively import store as ledger
 from naively.evaluation.diff import drift
-from naively.ledger.apart import apart
+from naively.store.compare import apart
 
 
 def test_drift_finds_what_changed_and_nothing_else(tmp_path: Path) -> None:

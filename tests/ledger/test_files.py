@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import naively
 from ledger.models import fitted, rows, same
-from naively import InputError, Ledger, SchemaError, ledger
+from naively import InputError, Ledger, SchemaError
+from naively import store as ledger
 
 
 def grown(path: Path, *seeds: int, base: Path | None = None) -> Path:

@@ -32,8 +32,8 @@ from naively.kernels import Cells, HistogramCells
 from naively.kernels.text import Vocabulary
 from naively.schema.schema import Schema
 from naively.statistics import Statistic
-from naively.storage.arrays import pack, unpack
-from naively.storage.counts import DAMAGED, Counts, counts_from_bytes, counts_to_bytes
+from naively.store.arrays import pack, unpack
+from naively.store.counts import DAMAGED, Counts, counts_from_bytes, counts_to_bytes
 
 DATA: dict[str, list[Any]] = {
     "age": [30.5, 41.0, None, 22.25],

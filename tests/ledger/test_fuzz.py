@@ -20,9 +20,9 @@ from ledger.models import COLUMNS as FAMILIES
 from ledger.models import fitted, rows
 from naively import InputError
 from naively.schema.family_json import family_from_json
-from naively.storage.arrays import pack, unpack
-from naively.storage.entries import COLUMNS, START, Row, Schemas, append
-from naively.storage.meta import _checksum, digest_of
+from naively.store.arrays import pack, unpack
+from naively.store.entries import COLUMNS, START, Row, Schemas, append
+from naively.store.meta import _checksum, digest_of
 
 SOAK = bool(os.environ.get("NAIVELY_SOAK"))
 FOLDER = tempfile.TemporaryDirectory(prefix="naively-tests-")

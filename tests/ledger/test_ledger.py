@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import naively
 from ledger.models import beside, fitted, rows, same
 from naively import InputError, SchemaError
-from naively.ledger import sums
-from naively.storage.file import create
+from naively.store import running_sum as sums
+from naively.store.sqlite import create
 
 
 def test_update_is_the_sum_and_one_file_at_rest(path: Path) -> None:
@@ -64,7 +64,7 @@ def test_other_columns_are_left_out_with_a_word(path: Path) -> None:
 
 
 def test_who_waits_is_told_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from naively.storage import file
+    from naively.store import sqlite as file
 
     monkeypatch.setattr(file, "SILENT", 0.02)
     other = sqlite3.connect(path, isolation_level=None)

@@ -10,11 +10,11 @@ import pytest
 import naively
 from ledger.models import COLUMNS, EVERYTHING, fitted, rows, same
 from naively import InputError
-from naively.storage.entries import COLUMNS as TABLE
+from naively.store.entries import COLUMNS as TABLE
 
 
 def test_periods_sources_and_decay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import naively.storage.entries as entries
+    import naively.store.entries as entries
 
     day = iter(range(100))
     monkeypatch.setattr(entries, "now", lambda: f"2026-01-{next(day) + 1:02}T00:00:00.000000Z")
@@ -42,7 +42,7 @@ def test_periods_sources_and_decay(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_decay_by_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model that fades is the model of the same rows with weights."""
-    import naively.storage.entries as entries
+    import naively.store.entries as entries
 
     day = iter(range(100))
     monkeypatch.setattr(entries, "now", lambda: f"2026-01-{next(day) + 1:02}T00:00:00.000000Z")
@@ -71,7 +71,7 @@ def test_a_selection_below_zero_names_the_entries(path: Path) -> None:
 
 
 def _rechained(connection: sqlite3.Connection) -> None:
-    from naively.storage.entries import START, Row, Schemas, append
+    from naively.store.entries import START, Row, Schemas, append
 
     schemas = Schemas(connection)
     found = [Row(*values) for values in connection.execute(f"SELECT {TABLE} FROM entries ORDER BY number")]

@@ -9,7 +9,8 @@ import pytest
 
 import naively
 from ledger.models import EVERYTHING, fitted, rows, same
-from naively import InputError, ledger
+from naively import InputError
+from naively import store as ledger
 
 TEXTS = [f"{'cheap' if i % 3 else 'lunch'} word{i % 7} {'pills' if i % 2 else 'today'}" for i in range(60)]
 LABEL = ["spam" if i % 3 else "ham" for i in range(60)]
@@ -135,7 +136,7 @@ def test_forgotten_rows_among_those_to_tune_by(mail: Path) -> None:
 
 def test_damaged_settings_in_an_entry(mail: Path) -> None:
     from ledger.test_fuzz import _AnySchemas
-    from naively.storage.entries import COLUMNS, START, Row, append
+    from naively.store.entries import COLUMNS, START, Row, append
 
     live = naively.open(mail)
     id_ = live.tune(prior="uniform").id

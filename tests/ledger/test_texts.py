@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import naively
 from ledger.models import same
 from naively import InputError
-from naively.ledger.rows import count_rows, count_texts, read_rows
+from naively.store.rows import count_rows, count_texts, read_rows
 
 READ = {
     "words": naively.Text(),

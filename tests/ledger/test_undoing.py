@@ -8,7 +8,7 @@ import pytest
 import naively
 from ledger.models import fitted, rows, same
 from naively import InputError
-from naively.ledger import sums
+from naively.store import running_sum as sums
 
 
 def test_undo_and_undo_of_undo(path: Path) -> None:
@@ -45,7 +45,7 @@ def test_ids_that_are_none(path: Path, wrong: str) -> None:
 
 
 def test_an_id_that_begins_as_another(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from naively.storage import entries
+    from naively.store import entries
 
     ids = iter(bytes.fromhex(f"abcd{i:028x}") for i in range(9))
     monkeypatch.setattr(entries, "new_id", lambda: next(ids))

@@ -32,7 +32,7 @@ def command(model: str, to: Path, salvage: bool, force: bool, comment: str, as_j
     """
     import json
 
-    from naively import ledger
+    from naively import store as ledger
 
     if to.exists() and not force:
         raise click.UsageError(f"{to} is there already: give --force to overwrite it, or another name.")

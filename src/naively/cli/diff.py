@@ -32,7 +32,7 @@ def command(a: str, b: str, top: int, everything: bool, as_json: bool) -> None:
     naively diff spam.naively spam-now.naively --json
     """
     from naively.evaluation.diff import drift
-    from naively.ledger.apart import apart
+    from naively.store.compare import apart
 
     one, two, note = apart(a, b)
     found = drift(one, two, top)

@@ -28,7 +28,7 @@ def command(models: tuple[str, ...], output: Path, force: bool, comment: str, as
     """
     import json
 
-    from naively import ledger
+    from naively import store as ledger
     from naively.cli.tables import model_data
 
     if output.exists() and not force:

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from naively.storage import written_whole
+from naively.store.write import written_whole
 
 __all__ = ["write_tables"]
 

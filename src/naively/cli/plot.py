@@ -98,7 +98,7 @@ def command(
 
         with naming(data):
             figure = _of_rows(loaded, kind, data, pair["of"])
-    from naively.storage import written_whole
+    from naively.store.write import written_whole
 
     with written_whole(output) as unfinished:
         figure.savefig(unfinished, format=output.suffix[1:].lower())

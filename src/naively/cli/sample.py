@@ -43,7 +43,7 @@ def command(model: str, n: int, label: str | None, seed: int | None, output: str
         if output == "-":
             click.echo(text)
             return
-        from naively.storage import written_whole
+        from naively.store.write import written_whole
 
         with written_whole(output) as unfinished:
             unfinished.write_text(text + "\n", encoding="utf-8")

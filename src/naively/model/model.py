@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import data as sources
-from naively import kernels, storage
+from naively import kernels
 from naively.errors import ImpossibleRowsWarning, InputError
 from naively.families import Complement, Undecided
 from naively.kernels.threads import threads
@@ -32,6 +32,7 @@ from naively.priors import ClassPrior, PriorLike
 from naively.schema.choose import Chosen, choose
 from naively.schema.schema import Schema, infer
 from naively.statistics import ClassWeights, Statistic
+from naively.store import write as storage
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,13 +15,13 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from naively.errors import InputError
-from naively.ledger.history import named
-from naively.ledger.sums import model_of, undone
 from naively.model.merge import total
 from naively.model.model import Model
 from naively.statistics.scaling import scaled
-from naively.storage.entries import START, Row, Schemas, counts_of, rows_after, span_of
-from naively.storage.meta import Meta
+from naively.store.entries import START, Row, Schemas, counts_of, rows_after, span_of
+from naively.store.history import named
+from naively.store.meta import Meta
+from naively.store.running_sum import model_of, undone
 
 __all__ = ["Selection", "model_of_selection", "moment"]
 

@@ -11,25 +11,22 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self
 
-from naively.ledger import compacting, forgetting, history, periods, settings, sums, undoing
-from naively.ledger.fingerprints import fingerprints_of, pack_fingerprints
-from naively.ledger.reading import meta_of, reading, told, whole
-from naively.ledger.remembering import write_remembered
-from naively.ledger.rows import (
-    Rows,
-    count_rows,
-    count_texts,
-    read_rows,
-    refuse_other_classes,
-    saying_what_is_left_out,
-)
-from naively.ledger.snapshots import write_snapshot
-from naively.ledger.summing import caught_up, read_sum
 from naively.model.merge import total, unite
 from naively.model.model import Model
 from naively.priors import PriorLike
-from naively.storage import file
-from naively.storage.entries import Entry, Row, Schemas, append, new_row
+from naively.store import compact as compacting
+from naively.store import forget as forgetting
+from naively.store import history, periods, settings
+from naively.store import running_sum as sums
+from naively.store import sqlite as file
+from naively.store import undo as undoing
+from naively.store.entries import Entry, Row, Schemas, append, new_row
+from naively.store.fingerprints import fingerprints_of, pack_fingerprints
+from naively.store.load import meta_of, reading, told, whole
+from naively.store.remembering import write_remembered
+from naively.store.rows import Rows, count_rows, count_texts, read_rows, refuse_other_classes, saying_what_is_left_out
+from naively.store.snapshots import write_snapshot
+from naively.store.summing import caught_up, read_sum
 
 __all__ = ["Ledger", "open"]
 
@@ -237,7 +234,7 @@ class Ledger:
 
     def copy(self, path: str | Path, *, comment: str = "") -> None:
         """A copy of the file as it is now, while others may be writing to it; with a comment in its log, if given."""
-        from naively.ledger.copying import copy
+        from naively.store.copy import copy
 
         copy(self.path, path, comment=comment)
 

@@ -10,12 +10,12 @@ import sqlite3
 from dataclasses import replace
 from typing import Any
 
-from naively.ledger import sums
-from naively.ledger.sums import NOTHING, Signed, Sum, counts_of_model, model_of
 from naively.model import merge as merging
-from naively.storage.counts import DAMAGED, counts_from_bytes, counts_to_bytes
-from naively.storage.entries import Schemas
-from naively.storage.meta import Meta, digest_of
+from naively.store import running_sum as sums
+from naively.store.counts import DAMAGED, counts_from_bytes, counts_to_bytes
+from naively.store.entries import Schemas
+from naively.store.meta import Meta, digest_of
+from naively.store.running_sum import NOTHING, Signed, Sum, counts_of_model, model_of
 
 __all__ = ["read_snapshot", "write_snapshot"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 
-from naively.storage.entries import Row, Schemas, append, new_row
+from naively.store.entries import Row, Schemas, append, new_row
 
 __all__ = ["append_note", "new_note"]
 

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from naively.errors import InputError
-from naively.ledger.history import entry_of
-from naively.ledger.reading import load, told
-from naively.storage import write_rows, written_whole
-from naively.storage.counts import DAMAGED
-from naively.storage.cut_short import padded
-from naively.storage.entries import COLUMNS, DamagedError, Entry, Row, Schemas, counts_of, head_of, intact
-from naively.storage.file import change, open_to_read
-from naively.storage.meta import Meta, read_meta
-from naively.storage.notes import append_note, new_note
+from naively.store.counts import DAMAGED
+from naively.store.cut_short import padded
+from naively.store.entries import COLUMNS, DamagedError, Entry, Row, Schemas, counts_of, head_of, intact
+from naively.store.history import entry_of
+from naively.store.load import load, told
+from naively.store.meta import Meta, read_meta
+from naively.store.notes import append_note, new_note
+from naively.store.sqlite import change, open_to_read
+from naively.store.write import write_rows, written_whole
 
 __all__ = ["Salvaged", "copy", "salvage"]
 

@@ -7,12 +7,12 @@ import sqlite3
 from collections import Counter
 
 from naively.errors import InputError
-from naively.ledger import sums
-from naively.ledger.fingerprints import pack_fingerprints, unpack_fingerprints
-from naively.ledger.history import entry_of
-from naively.ledger.sums import Sum, undone
-from naively.storage.entries import COLUMNS, START, Entry, Row, Schemas, append, new_row, rows_after, span_of
-from naively.storage.file import patiently
+from naively.store import running_sum as sums
+from naively.store.entries import COLUMNS, START, Entry, Row, Schemas, append, new_row, rows_after, span_of
+from naively.store.fingerprints import pack_fingerprints, unpack_fingerprints
+from naively.store.history import entry_of
+from naively.store.running_sum import Sum, undone
+from naively.store.sqlite import patiently
 
 __all__ = ["compact", "only_entry", "vacuum"]
 

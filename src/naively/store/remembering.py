@@ -7,12 +7,12 @@ from typing import Any
 
 from naively.data import is_stream
 from naively.errors import InputError
-from naively.ledger.fingerprints import fingerprints_of, new_key, pack_fingerprints
-from naively.ledger.rows import read_rows
-from naively.ledger.sums import counts_of_model
 from naively.model.model import Model
-from naively.storage import write
-from naively.storage.meta import Meta
+from naively.store.fingerprints import fingerprints_of, new_key, pack_fingerprints
+from naively.store.meta import Meta
+from naively.store.rows import read_rows
+from naively.store.running_sum import counts_of_model
+from naively.store.write import write
 
 __all__ = ["write_remembered"]
 

@@ -16,17 +16,17 @@ from pathlib import Path
 import numpy as np
 
 from naively.errors import InputError
-from naively.ledger.candidates import Candidate, Candidates
-from naively.ledger.fingerprints import marks_of, pack_fingerprints
-from naively.ledger.rows import Rows, count_rows
-from naively.ledger.sums import counts_of_model
 from naively.model.merge import total
 from naively.model.model import Model
 from naively.statistics import WordCounts
-from naively.storage.arrays import content, traces
-from naively.storage.counts import counts_to_bytes
-from naively.storage.entries import Row, Schemas
-from naively.storage.meta import Meta
+from naively.store.arrays import content, traces
+from naively.store.candidates import Candidate, Candidates
+from naively.store.counts import counts_to_bytes
+from naively.store.entries import Row, Schemas
+from naively.store.fingerprints import marks_of, pack_fingerprints
+from naively.store.meta import Meta
+from naively.store.rows import Rows, count_rows
+from naively.store.running_sum import counts_of_model
 
 __all__ = ["Corrected", "attributed", "taken_in_turn"]
 

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from naively.errors import InputError
-from naively.ledger.summing import read_sum
-from naively.ledger.sums import Sum
 from naively.model.model import Model
-from naively.storage import file
-from naively.storage.entries import DamagedError, Schemas
-from naively.storage.meta import Meta, read_meta
+from naively.store import sqlite as file
+from naively.store.entries import DamagedError, Schemas
+from naively.store.meta import Meta, read_meta
+from naively.store.running_sum import Sum
+from naively.store.summing import read_sum
 
 __all__ = ["load", "meta_of", "reading", "told", "whole"]
 

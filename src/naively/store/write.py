@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from naively.errors import InputError
-from naively.storage.counts import Counts
-from naively.storage.entries import START, Row, Schemas, append, new_row
-from naively.storage.file import create, explained, open_to_write
-from naively.storage.meta import Meta, write_meta
+from naively.store.counts import Counts
+from naively.store.entries import START, Row, Schemas, append, new_row
+from naively.store.meta import Meta, write_meta
+from naively.store.sqlite import create, explained, open_to_write
 
 __all__ = ["Counts", "Meta", "write", "write_rows", "written_whole"]
 

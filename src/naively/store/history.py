@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from naively.ledger.sums import undone
-from naively.storage.entries import START, Entry, Row, Schemas, note_of, rows_after, span_of
+from naively.store.entries import START, Entry, Row, Schemas, note_of, rows_after, span_of
+from naively.store.running_sum import undone
 
 __all__ = ["entry_of", "log", "named", "span_of"]
 

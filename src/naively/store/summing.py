@@ -6,11 +6,11 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 
-from naively.ledger.snapshots import read_snapshot
-from naively.ledger.sums import Signed, Sum, model_of, undone
 from naively.model.model import Model
-from naively.storage.entries import START, DamagedError, Row, Schemas, counts_of, head_of, rows_after
-from naively.storage.meta import Meta
+from naively.store.entries import START, DamagedError, Row, Schemas, counts_of, head_of, rows_after
+from naively.store.meta import Meta
+from naively.store.running_sum import Signed, Sum, model_of, undone
+from naively.store.snapshots import read_snapshot
 
 __all__ = ["caught_up", "read_sum"]
 

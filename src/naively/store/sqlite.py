@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from naively.errors import InputError
-from naively.storage.cut_short import what_is_missing
+from naively.store.cut_short import what_is_missing
 
 __all__ = [
     "FORMAT",

@@ -21,8 +21,8 @@ from time import time_ns
 from typing import NamedTuple, cast
 
 from naively.schema.schema import Schema
-from naively.storage.counts import DAMAGED, Counts, counts_from_bytes, counts_to_bytes
-from naively.storage.meta import digest_of
+from naively.store.counts import DAMAGED, Counts, counts_from_bytes, counts_to_bytes
+from naively.store.meta import digest_of
 
 __all__ = [
     "START",

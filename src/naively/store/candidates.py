@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from naively.errors import InputError
-from naively.ledger.fingerprints import unpack_fingerprints
-from naively.ledger.sums import model_of, undone
-from naively.ledger.undoing import by_id
 from naively.model.model import Model
-from naively.storage.arrays import content
-from naively.storage.counts import DAMAGED
-from naively.storage.entries import COLUMNS, DamagedError, Row, Schemas, counts_of, intact
-from naively.storage.meta import Meta
+from naively.store.arrays import content
+from naively.store.counts import DAMAGED
+from naively.store.entries import COLUMNS, DamagedError, Row, Schemas, counts_of, intact
+from naively.store.fingerprints import unpack_fingerprints
+from naively.store.meta import Meta
+from naively.store.running_sum import model_of, undone
+from naively.store.undo import by_id
 
 __all__ = ["Candidate", "Candidates"]
 

@@ -17,9 +17,9 @@ from typing import NamedTuple
 from naively.model.calibrate import Tuning
 from naively.model.merge import total
 from naively.model.model import Model
-from naively.storage.counts import Counts
-from naively.storage.entries import START, Row
-from naively.storage.meta import Meta
+from naively.store.counts import Counts
+from naively.store.entries import START, Row
+from naively.store.meta import Meta
 
 __all__ = ["NOTHING", "Signed", "Sum", "counts_of_model", "model_of", "under", "undone"]
 

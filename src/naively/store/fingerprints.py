@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from naively.data.names import Names
 from naively.data.views import is_sparse
-from naively.ledger.rows import Rows
 from naively.model import score as local
 from naively.model.model import Model
 from naively.statistics import Coded, Numbers, Texts
-from naively.storage.arrays import pack, unpack
+from naively.store.arrays import pack, unpack
+from naively.store.rows import Rows
 
 __all__ = ["fingerprints_of", "marks_of", "new_key", "pack_fingerprints", "unpack_fingerprints"]
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from naively.errors import InputError
-from naively.ledger.history import named
-from naively.ledger.summing import read_sum
-from naively.ledger.sums import Signed, Sum, model_of, undone
 from naively.model.model import Model
 from naively.statistics import Nothing, TokenCounts, ValueCounts, WordCounts
-from naively.storage.arrays import Arrays
-from naively.storage.entries import COLUMNS, Row, Schemas, counts_of, intact
-from naively.storage.values import encode
+from naively.store.arrays import Arrays
+from naively.store.codec import encode
+from naively.store.entries import COLUMNS, Row, Schemas, counts_of, intact
+from naively.store.history import named
+from naively.store.running_sum import Signed, Sum, model_of, undone
+from naively.store.summing import read_sum
 
 __all__ = ["by_id", "sum_after", "target_of"]
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from naively.schema.schema import Schema
 from naively.statistics import ClassWeights, Statistic
-from naively.storage.arrays import Arrays, pack, unpack
-from naively.storage.checks import check_model
-from naively.storage.values import decode, encode
+from naively.store.arrays import Arrays, pack, unpack
+from naively.store.checks import check_model
+from naively.store.codec import decode, encode
 
 __all__ = ["DAMAGED", "Counts", "counts_from_bytes", "counts_to_bytes"]
 

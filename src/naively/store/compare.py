@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from naively.errors import InputError
-from naively.ledger.reading import load, reading
-from naively.ledger.sums import model_of, undone
 from naively.model.merge import total
 from naively.model.model import Model
-from naively.storage.entries import START, Row, counts_of, rows_after
+from naively.store.entries import START, Row, counts_of, rows_after
+from naively.store.load import load, reading
+from naively.store.running_sum import model_of, undone
 
 __all__ = ["apart"]
 

@@ -13,13 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from naively.errors import InputError
-from naively.ledger.history import named
-from naively.ledger.reading import load, reading
 from naively.model.model import Model
-from naively.storage import write_rows
-from naively.storage.entries import START, Row, Schemas, rows_after
-from naively.storage.meta import Meta
-from naively.storage.notes import new_note
+from naively.store.entries import START, Row, Schemas, rows_after
+from naively.store.history import named
+from naively.store.load import load, reading
+from naively.store.meta import Meta
+from naively.store.notes import new_note
+from naively.store.write import write_rows
 
 __all__ = ["merge"]
 

@@ -20,7 +20,7 @@ from naively.errors import InputError
 from naively.kernels import Cells, HistogramCells
 from naively.kernels.text import Vocabulary
 from naively.statistics import Statistic, WordCounts
-from naively.storage.arrays import COMPACT, Arrays
+from naively.store.arrays import COMPACT, Arrays
 
 __all__ = ["decode", "encode"]
 

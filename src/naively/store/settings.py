@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from naively.errors import InputError, LeftOutWarning
-from naively.ledger.forgetting import taken_in_turn
-from naively.ledger.history import named
-from naively.ledger.rows import Rows, read_rows
-from naively.ledger.sums import Sum, undone
 from naively.model.calibrate import Tuning
 from naively.model.model import Model
 from naively.priors import ClassPrior, PriorLike
-from naively.storage.counts import DAMAGED
-from naively.storage.entries import COLUMNS, DamagedError, Row, Schemas, append, new_row
-from naively.storage.meta import Meta, settings_of, with_settings, write_meta
+from naively.store.counts import DAMAGED
+from naively.store.entries import COLUMNS, DamagedError, Row, Schemas, append, new_row
+from naively.store.forget import taken_in_turn
+from naively.store.history import named
+from naively.store.meta import Meta, settings_of, with_settings, write_meta
+from naively.store.rows import Rows, read_rows
+from naively.store.running_sum import Sum, undone
 
 if TYPE_CHECKING:
     from naively.tuning.tune import Sample
