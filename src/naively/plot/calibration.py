@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.plot.paper import COLOURS, GREY, empty_figure, legend_below, name_of, plain_axes, title
+from naively.plot.style import COLOURS, GREY, empty_figure, legend_below, name_of, plain_axes, title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

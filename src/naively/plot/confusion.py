@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from naively.plot.paper import empty_figure, names_of, title
+from naively.plot.style import empty_figure, names_of, title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -19,7 +19,7 @@ from naively.families.evidence import shown_value
 from naively.families.gaussian import GaussianParameters
 from naively.families.multinomial import TokenParameters
 from naively.model.model import Model
-from naively.plot.paper import MANY, colour_of, empty_figure, legend_below, name_of, names_of, plain_axes, title
+from naively.plot.style import MANY, colour_of, empty_figure, legend_below, name_of, names_of, plain_axes, title
 from naively.schema.schema import Block
 from naively.statistics import Histogram, Measured, Numbers
 

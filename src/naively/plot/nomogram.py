@@ -10,7 +10,7 @@ import numpy as np
 from naively.errors import InputError
 from naively.explanation.nomogram import Axis, Nomogram, nomogram_of
 from naively.model.model import Model
-from naively.plot.paper import FOR, GREY, empty_figure, name_of, title
+from naively.plot.style import FOR, GREY, empty_figure, name_of, title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

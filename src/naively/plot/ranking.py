@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.errors import InputError
-from naively.plot.paper import COLOURS, GREY, empty_figure, legend_below, names_of, plain_axes, title
+from naively.plot.style import COLOURS, GREY, empty_figure, legend_below, names_of, plain_axes, title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

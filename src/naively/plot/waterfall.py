@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from naively.explanation import Explanation
 from naively.explanation.render_text import number
-from naively.plot.paper import AGAINST, FOR, GREY, empty_figure, name_of, names_of, plain_axes, title
+from naively.plot.style import AGAINST, FOR, GREY, empty_figure, name_of, names_of, plain_axes, title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from naively.errors import InputError
 from naively.families import Bernoulli, Multinomial, Text
 from naively.model.model import Model
-from naively.plot.paper import colour_of, empty_figure, name_of, names_of, plain_axes, title
+from naively.plot.style import colour_of, empty_figure, name_of, names_of, plain_axes, title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
