@@ -12,7 +12,6 @@ if TYPE_CHECKING:
         SchemaError,
         TuningWarning,
     )
-    from naively.estimators import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes
     from naively.evaluation import Evaluation
     from naively.families import (
         Bernoulli,
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from naively.model.predict_batches import predict_batches
     from naively.priors import ClassPrior, Dirichlet
     from naively.schema.schema import Automatic
+    from naively.sklearn import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes
     from naively.store import Ledger, load, open  # noqa: A004  (naively.open)
 
 
@@ -92,7 +92,7 @@ _ELSEWHERE = {
 
 _MODULES = {
     "errors",
-    "estimators",
+    "sklearn",
     "explanation",
     "families",
     "kernels",
@@ -112,7 +112,7 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'naively' has no attribute {name!r}")
     if name in _ESTIMATORS:
-        module = "estimators"
+        module = "sklearn"
     elif name.endswith(("Error", "Warning")):
         module = "errors"
     else:

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from naively.errors import InputError
-from naively.estimators.drop_in import DropIn
 from naively.families import Family, Gaussian
 from naively.model.model import Model
 from naively.priors import ClassPrior
+from naively.sklearn.drop_in import DropIn
 from naively.statistics import Moments
 
 __all__ = ["GaussianNB"]

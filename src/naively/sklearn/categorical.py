@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_non_negative, validate_data
 
 from naively.data import MatrixTable
-from naively.estimators.drop_in import DiscreteNB
 from naively.families import Categorical, Family
 from naively.model.model import Model
+from naively.sklearn.drop_in import DiscreteNB
 from naively.statistics import ValueCounts
 
 __all__ = ["CategoricalNB"]

@@ -13,9 +13,9 @@ from naively.data import MatrixTable
 from naively.data.names import Numbered
 from naively.data.views import is_sparse
 from naively.errors import InputError
-from naively.estimators.base import Estimator, classes_and_codes
 from naively.families import Multinomial
 from naively.fitting import fit
+from naively.sklearn.base import Estimator, classes_and_codes
 
 __all__ = ["NaiveBayes"]
 

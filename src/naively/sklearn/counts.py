@@ -12,9 +12,9 @@ from naively import kernels
 from naively.data import MatrixTable
 from naively.data.names import Names
 from naively.data.views import is_sparse
-from naively.estimators.drop_in import DiscreteNB
 from naively.families import Bernoulli, Complement, Family, Multinomial
 from naively.priors import ClassPrior
+from naively.sklearn.drop_in import DiscreteNB
 from naively.statistics import TokenCounts
 
 __all__ = ["BernoulliNB", "ComplementNB", "MultinomialNB"]

@@ -19,11 +19,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from naively.data import MatrixTable
 from naively.data.names import Names, Numbered
 from naively.data.views import RefusedEntryError
-from naively.estimators.base import Estimator, classes_and_codes, is_plain, positions_in
 from naively.families import Family
 from naively.model.model import Model
 from naively.priors import ClassPrior
 from naively.schema.schema import Block, Schema
+from naively.sklearn.base import Estimator, classes_and_codes, is_plain, positions_in
 from naively.statistics import Statistic
 
 __all__ = ["DiscreteNB", "DropIn"]
