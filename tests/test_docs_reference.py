@@ -9,7 +9,7 @@ import click
 import reference_pages
 
 import naively
-from naively.cli import COMMANDS, main
+from naively.cli.main import COMMANDS, main
 
 DOCS = Path(__file__).parents[1] / "docs"
 

@@ -14,7 +14,7 @@ import click
 import pytest
 from doc_sessions import PAGES, ROOT, run, steps
 
-from naively.cli import main
+from naively.cli.main import main
 
 
 def named(page: Path) -> str:

@@ -15,7 +15,7 @@ import click
 
 import naively
 from naively import plot
-from naively.cli import COMMANDS, main
+from naively.cli.main import COMMANDS, main
 
 WIDTH = 100
 

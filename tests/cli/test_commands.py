@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import naively
-from naively.cli import COMMANDS, main
+from naively.cli.main import COMMANDS, main
 
 ADULT = Path(__file__).parents[3] / "shared" / "data" / "tables" / "adult.csv"
 DATA = 'id,sky,wind,play\n007,sun,1.50,yes\n008,rain,9,no\n009,sun,2,yes\n010,,8,no\n011,"rain, hail",7,\n'
@@ -156,12 +156,12 @@ def test_a_failed_prediction_leaves_no_file(model: Path) -> None:
 
 
 def test_as_a_program(model: Path) -> None:
-    command = [sys.executable, "-m", "naively.cli", "predict", str(model), "-"]
+    command = [sys.executable, "-m", "naively.cli.main", "predict", str(model), "-"]
     done = subprocess.run(command, input=DATA.encode(), capture_output=True, check=True)
     assert done.stdout.decode() == run("predict", model, "-", text=DATA).stdout
     assert not done.stderr
     libraries = {"numpy", "scipy", "pyarrow", "sklearn", "rich", "matplotlib"}
-    heavy = f"import sys, naively.cli; print({libraries} & set(sys.modules))"
+    heavy = f"import sys, naively.cli.main; print({libraries} & set(sys.modules))"
     assert subprocess.check_output([sys.executable, "-c", heavy]).strip() == b"set()"
 
 

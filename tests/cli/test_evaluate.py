@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from naively.cli import main
+from naively.cli.main import main
 
 ROWS = "".join(f"{'sun' if i % 2 else 'rain'},{i % 7},{'yes' if i % 2 or i % 11 == 0 else 'no'}\n" for i in range(60))
 DATA = "sky,wind,play\n" + ROWS

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import naively
-from naively.cli import main
+from naively.cli.main import main
 
 DATA = """sky,wind,note,play
 sun,1.5,dry and warm today,yes

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from naively.cli import main
+from naively.cli.main import main
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import naively
-from naively.cli import main
+from naively.cli.main import main
 
 
 def run(*arguments: Any, text: str | None = None) -> Result:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from naively.cli import main
-from naively.cli.plot import KINDS, OF_MODEL
+from naively.cli.commands.plot import KINDS, OF_MODEL
+from naively.cli.main import main
 
 ROWS = ["sun,1.5,dry and warm,yes", "rain,9,wet and cold,no", "sun,2,dry and mild,yes", ",8,cold,no"]
 DATA = "sky,wind,note,play\n" + "\n".join(ROWS * 4) + "\nsun,1,dry,maybe\n"

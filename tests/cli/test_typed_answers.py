@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from naively.cli import main
+from naively.cli.main import main
 
 TRAIN = "code,age,size,play\nA7,30,1.5,yes\nB7,41,2.25,no\nA7,,NA,yes\nB7,22,3.0,no\n"
 NEW = "id,code,age,size,free\n0012,A7,30,1.50,007\n0013,12,41,NA,x\n"

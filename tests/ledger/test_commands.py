@@ -6,7 +6,7 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from naively.cli import main
+from naively.cli.main import main
 
 
 def run(*arguments: Any, text: str | None = None) -> Any:

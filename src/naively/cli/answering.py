@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import naively
-from naively.cli.outputs import write_tables
-from naively.cli.progress import read_told
+from naively.cli.input import read_told
+from naively.cli.output import write_tables
 from naively.data import GAPS, OtherTypeError, categories_of
 from naively.data.arrow_arrays import arrow_strings
 from naively.data.files.csv import comes_back

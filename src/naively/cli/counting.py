@@ -10,11 +10,11 @@ import click
 
 import naively
 from naively import data as sources
+from naively.cli.describe import aligned, columns_of, quality_of
 from naively.cli.hints import hints_about
+from naively.cli.input import read_told
 from naively.cli.naming import naming
 from naively.cli.pairs import classes_by_name
-from naively.cli.progress import read_told
-from naively.cli.tables import aligned, columns_of, quality_of
 from naively.schema.schema import family_of
 
 if TYPE_CHECKING:

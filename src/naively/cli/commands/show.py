@@ -24,7 +24,7 @@ def command(model: str, column: str | None, as_json: bool) -> None:
     import json
 
     import naively
-    from naively.cli.tables import aligned, column_data, columns_of, model_data, quality_of, tuning_of
+    from naively.cli.describe import aligned, column_data, columns_of, model_data, quality_of, tuning_of
 
     loaded = naively.load(model)
     data = model_data(loaded) if column is None else column_data(loaded, column)

@@ -42,9 +42,9 @@ def command(
 
     import naively
     from naively import data as sources
+    from naively.cli.input import counted
     from naively.cli.naming import naming
     from naively.cli.pairs import classes_by_name
-    from naively.cli.progress import counted
 
     loaded = naively.load(model)
     if asked["of"] is not None:

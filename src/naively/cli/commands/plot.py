@@ -105,7 +105,7 @@ def command(
 
 
 def _waterfall(model: naively.Model, data: tuple[str, ...], row: int, text: str | None, pair: dict[str, Any]) -> Figure:
-    from naively.cli.explain import of_rows, of_text
+    from naively.cli.commands.explain import of_rows, of_text
     from naively.plot import waterfall
 
     table = of_text(model, text) if text is not None else of_rows(model, data, (row,))
@@ -156,8 +156,8 @@ def _answers(model: naively.Model, data: tuple[str, ...]) -> tuple[list[Any], An
     import numpy as np
 
     from naively import data as sources
+    from naively.cli.input import counted
     from naively.cli.pairs import classes_by_name
-    from naively.cli.progress import counted
     from naively.errors import LeftOutWarning
     from naively.model.predict_batches import as_trained
 

@@ -29,7 +29,7 @@ def command(models: tuple[str, ...], output: Path, force: bool, comment: str, as
     import json
 
     from naively import store as ledger
-    from naively.cli.tables import model_data
+    from naively.cli.describe import model_data
 
     if output.exists() and not force:
         raise click.UsageError(f"{output} is there already: give --force to overwrite it, or another name.")

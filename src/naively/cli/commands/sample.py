@@ -25,13 +25,13 @@ def command(model: str, n: int, label: str | None, seed: int | None, output: str
     naively sample spam.naively -n 5 --label spam
     naively sample income.naively -n 1000 --seed 1 -o rows.parquet
     """
-    from naively.cli.predict import by_name
+    from naively.cli.commands.predict import by_name
 
     kind = kind or by_name(output)
     if kind == "parquet" and output == "-":
         raise click.UsageError("Parquet is not written to standard output: name a file with -o.")
     import naively
-    from naively.cli.outputs import write_tables
+    from naively.cli.output import write_tables
     from naively.cli.pairs import classes_by_name
 
     loaded = naively.load(model)

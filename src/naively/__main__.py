@@ -1,0 +1,5 @@
+"""Run the command line: `python -m naively`."""
+
+from naively.cli.main import main
+
+main(prog_name="naively")
