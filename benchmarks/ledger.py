@@ -162,7 +162,7 @@ def _many_entries(folder: Path, n: int) -> None:
 def _cold_start(folder: Path) -> None:
     (folder / "one.csv").write_text("text\nlunch today\n")
     model = str(folder / "text.naively")
-    predict = [sys.executable, "-m", "naively.cli.main", "predict", model, str(folder / "one.csv")]
+    predict = [sys.executable, "-m", "naively", "predict", model, str(folder / "one.csv")]
     report(
         "naively predict of one text, cold",
         {

@@ -34,8 +34,8 @@ from benchmarks.measure import ratios
 from benchmarks.text_corpus import Corpus
 from benchmarks.text_peers import Run, fit_sklearn, those_installed
 from benchmarks.text_processes import Standing
-from naively.kernels import text as kernels
-from naively.kernels.text import Options, Vocabulary
+from naively._kernels import text as kernels
+from naively._kernels.text import Options, Vocabulary
 
 PARTS = ("limits", "fit", "peers", "predict", "pairs", "threads", "memory", "many_words")
 LARGE = 50_000_000  # bytes from which peers are not run once beforehand, for time's sake

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.twins.histogram import order
 
-from naively.kernels.twins.histogram import order
 from naively.statistics import ClassWeights, Histogram, NegativeCountError, Numbers
 from strategies import assert_same_statistic
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import naively
+from naively._kernels import Gapped, HistogramCells
 from naively.data import labelled as stream
-from naively.kernels import Gapped, HistogramCells
 from naively.statistics import Coded, Measured, ValueCounts, running
 from naively.statistics.running import RunningMeasured, RunningValues
 

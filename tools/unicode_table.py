@@ -2,7 +2,7 @@
 
     python tools/unicode_table.py
 
-One run writes `core/unicode_table.hpp` and `src/naively/unicode_table.py` with the very same texts, from the
+One run writes `core/unicode_table.hpp` and `tests/twins/unicode_table.py` with the very same texts, from the
 `unicodedata` of the Python that runs it; the version of Unicode is written into both. A model remembers that
 version, so run this only to move to another one, never by chance: the files are committed.
 
@@ -121,7 +121,7 @@ def main() -> None:
         python += [f"# {line}" for line in comment] + [f"{name} = (", *pieces(text), ")", ""]
         cpp += [f"// {line}" for line in comment] + [f"inline constexpr char {name}[] ="]
         cpp += [*pieces(text)[:-1], pieces(text)[-1] + ";", ""]
-    (ROOT / "src/naively/unicode_table.py").write_text("\n".join(python[:-1]) + "\n", encoding="utf-8")
+    (ROOT / "tests/twins/unicode_table.py").write_text("\n".join(python[:-1]) + "\n", encoding="utf-8")
     (ROOT / "core/unicode_table.hpp").write_text("\n".join(cpp[:-1]) + "\n", encoding="utf-8")
 
 

@@ -95,7 +95,7 @@ _MODULES = {
     "sklearn",
     "explanation",
     "families",
-    "kernels",
+    "_kernels",
     "model",
     "plot",
     "priors",

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from naively import data as sources
+from naively._kernels.threads import threads
 from naively.errors import InputError, LeftOutWarning
-from naively.kernels.threads import threads
 from naively.model.count import Running
 from naively.model.model import Model, counting
 from naively.priors import ClassPrior, PriorLike

@@ -156,7 +156,7 @@ def test_a_failed_prediction_leaves_no_file(model: Path) -> None:
 
 
 def test_as_a_program(model: Path) -> None:
-    command = [sys.executable, "-m", "naively.cli.main", "predict", str(model), "-"]
+    command = [sys.executable, "-m", "naively", "predict", str(model), "-"]
     done = subprocess.run(command, input=DATA.encode(), capture_output=True, check=True)
     assert done.stdout.decode() == run("predict", model, "-", text=DATA).stdout
     assert not done.stderr

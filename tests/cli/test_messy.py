@@ -143,7 +143,7 @@ def test_columns_in_their_thousands(tmp_path: Path) -> None:
 def test_answers_come_while_rows_do(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text(HEAD + SOME)
     naively.fit(tmp_path / "d.csv", "play", tune=False).save(tmp_path / "m")
-    command = [sys.executable, "-m", "naively.cli.main", "predict", str(tmp_path / "m"), "-"]
+    command = [sys.executable, "-m", "naively", "predict", str(tmp_path / "m"), "-"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None

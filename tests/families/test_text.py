@@ -17,7 +17,7 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 import naively
 from naively import InputError, Text
-from naively.kernels.text import Options, tokens
+from naively._kernels.text import Options, tokens
 from naively.statistics import WordCounts
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "text"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from naively.kernels.cells import Cells, Counted
+    from naively._kernels.cells import Cells, Counted
 
 EXAMPLES = 2000 if os.environ.get("NAIVELY_SOAK") else 60
 many = settings(max_examples=EXAMPLES, deadline=None)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from naively.kernels import moments
+from naively._kernels import moments
 
 Array = npt.NDArray[Any]
 DIGITS = 10**-15.5

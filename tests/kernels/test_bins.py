@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.twins import histogram as twin
 
 from kernels.test_histogram import any_number, tables
-from naively import kernels
-from naively.kernels.twins import histogram as twin
+from naively import _kernels as kernels
 
 cut_values = st.one_of(
     any_number.filter(lambda v: v == v), st.sampled_from([-np.inf, np.inf, -0.0, -1.7976931348623157e308])

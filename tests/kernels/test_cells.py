@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
+from tests.twins import cells as twin
 
 from kernels.drawn_matrix import Draw, many, same, same_counted, seeds, strided
-from naively.kernels import cells as core
-from naively.kernels.twins import cells as twin
+from naively._kernels import cells as core
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from naively.kernels.cells import Cells
+    from naively._kernels.cells import Cells
 
 
 @many

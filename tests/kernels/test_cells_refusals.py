@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from naively.kernels import cells as core
-from naively.kernels.cells import Cells
+from naively._kernels import cells as core
+from naively._kernels.cells import Cells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from naively.kernels import cells as core
+from naively._kernels import cells as core
 
 
 def test_long_rows_are_scored_precisely() -> None:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.twins import gaps as twin
 
-from naively import kernels
-from naively.kernels.twins import gaps as twin
+from naively import _kernels as kernels
 
 NUMBERS = ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"]
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from tests.twins import moments as twin
 
-from naively.kernels import moments
-from naively.kernels.twins import moments as twin
+from naively._kernels import moments
 
 SOAK = bool(os.environ.get("NAIVELY_SOAK"))
 examples = settings(max_examples=2000 if SOAK else 60, deadline=None)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.twins import hashes as twin
 
-from naively.kernels import hashes as core
-from naively.kernels.twins import hashes as twin
+from naively._kernels import hashes as core
 
 WORDS = st.integers(0, 2**64 - 1)
 

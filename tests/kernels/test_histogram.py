@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.twins import histogram as twin
 
 from kernels.exact_moments import assert_exact
-from naively import kernels
-from naively.kernels import Gapped, HistogramCells
-from naively.kernels.twins import histogram as twin
+from naively import _kernels as kernels
+from naively._kernels import Gapped, HistogramCells
 
 TYPES = ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?"]
 

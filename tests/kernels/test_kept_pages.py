@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.kernels import Cells
-from naively.kernels.token_logs import token_log_table
+from naively._kernels import Cells
+from naively._kernels.token_logs import token_log_table
 
 MEGABYTE = 1 << 20
 

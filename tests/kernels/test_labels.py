@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.twins import cells as twin_cells
+from tests.twins import labels as twin
 
 from kernels.drawn_matrix import Draw, many, same_counted, seeds, strided
-from naively.kernels import cells, labels
-from naively.kernels.twins import cells as twin_cells
-from naively.kernels.twins import labels as twin
+from naively._kernels import cells, labels
 
 
 @many

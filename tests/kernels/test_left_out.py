@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.twins import left_out as twin
 
-from naively.kernels import LeftTokens, TokenCells, by_token, count_csr, leave_text_out, leave_tokens_out
-from naively.kernels.text import Options, Vocabulary
-from naively.kernels.twins import left_out as twin
+from naively._kernels import LeftTokens, TokenCells, by_token, count_csr, leave_text_out, leave_tokens_out
+from naively._kernels.text import Options, Vocabulary
 
 K, C = 5, 3
 

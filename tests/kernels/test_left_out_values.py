@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.twins import left_out as twin
 
-from naively.kernels import ValueSlots, leave_values_out
-from naively.kernels.twins import left_out as twin
+from naively._kernels import ValueSlots, leave_values_out
 
 C = 3
 Case = tuple[ValueSlots, NDArray[np.int64], tuple[Any, Any, Any]]

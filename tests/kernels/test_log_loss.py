@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.twins import log_loss as twin
 
-from naively.kernels.log_loss import log_loss, log_loss_curvature
-from naively.kernels.twins import log_loss as twin
+from naively._kernels.calibration import log_loss, log_loss_curvature
 
 
 def drawn(seed: int, n: int = 5, n_classes: int = 3, n_features: int = 2, scale: float = 1.0) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernels.exact_moments import Array, assert_exact
-from naively.kernels import moments
+from naively._kernels import moments
 
 
 def many(rng: np.random.Generator, n: int, kind: str) -> Array:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.twins import text as twin
 
-from naively.kernels import text as compiled
-from naively.kernels.text import Options, Vocabulary
-from naively.kernels.twins import text as twin
+from naively._kernels import text as compiled
+from naively._kernels.text import Options, Vocabulary
 
 SOAK = os.environ.get("NAIVELY_SOAK") == "1"
 some = settings(max_examples=2_000 if SOAK else 40, deadline=None)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.twins import packing as twin
 
-from naively import kernels
-from naively.kernels.twins import packing as twin
+from naively import _kernels as kernels
 from naively.store.arrays import pack, unpack
 
 whole = st.integers(-(2**63), 2**63 - 1) | st.integers(-300, 300) | st.integers(-(2**17), 2**17)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.twins import log_loss as twin
 
 from kernels.test_log_loss import drawn
-from naively.kernels.log_loss import minimise_pair
-from naively.kernels.twins import log_loss as twin
+from naively._kernels.calibration import minimise_pair
 from naively.tuning.solver import CLOSE, HOLD, LARGEST, STEPS, Pair, Problem, _newton
 
 UNTIL: dict[str, Any] = {"top": LARGEST, "close": CLOSE, "steps": STEPS}

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.twins import text as twin
+from tests.twins import unicode_table
+from tests.twins import words as oracle
 
-from naively import unicode_table
-from naively.kernels import text as compiled
-from naively.kernels.text import Options, Vocabulary
-from naively.kernels.twins import text as twin
-from naively.kernels.twins import words as oracle
+from naively._kernels import text as compiled
+from naively._kernels.text import Options, Vocabulary
 
 SOAK = os.environ.get("NAIVELY_SOAK") == "1"
 many = settings(max_examples=20_000 if SOAK else 300, deadline=None)

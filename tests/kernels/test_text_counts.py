@@ -10,16 +10,16 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.twins import text as twin
+from tests.twins import words as words_of
 
-from naively.kernels import text as compiled
-from naively.kernels.text import Options, Strings, Vocabulary
-from naively.kernels.twins import text as twin
-from naively.kernels.twins import words as words_of
+from naively._kernels import text as compiled
+from naively._kernels.text import Options, Strings, Vocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from naively.kernels.cells import Cells
+    from naively._kernels.cells import Cells
 
 SOAK = os.environ.get("NAIVELY_SOAK") == "1"
 some = settings(max_examples=3_000 if SOAK else 100, deadline=None)

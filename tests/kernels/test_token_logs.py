@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.twins import token_logs as twin
 
-from naively.kernels import Cells
-from naively.kernels import token_logs as core
-from naively.kernels.twins import token_logs as twin
+from naively._kernels import Cells
+from naively._kernels import token_logs as core
 
 
 @st.composite

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.twins import values as twin
 
-from naively import kernels
-from naively.kernels.twins import values as twin
+from naively import _kernels as kernels
 
 any_text = st.text(max_size=3) | st.sampled_from(["", "a", "ä", "z", "\uffff", "\U0001f600"])
 strings = st.sets(any_text, max_size=12).map(lambda found: tuple(sorted(found)))

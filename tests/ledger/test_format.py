@@ -27,9 +27,9 @@ from naively import (
     Poisson,
     Text,
 )
+from naively._kernels import Cells, HistogramCells
+from naively._kernels.text import Vocabulary
 from naively.data.names import Numbered
-from naively.kernels import Cells, HistogramCells
-from naively.kernels.text import Vocabulary
 from naively.schema.schema import Schema
 from naively.statistics import Statistic
 from naively.store.arrays import pack, unpack

@@ -12,10 +12,10 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.twins.text import hash_texts as twin
 
+from naively._kernels.text import hash_texts
 from naively.data import read, row_hashes
-from naively.kernels.text import hash_texts
-from naively.kernels.twins.text import hash_texts as twin
 
 AGE, JOB, PAID = [30.0, None, -0.0, 30.0], ["cook", "smith", None, "cook"], [True, False, None, True]
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
-from naively.kernels import Gapped
+from naively import _kernels as kernels
+from naively._kernels import Gapped
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels import Gapped
 from naively.data.arrow_arrays import filled_codes, filled_numbers, gapped
 from naively.data.table import Column
 from naively.data.views import Values
-from naively.kernels import Gapped
 
 __all__ = ["ArrowCodes", "ArrowNumbers"]
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
+from naively import _kernels as kernels
 from naively.data.views import Numbers, is_sparse
 from naively.errors import InputError
 

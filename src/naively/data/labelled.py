@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
+from naively import _kernels as kernels
 from naively.data.arrow_arrays import gapped
 from naively.data.frames import Lists, column_of_arrow, in_one
 from naively.data.labels import Labels, read_labels, read_weight

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
+from naively import _kernels as kernels
 from naively.errors import InputError
 
 __all__ = ["Labels", "are_texts", "as_array", "missing_labels", "read_labels", "read_weight", "refuse_missing"]

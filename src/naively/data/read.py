@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from naively._kernels.text import types_of
 from naively.data.frames import table_of_columns, table_of_frame
 from naively.data.names import Numbered
 from naively.data.strings import ListOfStrings
 from naively.data.table import ColumnTable, MatrixTable, Table, countable
 from naively.errors import InputError
-from naively.kernels.text import types_of
 
 __all__ = ["read", "split_target"]
 

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels.hashes import add_code_hashes, add_number_hashes
+from naively._kernels.text import hash_texts
 from naively.data.names import Names
 from naively.data.strings import ArrowStrings, ListOfStrings
 from naively.data.table import Column, ColumnTable, MatrixTable, Table
 from naively.data.views import is_sparse
-from naively.kernels.hashes import add_code_hashes, add_number_hashes
-from naively.kernels.text import hash_texts
 
 __all__ = ["row_hashes"]
 

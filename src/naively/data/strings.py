@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels.text import Strings
 from naively.data.arrow_arrays import filled_codes
 from naively.data.table import Column
 from naively.data.views import Values
-from naively.kernels.text import Strings
 
 __all__ = ["ArrowStrings", "ListOfStrings"]
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
+from naively import _kernels as kernels
+from naively._kernels import Gapped
+from naively._kernels.text import Strings
 from naively.data.kinds import Kind
 from naively.data.names import Names, Numbered
 from naively.data.views import Coded, Numbers, Texts, Values, is_sparse
 from naively.errors import InputError
-from naively.kernels import Gapped
-from naively.kernels.text import Strings
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.kernels.text import Strings
+from naively._kernels.text import Strings
 
 Piece = Any  # an array (row, column), or a CSR or CSC matrix: what differs is asked by `is_sparse`
 

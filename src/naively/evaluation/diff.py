@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels import Cells
 from naively.families import Exponential, Family
-from naively.kernels import Cells
 from naively.model import merge as merging
 from naively.model.model import Model
 from naively.statistics import Histogram, Measured, Moments, Statistic, Sums, TokenCounts, ValueCounts, WordCounts
@@ -237,7 +237,7 @@ def _binned(one: Histogram, two: Histogram, column: int) -> tuple[Table, list[st
 
 
 def _ranges(keys: NDArray[np.int64], bins: NDArray[np.int64], level: int) -> list[str]:
-    from naively import kernels
+    from naively import _kernels as kernels
 
     values = kernels.key_values(keys, np.full(len(keys), level, np.int64))[0]
     firsts = np.flatnonzero(np.diff(bins, prepend=-1))

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import data as sources
+from naively._kernels.threads import threads
 from naively.data.row_hash import mix, row_hashes
 from naively.errors import InputError
 from naively.evaluation import Evaluation
-from naively.kernels.threads import threads
 from naively.tuning.tune import cross_fitted, sample_of, tune
 
 if TYPE_CHECKING:

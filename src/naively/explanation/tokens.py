@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels import Cells
 from naively.data.views import is_sparse
 from naively.families import Bernoulli, Complement, Multinomial, Presence
 from naively.families.base import times
 from naively.families.evidence import BlockTerms, Spread, Term, beta_spread, counts_of, shown_value, two
 from naively.families.linear_form import LogLinear
 from naively.families.multinomial import TokenParameters
-from naively.kernels import Cells
 from naively.priors import Dirichlet, pseudo_counts
 from naively.schema.schema import Block
 from naively.statistics import Numbers, TokenCounts

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels import Cells
+from naively._kernels.text import Options, prepare_tokens, token_rows, tokens_of
 from naively.explanation.tokens import absent_scores, coin_scores, in_class, scores_at
 from naively.families import Text
 from naively.families.evidence import BlockTerms, Spread, Term, beta_spread, counts_of, two
 from naively.families.text.text import TextParameters
-from naively.kernels import Cells
-from naively.kernels.text import Options, prepare_tokens, token_rows, tokens_of
 from naively.priors import Dirichlet, pseudo_counts
 from naively.schema.schema import Block
 from naively.statistics import Texts, WordCounts

@@ -22,14 +22,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
+from naively import _kernels as kernels
+from naively._kernels import Cells
 from naively.data.kinds import Support
 from naively.errors import InputError
 from naively.families.base import Family, LinearPart
 from naively.families.leave_one_out.base import Leaving, Slots, dense_numbers
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form
 from naively.families.multinomial import TokenParameters, difference, lend_to_empty
-from naively.kernels import Cells
 from naively.priors import pseudo_count
 from naively.statistics import ClassWeights, Numbers, TokenCounts
 from naively.statistics.cells import class_of_cells, sum_by_class, table_of_cells

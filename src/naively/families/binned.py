@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
+from naively import _kernels as kernels
 from naively.data.views import is_sparse
 from naively.families.base import Family, times
 from naively.families.leave_one_out.base import Leaving, Slots, dense_numbers

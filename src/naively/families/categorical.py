@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
+from naively import _kernels as kernels
 from naively.data.kinds import Kind
 from naively.errors import InputError
 from naively.families.base import Family, LinearPart, times

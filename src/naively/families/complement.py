@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels import Cells
 from naively.data.kinds import Support
 from naively.errors import InputError
 from naively.families.base import Family, LinearPart
@@ -24,7 +25,6 @@ from naively.families.leave_one_out.base import Leaving
 from naively.families.leave_one_out.tokens import Entries, Tokens, complement_left_out, normed_left_out
 from naively.families.linear_form import LogLinear, dense_form, sparse_form
 from naively.families.multinomial import TokenParameters, difference, known_counts
-from naively.kernels import Cells
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Numbers, TokenCounts
 from naively.statistics.cells import class_sums, table_of_cells

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
+from naively import _kernels as kernels
+from naively._kernels import Cells
 from naively.data.views import RefusedEntryError, is_sparse
-from naively.kernels import Cells
 from naively.statistics import Numbers
 
 if TYPE_CHECKING:

@@ -25,6 +25,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels import Cells
+from naively._kernels.token_logs import token_log_table, token_logs
 from naively.data.kinds import Support
 from naively.data.views import is_sparse
 from naively.errors import InputError
@@ -32,8 +34,6 @@ from naively.families.base import Family, LinearPart
 from naively.families.leave_one_out.base import Leaving
 from naively.families.leave_one_out.tokens import Entries, Tokens, multinomial_left_out
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form, stays_sparse
-from naively.kernels import Cells
-from naively.kernels.token_logs import token_log_table, token_logs
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Numbers, TokenCounts
 from naively.statistics.cells import class_of_cells, class_sums, table_of_cells

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively import _kernels as kernels
 from naively import data as sources
-from naively import kernels
+from naively._kernels.threads import threads
 from naively.errors import ImpossibleRowsWarning, InputError
 from naively.families import Complement, Undecided
-from naively.kernels.threads import threads
 from naively.model import decide as decisions
 from naively.model import merge as merging
 from naively.model import score as local

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from naively.kernels.threads import threads
+from naively._kernels.threads import threads
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -31,7 +31,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
+from naively import _kernels as kernels
+from naively._kernels import Cells
 from naively.data.names import select
 from naively.families import (
     AnyNumber,
@@ -45,7 +46,6 @@ from naively.families import (
     Numeric,
     Presence,
 )
-from naively.kernels import Cells
 from naively.schema.schema import Block, Schema
 from naively.statistics import (
     ClassWeights,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_non_negative, validate_data
 
-from naively import kernels
+from naively import _kernels as kernels
 from naively.data import MatrixTable
 from naively.data.names import Names
 from naively.data.views import is_sparse

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
-from naively.kernels import Cells
+from naively import _kernels as kernels
+from naively._kernels import Cells
 from naively.statistics.base import NegativeCountError
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
+from naively import _kernels as kernels
 from naively.statistics.base import Statistic, moved, refuse_negative
 
 __all__ = ["ClassWeights"]

@@ -22,9 +22,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
+from naively import _kernels as kernels
+from naively._kernels import HistogramCells
 from naively.data.views import Numbers, is_sparse
-from naively.kernels import HistogramCells
 from naively.statistics.base import NegativeCountError, Statistic
 from naively.statistics.class_weights import ClassWeights
 

@@ -21,7 +21,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
+from naively import _kernels as kernels
 from naively.data.views import Numbers
 from naively.statistics.base import Statistic, moved, refuse_negative, taken
 from naively.statistics.class_weights import ClassWeights

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels import Cells
 from naively.data.names import Names
-from naively.kernels import Cells
 from naively.statistics.base import Statistic
 from naively.statistics.cells import class_of_cells
 from naively.statistics.class_weights import ClassWeights

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
+from naively import _kernels as kernels
+from naively._kernels import Cells, Gapped
 from naively.data.views import Value, Values
-from naively.kernels import Cells, Gapped
 from naively.statistics.histogram import Histogram
 from naively.statistics.moments import Moments
 from naively.statistics.number_summary import Measured, moments_of_cells

@@ -16,10 +16,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
+from naively import _kernels as kernels
+from naively._kernels import Cells
 from naively.data.names import Names, Numbered, positions_of
 from naively.data.views import Numbers, RefusedEntryError, is_sparse
-from naively.kernels import Cells
 from naively.statistics.base import NegativeCountError, Statistic
 from naively.statistics.cells import class_sums, placed, refuse_negative_cells, side_by_side, table_of_cells
 from naively.statistics.class_weights import ClassWeights

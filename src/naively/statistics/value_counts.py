@@ -13,9 +13,9 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
+from naively import _kernels as kernels
+from naively._kernels import Cells
 from naively.data.views import Coded, Value, Values
-from naively.kernels import Cells
 from naively.statistics.base import Statistic
 from naively.statistics.cells import class_of_cells, placed, refuse_negative_cells, side_by_side, table_of_cells
 from naively.statistics.class_weights import ClassWeights

@@ -20,11 +20,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
+from naively import _kernels as kernels
+from naively._kernels import Cells
+from naively._kernels.text import UNICODE_VERSION, Options, Vocabulary, count_text, prepare, prepare_tokens
 from naively.data.views import Texts
 from naively.errors import InputError
-from naively.kernels import Cells
-from naively.kernels.text import UNICODE_VERSION, Options, Vocabulary, count_text, prepare, prepare_tokens
 from naively.statistics.base import NegativeCountError, Statistic, added_in_pairs
 from naively.statistics.cells import class_of_cells, find_cells, placed, refuse_negative_cells, total_cells
 from naively.statistics.class_weights import ClassWeights

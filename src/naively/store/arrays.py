@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
+from naively import _kernels as kernels
 
 __all__ = ["Arrays", "content", "pack", "traces", "unpack"]
 

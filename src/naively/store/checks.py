@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from naively._kernels import Cells, HistogramCells
 from naively.data.names import Numbered
-from naively.kernels import Cells, HistogramCells
 from naively.schema.schema import Block, Schema
 from naively.statistics import (
     ClassWeights,

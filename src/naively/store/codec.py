@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import statistics
+from naively._kernels import Cells, HistogramCells
+from naively._kernels.text import Vocabulary
 from naively.data.names import Numbered
 from naively.errors import InputError
-from naively.kernels import Cells, HistogramCells
-from naively.kernels.text import Vocabulary
 from naively.statistics import Statistic, WordCounts
 from naively.store.arrays import COMPACT, Arrays
 

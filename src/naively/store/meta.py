@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from naively.kernels.text import UNICODE_VERSION
+from naively._kernels.text import UNICODE_VERSION
 from naively.priors import ClassPrior, Dirichlet
 
 __all__ = ["Meta", "digest_of", "read_meta", "settings_of", "with_settings", "write_meta"]

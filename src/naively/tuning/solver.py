@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.kernels.log_loss import log_loss, log_loss_curvature, minimise_pair
+from naively._kernels.calibration import log_loss, log_loss_curvature, minimise_pair
 
 __all__ = ["CLOSE", "TRUST", "Problem", "Solution", "error_of_sum", "normalised"]
 

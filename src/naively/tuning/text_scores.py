@@ -18,12 +18,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
+from naively import _kernels as kernels
+from naively._kernels import LeftTokens, TokenCells
+from naively._kernels.text import token_rows
 from naively.families import Family, Text
 from naively.families.leave_one_out.base import NotCountedError
 from naively.families.leave_one_out.tokens import Entries
-from naively.kernels import LeftTokens, TokenCells
-from naively.kernels.text import token_rows
 from naively.statistics import Numbers, Texts, TokenCounts, WordCounts
 from naively.tuning.coins import Coins
 

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import data as sources
+from naively._kernels.threads import one_thread, threads
 from naively.errors import InputError
 from naively.families import Complement, Multinomial, Presence, Text
 from naively.families.leave_one_out.base import NotCountedError
-from naively.kernels.threads import one_thread, threads
 from naively.model.calibrate import Tuning
 from naively.schema.schema import Schema
 from naively.statistics import NegativeCountError, TokenCounts, WordCounts

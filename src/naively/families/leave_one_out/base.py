@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
-from naively.kernels import ValueSlots
+from naively import _kernels as kernels
+from naively._kernels import ValueSlots
 from naively.statistics import Numbers
 
 __all__ = ["FOREVER", "Leaving", "NotCountedError", "Slots", "dense_numbers", "log_of", "others"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
+from naively import _kernels as kernels
 from naively.families.leave_one_out.base import Leaving, NotCountedError, others
 from naively.statistics import Moments, Sums
 from naively.statistics.sums import add_pairs, two_product

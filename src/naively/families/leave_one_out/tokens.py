@@ -17,12 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import kernels
+from naively import _kernels as kernels
+from naively._kernels import Cells
 from naively.data.views import is_sparse
 from naively.families.leave_one_out.base import FOREVER, Leaving, NotCountedError, log_of
 from naively.families.leave_one_out.core import Tokens, rows_left_out
 from naively.families.linear_form import LogLinear
-from naively.kernels import Cells
 from naively.statistics import Numbers
 from naively.statistics.cells import class_of_cells, class_sums
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels import Cells
 from naively.families.leave_one_out.base import FOREVER, Leaving, NotCountedError, Slots
 from naively.families.leave_one_out.tokens import Entries, Tokens, multinomial_left_out
 from naively.families.multinomial import multinomial_form
-from naively.kernels import Cells
 from naively.statistics import Coded, Values
 
 __all__ = ["CountedValues", "shared_left_out", "slots_of", "values_as_slots"]

@@ -21,6 +21,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels import Cells
+from naively._kernels.text import Options, score_text, score_text_table, token_rows
 from naively.errors import InputError
 from naively.families.base import Family, LinearPart
 from naively.families.bernoulli import bernoulli_form
@@ -32,8 +34,6 @@ from naively.families.leave_one_out.tokens import Entries, complement_left_out, 
 from naively.families.linear_form import LinearForm, LogLinear
 from naively.families.multinomial import multinomial_form
 from naively.families.text.vocabulary import words_in_force, words_let_through
-from naively.kernels import Cells
-from naively.kernels.text import Options, score_text, score_text_table, token_rows
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Texts, WordCounts
 from naively.statistics.cells import class_sums

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.kernels import Cells
-from naively.kernels.token_logs import seen_tokens
+from naively._kernels import Cells
+from naively._kernels.token_logs import seen_tokens
 from naively.statistics import WordCounts
 
 __all__ = ["words_in_force", "words_let_through"]

@@ -16,7 +16,7 @@ import naively._core as _core
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from naively.kernels.cells import Cells
+    from naively._kernels.cells import Cells
 
 __all__ = ["seen_tokens", "token_log_table", "token_logs"]
 

@@ -1,7 +1,7 @@
 """What words are, as a program.
 
 `tokens` is the definition that docs/words.md describes: decode, lower case, strip accents, cut, n-grams, in
-this order. It reads the properties of code points from `naively.unicode_table` and never asks the running
+this order. It reads the properties of code points from `tests.twins.unicode_table` and never asks the running
 Python, whose Unicode may be another. The compiled core gives the same tokens for every string.
 """
 
@@ -12,12 +12,12 @@ from bisect import bisect_right
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from naively import unicode_table
+from tests.twins import unicode_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from naively.kernels.text import Options
+    from naively._kernels.text import Options
 
 APOSTROPHES = "'\u2019"
 REPLACEMENT = "\ufffd"

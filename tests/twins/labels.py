@@ -1,4 +1,4 @@
-"""Readable twins of `naively.kernels.labels`."""
+"""Readable twins of `naively._kernels.labels`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The readable twin of `naively.kernels.left_out`: take the row out of a dense table, then score it."""
+"""The readable twin of `naively._kernels.leave_one_out`: take the row out of a dense table, then score it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.kernels.left_out import TokenCells, ValueSlots
+from naively._kernels.leave_one_out import TokenCells, ValueSlots
 
 
 def leave_tokens_out(

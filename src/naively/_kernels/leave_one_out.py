@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import _core
-from naively.kernels.text import Documents, Options, Vocabulary, prepare
+from naively._kernels.text import Documents, Options, Vocabulary, prepare
 
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]

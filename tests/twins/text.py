@@ -1,4 +1,4 @@
-"""The readable twins of the kernels for text; what a token is stands in `naively.kernels.twins.words`."""
+"""The readable twins of the kernels for text; what a token is stands in `tests.twins.words`."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from tests.twins.words import decode, feature_hash, folded_product, tokens, tokens_of_words
 
-from naively.kernels.cells import Cells
-from naively.kernels.twins.words import decode, feature_hash, folded_product, tokens, tokens_of_words
+from naively._kernels.cells import Cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from naively.kernels.text import Options, Strings
+    from naively._kernels.text import Options, Strings
 
     Documents = Sequence[str | bytes | None] | Strings
 
@@ -68,7 +68,7 @@ def _numbers(found: list[str], vocabulary: Any, options: Options, *, add: bool) 
 
 
 def _each(documents: Documents) -> Iterator[str | bytes | None]:
-    from naively.kernels.text import Strings
+    from naively._kernels.text import Strings
 
     if not isinstance(documents, Strings):
         yield from documents

@@ -1,4 +1,4 @@
-"""The readable twin of `naively.kernels.hashes`."""
+"""The readable twin of `naively._kernels.hashes`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readable twins of `naively.kernels.cells`: the same signatures and results, in NumPy.
+"""Readable twins of `naively._kernels.cells`: the same signatures and results, in NumPy.
 
 Everything about cells is one act, `_collect`: sort entries by (class, token) and add up those that meet.
 """
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from naively.kernels.cells import Cells
+from naively._kernels.cells import Cells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from naively.kernels.cells import Counted
+    from naively._kernels.cells import Counted
 
 
 def _collect(

@@ -1,9 +1,10 @@
 """The one door to the compiled core `_core`: every kernel, typed, with its checks of shape.
 
-Each kernel has a readable twin in `naively.kernels.twins`, which is its oracle in the tests.
+Each kernel has a readable twin in `tests.twins`, which is its oracle in the tests.
 """
 
-from naively.kernels.cells import (
+from naively._kernels.arrow import Gapped, count_gapped_codes, fill_codes, fill_numbers, relabel
+from naively._kernels.cells import (
     Cells,
     Counted,
     by_token,
@@ -20,8 +21,7 @@ from naively.kernels.cells import (
     score_dense,
     some_tokens,
 )
-from naively.kernels.gaps import Gapped, count_gapped_codes, fill_codes, fill_numbers, relabel
-from naively.kernels.histogram import (
+from naively._kernels.histogram import (
     MINUS_INFINITY,
     PLUS_INFINITY,
     HistogramCells,
@@ -34,8 +34,8 @@ from naively.kernels.histogram import (
     merge_histograms,
     score_bins,
 )
-from naively.kernels.labels import above, count_labels, narrow_labels
-from naively.kernels.left_out import (
+from naively._kernels.labels import above, count_labels, narrow_labels
+from naively._kernels.leave_one_out import (
     LeftTokens,
     TokenCells,
     ValueSlots,
@@ -43,7 +43,7 @@ from naively.kernels.left_out import (
     leave_tokens_out,
     leave_values_out,
 )
-from naively.kernels.moments import (
+from naively._kernels.moments import (
     add_moments,
     best_class,
     count_moments,
@@ -52,9 +52,9 @@ from naively.kernels.moments import (
     pool_moments,
     score_gaussian,
 )
-from naively.kernels.packing import pack_arrays
-from naively.kernels.rows import add_to_rows, same_rows
-from naively.kernels.values import merge_strings
+from naively._kernels.packing import pack_arrays
+from naively._kernels.rows import add_to_rows, same_rows
+from naively._kernels.values import merge_strings
 
 __all__ = [
     "MINUS_INFINITY",

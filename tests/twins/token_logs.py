@@ -1,17 +1,16 @@
-"""Readable twins of `naively.kernels.token_logs`: the same signatures and results, in NumPy."""
+"""Readable twins of `naively._kernels.token_logs`: the same signatures and results, in NumPy."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from naively.kernels.twins.cells import by_token
+from tests.twins.cells import by_token
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from naively.kernels.cells import Cells
+    from naively._kernels.cells import Cells
 
 
 def seen_tokens(index: NDArray[np.int32], n_tokens: int) -> NDArray[np.bool_]:

@@ -17,16 +17,16 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from tests.twins.gaps import fill_numbers
 
-from naively.kernels.histogram import MINUS_INFINITY, PLUS_INFINITY, HistogramCells, key_values
-from naively.kernels.twins.gaps import fill_numbers
+from naively._kernels.histogram import MINUS_INFINITY, PLUS_INFINITY, HistogramCells, key_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from naively.kernels import Gapped
+    from naively._kernels import Gapped
 
 Counts = dict[tuple[int, int], tuple[float, int]]  # (key, class) → weight, rows
 

@@ -1,4 +1,4 @@
-"""The readable twin of `naively.kernels.log_loss`."""
+"""The readable twin of `naively._kernels.calibration`."""
 
 from __future__ import annotations
 

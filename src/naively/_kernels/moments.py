@@ -8,7 +8,7 @@ the variance of the rest correct to the last digit. Packed over all cells:
     state  float64  (9, classes, columns)    n, shift, s1 (3), s2 (3), reach
 
 where `reach` is the largest |x − shift| ever counted (after a change of shift, a bound on it). NaN is a
-missing value and not counted. The equations are in `naively.kernels.twins.moments`. Every result is the same,
+missing value and not counted. The equations are in `tests.twins.moments`. Every result is the same,
 bit for bit, for any `n_jobs`.
 """
 

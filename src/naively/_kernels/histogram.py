@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from naively import _core
-from naively.kernels.cells import _numbers
-from naively.kernels.gaps import Gapped
+from naively._kernels.arrow import Gapped
+from naively._kernels.cells import _numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import naively._core as _core
 from naively._core import Vocabulary
-from naively.kernels.cells import Cells
+from naively._kernels.cells import Cells
 
 __all__ = [
     "UNICODE_VERSION",
