@@ -44,8 +44,8 @@ soak: $(VENV)/.installed ## the laws, with many more examples
 	NAIVELY_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) -q
 
 comma := ,
-THREADED := tests/kernels/test_text_counts.py tests/kernels/test_ngrams.py tests/kernels/test_token_logs.py \
-	tests/kernels/test_kept_pages.py
+THREADED := tests/_kernels/test_text_counts.py tests/_kernels/test_ngrams.py tests/_kernels/test_token_logs.py \
+	tests/_kernels/test_kept_pages.py
 SANITIZED := $(CURDIR)/build/sanitized
 RACED := $(CURDIR)/build/raced
 SOURCES := $(CORE) $(wildcard src/naively/*.py src/naively/*/*.py src/naively/*/*/*.py)
@@ -62,7 +62,7 @@ $(RACED)/.built: $(VENV)/.installed $(SOURCES)
 
 sanitize: $(SANITIZED)/.built ## the kernel tests on a core with AddressSanitizer and UBSan
 	LD_PRELOAD="$(call runtime,libasan)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-		$(BIN)/python tools/sanitized.py $(SANITIZED) tests/kernels -q -p no:cacheprovider
+		$(BIN)/python tools/sanitized.py $(SANITIZED) tests/_kernels -q -p no:cacheprovider
 
 races: $(RACED)/.built ## the tests of threads on a core with ThreadSanitizer
 	LD_PRELOAD="$(call runtime,libtsan)" TSAN_OPTIONS="halt_on_error=1 exitcode=66" OPENBLAS_NUM_THREADS=1 \

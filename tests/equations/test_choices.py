@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support import oracle
+from tests.support.labelled import quarters
 
 import naively as nb
-import oracle
-from labelled import quarters
 
 labels_of_three = st.lists(st.integers(0, 2), max_size=20).map(lambda more: [0, 1, 2, *more])
 

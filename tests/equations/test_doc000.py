@@ -11,10 +11,10 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support import oracle
+from tests.support.labelled import Labelled, bits, counts, labelled
 
 import naively as nb
-import oracle
-from labelled import Labelled, bits, counts, labelled
 from naively.families import bernoulli, linear_form
 
 COIN = nb.Bernoulli(a=0, b=0)

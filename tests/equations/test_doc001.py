@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support import oracle
+from tests.support.labelled import Labelled, labelled, quarters
 
 import naively as nb
-import oracle
-from labelled import Labelled, labelled, quarters
 
 colours = labelled(st.sampled_from(["blue", "green", "red"]), classes=3)
 pytestmark = pytest.mark.filterwarnings("ignore::naively.ImpossibleRowsWarning")

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from tests.support import oracle
+from tests.support.labelled import Labelled, bits, labelled
 
 import naively as nb
-import oracle
-from labelled import Labelled, bits, labelled
 
 COIN, VALUES = nb.Bernoulli(a=0, b=0), nb.Categorical(alpha=0)
 many_valued = labelled(st.integers(0, 3), classes=4)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support import oracle
+from tests.support.labelled import Labelled, bits, labelled, quarters
 
 import naively as nb
-import oracle
-from labelled import Labelled, bits, labelled, quarters
 
 binary = labelled(bits)
 smooth = quarters.filter(bool)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support import oracle
+from tests.support.labelled import Labelled, bits, labelled, quarters
 
 import naively as nb
-import oracle
-from labelled import Labelled, bits, labelled, quarters
 
 numbers = st.integers(-64_000, 64_000).map(lambda n: n / 64)
 spread = labelled(numbers, per_class=2).filter(

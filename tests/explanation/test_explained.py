@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.strange_rows import quiet, strangers
+from tests.support.strategies import Rows, rows
 
 import naively as nb
 from naively.explanation.explanation import Change
-from strange_rows import quiet, strangers
-from strategies import Rows, rows
 
 EVIL = "<script>alert(1)</script>"
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.strange_rows import quiet, strangers
+from tests.support.strategies import GROUPS, SINGLE, Rows, rows
 
 import naively as nb
 from naively.explanation import Explanation
-from strange_rows import quiet, strangers
-from strategies import GROUPS, SINGLE, Rows, rows
 
 each_family = pytest.mark.parametrize("group", SINGLE, ids=lambda names: f"{GROUPS[names][0]}")
 words = st.lists(st.sampled_from(["To", "be", "or", "not", "to", "été", "<b>"]), max_size=6).map(" ".join)

@@ -1,0 +1,80 @@
+"""Labels as class numbers, how many there are of each, and what is above a threshold: against the twins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.drawn_matrix import Draw, many, same_counted, seeds, strided
+from tests.twins import cells as twin_cells
+from tests.twins import labels as twin
+
+from naively._kernels import cells, labels
+
+
+@many
+@given(seeds)
+def test_above_is_the_twin(seed: int) -> None:
+    d = Draw(seed)
+    threshold = float(d.rng.choice([0.0, 0.1, -1.0, 1e30]))
+    odd = d.x.copy()
+    if d.kind[0] == "f" and odd.size:
+        odd.flat[d.rng.integers(odd.size)] = d.rng.choice([np.inf, -np.inf, np.nan, 0.1])
+    for x in (d.x, odd, strided(d.rng, d.x)):
+        (out, finite), expected = labels.above(x, threshold), twin.above(np.asarray(x), threshold)
+        np.testing.assert_array_equal(out, expected[0])
+        assert finite == expected[1]
+
+
+@many
+@given(st.integers(1, 9), st.integers(0, 200), st.integers(0, 2**32))
+def test_count_labels_is_the_twin(n_classes: int, n: int, seed: int) -> None:
+    label = np.random.default_rng(seed).integers(0, n_classes, n).astype(np.int32)
+    np.testing.assert_array_equal(labels.count_labels(label, n_classes), twin.count_labels(label, n_classes))
+    if n:
+        label[n // 2] = n_classes
+        with pytest.raises(ValueError, match=f"label of row {n // 2} is {n_classes}"):
+            labels.count_labels(label, n_classes)
+
+
+@many
+@given(seeds)
+def test_narrow_labels_is_the_twin(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    kind = rng.choice(["i8", "i4", "i2", "i1", "u8", "u4", "u1"])
+    limits = np.iinfo(kind)
+    width = int(rng.choice([2, 100, 2**31 - 1, 2**31, 2**40]))
+    low = (0, 1, int(limits.min), int(max(limits.min, limits.max - width)))[rng.integers(4)]
+    high = min(int(limits.max), low + width)
+    label = rng.integers(low, high, int(rng.choice([1, 50, 9000])), dtype=kind, endpoint=True)
+    label[rng.integers(len(label))] = low
+    found, expected = labels.narrow_labels(label), twin.narrow_labels(label)
+    assert (found is None) == (expected is None)
+    if found is not None and expected is not None:
+        np.testing.assert_array_equal(found[0], expected[0])
+        assert found[1:] == expected[1:]
+
+
+@many
+@given(seeds)
+def test_entries_above_a_threshold_are_counted_and_scored_as_the_twins_do(seed: int) -> None:
+    d = Draw(seed)
+    data, index, start = d.sparse("csr")
+    above = float(d.rng.choice([0.0, 0.1, 1.0, 1e30]))
+    if d.kind[0] == "f" and data.size and d.rng.random() < 0.5:
+        data[d.rng.integers(data.size)] = d.rng.choice([np.inf, -np.inf, np.nan, 0.1])
+    rest = (d.p, d.label, d.weight, d.n_classes)
+    expected = twin_cells.count_csr(data, index, start, *rest, above=above)
+    table, constant = d.rng.normal(size=(d.p, d.n_classes)), d.rng.normal(size=d.n_classes)
+    score = np.zeros((d.n, d.n_classes))
+    finite = twin_cells.score_csr(data, index, start, table, constant, score, above=above)
+    sparse = (table[:, 0], np.arange(d.p + 1) * d.n_classes, np.tile(np.arange(d.n_classes, dtype=np.int32), d.p))
+    for n_jobs in (1, 2):
+        same_counted(cells.count_csr(data, index, start, *rest, n_jobs, above), expected)
+        one, other = np.zeros_like(score), np.zeros_like(score)
+        assert cells.score_csr(data, index, start, table, constant, one, n_jobs, above) == finite
+        values = (table - table[:, :1]).ravel()
+        assert cells.score_csr_sparse(data, index, start, *sparse, values, constant, other, n_jobs, above) == finite
+        np.testing.assert_allclose(one, score, rtol=1e-12, atol=1e-11)
+        np.testing.assert_allclose(other, score, rtol=1e-12, atol=1e-11)

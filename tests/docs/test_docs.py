@@ -1,0 +1,57 @@
+"""docs/equations.md is complete and true: every equation, only names and tests that exist, and all of those tests."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import naively
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "equations.md").read_text(encoding="utf-8")
+TESTS = ROOT / "tests" / "equations"
+NAMED = set(re.findall(r"`(\w+\.py)::(\w+)`", PAGE))
+
+
+def section(title: str) -> str:
+    return PAGE.split(f"\n## {title}")[1].split("\n## ")[0]
+
+
+def numbers(text: str) -> list[str]:
+    """The equation numbers that rows of a table begin with."""
+    return re.findall(r"^\| \(([\d.]+)\)", text, flags=re.MULTILINE)
+
+
+def test_every_equation_is_listed() -> None:
+    assert numbers(section("Document 000")) == [str(n) for n in range(1, 24)]
+    assert numbers(section("Document 004")) == [f"5.{n}" for n in range(1, 40)]
+
+
+def test_every_row_names_a_test() -> None:
+    rows = [line for line in PAGE.splitlines() if line.startswith("| ") and not line.endswith(("Checked by |", "---|"))]
+    assert len(rows) > 100
+    assert not [row for row in rows if "::test_" not in row]
+
+
+@pytest.mark.parametrize("file", sorted(path.name for path in TESTS.glob("test_*.py")))
+def test_page_and_tests_agree(file: str) -> None:
+    """Each test of a file is named on the page, and the page names no other."""
+    tree = ast.parse((TESTS / file).read_text(encoding="utf-8"))
+    there = {f.name for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and f.name.startswith("test_")}
+    assert {test for named_in, test in NAMED if named_in == file} == there
+
+
+def test_files_exist() -> None:
+    assert {file for file, _ in NAMED} == {path.name for path in TESTS.glob("test_*.py")}
+
+
+def test_names_exist() -> None:
+    """`Model.posterior`, `Categorical(shared=True)`, …: what is in code is part of the package."""
+    names = re.findall(r"`([A-Z]\w*)(?:\.(\w+))?(?:\([^`]*\))?`", PAGE)
+    assert len(names) > 100
+    for name, member in names:
+        found = getattr(naively, name)
+        assert not member or hasattr(found, member), f"{name}.{member}"

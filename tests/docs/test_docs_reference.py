@@ -1,0 +1,63 @@
+"""The reference pages have every command and every public name, and each page is in the table of contents."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import reference_pages
+
+import naively
+from naively.cli.main import COMMANDS, main
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_every_command_with_every_option() -> None:
+    page = reference_pages.commands()
+    for name in COMMANDS:
+        command = main.get_command(click.Context(main), name)
+        assert command is not None
+        part = page.split(f"\n## naively {name}\n")[1].split("\n## ")[0]
+        assert f"Usage: naively {name} " in part
+        options = [p.opts[-1] for p in command.params if isinstance(p, click.Option)]
+        assert not [option for option in options if option not in part]
+
+
+def test_every_name_once() -> None:
+    titles = re.findall(r"^### naively\.(\w+)$", reference_pages.names(), flags=re.MULTILINE)
+    assert sorted(titles) == sorted(naively.__all__)
+
+
+def test_signatures_are_as_written() -> None:
+    page = reference_pages.names()
+    assert "Poisson(a: float = 0.5, b: float = 1.0, *, missing: Missing = 'skip')" in page
+    assert "    **settings: Any,\n) -> Self" in page
+    assert "log π_c, per class." in page  # a property of Model
+
+
+def test_examples_and_equations_are_set_as_they_stand() -> None:
+    found = reference_pages.as_markdown("Add.\n\n    s = a + b      (1)\n\n>>> 1 + 1\n2")
+    assert found == "Add.\n\n```text\ns = a + b      (1)\n```\n\n```python\n>>> 1 + 1\n2\n```"
+
+
+def test_every_page_is_in_the_contents() -> None:
+    for folder, index in ((DOCS, "index"), (DOCS / "families", "index")):
+        listed = (folder / f"{index}.md").read_text(encoding="utf-8").split("```{toctree}", 1)[1]
+        absent = [p.stem for p in folder.glob("*.md") if p.stem != index and f"\n{p.stem}\n" not in listed]
+        assert not absent, f"docs: {absent} stands in no toctree of {folder.name}/{index}.md"
+
+
+def test_links_lead_to_pages() -> None:
+    for page in DOCS.rglob("*.md"):
+        for link in re.findall(r"\]\(([^)#:\s]+)(?:#[\w-]+)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_every_module_is_in_how_it_works() -> None:
+    page = (DOCS / "how_it_works.md").read_text(encoding="utf-8")
+    package = Path(naively.__file__).parent
+    modules = [p.name + "/" for p in package.iterdir() if (p / "__init__.py").exists()]
+    modules += [p.name for p in package.glob("*.py") if not p.name.startswith("_")]
+    assert not [module for module in modules if f"`{module}`" not in page]

@@ -1,0 +1,51 @@
+"""One entry in the place of all, and nothing left of the others."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from tests.support.models import EVERYTHING, beside, rows, same
+
+import naively
+from naively import InputError
+
+
+def test_compact_absorbs_and_clears(path: Path) -> None:
+    with naively.open(path) as ledger:
+        secret = ledger.update(
+            {k: v[:1] for k, v in rows(1)[0].items()} | {"text": ["geheimnis"]}, ["a"], source="anna"
+        )
+        ledger.forget({k: v[:1] for k, v in rows(1)[0].items()} | {"text": ["geheimnis"]}, ["a"])
+        before = ledger.model()
+        entry = ledger.compact(comment="tidy")
+        assert (entry.act, entry.absorbed, entry.sources) == ("compact", 3, ("first", "anna"))
+        assert same(ledger.model(), before)
+        with pytest.raises(InputError, match="was absorbed when the file was compacted"):
+            ledger.undo(secret.id)
+        with pytest.raises(InputError, match="cannot be undone"):
+            ledger.undo(entry.id)
+        with pytest.raises(InputError, match="cannot be divided"):
+            ledger.model(sources="anna")
+        with pytest.raises(InputError, match="no one age"):
+            ledger.model(half_life=1)
+        ledger.update(*rows(5), source="ben")
+        assert same(ledger.model(since=entry.written), naively.fit(*rows(5), columns=EVERYTHING, tune=False))
+        (corrected,) = ledger.forget(*rows(0, 12))
+        assert corrected.corrects == entry.id
+    assert beside(path) == ["m.naively"]
+    assert b"geheimnis" not in path.read_bytes()
+    naively.open(path).compact()
+    assert same(naively.load(path), naively.fit(*rows(5), columns=EVERYTHING, tune=False))
+
+
+def test_words_of_deleted_pages_are_gone(tmp_path: Path) -> None:
+    """No byte of a forgotten word is left anywhere in the file, as it stands uncompressed in a large payload."""
+    texts = [f"wort{i} geheim{i}" for i in range(3000)]
+    naively.fit(texts, ["a", "b"] * 1500).save(tmp_path / "m")
+    with naively.open(tmp_path / "m") as ledger:
+        ledger.forget(texts[:1500], (["a", "b"] * 1500)[:1500])
+        ledger.compact()
+    found = sqlite3.connect(tmp_path / "m").execute("SELECT statistics FROM entries").fetchall()
+    assert len(found) == 1
+    assert (tmp_path / "m").stat().st_size < 100_000
+    assert naively.load(tmp_path / "m").evidence("text") is not None

@@ -1,0 +1,205 @@
+"""Merging, copying and comparing files, and files in odd places."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.support.models import fitted, rows, same
+
+import naively
+from naively import InputError, Ledger, SchemaError
+from naively import store as ledger
+
+
+def grown(path: Path, *seeds: int, base: Path | None = None) -> Path:
+    """A file, a copy of another if that is given, taught some rows."""
+    if base is None:
+        fitted(seeds[0]).save(path)
+        seeds = seeds[1:]
+    else:
+        ledger.copy(base, path)
+    with naively.open(path) as live:
+        for seed in seeds:
+            live.update(*rows(seed, classes="abc"), source=str(seed))
+    return path
+
+
+def test_merge_counts_an_entry_once(tmp_path: Path) -> None:
+    base = grown(tmp_path / "base", 0, 1)
+    a, b = grown(tmp_path / "a", 2, base=base), grown(tmp_path / "b", 3, base=base)
+    wanted = naively.load(base).update(*rows(2, classes="abc")).update(*rows(3, classes="abc"))
+    assert same(ledger.merge([a, b], tmp_path / "ab"), wanted)
+    assert same(naively.load(tmp_path / "ab"), wanted)
+    assert same(ledger.merge([tmp_path / "ab", a, base], tmp_path / "again"), wanted)
+    doubled = naively.load(a) + naively.load(b)  # + never looks at ids
+    assert doubled.seen.rows.sum() > wanted.seen.rows.sum()
+
+
+@settings(max_examples=15)
+@given(st.lists(st.lists(st.integers(1, 6), max_size=3), min_size=3, max_size=3))
+def test_merge_is_associative_and_commutative(tmp_path_factory: pytest.TempPathFactory, seeds: list[list[int]]) -> None:
+    folder = tmp_path_factory.mktemp("merge")
+    base = grown(folder / "base", 0)
+    a, b, c = (grown(folder / name, *some, base=base) for name, some in zip("abc", seeds, strict=True))
+    ledger.merge([a, b], folder / "ab")
+    ledger.merge([b, c], folder / "bc")
+    one = ledger.merge([folder / "ab", c], folder / "1")
+    two = ledger.merge([a, folder / "bc"], folder / "2")
+    three = ledger.merge([c, b, a], folder / "3")
+    assert same(one, two)
+    assert same(one, three)
+    logs = [[e.id for e in naively.open(folder / name).log()] for name in "123"]
+    assert logs[0] == logs[1] == logs[2]
+
+
+def test_merge_of_compacted_files(tmp_path: Path) -> None:
+    base = grown(tmp_path / "base", 0, 1)
+    a, b = grown(tmp_path / "a", 2, base=base), grown(tmp_path / "b", 3, base=base)
+    wanted = ledger.merge([a, b], tmp_path / "ab")
+    with naively.open(a) as live:
+        live.compact()
+    assert same(ledger.merge([a, b], tmp_path / "x"), wanted)
+    assert same(ledger.merge([b, a], tmp_path / "y"), wanted)
+    assert same(ledger.merge([tmp_path / "x", base], tmp_path / "z"), wanted)
+    with naively.open(b) as live:
+        live.compact()
+    with pytest.raises(InputError, match="2 entries in common"):
+        ledger.merge([a, b], tmp_path / "no")
+    assert not (tmp_path / "no").exists()
+
+
+def test_merge_keeps_what_was_corrected(tmp_path: Path) -> None:
+    base = grown(tmp_path / "base", 0, 1)
+    a, b = grown(tmp_path / "a", base=base), grown(tmp_path / "b", 3, base=base)
+    with naively.open(a) as live:
+        live.forget(*rows(1, classes="abc"))
+    with naively.open(b) as live:
+        live.undo(live.log()[2].id)
+    assert same(ledger.merge([a, b], tmp_path / "ab"), fitted())
+    with naively.open(b) as live:
+        live.undo(live.log()[1].id)
+        third = grown(tmp_path / "c", base=base)
+    with naively.open(third) as live:
+        live.compact()
+    with pytest.raises(InputError, match="is undone in one file"):
+        ledger.merge([b, third], tmp_path / "no")
+
+
+def test_a_merged_log_is_in_the_order_of_writing(tmp_path: Path) -> None:
+    base = grown(tmp_path / "base", 0, 1)
+    with naively.open(base) as live:
+        live.forget(*rows(1, classes="abc"))
+    a, b = grown(tmp_path / "a", 2, base=base), grown(tmp_path / "b", 3, base=base)
+    ledger.merge([b, a], tmp_path / "ab")
+    log = naively.open(tmp_path / "ab").log()
+    assert [entry.act for entry in log] == ["fit", "update", "forget", "update", "update"]
+    assert [entry.written for entry in log] == sorted(entry.written for entry in log)
+
+
+def test_merge_refusals(tmp_path: Path) -> None:
+    fitted().save(tmp_path / "a")
+    naively.fit({"other": [1.0, 2.0]}, ["a", "b"]).save(tmp_path / "b")
+    with pytest.raises(SchemaError, match="'other' only in the second"):
+        ledger.merge([tmp_path / "a", tmp_path / "b"], tmp_path / "no")
+    with pytest.raises(InputError, match="two or more"):
+        ledger.merge([tmp_path / "a"], tmp_path / "no")
+    naively.fit(["x"], [1]).save(tmp_path / "n")
+    naively.fit(["x"], ["1"]).save(tmp_path / "s")
+    with pytest.raises(InputError, match="different types"):
+        ledger.merge([tmp_path / "n", tmp_path / "s"], tmp_path / "no")
+    naively.fit(["x"], ["u"], prior={"u": 1.0}).save(tmp_path / "g")
+    with pytest.raises(InputError, match="prior must name every class"):
+        ledger.merge([tmp_path / "g", tmp_path / "s"], tmp_path / "no")
+    assert not (tmp_path / "no").exists()
+
+
+def test_merged_files_with_other_keys_remember_no_rows(tmp_path: Path) -> None:
+    texts = ["one two", "three four"]
+    for name in "ab":
+        Ledger.fit(tmp_path / name, texts, ["x", "y"], remember_rows=True)
+    ledger.merge([tmp_path / "a", tmp_path / "b"], tmp_path / "ab")
+    naively.open(tmp_path / "ab").forget(["one two"], ["x"])
+    ledger.copy(tmp_path / "a", tmp_path / "c")
+    ledger.merge([tmp_path / "a", tmp_path / "c"], tmp_path / "ac")
+    with pytest.raises(InputError, match="never counted"):
+        naively.open(tmp_path / "ac").forget(["one three"], ["x"])
+
+
+def test_copy_of_a_file_in_use(tmp_path: Path) -> None:
+    path = grown(tmp_path / "m", 0)
+    live = naively.open(path)
+    live.update(*rows(1))
+    live.copy(tmp_path / "n")
+    live.update(*rows(2))
+    assert same(naively.load(tmp_path / "n"), fitted().update(*rows(1)))
+    assert not (tmp_path / "n-wal").exists()
+    with pytest.raises(InputError, match="is the file itself"):
+        live.copy(path)
+
+
+def test_links_and_folders(tmp_path: Path) -> None:
+    path = grown(tmp_path / "m", 0)
+    (tmp_path / "link").symlink_to(path)
+    with naively.open(tmp_path / "link") as live:
+        live.update(*rows(1))
+    assert same(naively.load(path), fitted().update(*rows(1)))
+    fitted(5).save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert same(naively.load(path), fitted(5))
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "dangling").symlink_to(tmp_path / "none")
+    for wrong in ("loop", "dangling", "none", "none/m", "."):
+        with pytest.raises(InputError, match="cannot be read"):
+            naively.load(tmp_path / wrong)
+        with pytest.raises(InputError, match="cannot be read"):
+            naively.open(tmp_path / wrong)
+    with pytest.raises(InputError, match="cannot be written"):
+        fitted().save(tmp_path / "none" / "m")
+    spaced = tmp_path / "a b?#%41.naively"
+    fitted().save(spaced)
+    assert same(naively.load(spaced), fitted())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs rights of Unix")
+@pytest.mark.parametrize("killed", [False, True])
+def test_read_only_folder(killed: bool, tmp_path: Path) -> None:
+    """At rest, and after a writer was killed and left its log: read as it stands, or by way of a copy."""
+    folder = Path(tempfile.mkdtemp())
+    path = folder / "m"
+    naively.fit(["a", "b"], ["x", "y"]).save(path)
+    code = "import sys, os, naively; m = naively.open(sys.argv[1]); m.update(['a'], ['x']); os._exit(0)"
+    if killed:
+        subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+        assert (folder / "m-wal").stat().st_size > 0
+        (folder / "m-shm").unlink()
+    for part in folder.iterdir():
+        part.chmod(0o444)
+    folder.chmod(0o555)
+    told, tells = os.pipe()
+    child = os.fork()
+    if child == 0:  # as somebody who may only read
+        if os.getuid() == 0:
+            os.setuid(65534)
+        try:
+            said = str(int(naively.load(path).seen.rows.sum()))
+            naively.open(path).update(["a"], ["x"])
+        except InputError as error:
+            said += f" {error}"
+        except BaseException as error:
+            said = repr(error)
+        os.write(tells, said.encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    said = os.read(told, 10_000).decode()
+    os.close(told)
+    os.close(tells)
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+    assert said.startswith("3 " if killed else "2 "), said
+    assert "read-only" in said

@@ -1,0 +1,182 @@
+"""What is forgotten is as if it had never been counted; what was never counted is refused."""
+
+import os
+import random
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.support.models import EVERYTHING, fitted, rows, same
+
+import naively
+from naively import InputError, Ledger
+
+SOAK = bool(os.environ.get("NAIVELY_SOAK"))
+
+
+def test_forget_is_exact_and_names_the_entry(path: Path) -> None:
+    with naively.open(path) as ledger:
+        taught = ledger.update(*rows(1), source="anna")
+        ledger.update(*rows(2), source="ben")
+        (entry,) = ledger.forget(*rows(1), comment="oops")
+        assert (entry.corrects, entry.source, entry.time, entry.sign) == (taught.id, "anna", taught.time, -1)
+        assert entry.written > entry.time
+        assert same(ledger.model(), fitted().update(*rows(2)))
+        with pytest.raises(InputError, match="cannot subtract what was never counted"):
+            ledger.forget(*rows(1))
+        assert len(ledger.log()) == 4
+
+
+def test_forget_rows_of_several_entries(path: Path) -> None:
+    data, label = rows(1, 1)
+    more, other = rows(2, 1)
+    with naively.open(path) as ledger:
+        one, two = ledger.update(data, label, source="anna"), ledger.update(more, other, source="ben")
+        both = {name: data[name] + more[name] for name in data}
+        found = ledger.forget(both, label + other)
+        assert {entry.corrects for entry in found} == {one.id, two.id}
+        assert {entry.source for entry in found} == {"anna", "ben"}
+        assert same(ledger.model(), fitted())
+        assert same(ledger.model(sources="first"), fitted())
+        with pytest.raises(InputError, match="would be left with"):
+            ledger.forget(both, label + other)
+
+
+def test_forget_from_a_named_entry(path: Path) -> None:
+    with naively.open(path) as ledger:
+        one = ledger.update(*rows(1), source="anna")
+        ledger.update(*rows(1), source="ben")
+        (entry,) = ledger.forget(*rows(1), entry=one.id[:8])
+        assert entry.corrects == one.id
+        with pytest.raises(InputError, match="would be left with"):
+            ledger.forget(*rows(1), entry=one.id)
+        with pytest.raises(InputError, match="does not count any rows"):
+            ledger.forget(*rows(1), entry=entry.id)
+
+
+def test_remembered_rows(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    ledger = Ledger.fit(path, *rows(0, 12), columns=EVERYTHING, remember_rows=True, source="first")
+    one = ledger.update(*rows(1), source="anna")
+    ledger.update(*rows(2), source="ben")
+    data, label = rows(1)
+    crossed = {**data, "text": data["text"][::-1]}  # all counts are there, no such row is
+    plain = fitted().update(*rows(1)).update(*rows(2))
+    if crossed["text"] != data["text"]:
+        with pytest.raises(InputError, match="were never counted"):
+            ledger.forget(crossed, label)
+    assert same(ledger.model(), plain)
+    import pandas as pd
+
+    (entry,) = ledger.forget(pd.DataFrame(data), label)
+    assert entry.corrects == one.id
+    with pytest.raises(
+        InputError, match=r"5 of the rows were never counted, or are forgotten already \(the first is row 0"
+    ):
+        ledger.forget(*rows(1))
+    ledger.compact()
+    with pytest.raises(InputError, match=r"would be left with|never counted"):
+        ledger.forget(*rows(1))
+    ledger.forget(*rows(2))
+    assert same(ledger.model(), fitted())
+    with pytest.raises(InputError, match="read twice"):
+        Ledger.fit(tmp_path / "n", iter([rows(0)[0]]), "value", remember_rows=True)
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, "sparse", "frame"])
+def test_remembered_arrays_in_any_container(tmp_path: Path, wrap: Any) -> None:
+    import pandas as pd
+    import scipy.sparse as sp
+
+    x = np.random.default_rng(0).integers(0, 3, (20, 6)).astype(np.float64)
+    y = np.arange(20) % 2
+    ledger = Ledger.fit(tmp_path / "m", x, y, columns=naively.Multinomial(), remember_rows=True)
+    names = [f"x{j}" for j in range(6)]
+    given: Any = {"sparse": sp.csr_array, "frame": lambda a: pd.DataFrame(a, columns=names)}.get(wrap, wrap)
+    ledger.forget(given(x[:7]), y[:7])
+    assert same(ledger.model(), naively.fit(x[7:], y[7:], columns=naively.Multinomial()))
+    with pytest.raises(InputError, match=r"never counted|would be left"):
+        ledger.forget(given(x[:7]), y[:7])
+
+
+def some(taught: list[tuple[int, int]]) -> tuple[dict[str, list[Any]], list[str]]:
+    """Rows by the seed of their batch and their place in it."""
+    batches = {seed: rows(seed, 4) for seed, _ in taught}
+    data = {name: [batches[seed][0][name][r] for seed, r in taught] for name in batches[taught[0][0]][0]}
+    return data, [batches[seed][1][r] for seed, r in taught]
+
+
+@settings(max_examples=200 if SOAK else 25)
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.randoms(use_true_random=False))
+def test_rows_of_any_entries_are_forgotten_together(sizes: list[int], chance: random.Random) -> None:
+    """Batches of any size, some of their rows forgotten in any order: what is left is the rest, in every source too."""
+    with tempfile.TemporaryDirectory(prefix="naively-tests-") as folder:
+        path = Path(folder) / "m"
+        fitted().save(path, source="first")
+        taught = [(seed, r) for seed, n in enumerate(sizes, 1) for r in range(n)]
+        with naively.open(path) as ledger:
+            for seed, n in enumerate(sizes, 1):
+                ledger.update(*some([(seed, r) for r in range(n)]), source=str(seed))
+            left = list(taught)
+            for _ in range(2):
+                gone = chance.sample(left, chance.randint(0, len(left)))
+                left = [place for place in left if place not in gone]
+                if gone:
+                    found = ledger.forget(*some(gone))
+                    assert sum(entry.rows for entry in found) == len(gone)
+                    assert len({entry.corrects for entry in found}) == len(found)
+                wanted = fitted().update(*some(left)) if left else fitted()
+                assert same(ledger.model(), wanted)
+                for source in {entry.source for entry in ledger.log()}:
+                    ledger.model(sources=source)  # no entry has lost more than it had
+
+
+def test_an_entry_of_exactly_these_rows_comes_first(path: Path) -> None:
+    one = rows(1, 1)
+    more = {name: one[0][name] * 2 for name in one[0]}
+    with naively.open(path) as ledger:
+        exact = ledger.update(*one)
+        later = ledger.update(more, one[1] * 2)
+        assert [entry.corrects for entry in ledger.forget(*one)] == [exact.id]
+        assert [entry.corrects for entry in ledger.forget(*one)] == [later.id]
+        assert [entry.corrects for entry in ledger.forget(*one)] == [later.id]
+        assert same(ledger.model(), fitted())
+
+
+def test_rows_in_another_order_are_the_same_rows(path: Path) -> None:
+    """The words of an entry are numbered as they come, so its bytes differ: it is found by its counts."""
+    data, label = rows(1, 5)
+    with naively.open(path) as ledger:
+        entry = ledger.update(data, label)
+        (found,) = ledger.forget({name: values[::-1] for name, values in data.items()}, label[::-1])
+        assert found.corrects == entry.id
+
+
+@pytest.mark.parametrize(
+    "family", [naively.Categorical(), naively.Numeric(), naively.Gaussian(), naively.Poisson(), naively.Bernoulli()]
+)
+def test_the_last_row_of_a_class_takes_its_values_with_it(family: Any, tmp_path: Path) -> None:
+    """A row of gaps was never counted, though no count would fall below zero."""
+    naively.fit({"x": [1, 0, 1]}, ["a", "b", "c"], columns=family, tune=False).save(tmp_path / "m")
+    with naively.open(tmp_path / "m") as ledger:
+        with pytest.raises(InputError, match=r"cannot subtract what was never counted: .*class 'b'|column 'x'"):
+            ledger.forget({"x": [None]}, ["b"])
+        ledger.forget({"x": [0]}, ["b"])
+        assert ledger.model().classes == ("a", "c")
+
+
+def test_remembered_rows_of_many_entries(tmp_path: Path) -> None:
+    ledger = Ledger.fit(tmp_path / "m", *rows(0, 12), columns=EVERYTHING, remember_rows=True)
+    ids = [ledger.update(*rows(seed, 1)).id for seed in range(1, 9)]
+    ids.append(ledger.update(*rows(20, 3)).id)
+    places = [(20, 3, 1), (1, 1, 0), (8, 1, 0), (4, 1, 0)]  # seed, rows of the batch, row
+    data = {name: [rows(seed, n)[0][name][r] for seed, n, r in places] for name in rows(1)[0]}
+    label = [rows(seed, n)[1][r] for seed, n, r in places]
+    found = ledger.forget(data, label)
+    assert {entry.corrects for entry in found} == {ids[0], ids[3], ids[7], ids[8]}
+    with pytest.raises(InputError, match="4 of the rows were never counted, or are forgotten already"):
+        ledger.forget(data, label)

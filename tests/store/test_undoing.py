@@ -1,0 +1,124 @@
+"""Undo: the sum without an entry, and undo of that."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from tests.support.models import fitted, rows, same
+
+import naively
+from naively import InputError
+from naively.store import running_sum as sums
+
+
+def test_undo_and_undo_of_undo(path: Path) -> None:
+    with naively.open(path) as ledger:
+        one = ledger.update(*rows(1))
+        ledger.update(*rows(2))
+        undo = ledger.undo(one.id, comment="wrong")
+        assert same(ledger.model(), fitted().update(*rows(2)))
+        assert [e.in_force for e in ledger.log()] == [True, False, True, True]
+        with pytest.raises(InputError, match="undone already"):
+            ledger.undo(one.id)
+        ledger.undo(undo.id)
+        assert same(ledger.model(), fitted().update(*rows(1)).update(*rows(2)))
+        assert same(naively.load(path), ledger.model())
+        (gone,) = ledger.forget(*rows(1))
+        with pytest.raises(InputError, match=f"partly forgotten by entry {gone.id[:8]}"):
+            ledger.undo(one.id)
+        ledger.undo(gone.id)
+        ledger.undo(one.id)
+        assert same(ledger.model(), fitted().update(*rows(2)))
+
+
+def test_undo_of_everything_leaves_a_model_of_nothing(path: Path) -> None:
+    with naively.open(path) as ledger:
+        ledger.undo(ledger.log()[0].id)
+        assert ledger.model().class_counts.tolist() == [0.0, 0.0]
+        assert naively.load(path).classes == ("a", "b")
+
+
+@pytest.mark.parametrize("wrong", ["zz", "12", "", "ffffffffffff", "g" * 32])
+def test_ids_that_are_none(path: Path, wrong: str) -> None:
+    with pytest.raises(InputError, match=r"no entry whose id|is no id"):
+        naively.open(path).undo(wrong)
+
+
+def test_an_id_that_begins_as_another(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from naively.store import entries
+
+    ids = iter(bytes.fromhex(f"abcd{i:028x}") for i in range(9))
+    monkeypatch.setattr(entries, "new_id", lambda: next(ids))
+    with naively.open(path) as ledger:
+        one, two = ledger.update(*rows(1)), ledger.update(*rows(2))
+        with pytest.raises(InputError, match=r"several entries .* begins with abcd \(abcd0000, abcd0000\)"):
+            ledger.undo("abcd")
+        ledger.undo(two.id.upper())
+        assert [entry.in_force for entry in ledger.log()] == [True, True, False, True]
+        assert one.id != two.id
+
+
+def words(seed: int) -> tuple[list[str], list[str]]:
+    data, label = rows(seed, 3)
+    return data["text"], label
+
+
+@pytest.mark.parametrize("weight", [None, [1.0, 2.0, 3.0], [0.1, 0.2, 0.7]])
+@pytest.mark.parametrize("tail", [2, 1000])
+def test_undo_of_texts_is_their_sum_without_the_entry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tail: int, weight: list[float] | None
+) -> None:
+    """Whether the entry is taken from the sum or all are summed anew: the same as if it had never been."""
+    monkeypatch.setattr(sums, "TAIL", tail)
+    path = tmp_path / "m"
+    naively.fit(*words(0), weight=weight, tune=False).save(path)
+    ledger = naively.open(path)
+    ids = {seed: ledger.update(*words(seed), weight=weight).id for seed in range(1, 10)}
+    (gone,) = ledger.forget(*words(4), weight=weight)
+    undos = {}
+    for seed in (1, 9, 3, 5):
+        undos[seed] = ledger.undo(ids[seed]).id
+    ledger.undo(undos[3])
+    ledger.undo(gone.id)
+    wanted = naively.fit(*words(0), weight=weight, tune=False)
+    for seed in (2, 3, 4, 6, 7, 8):
+        wanted = wanted.update(*words(seed), weight=weight)
+    ledger.close()
+    found = naively.load(path)
+    assert found.classes == wanted.classes
+    if weight is None or weight[0] == 1:
+        assert same(found, wanted)
+    assert found.class_counts == pytest.approx(wanted.class_counts, rel=1e-12)
+    assert found.log_joint(words(1)[0]) == pytest.approx(wanted.log_joint(words(1)[0]), rel=1e-12)
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("DELETE FROM snapshot")
+    connection.close()
+    assert same(naively.load(path), found) or weight == [0.1, 0.2, 0.7]
+
+
+def test_the_only_texts_of_a_class_undone(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    naively.fit(["a b", "c"], ["x", "y"], tune=False).save(path)
+    ledger = naively.open(path)
+    new = ledger.update(["d"], ["z"])
+    ledger.undo(new.id)
+    assert ledger.model().classes == naively.load(path).classes == ("x", "y")
+    ledger.undo(ledger.log()[0].id)
+    assert ledger.model().class_counts.tolist() == naively.load(path).class_counts.tolist() == [0.0, 0.0]
+    ledger.undo(ledger.log()[2].id)
+    assert ledger.model().classes == naively.load(path).classes == ("z",)
+
+
+def test_a_damaged_entry_is_not_undone(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    naively.fit(["a b", "c"], ["x", "y"], tune=False).save(path)
+    with naively.open(path) as ledger:
+        id_ = ledger.update(["d"], ["x"]).id
+    ledger = naively.open(path)
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("UPDATE entries SET rows = 7 WHERE number = 2")
+    connection.close()
+    with pytest.raises(InputError, match=r"entry 2 .* is damaged"):
+        ledger.undo(id_)
