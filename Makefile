@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-CORE := $(wildcard core/*.cpp core/*.hpp) CMakeLists.txt pyproject.toml
+CORE := $(wildcard core/*/*.cpp core/*/*.hpp) CMakeLists.txt pyproject.toml
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help

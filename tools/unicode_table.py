@@ -2,7 +2,7 @@
 
     python tools/unicode_table.py
 
-One run writes `core/unicode_table.hpp` and `tests/twins/unicode_table.py` with the very same texts, from the
+One run writes `core/text/unicode_table.hpp` and `tests/twins/unicode_table.py` with the very same texts, from the
 `unicodedata` of the Python that runs it; the version of Unicode is written into both. A model remembers that
 version, so run this only to move to another one, never by chance: the files are committed.
 
@@ -78,7 +78,7 @@ def stripped(point: int) -> str | None:
         return None
     kept = [ord(c) for c in text if unicodedata.category(c) != "Mn" or not unicodedata.combining(c)]
     if sum(len(chr(k).encode()) for k in kept) > 3 * len(chr(point).encode()):
-        sys.exit(f"U+{point:04X} grows more than threefold: raise kGrowth in core/unicode.hpp")
+        sys.exit(f"U+{point:04X} grows more than threefold: raise kGrowth in core/text/unicode.hpp")
     return "+".join(f"{k:x}" for k in kept) or "-"
 
 
@@ -122,7 +122,7 @@ def main() -> None:
         cpp += [f"// {line}" for line in comment] + [f"inline constexpr char {name}[] ="]
         cpp += [*pieces(text)[:-1], pieces(text)[-1] + ";", ""]
     (ROOT / "tests/twins/unicode_table.py").write_text("\n".join(python[:-1]) + "\n", encoding="utf-8")
-    (ROOT / "core/unicode_table.hpp").write_text("\n".join(cpp[:-1]) + "\n", encoding="utf-8")
+    (ROOT / "core/text/unicode_table.hpp").write_text("\n".join(cpp[:-1]) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

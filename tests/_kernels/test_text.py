@@ -145,7 +145,7 @@ def test_core_knows_every_code_point_as_the_table_does() -> None:
     text = " ".join(POINTS)
     for options in (Options(), Options(strip_accents=True)):
         assert compiled.tokens(text, options) == oracle.tokens(text, options)
-    header = Path(__file__).parents[2].joinpath("core/unicode_table.hpp").read_text()
+    header = Path(__file__).parents[2].joinpath("core/text/unicode_table.hpp").read_text()
     joined = header.replace('"\n    "', "")
     for name in ("WORD", "MOVING", "FIXED", "REORDERED", "LOWER", "STRIPPED", "UNICODE_VERSION"):
         assert f'"{getattr(unicode_table, name)}"' in joined

@@ -1,0 +1,193 @@
+#include "counts/cells.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+namespace naively::cells {
+
+Draft::Draft(std::vector<std::int64_t> start, std::int64_t n_sums)
+    : start_(std::move(start)),
+      used_(start_.size() - 1, 0),
+      n_sums_(n_sums),
+      room_(start_.back()),
+      index_(room_),
+      sums_(n_sums * room_),
+      rows_(room_) {}
+
+void Draft::append(std::int64_t c, const CellsView& cells, std::int64_t from, std::int64_t to) {
+  const std::int64_t at = start_[c] + used_[c], n = to - from;
+  used_[c] += n;
+  std::copy_n(cells.index + from, n, index_.get() + at);
+  std::copy_n(cells.rows + from, n, rows_.get() + at);
+  for (std::int64_t f = 0; f < n_sums_; ++f)
+    std::copy_n(cells.sums + f * cells.size + from, n, sums_.get() + f * room_ + at);
+}
+
+namespace {
+
+// Moves each class's cells down to where the finished table wants them. A target never lies above its source,
+// nor above a source not yet moved, because no class is larger than its room.
+template <class T>
+void close_gaps(T* from, T* to, const std::vector<std::int64_t>& start, const std::int64_t* indptr) {
+  for (std::size_t c = 0; c + 1 < start.size(); ++c)
+    if (to + indptr[c] != from + start[c])
+      std::memmove(to + indptr[c], from + start[c], (indptr[c + 1] - indptr[c]) * sizeof(T));
+}
+
+}  // namespace
+
+Cells Draft::finish() && {
+  Cells cells;
+  cells.n_classes = static_cast<std::int64_t>(used_.size());
+  cells.n_sums = n_sums_;
+  cells.indptr = Buffer<std::int64_t>(cells.n_classes + 1);
+  cells.indptr[0] = 0;
+  for (std::int64_t c = 0; c < cells.n_classes; ++c) cells.indptr[c + 1] = cells.indptr[c] + used_[c];
+  cells.size = cells.indptr[cells.n_classes];
+  close_gaps(index_.get(), index_.get(), start_, cells.indptr.get());
+  close_gaps(rows_.get(), rows_.get(), start_, cells.indptr.get());
+  for (std::int64_t f = 0; f < n_sums_; ++f)
+    close_gaps(sums_.get() + f * room_, sums_.get() + f * cells.size, start_, cells.indptr.get());
+  index_.resize(cells.size);
+  rows_.resize(cells.size);
+  sums_.resize(n_sums_ * cells.size);
+  cells.index = std::move(index_);
+  cells.rows = std::move(rows_);
+  cells.sums = std::move(sums_);
+  return cells;
+}
+
+void check_indptr(const std::int64_t* indptr, std::int64_t n, std::int64_t size, const char* of) {
+  bool good = indptr[0] == 0 && indptr[n] == size;
+  for (std::int64_t i = 0; i < n; ++i) good &= indptr[i] <= indptr[i + 1];
+  if (!good)
+    throw std::invalid_argument(std::string("indptr of the ") + of + " must rise from 0 to its number of entries, " +
+                                std::to_string(size) + "; found otherwise: the matrix is not valid");
+}
+
+namespace {
+
+// First place in [from, to) whose token is ≥ token, found by doubling steps: near places are found at once.
+std::int64_t seek(const std::int32_t* index, std::int64_t from, std::int64_t to, std::int32_t token) {
+  std::int64_t step = 1, low = from;
+  while (low + step < to && index[low + step] < token) {
+    low += step;
+    step *= 2;
+  }
+  return std::lower_bound(index + low, index + std::min(low + step, to), token) - index;
+}
+
+double channel(const CellsView& cells, std::int64_t f, std::int64_t i) { return cells.sums[f * cells.size + i]; }
+
+// Class c of a ± b. Runs of a that b does not touch are copied whole, so a small b costs little more than a copy.
+void merge_class(const CellsView& a, const CellsView& b, int sign, std::int64_t c, std::vector<double>& sums,
+                 Draft& draft) {
+  std::int64_t i = a.indptr[c];
+  const std::int64_t end = a.indptr[c + 1];
+  for (std::int64_t j = b.indptr[c]; j < b.indptr[c + 1]; ++j) {
+    const std::int32_t token = b.index[j];
+    const std::int64_t next = seek(a.index, i, end, token);
+    draft.append(c, a, i, next);
+    const bool both = next < end && a.index[next] == token;
+    const std::int64_t rows = (both ? a.rows[next] : 0) + sign * b.rows[j];
+    for (std::int64_t f = 0; f < a.n_sums; ++f)
+      sums[f] = (both ? channel(a, f, next) : 0.0) + sign * channel(b, f, j);
+    if (rows != 0) draft.append(c, token, sums.data(), rows);
+    i = next + both;
+  }
+  draft.append(c, a, i, end);
+}
+
+}  // namespace
+
+Cells merge_cells(const CellsView& a, const CellsView& b, int sign) {
+  std::vector<std::int64_t> start(a.n_classes + 1);
+  for (std::int64_t c = 0; c <= a.n_classes; ++c) start[c] = a.indptr[c] + b.indptr[c];
+  Draft draft(std::move(start), a.n_sums);
+  std::vector<double> sums(a.n_sums);
+  for (std::int64_t c = 0; c < a.n_classes; ++c) merge_class(a, b, sign, c, sums, draft);
+  return std::move(draft).finish();
+}
+
+namespace {
+
+struct Moved {
+  std::int32_t token;
+  std::int64_t from;
+};
+
+// The cells of one new class, in order of their new tokens; those that meet keep the order of the old table.
+void gather_class(const CellsView& cells, const std::vector<std::int64_t>& sources, const std::int32_t* index_map,
+                  std::vector<Moved>& moved) {
+  moved.clear();
+  for (const std::int64_t c : sources)
+    for (std::int64_t i = cells.indptr[c]; i < cells.indptr[c + 1]; ++i)
+      if (const std::int32_t token = index_map[cells.index[i]]; token >= 0) moved.push_back({token, i});
+  const auto ahead = [](const Moved& x, const Moved& y) { return x.token < y.token; };
+  if (!std::is_sorted(moved.begin(), moved.end(), ahead)) std::stable_sort(moved.begin(), moved.end(), ahead);
+}
+
+void check_tokens(const CellsView& cells, std::int64_t n_tokens) {
+  for (std::int64_t i = 0; i < cells.size; ++i)
+    if (cells.index[i] < 0 || cells.index[i] >= n_tokens)
+      throw std::invalid_argument("token " + std::to_string(cells.index[i]) + " found where there are " +
+                                  std::to_string(n_tokens) + "; the table and its tokens do not belong together");
+}
+
+}  // namespace
+
+Cells renumber_cells(const CellsView& cells, const std::int32_t* class_map, const std::int32_t* index_map,
+                     std::int64_t n_tokens, std::int64_t n_classes) {
+  check_tokens(cells, n_tokens);
+  std::vector<std::vector<std::int64_t>> sources(n_classes);
+  for (std::int64_t c = 0; c < cells.n_classes; ++c) {
+    if (class_map[c] >= n_classes)
+      throw std::invalid_argument("class_map gives class " + std::to_string(class_map[c]) + " of " +
+                                  std::to_string(n_classes) + "; it must be below the number of classes");
+    if (class_map[c] >= 0) sources[class_map[c]].push_back(c);
+  }
+  std::vector<std::int64_t> start(n_classes + 1, 0);
+  for (std::int64_t c = 0; c < n_classes; ++c) {
+    start[c + 1] = start[c];
+    for (const std::int64_t s : sources[c]) start[c + 1] += cells.indptr[s + 1] - cells.indptr[s];
+  }
+  Draft draft(std::move(start), cells.n_sums);
+  std::vector<Moved> moved;
+  std::vector<double> sums(cells.n_sums);
+  for (std::int64_t c = 0; c < n_classes; ++c) {
+    gather_class(cells, sources[c], index_map, moved);
+    for (std::size_t k = 0; k < moved.size();) {
+      const std::int32_t token = moved[k].token;
+      std::int64_t rows = cells.rows[moved[k].from];
+      for (std::int64_t f = 0; f < cells.n_sums; ++f) sums[f] = channel(cells, f, moved[k].from);
+      for (++k; k < moved.size() && moved[k].token == token; ++k) {
+        rows += cells.rows[moved[k].from];
+        for (std::int64_t f = 0; f < cells.n_sums; ++f) sums[f] += channel(cells, f, moved[k].from);
+      }
+      if (rows != 0) draft.append(c, token, sums.data(), rows);
+    }
+  }
+  return std::move(draft).finish();
+}
+
+TokenMajor by_token(const CellsView& cells, std::int64_t n_tokens) {
+  check_tokens(cells, n_tokens);
+  TokenMajor result{Buffer<std::int64_t>(n_tokens + 1), Buffer<std::int32_t>(cells.size),
+                    Buffer<std::int64_t>(cells.size)};
+  std::int64_t* indptr = result.indptr.get();
+  std::fill_n(indptr, n_tokens + 1, 0);
+  for (std::int64_t i = 0; i < cells.size; ++i) ++indptr[cells.index[i] + 1];
+  for (std::int64_t k = 0; k < n_tokens; ++k) indptr[k + 1] += indptr[k];
+  std::vector<std::int64_t> next(indptr, indptr + n_tokens);
+  for (std::int64_t c = 0; c < cells.n_classes; ++c)
+    for (std::int64_t i = cells.indptr[c]; i < cells.indptr[c + 1]; ++i) {
+      const std::int64_t at = next[cells.index[i]]++;
+      result.classes[at] = static_cast<std::int32_t>(c);
+      result.order[at] = i;
+    }
+  return result;
+}
+
+}  // namespace naively::cells

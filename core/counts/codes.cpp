@@ -1,0 +1,220 @@
+#include "counts/codes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "counts/cell_sums.hpp"
+#include "support/threads.hpp"
+
+namespace naively::cells {
+namespace {
+
+// ---- slots --------------------------------------------------------------------------------------------------
+
+// The slots of a block of rows, row by row; `none` stands for a missing value.
+class Slots {
+ public:
+  Slots(const Codes& codes, std::int32_t none)
+      : x_(codes.x),
+        sizes_(codes.sizes),
+        none_(none),
+        offsets_(codes.x.p),
+        rows_(std::clamp<std::int64_t>(16384 / std::max<std::int64_t>(codes.x.p, 1), 16, 256)),
+        slots_(rows_ * codes.x.p) {
+    std::int32_t offset = 0;
+    for (std::int64_t j = 0; j < x_.p; ++j) {
+      offsets_[j] = offset;
+      offset += static_cast<std::int32_t>(sizes_[j]);
+    }
+  }
+
+  std::int64_t rows_at_once() const { return rows_; }
+  const std::int32_t* row(std::int64_t i) const { return slots_.data() + i * x_.p; }
+
+  void read(std::int64_t from, std::int64_t to) {
+    with_type(x_.values.type, [&](auto* kind) { fill(static_cast<decltype(kind)>(x_.values.data), from, to); });
+  }
+
+ private:
+  template <class T>
+  std::int32_t slot(T value, std::int64_t j) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return value >= 0 && value < static_cast<T>(sizes_[j]) ? offsets_[j] + static_cast<std::int32_t>(value) : none_;
+    } else {  // as an unsigned number a negative one is large
+      const auto code = static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+      return code < static_cast<std::uint64_t>(sizes_[j]) ? offsets_[j] + static_cast<std::int32_t>(code) : none_;
+    }
+  }
+
+  template <class T>
+  void fill(const T* x, std::int64_t from, std::int64_t to) {
+    if (x_.by_columns()) {
+      for (std::int64_t j = 0; j < x_.p; ++j)
+        for (std::int64_t i = from; i < to; ++i)
+          slots_[(i - from) * x_.p + j] = slot(x[i * x_.row_step + j * x_.column_step], j);
+    } else {
+      for (std::int64_t i = from; i < to; ++i)
+        for (std::int64_t j = 0; j < x_.p; ++j)
+          slots_[(i - from) * x_.p + j] = slot(x[i * x_.row_step + j * x_.column_step], j);
+    }
+  }
+
+  Matrix x_;
+  const std::int64_t* sizes_;
+  std::int32_t none_;
+  std::vector<std::int32_t> offsets_;
+  std::int64_t rows_;
+  std::vector<std::int32_t> slots_;
+};
+
+// ---- counting -----------------------------------------------------------------------------------------------
+
+struct Unweighted {
+  std::int64_t rows;
+  void add(double) { ++rows; }
+  void add(const Unweighted& other) { rows += other.rows; }
+  double weight() const { return static_cast<double>(rows); }
+};
+struct WeightSum {
+  Sum sum;
+  std::int64_t rows;
+  void add(double w) {
+    sum.add(w);
+    ++rows;
+  }
+  void add(const WeightSum& other) {
+    sum.add(other.sum);
+    rows += other.rows;
+  }
+  double weight() const { return sum.value(); }
+};
+
+// Adds rows [from, to) to a table (n_classes, slots + 1), whose last column takes what is missing.
+template <class Cell>
+void add_codes(const Codes& codes, const Labels& labels, std::int64_t from, std::int64_t to, std::int64_t slots,
+               Cell* table) {
+  if (codes.x.p == 1 && codes.x.values.type == Type::i32 && codes.x.row_step == 1) {  // as columns of frames are
+    const auto* code = static_cast<const std::int32_t*>(codes.x.values.data);
+    const auto size = static_cast<std::uint64_t>(slots);
+    for (std::int64_t i = from; i < to; ++i) {
+      const auto slot = std::min(static_cast<std::uint64_t>(static_cast<std::int64_t>(code[i])), size);
+      table[labels.label[i] * (slots + 1) + static_cast<std::int64_t>(slot)].add(labels.weight ? labels.weight[i] : 1);
+    }
+    return;
+  }
+  Slots block(codes, static_cast<std::int32_t>(slots));
+  for (std::int64_t i = from; i < to; i += block.rows_at_once()) {
+    const std::int64_t end = std::min(to, i + block.rows_at_once());
+    block.read(i, end);
+    for (std::int64_t r = i; r < end; ++r) {
+      const std::int32_t* slot = block.row(r - i);
+      Cell* cells = table + labels.label[r] * (slots + 1);
+      const double w = labels.weight ? labels.weight[r] : 1;
+      for (std::int64_t j = 0; j < codes.x.p; ++j) cells[slot[j]].add(w);
+    }
+  }
+}
+
+// The rows are cut in the same places for any number of threads: into parts worth their tables, at most 16.
+template <class Cell>
+void count(const Codes& codes, const Labels& labels, double* weight, std::int64_t* rows, int n_jobs) {
+  constexpr std::int64_t MOST_PARTS = 16, MOST_CELLS = 1 << 22;
+  const std::int64_t slots = n_slots(codes), size = std::max<std::int64_t>(1, labels.n_classes * (slots + 1));
+  const std::int64_t worth = codes.x.n * codes.x.p / (16 * size + 1);
+  const std::int64_t parts = std::clamp<std::int64_t>(std::min(worth, MOST_CELLS / size), 1, MOST_PARTS);
+  std::vector<std::vector<Cell>> tables(parts);
+  parallel_for(parts, n_jobs, [&](std::int64_t t) {
+    tables[t].resize(size);
+    add_codes(codes, labels, codes.x.n * t / parts, codes.x.n * (t + 1) / parts, slots, tables[t].data());
+  });
+  for (std::int64_t c = 0; c < labels.n_classes; ++c)
+    for (std::int64_t s = 0; s < slots; ++s) {
+      Cell sum{};
+      for (const auto& table : tables) sum.add(table[c * (slots + 1) + s]);
+      weight[c * slots + s] = sum.weight();
+      rows[c * slots + s] = sum.rows;
+    }
+}
+
+}  // namespace
+
+std::int64_t n_slots(const Codes& codes) {
+  std::int64_t sum = 0;
+  for (std::int64_t j = 0; j < codes.x.p; ++j) sum += codes.sizes[j];
+  return sum;
+}
+
+void count_codes(const Codes& codes, const Labels& labels, double* weight, std::int64_t* rows, int n_jobs) {
+  check_labels(labels);
+  if (labels.weight) {
+    count<WeightSum>(codes, labels, weight, rows, n_jobs);
+  } else {
+    count<Unweighted>(codes, labels, weight, rows, n_jobs);
+  }
+}
+
+void count_gapped_codes(const std::vector<Gapped>& columns, const std::int64_t* sizes, const Labels& labels,
+                        std::int64_t* rows, int n_jobs) {
+  constexpr std::int64_t TILE = 2048;
+  constexpr std::size_t MOST_APART = 1024;
+  check_labels(labels);
+  std::vector<std::int64_t> first(columns.size() + 1);
+  for (std::size_t j = 0; j < columns.size(); ++j) first[j + 1] = first[j] + labels.n_classes * sizes[j];
+  parallel_for(static_cast<std::int64_t>(columns.size()), n_jobs, [&](std::int64_t j) {
+    const auto size = static_cast<std::uint32_t>(sizes[j]), line = size + 1;  // the last takes what is missing
+    const auto cells = static_cast<std::size_t>(labels.n_classes) * line;
+    // Of few cells the same one often comes twice in a row, and would be waited for: then even and odd rows are apart.
+    const std::size_t apart = cells <= MOST_APART ? cells : 0;
+    std::vector<std::int64_t> table(cells + apart);
+    // Codes that are read where they lie are counted under gaps as well, whatever they are, and taken away again.
+    const bool as_they_lie = columns[j].values.type == Type::i32;
+    const Gapped all{columns[j].values, as_they_lie ? Gaps{nullptr, 0} : columns[j].gaps};
+    std::int32_t buffer[TILE];
+    for (std::int64_t start = 0; start < labels.n; start += TILE) {
+      const std::int64_t some = std::min(TILE, labels.n - start);
+      const std::int32_t* const code = all.codes(start, some, buffer);
+      const std::int32_t* const label = labels.label + start;
+      const auto cell = [&](std::int64_t i) {  // as an unsigned number a negative one is large
+        return static_cast<std::size_t>(label[i]) * line + std::min(static_cast<std::uint32_t>(code[i]), size);
+      };
+      std::int64_t i = 0;
+      for (; i + 1 < some; i += 2) ++table[cell(i)], ++table[cell(i + 1) + apart];
+      if (i < some) ++table[cell(i)];
+      if (as_they_lie) columns[j].gaps.from(start).each(some, [&](std::int64_t gap) { --table[cell(gap)]; });
+    }
+    for (std::size_t k = 0; k < apart; ++k) table[k] += table[k + apart];
+    for (std::int64_t c = 0; c < labels.n_classes; ++c)
+      std::copy_n(table.data() + c * line, size, rows + first[j] + c * size);
+  });
+}
+
+void score_codes(const Codes& codes, const double* table, Scores scores, int n_jobs) {
+  constexpr std::int64_t TERMS = 256;  // in one plain sum; compensation would make NaN of −∞
+  const std::int64_t n = codes.x.n, step = std::max<std::int64_t>(1024, (n + 63) / 64);
+  parallel_for((n + step - 1) / step, n_jobs, [&](std::int64_t t) {
+    Slots block(codes, -1);
+    std::vector<std::int32_t> known(codes.x.p + 1);
+    std::vector<double> part(scores.n_classes);
+    const std::int64_t to = std::min(n, (t + 1) * step);
+    for (std::int64_t i = t * step; i < to; i += block.rows_at_once()) {
+      const std::int64_t end = std::min(to, i + block.rows_at_once());
+      block.read(i, end);
+      for (std::int64_t r = i; r < end; ++r) {
+        std::int64_t m = 0;
+        for (std::int64_t j = 0; j < codes.x.p; ++j) {
+          known[m] = block.row(r - i)[j];
+          m += known[m] >= 0;
+        }
+        double* out = scores.out + r * scores.n_classes;
+        for (std::int64_t k = 0; k < m; k += TERMS) {
+          const std::int64_t n_terms = std::min(TERMS, m - k);
+          sum_rows({known.data() + k, nullptr, n_terms, n_terms}, table, scores.n_classes, part.data());
+          for (std::int64_t c = 0; c < scores.n_classes; ++c) out[c] += part[c];
+        }
+      }
+    }
+  });
+}
+
+}  // namespace naively::cells

@@ -1,0 +1,268 @@
+#include "counts/linear_score.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <memory>
+
+#include "counts/cell_sums.hpp"
+#include "support/threads.hpp"
+
+namespace naively::cells {
+namespace {
+
+constexpr std::int64_t TERMS = 256;  // in one plain sum
+
+// The sums of one row, from its pieces.
+struct RowSums {
+  std::vector<Sum> sums;
+  Sum length{};
+
+  explicit RowSums(std::int64_t n_classes) : sums(n_classes, Sum{}) {}
+
+  void add(const double* part, double part_length) {
+    for (std::size_t c = 0; c < sums.size(); ++c) sums[c].add(part[c]);
+    length.add(part_length);
+  }
+  // Adds the row's score to out, and makes the sums zero for the next row.
+  void finish(const double* constant, double* out) {
+    const double x = length.value();
+    for (std::size_t c = 0; c < sums.size(); ++c) out[c] += sums[c].value() + x * constant[c];
+    std::fill(sums.begin(), sums.end(), Sum{});
+    length = {};
+  }
+};
+
+// Rows do not touch each other, so how they are dealt out has no influence on the result.
+template <class F>
+void for_row_ranges(std::int64_t n, int n_jobs, F&& f) {
+  const std::int64_t step = std::max<std::int64_t>(32, (n + 63) / 64);
+  parallel_for((n + step - 1) / step, n_jobs, [&](std::int64_t t) { f(t * step, std::min(n, (t + 1) * step)); });
+}
+
+}  // namespace
+
+namespace {
+
+// Scores the rows of a matrix, reading one ahead, so that its tokens can be asked for in time.
+class LineScorer {
+ public:
+  LineScorer(const Lines& rows, const double* table, const double* constant, Scores scores)
+      : rows_(rows),
+        table_(table),
+        constant_(constant),
+        scores_(scores),
+        readers_{{rows, false}, {rows, false}},
+        part_(scores.n_classes),
+        sums_(scores.n_classes) {}
+
+  // Whether all entries were finite.
+  bool score(std::int64_t from, std::int64_t to) {
+    bool finite = true;
+    Line next = readers_[from % 2].read(from);
+    for (std::int64_t i = from; i < to; ++i) {
+      const Line line = next;
+      next = i + 1 < to ? readers_[(i + 1) % 2].read(i + 1) : Line{};
+      finite &= score_row(line, next, scores_.out + i * scores_.n_classes);
+    }
+    return finite;
+  }
+
+ private:
+  bool score_row(const Line& line, const Line& next, double* out) {
+    const std::int64_t readable = line.size + (next.index == line.index + line.size ? next.size : 0);
+    bool odd = false;
+    for (std::int64_t k = 0; k < line.size; k += TERMS) {
+      const std::int64_t n = std::min(TERMS, line.size - k);
+      const double* x = rows_.values.read(line.first + k * line.step, line.step, n, buffer_);
+      const Terms terms{line.index + k, x, n, readable - k};
+      const Length length = sum_rows(terms, table_, scores_.n_classes, part_.data());
+      odd |= length.odd;
+      if (line.size > TERMS) {
+        sums_.add(part_.data(), length.sum);
+      } else {
+        for (std::int64_t c = 0; c < scores_.n_classes; ++c) out[c] += part_[c] + length.sum * constant_[c];
+      }
+    }
+    if (line.size > TERMS) sums_.finish(constant_, out);
+    return !odd;
+  }
+
+  const Lines& rows_;
+  const double *table_, *constant_;
+  Scores scores_;
+  LineReader readers_[2];  // each holds the indices of the last line that it read
+  std::vector<double> part_;
+  RowSums sums_;
+  double buffer_[TERMS];
+};
+
+}  // namespace
+
+bool score_lines(const Lines& rows, const double* table, const double* constant, Scores scores, int n_jobs) {
+  std::atomic<bool> finite{true};
+  for_row_ranges(rows.n_lines, n_jobs, [&](std::int64_t from, std::int64_t to) {
+    if (!LineScorer(rows, table, constant, scores).score(from, to)) finite = false;
+  });
+  return finite;
+}
+
+namespace {
+
+// Rows [from, to) and columns [first, first + width) of x, as doubles, row by row.
+void read_block(const Matrix& x, std::int64_t from, std::int64_t to, std::int64_t first, std::int64_t width,
+                std::vector<double>& column, double* block) {
+  if (!x.by_columns()) {
+    for (std::int64_t i = from; i < to; ++i, block += width) {
+      const double* row = x.values.read(i * x.row_step + first * x.column_step, x.column_step, width, block);
+      if (row != block) std::copy_n(row, width, block);
+    }
+    return;
+  }
+  for (std::int64_t j = 0; j < width; ++j) {
+    const std::int64_t at = from * x.row_step + (first + j) * x.column_step;
+    const double* values = x.values.read(at, x.row_step, to - from, column.data());
+    for (std::int64_t i = 0; i < to - from; ++i) block[i * width + j] = values[i];
+  }
+}
+
+}  // namespace
+
+bool score_matrix(const Matrix& x, const double* table, const double* constant, Scores scores, int n_jobs) {
+  constexpr std::int64_t ROWS = 32;
+  std::atomic<bool> finite{true};
+  for_row_ranges(x.n, n_jobs, [&](std::int64_t from, std::int64_t to) {
+    std::vector<double> block(ROWS * TERMS), column(ROWS), part(scores.n_classes);
+    std::vector<std::int32_t> token(x.p);
+    for (std::int64_t j = 0; j < x.p; ++j) token[j] = static_cast<std::int32_t>(j);
+    std::vector<RowSums> sums(ROWS, RowSums(scores.n_classes));
+    for (std::int64_t i = from; i < to; i += ROWS) {
+      const std::int64_t rows = std::min(ROWS, to - i);
+      for (std::int64_t first = 0; first < x.p; first += TERMS) {
+        const std::int64_t width = std::min(TERMS, x.p - first);
+        read_block(x, i, i + rows, first, width, column, block.data());
+        for (std::int64_t r = 0; r < rows; ++r) {
+          const Terms terms{token.data() + first, block.data() + r * width, width, width};
+          const Length length = sum_rows(terms, table, scores.n_classes, part.data());
+          if (length.odd) finite = false;
+          sums[r].add(part.data(), length.sum);
+        }
+      }
+      for (std::int64_t r = 0; r < rows; ++r) sums[r].finish(constant, scores.out + (i + r) * scores.n_classes);
+    }
+  });
+  return finite;
+}
+
+namespace {
+
+// Knows the cells of a token, checked when it is first met; then they need no check in the inner loop. Threads share
+// what they know: two that meet a token at the same time find the same.
+class TokenCells {
+ public:
+  TokenCells(const SparseTable& table, std::int64_t n_classes)
+      : table_(table), n_classes_(n_classes), known_(new std::atomic<Kind>[table.n_tokens]()) {}
+
+  // Whether the token has a cell of every class, in order: then the classes need not be read.
+  bool full(std::int32_t token) const {
+    Kind kind = known_[token].load(std::memory_order_relaxed);
+    if (kind == Kind::not_met) known_[token].store(kind = look(token), std::memory_order_relaxed);
+    return kind == Kind::full;
+  }
+
+  // Asks the memory for a token's cells, which lie anywhere.
+  void prefetch(std::int32_t token) const {
+    const std::int64_t from = table_.indptr[token], to = std::min(table_.indptr[token + 1], from + MOST_AHEAD);
+    if (from < 0 || to > table_.size) return;
+    for (std::int64_t i = from; i < to; i += 16) __builtin_prefetch(table_.classes + i);
+    for (std::int64_t i = from; i < to; i += 8) __builtin_prefetch(table_.values + i);
+  }
+
+ private:
+  enum class Kind : std::uint8_t { not_met, some, full };
+  static constexpr std::int64_t MOST_AHEAD = 512;  // beyond that the processor follows by itself
+
+  Kind look(std::int32_t token) const {
+    const std::int64_t from = table_.indptr[token], to = table_.indptr[token + 1];
+    bool good = 0 <= from && from <= to && to <= table_.size;
+    const std::int64_t size = good ? to - from : 0;
+    const std::int32_t* classes = table_.classes + (good ? from : 0);
+    int outside = 0, out_of_order = size != n_classes_;
+    for (std::int64_t i = 0; i < size; ++i) {
+      outside |= static_cast<std::uint32_t>(classes[i]) >= static_cast<std::uint32_t>(n_classes_);
+      out_of_order |= classes[i] != static_cast<std::int32_t>(i);
+    }
+    if (!good || outside)
+      throw std::invalid_argument("token " + std::to_string(token) + " of the table has cells outside [0, " +
+                                  std::to_string(table_.size) + ") or classes outside [0, " +
+                                  std::to_string(n_classes_) + "); make the table with by_token");
+    return out_of_order ? Kind::some : Kind::full;
+  }
+
+  const SparseTable& table_;
+  std::int64_t n_classes_;
+  std::unique_ptr<std::atomic<Kind>[]> known_;
+};
+
+// One piece of a row: what it adds to every class alike is returned in `alike`, the rest goes to part.
+Length sum_sparse(const std::int32_t* token, const double* x, std::int64_t n, const SparseTable& table,
+                  const TokenCells& cells, double* part, double& alike) {
+  constexpr std::int64_t AHEAD = 3;
+  double length = 0;
+  bool odd = false;
+  alike = 0;
+  for (std::int64_t k = 0; k < n; ++k) {
+    if (k + AHEAD < n) cells.prefetch(token[k + AHEAD]);
+    const double value = x[k], base = table.base[token[k]];
+    if (value == 0 || std::isnan(value) || std::isnan(base)) {
+      odd |= !std::isfinite(value);
+      continue;
+    }
+    alike += value * base;
+    length += value;
+    const bool full = cells.full(token[k]);
+    const std::int64_t from = table.indptr[token[k]], size = table.indptr[token[k] + 1] - from;
+    const std::int32_t* classes = table.classes + from;
+    const double* values = table.values + from;
+    if (full) {
+      for (std::int64_t i = 0; i < size; ++i) part[i] += value * values[i];
+    } else {
+      for (std::int64_t i = 0; i < size; ++i) part[classes[i]] += value * values[i];
+    }
+  }
+  return {length, odd || !std::isfinite(length)};
+}
+
+}  // namespace
+
+bool score_lines(const Lines& rows, const SparseTable& table, const double* constant, Scores scores, int n_jobs) {
+  std::atomic<bool> finite{true};
+  const TokenCells cells(table, scores.n_classes);
+  for_row_ranges(rows.n_lines, n_jobs, [&](std::int64_t from, std::int64_t to) {
+    LineReader reader(rows, false);
+    RowSums sums(scores.n_classes);
+    std::vector<double> part(scores.n_classes);
+    double buffer[TERMS];
+    for (std::int64_t i = from; i < to; ++i) {
+      const Line line = reader.read(i);
+      Sum alike{};
+      for (std::int64_t k = 0; k < line.size; k += TERMS) {
+        const std::int64_t n = std::min(TERMS, line.size - k);
+        const double* x = rows.values.read(line.first + k * line.step, line.step, n, buffer);
+        double piece_alike;
+        std::fill(part.begin(), part.end(), 0.0);
+        const Length length = sum_sparse(line.index + k, x, n, table, cells, part.data(), piece_alike);
+        if (length.odd) finite = false;
+        sums.add(part.data(), length.sum);
+        alike.add(piece_alike);
+      }
+      double* out = scores.out + i * scores.n_classes;
+      const double base = alike.value();
+      for (std::int64_t c = 0; c < scores.n_classes; ++c) out[c] += base;
+      sums.finish(constant, out);
+    }
+  });
+  return finite;
+}
+
+}  // namespace naively::cells

@@ -1,0 +1,207 @@
+#include "histogram/discretise.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "support/threads.hpp"
+#include "histogram/tournament.hpp"
+
+namespace naively::histogram {
+namespace {
+
+// Stirling's series for log Γ(z), z ≥ 9: the first term left out is below 1e-11.
+double stirling(double z) {
+  const double r = 1 / z, r2 = r * r;
+  const double series = r * (1.0 / 12 - r2 * (1.0 / 360 - r2 * (1.0 / 1260 - r2 * (1.0 / 1680))));
+  return (z - 0.5) * std::log(z) - z + 0.91893853320467274178 + series;  // ½ log 2π
+}
+
+double by_recurrence(double x) {
+  double product = 1;
+  for (int k = 1; k <= 8; ++k) product *= x + k;
+  return stirling(x + 9) - std::log(product);
+}
+
+const std::array<double, 1024> FACTORIALS = [] {
+  std::array<double, 1024> table{};
+  double sum = 0;
+  for (int k = 2; k < 1024; ++k) table[k] = sum += std::log(static_cast<double>(k));
+  return table;
+}();
+
+using Places = std::vector<std::int64_t>;
+
+// A way to part the keys up to `end` in two.
+struct Split {
+  double cost;
+  std::int64_t at, end = -1;
+};
+using Found = std::vector<Split>;
+
+// Keys × classes of one column; where there are more, neighbouring keys begin joined.
+constexpr std::int64_t MOST = std::int64_t{1} << 22;
+
+// The K finite keys of one column, and how J classes share them: prefix[k · J + j] counts class j before key k.
+class Discretiser {
+ public:
+  Discretiser(const View& view, std::int64_t column, std::int64_t n_classes) {
+    const std::int64_t from = view.offsets[column], to = view.offsets[column + 1];
+    std::vector<std::int32_t> place(n_classes, -1);
+    std::vector<std::int64_t> keys;
+    for (std::int64_t i = from; i < to; ++i) {
+      if (infinite(view.keys[i])) continue;
+      if (keys.empty() || view.keys[i] != keys.back()) keys.push_back(view.keys[i]);
+      if (place[view.classes[i]] < 0) place[view.classes[i]] = static_cast<std::int32_t>(J_++);
+    }
+    const int by = levels_to_fit(keys, std::max<std::int64_t>(64, MOST / std::max<std::int64_t>(J_, 1)));
+    for (std::int64_t i = from; i < to; ++i)
+      if (!infinite(view.keys[i]) && (first_cell_.empty() || view.keys[i] >> by != view.keys[i - 1] >> by))
+        first_cell_.push_back(i);
+    K_ = static_cast<std::int64_t>(first_cell_.size());
+    prefix_.assign((K_ + 1) * J_, 0.0);
+    std::int64_t k = 0;
+    for (std::int64_t i = K_ > 0 ? first_cell_[0] : to; i < to && !infinite(view.keys[i]); ++i) {
+      if (k < K_ && i == first_cell_[k]) {
+        std::copy_n(&prefix_[k * J_], J_, &prefix_[(k + 1) * J_]);
+        ++k;
+      }
+      prefix_[k * J_ + place[view.classes[i]]] += view.weight[i];
+    }
+    for (std::int64_t j = 0; j < J_; ++j) N_ += prefix_[K_ * J_ + j];
+    constant_ = log_factorial(static_cast<double>(std::max<std::int64_t>(J_, 1) - 1));
+  }
+
+  Places cuts() const {
+    if (K_ < 2 || J_ < 2) return {};
+    Places bounds = greedy();
+    Found moved(K_), halved(K_);
+    for (int sweep = 0; sweep < 16 && improve(bounds, moved, halved); ++sweep) {
+    }
+    Places cells;
+    for (std::size_t i = 1; i + 1 < bounds.size(); ++i) cells.push_back(first_cell_[bounds[i]]);
+    return cells;
+  }
+
+ private:
+  // Equation (2) for the keys [a, b).
+  double cost(std::int64_t a, std::int64_t b) const {
+    double n = 0, terms = 0;
+    for (std::int64_t j = 0; j < J_; ++j) {
+      const double count = std::max(0.0, prefix_[b * J_ + j] - prefix_[a * J_ + j]);
+      n += count;
+      terms += log_factorial(count);
+    }
+    return log_factorial(n + static_cast<double>(J_ - 1)) - constant_ - terms;
+  }
+
+  // The first term of equation (1).
+  double bounds_cost(std::int64_t n_bins) const {
+    const auto more = static_cast<double>(n_bins - 1);
+    return log_factorial(N_ + more) - log_factorial(more) - log_factorial(N_);
+  }
+
+  // Joins neighbours until one bin is left; the bounds (0 … K) of the best stage.
+  Places greedy() const {
+    std::vector<double> own(K_);
+    Places next(K_ + 1), previous(K_ + 1), removed;
+    double total = 0;
+    for (std::int64_t k = 0; k < K_; ++k) total += own[k] = cost(k, k + 1);
+    for (std::int64_t k = 0; k <= K_; ++k) next[k] = k + 1, previous[k] = k - 1;
+    // What joining the bin that begins with key `right` to the one before it adds to the cost.
+    auto change_by = [&](std::int64_t right) {
+      const std::int64_t left = previous[right];
+      return cost(left, next[right]) - own[left] - own[right];
+    };
+    Tournament changes(K_);
+    for (std::int64_t k = 1; k < K_; ++k) changes.set(k, change_by(k));
+    changes.play();
+    double best = total + bounds_cost(K_);
+    std::size_t best_stage = 0;
+    for (std::int64_t n_bins = K_ - 1; n_bins > 0; --n_bins) {
+      const double change = changes.least();
+      const std::int64_t right = changes.place(), left = previous[right], after = next[right];
+      own[left] += own[right] + change;
+      total += change;
+      next[left] = after;
+      previous[after] = left;
+      removed.push_back(right);
+      changes.change(right, std::numeric_limits<double>::infinity());
+      if (left > 0) changes.change(left, change_by(left));
+      if (after < K_) changes.change(after, change_by(after));
+      const double now = total + bounds_cost(n_bins);
+      if (now <= best) best = now, best_stage = removed.size();
+    }
+    std::vector<bool> gone(K_ + 1, false);
+    for (std::size_t i = 0; i < best_stage; ++i) gone[removed[i]] = true;
+    Places bounds;
+    for (std::int64_t k = 0; k <= K_; ++k)
+      if (!gone[k]) bounds.push_back(k);
+    return bounds;
+  }
+
+  // The best split of the keys [a, b), remembered at a: most bins stay as they are from one pass to the next.
+  const Split& best_split(std::int64_t a, std::int64_t b, Found& found) const {
+    Split& best = found[a];
+    if (best.end == b) return best;
+    best = {std::numeric_limits<double>::infinity(), a, b};
+    for (std::int64_t k = a + 1; k < b; ++k) {
+      const double both = cost(a, k) + cost(k, b);
+      if (both < best.cost) best.cost = both, best.at = k;
+    }
+    return best;
+  }
+
+  // One pass over the bins: move each cut to its best place, split a bin, join two. True if the cost has fallen.
+  bool improve(Places& bounds, Found& moved, Found& halved) const {
+    constexpr double LEAST = 1e-6;  // far above rounding, far below one row's worth
+    bool better = false;
+    for (std::size_t i = 1; i + 1 < bounds.size(); ++i) {
+      const double now = cost(bounds[i - 1], bounds[i]) + cost(bounds[i], bounds[i + 1]);
+      const Split& split = best_split(bounds[i - 1], bounds[i + 1], moved);
+      if (split.cost < now - LEAST) bounds[i] = split.at, better = true;
+    }
+    for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
+      const auto n_bins = static_cast<std::int64_t>(bounds.size()) - 1;
+      const double now = cost(bounds[i], bounds[i + 1]);
+      const Split& split = best_split(bounds[i], bounds[i + 1], halved);
+      if (split.cost + bounds_cost(n_bins + 1) < now + bounds_cost(n_bins) - LEAST)
+        bounds.insert(bounds.begin() + static_cast<std::ptrdiff_t>(i) + 1, split.at), better = true;
+    }
+    for (std::size_t i = 1; i + 1 < bounds.size();) {
+      const auto n_bins = static_cast<std::int64_t>(bounds.size()) - 1;
+      const double apart = cost(bounds[i - 1], bounds[i]) + cost(bounds[i], bounds[i + 1]);
+      if (cost(bounds[i - 1], bounds[i + 1]) + bounds_cost(n_bins - 1) < apart + bounds_cost(n_bins) - LEAST)
+        bounds.erase(bounds.begin() + static_cast<std::ptrdiff_t>(i)), better = true;
+      else
+        ++i;
+    }
+    return better;
+  }
+
+  std::int64_t K_ = 0, J_ = 0;
+  double N_ = 0, constant_ = 0;
+  Places first_cell_;
+  std::vector<double> prefix_;
+};
+
+}  // namespace
+
+double log_factorial(double x) {
+  if (x < 1024) {
+    const auto whole = static_cast<int>(x);
+    if (whole == x) return FACTORIALS[whole];
+    if (x < 8) return by_recurrence(x);
+  }
+  return stirling(x + 1);
+}
+
+std::vector<std::vector<std::int64_t>> cut_columns(const View& columns, std::int64_t n_classes, int n_jobs) {
+  std::vector<Places> cuts(columns.n_columns);
+  parallel_for(columns.n_columns, n_jobs,
+               [&](std::int64_t j) { cuts[j] = Discretiser(columns, j, n_classes).cuts(); });
+  return cuts;
+}
+
+}  // namespace naively::histogram

@@ -1,0 +1,179 @@
+// Four doubles at a time, by the compiler's vector extensions: one AVX2 register, or two of SSE2 or NEON. The same
+// operations whatever the machine, and fused multiply-add only where it changes no bit of the result (errors of
+// products, which are exact), save for the sum of squared rests in near_run.hpp, whose bound holds either way: so the
+// same bits on all processors of a kind, and elsewhere all but the last.
+//
+// A kernel is an inline body with a parameter `fused`; NAIVELY_DISPATCH makes of it a function that runs it compiled
+// for AVX2 and FMA where the processor has them. (Not by target_clones, which needs a loader with ifunc.)
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "moments/triple_double.hpp"
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"  // vectors are passed between inlined functions only
+#endif
+
+namespace naively::dense {
+
+typedef double Lanes __attribute__((vector_size(32)));
+typedef std::int64_t Mask __attribute__((vector_size(32)));
+
+using Lanes2 = Pair<Lanes>;
+
+NAIVELY_INLINE Lanes load(const double* p) {
+  Lanes v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+NAIVELY_INLINE Lanes load(const float* p) { return Lanes{p[0], p[1], p[2], p[3]}; }
+
+NAIVELY_INLINE void store(double* p, const Lanes& v) { std::memcpy(p, &v, sizeof v); }
+
+// Four float32 for each of `wide` strips, and their bits.
+template <int wide>
+struct Singles;
+template <>
+struct Singles<1> {
+  typedef float Values __attribute__((vector_size(16)));
+  typedef std::uint32_t Bits __attribute__((vector_size(16)));
+};
+template <>
+struct Singles<2> {
+  typedef float Values __attribute__((vector_size(32)));
+  typedef std::uint32_t Bits __attribute__((vector_size(32)));
+};
+
+// The k-th four as doubles; and the opposite.
+template <class Values>
+NAIVELY_INLINE Lanes doubles(const Values& v, int k) {
+  float four[sizeof v / 16][4];
+  std::memcpy(four, &v, sizeof v);
+  return load(four[k]);
+}
+
+template <class Values>
+NAIVELY_INLINE void put_singles(Values& v, int k, const Lanes& four) {
+  for (int i = 0; i < 4; ++i) v[4 * k + i] = static_cast<float>(four[i]);
+}
+
+NAIVELY_INLINE Lanes broadcast(double x) { return Lanes{x, x, x, x}; }
+
+NAIVELY_INLINE Lanes keep(const Lanes& v, const Mask& where) {
+  return reinterpret_cast<Lanes>(reinterpret_cast<Mask>(v) & where);
+}
+
+NAIVELY_INLINE Lanes magnitude(const Lanes& v) { return keep(v, Mask{} + INT64_MAX); }
+
+// The second argument where the first is NaN.
+NAIVELY_INLINE Lanes least(const Lanes& a, const Lanes& b) { return a < b ? a : b; }
+NAIVELY_INLINE Lanes greatest(const Lanes& a, const Lanes& b) { return a > b ? a : b; }
+
+template <bool fused = false>
+NAIVELY_INLINE bool any(const Mask& m) {
+#if defined(__x86_64__) && defined(__GNUC__)
+  if constexpr (fused) {
+    bool some;
+    asm("vptest %1, %1" : "=@ccnz"(some) : "x"(m));
+    return some;
+  }
+#endif
+  return ((m[0] | m[1]) | (m[2] | m[3])) != 0;
+}
+
+// a · b − c with one rounding. Spelt out where compilers may fail to make one instruction of the loop.
+NAIVELY_INLINE Lanes fused_minus(const Lanes& a, const Lanes& b, const Lanes& c) {
+  Lanes r = c;
+#if defined(__x86_64__) && defined(__GNUC__)
+  asm("vfmsub231pd %1, %2, %0" : "+x"(r) : "xm"(a), "x"(b));
+#else
+  for (int k = 0; k < 4; ++k) r[k] = __builtin_fma(a[k], b[k], -c[k]);
+#endif
+  return r;
+}
+
+// c + a · b with one rounding, likewise.
+NAIVELY_INLINE Lanes fused_plus(const Lanes& a, const Lanes& b, const Lanes& c) {
+  Lanes r = c;
+#if defined(__x86_64__) && defined(__GNUC__)
+  asm("vfmadd231pd %1, %2, %0" : "+x"(r) : "xm"(a), "x"(b));
+#else
+  for (int k = 0; k < 4; ++k) r[k] = __builtin_fma(a[k], b[k], c[k]);
+#endif
+  return r;
+}
+
+// What p = fl(a · b) lacks. Without a fused multiply-add by Dekker's product, which cuts each factor into 26 and 27
+// bits; |a|, |b| < 2^970.
+template <bool fused>
+NAIVELY_INLINE Lanes product_error(const Lanes& a, const Lanes& b, const Lanes& p) {
+  if constexpr (fused) {
+    return fused_minus(a, b, p);
+  } else {
+    const Lanes cut_a = a * 0x1.0000002p27, cut_b = b * 0x1.0000002p27;
+    const Lanes high_a = cut_a - (cut_a - a), high_b = cut_b - (cut_b - b);
+    const Lanes low_a = a - high_a, low_b = b - high_b;
+    return ((high_a * high_b - p) + high_a * low_b + low_a * high_b) + low_a * low_b;
+  }
+}
+
+template <bool fused>
+NAIVELY_INLINE Lanes2 two_product(const Lanes& a, const Lanes& b) {
+  const Lanes p = a * b;
+  return {p, product_error<fused>(a, b, p)};
+}
+
+// Ones that the compiler does not know to be ones.
+// Elements of two vectors, numbered through, by numbers of the type Mask: one as wide as an element. GCC 11 has it by
+// another name.
+#if defined(__clang__) || !defined(__GNUC__) || __GNUC__ >= 12
+#define NAIVELY_SHUFFLE(Mask, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define NAIVELY_SHUFFLE(Mask, a, b, ...) __builtin_shuffle(a, b, Mask{__VA_ARGS__})
+#endif
+typedef std::int64_t FourPlaces __attribute__((vector_size(32)));
+typedef std::int32_t EightPlaces __attribute__((vector_size(32)));
+
+template <bool fused>
+NAIVELY_INLINE Lanes variable_one() {
+  Lanes one = broadcast(1.0);
+#if defined(__x86_64__)
+  if constexpr (fused) asm("" : "+x"(one));
+#endif
+  return one;
+}
+
+// Has a sum made before anything after it: the compiler would mix the work of two rows and run out of registers.
+template <bool fused, class Vector>
+NAIVELY_INLINE void settle([[maybe_unused]] Vector& sum) {
+#if defined(__x86_64__)
+  if constexpr (fused) asm("" : "+x"(sum));
+#endif
+}
+
+// Asks for memory that will be read soon; there need not be any at the address.
+NAIVELY_INLINE void prefetch(std::uintptr_t address) { __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 2); }
+
+}  // namespace naively::dense
+
+// With NAIVELY_PLAIN defined, as for an older processor: for trying that path on any machine.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(NAIVELY_PLAIN)
+#define NAIVELY_DISPATCH(result, name, body, parameters, arguments)                                              \
+  __attribute__((target("avx2,fma"))) static result name##_fused parameters { return body<true> arguments; }     \
+  static result name##_plain parameters { return body<false> arguments; }                                        \
+  static result name parameters {                                                                                \
+    static const bool fused = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");                    \
+    return fused ? name##_fused arguments : name##_plain arguments;                                              \
+  }
+#else
+#define NAIVELY_DISPATCH(result, name, body, parameters, arguments) \
+  static result name parameters { return body<NAIVELY_HAS_FMA> arguments; }
+#endif
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#define NAIVELY_HAS_FMA true
+#else
+#define NAIVELY_HAS_FMA false
+#endif

@@ -1,0 +1,115 @@
+// Folds text (UTF-8 repaired, lower case, accents stripped) and finds where its words start and end.
+//
+// ASCII goes through a classifier of 64 bytes at a time, whose answer is three masks of 64 bits; every other
+// code point is looked up in the table of core/unicode.hpp. The words of the masks are read off by counting zeros,
+// so the time follows the words, not the bytes.
+#pragma once
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "text/unicode.hpp"
+
+namespace naively::text {
+
+inline constexpr std::size_t kBlock = 64;
+// Bytes that may be read behind the last byte of a folded text: keys are loaded 16 bytes at a time.
+inline constexpr std::size_t kPadding = 16;
+
+// One bit per byte of a block: word characters, apostrophes, bytes that are not ASCII.
+struct Block {
+  std::uint64_t word, apostrophe, wide;
+};
+
+// Where words start and end, block by block.
+struct Edges {
+  std::uint32_t* next = nullptr;  // where the next bound goes, with room for one per byte to come and kSpare more
+  std::uint32_t size = 0;         // of the text so far
+  bool in_word = false;
+  bool apostrophe = false;        // the open word is followed by an apostrophe: its fate is the next character's
+  std::uint32_t word_end = 0;     // where that apostrophe stands
+
+  static constexpr std::size_t kSpare = 8;
+
+  void bound(std::uint32_t at) { *next++ = at; }
+  inline void add(const Block& block, unsigned bytes);
+  // The bits of the first `bytes` (1 to 64) of a block, all ASCII, that are the first of a word or the first behind one.
+  inline std::uint64_t edges_of(const Block& block, unsigned bytes);
+};
+
+// Classifies up to `blocks` blocks and copies them, with `case_bit` (0x20 or 0) added to A–Z, and finds their words, up to
+// the first block that is not all ASCII. Returns how many blocks those are.
+using ScanBlocks = std::size_t (*)(const std::uint8_t* in, std::size_t blocks, std::uint8_t* out, std::uint8_t case_bit,
+                                   Edges& edges);
+// The same for one block, and without looking for words.
+using Classify = Block (*)(const std::uint8_t* in, std::uint8_t* out, std::uint8_t case_bit);
+
+struct Kernels {
+  ScanBlocks scan;
+  Classify classify;
+};
+Kernels fastest_kernels();
+
+// A text under way. feed() appends whole code points; bounds() holds, in order, the start and end of every word
+// so far. When a word is still open its start is the last, odd, bound.
+class Scanner {
+ public:
+  Scanner(bool lowercase, bool strip_accents);
+
+  void begin();
+  void feed(const std::uint8_t* p, const std::uint8_t* end);
+  void finish();
+  // Forgets the text before `from` and all bounds but that of an open word, which must not start before `from`.
+  void keep(std::size_t from);
+
+  const std::uint8_t* text() const { return text_.data(); }
+  std::size_t size() const { return edges_.size; }
+  const std::uint32_t* bounds() const { return bounds_.data(); }
+  std::size_t words() const { return n_bounds() / 2; }
+  // Where keep() may start: an open word, or the end.
+  std::size_t settled() const { return edges_.in_word ? edges_.next[-1] : edges_.size; }
+
+ private:
+  const std::uint8_t* fold_wide(const std::uint8_t* p, const std::uint8_t* end);
+  void strip(char32_t point);
+  void put(char32_t point);
+  void put_in_order();
+  void make_room(std::size_t bytes);
+  std::size_t n_bounds() const { return static_cast<std::size_t>(edges_.next - bounds_.data()); }
+
+  const bool lowercase_, strip_accents_;
+  const Kernels kernels_;
+  std::vector<std::uint8_t> text_;
+  std::vector<std::uint32_t> bounds_;
+  Edges edges_;
+  std::vector<std::pair<int, char32_t>> moving_;  // spacing marks that NFD may yet reorder, with their class
+};
+
+inline std::uint64_t Edges::edges_of(const Block& block, unsigned bytes) {
+  const std::uint64_t live = ~std::uint64_t{0} >> (64 - bytes), last = std::uint64_t{1} << (bytes - 1);
+  const std::uint64_t word = block.word & live;
+  if (apostrophe) {
+    apostrophe = false;
+    if (!(word & 1)) bound(word_end), in_word = false;
+  }
+  const std::uint64_t open = in_word, after_word = word << 1 | open;
+  const std::uint64_t hanging = block.apostrophe & after_word & last;
+  if (hanging) apostrophe = true, word_end = size + bytes - 1;
+  const std::uint64_t inside = word | (block.apostrophe & live & after_word & word >> 1) | hanging;
+  in_word = inside & last;
+  return (inside ^ (inside << 1 | open)) & live;
+}
+
+// Bounds are written eight at a time, as nobody can foretell how many.
+inline void Edges::add(const Block& block, unsigned bytes) {
+  std::uint64_t edges = edges_of(block, bytes);
+  std::uint32_t* out = next;
+  next += std::popcount(edges);
+  while (out < next)
+    for (unsigned k = 0; k < 8; ++k, edges &= edges - 1) *out++ = size + static_cast<std::uint32_t>(std::countr_zero(edges));
+  size += bytes;
+}
+
+}  // namespace naively::text

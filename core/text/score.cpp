@@ -1,0 +1,238 @@
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+
+#include "text/text.hpp"
+#include "text/token_rows.hpp"
+
+namespace naively::text {
+namespace {
+
+constexpr std::size_t kTogether = 32;   // lookups under way at once
+constexpr std::size_t kPartial = 512;   // terms per partial sum: rounding grows with 512 + n / 512, not with n
+
+// Adds rows of the table into `part`; known rows only. Returns how many they were.
+template <std::size_t kClasses>
+std::size_t add_rows(const Evidence& evidence, const std::uint32_t* ids, std::size_t n, double* part) {
+  const std::size_t n_classes = kClasses ? kClasses : evidence.n_classes;
+  double sum[kClasses ? kClasses : 1] = {};
+  std::size_t known = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double* row = evidence.table + ids[i] * n_classes;
+    if (row[0] != row[0]) continue;
+    ++known;
+    for (std::size_t c = 0; c < n_classes; ++c) (kClasses ? sum : part)[c] += row[c];
+  }
+  if (kClasses)
+    for (std::size_t c = 0; c < kClasses; ++c) part[c] += sum[c];
+  return known;
+}
+
+class Scorer : public Resolver {
+ public:
+  Scorer(const Words* words, const Options& options, const Evidence& evidence)
+      : Resolver(words, options, evidence.n_tokens), evidence_(evidence), part_(evidence.n_classes), total_(evidence.n_classes), once_(evidence.binary || !evidence.table) {}
+
+  void begin() {
+    std::fill(total_.begin(), total_.end(), 0.0);
+    common_ = length_ = 0;
+    if (once_) distinct_.begin();
+  }
+
+  void known(const std::uint32_t* ids, std::size_t n) final {
+    if (once_)
+      distinct_.add(ids, n);
+    else
+      add_dense(ids, n);
+  }
+
+  void finish(double* out) {
+    if (once_ && evidence_.table)
+      add_dense_once();
+    else if (once_)
+      add_sparse();
+    for (std::size_t c = 0; c < evidence_.n_classes; ++c)
+      out[c] += total_[c] + common_ + length_ * evidence_.class_constant[c];
+  }
+
+ private:
+  void fold() {
+    for (std::size_t c = 0; c < part_.size(); ++c) total_[c] += part_[c], part_[c] = 0;
+  }
+
+  void add_dense(const std::uint32_t* ids, std::size_t n) {
+    const std::size_t row = evidence_.n_classes;
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t c = 0; c < row; c += 8) __builtin_prefetch(evidence_.table + ids[i] * row + c);
+    const auto add = row == 2 ? add_rows<2> : row == 3 ? add_rows<3> : row == 4 ? add_rows<4> : add_rows<0>;
+    length_ += static_cast<double>(add(evidence_, ids, n, part_.data()));
+    fold();
+  }
+
+  void add_dense_once() {
+    std::uint32_t ids[kPartial];
+    const auto items = distinct_.items();
+    for (std::size_t i = 0; i < items.size(); i += kPartial) {
+      const std::size_t n = std::min(kPartial, items.size() - i);
+      for (std::size_t k = 0; k < n; ++k) ids[k] = items[i + k].id;
+      add_dense(ids, n);
+    }
+  }
+
+  void add_sparse() {
+    std::size_t terms = 0;
+    double common_part = 0;
+    for (const auto [id, n] : distinct_.items()) {
+      const double base = evidence_.base[id], x = evidence_.binary ? 1.0 : n;
+      if (base != base) continue;
+      length_ += x;
+      common_part += x * base;
+      const std::int64_t from = evidence_.token_indptr[id], to = evidence_.token_indptr[id + 1];
+      if (from < 0 || to < from || static_cast<std::size_t>(to) > evidence_.n_values)
+        throw std::invalid_argument("token_indptr falls, or passes the end, at token " + std::to_string(id));
+      for (std::int64_t k = from; k < to; ++k) {
+        const auto c = static_cast<std::size_t>(evidence_.token_class[k]);
+        if (c >= part_.size())
+          throw std::invalid_argument("token_class holds the class " + std::to_string(evidence_.token_class[k]) +
+                                      " of token " + std::to_string(id) + ": classes must be from 0 to " +
+                                      std::to_string(part_.size()) + " - 1");
+        part_[c] += x * evidence_.token_value[k];
+      }
+      if (++terms % kPartial == 0) fold(), common_ += common_part, common_part = 0;
+    }
+    fold();
+    common_ += common_part;
+  }
+
+  const Evidence& evidence_;
+  std::vector<double> part_, total_;
+  const bool once_;  // each distinct token is looked at once, when the document is through
+  double common_ = 0, length_ = 0;
+  Distinct distinct_;
+};
+
+}  // namespace
+
+Chunks make_chunks(const Documents& documents, const std::int64_t* order, std::size_t bytes) {
+  Chunks chunks{{0}};
+  std::size_t sum = 0;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    sum += documents.weight(order ? static_cast<std::size_t>(order[i]) : i) + 64;  // a document costs something even when it is empty
+    if (sum >= bytes || i + 1 == documents.size()) chunks.first.push_back(i + 1), sum = 0;
+  }
+  return chunks;
+}
+
+void Distinct::begin() {
+  n_items_ = 0;
+  if (++epoch_ == 0) std::fill(slots_.begin(), slots_.end(), Slot{}), epoch_ = 1;
+}
+
+void Distinct::grow() {
+  items_.resize(2 * items_.size());
+  slots_.assign(kRoom * items_.size(), Slot{});
+  epoch_ = 1;
+  const std::size_t mask = slots_.size() - 1;
+  for (std::uint32_t k = 0; k < n_items_; ++k) {
+    std::size_t i = first_slot(items_[k].id) & mask;
+    while (slots_[i].epoch) i = (i + 1) & mask;
+    slots_[i] = {1, items_[k].id, k};
+  }
+}
+
+void Resolver::take_ngrams(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n) {
+  static_assert(NgramLookup::kTogether * kMostWords <= kPartial);
+  std::uint32_t ids[kPartial];
+  for (std::size_t i = 0; i < n; i += NgramLookup::kTogether) {
+    const std::size_t few = std::min(NgramLookup::kTogether, n - i);
+    lookup_.find(*words_, text, bounds + 2 * i, few, longest_, before_);
+    std::size_t found = 0;
+    for (std::size_t k = 0; k < few; ++k)
+      for (std::uint32_t l = 0; l < longest_; ++l)
+        if (const Entry* entry = lookup_.found(l, k); entry && entry->id < limit_) ids[found++] = entry->id;
+    for (std::uint32_t l = 0; l < longest_; ++l)
+      before_.id[l] = lookup_.found(l, few - 1) ? lookup_.found(l, few - 1)->id : Ending::kNone;
+    if (found) known(ids, found);
+  }
+}
+
+void Resolver::take(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n) {
+  if (composing_) return take_ngrams(text, bounds, n);
+  std::uint32_t ids[kPartial];
+  std::size_t found = 0;
+  Key keys[kTogether];
+  Entry* guessed[kTogether];
+  for (std::size_t i = 0; i < n; i += kTogether) {
+    const std::size_t few = std::min(kTogether, n - i);
+    for (std::size_t k = 0; k < few; ++k) {
+      const std::uint32_t start = bounds[2 * (i + k)], size = bounds[2 * (i + k) + 1] - start;
+      keys[k] = words_ ? words_->key(text + start, size) : make_key(text + start, size, kFeatureSeeds);
+      if (words_) words_->prefetch(keys[k]);
+    }
+    if (words_) {
+      for (std::size_t k = 0; k < few; ++k) guessed[k] = words_->guess(keys[k]);
+      for (std::size_t k = 0; k < few; ++k) words_->prefetch_long(guessed[k], keys[k]);
+    }
+    for (std::size_t k = 0; k < few; ++k) {
+      const std::uint8_t* start = text + bounds[2 * (i + k)];
+      const Entry* entry = words_ ? words_->find(keys[k], start, guessed[k]) : nullptr;
+      if (words_ && !entry) continue;
+      const std::uint32_t id = entry ? entry->id : feature_hash(keys[k], bits_);
+      ids[found] = id;
+      found += id < limit_;
+    }
+    if (found + kTogether > kPartial || i + few == n) {
+      if (found) known(ids, found);
+      found = 0;
+    }
+  }
+}
+
+void score_text(const Documents& documents, const Vocabulary* vocabulary, const Options& options, const Evidence& evidence,
+                double* out, int n_jobs, const Poll& poll) {
+  const Words* words = vocabulary ? &vocabulary->words : nullptr;
+  const Chunks chunks = make_chunks(documents);
+  for_chunks(chunks, vocabulary, n_jobs, poll, [&](std::size_t chunk) {
+    Scorer scorer(words, options, evidence);
+    for (std::size_t i = chunks.first[chunk]; i < chunks.first[chunk + 1]; ++i) {
+      if (documents.missing(i)) continue;
+      scorer.begin();
+      scorer.read(documents, i);
+      scorer.finish(out + i * evidence.n_classes);
+    }
+  });
+}
+
+TokenRows token_rows(const Documents& documents, const Vocabulary* vocabulary, const Options& options, bool ordered,
+                     int n_jobs, const Poll& poll) {
+  const Words* words = vocabulary ? &vocabulary->words : nullptr;
+  const Chunks chunks = make_chunks(documents);
+  std::vector<std::vector<Distinct::Item>> found(chunks.size());
+  TokenRows rows;
+  rows.indptr.assign(documents.size() + 1, 0);
+  for_chunks(chunks, vocabulary, n_jobs, poll, [&](std::size_t chunk) {
+    RowCollector collector(words, options);
+    for (std::size_t i = chunks.first[chunk]; i < chunks.first[chunk + 1]; ++i) {
+      if (documents.missing(i)) continue;
+      collector.distinct.begin();
+      collector.read(documents, i);
+      const auto items = collector.distinct.items();
+      if (ordered) std::sort(items.begin(), items.end(), [](auto& a, auto& b) { return a.id < b.id; });
+      rows.indptr[i + 1] = static_cast<std::int64_t>(items.size());
+      found[chunk].insert(found[chunk].end(), items.begin(), items.end());
+    }
+  });
+  for (std::size_t i = 0; i < documents.size(); ++i) rows.indptr[i + 1] += rows.indptr[i];
+  rows.index.reserve(static_cast<std::size_t>(rows.indptr.back()));
+  rows.count.reserve(static_cast<std::size_t>(rows.indptr.back()));
+  for (auto& items : found) {
+    for (const auto [id, n] : items)
+      rows.index.push_back(static_cast<std::int32_t>(id)), rows.count.push_back(static_cast<std::int32_t>(n));
+    items = {};
+  }
+  return rows;
+}
+
+}  // namespace naively::text

@@ -1,0 +1,120 @@
+// A tally, sorted and added up into the arrays of `Cells` (src/naively/kernels/cells.py).
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "support/memory.hpp"
+#include "text/radix_sort.hpp"
+#include "support/threads.hpp"
+#include "text/class_tally.hpp"
+
+namespace naively::text {
+
+inline constexpr std::size_t kTableParts = 64;  // of the classes, for threads to take
+
+struct CellTable {
+  std::size_t n = 0;
+  ZeroedPages<std::int64_t> indptr;  // classes + 1
+  ZeroedPages<std::int32_t> index;
+  ZeroedPages<double> sums;  // (n_sums, n)
+  ZeroedPages<std::int64_t> rows;
+};
+
+struct CountTotal {
+  std::uint64_t occurrences = 0, rows = 0;
+  void add(const Count& cell) { occurrences += cell.occurrences, rows += cell.rows; }
+  void add(const DenseCount& cell) { occurrences += cell.occurrences, rows += cell.rows; }
+  double first() const { return static_cast<double>(occurrences); }
+  double second() const { return static_cast<double>(rows); }
+};
+
+struct WeightedTotal {
+  Sum occurrences, documents;
+  std::uint64_t rows = 0;
+  void add(const WeightedCount& cell) {
+    occurrences.add(cell.occurrences), documents.add(cell.documents), rows += cell.rows;
+  }
+  void add(const DenseCount&) {}
+  double first() const { return occurrences.total(); }
+  double second() const { return documents.total(); }
+};
+
+inline CountTotal total_of(const Count*) { return {}; }
+inline WeightedTotal total_of(const WeightedCount*) { return {}; }
+
+// Of a thread that makes tables.
+template <class Cell>
+struct TableScratch {
+  std::vector<Cell> cells;
+  std::vector<std::uint32_t> dense;
+};
+
+// The cells of a class, sorted and added up, are handed to put(id, total).
+template <class Cell, class Put>
+void add_up(const Tally<Cell>& tally, std::size_t c, std::size_t n_tokens, const std::vector<Cell>& cells,
+            TableScratch<Cell>& scratch, Put&& put) {
+  std::size_t i = 0;
+  const auto add_listed = [&](std::uint32_t id, auto& total) {
+    for (; i < cells.size() && cells[i].id == id; ++i) total.add(cells[i]);
+  };
+  const auto put_listed = [&](std::size_t end) {  // tokens below this number
+    while (i < cells.size() && cells[i].id < end) {
+      const std::uint32_t id = cells[i].id;
+      auto total = total_of(cells.data());
+      add_listed(id, total);
+      put(id, total);
+    }
+  };
+  for (const std::uint32_t id : tally.dense_tokens(c, n_tokens, scratch.dense)) {
+    put_listed(id);
+    auto total = total_of(cells.data());
+    total.add(tally.dense(c, id));
+    add_listed(id, total);
+    put(id, total);
+  }
+  put_listed(n_tokens);
+}
+
+// Empties the tally class by class; its tokens are below n_tokens. With one sum it is `occurrences`. The classes are counted
+// out first, so that each has its place in arrays of the right size, and threads can fill them.
+template <class Cell>
+CellTable make_table(Tally<Cell>& tally, std::size_t n_tokens, std::size_t n_sums, int n_jobs) {
+  const std::size_t n_classes = tally.classes();
+  CellTable table;
+  table.indptr = ZeroedPages<std::int64_t>(n_classes + 1);
+  const auto parts = static_cast<std::ptrdiff_t>(std::min<std::size_t>(n_classes, kTableParts));
+  const auto for_classes = [&](auto&& work) {
+    parallel_for(parts, n_jobs, [&](std::ptrdiff_t part) {
+      const auto p = static_cast<std::size_t>(part), n = static_cast<std::size_t>(parts);
+      TableScratch<Cell> scratch;
+      for (std::size_t c = p * n_classes / n; c < (p + 1) * n_classes / n; ++c) work(c, scratch);
+    });
+  };
+  for_classes([&](std::size_t c, TableScratch<Cell>& scratch) {
+    sort_by_id(tally.list(c), scratch.cells);
+    std::int64_t n = 0;
+    add_up(tally, c, n_tokens, tally.list(c), scratch, [&](std::uint32_t, const auto&) { ++n; });
+    table.indptr[c + 1] = n;
+  });
+  for (std::size_t c = 0; c < n_classes; ++c) table.indptr[c + 1] += table.indptr[c];
+  const std::size_t n = table.n = static_cast<std::size_t>(table.indptr[n_classes]);
+  table.index = ZeroedPages<std::int32_t>(n, Found::anything);
+  table.sums = ZeroedPages<double>(n_sums * n, Found::anything);
+  table.rows = ZeroedPages<std::int64_t>(n, Found::anything);
+  for_classes([&](std::size_t c, TableScratch<Cell>& scratch) {
+    auto at = static_cast<std::size_t>(table.indptr[c]);
+    const std::vector<Cell> cells = std::move(tally.list(c));
+    add_up(tally, c, n_tokens, cells, scratch, [&](std::uint32_t id, const auto& total) {
+      table.index[at] = static_cast<std::int32_t>(id);
+      table.sums[at] = total.first();
+      if (n_sums > 1) table.sums[n + at] = total.second();
+      table.rows[at++] = static_cast<std::int64_t>(total.rows);
+    });
+  });
+  return table;
+}
+
+}  // namespace naively::text

@@ -1,0 +1,161 @@
+#include "text/vocabulary.hpp"
+
+#include <algorithm>
+#include <random>
+#include <stdexcept>
+
+namespace naively::text {
+namespace {
+
+constexpr int kFewestBits = 6, kMostExpectedBits = 23;  // 64 MB: beyond that nothing is made on mere expectation
+
+// Fuller than this, runs of taken slots grow long; emptier, the table falls out of the caches sooner.
+constexpr std::size_t limit_of(std::size_t slots) { return slots / 2; }
+
+}  // namespace
+
+Seeds random_seeds() {
+  static const Seeds once = [] {
+    std::random_device device;
+    const auto draw = [&] { return std::uint64_t{device()} << 32 | device(); };
+    return Seeds{draw(), draw()};
+  }();
+  return once;
+}
+
+std::uint64_t hash_long(const std::uint8_t* p, std::size_t size, Seeds seeds) {
+  std::uint64_t hash = fold_product(size ^ seeds.first, seeds.second);
+  const std::uint8_t* last = p + size - 16;
+  for (; p < last; p += 16) hash = fold_product(load8(p) ^ seeds.first, load8(p + 8) ^ seeds.second ^ hash);
+  return fold_product(load8(last) ^ seeds.first, load8(last + 8) ^ seeds.second ^ hash);
+}
+
+// Of eight bytes: less one, a byte of zero alone borrows (Mycroft, 1987).
+bool Words::has_space(const Key& key, const std::uint8_t* p) {
+  if (is_long(key.size)) return std::memchr(p, ' ', key.size);
+  const auto in_eight = [](std::uint64_t bytes) {
+    const std::uint64_t zero = bytes ^ 0x2020202020202020;
+    return (zero - 0x0101010101010101) & ~zero & 0x8080808080808080;
+  };
+  return in_eight(key.low) || in_eight(key.high);
+}
+
+Words::Words() : seeds_(random_seeds()) { rebuild(kFewestBits); }
+
+// Slots are taken by the upper bits of the hash, so the old table, walked in order, fills the new one in order.
+void Words::rebuild(int bits) {
+  const std::size_t n = std::size_t{1} << bits, old = slots_.data() ? mask_ + 1 : 0;
+  ZeroedPages<Slot> grown(n);
+  for (std::size_t i = 0; i < old; ++i) {
+    if (!slots_[i].next_id) continue;
+    std::size_t at = slots_[i].tag >> (32 - bits);
+    while (grown[at].next_id) at = (at + 1) & (n - 1);
+    grown[at] = slots_[i];
+  }
+  slots_ = std::move(grown);
+  shift_ = 64 - bits, mask_ = n - 1;
+  limit_ = std::min(limit_of(n), room_);
+}
+
+void Words::make_blocks(std::size_t words) {
+  if (room_ < kBlockSize) {
+    const std::size_t n = std::min(kBlockSize, std::max(words, 2 * room_));
+    ZeroedPages<Entry> first(n, Found::anything);
+    if (size_) std::copy_n(blocks_[0], size_, first.data());
+    pages_.resize(1), blocks_.resize(1);
+    pages_[0] = std::move(first), blocks_[0] = pages_[0].data();
+    room_ = n;
+  }
+  for (; room_ < words; room_ += kBlockSize) {
+    pages_.emplace_back(kBlockSize, Found::anything);
+    blocks_.push_back(pages_.back().data());
+  }
+}
+
+void Words::grow(std::size_t more) {
+  const std::size_t words = size_ + more;
+  if (words > INT32_MAX)
+    throw std::length_error("the vocabulary would pass 2,147,483,647 words: use hash_bits, or shorter n-grams");
+  if (words > room_) make_blocks(words);
+  int bits = 64 - shift_;
+  while (limit_of(std::size_t{1} << bits) < words) ++bits;
+  if (std::size_t{1} << bits > mask_ + 1)
+    rebuild(bits);
+  else
+    limit_ = std::min(limit_of(mask_ + 1), room_);
+}
+
+void Words::expect(std::size_t words) {
+  int bits = 64 - shift_;
+  while (bits < kMostExpectedBits && limit_of(std::size_t{1} << bits) < words) ++bits;
+  if (std::size_t{1} << bits > mask_ + 1) rebuild(bits);
+}
+
+// At the end of the words; the table does not know it yet.
+Entry& Words::write(const Key& key, const std::uint8_t* p) {
+  const std::size_t start = arena_.size();
+  if (is_long(key.size)) arena_.insert(arena_.end(), p, p + key.size);
+  if (key.size == kPair)
+    deepest_ = std::max(deepest_, static_cast<std::uint32_t>(key.high));
+  else
+    spaced_ += has_space(key, p);
+  return write_entry(static_cast<std::uint32_t>(size_++), key, start);
+}
+
+const std::uint8_t* Words::padded(std::string_view word, std::uint8_t* room) {
+  if (word.size() >= kPair) throw std::length_error("a word has over 4 GB: cut it up beforehand");
+  if (word.size() >= kInline) return reinterpret_cast<const std::uint8_t*>(word.data());
+  std::fill_n(std::copy(word.begin(), word.end(), room), kInline - word.size(), 0);
+  return room;
+}
+
+std::int32_t Words::find(std::string_view word) const {
+  std::uint8_t room[kInline];
+  const std::uint8_t* p = padded(word, room);
+  const Entry* found = find(key(p, static_cast<std::uint32_t>(word.size())), p);
+  return found ? static_cast<std::int32_t>(found->id) : -1;
+}
+
+std::int32_t Words::intern(std::string_view word) {
+  std::uint8_t room[kInline];
+  const std::uint8_t* p = padded(word, room);
+  make_room(1);
+  return static_cast<std::int32_t>(intern(key(p, static_cast<std::uint32_t>(word.size())), p).id);
+}
+
+// The words of a pair have no space in them, so its last word is what follows the last space.
+Entry* Words::find_pair(std::string_view word) const {
+  const auto spaces = static_cast<std::size_t>(std::count(word.begin(), word.end(), ' '));
+  if (spaces == 0 || spaces >= deepest_) return nullptr;
+  const std::size_t space = word.rfind(' ');
+  const std::int32_t last = find(word.substr(space + 1)), first = last < 0 ? -1 : find(word.substr(0, space));
+  return first < 0 ? nullptr : find(pair_of(first, last), nullptr);
+}
+
+std::int32_t Words::compose(std::string_view word) {
+  const auto spaces = static_cast<std::size_t>(std::count(word.begin(), word.end(), ' '));
+  if (spaces == 0 || spaces >= kMostWords || !composes()) return intern(word);
+  const std::size_t space = word.rfind(' ');
+  const std::int32_t last = find(word.substr(space + 1)), first = last < 0 ? -1 : find(word.substr(0, space));
+  if (first < 0) return intern(word);
+  make_room(1);
+  return static_cast<std::int32_t>(intern(pair_of(first, last), nullptr).id);
+}
+
+std::string Words::written(std::size_t id) const {
+  const Entry* found = &entry(static_cast<std::uint32_t>(id));
+  std::string tail;
+  for (; found->is_pair(); found = &entry(found->first())) tail.insert(0, " " + std::string(word(found->last())));
+  return std::string(word(found->id)) + tail;
+}
+
+// After 2^32 − 1 of them all marks are wiped.
+std::uint32_t Words::next_stamp() {
+  if (--stamp_ == 0) {
+    for (std::uint32_t id = 0; id < size_; ++id) entry(id).mark = UINT64_MAX;
+    stamp_ = UINT32_MAX - 1;
+  }
+  return stamp_;
+}
+
+}  // namespace naively::text
