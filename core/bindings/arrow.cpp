@@ -1,6 +1,7 @@
 // Python's door to columns with gaps: lengths are checked here.
-#include "bindings/module.hpp"
 #include "bindings/arrow.hpp"
+
+#include "bindings/module.hpp"
 #include "counts/codes.hpp"
 
 namespace nb = nanobind;
@@ -40,7 +41,8 @@ void py_count(const std::vector<GivenColumn>& columns, const In<std::int64_t>& s
               std::int64_t n_classes, const Out<std::int64_t>& out, int n_jobs) {
   const auto found = gapped_of(columns, label.size(), true);
   if (sizes.size() != columns.size()) throw std::invalid_argument("columns and sizes differ in number");
-  if (n_classes < 0 || n_classes >= (std::int64_t{1} << 31)) throw std::invalid_argument("n_classes lies outside 0 .. 2^31");
+  if (n_classes < 0 || n_classes >= (std::int64_t{1} << 31))
+    throw std::invalid_argument("n_classes lies outside 0 .. 2^31");
   std::int64_t values = 0;
   for (std::size_t j = 0; j < sizes.size(); ++j) {
     if (sizes.data()[j] < 0 || sizes.data()[j] >= (std::int64_t{1} << 31))

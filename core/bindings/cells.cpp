@@ -19,7 +19,9 @@ CellsView view(const In<std::int64_t, 1>& indptr, const In<std::int32_t, 1>& ind
 }
 
 using CellsIn = std::tuple<In<std::int64_t, 1>, In<std::int32_t, 1>, In<double, 2>, In<std::int64_t, 1>>;
-CellsView view(const CellsIn& cells) { return std::apply([](auto&... arrays) { return view(arrays...); }, cells); }
+CellsView view(const CellsIn& cells) {
+  return std::apply([](auto&... arrays) { return view(arrays...); }, cells);
+}
 
 CellArrays py_merge_cells(const CellsIn& a, const CellsIn& b, int sign) {
   const CellsView x = view(a), y = view(b);
@@ -58,7 +60,8 @@ std::tuple<New<std::int64_t, 1>, New<std::int32_t, 1>, New<std::int64_t, 1>> py_
           give<std::int32_t, 1>(turned.classes, {n}), give<std::int64_t, 1>(turned.order, {n})};
 }
 
-using SomeArrays = std::tuple<New<std::int64_t, 1>, New<std::int32_t, 1>, New<double, 2>, New<std::int64_t, 1>, std::int64_t>;
+using SomeArrays =
+    std::tuple<New<std::int64_t, 1>, New<std::int32_t, 1>, New<double, 2>, New<std::int64_t, 1>, std::int64_t>;
 
 SomeArrays py_some_tokens(const CellsIn& cells, const In<std::int32_t, 1>& place, std::int64_t n_places) {
   const CellsView x = view(cells);

@@ -2,11 +2,11 @@
 // read.
 #include <nanobind/stl/optional.h>
 
-#include "bindings/module.hpp"
 #include "bindings/cells.hpp"
+#include "bindings/module.hpp"
 #include "counts/codes.hpp"
-#include "counts/linear_score.hpp"
 #include "counts/count.hpp"
+#include "counts/linear_score.hpp"
 
 namespace nb = nanobind;
 
@@ -36,8 +36,12 @@ Lines lines_of(const Any<1>& data, const Any<1>& indices, const In<std::int64_t,
   const Type type = type_of(indices.dtype());
   require(type == Type::i32 || type == Type::i64, "indices must be int32 or int64");
   check_indptr(indptr.data(), n, size, "sparse matrix");
-  return {.values = {data.data(), type_of(data.dtype()), above.has_value(), above.value_or(0)}, .n_lines = n, .width = width, .indptr = indptr.data(),
-          .indices = indices.data(), .wide = type == Type::i64};
+  return {.values = {data.data(), type_of(data.dtype()), above.has_value(), above.value_or(0)},
+          .n_lines = n,
+          .width = width,
+          .indptr = indptr.data(),
+          .indices = indices.data(),
+          .wide = type == Type::i64};
 }
 
 Matrix matrix_of(const Any<2>& x) {
@@ -155,7 +159,8 @@ bool py_score_csr_sparse(const Any<1>& data, const Any<1>& indices, const In<std
   require_size(token_indptr.size(), n_tokens + 1, "token_indptr");
   require_size(token_value.size(), token_class.size(), "token_value");
   const Scores scores = scores_of(out, rows.n_lines, n_classes);
-  const SparseTable table{n_tokens, static_cast<std::int64_t>(token_class.size()), base.data(), token_indptr.data(),
+  const SparseTable table{n_tokens,           static_cast<std::int64_t>(token_class.size()),
+                          base.data(),        token_indptr.data(),
                           token_class.data(), token_value.data()};
   nb::gil_scoped_release release;
   return score_lines(rows, table, constant.data(), scores, n_jobs);

@@ -1,4 +1,6 @@
 // Python's door to the histograms: shapes, types and classes are checked here.
+#include "histogram/histogram.hpp"
+
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
@@ -7,11 +9,10 @@
 #include <string>
 #include <tuple>
 
-#include "bindings/module.hpp"
 #include "bindings/arrays.hpp"
 #include "bindings/arrow.hpp"
+#include "bindings/module.hpp"
 #include "histogram/discretise.hpp"
-#include "histogram/histogram.hpp"
 #include "histogram/running.hpp"
 #include "support/threads.hpp"
 
@@ -36,8 +37,8 @@ std::vector<Matrix> matrices_of(const std::vector<Piece>& pieces, std::int64_t n
   std::vector<Matrix> found;
   columns = 0;
   for (const Piece& x : pieces) {
-    require(static_cast<std::int64_t>(x.shape(0)) == n, "a piece has " + std::to_string(x.shape(0)) +
-                                                            " rows, but " + std::to_string(n) + " are needed");
+    require(static_cast<std::int64_t>(x.shape(0)) == n,
+            "a piece has " + std::to_string(x.shape(0)) + " rows, but " + std::to_string(n) + " are needed");
     const auto p = static_cast<std::int64_t>(x.shape(1));
     found.push_back({{x.data(), type_of(x.dtype())}, n, p, x.stride(0), x.stride(1)});
     columns += p;
@@ -67,8 +68,8 @@ New<T> give(Buffer<T>& buffer, std::int64_t size) {
   return New<T>(memory, {static_cast<std::size_t>(size)}, owner);
 }
 
-using NewArrays =
-    std::tuple<New<std::int64_t>, New<std::int64_t>, New<std::int64_t>, New<std::int32_t>, New<double>, New<std::int64_t>>;
+using NewArrays = std::tuple<New<std::int64_t>, New<std::int64_t>, New<std::int64_t>, New<std::int32_t>, New<double>,
+                             New<std::int64_t>>;
 
 NewArrays give(const std::vector<Column>& columns) {
   const auto p = static_cast<std::int64_t>(columns.size());
@@ -118,8 +119,8 @@ NewArrays py_count(const std::vector<Piece>& pieces, const In<std::int32_t, 1>& 
 NewArrays py_add(Running& running, const std::vector<cells::GivenColumn>& columns, const In<std::int32_t, 1>& label,
                  int n_jobs) {
   const auto n = static_cast<std::int64_t>(label.size()), p = static_cast<std::int64_t>(columns.size());
-  require(p == running.n_columns(), "there are " + std::to_string(p) + " columns, but " +
-                                        std::to_string(running.n_columns()) + " are counted");
+  require(p == running.n_columns(),
+          "there are " + std::to_string(p) + " columns, but " + std::to_string(running.n_columns()) + " are counted");
   const auto found = cells::gapped_of(columns, label.size(), false);
   std::vector<Column> left;
   {
@@ -131,7 +132,8 @@ NewArrays py_add(Running& running, const std::vector<cells::GivenColumn>& column
 
 void py_moments(Running& running, const nb::ndarray<std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& rows,
                 const nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>& state) {
-  const auto classes = static_cast<std::size_t>(running.n_classes()), columns = static_cast<std::size_t>(running.n_columns());
+  const auto classes = static_cast<std::size_t>(running.n_classes()),
+             columns = static_cast<std::size_t>(running.n_columns());
   require(rows.shape(0) == classes && rows.shape(1) == columns && state.shape(0) == 9 && state.shape(1) == classes &&
               state.shape(2) == columns,
           "rows are (classes, columns), and the state is (9, classes, columns)");
@@ -194,7 +196,8 @@ New<std::int64_t> py_find_bins(const Real& values, const Whole& ends, const Real
 std::tuple<New<double>, New<std::int64_t>> py_bin_cells(const Arrays& arrays, std::int64_t n_classes, const Real& cuts,
                                                         const Whole& offsets) {
   const View columns = view_of_classes(arrays, n_classes);
-  require(static_cast<std::int64_t>(offsets.size()) == columns.n_columns + 1, "offsets has one entry more than there are columns");
+  require(static_cast<std::int64_t>(offsets.size()) == columns.n_columns + 1,
+          "offsets has one entry more than there are columns");
   cells::check_indptr(offsets.data(), columns.n_columns, static_cast<std::int64_t>(cuts.size()), "cuts");
   const std::int64_t n = (static_cast<std::int64_t>(cuts.size()) + columns.n_columns) * n_classes;
   Buffer<double> weight(n);
@@ -216,8 +219,8 @@ void py_score(const std::vector<Piece>& pieces, const Real& cuts, const Whole& o
           "table has one line for each bin: one more than cuts in each column");
   require(table.shape(1) == out.shape(1), "table and out differ in their number of classes");
   nb::gil_scoped_release release;
-  score_bins(matrices, cuts.data(), offsets.data(), table.data(), static_cast<std::int64_t>(table.shape(1)),
-             out.data(), n_jobs);
+  score_bins(matrices, cuts.data(), offsets.data(), table.data(), static_cast<std::int64_t>(table.shape(1)), out.data(),
+             n_jobs);
 }
 
 }  // namespace
@@ -229,15 +232,16 @@ void bind_histogram(nb::module_& m) {
   m.def("count_histogram", py_count, "pieces"_a, "label"_a, "weight"_a.none(), "n_classes"_a, "cap"_a,
         "at_least"_a.none(), "n_jobs"_a);
   nb::class_<Running>(m, "RunningNumbers")
-      .def("__init__",
-           [](Running* self, std::int64_t n_columns, std::int64_t n_classes, std::int64_t cap) {
-             require(n_columns >= 0 && n_columns < 4096, "n_columns must lie in 0 .. 4095");
-             require(n_classes >= 0 && cap >= 2 && n_classes < (std::int64_t{1} << 31) && cap < (std::int64_t{1} << 30) &&
-                         (n_classes + 1) * (cap + 3) < (std::int64_t{1} << 32),
-                     "cap must be 2 or more, and classes times cap less than 2^32");
-             new (self) Running(n_columns, n_classes, cap);
-           },
-           "n_columns"_a, "n_classes"_a, "cap"_a)
+      .def(
+          "__init__",
+          [](Running* self, std::int64_t n_columns, std::int64_t n_classes, std::int64_t cap) {
+            require(n_columns >= 0 && n_columns < 4096, "n_columns must lie in 0 .. 4095");
+            require(n_classes >= 0 && cap >= 2 && n_classes < (std::int64_t{1} << 31) &&
+                        cap < (std::int64_t{1} << 30) && (n_classes + 1) * (cap + 3) < (std::int64_t{1} << 32),
+                    "cap must be 2 or more, and classes times cap less than 2^32");
+            new (self) Running(n_columns, n_classes, cap);
+          },
+          "n_columns"_a, "n_classes"_a, "cap"_a)
       .def("add", py_add, "columns"_a, "label"_a, "n_jobs"_a)
       .def("moments", py_moments, "rows"_a.noconvert(), "state"_a.noconvert())
       .def("cells", [](const Running& running) { return give(running.columns()); });

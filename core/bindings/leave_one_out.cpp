@@ -6,12 +6,12 @@
 #include <optional>
 #include <string>
 
-#include "bindings/module.hpp"
 #include "bindings/arrays.hpp"
-#include "leave_one_out/tokens.hpp"
-#include "leave_one_out/values.hpp"
+#include "bindings/module.hpp"
 #include "bindings/strings.hpp"
 #include "leave_one_out/texts.hpp"
+#include "leave_one_out/tokens.hpp"
+#include "leave_one_out/values.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -50,9 +50,9 @@ struct Rows {
     check_labels(label, weight, rows, n_classes);
     check_offsets(indptr, n, index.size(), "indptr does not cut the entries into rows");
     require(count.size() == index.size() && (!times || times->size() == index.size()),
-          "index and count have unequal lengths");
-    return {static_cast<std::int64_t>(n), indptr.data(), index.data(),  count.data(),
-            times ? times->data() : nullptr, label.data(), weight.data(), rows.data()};
+            "index and count have unequal lengths");
+    return {static_cast<std::int64_t>(n),    indptr.data(), index.data(),  count.data(),
+            times ? times->data() : nullptr, label.data(),  weight.data(), rows.data()};
   }
 };
 
@@ -72,8 +72,16 @@ struct Counted {
     require(sum.size() == owner.size() && rows.size() == owner.size(), "the cells have unequal lengths");
     for (std::size_t j = 0; j < owner.size(); ++j)
       require(owner(j) >= 0 && static_cast<std::size_t>(owner(j)) < n_classes, "the class of a cell is no class");
-    return {static_cast<std::int64_t>(n_tokens), static_cast<std::int64_t>(n_classes), start.data(), owner.data(),
-            sum.data(), rows.data(), alpha.data(), known.data(), fades.data(), shrinks};
+    return {static_cast<std::int64_t>(n_tokens),
+            static_cast<std::int64_t>(n_classes),
+            start.data(),
+            owner.data(),
+            sum.data(),
+            rows.data(),
+            alpha.data(),
+            known.data(),
+            fades.data(),
+            shrinks};
   }
 };
 
@@ -83,10 +91,11 @@ nb::object told(const NotCounted& bad) {
 }
 
 nb::object leave_tokens_out(Vector<std::int64_t> indptr, Vector<std::int32_t> index, Vector<double> count,
-                            std::optional<Vector<std::int64_t>> times, Vector<std::int32_t> label, Vector<double> weight,
-                            Vector<std::int64_t> rows, Vector<std::int64_t> start, Vector<std::int32_t> owner,
-                            Vector<double> sum, Vector<std::int64_t> cell_rows, Vector<double> alpha, Vector<bool> known,
-                            Vector<bool> fades, bool shrinks, bool complement, Scores out, int n_jobs) {
+                            std::optional<Vector<std::int64_t>> times, Vector<std::int32_t> label,
+                            Vector<double> weight, Vector<std::int64_t> rows, Vector<std::int64_t> start,
+                            Vector<std::int32_t> owner, Vector<double> sum, Vector<std::int64_t> cell_rows,
+                            Vector<double> alpha, Vector<bool> known, Vector<bool> fades, bool shrinks, bool complement,
+                            Scores out, int n_jobs) {
   const Rows given{indptr, index, count, times, label, weight, rows};
   const Counted counted{start, owner, sum, cell_rows, alpha, known, fades, shrinks};
   const LeavingRows leaving = given.checked(out.shape(1));
@@ -111,7 +120,7 @@ nb::object leave_text_out(const PythonDocuments& documents, const naively::text:
   check_labels(label, weight, rows, out.shape(1));
   require(!vocabulary != !options.hash_bits, "give either a vocabulary, or options with hash_bits, and not both");
   require(documents.items.size() == label.size() && out.shape(0) == label.size(),
-        "documents, label and out have unequal lengths");
+          "documents, label and out have unequal lengths");
   NotCounted bad;
   {
     nb::gil_scoped_release no_gil;
@@ -148,8 +157,9 @@ nb::tuple read_left_rows(Vector<std::int64_t> indptr, Vector<std::int32_t> index
 // The cells that rows were read with, checked.
 TokenCells same_cells(const ReadRows& read, const Counted& counted, const Scores& out) {
   require(read.left.bad.row < 0, "a row was not counted");
-  require(counted.alpha.size() == read.n_tokens && counted.owner.size() == read.n_cells && out.shape(1) == read.n_classes,
-        "the rows were read with other cells");
+  require(
+      counted.alpha.size() == read.n_tokens && counted.owner.size() == read.n_cells && out.shape(1) == read.n_classes,
+      "the rows were read with other cells");
   require(out.shape(0) == read.left.rows.size(), "the rows and out have unequal lengths");
   return counted.checked(out.shape(1));
 }
@@ -177,13 +187,15 @@ nb::object py_leave_values_out(Table<double> weight, Table<std::int64_t> cell_ro
                                Table<std::int64_t> slot, Vector<std::int32_t> label, Vector<double> leaving,
                                Vector<std::int64_t> rows, Cube out, int n_jobs) {
   const std::size_t n_slots = weight.shape(0), n_columns = start.size(), n_classes = out.shape(2);
-  for (const auto& [n, width] : {std::pair(weight.shape(0), weight.shape(1)), std::pair(cell_rows.shape(0), cell_rows.shape(1)),
-                                 std::pair(alpha.shape(0), alpha.shape(1))})
+  for (const auto& [n, width] :
+       {std::pair(weight.shape(0), weight.shape(1)), std::pair(cell_rows.shape(0), cell_rows.shape(1)),
+        std::pair(alpha.shape(0), alpha.shape(1))})
     require(n == n_slots && width == n_classes, "weight, cell_rows, alpha and out have unequal shapes");
   require(whole_alpha.shape(0) == n_columns && whole_alpha.shape(1) == n_classes, "whole_alpha is not (column, class)");
   require(lasting.size() == n_slots, "lasting has not one number for each slot");
   for (std::size_t j = 0; j < n_columns; ++j)
-    require(start(j) >= (j ? start(j - 1) : 0) && start(j) <= static_cast<std::int64_t>(n_slots), "start does not cut the slots");
+    require(start(j) >= (j ? start(j - 1) : 0) && start(j) <= static_cast<std::int64_t>(n_slots),
+            "start does not cut the slots");
   check_labels(label, leaving, rows, n_classes);
   require(slot.shape(0) == label.size() && slot.shape(1) == n_columns, "slot is not (row, column)");
   require(out.shape(0) == label.size() && out.shape(1) == n_columns, "out is not (row, column, class)");
@@ -192,11 +204,11 @@ nb::object py_leave_values_out(Table<double> weight, Table<std::int64_t> cell_ro
   ValueNotCounted bad;
   {
     nb::gil_scoped_release no_gil;
-    bad = leave_values_out({static_cast<std::int64_t>(label.size()), slot.data(), label.data(), leaving.data(), rows.data()},
-                           {static_cast<std::int64_t>(n_slots), static_cast<std::int64_t>(n_columns),
-                            static_cast<std::int64_t>(n_classes), weight.data(), cell_rows.data(), alpha.data(),
-                            whole_alpha.data(), start.data(), lasting.data()},
-                           out.data(), n_jobs);
+    bad = leave_values_out(
+        {static_cast<std::int64_t>(label.size()), slot.data(), label.data(), leaving.data(), rows.data()},
+        {static_cast<std::int64_t>(n_slots), static_cast<std::int64_t>(n_columns), static_cast<std::int64_t>(n_classes),
+         weight.data(), cell_rows.data(), alpha.data(), whole_alpha.data(), start.data(), lasting.data()},
+        out.data(), n_jobs);
   }
   if (bad.row < 0) return nb::none();
   return nb::make_tuple(bad.row, bad.column, bad.rows, bad.weight);
@@ -205,40 +217,41 @@ nb::object py_leave_values_out(Table<double> weight, Table<std::int64_t> cell_ro
 }  // namespace
 
 // The arguments' types as text, for the stub: nanobind would print the whole of each array's type.
-#define NAIVELY_ROWS \
-  "label: NDArray[numpy.int32], weight: NDArray[numpy.float64], rows: NDArray[numpy.int64], "
-#define NAIVELY_CELLS                                                                                              \
-  "start: NDArray[numpy.int64], owner: NDArray[numpy.int32], sum: NDArray[numpy.float64], cell_rows: "             \
+#define NAIVELY_ROWS "label: NDArray[numpy.int32], weight: NDArray[numpy.float64], rows: NDArray[numpy.int64], "
+#define NAIVELY_CELLS                                                                                               \
+  "start: NDArray[numpy.int64], owner: NDArray[numpy.int32], sum: NDArray[numpy.float64], cell_rows: "              \
   "NDArray[numpy.int64], alpha: NDArray[numpy.float64], known: NDArray[numpy.bool_], fades: NDArray[numpy.bool_], " \
   "shrinks: bool, "
 #define NAIVELY_ENTRIES "indptr: NDArray[numpy.int64], index: NDArray[numpy.int32], count: NDArray[numpy.float64], "
 
 void bind_left_out(nb::module_& m) {
-  m.def("leave_values_out", py_leave_values_out, "weight"_a, "cell_rows"_a, "alpha"_a, "whole_alpha"_a, "start"_a, "lasting"_a,
-        "slot"_a, "label"_a, "leaving"_a, "rows"_a, "out"_a.noconvert(), "n_jobs"_a,
+  m.def("leave_values_out", py_leave_values_out, "weight"_a, "cell_rows"_a, "alpha"_a, "whole_alpha"_a, "start"_a,
+        "lasting"_a, "slot"_a, "label"_a, "leaving"_a, "rows"_a, "out"_a.noconvert(), "n_jobs"_a,
         nb::sig("def leave_values_out(weight: NDArray[numpy.float64], cell_rows: NDArray[numpy.int64], alpha: "
                 "NDArray[numpy.float64], whole_alpha: NDArray[numpy.float64], start: NDArray[numpy.int64], lasting: "
                 "NDArray[numpy.int64], slot: NDArray[numpy.int64], label: NDArray[numpy.int32], leaving: "
                 "NDArray[numpy.float64], rows: NDArray[numpy.int64], out: NDArray[numpy.float64], n_jobs: int) -> "
                 "tuple[int, int, int, float] | None"));
-  m.def("leave_tokens_out", leave_tokens_out, "indptr"_a, "index"_a, "count"_a, "times"_a.none(), "label"_a, "weight"_a,
-        "rows"_a, "start"_a, "owner"_a, "sum"_a, "cell_rows"_a, "alpha"_a, "known"_a, "fades"_a, "shrinks"_a,
-        "complement"_a, "out"_a.noconvert(), "n_jobs"_a,
-        nb::sig("def leave_tokens_out(" NAIVELY_ENTRIES "times: NDArray[numpy.int64] | None, " NAIVELY_ROWS NAIVELY_CELLS
-                "complement: bool, out: NDArray[numpy.float64], n_jobs: int) -> tuple[int, int, int, float] | None"));
+  m.def(
+      "leave_tokens_out", leave_tokens_out, "indptr"_a, "index"_a, "count"_a, "times"_a.none(), "label"_a, "weight"_a,
+      "rows"_a, "start"_a, "owner"_a, "sum"_a, "cell_rows"_a, "alpha"_a, "known"_a, "fades"_a, "shrinks"_a,
+      "complement"_a, "out"_a.noconvert(), "n_jobs"_a,
+      nb::sig("def leave_tokens_out(" NAIVELY_ENTRIES "times: NDArray[numpy.int64] | None, " NAIVELY_ROWS NAIVELY_CELLS
+              "complement: bool, out: NDArray[numpy.float64], n_jobs: int) -> tuple[int, int, int, float] | None"));
   m.def("leave_text_out", leave_text_out, "documents"_a, "vocabulary"_a.none(), "options"_a, "once"_a, "label"_a,
-        "weight"_a, "rows"_a, "start"_a, "owner"_a, "sum"_a, "cell_rows"_a, "alpha"_a, "known"_a, "fades"_a, "shrinks"_a,
-        "complement"_a, "out"_a.noconvert(), "n_jobs"_a,
-        nb::sig("def leave_text_out(documents: Documents, vocabulary: Vocabulary | None, options: TextOptions, once: bool, "
-                NAIVELY_ROWS NAIVELY_CELLS
+        "weight"_a, "rows"_a, "start"_a, "owner"_a, "sum"_a, "cell_rows"_a, "alpha"_a, "known"_a, "fades"_a,
+        "shrinks"_a, "complement"_a, "out"_a.noconvert(), "n_jobs"_a,
+        nb::sig("def leave_text_out(documents: Documents, vocabulary: Vocabulary | None, options: TextOptions, once: "
+                "bool, " NAIVELY_ROWS NAIVELY_CELLS
                 "complement: bool, out: NDArray[numpy.float64], n_jobs: int) -> tuple[int, int, int, float] | None"));
   nb::class_<ReadRows>(m, "LeftRows");
   m.def("read_left_rows", read_left_rows, "indptr"_a, "index"_a, "count"_a, "label"_a, "weight"_a, "rows"_a, "start"_a,
         "owner"_a, "sum"_a, "cell_rows"_a, "alpha"_a, "known"_a, "fades"_a, "shrinks"_a, "n_classes"_a,
         nb::sig("def read_left_rows(" NAIVELY_ENTRIES NAIVELY_ROWS NAIVELY_CELLS
                 "n_classes: int) -> tuple[LeftRows, tuple[int, int, int, float] | None]"));
-  m.def("score_left_rows", score_left_rows, "read"_a, "start"_a, "owner"_a, "sum"_a, "cell_rows"_a, "alpha"_a, "known"_a,
-        "fades"_a, "shrinks"_a, "scale"_a, "complement"_a, "tossed"_a.none(), "out"_a.noconvert(), "n_jobs"_a,
+  m.def("score_left_rows", score_left_rows, "read"_a, "start"_a, "owner"_a, "sum"_a, "cell_rows"_a, "alpha"_a,
+        "known"_a, "fades"_a, "shrinks"_a, "scale"_a, "complement"_a, "tossed"_a.none(), "out"_a.noconvert(),
+        "n_jobs"_a,
         nb::sig("def score_left_rows(read: LeftRows, " NAIVELY_CELLS "scale: float, complement: bool, tossed: "
                 "NDArray[numpy.float64] | None, out: NDArray[numpy.float64], n_jobs: int) -> None"));
 }

@@ -1,4 +1,6 @@
 // The dense numeric kernels as Python functions: checks shapes, releases the interpreter, calls the core.
+#include "moments/moments.hpp"
+
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
@@ -10,9 +12,8 @@
 
 #include "bindings/module.hpp"
 #include "moments/gaussian.hpp"
-#include "support/labels.hpp"
-#include "moments/moments.hpp"
 #include "posterior/normalise.hpp"
+#include "support/labels.hpp"
 #include "support/threshold.hpp"
 
 namespace nb = nanobind;
@@ -35,8 +36,12 @@ Table table(const AnyTable& x) {
   require(single || x.dtype() == nb::dtype<double>(), "x is neither float64 nor float32; convert it with astype");
   require(reinterpret_cast<std::uintptr_t>(x.data()) % (single ? 4 : 8) == 0,
           "x is not aligned in memory; copy it first");
-  return {x.data(), static_cast<std::ptrdiff_t>(x.shape(0)), static_cast<std::ptrdiff_t>(x.shape(1)),
-          x.stride(0), x.stride(1), single};
+  return {x.data(),
+          static_cast<std::ptrdiff_t>(x.shape(0)),
+          static_cast<std::ptrdiff_t>(x.shape(1)),
+          x.stride(0),
+          x.stride(1),
+          single};
 }
 
 template <class Rows, class State>
@@ -101,8 +106,8 @@ std::tuple<std::ptrdiff_t, bool> score(const AnyTable& x, const In<double, 2>& m
     require(variance.data()[i] > 0 && std::isfinite(variance.data()[i]) && std::isfinite(mean.data()[i]),
             "a variance is not positive and finite, or a mean not finite; smooth the estimate first");
   nb::gil_scoped_release release;
-  const Oddities odd = score_gaussian(values, mean.data(), variance.data(), static_cast<std::ptrdiff_t>(classes),
-                                      out.data(), n_jobs);
+  const Oddities odd =
+      score_gaussian(values, mean.data(), variance.data(), static_cast<std::ptrdiff_t>(classes), out.data(), n_jobs);
   return {odd.infinite, odd.missing};
 }
 
@@ -114,8 +119,8 @@ std::ptrdiff_t to_posterior(const Out<double, 2>& log_joint, const In<double, 1>
                    static_cast<Posterior>(kind), n_jobs);
 }
 
-std::ptrdiff_t to_class(const In<double, 2>& log_joint, const In<double, 1>& log_prior,
-                        const Out<std::int32_t, 1>& out, int n_jobs) {
+std::ptrdiff_t to_class(const In<double, 2>& log_joint, const In<double, 1>& log_prior, const Out<std::int32_t, 1>& out,
+                        int n_jobs) {
   require(log_prior.shape(0) == log_joint.shape(1), "log_prior and log_joint differ in their number of classes");
   require(log_prior.shape(0) > 0, "there is no class to choose");
   require(out.shape(0) == log_joint.shape(0), "out and log_joint differ in their number of rows");
@@ -150,19 +155,18 @@ std::int64_t codes_of_labels(const In<std::int64_t, 1>& label, std::int64_t low,
 
 void bind_moments(nb::module_& m) {
   m.def("count_moments", &count, nb::arg("x"), nb::arg("label").noconvert(), nb::arg("weight").noconvert().none(),
-        nb::arg("rows").noconvert(), nb::arg("state").noconvert(), nb::arg("largest").noconvert(),
-        nb::arg("n_jobs"));
+        nb::arg("rows").noconvert(), nb::arg("state").noconvert(), nb::arg("largest").noconvert(), nb::arg("n_jobs"));
   m.def("add_moments", &add, nb::arg("rows_a").noconvert(), nb::arg("state_a").noconvert(),
-        nb::arg("rows_b").noconvert(), nb::arg("state_b").noconvert(), nb::arg("sign"),
-        nb::arg("rows").noconvert(), nb::arg("state").noconvert());
+        nb::arg("rows_b").noconvert(), nb::arg("state_b").noconvert(), nb::arg("sign"), nb::arg("rows").noconvert(),
+        nb::arg("state").noconvert());
   m.def("pool_moments", &pool, nb::arg("rows").noconvert(), nb::arg("state").noconvert(),
         nb::arg("pooled_rows").noconvert(), nb::arg("pooled_state").noconvert());
   m.def("describe_moments", &describe, nb::arg("rows").noconvert(), nb::arg("state").noconvert(),
         nb::arg("mean").noconvert(), nb::arg("squares").noconvert());
   m.def("score_gaussian", &score, nb::arg("x"), nb::arg("mean").noconvert(), nb::arg("variance").noconvert(),
         nb::arg("out").noconvert(), nb::arg("n_jobs"));
-  m.def("normalise", &to_posterior, nb::arg("log_joint").noconvert(), nb::arg("log_prior").noconvert(),
-        nb::arg("kind"), nb::arg("n_jobs"));
+  m.def("normalise", &to_posterior, nb::arg("log_joint").noconvert(), nb::arg("log_prior").noconvert(), nb::arg("kind"),
+        nb::arg("n_jobs"));
   m.def("best_class", &to_class, nb::arg("log_joint").noconvert(), nb::arg("log_prior").noconvert(),
         nb::arg("out").noconvert(), nb::arg("n_jobs"));
   m.def("count_labels", &rows_of_classes, nb::arg("label").noconvert(), nb::arg("rows").noconvert());

@@ -1,4 +1,6 @@
 // Python's door to packed arrays: types are checked here, and numbers that are not whole are written as Python does.
+#include "support/packing.hpp"
+
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
 
@@ -6,7 +8,6 @@
 #include <tuple>
 
 #include "bindings/module.hpp"
-#include "support/packing.hpp"
 
 namespace nb = nanobind;
 

@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstdint>
 
-#include "bindings/module.hpp"
 #include "bindings/arrays.hpp"
+#include "bindings/module.hpp"
 
 namespace nb = nanobind;
 using naively::cells::require;
@@ -58,11 +58,18 @@ void add_code_hashes(const In<std::int32_t>& codes, const In<std::uint64_t>& tab
 void bind_hashes(nb::module_& m) {
   using namespace nb::literals;
   const auto numbers = [&]<class T>(const char* signature, T) {
-    m.def("add_number_hashes", add_number_hashes<T>, "values"_a.noconvert(), "salt"_a, "missing"_a, "total"_a.noconvert(),
-          nb::sig(signature));
+    m.def("add_number_hashes", add_number_hashes<T>, "values"_a.noconvert(), "salt"_a, "missing"_a,
+          "total"_a.noconvert(), nb::sig(signature));
   };
-  numbers("def add_number_hashes(values: NDArray[numpy.float64], salt: int, missing: int, total: NDArray[numpy.uint64]) -> None", double{});
-  numbers("def add_number_hashes(values: NDArray[numpy.int64], salt: int, missing: int, total: NDArray[numpy.uint64]) -> None", std::int64_t{});
+  numbers(
+      "def add_number_hashes(values: NDArray[numpy.float64], salt: int, missing: int, total: NDArray[numpy.uint64]) -> "
+      "None",
+      double{});
+  numbers(
+      "def add_number_hashes(values: NDArray[numpy.int64], salt: int, missing: int, total: NDArray[numpy.uint64]) -> "
+      "None",
+      std::int64_t{});
   m.def("add_code_hashes", add_code_hashes, "codes"_a, "table"_a, "total"_a.noconvert(),
-        nb::sig("def add_code_hashes(codes: NDArray[numpy.int32], table: NDArray[numpy.uint64], total: NDArray[numpy.uint64]) -> None"));
+        nb::sig("def add_code_hashes(codes: NDArray[numpy.int32], table: NDArray[numpy.uint64], total: "
+                "NDArray[numpy.uint64]) -> None"));
 }

@@ -1,3 +1,5 @@
+#include "text/text.hpp"
+
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -9,7 +11,6 @@
 
 #include "bindings/module.hpp"
 #include "bindings/strings.hpp"
-#include "text/text.hpp"
 #include "counts/token_logs.hpp"
 #include "text/unicode_table.hpp"
 
@@ -64,10 +65,11 @@ nb::tuple count(const PythonDocuments& documents, Vector<std::int32_t> label, st
   Counted counted;
   {
     nb::gil_scoped_release no_gil;
-    counted = count_text(documents.items, label.data(), weight ? weight->data() : nullptr, n_classes, vocabulary, options,
-                         n_jobs, look_for_signals);
+    counted = count_text(documents.items, label.data(), weight ? weight->data() : nullptr, n_classes, vocabulary,
+                         options, n_jobs, look_for_signals);
   }
-  return nb::make_tuple(tuple_of(std::move(counted.cells), n_classes, 2), tuple_of(std::move(counted.lengths), n_classes, 1));
+  return nb::make_tuple(tuple_of(std::move(counted.cells), n_classes, 2),
+                        tuple_of(std::move(counted.lengths), n_classes, 1));
 }
 
 void score(const PythonDocuments& documents, Vocabulary* vocabulary, const Options& options, Evidence evidence,
@@ -103,14 +105,16 @@ void score_dense(const PythonDocuments& documents, Vocabulary* vocabulary, const
   score(documents, vocabulary, options, evidence, class_constant, out, n_jobs);
 }
 
-nb::tuple rows(const PythonDocuments& documents, Vocabulary* vocabulary, const Options& options, bool ordered, int n_jobs) {
+nb::tuple rows(const PythonDocuments& documents, Vocabulary* vocabulary, const Options& options, bool ordered,
+               int n_jobs) {
   check_numbering(vocabulary, options);
   TokenRows found;
   {
     nb::gil_scoped_release no_gil;
     found = token_rows(documents.items, vocabulary, options, ordered, n_jobs, look_for_signals);
   }
-  return nb::make_tuple(array_of(std::move(found.count)), array_of(std::move(found.index)), array_of(std::move(found.indptr)));
+  return nb::make_tuple(array_of(std::move(found.count)), array_of(std::move(found.index)),
+                        array_of(std::move(found.indptr)));
 }
 
 CountCells cells_of(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& index, const Vector<double>& count,
@@ -186,20 +190,27 @@ nb::list tokens(const PythonDocuments& documents, const Options& options) {
   return lists;
 }
 
-PythonDocuments documents_of_buffers(nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu> offsets, Vector<std::uint8_t> data,
-                                     std::optional<Vector<std::uint8_t>> valid, std::size_t bit_offset) {
+PythonDocuments documents_of_buffers(nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu> offsets,
+                                     Vector<std::uint8_t> data, std::optional<Vector<std::uint8_t>> valid,
+                                     std::size_t bit_offset) {
   if (offsets.size() == 0) throw std::invalid_argument("offsets is empty: n documents have n + 1 offsets");
   const std::size_t n = offsets.size() - 1;
   if (valid && (bit_offset > SIZE_MAX - n - 7 || valid->size() < (bit_offset + n + 7) / 8))
-    throw std::invalid_argument("valid has " + std::to_string(valid->size()) + " bytes, too few for " + std::to_string(n) +
-                                " documents from bit " + std::to_string(bit_offset));
+    throw std::invalid_argument("valid has " + std::to_string(valid->size()) + " bytes, too few for " +
+                                std::to_string(n) + " documents from bit " + std::to_string(bit_offset));
   const std::string_view bytes(reinterpret_cast<const char*>(data.data()), data.size());
   const std::uint8_t* bits = valid ? valid->data() : nullptr;
   nb::object keep = nb::make_tuple(offsets, data, valid ? nb::cast(*valid) : nb::none());
   if (offsets.dtype() == nb::dtype<std::int32_t>())
-    return {Documents::of_buffers(n, static_cast<const std::int32_t*>(offsets.data()), bytes, bits, bit_offset), keep, {}, {}};
+    return {Documents::of_buffers(n, static_cast<const std::int32_t*>(offsets.data()), bytes, bits, bit_offset),
+            keep,
+            {},
+            {}};
   if (offsets.dtype() == nb::dtype<std::int64_t>())
-    return {Documents::of_buffers(n, static_cast<const std::int64_t*>(offsets.data()), bytes, bits, bit_offset), keep, {}, {}};
+    return {Documents::of_buffers(n, static_cast<const std::int64_t*>(offsets.data()), bytes, bits, bit_offset),
+            keep,
+            {},
+            {}};
   throw std::invalid_argument("offsets must be int32 or int64");
 }
 
@@ -234,27 +245,29 @@ void bind_text(nb::module_& m) {
   m.attr("UNICODE_VERSION") = UNICODE_VERSION;
   bind_vocabulary(m);
   nb::class_<Options>(m, "TextOptions")
-      .def("__init__", make_options, "tokens"_a, "lowercase"_a, "strip_accents"_a, "shortest"_a, "longest"_a, "stop_words"_a,
-           "hash_bits"_a);
+      .def("__init__", make_options, "tokens"_a, "lowercase"_a, "strip_accents"_a, "shortest"_a, "longest"_a,
+           "stop_words"_a, "hash_bits"_a);
   nb::class_<PythonDocuments>(m, "Documents")
       .def_static("of_sequence", documents_of_sequence, "documents"_a)
       .def_static("of_tokens", documents_of_tokens, "documents"_a)
       .def_static("of_buffers", documents_of_buffers, "offsets"_a, "data"_a, "valid"_a.none(), "bit_offset"_a)
       .def("__len__", [](const PythonDocuments& self) { return self.items.size(); })
       .def("missing", missing, nb::sig("def missing(self) -> NDArray[numpy.bool_]"));
-  m.def("types_of", types_of, "items"_a, nb::sig("def types_of(items: list[object] | tuple[object, ...]) -> set[type]"));
-  m.def("count_text", count, "documents"_a, "label"_a, "weight"_a.none(), "n_classes"_a, "vocabulary"_a.none(), "options"_a,
-        "n_jobs"_a);
+  m.def("types_of", types_of, "items"_a,
+        nb::sig("def types_of(items: list[object] | tuple[object, ...]) -> set[type]"));
+  m.def("count_text", count, "documents"_a, "label"_a, "weight"_a.none(), "n_classes"_a, "vocabulary"_a.none(),
+        "options"_a, "n_jobs"_a);
   m.def("score_text", score_sparse, "documents"_a, "vocabulary"_a.none(), "options"_a, "base"_a, "token_indptr"_a,
         "token_class"_a, "token_value"_a, "class_constant"_a, "binary"_a, "out"_a.noconvert(), "n_jobs"_a);
-  m.def("score_text_table", score_dense, "documents"_a, "vocabulary"_a.none(), "options"_a, "table"_a, "class_constant"_a,
-        "binary"_a, "out"_a.noconvert(), "n_jobs"_a);
+  m.def("score_text_table", score_dense, "documents"_a, "vocabulary"_a.none(), "options"_a, "table"_a,
+        "class_constant"_a, "binary"_a, "out"_a.noconvert(), "n_jobs"_a);
   m.def("token_rows", rows, "documents"_a, "vocabulary"_a.none(), "options"_a, "ordered"_a, "n_jobs"_a,
         nb::sig("def token_rows(documents: Documents, vocabulary: Vocabulary | None, options: TextOptions, ordered: "
                 "bool, n_jobs: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64]]"));
   m.def("token_log_table", log_table, "indptr"_a, "index"_a, "count"_a, "base"_a, "alpha"_a, "n_jobs"_a,
         nb::sig("def token_log_table(indptr: NDArray[numpy.int64], index: NDArray[numpy.int32], count: "
-                "NDArray[numpy.float64], base: NDArray[numpy.float64], alpha: float, n_jobs: int) -> NDArray[numpy.float64]"));
+                "NDArray[numpy.float64], base: NDArray[numpy.float64], alpha: float, n_jobs: int) -> "
+                "NDArray[numpy.float64]"));
   m.def("token_logs", logs, "indptr"_a, "index"_a, "count"_a, "n_tokens"_a, "alpha"_a, "n_jobs"_a,
         nb::sig("def token_logs(indptr: NDArray[numpy.int64], index: NDArray[numpy.int32], count: "
                 "NDArray[numpy.float64], n_tokens: int, alpha: float, n_jobs: int) -> tuple[NDArray[numpy.int64], "

@@ -1,3 +1,5 @@
+#include "text/vocabulary.hpp"
+
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -11,7 +13,6 @@
 
 #include "bindings/strings.hpp"
 #include "text/unicode.hpp"
-#include "text/vocabulary.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -61,7 +62,8 @@ Ids add(Vocabulary& self, nb::handle words) {
   });
 }
 
-nb::list words_of(const Vocabulary& self, std::optional<nb::ndarray<const std::int32_t, nb::ndim<1>, nb::device::cpu>> ids) {
+nb::list words_of(const Vocabulary& self,
+                  std::optional<nb::ndarray<const std::int32_t, nb::ndim<1>, nb::device::cpu>> ids) {
   nb::list found;
   std::shared_lock lock(self.lock, std::defer_lock);
   {
@@ -72,7 +74,8 @@ nb::list words_of(const Vocabulary& self, std::optional<nb::ndarray<const std::i
   for (std::size_t i = 0; i < n; ++i) {
     const std::int64_t id = ids ? (*ids)(i) : static_cast<std::int64_t>(i);
     if (id < 0 || static_cast<std::size_t>(id) >= self.words.size())
-      throw std::out_of_range("word " + std::to_string(id) + " of a vocabulary of " + std::to_string(self.words.size()));
+      throw std::out_of_range("word " + std::to_string(id) + " of a vocabulary of " +
+                              std::to_string(self.words.size()));
     const std::string word = self.words.written(static_cast<std::size_t>(id));
     found.append(nb::str(word.data(), word.size()));
   }
@@ -171,7 +174,8 @@ void fill(Vocabulary& self, const Bytes& bytes, const Offsets& offsets) {
   for (std::size_t first = 0; first + 1 < n; first += kTogether) {
     const std::size_t few = std::min(kTogether, n - 1 - first);
     for (std::size_t k = 0; k < few; ++k) {
-      const auto from = static_cast<std::size_t>(offsets(first + k)), to = static_cast<std::size_t>(offsets(first + k + 1));
+      const auto from = static_cast<std::size_t>(offsets(first + k)),
+                 to = static_cast<std::size_t>(offsets(first + k + 1));
       words[k] = all.substr(from, to - from);
       if (!is_utf8(words[k])) throw std::invalid_argument("word " + std::to_string(first + k) + " is not UTF-8");
       start[k] = Words::padded(words[k], room[k]);
@@ -218,9 +222,11 @@ void bind_vocabulary(nb::module_& m) {
              std::shared_lock lock(self.lock);
              return self.words.size();
            })
-      .def("find", find, "words"_a, nb::sig("def find(self, words: collections.abc.Sequence[str | bytes]) -> NDArray[numpy.int32]"),
+      .def("find", find, "words"_a,
+           nb::sig("def find(self, words: collections.abc.Sequence[str | bytes]) -> NDArray[numpy.int32]"),
            "Numbers of the words; −1 where a word is not there.")
-      .def("add", add, "words"_a, nb::sig("def add(self, words: collections.abc.Sequence[str | bytes]) -> NDArray[numpy.int32]"),
+      .def("add", add, "words"_a,
+           nb::sig("def add(self, words: collections.abc.Sequence[str | bytes]) -> NDArray[numpy.int32]"),
            "Numbers of the words; new ones are appended.")
       .def("words", words_of, "ids"_a.none() = nb::none(),
            nb::sig("def words(self, ids: NDArray[numpy.int32] | None = None) -> list[str]"),
@@ -234,7 +240,8 @@ void bind_vocabulary(nb::module_& m) {
             fill(*made, bytes, offsets);
             return made.release();
           },
-          nb::rv_policy::take_ownership, "bytes"_a, "offsets"_a, "The inverse of export; refuses what export cannot give.")
+          nb::rv_policy::take_ownership, "bytes"_a, "offsets"_a,
+          "The inverse of export; refuses what export cannot give.")
       .def("union", unite, "other"_a, nb::sig("def union(self, other: Vocabulary) -> NDArray[numpy.int32]"),
            "Append the other's new words; the other's numbers in this vocabulary.")
       .def("__getstate__", arrays_of)

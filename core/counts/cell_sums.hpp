@@ -101,8 +101,8 @@ inline bool add_entries(Packed* cells, const std::int32_t* slot, const double* x
     for (std::int64_t k = 0; k < m; ++k) {
       const double value = x[done + k], shifted = value + SHIFT;
       misfits |= static_cast<std::uint64_t>(!((shifted - SHIFT == value) & (value >= 0) & (value <= Packed::LARGEST)));
-      increment[k] = (std::bit_cast<std::uint64_t>(shifted) << Packed::ROW_BITS) |
-                     static_cast<std::uint64_t>(value != 0);
+      increment[k] =
+          (std::bit_cast<std::uint64_t>(shifted) << Packed::ROW_BITS) | static_cast<std::uint64_t>(value != 0);
     }
     if (misfits) return false;
     for (std::int64_t k = 0; k < m; ++k) cells[slot[done + k]].both += increment[k];

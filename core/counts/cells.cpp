@@ -92,8 +92,7 @@ void merge_class(const CellsView& a, const CellsView& b, int sign, std::int64_t 
     draft.append(c, a, i, next);
     const bool both = next < end && a.index[next] == token;
     const std::int64_t rows = (both ? a.rows[next] : 0) + sign * b.rows[j];
-    for (std::int64_t f = 0; f < a.n_sums; ++f)
-      sums[f] = (both ? channel(a, f, next) : 0.0) + sign * channel(b, f, j);
+    for (std::int64_t f = 0; f < a.n_sums; ++f) sums[f] = (both ? channel(a, f, next) : 0.0) + sign * channel(b, f, j);
     if (rows != 0) draft.append(c, token, sums.data(), rows);
     i = next + both;
   }

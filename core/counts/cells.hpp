@@ -98,7 +98,8 @@ struct TokenMajor {
 };
 TokenMajor by_token(const CellsView& cells, std::int64_t n_tokens);
 
-// The cells of some tokens, token by token, and after them, of all other tokens together, one for each class that has any.
+// The cells of some tokens, token by token, and after them, of all other tokens together, one for each class that has
+// any.
 struct SomeTokens {
   std::int64_t size, n_seen;  // cells; different tokens of all cells
   Buffer<std::int64_t> start;

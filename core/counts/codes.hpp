@@ -6,18 +6,18 @@
 #include <cstdint>
 #include <vector>
 
-#include "counts/cells.hpp"
 #include "counts/arrow_columns.hpp"
+#include "counts/cells.hpp"
+#include "counts/count.hpp"
 #include "counts/linear_score.hpp"
 #include "support/any_number.hpp"
-#include "counts/count.hpp"
 
 namespace naively::cells {
 
 struct ColumnRange {
   explicit ColumnRange(std::int64_t p) : minimum(p), maximum(p), whole(p), missing(p) {}
-  Buffer<double> minimum, maximum;   // +∞ and −∞ where there is no value
-  Buffer<bool> whole, missing;       // all values are finite whole numbers; there is a NaN
+  Buffer<double> minimum, maximum;  // +∞ and −∞ where there is no value
+  Buffer<bool> whole, missing;      // all values are finite whole numbers; there is a NaN
 };
 ColumnRange column_range(const Matrix& x, int n_jobs);
 
@@ -30,8 +30,8 @@ std::int64_t n_slots(const Codes& codes);  // Σ sizes
 
 // weight and rows are (n_classes, Σ sizes), and overwritten.
 void count_codes(const Codes& codes, const Labels& labels, double* weight, std::int64_t* rows, int n_jobs);
-// The same of columns of Arrow batches, one by one and without weights: rows is (n_classes, sizes[j]) for each column j,
-// one after the other.
+// The same of columns of Arrow batches, one by one and without weights: rows is (n_classes, sizes[j]) for each column
+// j, one after the other.
 void count_gapped_codes(const std::vector<Gapped>& columns, const std::int64_t* sizes, const Labels& labels,
                         std::int64_t* rows, int n_jobs);
 // table is (Σ sizes, n_classes) and may hold −∞.

@@ -17,9 +17,8 @@ void check_labels(const Labels& labels) {
 }
 
 Cells missing_cells(std::vector<Hit>& hits, std::int64_t n_classes) {
-  std::stable_sort(hits.begin(), hits.end(), [](const Hit& a, const Hit& b) {
-    return a.c != b.c ? a.c < b.c : a.token < b.token;
-  });
+  std::stable_sort(hits.begin(), hits.end(),
+                   [](const Hit& a, const Hit& b) { return a.c != b.c ? a.c < b.c : a.token < b.token; });
   std::vector<std::int64_t> start(n_classes + 1, 0);
   for (const Hit& hit : hits) ++start[hit.c + 1];
   for (std::int64_t c = 0; c < n_classes; ++c) start[c + 1] += start[c];

@@ -19,8 +19,8 @@ struct Labels {
 };
 
 struct Counted {
-  Cells cells;    // two sums: occurrences, documents
-  Cells missing;  // one sum: the weight of rows whose entry is NaN
+  Cells cells;                                  // two sums: occurrences, documents
+  Cells missing;                                // one sum: the weight of rows whose entry is NaN
   std::int64_t negative = -1, fractional = -1;  // smallest columns with an entry < 0 or infinite; not whole
 };
 

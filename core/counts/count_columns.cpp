@@ -107,8 +107,13 @@ Cells class_major(const Cells& tokens, std::int64_t n_classes) {
   TokenMajor turned = by_token({tokens.n_classes, tokens.n_sums, tokens.size, tokens.indptr.get(), tokens.index.get(),
                                 tokens.sums.get(), tokens.rows.get()},
                                n_classes);
-  Cells cells{n_classes, tokens.n_sums, tokens.size, std::move(turned.indptr), std::move(turned.classes),
-              Buffer<double>(tokens.n_sums * tokens.size), Buffer<std::int64_t>(tokens.size)};
+  Cells cells{n_classes,
+              tokens.n_sums,
+              tokens.size,
+              std::move(turned.indptr),
+              std::move(turned.classes),
+              Buffer<double>(tokens.n_sums * tokens.size),
+              Buffer<std::int64_t>(tokens.size)};
   for (std::int64_t i = 0; i < cells.size; ++i) cells.rows[i] = tokens.rows[turned.order[i]];
   for (std::int64_t f = 0; f < cells.n_sums; ++f)
     for (std::int64_t i = 0; i < cells.size; ++i)

@@ -13,7 +13,7 @@ namespace naively::cells {
 // The terms of a sum: x[k] times the row of a table that token[k] names, k < n. Tokens must be in range.
 struct Terms {
   const std::int32_t* token;
-  const double* x;         // null: all 1, and every token is known; then entries of the table may be −∞
+  const double* x;  // null: all 1, and every token is known; then entries of the table may be −∞
   std::int64_t n;
   std::int64_t readable;  // tokens known to be in range from token[0] on, n or more: those beyond n come next
 };

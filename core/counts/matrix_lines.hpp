@@ -21,9 +21,9 @@ struct Line {
 
 struct Lines {
   Numbers values;
-  std::int64_t n_lines, width;          // a line's indices lie in [0, width), width < 2^31
-  const std::int64_t* indptr = nullptr; // sparse; checked beforehand
-  const void* indices = nullptr;        // int32, or int64 if wide
+  std::int64_t n_lines, width;           // a line's indices lie in [0, width), width < 2^31
+  const std::int64_t* indptr = nullptr;  // sparse; checked beforehand
+  const void* indices = nullptr;         // int32, or int64 if wide
   bool wide = false;
   std::int64_t line_step = 0, entry_step = 1;  // dense
 

@@ -31,12 +31,18 @@ std::vector<std::int64_t> starts(const CellsView& cells, const std::int32_t* pla
 
 }  // namespace
 
-SomeTokens some_tokens(const CellsView& cells, const std::int32_t* place, std::int64_t n_tokens, std::int64_t n_places) {
+SomeTokens some_tokens(const CellsView& cells, const std::int32_t* place, std::int64_t n_tokens,
+                       std::int64_t n_places) {
   std::int64_t n_seen = 0;
-  std::vector<std::int64_t> next = starts(cells, place, n_tokens, n_places, n_seen);  // one further on: next[k + 1] is that of k
+  std::vector<std::int64_t> next =
+      starts(cells, place, n_tokens, n_places, n_seen);  // one further on: next[k + 1] is that of k
   const std::int64_t size = next[n_places + 2];
-  SomeTokens found{size, n_seen, Buffer<std::int64_t>(n_places + 2), Buffer<std::int32_t>(size),
-                   Buffer<double>(size * cells.n_sums), Buffer<std::int64_t>(size)};
+  SomeTokens found{size,
+                   n_seen,
+                   Buffer<std::int64_t>(n_places + 2),
+                   Buffer<std::int32_t>(size),
+                   Buffer<double>(size * cells.n_sums),
+                   Buffer<std::int64_t>(size)};
   std::copy_n(next.begin() + 1, n_places + 2, found.start.get());
   std::vector<double> rest(cells.n_sums);
   for (std::int64_t c = 0; c < cells.n_classes; ++c) {

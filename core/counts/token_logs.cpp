@@ -42,11 +42,12 @@ std::size_t checked(std::int32_t token, std::size_t n_tokens) {
                               std::to_string(n_tokens) + " - 1");
 }
 
-// The cells of some tokens, strip by strip, so that what is written stays in the cache while all classes add to it: each class
-// goes on where it was in the strip before.
+// The cells of some tokens, strip by strip, so that what is written stays in the cache while all classes add to it:
+// each class goes on where it was in the strip before.
 class Stretch {
  public:
-  Stretch(const CountCells& cells, std::size_t from, std::size_t to) : cells_(cells), from_(from), to_(to), left_(cells.n_classes) {
+  Stretch(const CountCells& cells, std::size_t from, std::size_t to)
+      : cells_(cells), from_(from), to_(to), left_(cells.n_classes) {
     for (std::size_t c = 0; c < cells.n_classes; ++c) {
       const std::int64_t start = cells.indptr[c], end = cells.indptr[c + 1];
       if (start < 0 || end < start || static_cast<std::size_t>(end) > cells.n_cells)
@@ -121,7 +122,8 @@ std::vector<Stretch> equal_parts(const CountCells& cells, std::size_t n) {
 std::vector<Stretch> parts_by_cells(const CountCells& cells, std::size_t n) {
   constexpr std::size_t kSample = 1024;
   std::vector<std::size_t> sample;
-  for (std::size_t i = 0; n > 1 && i < kSample; ++i) sample.push_back(checked(cells.index[i * cells.n_cells / kSample], cells.n_tokens));
+  for (std::size_t i = 0; n > 1 && i < kSample; ++i)
+    sample.push_back(checked(cells.index[i * cells.n_cells / kSample], cells.n_tokens));
   std::sort(sample.begin(), sample.end());
   std::vector<Stretch> parts;
   for (std::size_t p = 0, from = 0; p < n; ++p) {
@@ -143,7 +145,8 @@ ZeroedPages<double> token_log_table(const CountCells& cells, const double* base,
     Stretch& part = parts[static_cast<std::size_t>(p)];
     part.for_strips(strip_of(cells, n_values), [&](std::size_t from, std::size_t to) {
       for (std::size_t k = from; k < to; ++k) std::fill_n(&table[k * n_classes], n_classes, base[k]);
-      part.for_cells(from, to, true, [&](std::size_t c, std::size_t k, double n) { table[k * n_classes + c] += log1p(n / alpha); });
+      part.for_cells(from, to, true,
+                     [&](std::size_t c, std::size_t k, double n) { table[k * n_classes + c] += log1p(n / alpha); });
     });
   });
   return table;
@@ -154,7 +157,8 @@ TokenLogs token_logs(const CountCells& cells, double alpha, int n_jobs) {
   std::vector<std::size_t> first{0};  // of the parts, among the values
   for (const Stretch& part : parts) first.push_back(first.back() + part.size());
   TokenLogs made{ZeroedPages<std::int64_t>(cells.n_tokens + 1, Found::anything),
-                 ZeroedPages<std::int32_t>(first.back(), Found::anything), ZeroedPages<double>(first.back(), Found::anything)};
+                 ZeroedPages<std::int32_t>(first.back(), Found::anything),
+                 ZeroedPages<double>(first.back(), Found::anything)};
   const Log1p log1p;
   parallel_for(static_cast<std::ptrdiff_t>(parts.size()), n_jobs, [&](std::ptrdiff_t p) {
     Stretch& part = parts[static_cast<std::size_t>(p)];

@@ -1,6 +1,6 @@
-// What counts say of tokens under one pseudo-count α for all of them: base_k + log(1 + N_kc/α), the last term zero where there
-// is no cell (src/naively/families/multinomial.py, equation 4). Token-major, as scoring reads it, straight from class-major
-// cells: nothing of their size is made on the way.
+// What counts say of tokens under one pseudo-count α for all of them: base_k + log(1 + N_kc/α), the last term zero
+// where there is no cell (src/naively/families/multinomial.py, equation 4). Token-major, as scoring reads it, straight
+// from class-major cells: nothing of their size is made on the way.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "support/threads.hpp"
 #include "histogram/tournament.hpp"
+#include "support/threads.hpp"
 
 namespace naively::histogram {
 namespace {
@@ -199,8 +199,7 @@ double log_factorial(double x) {
 
 std::vector<std::vector<std::int64_t>> cut_columns(const View& columns, std::int64_t n_classes, int n_jobs) {
   std::vector<Places> cuts(columns.n_columns);
-  parallel_for(columns.n_columns, n_jobs,
-               [&](std::int64_t j) { cuts[j] = Discretiser(columns, j, n_classes).cuts(); });
+  parallel_for(columns.n_columns, n_jobs, [&](std::int64_t j) { cuts[j] = Discretiser(columns, j, n_classes).cuts(); });
   return cuts;
 }
 

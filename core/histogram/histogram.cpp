@@ -12,8 +12,8 @@
 namespace naively::histogram {
 namespace {
 
-constexpr std::int64_t CHUNK = std::int64_t{1} << 17;   // rows of a column counted at once
-constexpr std::int64_t TILE = 1024;                     // rows whose slots are found, and then tallied from the cache
+constexpr std::int64_t CHUNK = std::int64_t{1} << 17;  // rows of a column counted at once
+constexpr std::int64_t TILE = 1024;                    // rows whose slots are found, and then tallied from the cache
 
 // A sum that keeps what rounding takes from it (Neumaier 1974).
 struct Sum {
@@ -83,8 +83,7 @@ class Counter {
     for (std::int64_t i = 0; i < n; ++i) ++rows_[slot_[i] * n_classes + label[i]];
     if (labels_.weight != nullptr) {
       sums_.assign(n_slots * n_classes, Sum{});
-      for (std::int64_t i = 0; i < n; ++i)
-        sums_[slot_[i] * n_classes + label[i]].add(labels_.weight[first + i]);
+      for (std::int64_t i = 0; i < n; ++i) sums_[slot_[i] * n_classes + label[i]].add(labels_.weight[first + i]);
     }
     for (const std::int32_t slot : slots_in_order(table_.keys()))
       for (std::int64_t c = 0; c < n_classes; ++c) collect(slot, c, slot * n_classes + c, cells);
@@ -195,8 +194,8 @@ void find_bins(const double* values, const std::int64_t* ends, std::int64_t n_co
   });
 }
 
-void score_bins(const std::vector<Matrix>& pieces, const double* cuts, const std::int64_t* offsets,
-                const double* table, std::int64_t n_classes, double* out, int n_jobs) {
+void score_bins(const std::vector<Matrix>& pieces, const double* cuts, const std::int64_t* offsets, const double* table,
+                std::int64_t n_classes, double* out, int n_jobs) {
   constexpr std::int64_t ROWS = 512;
   const std::int64_t n = pieces.empty() ? 0 : pieces[0].n;
   parallel_for((n + ROWS - 1) / ROWS, n_jobs, [&](std::int64_t tile) {

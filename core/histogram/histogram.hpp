@@ -14,8 +14,8 @@
 #include <limits>
 #include <vector>
 
-#include "support/any_number.hpp"
 #include "counts/count.hpp"
+#include "support/any_number.hpp"
 
 namespace naively::histogram {
 
@@ -78,13 +78,14 @@ Column merge(Column a, Column b, int sign, std::int64_t cap);
 void find_bins(const double* values, const std::int64_t* ends, std::int64_t n_columns, const double* cuts,
                const std::int64_t* offsets, std::int64_t* out, int n_jobs);
 
-// The weight and the rows of each class in each bin, (bin, class); a cell lies where the smallest number of its key does.
+// The weight and the rows of each class in each bin, (bin, class); a cell lies where the smallest number of its key
+// does.
 void bin_cells(const View& columns, const double* cuts, const std::int64_t* offsets, std::int64_t n_classes,
                double* weight, std::int64_t* rows);
 
 // Score: out (row, class) += table[bin] for each column, bin = first bin of the column + number of its cuts ≤ x.
 // The cuts of column j are [offsets[j], offsets[j + 1]), ascending; it has one bin more than cuts.
-void score_bins(const std::vector<Matrix>& pieces, const double* cuts, const std::int64_t* offsets,
-                const double* table, std::int64_t n_classes, double* out, int n_jobs);
+void score_bins(const std::vector<Matrix>& pieces, const double* cuts, const std::int64_t* offsets, const double* table,
+                std::int64_t n_classes, double* out, int n_jobs);
 
 }  // namespace naively::histogram

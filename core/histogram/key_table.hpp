@@ -80,8 +80,8 @@ class KeyTable {
  private:
   static constexpr int FEWEST_BITS = 8;
   static constexpr std::int64_t WINDOW = std::int64_t{1} << 20;
-  // What an empty entry of the hash has instead of a key: at level 0 the bits of a NaN, which so has its slot, and above
-  // it a key that only an infinity could have.
+  // What an empty entry of the hash has instead of a key: at level 0 the bits of a NaN, which so has its slot, and
+  // above it a key that only an infinity could have.
   static constexpr std::int64_t SOME_NAN = 0x7FFDEADBEEF5EED5, EMPTY = MINUS_INFINITY;
   static constexpr std::int64_t NAN_BITS = 0x7FF8000000000000;  // as programs write it; processors set the sign as well
   struct Entry {
@@ -222,8 +222,8 @@ class KeyTable {
     std::vector<std::int32_t> now(old.size() + FIRST);
     for (std::int32_t s = 0; s < FIRST; ++s) now[s] = s;
     for (std::size_t s = 0; s < old.size(); ++s)
-      now[s + FIRST] = static_cast<std::int32_t>(std::lower_bound(keys_.begin(), keys_.end(), old[s] >> by) -
-                                                 keys_.begin() + FIRST);
+      now[s + FIRST] =
+          static_cast<std::int32_t>(std::lower_bound(keys_.begin(), keys_.end(), old[s] >> by) - keys_.begin() + FIRST);
     for (std::int64_t i = 0; i < n; ++i) slot[i] = now[slot[i]];
     for (std::int32_t& s : moved_) s = now[s];
     if (moved_.empty()) moved_ = std::move(now);

@@ -14,9 +14,8 @@ void rise(Column& column, int level) {
   column.level = level;
   for (Cell& cell : column.cells)
     if (!infinite(cell.key)) cell.key >>= by;
-  std::stable_sort(column.cells.begin(), column.cells.end(), [](const Cell& a, const Cell& b) {
-    return a.key != b.key ? a.key < b.key : a.label < b.label;
-  });
+  std::stable_sort(column.cells.begin(), column.cells.end(),
+                   [](const Cell& a, const Cell& b) { return a.key != b.key ? a.key < b.key : a.label < b.label; });
   std::size_t kept = 0;
   for (std::size_t i = 0; i < column.cells.size(); ++i) {
     const Cell& cell = column.cells[i];

@@ -13,7 +13,8 @@ static_assert(TILE <= dense::RunningMoments::most);
 
 }  // namespace
 
-Running::Running(std::int64_t n_columns, std::int64_t n_classes, std::int64_t cap) : n_classes_(n_classes), cap_(cap), by_class_(n_classes) {
+Running::Running(std::int64_t n_columns, std::int64_t n_classes, std::int64_t cap)
+    : n_classes_(n_classes), cap_(cap), by_class_(n_classes) {
   counts_.reserve(n_columns);
   for (std::int64_t j = 0; j < n_columns; ++j)
     counts_.push_back({KeyTable(cap), std::vector<std::int64_t>((cap + KeyTable::FIRST) * n_classes), nullptr});
@@ -48,9 +49,8 @@ void Running::count(Counts& counts, const cells::Gapped& x, const Labels& labels
     for (std::int64_t i = 0; i < some; ++i) ++rows[cell[i]];
     if (counts.table.level() == 0) continue;
     if (!counts.moments) counts.moments = std::make_unique<dense::RunningMoments>(n_classes_);
-    by_class_.each(start, [&](std::int32_t c, const std::uint16_t* place, int n) {
-      counts.moments->add(c, values, place, n);
-    });
+    by_class_.each(
+        start, [&](std::int32_t c, const std::uint16_t* place, int n) { counts.moments->add(c, values, place, n); });
   }
 }
 
@@ -87,7 +87,8 @@ Column Running::column(int level, const std::vector<std::int64_t>& keys, const s
 
 std::vector<Column> Running::columns() const {
   std::vector<Column> columns;
-  for (const Counts& counts : counts_) columns.push_back(column(counts.table.level(), counts.table.keys(), counts.rows));
+  for (const Counts& counts : counts_)
+    columns.push_back(column(counts.table.level(), counts.table.keys(), counts.rows));
   return columns;
 }
 

@@ -1,8 +1,9 @@
-// Histograms and moments of columns whose rows come in batches: what `count_histogram` finds in all rows at once, without
-// a histogram for each batch. Each column keeps its table of keys, and its counts by slot and class, from batch to batch.
+// Histograms and moments of columns whose rows come in batches: what `count_histogram` finds in all rows at once,
+// without a histogram for each batch. Each column keeps its table of keys, and its counts by slot and class, from batch
+// to batch.
 //
-// A column at level 0 tells its values, so its moments are those of its cells, which the caller takes when it leaves that
-// level or in the end; only from then on are rows added up, tile by tile, while they are in the cache.
+// A column at level 0 tells its values, so its moments are those of its cells, which the caller takes when it leaves
+// that level or in the end; only from then on are rows added up, tile by tile, while they are in the cache.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -11,8 +12,8 @@
 #include "counts/arrow_columns.hpp"
 #include "histogram/histogram.hpp"
 #include "histogram/key_table.hpp"
-#include "moments/running.hpp"
 #include "histogram/tiles_by_class.hpp"
+#include "moments/running.hpp"
 
 namespace naively::histogram {
 

@@ -22,7 +22,8 @@ class TilesByClass {
     once_.emplace();
   }
 
-  // Calls f(class, places of its rows in the tile, how many they are) for each class of the tile that begins at `start`.
+  // Calls f(class, places of its rows in the tile, how many they are) for each class of the tile that begins at
+  // `start`.
   template <class F>
   void each(std::int64_t start, F&& f) {
     std::call_once(*once_, [&] { sort(); });

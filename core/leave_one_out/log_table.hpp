@@ -21,8 +21,10 @@ class Logs {
     bool first = true;
     for (std::int64_t k = 0; k < cells.n_tokens; ++k) {
       if (!cells.known[k] || !cells.fades[k]) continue;
-      if (first) alpha_ = scale * cells.alpha[k];
-      else if (scale * cells.alpha[k] != alpha_) return;
+      if (first)
+        alpha_ = scale * cells.alpha[k];
+      else if (scale * cells.alpha[k] != alpha_)
+        return;
       first = false;
     }
     if (!(alpha_ > 0)) return;

@@ -42,7 +42,8 @@ class OwnCells {
   void hold(std::int32_t label) {
     if (label == held_) return;
     if (held_ >= 0) for_cells(held_, [&](const ClassCells::Cell& cell) { own_[cell.token] = {0, 0}; });
-    for_cells(label, [&](const ClassCells::Cell& cell) { own_[cell.token] = {cells_.sum[cell.at], cells_.rows[cell.at]}; });
+    for_cells(label,
+              [&](const ClassCells::Cell& cell) { own_[cell.token] = {cells_.sum[cell.at], cells_.rows[cell.at]}; });
     held_ = label;
   }
 

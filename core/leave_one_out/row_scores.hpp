@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "support/simd.hpp"
 #include "leave_one_out/own_row.hpp"
 #include "leave_one_out/whole_scores.hpp"
+#include "support/simd.hpp"
 
 namespace naively::cells {
 
@@ -27,7 +27,8 @@ class Reader {
   Reader(const TokenCells& cells, const Whole& whole) : cells_(cells), whole_(whole) {}
 
   // Looks up a row's cells, and appends what is left to the entries; false if one was never counted.
-  bool read(const LeavingRow& leaves, OwnCells& own_cells, LeftRow& row, std::vector<LeftEntry>& entries, NotCounted& bad) const {
+  bool read(const LeavingRow& leaves, OwnCells& own_cells, LeftRow& row, std::vector<LeftEntry>& entries,
+            NotCounted& bad) const {
     row = {};
     row.label = leaves.label;
     row.weight = leaves.weight;
@@ -165,7 +166,8 @@ class Scorer {
         continue;
       }
       for (std::int64_t j = cells_.start[entry.token]; j < cells_.start[entry.token + 1]; ++j) {
-        const double value = cells_.owner[j] == row.label ? of_own : log_all - whole_.logs.plus(entry.pooled - cells_.sum[j], alpha);
+        const double value =
+            cells_.owner[j] == row.label ? of_own : log_all - whole_.logs.plus(entry.pooled - cells_.sum[j], alpha);
         part_[cells_.owner[j]] += entry.x * value;
       }
     }

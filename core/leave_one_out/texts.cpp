@@ -34,7 +34,8 @@ cells::NotCounted leave_text_out(const LeavingDocuments& leaving, const Vocabula
   whole.smooth(cells, 1.0, complement);
   const cells::Reader reader(cells, whole);
   const Documents& documents = leaving.documents;
-  const std::vector<std::int64_t> order = cells::by_label(leaving.label, static_cast<std::int64_t>(documents.size()), cells.n_classes);
+  const std::vector<std::int64_t> order =
+      cells::by_label(leaving.label, static_cast<std::int64_t>(documents.size()), cells.n_classes);
   cells::OwnTables tables(cells);
   const Chunks chunks = make_chunks(documents, order.data());
   cells::NotCounted first;
@@ -57,8 +58,8 @@ cells::NotCounted leave_text_out(const LeavingDocuments& leaving, const Vocabula
         index[k] = static_cast<std::int32_t>(items[k].id), count[k] = leaving.once ? 1.0 : items[k].n;
       cells::LeftRow row;
       cells::NotCounted bad;
-      if (!reader.read({static_cast<std::int64_t>(i), static_cast<std::int64_t>(index.size()), index.data(), count.data(),
-                        nullptr, leaving.label[i], leaving.weight[i], leaving.rows[i]},
+      if (!reader.read({static_cast<std::int64_t>(i), static_cast<std::int64_t>(index.size()), index.data(),
+                        count.data(), nullptr, leaving.label[i], leaving.weight[i], leaving.rows[i]},
                        *own, row, entries, bad)) {
         const std::lock_guard lock(guard);
         if (first.row < 0 || bad.row < first.row) first = bad;

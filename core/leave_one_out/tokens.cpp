@@ -13,8 +13,14 @@ constexpr std::int64_t kChunk = 128;  // rows
 
 LeavingRow leaving(const LeavingRows& rows, std::int64_t i) {
   const std::int64_t first = rows.indptr[i];
-  return {i, rows.indptr[i + 1] - first, rows.index + first, rows.count + first, rows.times ? rows.times + first : nullptr,
-          rows.label[i], rows.weight[i], rows.rows[i]};
+  return {i,
+          rows.indptr[i + 1] - first,
+          rows.index + first,
+          rows.count + first,
+          rows.times ? rows.times + first : nullptr,
+          rows.label[i],
+          rows.weight[i],
+          rows.rows[i]};
 }
 
 // Calls work(first, last) for some rows at a time.

@@ -1,16 +1,16 @@
 // Rows of tokens scored as if they had not been counted.
 //
-//   multinomial   score_c = Σ_k x_k log(N_kc + α_k) − L log(N_c + A)                                                  (1)
-//   complement    score_c = −Σ_k x_k log(N_k − N_kc + α_k) + L log(N − N_c + A)                                       (2)
-//   coins         score_c = Σ_k x_k (log(N_kc + α_k) − log(D_c − N_kc + α_k))                                         (3)
+//   multinomial   score_c = Σ_k x_k log(N_kc + α_k) − L log(N_c + A) (1) complement    score_c = −Σ_k x_k log(N_k −
+//   N_kc + α_k) + L log(N − N_c + A)                                       (2) coins         score_c = Σ_k x_k
+//   (log(N_kc + α_k) − log(D_c − N_kc + α_k))                                         (3)
 //
 // Row i, w times x_k, leaves N_ky of its class y, and with it N_k, N_y and N. A token whose last row leaves is no
-// evidence (if it fades), and takes its α out of A (if the distribution shrinks). A class without a token takes the counts
-// of all classes. All α_k of known tokens are above 0.
+// evidence (if it fades), and takes its α out of A (if the distribution shrinks). A class without a token takes the
+// counts of all classes. All α_k of known tokens are above 0.
 //
 // Coins are the words that a row has, of D_c rows; the caller adds what it has not. Its own class has D_y − w, and
-// the second logarithm is then that of D_y − w − N_ky + α_k, N_ky with the row: so what the caller adds is the same for all
-// rows of a class and weight. It is taken as 0 below α_k/2, which only a token that the row has can be.
+// the second logarithm is then that of D_y − w − N_ky + α_k, N_ky with the row: so what the caller adds is the same for
+// all rows of a class and weight. It is taken as 0 below α_k/2, which only a token that the row has can be.
 //
 // What a row leaves behind does not depend on α: it is read once, and scored under as many α as one likes.
 #pragma once
@@ -60,7 +60,7 @@ struct LeftEntry {
 };
 
 struct LeftRow {
-  std::int64_t size = 0, emptied = 0;          // entries, cells of its class that are gone
+  std::int64_t size = 0, emptied = 0;        // entries, cells of its class that are gone
   double removed = 0, lost = 0, length = 0;  // of N_y; of A, by `scale`; L
   double weight = 0;
   std::int32_t label = 0;

@@ -15,13 +15,18 @@ constexpr std::int64_t kChunk = 64;  // rows
 class Values {
  public:
   Values(const LeavingValues& leaving, const ValueSlots& slots)
-      : leaving_(leaving), slots_(slots), total_(slots.n_columns * slots.n_classes), row_total_(total_.size()),
-        log_total_(total_.size()), lends_(slots.n_columns) {
+      : leaving_(leaving),
+        slots_(slots),
+        total_(slots.n_columns * slots.n_classes),
+        row_total_(total_.size()),
+        log_total_(total_.size()),
+        lends_(slots.n_columns) {
     for (std::int64_t j = 0; j < slots.n_columns; ++j) add_up(j);
     // Where many slots are asked for by few rows most of the logarithms would be for nothing.
     if (slots.n_slots <= leaving.n * slots.n_columns) {
       log_count_.resize(slots.n_slots * slots.n_classes);
-      for (std::size_t at = 0; at < log_count_.size(); ++at) log_count_[at] = log_of(slots.weight[at] + slots.alpha[at]);
+      for (std::size_t at = 0; at < log_count_.size(); ++at)
+        log_count_[at] = log_of(slots.weight[at] + slots.alpha[at]);
     }
   }
 

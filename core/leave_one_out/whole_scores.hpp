@@ -26,7 +26,8 @@ struct Listed {
 };
 
 // The value of a cell is log(1 + N_kc/α_k); of a complement it is log(N_k − 1 + α_k) − log(N_k − 1 − N_kc + α_k),
-// right for a token that leaves another class once; of coins, log(1 + N_kc/α_k) + log(D_c + α_k) − log(D_c − N_kc + α_k).
+// right for a token that leaves another class once; of coins, log(1 + N_kc/α_k) + log(D_c + α_k) − log(D_c − N_kc +
+// α_k).
 //
 // Tokens of a row lie anywhere, and every line of memory that is asked for costs more than what is done with it: so all
 // that is said of a token lies together, as a head and then its values, listed if few classes have it, else
@@ -41,7 +42,9 @@ class Whole {
   std::mutex in_use;   // by one smoothing at a time
 
   explicit Whole(const TokenCells& cells)
-      : total(cells.n_classes), n_cells(cells.n_classes), n_classes_(cells.n_classes),
+      : total(cells.n_classes),
+        n_cells(cells.n_classes),
+        n_classes_(cells.n_classes),
         place_(static_cast<std::size_t>(cells.n_tokens)) {
     memory_ = ZeroedPages<Unit>(lay_out(cells));
     for (std::int64_t k = 0; k < cells.n_tokens; ++k) {
@@ -105,7 +108,9 @@ class Whole {
       const std::int64_t n = cells.start[k + 1] - cells.start[k];
       const bool many = 4 * n >= n_classes_ && (n > 1 || cells.rows[cells.start[k]] > 1);
       if (cells.known[k] && many) used = (used + kLineUnits - 1) / kLineUnits * kLineUnits;
-      place_[k] = {static_cast<std::uint32_t>(used), !cells.known[k] ? kUnknown : many ? kSpread : static_cast<std::int32_t>(n)};
+      place_[k] = {static_cast<std::uint32_t>(used), !cells.known[k] ? kUnknown
+                                                     : many          ? kSpread
+                                                                     : static_cast<std::int32_t>(n)};
       if (cells.known[k]) used += kHead + (many ? wide : static_cast<std::size_t>(n));
     }
     if (used > std::numeric_limits<std::uint32_t>::max()) throw std::bad_alloc();

@@ -12,8 +12,9 @@ namespace {
 // A run in one strip, or in two of float32 values side by side. False: it is not near, and has not been counted.
 template <bool fused, bool shifted>
 NAIVELY_INLINE bool count_near_run_body(const Rows& rows, Strip* strips, bool pair) {
-  if (rows.single) return pair ? count_near_singles_body<fused, shifted, 2>(rows, strips)
-                               : count_near_singles_body<fused, shifted, 1>(rows, strips);
+  if (rows.single)
+    return pair ? count_near_singles_body<fused, shifted, 2>(rows, strips)
+                : count_near_singles_body<fused, shifted, 1>(rows, strips);
   return rows.place ? count_near_body<fused, true, shifted>(rows, strips[0])
                     : count_near_body<fused, false, shifted>(rows, strips[0]);
 }
@@ -22,9 +23,8 @@ NAIVELY_INLINE bool count_near_run_body(const Rows& rows, Strip* strips, bool pa
 template <bool fused>
 NAIVELY_INLINE std::ptrdiff_t count_near_strips_body(const Tile& tile, int begin, int count, Strip* strips,
                                                      Doubt* doubt, std::ptrdiff_t strip) {
-  auto is_shifted = [&](std::ptrdiff_t k) __attribute__((always_inline)) {
-    return any<fused>(load(strips[k].shift) != Lanes{});
-  };
+  auto is_shifted = [&](std::ptrdiff_t k)
+                        __attribute__((always_inline)) { return any<fused>(load(strips[k].shift) != Lanes{}); };
   for (const std::ptrdiff_t end = tile.strips.count(); strip < end;) {
     if (doubt[strip].wait > 0) break;
     const Rows rows = tile.rows(strip, begin, count);
@@ -85,8 +85,15 @@ NAIVELY_DISPATCH(void, count_exactly, count_exactly_body,
 }  // namespace
 
 Panel::Panel(std::ptrdiff_t classes, std::ptrdiff_t columns)
-    : layout_{columns}, classes_(classes), width_(layout_.count()), strips_(classes * width_),
-      totals_(strips_.size()), rows_(classes), weight_(classes), pending_(classes), doubt_(strips_.size()) {
+    : layout_{columns},
+      classes_(classes),
+      width_(layout_.count()),
+      strips_(classes * width_),
+      totals_(strips_.size()),
+      rows_(classes),
+      weight_(classes),
+      pending_(classes),
+      doubt_(strips_.size()) {
   for (std::size_t i = 0; i < strips_.size(); ++i) {
     std::fill_n(strips_[i].bound, lanes, -1.0);
     std::fill_n(strips_[i].near, lanes, -1.0);
@@ -137,8 +144,7 @@ void Panel::count_run(std::ptrdiff_t c, const Tile& tile, int begin, int count) 
   else
     weight_[c].value += count;
   for (std::ptrdiff_t strip = 0; strip < width_; ++strip) {
-    if (!tile.weight)
-      strip = count_near_strips(tile, begin, count, &strips_[first], &doubt_[first], strip);
+    if (!tile.weight) strip = count_near_strips(tile, begin, count, &strips_[first], &doubt_[first], strip);
     if (strip < width_) count_carefully(c, first + strip, tile.rows(strip, begin, count));
   }
 }
@@ -205,7 +211,8 @@ void Panel::set_frame(Place at, double* sample, int n) {
   strip.shift[at.lane] = frame.shift;
   strip.bound[at.lane] = frame.bound;
   strip.near[at.lane] = frame.near;
-  const double unit = std::max(frame.bound, 0.0);  // no value, no frame: nothing may be summed, and `fold` takes no bias
+  const double unit =
+      std::max(frame.bound, 0.0);  // no value, no frame: nothing may be summed, and `fold` takes no bias
   strip.low[at.lane] = strip.high[at.lane] = 0;
   for (int level = 0; level < 3; ++level) {
     strip.sum[level][at.lane] = unit * bias[level];
@@ -223,9 +230,7 @@ void Panel::move(Place at, double shift) {
   old = shift;
 }
 
-void Panel::fold(std::ptrdiff_t strip) {
-  fold_strip(strips_[strip], totals_[strip]);
-}
+void Panel::fold(std::ptrdiff_t strip) { fold_strip(strips_[strip], totals_[strip]); }
 
 void Panel::fold() {
   for (std::ptrdiff_t c = 0; c < classes_; ++c)
@@ -264,9 +269,8 @@ Cell Panel::cell(Place at) const {
   if (empty(at)) return {};
   const Totals& totals = totals_[at.strip];
   const Triple n = weight_at(at);
-  Cell cell = {rows_[at.c] - totals.missing[at.lane],   rounded(n),
-               strips_[at.strip].shift[at.lane],         totals.lane(totals.s1, at.lane),
-               totals.lane(totals.s2, at.lane)};
+  Cell cell = {rows_[at.c] - totals.missing[at.lane], rounded(n), strips_[at.strip].shift[at.lane],
+               totals.lane(totals.s1, at.lane), totals.lane(totals.s2, at.lane)};
   auto move = [&](double to) {
     change_shift(cell.s1, cell.s2, n, cell.shift, to);
     cell.shift = to;

@@ -9,8 +9,8 @@
 #include <limits>
 #include <vector>
 
-#include "moments/moments.hpp"
 #include "moments/fast_run.hpp"
+#include "moments/moments.hpp"
 
 namespace naively::dense {
 
@@ -48,7 +48,12 @@ struct Tile {
     const std::ptrdiff_t done = begin * strips.count() + strip * count;  // of the tile, run by run
     return {single ? nullptr : static_cast<const double*>(direct) + column,
             single ? static_cast<const float*>(direct) + column : nullptr,
-            direct_stride, place + begin, w, count, next + done * next_step, next_step};
+            direct_stride,
+            place + begin,
+            w,
+            count,
+            next + done * next_step,
+            next_step};
   }
 };
 
@@ -64,7 +69,7 @@ class Panel {
   void choose_frames(const Tile& tile);
   void count(const Tile& tile);
   void count(std::ptrdiff_t c, const Tile& tile, int begin, int end);  // some of the sorted rows, all of class c
-  void fold();  // before merge and write
+  void fold();                                                         // before merge and write
   void merge(const Panel& other);
   void write(Cells out, double* largest, std::ptrdiff_t first_column) const;
 

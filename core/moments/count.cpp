@@ -18,8 +18,8 @@ struct Cut {
   std::ptrdiff_t rows, columns, tile_rows, width, panels, chunks;
 
   Cut(const Table& x, std::ptrdiff_t classes) : rows(x.rows), columns(x.columns) {
-    // Runs of about 16 rows of a class at least, so that the work per run is spread, and of some 50 while the tile has 90
-    // to 180 KB: then two, the one in use and the one asked for, stay in a small L2. Measured with 50 columns.
+    // Runs of about 16 rows of a class at least, so that the work per run is spread, and of some 50 while the tile has
+    // 90 to 180 KB: then two, the one in use and the one asked for, stay in a small L2. Measured with 50 columns.
     const std::ptrdiff_t least = x.single ? std::clamp<std::ptrdiff_t>(64 * classes, 320, 512)
                                           : std::clamp<std::ptrdiff_t>(48 * classes, 256, 448);
     tile_rows = std::min(std::max<std::ptrdiff_t>(rows, 1), std::clamp<std::ptrdiff_t>(16 * classes, least, 16384));
@@ -39,16 +39,31 @@ constexpr std::ptrdiff_t parts = 4;  // of the rows of a tile, for sorting
 class Sorter {
  public:
   Sorter(const Table& x, const std::int32_t* label, const double* weight, std::ptrdiff_t classes, const Cut& cut)
-      : table_(x), label_(label), weight_(weight), classes_(classes),
-        in_place_(x.column_stride == 1 && !weight), copy_(cut.tile_rows * (in_place_ ? lanes : cut.width)),
-        sorted_weight_(weight ? cut.tile_rows : 0), rank_(cut.tile_rows), first_(classes + 1), cursor_(parts * classes),
+      : table_(x),
+        label_(label),
+        weight_(weight),
+        classes_(classes),
+        in_place_(x.column_stride == 1 && !weight),
+        copy_(cut.tile_rows * (in_place_ ? lanes : cut.width)),
+        sorted_weight_(weight ? cut.tile_rows : 0),
+        rank_(cut.tile_rows),
+        first_(classes + 1),
+        cursor_(parts * classes),
         place_(cut.tile_rows) {}
 
   Tile operator()(std::ptrdiff_t begin, std::ptrdiff_t end, std::ptrdiff_t column, std::ptrdiff_t columns) {
     const Strips strips{columns};
     const bool direct = in_place_ && columns >= lanes;
-    Tile tile{strips, nullptr, table_.single, table_.row_stride, 0, 0, place_.data(), copy_.data(),
-              weight_ ? sorted_weight_.data() : nullptr, first_.data()};
+    Tile tile{strips,
+              nullptr,
+              table_.single,
+              table_.row_stride,
+              0,
+              0,
+              place_.data(),
+              copy_.data(),
+              weight_ ? sorted_weight_.data() : nullptr,
+              first_.data()};
     for (std::ptrdiff_t i = end; i < 2 * end - begin; i += 16)  // the labels of the next tile
       prefetch(reinterpret_cast<std::uintptr_t>(label_) + 4 * i);
     direct ? place(begin, end) : rank(begin, end);
@@ -182,8 +197,7 @@ void count_moments(const Table& x, const std::int32_t* label, const double* weig
   std::vector<std::optional<Panel>> start(cut.panels);
   parallel_for(cut.chunks > 1 ? cut.panels : 0, n_jobs, [&](std::ptrdiff_t panel) {
     start[panel].emplace(out.classes, columns_of(panel));
-    start[panel]->choose_frames(
-        sorter()(0, std::min(cut.rows, cut.tile_rows), panel * cut.width, columns_of(panel)));
+    start[panel]->choose_frames(sorter()(0, std::min(cut.rows, cut.tile_rows), panel * cut.width, columns_of(panel)));
   });
 
   std::vector<std::optional<Panel>> part(cut.panels * cut.chunks);

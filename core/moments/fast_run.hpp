@@ -32,8 +32,8 @@ NAIVELY_INLINE double near_of(double within) { return within < 0x1p-400 ? -1.0 :
 
 typedef std::uint32_t Halves __attribute__((vector_size(32)));
 
-// The range of numbers that are not zero, by the upper halves of their bits, which compare as integers do. (Below 2^-1042
-// those are zero, too; beside `near` such a number is as good as zero.)
+// The range of numbers that are not zero, by the upper halves of their bits, which compare as integers do. (Below
+// 2^-1042 those are zero, too; beside `near` such a number is as good as zero.)
 struct Range {
   Halves most = {}, least = ~Halves{};  // the latter less by one, so that zero is no small number
 
@@ -54,8 +54,9 @@ struct Range {
 
  private:
   NAIVELY_INLINE static Lanes numbers(const Halves& upper, int which) {
-    return reinterpret_cast<Lanes>(which == 0 ? NAIVELY_SHUFFLE(EightPlaces, Halves{}, upper, 0, 8, 1, 9, 4, 12, 5, 13)
-                                              : NAIVELY_SHUFFLE(EightPlaces, Halves{}, upper, 2, 10, 3, 11, 6, 14, 7, 15));
+    return reinterpret_cast<Lanes>(which == 0
+                                       ? NAIVELY_SHUFFLE(EightPlaces, Halves{}, upper, 0, 8, 1, 9, 4, 12, 5, 13)
+                                       : NAIVELY_SHUFFLE(EightPlaces, Halves{}, upper, 2, 10, 3, 11, 6, 14, 7, 15));
   }
 };
 
@@ -122,7 +123,7 @@ struct NearHalf {
 
 // The sums of a run, and of a block of it.
 struct NearSums {
-  Lanes sum, rest = {};                                      // of h, biased, and of r
+  Lanes sum, rest = {};                                       // of h, biased, and of r
   Lanes squares = {}, middle = {}, last = {}, rounding = {};  // of what blocks have summed
   Lanes bias;
   NearHalf even, odd;  // no array: that would lie in memory
@@ -201,7 +202,7 @@ NAIVELY_INLINE bool count_near_body(const Rows& rows, Strip& strip) {
   sums.end_squares();
   const Lanes most = greatest(range.largest(0), range.largest(1)), smallest = near * near_smallest;
   if (!accept<fused, indexed, double>(rows, strip, most, range.reaches(0, smallest) | range.reaches(1, smallest),
-                               sums.crowded | ~(sums.squares < near * near * 4.0)))
+                                      sums.crowded | ~(sums.squares < near * near * 4.0)))
     return false;
   sums.add_to<fused>(strip, near);
   return true;
@@ -279,7 +280,7 @@ NAIVELY_INLINE bool count_near_singles_body(const Rows& rows, Strip* strips) {
   for (; i < rows.count; ++i) count(i, 0);
   auto good = [&](int k, const NearSingles& sums) __attribute__((always_inline)) {
     return accept<fused, true, float>(rows.lanes_on(k), strips[k], range.largest(k),
-                               range.reaches(k, load(strips[k].near) * near_smallest_single), sums.crowded());
+                                      range.reaches(k, load(strips[k].near) * near_smallest_single), sums.crowded());
   };
   if (!good(0, left)) return false;
   if (wide == 2 && !good(1, right)) return false;

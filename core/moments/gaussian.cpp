@@ -36,9 +36,9 @@ class Gaussian {
 
  private:
   std::ptrdiff_t classes_, columns_;
-  std::vector<Parameters> parameters_;      // (class, column)
-  std::vector<double> lowest_, highest_;    // x is held between them
-  bool extreme_ = false;                    // some z would have an infinite square even so
+  std::vector<Parameters> parameters_;    // (class, column)
+  std::vector<double> lowest_, highest_;  // x is held between them
+  bool extreme_ = false;                  // some z would have an infinite square even so
 };
 
 Gaussian::Gaussian(const double* mean, const double* variance, std::ptrdiff_t classes, std::ptrdiff_t columns)
@@ -106,8 +106,7 @@ NAIVELY_INLINE bool hold_body(double* values, std::ptrdiff_t columns, const doub
 NAIVELY_DISPATCH(void, transpose, transpose_body,
                  (const Table& x, std::ptrdiff_t offset, std::ptrdiff_t rows, std::ptrdiff_t columns, double* to),
                  (x, offset, rows, columns, to))
-NAIVELY_DISPATCH(bool, hold, hold_body,
-                 (double* values, std::ptrdiff_t columns, const double* low, const double* high),
+NAIVELY_DISPATCH(bool, hold, hold_body, (double* values, std::ptrdiff_t columns, const double* low, const double* high),
                  (values, columns, low, high))
 
 // A tile of rows by column, missing values kept as NaN, all others held between the limits of their column.
@@ -116,8 +115,8 @@ struct Columns {
   bool missing = false;
   std::ptrdiff_t infinite = -1;  // the first column with an infinity
 
-  void read(const Table& table, const Gaussian& model, std::ptrdiff_t row, std::ptrdiff_t rows,
-            std::ptrdiff_t column, std::ptrdiff_t columns) {
+  void read(const Table& table, const Gaussian& model, std::ptrdiff_t row, std::ptrdiff_t rows, std::ptrdiff_t column,
+            std::ptrdiff_t columns) {
     const std::ptrdiff_t offset = row * table.row_stride + column * table.column_stride;
     missing = false, infinite = -1;
     copy(table, offset, rows, columns);
@@ -151,11 +150,11 @@ struct Columns {
 };
 
 struct Job {
-  const double* x;             // a column of 16 rows; the next column is tile_rows further on
-  const Parameters* first;     // of two classes
+  const double* x;          // a column of 16 rows; the next column is tile_rows further on
+  const Parameters* first;  // of two classes
   const Parameters* second;
   std::ptrdiff_t columns;
-  Lanes* squares;              // Σ z² for 4 vectors of rows, of the first class and then of the second
+  Lanes* squares;  // Σ z² for 4 vectors of rows, of the first class and then of the second
 };
 
 NAIVELY_INLINE Lanes square(const Lanes& x, const Parameters& class_) {
@@ -214,8 +213,7 @@ void score_tile(const Gaussian& model, const Columns& tile, std::ptrdiff_t colum
       const std::ptrdiff_t filled = std::min(block * lanes, rows - i);
       for (std::ptrdiff_t d = c; d <= other; ++d)
         for (std::ptrdiff_t r = 0; r < filled; ++r)
-          out[(i + r) * model.classes() + d] -=
-              0.5 * (sums[(d - c) * block * lanes + r] + (slow ? 0.0 : log_scale[d]));
+          out[(i + r) * model.classes() + d] -= 0.5 * (sums[(d - c) * block * lanes + r] + (slow ? 0.0 : log_scale[d]));
     }
   }
 }

@@ -62,7 +62,7 @@ struct Rows {
   const std::ptrdiff_t* place;
   const double* weight;  // of row i, or null
   int count;
-  std::uintptr_t next;        // memory to ask for while at row i: next + i · next_step
+  std::uintptr_t next;  // memory to ask for while at row i: next + i · next_step
   std::ptrdiff_t next_step;
   double at(int i) const {
     const std::ptrdiff_t at = place ? place[i] : i * stride;

@@ -42,8 +42,7 @@ template <bool fused>
 NAIVELY_INLINE void pool_body(ConstCells cells, Cells out) {
   for (std::ptrdiff_t j = 0; j < out.columns; ++j) {
     Cell total;
-    for (std::ptrdiff_t c = 0; c < cells.classes; ++c)
-      total = signed_sum(total, cells.get(c * cells.columns + j), 1);
+    for (std::ptrdiff_t c = 0; c < cells.classes; ++c) total = signed_sum(total, cells.get(c * cells.columns + j), 1);
     out.put(j, total);
   }
 }

@@ -80,8 +80,7 @@ NAIVELY_INLINE Triple operator*(Triple a, Triple b) {
   const Double2 sum = two_sum(cross.value, other.value);
   const Double2 middle = two_sum(sum.value, first.error);
   const double last = (a.hi * b.lo + a.lo * b.hi) + a.mid * b.mid;
-  return renormalised(first.value, middle.value,
-                      last + ((cross.error + other.error) + (sum.error + middle.error)));
+  return renormalised(first.value, middle.value, last + ((cross.error + other.error) + (sum.error + middle.error)));
 }
 
 // Long division: each quotient digit is a double, each remainder is exact to 159 bits.

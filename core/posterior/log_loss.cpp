@@ -45,7 +45,8 @@ double log_loss(const Scored& scored, double* of_offset, double* of_weight, doub
 }
 
 void log_loss_curvature(const Scored& scored, const double* posterior, double* matrix) {
-  const std::int64_t n = scored.n_classes, n_features = scored.n_features, width = n + n_features, stride = scored.n_rows * n;
+  const std::int64_t n = scored.n_classes, n_features = scored.n_features, width = n + n_features,
+                     stride = scored.n_rows * n;
   std::fill_n(matrix, width * width, 0.0);
   std::vector<double> centred(n_features * n);  // e less its mean under the posterior
   for (std::int64_t i = 0; i < scored.n_rows; ++i) {

@@ -28,9 +28,9 @@ NAIVELY_INLINE Lanes exp_of_negative(const Lanes& x) {
   const Lanes held = greatest(x, broadcast(-800.0));  // exp is 0 below −745
   const Lanes k = (held * 1.4426950408889634 + round) - round;
   const Lanes r = (held - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
-  constexpr double series[] = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880,
-                               1.0 / 40320,      1.0 / 5040,      1.0 / 720,      1.0 / 120,     1.0 / 24,
-                               1.0 / 6,          1.0 / 2};
+  constexpr double series[] = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800,
+                               1.0 / 362880,     1.0 / 40320,     1.0 / 5040,     1.0 / 720,
+                               1.0 / 120,        1.0 / 24,        1.0 / 6,        1.0 / 2};
   Lanes sum = broadcast(series[0]);
   for (int i = 1; i < 12; ++i) sum = sum * r + series[i];
   sum = 1.0 + (r + r * r * sum);
@@ -115,8 +115,8 @@ std::ptrdiff_t normalise(double* log_joint, std::ptrdiff_t rows, std::ptrdiff_t 
   return lost;
 }
 
-std::ptrdiff_t best_class(const double* log_joint, std::ptrdiff_t rows, std::ptrdiff_t classes,
-                          const double* log_prior, std::int32_t* out, int n_jobs) {
+std::ptrdiff_t best_class(const double* log_joint, std::ptrdiff_t rows, std::ptrdiff_t classes, const double* log_prior,
+                          std::int32_t* out, int n_jobs) {
   const auto usual = static_cast<std::int32_t>(std::max_element(log_prior, log_prior + classes) - log_prior);
   const std::ptrdiff_t step = rows_of_chunk(classes);
   std::atomic<std::ptrdiff_t> lost{0};

@@ -12,7 +12,7 @@ std::ptrdiff_t normalise(double* log_joint, std::ptrdiff_t rows, std::ptrdiff_t 
                          Posterior kind, int n_jobs);
 
 // The first class of the largest log_joint.
-std::ptrdiff_t best_class(const double* log_joint, std::ptrdiff_t rows, std::ptrdiff_t classes,
-                          const double* log_prior, std::int32_t* out, int n_jobs);
+std::ptrdiff_t best_class(const double* log_joint, std::ptrdiff_t rows, std::ptrdiff_t classes, const double* log_prior,
+                          std::int32_t* out, int n_jobs);
 
 }  // namespace naively::dense

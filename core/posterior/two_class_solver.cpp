@@ -8,8 +8,8 @@
 namespace naively::cells {
 namespace {
 
-using dense::Lanes;
 using dense::broadcast;
+using dense::Lanes;
 using dense::load;
 using dense::store;
 
@@ -59,9 +59,12 @@ bool solve(double* A, std::int64_t n, std::int64_t stride, double* b) {
       const double* const above = A + k * stride;
       double sum = row[k];
       for (std::int64_t l = 0; l < k; ++l) sum -= row[l] * above[l];
-      if (k < j) row[k] = sum / above[k];
-      else if (!(sum > 0)) return false;
-      else row[j] = std::sqrt(sum);
+      if (k < j)
+        row[k] = sum / above[k];
+      else if (!(sum > 0))
+        return false;
+      else
+        row[j] = std::sqrt(sum);
     }
     for (std::int64_t k = 0; k < j; ++k) b[j] -= row[k] * b[k];
     b[j] /= row[j];
@@ -77,8 +80,17 @@ bool solve(double* A, std::int64_t n, std::int64_t stride, double* b) {
 
 Pair::Pair(std::int64_t n_rows, std::int64_t n_features, const double* base, const double* evidence,
            const std::int64_t* label, const double* row_weight)
-    : n_(in_fours(n_rows)), m_(n_features + 1), width_(in_fours(m_)), f_(n_ * width_), a_(n_), sign_(n_, 1.0), r_(n_),
-      wrong_(n_), gradient_(width_), step_(width_), matrix_(m_ * width_) {
+    : n_(in_fours(n_rows)),
+      m_(n_features + 1),
+      width_(in_fours(m_)),
+      f_(n_ * width_),
+      a_(n_),
+      sign_(n_, 1.0),
+      r_(n_),
+      wrong_(n_),
+      gradient_(width_),
+      step_(width_),
+      matrix_(m_ * width_) {
   for (std::int64_t i = 0; i < n_rows; ++i) {
     a_[i] = base[2 * i + 1] - base[2 * i];
     sign_[i] = label[i] == 1 ? 1.0 : -1.0;
@@ -108,8 +120,10 @@ double Pair::value(const Pull& pull, const std::vector<double>& x) {
     for (std::int64_t t = 0; t < TOGETHER; ++t) {
       const double margin = sign_[i + t] * score[t], rare = std::exp(-std::abs(margin));  // so that nothing overflows
       value -= r_[i + t] * std::min(margin, 0.0);
-      if (r_[i + t] == 1.0) product *= 1.0 + rare;
-      else value += r_[i + t] * std::log(1.0 + rare);
+      if (r_[i + t] == 1.0)
+        product *= 1.0 + rare;
+      else
+        value += r_[i + t] * std::log(1.0 + rare);
       wrong_[i + t] = (margin < 0 ? 1.0 : rare) / (1.0 + rare);
       push[t] = broadcast(-r_[i + t] * sign_[i + t] * wrong_[i + t]);
     }

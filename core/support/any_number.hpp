@@ -36,7 +36,7 @@ inline constexpr auto ones = [] {
 struct Numbers {
   const void* data;
   Type type;
-  bool binary = false;   // read as 1 above the threshold, as 0 up to it, and as NaN what is infinite or missing
+  bool binary = false;  // read as 1 above the threshold, as 0 up to it, and as NaN what is infinite or missing
   double threshold = 0;
 
   // n numbers from place `first` on, `step` apart: the memory itself when it is doubles in a row, else a copy

@@ -35,7 +35,9 @@ void* map_zeros(std::size_t bytes) {
 void unmap(void* memory, std::size_t bytes) { munmap(memory, bytes); }
 
 // One big page in the place of another, with what is in it. If it fails, that place may belong to somebody else by now.
-bool move_page(void* from, void* to) { return mremap(from, kHuge, kHuge, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED; }
+bool move_page(void* from, void* to) {
+  return mremap(from, kHuge, kHuge, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED;
+}
 #else
 constexpr bool kMaps = false;
 std::size_t rounded(std::size_t bytes) { return bytes; }
@@ -44,10 +46,10 @@ void unmap(void*, std::size_t) {}
 bool move_page(void*, void*) { return false; }
 #endif
 
-// Big pages that were freed, at most kMost bytes of them, as malloc keeps some as well. Who asks gets the front of the smallest
-// range that is long enough, or else pages from all over, moved behind each other, and new ones only for what is still lacking:
-// so the whole does not grow while sizes change from one piece of work to the next. Whoever finds the lock taken for long does
-// without: a child that was forked meanwhile does not wait for ever.
+// Big pages that were freed, at most kMost bytes of them, as malloc keeps some as well. Who asks gets the front of the
+// smallest range that is long enough, or else pages from all over, moved behind each other, and new ones only for what
+// is still lacking: so the whole does not grow while sizes change from one piece of work to the next. Whoever finds the
+// lock taken for long does without: a child that was forked meanwhile does not wait for ever.
 class Kept {
  public:
   Memory take(std::size_t bytes) {
@@ -128,8 +130,8 @@ class Kept {
   std::size_t total_ = 0;
 };
 
-// Zeros are written even where malloc's memory is fresh and has them: where such a page is read first, the system lends one of
-// zeros, and replaces it at the first write, for which it has to interrupt all threads of the process.
+// Zeros are written even where malloc's memory is fresh and has them: where such a page is read first, the system lends
+// one of zeros, and replaces it at the first write, for which it has to interrupt all threads of the process.
 Memory take_small(std::size_t bytes, Found found) {
   void* const start = std::malloc(bytes);
   if (start && found == Found::zeros) std::memset(start, 0, bytes);

@@ -1,6 +1,6 @@
-// Large memory in big pages where there are any, because every small page costs a fault, and random reads of a large table miss
-// the translation cache as well as the others. Some of what is freed is kept for those who ask next: to a virtual machine,
-// memory that it has not touched for a few seconds can cost more than all that is done with it.
+// Large memory in big pages where there are any, because every small page costs a fault, and random reads of a large
+// table miss the translation cache as well as the others. Some of what is freed is kept for those who ask next: to a
+// virtual machine, memory that it has not touched for a few seconds can cost more than all that is done with it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace naively {
 // What is found in memory that was asked for.
 enum class Found { zeros, anything };
 
-// So many bytes at least from the first cache line's edge on; null if there are none. `mapped` is how many come from the
-// system in big pages, 0 if they are malloc's.
+// So many bytes at least from the first cache line's edge on; null if there are none. `mapped` is how many come from
+// the system in big pages, 0 if they are malloc's.
 struct Memory {
   void* start = nullptr;
   std::size_t mapped = 0;
@@ -49,9 +49,7 @@ class ZeroedPages {
   T& operator[](std::size_t i) const { return first_[i]; }
 
  private:
-  void swap(ZeroedPages& other) noexcept {
-    std::swap(memory_, other.memory_), std::swap(first_, other.first_);
-  }
+  void swap(ZeroedPages& other) noexcept { std::swap(memory_, other.memory_), std::swap(first_, other.first_); }
 
   Memory memory_;
   T* first_ = nullptr;

@@ -155,18 +155,20 @@ NAIVELY_INLINE void settle([[maybe_unused]] Vector& sum) {
 }
 
 // Asks for memory that will be read soon; there need not be any at the address.
-NAIVELY_INLINE void prefetch(std::uintptr_t address) { __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 2); }
+NAIVELY_INLINE void prefetch(std::uintptr_t address) {
+  __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 2);
+}
 
 }  // namespace naively::dense
 
 // With NAIVELY_PLAIN defined, as for an older processor: for trying that path on any machine.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(NAIVELY_PLAIN)
-#define NAIVELY_DISPATCH(result, name, body, parameters, arguments)                                              \
-  __attribute__((target("avx2,fma"))) static result name##_fused parameters { return body<true> arguments; }     \
-  static result name##_plain parameters { return body<false> arguments; }                                        \
-  static result name parameters {                                                                                \
-    static const bool fused = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");                    \
-    return fused ? name##_fused arguments : name##_plain arguments;                                              \
+#define NAIVELY_DISPATCH(result, name, body, parameters, arguments)                                          \
+  __attribute__((target("avx2,fma"))) static result name##_fused parameters { return body<true> arguments; } \
+  static result name##_plain parameters { return body<false> arguments; }                                    \
+  static result name parameters {                                                                            \
+    static const bool fused = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");               \
+    return fused ? name##_fused arguments : name##_plain arguments;                                          \
   }
 #else
 #define NAIVELY_DISPATCH(result, name, body, parameters, arguments) \

@@ -13,8 +13,9 @@
 
 namespace naively {
 
-// Threads that stay from loop to loop of the thread that made them, while this object lives: a tenth of a millisecond goes by
-// until a new thread starts, which is much where short loops follow each other. parallel_for() finds them by itself.
+// Threads that stay from loop to loop of the thread that made them, while this object lives: a tenth of a millisecond
+// goes by until a new thread starts, which is much where short loops follow each other. parallel_for() finds them by
+// itself.
 class Crew {
  public:
   // So many threads with the one that calls.
@@ -74,8 +75,8 @@ class Crew {
     changed_.notify_all();
   }
 
-  // Some tenths of a millisecond awake, then asleep. Whoever yields instead may come to share the processor of the thread that
-  // it waits for, and is not moved away from there for milliseconds (seen on Linux 6.18).
+  // Some tenths of a millisecond awake, then asleep. Whoever yields instead may come to share the processor of the
+  // thread that it waits for, and is not moved away from there for milliseconds (seen on Linux 6.18).
   template <class Ready>
   void wait(Ready&& ready) {
     for (int turn = 0; turn < 10'000; ++turn) {

@@ -1,9 +1,10 @@
 // Sparse counts per class, gathered document by document in memory that follows what is not zero.
 //
 // A class has a list of cells. New ones are appended; when the list has doubled, cells of the same token are added up,
-// in order, by way of a scratch array over all tokens. Counts of the tokens with the smallest numbers, which were met first
-// and come most, are kept out of the lists, in a small dense table. Sums of weights are taken strand by strand (see
-// text_count.cpp), each in the order of the documents, so that they are the same bit for bit whatever the threads do.
+// in order, by way of a scratch array over all tokens. Counts of the tokens with the smallest numbers, which were met
+// first and come most, are kept out of the lists, in a small dense table. Sums of weights are taken strand by strand
+// (see text_count.cpp), each in the order of the documents, so that they are the same bit for bit whatever the threads
+// do.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -30,7 +31,8 @@ struct Count {
   static void append(std::vector<Count>& cells, std::uint32_t id, std::uint32_t n, std::uint32_t documents, double) {
     constexpr std::uint32_t kMost = UINT16_MAX;
     for (; n > kMost || documents > kMost; n -= std::min(n, kMost), documents -= std::min(documents, kMost))
-      cells.push_back({id, static_cast<std::uint16_t>(std::min(n, kMost)), static_cast<std::uint16_t>(std::min(documents, kMost))});
+      cells.push_back(
+          {id, static_cast<std::uint16_t>(std::min(n, kMost)), static_cast<std::uint16_t>(std::min(documents, kMost))});
     cells.push_back({id, static_cast<std::uint16_t>(n), static_cast<std::uint16_t>(documents)});
   }
   bool absorb(const Count& other) {
@@ -63,7 +65,8 @@ struct WeightedCount {
   std::uint32_t id, rows;
   Sum occurrences, documents;
 
-  static void append(std::vector<WeightedCount>& cells, std::uint32_t id, std::uint32_t n, std::uint32_t, double weight) {
+  static void append(std::vector<WeightedCount>& cells, std::uint32_t id, std::uint32_t n, std::uint32_t,
+                     double weight) {
     WeightedCount cell{id, 1, {weight * n, 0}, {weight, 0}};
     cells.push_back(cell);
   }
@@ -112,7 +115,9 @@ class Tally {
  public:
   // The dense table has no more cells than so many, about those that there may be.
   Tally(std::size_t n_classes, std::size_t most)
-      : lists_(n_classes), settled_(n_classes), n_dense_(n_classes ? std::min(Cell::dense(n_classes), most) / n_classes : 0) {
+      : lists_(n_classes),
+        settled_(n_classes),
+        n_dense_(n_classes ? std::min(Cell::dense(n_classes), most) / n_classes : 0) {
     while ((std::size_t{2} << bits_) * n_classes <= kBlockCells && std::size_t{1} << bits_ < n_dense_) ++bits_;
     blocks_.resize((n_dense_ + (std::size_t{1} << bits_) - 1) >> bits_);
   }
@@ -175,18 +180,20 @@ class Tally {
   void append(Tally& later, std::span<const std::int32_t> ids, int n_jobs) {
     for (std::size_t id = 0; id < later.n_dense(ids); ++id)  // before threads share the blocks
       if (later.blocks_[id >> later.bits_].data() && number(ids, id) < n_dense_) block(number(ids, id));
-    parallel_for(static_cast<std::ptrdiff_t>(classes()), n_jobs, [&](std::ptrdiff_t c) {
-      append(later, ids, static_cast<std::size_t>(c));
-    });
+    parallel_for(static_cast<std::ptrdiff_t>(classes()), n_jobs,
+                 [&](std::ptrdiff_t c) { append(later, ids, static_cast<std::size_t>(c)); });
   }
 
  private:
   struct Settled {
-    std::size_t from = 0, size = 0, joined = 0;  // where the strand starts; its cells at the last combine(); those before it
+    std::size_t from = 0, size = 0,
+                joined = 0;  // where the strand starts; its cells at the last combine(); those before it
   };
   static constexpr std::size_t kFew = 1024, kMany = std::size_t{1} << 20;
 
-  std::size_t place(std::size_t c, std::size_t id) const { return (c << bits_) + (id & ((std::size_t{1} << bits_) - 1)); }
+  std::size_t place(std::size_t c, std::size_t id) const {
+    return (c << bits_) + (id & ((std::size_t{1} << bits_) - 1));
+  }
   DenseCount* block(std::uint32_t id) {
     ZeroedPages<DenseCount>& block = blocks_[id >> bits_];
     if (!block.data()) block = ZeroedPages<DenseCount>(classes() << bits_);
@@ -234,7 +241,8 @@ class Tally {
 
   std::vector<std::vector<Cell>> lists_;
   std::vector<Settled> settled_;
-  // Blocks of tokens, class by class inside: a big page at most, unless there are very many classes. Those in use are there.
+  // Blocks of tokens, class by class inside: a big page at most, unless there are very many classes. Those in use are
+  // there.
   static constexpr std::size_t kBlockCells = (std::size_t{2} << 20) / sizeof(DenseCount);
   std::size_t n_dense_;
   unsigned bits_ = 0;

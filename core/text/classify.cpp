@@ -1,5 +1,5 @@
-// The classifier of 64 ASCII bytes, for AVX2, for SSSE3 and in plain C++, and the loop over blocks for each of them, in which
-// it is inlined; all three give the same answer.
+// The classifier of 64 ASCII bytes, for AVX2, for SSSE3 and in plain C++, and the loop over blocks for each of them, in
+// which it is inlined; all three give the same answer.
 #include "text/scan.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -19,8 +19,8 @@ NAIVELY_INLINE void write_plain(Edges& edges, const Block& block) { edges.add(bl
 
 // Works on a copy of the edges, which stays in registers.
 template <Classify kClassify, auto kWrite>
-NAIVELY_INLINE std::size_t scan_with(const std::uint8_t* in, std::size_t blocks, std::uint8_t* out, std::uint8_t case_bit,
-                                     Edges& edges) {
+NAIVELY_INLINE std::size_t scan_with(const std::uint8_t* in, std::size_t blocks, std::uint8_t* out,
+                                     std::uint8_t case_bit, Edges& edges) {
   Edges local = edges;
   std::size_t done = 0;
   for (; done < blocks; ++done, in += kBlock, out += kBlock) {
@@ -63,13 +63,11 @@ inline Block classify_ssse3(const std::uint8_t* in, std::uint8_t* out, std::uint
     const __m128i b = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i));
     const __m128i sets = _mm_and_si128(_mm_shuffle_epi8(low, _mm_and_si128(b, nibble)),
                                        _mm_shuffle_epi8(high, _mm_and_si128(_mm_srli_epi16(b, 4), nibble)));
-    const __m128i upper = _mm_and_si128(_mm_cmpgt_epi8(b, _mm_set1_epi8('A' - 1)),
-                                        _mm_cmplt_epi8(b, _mm_set1_epi8('Z' + 1)));
+    const __m128i upper =
+        _mm_and_si128(_mm_cmpgt_epi8(b, _mm_set1_epi8('A' - 1)), _mm_cmplt_epi8(b, _mm_set1_epi8('Z' + 1)));
     const __m128i folded = _mm_or_si128(b, _mm_and_si128(upper, _mm_set1_epi8(static_cast<char>(case_bit))));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), folded);
-    const auto mask = [i](__m128i m) {
-      return std::uint64_t{static_cast<std::uint32_t>(_mm_movemask_epi8(m))} << i;
-    };
+    const auto mask = [i](__m128i m) { return std::uint64_t{static_cast<std::uint32_t>(_mm_movemask_epi8(m))} << i; };
     block.word |= mask(_mm_cmpgt_epi8(sets, zero));
     block.apostrophe |= mask(_mm_cmpeq_epi8(b, _mm_set1_epi8('\'')));
     block.wide |= mask(b);
@@ -89,13 +87,11 @@ __attribute__((target("avx2"))) inline Block classify_avx2(const std::uint8_t* i
   Block block{0, 0, 0};
   for (unsigned i = 0; i < kBlock; i += 32) {
     const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + i));
-    const __m256i sets =
-        _mm256_and_si256(_mm256_shuffle_epi8(low, _mm256_and_si256(b, nibble)),
-                         _mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi16(b, 4), nibble)));
+    const __m256i sets = _mm256_and_si256(_mm256_shuffle_epi8(low, _mm256_and_si256(b, nibble)),
+                                          _mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi16(b, 4), nibble)));
     const __m256i upper = _mm256_and_si256(_mm256_cmpgt_epi8(b, _mm256_set1_epi8('A' - 1)),
                                            _mm256_cmpgt_epi8(_mm256_set1_epi8('Z' + 1), b));
-    const __m256i folded =
-        _mm256_or_si256(b, _mm256_and_si256(upper, _mm256_set1_epi8(static_cast<char>(case_bit))));
+    const __m256i folded = _mm256_or_si256(b, _mm256_and_si256(upper, _mm256_set1_epi8(static_cast<char>(case_bit))));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), folded);
     block.word |= mask32(_mm256_cmpgt_epi8(sets, zero)) << i;
     block.apostrophe |= mask32(_mm256_cmpeq_epi8(b, _mm256_set1_epi8('\''))) << i;
@@ -116,7 +112,8 @@ constexpr Places kPlaces = [] {
   return places;
 }();
 
-// Bounds of eight bytes of text at a time, by a table: nobody can foretell how many there are, and nothing branches on it.
+// Bounds of eight bytes of text at a time, by a table: nobody can foretell how many there are, and nothing branches on
+// it.
 __attribute__((target("avx2,bmi,bmi2,popcnt"))) inline void write_avx2(Edges& edges, const Block& block) {
   const std::uint64_t bits = edges.edges_of(block, kBlock);
   std::uint32_t* out = edges.next;
@@ -135,7 +132,8 @@ __attribute__((target("avx2,bmi,bmi2,popcnt"))) inline void write_avx2(Edges& ed
 
 // Every processor with AVX2 has these as well; they are asked for all the same.
 __attribute__((target("avx2,bmi,bmi2,popcnt"))) std::size_t scan_avx2(const std::uint8_t* in, std::size_t blocks,
-                                                                      std::uint8_t* out, std::uint8_t case_bit, Edges& edges) {
+                                                                      std::uint8_t* out, std::uint8_t case_bit,
+                                                                      Edges& edges) {
   return scan_with<classify_avx2, write_avx2>(in, blocks, out, case_bit, edges);
 }
 #endif

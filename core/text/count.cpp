@@ -1,10 +1,12 @@
-// Workers count pieces of the documents, each into a table of words and a tally of its own, which are joined in the end. Words
-// have to be numbered as one thread would have met them. The first worker's table is the vocabulary itself: it takes pieces
-// from the front. The others take them from the back, and read backwards, until all meet: so none waits for one that is slow, and
-// the mark of a word is left by the first document that has it (see word_counter.hpp), which says in what order to append the new ones.
+// Workers count pieces of the documents, each into a table of words and a tally of its own, which are joined in the
+// end. Words have to be numbered as one thread would have met them. The first worker's table is the vocabulary itself:
+// it takes pieces from the front. The others take them from the back, and read backwards, until all meet: so none waits
+// for one that is slow, and the mark of a word is left by the first document that has it (see word_counter.hpp), which
+// says in what order to append the new ones.
 //
-// Counts are whole numbers, the same in any order. Sums of weights are rounded, so they are taken within strands of chunks
-// that depend on the documents alone, and then from strand to strand: each worker has a run of strands, and reads forwards.
+// Counts are whole numbers, the same in any order. Sums of weights are rounded, so they are taken within strands of
+// chunks that depend on the documents alone, and then from strand to strand: each worker has a run of strands, and
+// reads forwards.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -14,9 +16,9 @@
 #include <string>
 #include <thread>
 
-#include "text/text.hpp"
 #include "support/threads.hpp"
 #include "text/document_words.hpp"
+#include "text/text.hpp"
 
 namespace naively::text {
 namespace {
@@ -63,7 +65,12 @@ template <class Cell>
 class Worker {
  public:
   Worker(Counting& job, std::size_t tokens, bool first)
-      : job_(job), first_(first), had_(first ? job.words() : 0), words_(job.options), hashes_(job.options), tally_(job.n_classes, tokens) {}
+      : job_(job),
+        first_(first),
+        had_(first ? job.words() : 0),
+        words_(job.options),
+        hashes_(job.options),
+        tally_(job.n_classes, tokens) {}
 
   void count_chunk(std::size_t from, std::size_t to) {
     std::unique_lock<std::shared_mutex> lock;
@@ -74,7 +81,8 @@ class Worker {
       for (std::size_t i = from; i < to; ++i) count_document(i, i + 1);
   }
 
-  // The table will have the words of so many times as much text as was counted by now. The first one's will have all of them.
+  // The table will have the words of so many times as much text as was counted by now. The first one's will have all of
+  // them.
   void expect(double times) {
     if (!job_.vocabulary) return;
     std::unique_lock<std::shared_mutex> lock;
@@ -90,7 +98,8 @@ class Worker {
     if (job_.vocabulary) {
       std::unique_lock<std::shared_mutex> lock;
       if (first_) lock = std::unique_lock(job_.vocabulary->lock);
-      ids = table().intern_all(later.own_, n_jobs, first_ && later.backwards() ? Words::Order::mark : Words::Order::number);
+      ids = table().intern_all(later.own_, n_jobs,
+                               first_ && later.backwards() ? Words::Order::mark : Words::Order::number);
       if (backwards()) own_.lower_marks(later.own_, ids);
       later.own_ = Words();
     }
@@ -149,18 +158,20 @@ class Worker {
 template <class Cell>
 class Counter {
  public:
-  Counter(Counting job, int n_jobs)
-      : job_(std::move(job)), chunks_(make_chunks(job_.documents, nullptr, kBytes)) {
-    n_units_ = back_ = Cell::kExact ? chunks_.size() : std::min((chunks_.size() + kStrandChunks - 1) / kStrandChunks, kMostStrands);
+  Counter(Counting job, int n_jobs) : job_(std::move(job)), chunks_(make_chunks(job_.documents, nullptr, kBytes)) {
+    n_units_ = back_ =
+        Cell::kExact ? chunks_.size() : std::min((chunks_.size() + kStrandChunks - 1) / kStrandChunks, kMostStrands);
     const bool stamped = job_.documents.size() < UINT32_MAX;  // their numbers can be stamps
     const std::size_t most = stamped ? n_units_ / (Cell::kExact ? kFewest : 1) : 1;
-    n_threads_ = std::clamp<std::size_t>(static_cast<std::size_t>(std::max(n_jobs, 1)), 1, std::max<std::size_t>(most, 1));
+    n_threads_ =
+        std::clamp<std::size_t>(static_cast<std::size_t>(std::max(n_jobs, 1)), 1, std::max<std::size_t>(most, 1));
   }
 
   Counted run() {
     const Crew crew(static_cast<std::ptrdiff_t>(n_threads_));
     const std::size_t n_tokens = job_.documents.total() / 4 / n_threads_;  // that a worker may meet, about
-    for (std::size_t t = 0; t < n_threads_; ++t) workers_.push_back(std::make_unique<Worker<Cell>>(job_, n_tokens, t == 0));
+    for (std::size_t t = 0; t < n_threads_; ++t)
+      workers_.push_back(std::make_unique<Worker<Cell>>(job_, n_tokens, t == 0));
     in_parallel(n_threads_, [&](std::size_t t) { count(t); });
     if (Cell::kExact) join_from(1);  // what they have is mixed
     join_from(0);
@@ -170,8 +181,9 @@ class Counter {
   }
 
  private:
-  static constexpr std::size_t kBytes = Cell::kExact ? kPieceBytes : kChunkBytes, kWave = kWaveChunks * kChunkBytes / kBytes;
-  static constexpr std::size_t kFewest = kChunkBytes / kPieceBytes;       // pieces that are worth a thread
+  static constexpr std::size_t kBytes = Cell::kExact ? kPieceBytes : kChunkBytes,
+                               kWave = kWaveChunks * kChunkBytes / kBytes;
+  static constexpr std::size_t kFewest = kChunkBytes / kPieceBytes;  // pieces that are worth a thread
   static constexpr std::size_t kLook = Cell::kExact ? kFewest : 1;  // units by which the words to come are judged first
 
   // The next unit of a thread that has counted so many, or n_units_.
@@ -212,7 +224,8 @@ class Counter {
   void join_from(std::size_t first) {
     const std::size_t n = workers_.size();
     for (std::size_t step = 1; first + step < n; step *= 2) {
-      const std::size_t pairs = (n - first + step - 1) / (2 * step), n_jobs = std::max<std::size_t>(n_threads_ / pairs, 1);
+      const std::size_t pairs = (n - first + step - 1) / (2 * step),
+                        n_jobs = std::max<std::size_t>(n_threads_ / pairs, 1);
       in_parallel(pairs, [&](std::size_t pair) {
         const std::size_t at = first + 2 * pair * step;
         const std::unique_ptr<Worker<Cell>> later = std::move(workers_[at + step]);
@@ -257,8 +270,8 @@ class Counter {
 
 Counted count_text(const Documents& documents, const std::int32_t* label, const double* weight, std::size_t n_classes,
                    Vocabulary* vocabulary, const Options& options, int n_jobs, const Poll& poll) {
-  Counting job{documents, label, weight, n_classes, vocabulary, options, poll,
-               std::vector<std::int32_t>(documents.size(), -1)};
+  Counting job{documents,  label,   weight, n_classes,
+               vocabulary, options, poll,   std::vector<std::int32_t>(documents.size(), -1)};
   if (weight) return Counter<WeightedCount>(std::move(job), n_jobs).run();
   return Counter<Count>(std::move(job), n_jobs).run();
 }

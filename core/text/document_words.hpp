@@ -13,13 +13,16 @@ namespace naively::text {
 
 // Numbers the words of a document by a table and gathers the distinct ones, in order of first appearance.
 //
-// A word's mark is the stamp of the last document that had it, and its place there. Stamps fall from document to document, so
-// the smaller of the mark and what it would be for a new word is the right one: no branch on a coin that nobody can foretell.
+// A word's mark is the stamp of the last document that had it, and its place there. Stamps fall from document to
+// document, so the smaller of the mark and what it would be for a new word is the right one: no branch on a coin that
+// nobody can foretell.
 class WordCounter : public TokenSink {
  public:
-  explicit WordCounter(const Options& options) : reader_(options), longest_(static_cast<std::uint32_t>(options.longest)) {}
+  explicit WordCounter(const Options& options)
+      : reader_(options), longest_(static_cast<std::uint32_t>(options.longest)) {}
 
-  // Reads a document; returns how many words it has. The stamp is smaller than those of documents that were read before.
+  // Reads a document; returns how many words it has. The stamp is smaller than those of documents that were read
+  // before.
   std::size_t read(const Documents& documents, std::size_t i, Words& words, std::uint32_t stamp) {
     words_ = &words;
     base_ = std::uint64_t{stamp} << 32;
@@ -85,9 +88,9 @@ class WordCounter : public TokenSink {
     n_items_ = static_cast<std::uint32_t>(next);
   }
 
-  // An n-gram that was not there when its stretch of text was looked up. It is unheard of if one of its two parts got its
-  // number where it stands, in this stretch: then its slot, which nobody could prefetch, is filled when the stretch is through, or when such a
-  // part comes again.
+  // An n-gram that was not there when its stretch of text was looked up. It is unheard of if one of its two parts got
+  // its number where it stands, in this stretch: then its slot, which nobody could prefetch, is filled when the stretch
+  // is through, or when such a part comes again.
   Entry& intern_ngram(const Key& key, bool unheard, bool again) {
     if (unheard) {
       Entry& made = words_->append_unplaced(key, nullptr);
@@ -139,8 +142,7 @@ class WordCounter : public TokenSink {
 // The same without words.
 class HashCounter : public Resolver {
  public:
-  explicit HashCounter(const Options& options)
-      : Resolver(nullptr, options, std::size_t{1} << options.hash_bits) {}
+  explicit HashCounter(const Options& options) : Resolver(nullptr, options, std::size_t{1} << options.hash_bits) {}
 
   std::size_t count(const Documents& documents, std::size_t i) {
     length_ = 0;

@@ -81,11 +81,13 @@ class Documents {
   // The bytes of a document that is not a list of tokens.
   std::string_view text(std::size_t i) const {
     if (!narrow_ && !wide_) return views_[i];
-    const std::int64_t from = narrow_ ? static_cast<const std::int32_t*>(narrow_)[i] : static_cast<const std::int64_t*>(wide_)[i];
-    const std::int64_t to = narrow_ ? static_cast<const std::int32_t*>(narrow_)[i + 1] : static_cast<const std::int64_t*>(wide_)[i + 1];
+    const std::int64_t from =
+        narrow_ ? static_cast<const std::int32_t*>(narrow_)[i] : static_cast<const std::int64_t*>(wide_)[i];
+    const std::int64_t to =
+        narrow_ ? static_cast<const std::int32_t*>(narrow_)[i + 1] : static_cast<const std::int64_t*>(wide_)[i + 1];
     if (from < 0 || to < from || static_cast<std::uint64_t>(to) > data_.size())
-      throw std::invalid_argument("document " + std::to_string(i) + " has the offsets " + std::to_string(from) + " to " +
-                                  std::to_string(to) + " in " + std::to_string(data_.size()) +
+      throw std::invalid_argument("document " + std::to_string(i) + " has the offsets " + std::to_string(from) +
+                                  " to " + std::to_string(to) + " in " + std::to_string(data_.size()) +
                                   " bytes: offsets must not fall, nor pass the end");
     return data_.substr(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from));
   }

@@ -1,9 +1,9 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "support/threads.hpp"
 #include "text/keys.hpp"
 #include "text/text.hpp"
-#include "support/threads.hpp"
 
 namespace naively::text {
 namespace {

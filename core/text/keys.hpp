@@ -47,8 +47,8 @@ inline void store8(std::uint8_t* p, std::uint64_t value) {
   std::memcpy(p, &value, 8);
 }
 
-// Short: low and high are the bytes, zero behind the end. Long: low is the hash, high is for the table's use. Pair: low is the
-// numbers of its two tokens, high how many words it has.
+// Short: low and high are the bytes, zero behind the end. Long: low is the hash, high is for the table's use. Pair: low
+// is the numbers of its two tokens, high how many words it has.
 struct Key {
   std::uint64_t low, high, hash;
   std::uint32_t size;

@@ -1,5 +1,5 @@
-// Reading documents whose n-grams are pairs (see vocabulary.hpp): the tokeniser gives the words, and the n-grams that end with
-// each are looked up by numbers, without their strings.
+// Reading documents whose n-grams are pairs (see vocabulary.hpp): the tokeniser gives the words, and the n-grams that
+// end with each are looked up by numbers, without their strings.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -43,15 +43,17 @@ class NgramLookup {
  public:
   static constexpr std::size_t kTogether = 64;  // words whose lookups are under way at once
 
-  // Looks for n words and what ends with each of them; `before` are those of the word before. One length after the other,
-  // as an n-gram's key is made of the numbers of shorter ones.
-  void find(const Words& words, const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n, std::uint32_t longest,
-            const Ending& before) {
+  // Looks for n words and what ends with each of them; `before` are those of the word before. One length after the
+  // other, as an n-gram's key is made of the numbers of shorter ones.
+  void find(const Words& words, const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n,
+            std::uint32_t longest, const Ending& before) {
     find_words(words, text, bounds, n);
     for (std::uint32_t l = 1; l < longest; ++l) {
       Key pairs[kTogether];
       for (std::size_t i = 0; i < n; ++i) {
-        const std::uint32_t first = i == 0 ? before.id[l - 1] : found_[l - 1][i - 1] ? found_[l - 1][i - 1]->id : Ending::kNone;
+        const std::uint32_t first = i == 0                 ? before.id[l - 1]
+                                    : found_[l - 1][i - 1] ? found_[l - 1][i - 1]->id
+                                                           : Ending::kNone;
         const Entry* last = found_[0][i];
         pairs[i].size = 0;
         if (first == Ending::kNone || !last) continue;

@@ -28,19 +28,20 @@ struct Edges {
   std::uint32_t* next = nullptr;  // where the next bound goes, with room for one per byte to come and kSpare more
   std::uint32_t size = 0;         // of the text so far
   bool in_word = false;
-  bool apostrophe = false;        // the open word is followed by an apostrophe: its fate is the next character's
-  std::uint32_t word_end = 0;     // where that apostrophe stands
+  bool apostrophe = false;     // the open word is followed by an apostrophe: its fate is the next character's
+  std::uint32_t word_end = 0;  // where that apostrophe stands
 
   static constexpr std::size_t kSpare = 8;
 
   void bound(std::uint32_t at) { *next++ = at; }
   inline void add(const Block& block, unsigned bytes);
-  // The bits of the first `bytes` (1 to 64) of a block, all ASCII, that are the first of a word or the first behind one.
+  // The bits of the first `bytes` (1 to 64) of a block, all ASCII, that are the first of a word or the first behind
+  // one.
   inline std::uint64_t edges_of(const Block& block, unsigned bytes);
 };
 
-// Classifies up to `blocks` blocks and copies them, with `case_bit` (0x20 or 0) added to A–Z, and finds their words, up to
-// the first block that is not all ASCII. Returns how many blocks those are.
+// Classifies up to `blocks` blocks and copies them, with `case_bit` (0x20 or 0) added to A–Z, and finds their words, up
+// to the first block that is not all ASCII. Returns how many blocks those are.
 using ScanBlocks = std::size_t (*)(const std::uint8_t* in, std::size_t blocks, std::uint8_t* out, std::uint8_t case_bit,
                                    Edges& edges);
 // The same for one block, and without looking for words.
@@ -108,7 +109,8 @@ inline void Edges::add(const Block& block, unsigned bytes) {
   std::uint32_t* out = next;
   next += std::popcount(edges);
   while (out < next)
-    for (unsigned k = 0; k < 8; ++k, edges &= edges - 1) *out++ = size + static_cast<std::uint32_t>(std::countr_zero(edges));
+    for (unsigned k = 0; k < 8; ++k, edges &= edges - 1)
+      *out++ = size + static_cast<std::uint32_t>(std::countr_zero(edges));
   size += bytes;
 }
 

@@ -10,8 +10,8 @@
 namespace naively::text {
 namespace {
 
-constexpr std::size_t kTogether = 32;   // lookups under way at once
-constexpr std::size_t kPartial = 512;   // terms per partial sum: rounding grows with 512 + n / 512, not with n
+constexpr std::size_t kTogether = 32;  // lookups under way at once
+constexpr std::size_t kPartial = 512;  // terms per partial sum: rounding grows with 512 + n / 512, not with n
 
 // Adds rows of the table into `part`; known rows only. Returns how many they were.
 template <std::size_t kClasses>
@@ -33,7 +33,11 @@ std::size_t add_rows(const Evidence& evidence, const std::uint32_t* ids, std::si
 class Scorer : public Resolver {
  public:
   Scorer(const Words* words, const Options& options, const Evidence& evidence)
-      : Resolver(words, options, evidence.n_tokens), evidence_(evidence), part_(evidence.n_classes), total_(evidence.n_classes), once_(evidence.binary || !evidence.table) {}
+      : Resolver(words, options, evidence.n_tokens),
+        evidence_(evidence),
+        part_(evidence.n_classes),
+        total_(evidence.n_classes),
+        once_(evidence.binary || !evidence.table) {}
 
   void begin() {
     std::fill(total_.begin(), total_.end(), 0.0);
@@ -119,7 +123,8 @@ Chunks make_chunks(const Documents& documents, const std::int64_t* order, std::s
   Chunks chunks{{0}};
   std::size_t sum = 0;
   for (std::size_t i = 0; i < documents.size(); ++i) {
-    sum += documents.weight(order ? static_cast<std::size_t>(order[i]) : i) + 64;  // a document costs something even when it is empty
+    sum += documents.weight(order ? static_cast<std::size_t>(order[i]) : i) +
+           64;  // a document costs something even when it is empty
     if (sum >= bytes || i + 1 == documents.size()) chunks.first.push_back(i + 1), sum = 0;
   }
   return chunks;
@@ -190,8 +195,8 @@ void Resolver::take(const std::uint8_t* text, const std::uint32_t* bounds, std::
   }
 }
 
-void score_text(const Documents& documents, const Vocabulary* vocabulary, const Options& options, const Evidence& evidence,
-                double* out, int n_jobs, const Poll& poll) {
+void score_text(const Documents& documents, const Vocabulary* vocabulary, const Options& options,
+                const Evidence& evidence, double* out, int n_jobs, const Poll& poll) {
   const Words* words = vocabulary ? &vocabulary->words : nullptr;
   const Chunks chunks = make_chunks(documents);
   for_chunks(chunks, vocabulary, n_jobs, poll, [&](std::size_t chunk) {

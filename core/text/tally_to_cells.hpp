@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "support/memory.hpp"
-#include "text/radix_sort.hpp"
 #include "support/threads.hpp"
 #include "text/class_tally.hpp"
+#include "text/radix_sort.hpp"
 
 namespace naively::text {
 
@@ -78,8 +78,8 @@ void add_up(const Tally<Cell>& tally, std::size_t c, std::size_t n_tokens, const
   put_listed(n_tokens);
 }
 
-// Empties the tally class by class; its tokens are below n_tokens. With one sum it is `occurrences`. The classes are counted
-// out first, so that each has its place in arrays of the right size, and threads can fill them.
+// Empties the tally class by class; its tokens are below n_tokens. With one sum it is `occurrences`. The classes are
+// counted out first, so that each has its place in arrays of the right size, and threads can fill them.
 template <class Cell>
 CellTable make_table(Tally<Cell>& tally, std::size_t n_tokens, std::size_t n_sums, int n_jobs) {
   const std::size_t n_classes = tally.classes();

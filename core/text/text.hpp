@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "text/tally_to_cells.hpp"
 #include "text/documents.hpp"
 #include "text/ngrams.hpp"
+#include "text/tally_to_cells.hpp"
 #include "text/tokenise.hpp"
 #include "text/vocabulary.hpp"
 
@@ -77,7 +77,10 @@ class Distinct {
 class Resolver : public TokenSink {
  public:
   Resolver(const Words* words, const Options& options, std::size_t limit)
-      : reader_(options), words_(words), bits_(options.hash_bits), longest_(static_cast<std::uint32_t>(options.longest)),
+      : reader_(options),
+        words_(words),
+        bits_(options.hash_bits),
+        longest_(static_cast<std::uint32_t>(options.longest)),
         limit_(limit) {}
   void read(const Documents& documents, std::size_t i) {
     composing_ = reader_.words_alone(documents, words_);
@@ -106,7 +109,8 @@ struct Counted {
 };
 
 // Labels are in [0, n_classes) or the document is refused; weights are null, or finite and not negative; a document
-// of weight 0 is not there. New words are appended to the vocabulary (null with hash_bits) in the order of the documents.
+// of weight 0 is not there. New words are appended to the vocabulary (null with hash_bits) in the order of the
+// documents.
 Counted count_text(const Documents& documents, const std::int32_t* label, const double* weight, std::size_t n_classes,
                    Vocabulary* vocabulary, const Options& options, int n_jobs, const Poll& poll);
 
@@ -125,8 +129,8 @@ struct Evidence {
 };
 
 // out (documents, n_classes) += Σ_k x_k · table[k, c] + L · class_constant[c], L = Σ_k x_k over known tokens.
-void score_text(const Documents& documents, const Vocabulary* vocabulary, const Options& options, const Evidence& evidence,
-                double* out, int n_jobs, const Poll& poll);
+void score_text(const Documents& documents, const Vocabulary* vocabulary, const Options& options,
+                const Evidence& evidence, double* out, int n_jobs, const Poll& poll);
 
 // Known tokens per document, with their counts; ascending if `ordered`, else as they first come in the document.
 struct TokenRows {

@@ -5,18 +5,15 @@
 #include <mutex>
 #include <shared_mutex>
 
-#include "text/text.hpp"
 #include "support/threads.hpp"
+#include "text/text.hpp"
 
 namespace naively::text {
 
 class RowCollector : public Resolver {
  public:
-  RowCollector(const Words* words, const Options& options)
-      : Resolver(words, options, SIZE_MAX) {}
-  void known(const std::uint32_t* ids, std::size_t n) final {
-    distinct.add(ids, n);
-  }
+  RowCollector(const Words* words, const Options& options) : Resolver(words, options, SIZE_MAX) {}
+  void known(const std::uint32_t* ids, std::size_t n) final { distinct.add(ids, n); }
   Distinct distinct;
 };
 

@@ -24,8 +24,11 @@ const std::uint8_t* segment_end(const std::uint8_t* p, const std::uint8_t* end) 
 }  // namespace
 
 Tokeniser::Tokeniser(const Options& options, bool single)
-    : options_(options), longest_(single ? 1 : options.longest),
-      as_found_(options.cut == Cut::words && longest_ == 1 && options.stop_words.size() == 0), scanner_(options.lowercase, options.strip_accents), line_(256),
+    : options_(options),
+      longest_(single ? 1 : options.longest),
+      as_found_(options.cut == Cut::words && longest_ == 1 && options.stop_words.size() == 0),
+      scanner_(options.lowercase, options.strip_accents),
+      line_(256),
       bounds_(2 * kTokens) {}
 
 void Tokeniser::begin() {
@@ -126,7 +129,8 @@ void Tokeniser::add_word(std::string_view word, bool padded, TokenSink& sink) {
     if (n <= words) emit(starts_[words - n], end, sink);
 }
 
-// As scikit-learn's char_wb: n-grams of " word ", by length; a word too short for a length comes once, whole, and ends it.
+// As scikit-learn's char_wb: n-grams of " word ", by length; a word too short for a length comes once, whole, and ends
+// it.
 void Tokeniser::add_chars_of_word(std::string_view word, TokenSink& sink) {
   if (options_.stop_words.size() && options_.stop_words.find(word) >= 0) return;
   if (line_size_ > kSegment) flush(sink), line_size_ = 0;

@@ -57,16 +57,16 @@ class Tokeniser {
   void begin();
 
   const Options& options_;
-  const int longest_;   // words of an n-gram
-  const bool as_found_; // the scanner's words are the tokens
+  const int longest_;    // words of an n-gram
+  const bool as_found_;  // the scanner's words are the tokens
   Scanner scanner_;
-  std::vector<std::uint8_t> line_;    // words with one space between
-  std::vector<std::uint32_t> starts_; // of the words in line_, or of the characters of a segment
+  std::vector<std::uint8_t> line_;     // words with one space between
+  std::vector<std::uint32_t> starts_;  // of the words in line_, or of the characters of a segment
   std::size_t line_size_ = 0;
   const std::uint8_t* source_ = nullptr;  // what bounds_ are relative to
   std::vector<std::uint32_t> bounds_;     // tokens not yet handed on
   std::size_t n_bounds_ = 0;
-  std::size_t chars_done_ = 0;            // characters of the scanner's text that have ended their n-grams
+  std::size_t chars_done_ = 0;  // characters of the scanner's text that have ended their n-grams
 };
 
 // The folded form of a text, uncut.

@@ -42,7 +42,7 @@ inline char32_t decode(const std::uint8_t*& p, const std::uint8_t* end) {
   if (lead < 0x80) return lead;
   if (lead < 0xC2 || lead > 0xF4) return kReplacement;
   const int more = lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
-  std::uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;  // no overlong forms
+  std::uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;   // no overlong forms
   std::uint8_t high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;  // no surrogates, nothing past U+10FFFF
   char32_t point = lead & (0x3F >> more);
   for (int i = 0; i < more; ++i) {

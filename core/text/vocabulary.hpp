@@ -1,7 +1,8 @@
 // Words and their numbers: an append-only table with open addressing, and the Vocabulary that threads share.
 //
 // The words stand in the order of their numbers, 32 bytes each, and a table of 8 bytes a slot says by their hash where:
-// what is frequent comes early, so that the words met most lie close together, and only the small table grows by copying.
+// what is frequent comes early, so that the words met most lie close together, and only the small table grows by
+// copying.
 //
 // An n-gram of words is a pair of numbers, those of the n-gram without its last word and of that word: its string is
 // made only when somebody reads it. It is the same token, with the same number, as the string would be.
@@ -15,15 +16,15 @@
 #include <string_view>
 #include <vector>
 
-#include "text/keys.hpp"
 #include "support/memory.hpp"
+#include "text/keys.hpp"
 
 namespace naively::text {
 
 inline constexpr std::uint32_t kMostWords = 8;  // of an n-gram that is kept as a pair
 
-// A word of up to 16 bytes as `bytes`, zero behind its end; of a longer one its hash, and its place in the arena; of a pair its
-// two numbers, and how many words it has. `mark` belongs to whoever counts (see word_counter.hpp).
+// A word of up to 16 bytes as `bytes`, zero behind its end; of a longer one its hash, and its place in the arena; of a
+// pair its two numbers, and how many words it has. `mark` belongs to whoever counts (see word_counter.hpp).
 struct alignas(32) Entry {
   std::uint8_t bytes[kInline];
   std::uint32_t size, id;
@@ -67,15 +68,21 @@ class Words {
 
   Key key(const std::uint8_t* p, std::uint32_t size) const { return make_key(p, size, seeds_); }
   // An n-gram of so many words: one that is shorter by a word, and that word.
-  Key key(std::uint32_t first, std::uint32_t last, std::uint32_t words) const { return pair_key(first, last, words, seeds_); }
+  Key key(std::uint32_t first, std::uint32_t last, std::uint32_t words) const {
+    return pair_key(first, last, words, seeds_);
+  }
   Entry& entry(std::uint32_t id) const { return blocks_[id >> kBlockBits][id & (kBlockSize - 1)]; }
 
-  // Looking up many words at once, in rounds that wait for memory together: prefetch, guess, find or intern. Where the table
-  // stands is copied, so that a loop can keep it in registers; valid until the next word is appended.
+  // Looking up many words at once, in rounds that wait for memory together: prefetch, guess, find or intern. Where the
+  // table stands is copied, so that a loop can keep it in registers; valid until the next word is appended.
   class Finder {
    public:
     explicit Finder(const Words& words)
-        : seeds_(words.seeds_), shift_(words.shift_), mask_(words.mask_), slots_(words.slots_.data()), blocks_(words.blocks_.data()) {}
+        : seeds_(words.seeds_),
+          shift_(words.shift_),
+          mask_(words.mask_),
+          slots_(words.slots_.data()),
+          blocks_(words.blocks_.data()) {}
     Key key(const std::uint8_t* p, std::uint32_t size) const { return make_key(p, size, seeds_); }
     void prefetch(const Key& key) const { __builtin_prefetch(&slots_[key.hash >> shift_]); }
     // The first word with the key's tag, very likely the one; null: the word is not there.
@@ -140,7 +147,8 @@ class Words {
   // The same while other threads place other words and nobody looks for any.
   void place_beside_others(std::uint64_t hash, std::uint32_t id) {
     Slot made{tag_of(hash), id + 1}, taken{0, 0};
-    for (std::size_t at = hash >> shift_; !__atomic_compare_exchange(&slots_[at], &taken, &made, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    for (std::size_t at = hash >> shift_;
+         !__atomic_compare_exchange(&slots_[at], &taken, &made, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
          at = (at + 1) & mask_)
       taken = {0, 0};
   }
@@ -157,8 +165,8 @@ class Words {
   std::int32_t compose(std::string_view word);
   // A word with kInline readable bytes at least, copied into `room` if it is shorter.
   static const std::uint8_t* padded(std::string_view word, std::uint8_t* room);
-  // All words of another table; their numbers here. New ones are numbered in the order of their numbers there, or of their
-  // marks. Threads look for the words together, and write the new ones together.
+  // All words of another table; their numbers here. New ones are numbered in the order of their numbers there, or of
+  // their marks. Threads look for the words together, and write the new ones together.
   enum class Order { number, mark };
   std::vector<std::int32_t> intern_all(const Words& other, int n_jobs = 1, Order order = Order::number);
   // For words that have these numbers here, the smaller of both marks.
@@ -193,8 +201,8 @@ class Words {
   void find_some(const Words& other, const std::vector<std::uint32_t>& some, std::vector<std::int32_t>& ids) const;
   void append_all(const Words& other, const std::vector<std::uint32_t>& fresh, std::vector<std::int32_t>& ids,
                   std::size_t long_bytes, int n_jobs);
-  std::size_t append_some(const Words& other, const std::uint32_t* fresh, std::size_t n, const std::vector<std::int32_t>& ids,
-                          std::atomic<std::size_t>& end);
+  std::size_t append_some(const Words& other, const std::uint32_t* fresh, std::size_t n,
+                          const std::vector<std::int32_t>& ids, std::atomic<std::size_t>& end);
   std::vector<std::int32_t> intern_written(const Words& other, int n_jobs, Order order);
   Entry& append(std::size_t at, const Key& key, const std::uint8_t* p) {
     Entry& made = write(key, p);
@@ -219,8 +227,8 @@ class Words {
   Seeds seeds_;
   int shift_ = 0;
   std::size_t mask_ = 0, limit_ = 0, size_ = 0, room_ = 0;  // room_: entries that there are blocks for
-  std::size_t spaced_ = 0;     // words with a space in them that are no pairs
-  std::uint32_t deepest_ = 1;  // words of the longest pair
+  std::size_t spaced_ = 0;                                  // words with a space in them that are no pairs
+  std::uint32_t deepest_ = 1;                               // words of the longest pair
   ZeroedPages<Slot> slots_;
   std::vector<ZeroedPages<Entry>> pages_;
   std::vector<Entry*> blocks_;       // where they start

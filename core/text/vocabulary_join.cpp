@@ -1,10 +1,11 @@
-// All words of one table into another. Threads look for them; then the new ones get their numbers, and threads write them.
+// All words of one table into another. Threads look for them; then the new ones get their numbers, and threads write
+// them.
 #include <algorithm>
 #include <numeric>
 #include <span>
 
-#include "text/radix_sort.hpp"
 #include "support/threads.hpp"
+#include "text/radix_sort.hpp"
 #include "text/vocabulary.hpp"
 
 namespace naively::text {
@@ -38,7 +39,8 @@ void sort_stretch(std::vector<Marked>& words, std::uint32_t from) {
 
 // Words are dealt out to stretches of upper halves, some words each, which threads sort one by one, each in its cache.
 void sort_by_mark(const Words& words, std::vector<std::uint32_t>& numbers, int n_jobs) {
-  constexpr std::size_t kFew = 32, kTogether = 64;  // words that are sorted by comparing them; stretches that a thread takes
+  constexpr std::size_t kFew = 32,
+                        kTogether = 64;  // words that are sorted by comparing them; stretches that a thread takes
   if (numbers.empty()) return;
   const std::size_t n = numbers.size();
   const ZeroedPages<Marked> marked(n, Found::anything), dealt(n, Found::anything);
@@ -54,7 +56,8 @@ void sort_by_mark(const Words& words, std::vector<std::uint32_t>& numbers, int n
   unsigned bits = 0;
   while ((last - first) >> bits >= n) ++bits;
   const std::size_t n_stretches = ((last - first) >> bits) + std::size_t{1};
-  std::vector<std::size_t> start(n_stretches + 2);  // of a stretch, two places on; then, where its next word goes, one place on
+  std::vector<std::size_t> start(n_stretches +
+                                 2);  // of a stretch, two places on; then, where its next word goes, one place on
   for (const Marked& word : all) ++start[((word.upper - first) >> bits) + 2];
   std::partial_sum(start.begin(), start.end(), start.begin());
   for (const Marked& word : all) dealt[start[((word.upper - first) >> bits) + 1]++] = word;
@@ -69,11 +72,12 @@ void sort_by_mark(const Words& words, std::vector<std::uint32_t>& numbers, int n
     }
     for (std::size_t k = start[s]; k < start[s + 1]; ++k) numbers[k] = dealt[k].number;
   };
-  parallel_for(static_cast<std::ptrdiff_t>((n_stretches + kTogether - 1) / kTogether), n_jobs, [&](std::ptrdiff_t part) {
-    std::vector<Marked> stretch;
-    const std::size_t from = static_cast<std::size_t>(part) * kTogether;
-    for (std::size_t s = from; s < std::min(from + kTogether, n_stretches); ++s) sort(s, stretch);
-  });
+  parallel_for(static_cast<std::ptrdiff_t>((n_stretches + kTogether - 1) / kTogether), n_jobs,
+               [&](std::ptrdiff_t part) {
+                 std::vector<Marked> stretch;
+                 const std::size_t from = static_cast<std::size_t>(part) * kTogether;
+                 for (std::size_t s = from; s < std::min(from + kTogether, n_stretches); ++s) sort(s, stretch);
+               });
 }
 
 }  // namespace
@@ -97,7 +101,8 @@ Words::Sought Words::seek(const Words& other, std::uint32_t id, const std::vecto
   return {key(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last), theirs.words()), nullptr, true};
 }
 
-void Words::find_some(const Words& other, const std::vector<std::uint32_t>& some, std::vector<std::int32_t>& ids) const {
+void Words::find_some(const Words& other, const std::vector<std::uint32_t>& some,
+                      std::vector<std::int32_t>& ids) const {
   Sought sought[kTogether];
   Entry* guessed[kTogether];
   for (std::size_t i = 0; i < some.size(); i += kTogether) {
@@ -114,8 +119,8 @@ void Words::find_some(const Words& other, const std::vector<std::uint32_t>& some
   }
 }
 
-// Words that have their numbers already, but nothing else. `end` is that of the long words in the arena, which has room for them.
-// Returns how many have a space in them.
+// Words that have their numbers already, but nothing else. `end` is that of the long words in the arena, which has room
+// for them. Returns how many have a space in them.
 std::size_t Words::append_some(const Words& other, const std::uint32_t* fresh, std::size_t n,
                                const std::vector<std::int32_t>& ids, std::atomic<std::size_t>& end) {
   Sought sought[kTogether];
@@ -166,7 +171,8 @@ std::vector<std::int32_t> Words::intern_written(const Words& other, int n_jobs, 
 }
 
 std::vector<std::int32_t> Words::intern_all(const Words& other, int n_jobs, Order order) {
-  if ((deepest_ > 1 || other.deepest_ > 1) && !(composes() && other.composes())) return intern_written(other, n_jobs, order);
+  if ((deepest_ > 1 || other.deepest_ > 1) && !(composes() && other.composes()))
+    return intern_written(other, n_jobs, order);
   std::vector<std::int32_t> ids(other.size(), -1);
   for (std::uint32_t words = 1; words <= other.deepest_; ++words)  // what an n-gram is made of comes first
     for_parts(ids.size(), n_jobs, [&](std::size_t from, std::size_t to) {
