@@ -26,12 +26,13 @@ demo: $(VENV)/.installed ## run the worked example on real data
 test: $(VENV)/.installed ## run the tests
 	$(BIN)/python -m pytest -n $(WORKERS) -q
 
-check: $(VENV)/.installed ## style, types, layers, spelling
+check: $(VENV)/.installed ## style of Python and C++, types, layers, spelling
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell
+	$(BIN)/clang-format --dry-run --Werror $(filter core/%,$(CORE))
 
 docs: $(VENV)/.installed ## the documentation as HTML, in build/docs
 	$(BIN)/sphinx-build -W --keep-going --quiet -d build/doctrees docs build/docs
