@@ -24,4 +24,4 @@ def test_only_kernels_open_the_compiled_core() -> None:
     openers = {
         path.relative_to(source).parts[0] for path in source.rglob("*.py") if re.search(r"\b_core\b", path.read_text())
     }
-    assert openers == {"kernels"}
+    assert openers == {"_kernels"}
