@@ -15,6 +15,7 @@ namespace {
 
 using Weight = std::optional<In<double, 1>>;
 using Threshold = std::optional<double>;
+using Lengths = std::optional<nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
 
 // ---- counting -----------------------------------------------------------------------------------------------
 
@@ -125,10 +126,11 @@ std::tuple<New<double, 1>, New<double, 1>, New<bool, 1>, New<bool, 1>> py_column
 
 // ---- scoring ------------------------------------------------------------------------------------------------
 
-Scores scores_of(const Out& out, std::int64_t n_rows, std::int64_t n_classes) {
+Scores scores_of(const Out& out, std::int64_t n_rows, std::int64_t n_classes, const Lengths& length = {}) {
   require(static_cast<std::int64_t>(out.shape(0)) == n_rows && static_cast<std::int64_t>(out.shape(1)) == n_classes,
           "out must be (" + std::to_string(n_rows) + ", " + std::to_string(n_classes) + ")");
-  return {out.data(), n_classes};
+  if (length) require_size(length->size(), n_rows, "length");
+  return {out.data(), n_classes, length ? length->data() : nullptr};
 }
 
 void py_score_codes(const Any<2>& x, const In<std::int64_t, 1>& sizes, const In<double, 2>& table, const Out& out,
@@ -142,10 +144,10 @@ void py_score_codes(const Any<2>& x, const In<std::int64_t, 1>& sizes, const In<
 
 bool py_score_csr(const Any<1>& data, const Any<1>& indices, const In<std::int64_t, 1>& indptr,
                   const In<double, 2>& table, const In<double, 1>& constant, const Out& out, int n_jobs,
-                  const Threshold& above) {
+                  const Threshold& above, const Lengths& length) {
   const Lines rows = lines_of(data, indices, indptr, table.shape(0), above);
   require_size(constant.size(), table.shape(1), "class_constant");
-  const Scores scores = scores_of(out, rows.n_lines, table.shape(1));
+  const Scores scores = scores_of(out, rows.n_lines, table.shape(1), length);
   nb::gil_scoped_release release;
   return score_lines(rows, table.data(), constant.data(), scores, n_jobs);
 }
@@ -153,12 +155,13 @@ bool py_score_csr(const Any<1>& data, const Any<1>& indices, const In<std::int64
 bool py_score_csr_sparse(const Any<1>& data, const Any<1>& indices, const In<std::int64_t, 1>& indptr,
                          const In<double, 1>& base, const In<std::int64_t, 1>& token_indptr,
                          const In<std::int32_t, 1>& token_class, const In<double, 1>& token_value,
-                         const In<double, 1>& constant, const Out& out, int n_jobs, const Threshold& above) {
+                         const In<double, 1>& constant, const Out& out, int n_jobs, const Threshold& above,
+                         const Lengths& length) {
   const auto n_tokens = static_cast<std::int64_t>(base.size()), n_classes = static_cast<std::int64_t>(constant.size());
   const Lines rows = lines_of(data, indices, indptr, n_tokens, above);
   require_size(token_indptr.size(), n_tokens + 1, "token_indptr");
   require_size(token_value.size(), token_class.size(), "token_value");
-  const Scores scores = scores_of(out, rows.n_lines, n_classes);
+  const Scores scores = scores_of(out, rows.n_lines, n_classes, length);
   const SparseTable table{n_tokens,           static_cast<std::int64_t>(token_class.size()),
                           base.data(),        token_indptr.data(),
                           token_class.data(), token_value.data()};
@@ -167,11 +170,11 @@ bool py_score_csr_sparse(const Any<1>& data, const Any<1>& indices, const In<std
 }
 
 bool py_score_dense(const Any<2>& x, const In<double, 2>& table, const In<double, 1>& constant, const Out& out,
-                    int n_jobs) {
+                    int n_jobs, const Lengths& length) {
   const Matrix matrix = matrix_of(x);
   require_size(table.shape(0), matrix.p, "table");
   require_size(constant.size(), table.shape(1), "class_constant");
-  const Scores scores = scores_of(out, matrix.n, table.shape(1));
+  const Scores scores = scores_of(out, matrix.n, table.shape(1), length);
   nb::gil_scoped_release release;
   return score_matrix(matrix, table.data(), constant.data(), scores, n_jobs);
 }
@@ -191,8 +194,10 @@ void bind_tally(nb::module_& m) {
   m.def("column_range", py_column_range, "x"_a, "n_jobs"_a);
   m.def("score_codes", py_score_codes, "codes"_a, "sizes"_a, "table"_a, "out"_a.noconvert(), "n_jobs"_a);
   m.def("score_csr", py_score_csr, "data"_a, "indices"_a, "indptr"_a, "table"_a, "class_constant"_a,
-        "out"_a.noconvert(), "n_jobs"_a, "above"_a.none());
+        "out"_a.noconvert(), "n_jobs"_a, "above"_a.none(), "length"_a.noconvert().none());
   m.def("score_csr_sparse", py_score_csr_sparse, "data"_a, "indices"_a, "indptr"_a, "base"_a, "token_indptr"_a,
-        "token_class"_a, "token_value"_a, "class_constant"_a, "out"_a.noconvert(), "n_jobs"_a, "above"_a.none());
-  m.def("score_dense", py_score_dense, "x"_a, "table"_a, "class_constant"_a, "out"_a.noconvert(), "n_jobs"_a);
+        "token_class"_a, "token_value"_a, "class_constant"_a, "out"_a.noconvert(), "n_jobs"_a, "above"_a.none(),
+        "length"_a.noconvert().none());
+  m.def("score_dense", py_score_dense, "x"_a, "table"_a, "class_constant"_a, "out"_a.noconvert(), "n_jobs"_a,
+        "length"_a.noconvert().none());
 }

@@ -25,6 +25,7 @@ using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Scores = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Lengths = std::optional<nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
 
 template <class T>
 nb::object array_of(naively::ZeroedPages<T> data, std::initializer_list<std::size_t> shape) {
@@ -73,20 +74,22 @@ nb::tuple count(const PythonDocuments& documents, Vector<std::int32_t> label, st
 }
 
 void score(const PythonDocuments& documents, Vocabulary* vocabulary, const Options& options, Evidence evidence,
-           Vector<double> class_constant, Scores out, int n_jobs) {
+           Vector<double> class_constant, Scores out, int n_jobs, const Lengths& length) {
   check_numbering(vocabulary, options);
   evidence.n_classes = class_constant.size();
   evidence.class_constant = class_constant.data();
   check_size(out.shape(0), documents.items.size(), "out", "the documents");
   check_size(out.shape(1), evidence.n_classes, "a row of out", "class_constant");
+  if (length) check_size(length->size(), documents.items.size(), "length", "the documents");
   if (!evidence.n_classes) return;
   nb::gil_scoped_release no_gil;
-  score_text(documents.items, vocabulary, options, evidence, out.data(), n_jobs, look_for_signals);
+  score_text(documents.items, vocabulary, options, evidence, out.data(), length ? length->data() : nullptr, n_jobs,
+             look_for_signals);
 }
 
 void score_sparse(const PythonDocuments& documents, Vocabulary* vocabulary, const Options& options, Vector<double> base,
                   Vector<std::int64_t> token_indptr, Vector<std::int32_t> token_class, Vector<double> token_value,
-                  Vector<double> class_constant, bool binary, Scores out, int n_jobs) {
+                  Vector<double> class_constant, bool binary, Scores out, int n_jobs, const Lengths& length) {
   check_size(token_indptr.size(), base.size() + 1, "token_indptr", "base, and one more");
   check_size(token_value.size(), token_class.size(), "token_value", "token_class");
   Evidence evidence{};
@@ -94,15 +97,15 @@ void score_sparse(const PythonDocuments& documents, Vocabulary* vocabulary, cons
   evidence.base = base.data(), evidence.token_indptr = token_indptr.data();
   evidence.token_class = token_class.data(), evidence.token_value = token_value.data();
   evidence.binary = binary;
-  score(documents, vocabulary, options, evidence, class_constant, out, n_jobs);
+  score(documents, vocabulary, options, evidence, class_constant, out, n_jobs, length);
 }
 
 void score_dense(const PythonDocuments& documents, Vocabulary* vocabulary, const Options& options, Matrix<double> table,
-                 Vector<double> class_constant, bool binary, Scores out, int n_jobs) {
+                 Vector<double> class_constant, bool binary, Scores out, int n_jobs, const Lengths& length) {
   check_size(table.shape(1), class_constant.size(), "a row of table", "class_constant");
   Evidence evidence{};
   evidence.n_tokens = table.shape(0), evidence.table = table.data(), evidence.binary = binary;
-  score(documents, vocabulary, options, evidence, class_constant, out, n_jobs);
+  score(documents, vocabulary, options, evidence, class_constant, out, n_jobs, length);
 }
 
 nb::tuple rows(const PythonDocuments& documents, Vocabulary* vocabulary, const Options& options, bool ordered,
@@ -258,9 +261,10 @@ void bind_text(nb::module_& m) {
   m.def("count_text", count, "documents"_a, "label"_a, "weight"_a.none(), "n_classes"_a, "vocabulary"_a.none(),
         "options"_a, "n_jobs"_a);
   m.def("score_text", score_sparse, "documents"_a, "vocabulary"_a.none(), "options"_a, "base"_a, "token_indptr"_a,
-        "token_class"_a, "token_value"_a, "class_constant"_a, "binary"_a, "out"_a.noconvert(), "n_jobs"_a);
+        "token_class"_a, "token_value"_a, "class_constant"_a, "binary"_a, "out"_a.noconvert(), "n_jobs"_a,
+        "length"_a.noconvert().none());
   m.def("score_text_table", score_dense, "documents"_a, "vocabulary"_a.none(), "options"_a, "table"_a,
-        "class_constant"_a, "binary"_a, "out"_a.noconvert(), "n_jobs"_a);
+        "class_constant"_a, "binary"_a, "out"_a.noconvert(), "n_jobs"_a, "length"_a.noconvert().none());
   m.def("token_rows", rows, "documents"_a, "vocabulary"_a.none(), "options"_a, "ordered"_a, "n_jobs"_a,
         nb::sig("def token_rows(documents: Documents, vocabulary: Vocabulary | None, options: TextOptions, ordered: "
                 "bool, n_jobs: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64]]"));

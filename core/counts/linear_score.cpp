@@ -24,10 +24,12 @@ struct RowSums {
     for (std::size_t c = 0; c < sums.size(); ++c) sums[c].add(part[c]);
     length.add(part_length);
   }
-  // Adds the row's score to out, and makes the sums zero for the next row.
-  void finish(const double* constant, double* out) {
+  // Adds the score and the length of row i, and makes the sums zero for the next row.
+  void finish(const double* constant, Scores scores, std::int64_t i) {
     const double x = length.value();
+    double* const out = scores.out + i * scores.n_classes;
     for (std::size_t c = 0; c < sums.size(); ++c) out[c] += sums[c].value() + x * constant[c];
+    if (scores.length) scores.length[i] += x;
     std::fill(sums.begin(), sums.end(), Sum{});
     length = {};
   }
@@ -63,13 +65,14 @@ class LineScorer {
     for (std::int64_t i = from; i < to; ++i) {
       const Line line = next;
       next = i + 1 < to ? readers_[(i + 1) % 2].read(i + 1) : Line{};
-      finite &= score_row(line, next, scores_.out + i * scores_.n_classes);
+      finite &= score_row(line, next, i);
     }
     return finite;
   }
 
  private:
-  bool score_row(const Line& line, const Line& next, double* out) {
+  bool score_row(const Line& line, const Line& next, std::int64_t i) {
+    double* const out = scores_.out + i * scores_.n_classes;
     const std::int64_t readable = line.size + (next.index == line.index + line.size ? next.size : 0);
     bool odd = false;
     for (std::int64_t k = 0; k < line.size; k += TERMS) {
@@ -82,9 +85,10 @@ class LineScorer {
         sums_.add(part_.data(), length.sum);
       } else {
         for (std::int64_t c = 0; c < scores_.n_classes; ++c) out[c] += part_[c] + length.sum * constant_[c];
+        if (scores_.length) scores_.length[i] += length.sum;
       }
     }
-    if (line.size > TERMS) sums_.finish(constant_, out);
+    if (line.size > TERMS) sums_.finish(constant_, scores_, i);
     return !odd;
   }
 
@@ -148,7 +152,7 @@ bool score_matrix(const Matrix& x, const double* table, const double* constant, 
           sums[r].add(part.data(), length.sum);
         }
       }
-      for (std::int64_t r = 0; r < rows; ++r) sums[r].finish(constant, scores.out + (i + r) * scores.n_classes);
+      for (std::int64_t r = 0; r < rows; ++r) sums[r].finish(constant, scores, i + r);
     }
   });
   return finite;
@@ -259,7 +263,7 @@ bool score_lines(const Lines& rows, const SparseTable& table, const double* cons
       double* out = scores.out + i * scores.n_classes;
       const double base = alike.value();
       for (std::int64_t c = 0; c < scores.n_classes; ++c) out[c] += base;
-      sums.finish(constant, out);
+      sums.finish(constant, scores, i);
     }
   });
   return finite;

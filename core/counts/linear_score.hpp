@@ -30,6 +30,7 @@ Length sum_rows(const Terms& terms, const double* table, std::int64_t width, dou
 struct Scores {
   double* out;  // (n, n_classes), increased
   std::int64_t n_classes;
+  double* length = nullptr;  // (n,), increased by L_i, unless null
 };
 
 // Each returns whether all entries were finite; infinite ones spoil their row, missing ones are left out.

@@ -52,13 +52,15 @@ class Scorer : public Resolver {
       add_dense(ids, n);
   }
 
-  void finish(double* out) {
+  // Adds the score of the document to out; returns its length.
+  double finish(double* out) {
     if (once_ && evidence_.table)
       add_dense_once();
     else if (once_)
       add_sparse();
     for (std::size_t c = 0; c < evidence_.n_classes; ++c)
       out[c] += total_[c] + common_ + length_ * evidence_.class_constant[c];
+    return length_;
   }
 
  private:
@@ -196,7 +198,7 @@ void Resolver::take(const std::uint8_t* text, const std::uint32_t* bounds, std::
 }
 
 void score_text(const Documents& documents, const Vocabulary* vocabulary, const Options& options,
-                const Evidence& evidence, double* out, int n_jobs, const Poll& poll) {
+                const Evidence& evidence, double* out, double* length, int n_jobs, const Poll& poll) {
   const Words* words = vocabulary ? &vocabulary->words : nullptr;
   const Chunks chunks = make_chunks(documents);
   for_chunks(chunks, vocabulary, n_jobs, poll, [&](std::size_t chunk) {
@@ -205,7 +207,8 @@ void score_text(const Documents& documents, const Vocabulary* vocabulary, const 
       if (documents.missing(i)) continue;
       scorer.begin();
       scorer.read(documents, i);
-      scorer.finish(out + i * evidence.n_classes);
+      const double known = scorer.finish(out + i * evidence.n_classes);
+      if (length) length[i] += known;
     }
   });
 }

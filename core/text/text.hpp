@@ -128,9 +128,10 @@ struct Evidence {
   bool binary;
 };
 
-// out (documents, n_classes) += Σ_k x_k · table[k, c] + L · class_constant[c], L = Σ_k x_k over known tokens.
+// out (documents, n_classes) += Σ_k x_k · table[k, c] + L · class_constant[c], and length (documents,) += L unless it
+// is null, L = Σ_k x_k over known tokens.
 void score_text(const Documents& documents, const Vocabulary* vocabulary, const Options& options,
-                const Evidence& evidence, double* out, int n_jobs, const Poll& poll);
+                const Evidence& evidence, double* out, double* length, int n_jobs, const Poll& poll);
 
 // Known tokens per document, with their counts; ascending if `ordered`, else as they first come in the document.
 struct TokenRows {

@@ -118,11 +118,14 @@ def test_scores_are_the_twins(seed: int) -> None:
     table, constant = base[:, None] + own.toarray(), d.rng.normal(size=d.n_classes)
     expected = np.ones((d.n, d.n_classes))
     finite = twin.score_dense(d.x, table, constant, expected)
+    length = np.ones((d.n, 1))
+    twin.score_dense(d.x, 0 * base[:, None], np.ones(1), length)
     close: Any = {"rtol": 1e-13, "atol": 1e-12 * max(1.0, float(np.nanmax(np.abs(d.x), initial=0)) * d.p)}
     for n_jobs in (1, 2):
         a, b, c = np.ones((3, *expected.shape))
-        assert core.score_csr(*csr, table, constant, a, n_jobs) == finite
-        assert core.score_dense(x, table, constant, b, n_jobs) == finite
+        lengths = np.ones((3, d.n))
+        assert core.score_csr(*csr, table, constant, a, n_jobs, None, lengths[0]) == finite
+        assert core.score_dense(x, table, constant, b, n_jobs, lengths[1]) == finite
         assert finite == core.score_csr_sparse(
             *csr,
             base,
@@ -132,9 +135,12 @@ def test_scores_are_the_twins(seed: int) -> None:
             constant,
             c,
             n_jobs,
+            None,
+            lengths[2],
         )
-        for out in (a, b, c):
+        for out, n_known in zip((a, b, c), lengths, strict=True):
             np.testing.assert_allclose(out, expected, **close)
+            np.testing.assert_allclose(n_known, length[:, 0], **close)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

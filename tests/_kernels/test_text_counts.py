@@ -116,10 +116,15 @@ def test_score(documents: list[Any], options: Options, binary: bool, data: st.Da
     start = draw.normal(size=(len(documents), n_classes))
     expected, found, by_table = start.copy(), start.copy(), start.copy()
     twin.score_text(documents, theirs, options, *sparse, binary, expected)
-    compiled.score_text(documents, mine, options, *sparse, binary, found, 2)
-    compiled.score_text_table(documents, mine, options, dense + base[:, None], constant, binary, by_table, 2)
+    n_known, n_known_by_table = np.ones((2, len(documents)))
+    compiled.score_text(documents, mine, options, *sparse, binary, found, 2, n_known)
+    table = dense + base[:, None]
+    compiled.score_text_table(documents, mine, options, table, constant, binary, by_table, 2, n_known_by_table)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(by_table, expected, rtol=1e-12, atol=1e-12)
+    length = np.ones((len(documents), 1))
+    twin.score_text_table(documents, theirs, options, 0 * base[:, None], np.ones(1), binary, length)
+    assert n_known.tolist() == n_known_by_table.tolist() == length[:, 0].tolist()
 
 
 @some

@@ -239,14 +239,17 @@ def score_csr(
     out: NDArray[Any],
     n_jobs: int = 1,
     above: float | None = None,
+    length: NDArray[Any] | None = None,
 ) -> bool:
     """Increase out (n, C) by Σ_k x_ik·table[k] + L_i·class_constant, L_i = Σ_k x_ik over known tokens.
 
     A token is unknown if table[k, 0] is NaN; all else in the table (K, C), and x, must be finite, but that an
     entry x_ik that is NaN is left out. The error is below 1e-13 Σ|terms| for rows of any length.
-    Returns whether all x were finite (and their sum in each row). For `above` see `count_csr`.
+    Returns whether all x were finite (and their sum in each row). For `above` see `count_csr`. `length` (n,), if given,
+    is increased by L_i.
     """
-    return _core.score_csr(_line(data), _line(indices), _indptr(indptr), table, class_constant, out, n_jobs, above)
+    csr = _line(data), _line(indices), _indptr(indptr)
+    return _core.score_csr(*csr, table, class_constant, out, n_jobs, above, length)
 
 
 def score_csr_sparse(
@@ -261,6 +264,7 @@ def score_csr_sparse(
     out: NDArray[Any],
     n_jobs: int = 1,
     above: float | None = None,
+    length: NDArray[Any] | None = None,
 ) -> bool:
     """The same with table[k, c] = base[k] + the values listed for token k, whose classes must not repeat.
 
@@ -278,11 +282,17 @@ def score_csr_sparse(
         out,
         n_jobs,
         above,
+        length,
     )
 
 
 def score_dense(
-    x: NDArray[Any], table: NDArray[Any], class_constant: NDArray[Any], out: NDArray[Any], n_jobs: int = 1
+    x: NDArray[Any],
+    table: NDArray[Any],
+    class_constant: NDArray[Any],
+    out: NDArray[Any],
+    n_jobs: int = 1,
+    length: NDArray[Any] | None = None,
 ) -> bool:
     """The same as `score_csr` for a dense (n, K) array of any strides."""
-    return _core.score_dense(_numbers(x), table, class_constant, out, n_jobs)
+    return _core.score_dense(_numbers(x), table, class_constant, out, n_jobs, length)

@@ -192,12 +192,14 @@ def score_text(
     binary: bool,
     out: NDArray[np.float64],
     n_jobs: int = 1,
+    length: NDArray[np.float64] | None = None,
 ) -> None:
     """Increase out[i, c] by Σ_k x_ik · (base[k] + value_kc) + L_i · class_constant[c].
 
     Values are sparse and token-major: token k's classes are token_class[token_indptr[k]:token_indptr[k + 1]].
     NaN in base[k], or a k past its end, says that the token is unknown: it is no evidence and not part of
-    L_i = Σ_k x_ik. With `binary` each distinct token counts once. A missing document's row stays as it is.
+    L_i = Σ_k x_ik, by which `length` (document,) is increased if it is given. With `binary` each distinct token counts
+    once. A missing document's row stays as it is.
     """
     _core.score_text(
         prepare(documents),
@@ -211,6 +213,7 @@ def score_text(
         binary,
         out,
         n_jobs,
+        length,
     )
 
 
@@ -223,9 +226,11 @@ def score_text_table(
     binary: bool,
     out: NDArray[np.float64],
     n_jobs: int = 1,
+    length: NDArray[np.float64] | None = None,
 ) -> None:
     """The same from a dense table (token, class): fast with few classes. NaN in table[k, 0]: unknown."""
-    _core.score_text_table(prepare(documents), vocabulary, options.compiled, table, class_constant, binary, out, n_jobs)
+    read = prepare(documents)
+    _core.score_text_table(read, vocabulary, options.compiled, table, class_constant, binary, out, n_jobs, length)
 
 
 def hash_texts(documents: Documents, n_jobs: int = 1) -> NDArray[np.uint64]:
