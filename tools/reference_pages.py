@@ -20,7 +20,7 @@ from naively.cli.main import COMMANDS, main
 WIDTH = 100
 
 GROUPS = {
-    "Fitting and predicting": ("fit", "Model", "predict_batches", "load", "open", "Ledger"),
+    "Fitting and predicting": ("fit", "Model", "predict_batches", "load", "open", "Ledger", "merge", "copy", "salvage"),
     "Families and priors": (
         *("Bernoulli", "Categorical", "Multinomial", "Complement", "Gaussian", "LogNormal", "Poisson", "Exponential"),
         *("Numeric", "Text", "Automatic", "Family", "Dirichlet", "ClassPrior"),
@@ -30,9 +30,11 @@ GROUPS = {
 }
 
 RETURNED = (
-    *("choosing.Chosen", "explanation.Explanation", "explanation.explained.Contribution", "explanation.explained.Turn"),
-    *("leave_one_out.LeaveOneOut", "evidence.Evidence", "evidence.Word", "linear.Linear"),
-    *("storage.entries.Entry", "drift.drift", "drift.Drift", "ledger.merge"),
+    *("schema.choose.Chosen", "explanation.explanation.Explanation"),
+    *("explanation.explanation.Contribution", "explanation.explanation.Turn"),
+    *("tuning.leave_one_out.LeaveOneOut", "explanation.word_weights.Evidence", "explanation.word_weights.Word"),
+    "explanation.linear.Linear",
+    *("store.entries.Entry", "evaluation.diff.drift", "evaluation.diff.Drift"),
 )
 
 

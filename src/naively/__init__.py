@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from naively.priors import ClassPrior, Dirichlet
     from naively.schema.schema import Automatic
     from naively.sklearn import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes
-    from naively.store import Ledger, load, open  # noqa: A004  (naively.open)
+    from naively.store.copy import copy, salvage
+    from naively.store.ledger import Ledger, open  # noqa: A004  (naively.open)
+    from naively.store.load import load
+    from naively.store.merge import merge
 
 
 __version__ = "0.1.0"
@@ -69,10 +72,13 @@ __all__ = [
     "Text",
     "Tuning",
     "TuningWarning",
+    "copy",
     "fit",
     "load",
+    "merge",
     "open",
     "predict_batches",
+    "salvage",
 ]
 
 _ESTIMATORS = {"BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB", "NaiveBayes"}
@@ -84,9 +90,12 @@ _ELSEWHERE = {
     "Model": "model.model",
     "fit": "fitting",
     "Tuning": "model.calibrate",
-    "Ledger": "store",
-    "load": "store",
-    "open": "store",
+    "Ledger": "store.ledger",
+    "copy": "store.copy",
+    "load": "store.load",
+    "merge": "store.merge",
+    "open": "store.ledger",
+    "salvage": "store.copy",
     "predict_batches": "model.predict_batches",
 }
 

@@ -24,7 +24,7 @@ WRITER = """
 import sys; sys.path.insert(0, sys.argv[3])
 import random
 import naively
-from naively.store import sums
+from naively.store import running_sum as sums
 from tests.support.models import rows
 sums.TAIL = 3
 chance = random.Random(int(sys.argv[2]))

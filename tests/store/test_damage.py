@@ -10,7 +10,6 @@ from tests.support.models import fitted, rows, same
 
 import naively
 from naively import InputError
-from naively import store as ledger
 from naively.store import running_sum as sums
 from naively.store.entries import COLUMNS
 from naively.store.sqlite import TABLES
@@ -102,7 +101,7 @@ def test_settings_are_checked(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(InputError, match="what it says of itself is damaged"):
         naively.load(path)
-    found = ledger.salvage(path, tmp_path / "n")
+    found = naively.salvage(path, tmp_path / "n")
     assert "the settings are lost" in found.notes[0]
     assert naively.load(tmp_path / "n").classes == ("a", "b")
 
@@ -120,7 +119,7 @@ def test_salvage(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(InputError, match=r"entry 2 \(update of 5 rows, .*\) is damaged.*copy --salvage"):
         naively.load(path)
-    found = ledger.salvage(path, tmp_path / "n")
+    found = naively.salvage(path, tmp_path / "n")
     assert [number for number, _ in found.lost] == [2, 3]
     assert "corrects an entry that is lost" in found.lost[1][1]
     assert same(naively.load(tmp_path / "n"), fitted().update(*rows(2)))
@@ -129,7 +128,7 @@ def test_salvage(tmp_path: Path) -> None:
         connection.execute("UPDATE entries SET rows = rows + 1")
     connection.close()
     with pytest.raises(InputError, match="no entry is intact"):
-        ledger.salvage(path, tmp_path / "o")
+        naively.salvage(path, tmp_path / "o")
     assert not (tmp_path / "o").exists()
 
 
@@ -145,7 +144,7 @@ def test_salvage_of_a_file_cut_short(share: float, tmp_path: Path) -> None:
     told = rf"it is cut short: {int(share * len(whole)):,} of {len(whole):,} bytes are there"
     with pytest.raises(InputError, match=told):
         naively.load(tmp_path / "m")
-    found = ledger.salvage(tmp_path / "m", tmp_path / "n", comment="dropped")
+    found = naively.salvage(tmp_path / "m", tmp_path / "n", comment="dropped")
     assert 0 < len(found.recovered) <= 61
     assert len(found.recovered) + len(found.lost) == 61 or found.notes
     assert naively.load(tmp_path / "n").seen.rows.sum() == sum(entry.rows for entry in found.recovered)
@@ -166,7 +165,7 @@ def test_salvage_of_random_damage(tmp_path: Path) -> None:
             found[chance.randrange(100, len(found))] ^= 1 << chance.randrange(8)
         (tmp_path / "m").write_bytes(found)
         try:
-            saved = ledger.salvage(tmp_path / "m", tmp_path / "n")
+            saved = naively.salvage(tmp_path / "m", tmp_path / "n")
         except InputError:
             continue
         assert {entry.id for entry in saved.recovered} <= ids

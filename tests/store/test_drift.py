@@ -8,7 +8,6 @@ import pytest
 
 import naively
 from naively import InputError
-from naively import store as ledger
 from naively.evaluation.diff import drift
 from naively.store.compare import apart
 
@@ -29,7 +28,7 @@ def test_drift_finds_what_changed_and_nothing_else(tmp_path: Path) -> None:
     columns = {"counts": naively.Poisson(), "text": naively.Text(), "still": naively.Gaussian()}
     old, new = data(2000, 0.0, "alt"), data(1500, 0.5, "neu")
     naively.fit(*old, columns=columns).save(tmp_path / "a")
-    ledger.copy(tmp_path / "a", tmp_path / "b")
+    naively.copy(tmp_path / "a", tmp_path / "b")
     with naively.open(tmp_path / "b") as live:
         live.update(*new)
     one, two, note = apart(tmp_path / "a", tmp_path / "b")

@@ -14,7 +14,6 @@ from tests.support.models import fitted, rows, same
 
 import naively
 from naively import InputError, Ledger, SchemaError
-from naively import store as ledger
 
 
 def grown(path: Path, *seeds: int, base: Path | None = None) -> Path:
@@ -23,7 +22,7 @@ def grown(path: Path, *seeds: int, base: Path | None = None) -> Path:
         fitted(seeds[0]).save(path)
         seeds = seeds[1:]
     else:
-        ledger.copy(base, path)
+        naively.copy(base, path)
     with naively.open(path) as live:
         for seed in seeds:
             live.update(*rows(seed, classes="abc"), source=str(seed))
@@ -34,9 +33,9 @@ def test_merge_counts_an_entry_once(tmp_path: Path) -> None:
     base = grown(tmp_path / "base", 0, 1)
     a, b = grown(tmp_path / "a", 2, base=base), grown(tmp_path / "b", 3, base=base)
     wanted = naively.load(base).update(*rows(2, classes="abc")).update(*rows(3, classes="abc"))
-    assert same(ledger.merge([a, b], tmp_path / "ab"), wanted)
+    assert same(naively.merge([a, b], tmp_path / "ab"), wanted)
     assert same(naively.load(tmp_path / "ab"), wanted)
-    assert same(ledger.merge([tmp_path / "ab", a, base], tmp_path / "again"), wanted)
+    assert same(naively.merge([tmp_path / "ab", a, base], tmp_path / "again"), wanted)
     doubled = naively.load(a) + naively.load(b)  # + never looks at ids
     assert doubled.seen.rows.sum() > wanted.seen.rows.sum()
 
@@ -47,11 +46,11 @@ def test_merge_is_associative_and_commutative(tmp_path_factory: pytest.TempPathF
     folder = tmp_path_factory.mktemp("merge")
     base = grown(folder / "base", 0)
     a, b, c = (grown(folder / name, *some, base=base) for name, some in zip("abc", seeds, strict=True))
-    ledger.merge([a, b], folder / "ab")
-    ledger.merge([b, c], folder / "bc")
-    one = ledger.merge([folder / "ab", c], folder / "1")
-    two = ledger.merge([a, folder / "bc"], folder / "2")
-    three = ledger.merge([c, b, a], folder / "3")
+    naively.merge([a, b], folder / "ab")
+    naively.merge([b, c], folder / "bc")
+    one = naively.merge([folder / "ab", c], folder / "1")
+    two = naively.merge([a, folder / "bc"], folder / "2")
+    three = naively.merge([c, b, a], folder / "3")
     assert same(one, two)
     assert same(one, three)
     logs = [[e.id for e in naively.open(folder / name).log()] for name in "123"]
@@ -61,16 +60,16 @@ def test_merge_is_associative_and_commutative(tmp_path_factory: pytest.TempPathF
 def test_merge_of_compacted_files(tmp_path: Path) -> None:
     base = grown(tmp_path / "base", 0, 1)
     a, b = grown(tmp_path / "a", 2, base=base), grown(tmp_path / "b", 3, base=base)
-    wanted = ledger.merge([a, b], tmp_path / "ab")
+    wanted = naively.merge([a, b], tmp_path / "ab")
     with naively.open(a) as live:
         live.compact()
-    assert same(ledger.merge([a, b], tmp_path / "x"), wanted)
-    assert same(ledger.merge([b, a], tmp_path / "y"), wanted)
-    assert same(ledger.merge([tmp_path / "x", base], tmp_path / "z"), wanted)
+    assert same(naively.merge([a, b], tmp_path / "x"), wanted)
+    assert same(naively.merge([b, a], tmp_path / "y"), wanted)
+    assert same(naively.merge([tmp_path / "x", base], tmp_path / "z"), wanted)
     with naively.open(b) as live:
         live.compact()
     with pytest.raises(InputError, match="2 entries in common"):
-        ledger.merge([a, b], tmp_path / "no")
+        naively.merge([a, b], tmp_path / "no")
     assert not (tmp_path / "no").exists()
 
 
@@ -81,14 +80,14 @@ def test_merge_keeps_what_was_corrected(tmp_path: Path) -> None:
         live.forget(*rows(1, classes="abc"))
     with naively.open(b) as live:
         live.undo(live.log()[2].id)
-    assert same(ledger.merge([a, b], tmp_path / "ab"), fitted())
+    assert same(naively.merge([a, b], tmp_path / "ab"), fitted())
     with naively.open(b) as live:
         live.undo(live.log()[1].id)
         third = grown(tmp_path / "c", base=base)
     with naively.open(third) as live:
         live.compact()
     with pytest.raises(InputError, match="is undone in one file"):
-        ledger.merge([b, third], tmp_path / "no")
+        naively.merge([b, third], tmp_path / "no")
 
 
 def test_a_merged_log_is_in_the_order_of_writing(tmp_path: Path) -> None:
@@ -96,7 +95,7 @@ def test_a_merged_log_is_in_the_order_of_writing(tmp_path: Path) -> None:
     with naively.open(base) as live:
         live.forget(*rows(1, classes="abc"))
     a, b = grown(tmp_path / "a", 2, base=base), grown(tmp_path / "b", 3, base=base)
-    ledger.merge([b, a], tmp_path / "ab")
+    naively.merge([b, a], tmp_path / "ab")
     log = naively.open(tmp_path / "ab").log()
     assert [entry.act for entry in log] == ["fit", "update", "forget", "update", "update"]
     assert [entry.written for entry in log] == sorted(entry.written for entry in log)
@@ -106,16 +105,16 @@ def test_merge_refusals(tmp_path: Path) -> None:
     fitted().save(tmp_path / "a")
     naively.fit({"other": [1.0, 2.0]}, ["a", "b"]).save(tmp_path / "b")
     with pytest.raises(SchemaError, match="'other' only in the second"):
-        ledger.merge([tmp_path / "a", tmp_path / "b"], tmp_path / "no")
+        naively.merge([tmp_path / "a", tmp_path / "b"], tmp_path / "no")
     with pytest.raises(InputError, match="two or more"):
-        ledger.merge([tmp_path / "a"], tmp_path / "no")
+        naively.merge([tmp_path / "a"], tmp_path / "no")
     naively.fit(["x"], [1]).save(tmp_path / "n")
     naively.fit(["x"], ["1"]).save(tmp_path / "s")
     with pytest.raises(InputError, match="different types"):
-        ledger.merge([tmp_path / "n", tmp_path / "s"], tmp_path / "no")
+        naively.merge([tmp_path / "n", tmp_path / "s"], tmp_path / "no")
     naively.fit(["x"], ["u"], prior={"u": 1.0}).save(tmp_path / "g")
     with pytest.raises(InputError, match="prior must name every class"):
-        ledger.merge([tmp_path / "g", tmp_path / "s"], tmp_path / "no")
+        naively.merge([tmp_path / "g", tmp_path / "s"], tmp_path / "no")
     assert not (tmp_path / "no").exists()
 
 
@@ -123,10 +122,10 @@ def test_merged_files_with_other_keys_remember_no_rows(tmp_path: Path) -> None:
     texts = ["one two", "three four"]
     for name in "ab":
         Ledger.fit(tmp_path / name, texts, ["x", "y"], remember_rows=True)
-    ledger.merge([tmp_path / "a", tmp_path / "b"], tmp_path / "ab")
+    naively.merge([tmp_path / "a", tmp_path / "b"], tmp_path / "ab")
     naively.open(tmp_path / "ab").forget(["one two"], ["x"])
-    ledger.copy(tmp_path / "a", tmp_path / "c")
-    ledger.merge([tmp_path / "a", tmp_path / "c"], tmp_path / "ac")
+    naively.copy(tmp_path / "a", tmp_path / "c")
+    naively.merge([tmp_path / "a", tmp_path / "c"], tmp_path / "ac")
     with pytest.raises(InputError, match="never counted"):
         naively.open(tmp_path / "ac").forget(["one three"], ["x"])
 

@@ -10,7 +10,6 @@ from tests.support.models import EVERYTHING, fitted, rows, same
 
 import naively
 from naively import InputError
-from naively import store as ledger
 
 TEXTS = [f"{'cheap' if i % 3 else 'lunch'} word{i % 7} {'pills' if i % 2 else 'today'}" for i in range(60)]
 LABEL = ["spam" if i % 3 else "ham" for i in range(60)]
@@ -135,7 +134,7 @@ def test_forgotten_rows_among_those_to_tune_by(mail: Path) -> None:
 
 
 def test_damaged_settings_in_an_entry(mail: Path) -> None:
-    from ledger.test_fuzz import _AnySchemas
+    from tests.store.test_fuzz import _AnySchemas
 
     from naively.store.entries import COLUMNS, START, Row, append
 
@@ -159,18 +158,18 @@ def test_damaged_settings_in_an_entry(mail: Path) -> None:
 def test_comments_on_a_merge_and_a_copy(tmp_path: Path) -> None:
     a, b = tmp_path / "a", tmp_path / "b"
     fitted().save(a)
-    ledger.copy(a, b, comment="for ben")
+    naively.copy(a, b, comment="for ben")
     assert [(e.act, e.source, e.comment) for e in naively.open(b).log()][1:] == [("copy", str(a), "for ben")]
     assert len(naively.open(a).log()) == 1
     with naively.open(b) as live:
         live.update(*rows(1))
     wanted = fitted().update(*rows(1))
-    assert same(ledger.merge([a, b], tmp_path / "ab", comment="together"), wanted)
+    assert same(naively.merge([a, b], tmp_path / "ab", comment="together"), wanted)
     log = naively.open(tmp_path / "ab").log()
     assert [e.act for e in log] == ["fit", "copy", "update", "merge"]
     assert (log[3].source, log[3].comment, log[3].rows) == (f"{a} {b}", "together", 0)
     assert same(naively.load(tmp_path / "ab"), wanted)
-    assert same(ledger.merge([tmp_path / "ab", a], tmp_path / "again"), wanted)
+    assert same(naively.merge([tmp_path / "ab", a], tmp_path / "again"), wanted)
     with naively.open(tmp_path / "ab") as live:
         with pytest.raises(InputError, match=r"is a note \(merge\): there is nothing to undo"):
             live.undo(log[3].id)
@@ -186,10 +185,10 @@ def test_tunes_are_merged_as_history(tmp_path: Path) -> None:
     """The settings of a merged file are the first's; what the others' log says of theirs is kept, and only that."""
     a, b = tmp_path / "a", tmp_path / "b"
     naively.fit(*rows(0, 12), columns=EVERYTHING, tune=False).save(a)
-    ledger.copy(a, b)
+    naively.copy(a, b)
     tune = naively.open(b).tune(prior="uniform")
-    ledger.merge([a, b], tmp_path / "ab")
-    ledger.merge([b, a], tmp_path / "ba")
+    naively.merge([a, b], tmp_path / "ab")
+    naively.merge([b, a], tmp_path / "ba")
     assert not naively.load(tmp_path / "ab").prior.uniform
     assert naively.load(tmp_path / "ba").prior.uniform
     with pytest.raises(InputError, match="changed again"):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Vocabulary:
     """Words and their numbers, in order of first appearance."""
 
-    def __init__(self, known: Iterable[str] = ()) -> None:  # noqa: D107
+    def __init__(self, known: Iterable[str] = ()) -> None:
         self._ids: dict[str, int] = {}
         self.add(list(known))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from naively.store import Entry
+    from naively.store.entries import Entry
 
 __all__ = ["comment_option", "json_option", "named_source", "target_option", "tell", "told", "where"]
 

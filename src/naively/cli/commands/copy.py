@@ -32,16 +32,17 @@ def command(model: str, to: Path, salvage: bool, force: bool, comment: str, as_j
     """
     import json
 
-    from naively import store as ledger
+    from naively.store.copy import copy as copy_file
+    from naively.store.copy import salvage
 
     if to.exists() and not force:
         raise click.UsageError(f"{to} is there already: give --force to overwrite it, or another name.")
     if not salvage:
-        ledger.copy(model, to, comment=comment)
+        copy_file(model, to, comment=comment)
         if as_json:
             click.echo(json.dumps({"copied": model, "to": str(to)}, ensure_ascii=False))
         return
-    found = ledger.salvage(model, to, comment=comment)
+    found = salvage(model, to, comment=comment)
     if as_json:
         recovered = [entry.id for entry in found.recovered]
         click.echo(json.dumps({"recovered": recovered, "lost": found.lost, "notes": found.notes}, ensure_ascii=False))

@@ -58,7 +58,7 @@ def command(
     named = " ".join(data) if source is None else source
     if remember_rows:
         from naively.cli.ledgers import where
-        from naively.store import write_remembered
+        from naively.store.remembering import write_remembered
 
         write_remembered(output, model, where(data), target, weight, source=named, comment=comment)
     else:

@@ -28,12 +28,12 @@ def command(models: tuple[str, ...], output: Path, force: bool, comment: str, as
     """
     import json
 
-    from naively import store as ledger
     from naively.cli.describe import model_data
+    from naively.store.merge import merge as merge_files
 
     if output.exists() and not force:
         raise click.UsageError(f"{output} is there already: give --force to overwrite it, or another name.")
-    model = ledger.merge(models, output, comment=comment)
+    model = merge_files(models, output, comment=comment)
     if as_json:
         click.echo(json.dumps(model_data(model), ensure_ascii=False, indent=1))
         return
