@@ -12,6 +12,7 @@
 #include "leave_one_out/texts.hpp"
 #include "leave_one_out/tokens.hpp"
 #include "leave_one_out/values.hpp"
+#include "leave_one_out/whole_scores.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,6 +23,7 @@ namespace {
 template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Scores = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Alpha = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;  // (token,) or (token, class)
 
 // Offsets that rise from 0 to the length of what they cut.
 void check_offsets(const Vector<std::int64_t>& offsets, std::size_t n, std::size_t size, const char* what) {
@@ -61,13 +63,15 @@ struct Counted {
   Vector<std::int32_t> owner;
   Vector<double> sum;
   Vector<std::int64_t> rows;
-  Vector<double> alpha;
+  Alpha alpha;
   Vector<bool> known, fades;
   bool shrinks;
 
   TokenCells checked(std::size_t n_classes) const {
-    const std::size_t n_tokens = alpha.size();
-    require(known.size() == n_tokens && fades.size() == n_tokens, "alpha, known and fades have unequal lengths");
+    const std::size_t n_tokens = known.size();
+    require(alpha.ndim() == 1 || (alpha.ndim() == 2 && alpha.shape(1) == n_classes),
+            "alpha is neither (token,) nor (token, class)");
+    require(alpha.shape(0) == n_tokens && fades.size() == n_tokens, "alpha, known and fades have unequal lengths");
     check_offsets(start, n_tokens, owner.size(), "start does not cut the cells into tokens");
     require(sum.size() == owner.size() && rows.size() == owner.size(), "the cells have unequal lengths");
     for (std::size_t j = 0; j < owner.size(); ++j)
@@ -81,9 +85,15 @@ struct Counted {
             alpha.data(),
             known.data(),
             fades.data(),
-            shrinks};
+            shrinks,
+            alpha.ndim() == 2};
   }
 };
+
+Model model_of(bool complement, const TokenCells& cells) {
+  require(!(complement && cells.alpha_by_class), "complement has one alpha for all classes");
+  return complement ? Model::complement : Model::multinomial;
+}
 
 nb::object told(const NotCounted& bad) {
   if (bad.row < 0) return nb::none();
@@ -93,18 +103,19 @@ nb::object told(const NotCounted& bad) {
 nb::object leave_tokens_out(Vector<std::int64_t> indptr, Vector<std::int32_t> index, Vector<double> count,
                             std::optional<Vector<std::int64_t>> times, Vector<std::int32_t> label,
                             Vector<double> weight, Vector<std::int64_t> rows, Vector<std::int64_t> start,
-                            Vector<std::int32_t> owner, Vector<double> sum, Vector<std::int64_t> cell_rows,
-                            Vector<double> alpha, Vector<bool> known, Vector<bool> fades, bool shrinks, bool complement,
+                            Vector<std::int32_t> owner, Vector<double> sum, Vector<std::int64_t> cell_rows, Alpha alpha,
+                            Vector<bool> known, Vector<bool> fades, bool shrinks, bool complement, bool normed,
                             Scores out, int n_jobs) {
   const Rows given{indptr, index, count, times, label, weight, rows};
   const Counted counted{start, owner, sum, cell_rows, alpha, known, fades, shrinks};
   const LeavingRows leaving = given.checked(out.shape(1));
   const TokenCells cells = counted.checked(out.shape(1));
   require(out.shape(0) == label.size(), "label and out have unequal lengths");
+  const Model plain = model_of(complement, cells), model = normed ? Model::normed_complement : plain;
   NotCounted bad;
   {
     nb::gil_scoped_release no_gil;
-    bad = leave_out(leaving, cells, complement, out.data(), n_jobs);
+    bad = leave_out(leaving, cells, model, out.data(), n_jobs);
   }
   return told(bad);
 }
@@ -112,9 +123,9 @@ nb::object leave_tokens_out(Vector<std::int64_t> indptr, Vector<std::int32_t> in
 nb::object leave_text_out(const PythonDocuments& documents, const naively::text::Vocabulary* vocabulary,
                           const naively::text::Options& options, bool once, Vector<std::int32_t> label,
                           Vector<double> weight, Vector<std::int64_t> rows, Vector<std::int64_t> start,
-                          Vector<std::int32_t> owner, Vector<double> sum, Vector<std::int64_t> cell_rows,
-                          Vector<double> alpha, Vector<bool> known, Vector<bool> fades, bool shrinks, bool complement,
-                          Scores out, int n_jobs) {
+                          Vector<std::int32_t> owner, Vector<double> sum, Vector<std::int64_t> cell_rows, Alpha alpha,
+                          Vector<bool> known, Vector<bool> fades, bool shrinks, bool complement, Scores out,
+                          int n_jobs) {
   const Counted counted{start, owner, sum, cell_rows, alpha, known, fades, shrinks};
   const TokenCells cells = counted.checked(out.shape(1));
   check_labels(label, weight, rows, out.shape(1));
@@ -125,7 +136,8 @@ nb::object leave_text_out(const PythonDocuments& documents, const naively::text:
   {
     nb::gil_scoped_release no_gil;
     bad = naively::text::leave_text_out({documents.items, label.data(), weight.data(), rows.data(), once}, vocabulary,
-                                        options, cells, complement, out.data(), n_jobs, look_for_signals);
+                                        options, cells, model_of(complement, cells), out.data(), n_jobs,
+                                        look_for_signals);
   }
   return told(bad);
 }
@@ -139,13 +151,13 @@ struct ReadRows {
 nb::tuple read_left_rows(Vector<std::int64_t> indptr, Vector<std::int32_t> index, Vector<double> count,
                          Vector<std::int32_t> label, Vector<double> weight, Vector<std::int64_t> rows,
                          Vector<std::int64_t> start, Vector<std::int32_t> owner, Vector<double> sum,
-                         Vector<std::int64_t> cell_rows, Vector<double> alpha, Vector<bool> known, Vector<bool> fades,
+                         Vector<std::int64_t> cell_rows, Alpha alpha, Vector<bool> known, Vector<bool> fades,
                          bool shrinks, std::size_t n_classes) {
   const Rows given{indptr, index, count, std::nullopt, label, weight, rows};
   const Counted counted{start, owner, sum, cell_rows, alpha, known, fades, shrinks};
   const LeavingRows leaving = given.checked(n_classes);
   const TokenCells cells = counted.checked(n_classes);
-  auto read = std::make_unique<ReadRows>(ReadRows{{}, alpha.size(), owner.size(), n_classes});
+  auto read = std::make_unique<ReadRows>(ReadRows{{}, known.size(), owner.size(), n_classes});
   {
     nb::gil_scoped_release no_gil;
     read->left = read_left(leaving, cells);
@@ -158,24 +170,24 @@ nb::tuple read_left_rows(Vector<std::int64_t> indptr, Vector<std::int32_t> index
 TokenCells same_cells(const ReadRows& read, const Counted& counted, const Scores& out) {
   require(read.left.bad.row < 0, "a row was not counted");
   require(
-      counted.alpha.size() == read.n_tokens && counted.owner.size() == read.n_cells && out.shape(1) == read.n_classes,
+      counted.known.size() == read.n_tokens && counted.owner.size() == read.n_cells && out.shape(1) == read.n_classes,
       "the rows were read with other cells");
   require(out.shape(0) == read.left.rows.size(), "the rows and out have unequal lengths");
   return counted.checked(out.shape(1));
 }
 
 void score_left_rows(const ReadRows& read, Vector<std::int64_t> start, Vector<std::int32_t> owner, Vector<double> sum,
-                     Vector<std::int64_t> cell_rows, Vector<double> alpha, Vector<bool> known, Vector<bool> fades,
-                     bool shrinks, double scale, bool complement, std::optional<Vector<double>> tossed, Scores out,
-                     int n_jobs) {
+                     Vector<std::int64_t> cell_rows, Alpha alpha, Vector<bool> known, Vector<bool> fades, bool shrinks,
+                     double scale, bool complement, std::optional<Vector<double>> tossed, Scores out, int n_jobs) {
   const Counted counted{start, owner, sum, cell_rows, alpha, known, fades, shrinks};
   const TokenCells cells = same_cells(read, counted, out);
   require(!tossed || tossed->size() == out.shape(1), "tossed has not one number for each class");
+  require(!tossed || !read.left.whole->direct, "coins need one alpha above 0 for each token");
   nb::gil_scoped_release no_gil;
   if (tossed)
     score_left_coins(read.left, cells, scale, tossed->data(), out.data(), n_jobs);
   else
-    score_left(read.left, cells, scale, complement, out.data(), n_jobs);
+    score_left(read.left, cells, scale, model_of(complement, cells), out.data(), n_jobs);
 }
 
 template <class T>
@@ -235,9 +247,10 @@ void bind_left_out(nb::module_& m) {
   m.def(
       "leave_tokens_out", leave_tokens_out, "indptr"_a, "index"_a, "count"_a, "times"_a.none(), "label"_a, "weight"_a,
       "rows"_a, "start"_a, "owner"_a, "sum"_a, "cell_rows"_a, "alpha"_a, "known"_a, "fades"_a, "shrinks"_a,
-      "complement"_a, "out"_a.noconvert(), "n_jobs"_a,
+      "complement"_a, "normed"_a, "out"_a.noconvert(), "n_jobs"_a,
       nb::sig("def leave_tokens_out(" NAIVELY_ENTRIES "times: NDArray[numpy.int64] | None, " NAIVELY_ROWS NAIVELY_CELLS
-              "complement: bool, out: NDArray[numpy.float64], n_jobs: int) -> tuple[int, int, int, float] | None"));
+              "complement: bool, normed: bool, out: NDArray[numpy.float64], n_jobs: int) -> tuple[int, int, int, "
+              "float] | None"));
   m.def("leave_text_out", leave_text_out, "documents"_a, "vocabulary"_a.none(), "options"_a, "once"_a, "label"_a,
         "weight"_a, "rows"_a, "start"_a, "owner"_a, "sum"_a, "cell_rows"_a, "alpha"_a, "known"_a, "fades"_a,
         "shrinks"_a, "complement"_a, "out"_a.noconvert(), "n_jobs"_a,

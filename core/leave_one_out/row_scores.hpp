@@ -52,13 +52,15 @@ class Reader {
       const double left = left_rows > 0 ? std::max(own - taken, 0.0) : 0.0;
       row.removed += own - left;
       row.emptied += own_rows > 0 && left_rows == 0;
-      if (token.rows - leaving <= 0) {
+      const bool gone = token.rows - leaving <= 0, once = taken == 1 && own - left == 1;
+      if (gone && !whole_.direct) {
         if (cells_.shrinks) row.lost += cells_.alpha[k];
         continue;
       }
-      const bool once = taken == 1 && own - left == 1;
-      entries.push_back({place.at, place.size, static_cast<std::int32_t>(k), once, x, left, token.sum - own + left});
-      row.length += x;
+      const double evident = gone ? 0.0 : x;
+      entries.push_back(
+          {place.at, place.size, static_cast<std::int32_t>(k), once, evident, left, token.sum - own + left});
+      row.length += evident;
     }
     row.size = static_cast<std::int64_t>(entries.size() - before);
     return true;
@@ -94,8 +96,14 @@ NAIVELY_DISPATCH(void, add_four, add_four_as, (const Weighted* four, double* par
 
 class Scorer {
  public:
-  Scorer(const TokenCells& cells, const Whole& whole, double scale)
-      : cells_(cells), whole_(whole), scale_(scale), part_(cells.n_classes) {}
+  Scorer(const TokenCells& cells, const Whole& whole, double scale, Model model)
+      : cells_(cells),
+        whole_(whole),
+        scale_(scale),
+        model_(model),
+        part_(cells.n_classes),
+        count_(whole.direct ? cells.n_classes : 0),
+        change_(count_.size()) {}
 
   // Equation (3).
   void coins(const LeftRow& row, const LeftEntry* entries, const double* tossed, double* out) {
@@ -118,8 +126,13 @@ class Scorer {
     }
   }
 
-  void score(const LeftRow& row, const LeftEntry* entries, bool others, double* out) {
-    others ? complement(row, entries, out) : multinomial(row, entries, out);
+  void score(const LeftRow& row, const LeftEntry* entries, double* out) {
+    if (model_ == Model::multinomial)
+      whole_.direct ? direct_multinomial(row, entries, out) : multinomial(row, entries, out);
+    else if (model_ == Model::complement)
+      whole_.direct ? direct_complement(row, entries, out) : complement(row, entries, out);
+    else
+      normed_complement(row, entries, out);
   }
 
  private:
@@ -179,6 +192,83 @@ class Scorer {
     }
   }
 
+  // Equation (1) as it stands.
+  void direct_multinomial(const LeftRow& row, const LeftEntry* entries, double* out) {
+    const bool empty = whole_.n_cells[row.label] - row.emptied <= 0;
+    const auto pools = [&](std::int64_t c) { return c == row.label ? empty : whole_.n_cells[c] == 0; };
+    std::fill(part_.begin(), part_.end(), 0.0);
+    std::fill(change_.begin(), change_.end(), 0.0);  // of A_c
+    for (const LeftEntry* entry = entries; entry < entries + row.size; ++entry) {
+      look_up(*entry, row.label);
+      for (std::int64_t c = 0; c < cells_.n_classes; ++c) {
+        const double alpha = scale_ * cells_.alpha_of(entry->token, c);
+        if (entry->x > 0)
+          part_[c] += entry->x * log_of((pools(c) ? entry->pooled : count_[c]) + alpha);
+        else if (cells_.shrinks)
+          change_[c] += alpha;
+      }
+    }
+    for (std::int64_t c = 0; c < cells_.n_classes; ++c) {
+      const double total = (pools(c) ? whole_.sum : whole_.total[c]) - (pools(c) || c == row.label ? row.removed : 0.0);
+      out[c] += part_[c] - row.length * log_whole(total + whole_.alphas[c] - change_[c]);
+    }
+  }
+
+  // Equation (2) as it stands.
+  void direct_complement(const LeftRow& row, const LeftEntry* entries, double* out) {
+    std::fill(part_.begin(), part_.end(), 0.0);
+    double length = 0, lost = 0;
+    for (const LeftEntry* entry = entries; entry < entries + row.size; ++entry) {
+      const double alpha = scale_ * cells_.alpha[entry->token], all = entry->pooled + alpha;
+      if (!(entry->x > 0) && cells_.shrinks) lost += alpha;
+      if (!(entry->x > 0 && all > 0)) continue;
+      length += entry->x;
+      look_up(*entry, row.label);
+      const bool alone = alpha == 0 && std::count_if(count_.begin(), count_.end(), [](double n) { return n > 0; }) == 1;
+      for (std::int64_t c = 0; c < cells_.n_classes; ++c) {
+        const double others = alone && count_[c] > 0 ? 0.0 : all - count_[c];
+        if (others > 0)
+          part_[c] -= entry->x * std::log(others);
+        else  // no other class can have it
+          for (std::int64_t d = 0; d < cells_.n_classes; ++d) part_[d] = d == c ? part_[d] : -INFINITY;
+      }
+    }
+    for (std::int64_t c = 0; c < cells_.n_classes; ++c)
+      out[c] += part_[c] + length * log_whole(others_of(row, c) - lost);
+  }
+
+  // N − N_c + A_c without the row, but for the α of tokens that vanish.
+  double others_of(const LeftRow& row, std::int64_t c) const {
+    return whole_.sum - whole_.total[c] + whole_.alphas[c] - (c == row.label ? 0.0 : row.removed);
+  }
+
+  void normed_complement(const LeftRow& row, const LeftEntry* entries, double* out) {
+    std::fill(part_.begin(), part_.end(), 0.0);
+    std::fill(change_.begin(), change_.end(), 0.0);  // of log_others
+    for (const LeftEntry* entry = entries; entry < entries + row.size; ++entry) {
+      const double alpha = scale_ * cells_.alpha[entry->token], had = whole_.head(place_of(*entry)).sum;
+      look_up(*entry, row.label);
+      for (std::int64_t c = 0; c < cells_.n_classes; ++c) {
+        const double log_without = std::log(entry->pooled - count_[c] + alpha);
+        part_[c] += entry->x * log_without;
+        if (c != row.label) change_[c] += log_without - std::log(had - count_[c] + alpha);
+      }
+    }
+    for (std::int64_t c = 0; c < cells_.n_classes; ++c) {
+      const double log_rest = std::log(others_of(row, c));
+      const double norm = whole_.log_others[c] + change_[c] - static_cast<double>(cells_.n_tokens) * log_rest;
+      out[c] += (part_[c] - row.length * log_rest) / norm;
+    }
+  }
+
+  // N_kc of all classes, without the row.
+  void look_up(const LeftEntry& entry, std::int32_t label) {
+    std::fill(count_.begin(), count_.end(), 0.0);
+    for (std::int64_t j = cells_.start[entry.token]; j < cells_.start[entry.token + 1]; ++j)
+      count_[cells_.owner[j]] = cells_.sum[j];
+    count_[label] = entry.left;
+  }
+
   static Whole::Place place_of(const LeftEntry& entry) { return {entry.at, entry.size}; }
 
   void add(const LeftEntry& entry) {
@@ -212,7 +302,8 @@ class Scorer {
   const TokenCells& cells_;
   const Whole& whole_;
   const double scale_;
-  std::vector<double> part_;
+  const Model model_;
+  std::vector<double> part_, count_, change_;
   static constexpr std::size_t kTogether = 4;
   Weighted waiting_[kTogether] = {};
   std::size_t n_waiting_ = 0;

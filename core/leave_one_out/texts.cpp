@@ -28,10 +28,10 @@ class LeavingCollector final : public Resolver {
 }  // namespace
 
 cells::NotCounted leave_text_out(const LeavingDocuments& leaving, const Vocabulary* vocabulary, const Options& options,
-                                 const cells::TokenCells& cells, bool complement, double* out, int n_jobs,
+                                 const cells::TokenCells& cells, cells::Model model, double* out, int n_jobs,
                                  const Poll& poll) {
-  cells::Whole whole(cells);
-  whole.smooth(cells, 1.0, complement);
+  cells::Whole whole(cells, model);
+  whole.smooth(cells, 1.0, model);
   const cells::Reader reader(cells, whole);
   const Documents& documents = leaving.documents;
   const std::vector<std::int64_t> order =
@@ -41,7 +41,7 @@ cells::NotCounted leave_text_out(const LeavingDocuments& leaving, const Vocabula
   cells::NotCounted first;
   std::mutex guard;
   for_chunks(chunks, vocabulary, n_jobs, poll, [&](std::size_t chunk) {
-    cells::Scorer scorer(cells, whole, 1.0);
+    cells::Scorer scorer(cells, whole, 1.0, model);
     cells::OwnTables::Taken own(tables);
     LeavingCollector collector(vocabulary ? &vocabulary->words : nullptr, options, whole, *own);
     std::vector<std::int32_t> index;
@@ -65,7 +65,7 @@ cells::NotCounted leave_text_out(const LeavingDocuments& leaving, const Vocabula
         if (first.row < 0 || bad.row < first.row) first = bad;
         continue;
       }
-      scorer.score(row, entries.data(), complement, out + static_cast<std::int64_t>(i) * cells.n_classes);
+      scorer.score(row, entries.data(), out + static_cast<std::int64_t>(i) * cells.n_classes);
     }
   });
   return first;

@@ -16,7 +16,7 @@ struct LeavingDocuments {
 };
 
 cells::NotCounted leave_text_out(const LeavingDocuments& leaving, const Vocabulary* vocabulary, const Options& options,
-                                 const cells::TokenCells& cells, bool complement, double* out, int n_jobs,
+                                 const cells::TokenCells& cells, cells::Model model, double* out, int n_jobs,
                                  const Poll& poll);
 
 }  // namespace naively::text

@@ -39,7 +39,7 @@ void keep_first(NotCounted& first, const NotCounted& bad) {
 
 LeftRows read_left(const LeavingRows& rows, const TokenCells& cells) {
   LeftRows left;
-  left.whole = std::make_shared<Whole>(cells);
+  left.whole = std::make_shared<Whole>(cells, Model::multinomial);
   const Reader reader(cells, *left.whole);
   const ClassCells by_class(cells);
   OwnCells own(cells, by_class);
@@ -54,14 +54,14 @@ LeftRows read_left(const LeavingRows& rows, const TokenCells& cells) {
   return left;
 }
 
-void score_left(const LeftRows& left, const TokenCells& cells, double scale, bool complement, double* out, int n_jobs) {
+void score_left(const LeftRows& left, const TokenCells& cells, double scale, Model model, double* out, int n_jobs) {
   Whole& whole = *left.whole;
   const std::lock_guard lock(whole.in_use);
-  whole.smooth(cells, scale, complement);
+  whole.smooth(cells, scale, model);
   for_rows(left, n_jobs, [&](std::int64_t first, std::int64_t last) {
-    Scorer scorer(cells, whole, scale);
+    Scorer scorer(cells, whole, scale, model);
     for (std::int64_t i = first; i < last; ++i)
-      scorer.score(left.rows[i], left.entries.data() + left.start[i], complement, out + i * cells.n_classes);
+      scorer.score(left.rows[i], left.entries.data() + left.start[i], out + i * cells.n_classes);
   });
 }
 
@@ -69,24 +69,24 @@ void score_left_coins(const LeftRows& left, const TokenCells& cells, double scal
                       int n_jobs) {
   Whole& whole = *left.whole;
   const std::lock_guard lock(whole.in_use);
-  whole.smooth(cells, scale, false, tossed);
+  whole.smooth(cells, scale, Model::multinomial, tossed);
   for_rows(left, n_jobs, [&](std::int64_t first, std::int64_t last) {
-    Scorer scorer(cells, whole, scale);
+    Scorer scorer(cells, whole, scale, Model::multinomial);
     for (std::int64_t i = first; i < last; ++i)
       scorer.coins(left.rows[i], left.entries.data() + left.start[i], tossed, out + i * cells.n_classes);
   });
 }
 
-NotCounted leave_out(const LeavingRows& rows, const TokenCells& cells, bool complement, double* out, int n_jobs) {
-  Whole whole(cells);
-  whole.smooth(cells, 1.0, complement);
+NotCounted leave_out(const LeavingRows& rows, const TokenCells& cells, Model model, double* out, int n_jobs) {
+  Whole whole(cells, model);
+  whole.smooth(cells, 1.0, model);
   const Reader reader(cells, whole);
   const std::vector<std::int64_t> order = by_label(rows.label, rows.n, cells.n_classes);
   OwnTables tables(cells);
   NotCounted first;
   std::mutex guard;
   parallel_for((rows.n + kChunk - 1) / kChunk, n_jobs, [&](std::ptrdiff_t chunk) {
-    Scorer scorer(cells, whole, 1.0);
+    Scorer scorer(cells, whole, 1.0, model);
     OwnTables::Taken own(tables);
     std::vector<LeftEntry> entries;
     for (std::int64_t at = chunk * kChunk; at < std::min<std::int64_t>((chunk + 1) * kChunk, rows.n); ++at) {
@@ -99,7 +99,7 @@ NotCounted leave_out(const LeavingRows& rows, const TokenCells& cells, bool comp
         keep_first(first, bad);
         continue;
       }
-      scorer.score(row, entries.data(), complement, out + i * cells.n_classes);
+      scorer.score(row, entries.data(), out + i * cells.n_classes);
     }
   });
   return first;

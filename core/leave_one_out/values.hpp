@@ -1,7 +1,6 @@
 // Rows of one value per column scored as if they had not been counted.
 //
-//   score_c = Σ_j log (N_kc + α_kc) − log (N_jc + A_jc)        k the value in column j, N_j and A_j sums over the
-//   column
+//   score_c = Σ_j log (N_kc + α_kc) − log (N_jc + A_jc)     k the value in column j, N_j and A_j sums over the column
 //
 // A row of weight w leaves N_ky and N_jy of its class y. A class that has nothing (left) in a column takes the counts
 // of all classes, themselves without the row. A value whose last row leaves is no evidence, unless it lasts.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <vector>
 
 #include "leave_one_out/log_table.hpp"
@@ -38,12 +39,16 @@ class Whole {
   std::vector<double> total;          // N_c
   std::vector<std::int64_t> n_cells;  // tokens of class c
   double sum = 0, alpha = 0;
-  bool lends = false;  // whether some class has no token
-  std::mutex in_use;   // by one smoothing at a time
+  std::vector<double> alphas;      // A_c, if `direct`
+  std::vector<double> log_others;  // Σ_k log(N_k − N_kc + α_k), of a normed complement
+  bool lends = false;              // whether some class has no token
+  const bool direct;               // the equations are taken as they stand: an α is 0, or one differs between classes
+  std::mutex in_use;               // by one smoothing at a time
 
-  explicit Whole(const TokenCells& cells)
+  Whole(const TokenCells& cells, Model model)
       : total(cells.n_classes),
         n_cells(cells.n_classes),
+        direct(model == Model::normed_complement || cells.alpha_by_class || !is_smooth(cells)),
         n_classes_(cells.n_classes),
         place_(static_cast<std::size_t>(cells.n_tokens)) {
     memory_ = ZeroedPages<Unit>(lay_out(cells));
@@ -58,7 +63,9 @@ class Whole {
   }
 
   // All that depends on α, of the same cells. `tossed` are the D_c of coins, else null.
-  void smooth(const TokenCells& cells, double scale, bool complement, const double* tossed = nullptr) {
+  void smooth(const TokenCells& cells, double scale, Model model, const double* tossed = nullptr) {
+    if (direct) return smooth_direct(cells, scale, model);
+    const bool complement = model == Model::complement;
     logs = Logs(cells, scale);
     alpha = 0;
     for (std::int64_t k = 0; k < cells.n_tokens; ++k) {
@@ -100,6 +107,28 @@ class Whole {
   };
   static constexpr std::size_t kHead = sizeof(Head) / sizeof(Unit), kLineUnits = kLine / sizeof(Unit);
   static_assert(kHead == 2 && sizeof(Listed) == sizeof(Unit));
+
+  static bool is_smooth(const TokenCells& cells) {
+    for (std::int64_t k = 0; k < cells.n_tokens; ++k)
+      if (cells.known[k] && !(cells.alpha[k] > 0)) return false;
+    return true;
+  }
+
+  void smooth_direct(const TokenCells& cells, double scale, Model model) {
+    alphas.assign(cells.n_classes, 0.0);
+    log_others.assign(cells.n_classes, 0.0);
+    std::vector<double> others(cells.n_classes);
+    for (std::int64_t k = 0; k < cells.n_tokens; ++k) {
+      for (std::int64_t c = 0; c < cells.n_classes && (cells.known[k] || !cells.shrinks); ++c)
+        alphas[c] += scale * cells.alpha_of(k, c);
+      if (model != Model::normed_complement) continue;
+      const std::int64_t first = cells.start[k], last = cells.start[k + 1];
+      std::fill(others.begin(), others.end(),
+                std::accumulate(cells.sum + first, cells.sum + last, scale * cells.alpha[k]));
+      for (std::int64_t j = first; j < last; ++j) others[cells.owner[j]] -= cells.sum[j];
+      for (std::int64_t c = 0; c < cells.n_classes; ++c) log_others[c] += std::log(others[c]);
+    }
+  }
 
   std::size_t lay_out(const TokenCells& cells) {
     const std::size_t wide = (static_cast<std::size_t>(n_classes_) + 1) / 2;

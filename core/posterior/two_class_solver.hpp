@@ -1,6 +1,6 @@
 // The calibration of two classes: the offset and the weights x = (b₁ − b₀, w₁, …) that minimise
 //
-//   Σ_i r_i log(1 + exp(−m_i)) + ½ Σ_j κ_j (x_j − v_j)²,     m_i = ± (a_i + Σ_j x_j f_ij),  0 ≤ x_j ≤ top for j ≥ 1 (1)
+//   Σ_i r_i log(1 + exp(−m_i)) + ½ Σ_j κ_j (x_j − v_j)²,   m_i = ± (a_i + Σ_j x_j f_ij),   0 ≤ x_j ≤ top for j ≥ 1 (1)
 //
 // f_i0 is 1 and f_ij what feature j says for the second class of row i against the first, a_i the same of the prior,
 // and the sign is + for rows of the second class. Each step is Newton's, of the weights that no bound holds, or a part

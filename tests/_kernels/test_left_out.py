@@ -18,8 +18,8 @@ K, C = 5, 3
 
 
 @st.composite
-def counted(draw: st.DrawFn) -> dict[str, Any]:
-    """Rows of counts with the cells that they make, and what may be asked of them."""
+def counted(draw: st.DrawFn, any_alpha: bool = False) -> dict[str, Any]:
+    """Draw rows of counts, the cells that they make, and settings; `any_alpha` may be 0 or differ between classes."""
     n = draw(st.integers(1, 300 if draw(st.booleans()) else 6))
     seed = draw(st.integers(0, 2**32 - 1))
     rng = np.random.default_rng(seed)
@@ -32,6 +32,11 @@ def counted(draw: st.DrawFn) -> dict[str, Any]:
     cells = count_csr(count, token, indptr, K, label, weight, C)[0]
     start, owner, order = by_token(cells, K)
     fades = rng.random(K) < 0.7
+    alpha = np.full(K, 0.25) if draw(st.booleans()) else rng.integers(1, 9, K) / 4
+    complement = draw(st.booleans())
+    if any_alpha:
+        shape = (K,) if complement or draw(st.booleans()) else (K, C)
+        alpha = rng.integers(0, 3, shape) / 4 if draw(st.booleans()) else np.zeros(shape)
     return {
         "rows": (indptr, token.astype(np.int32), count, None),
         "leaving": (label, weight, np.ones(n, np.int64)),
@@ -40,16 +45,16 @@ def counted(draw: st.DrawFn) -> dict[str, Any]:
             owner,
             cells.sums[0][order],
             cells.rows[order],
-            alpha=np.full(K, 0.25) if draw(st.booleans()) else rng.integers(1, 9, K) / 4,
+            alpha=alpha,
             known=x.any(axis=0) | ~fades,  # a token that fades and was never seen has faded already
             fades=fades,
             shrinks=draw(st.booleans()),
         ),
-        "complement": draw(st.booleans()),
+        "complement": complement,
     }
 
 
-@given(counted())
+@given(counted() | counted(any_alpha=True))
 def test_core_and_twin(given_: dict[str, Any]) -> None:
     shape = (len(given_["leaving"][0]), C)
     found, again, wanted = np.zeros(shape), np.zeros(shape), np.zeros(shape)
@@ -60,7 +65,19 @@ def test_core_and_twin(given_: dict[str, Any]) -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)
 
 
-@given(counted(), st.sampled_from([0.125, 1.0, 3.0]))
+@given(counted())
+def test_normed_complement(given_: dict[str, Any]) -> None:
+    given_["complement"], given_["cells"] = True, given_["cells"]._replace(shrinks=False)
+    shape = (len(given_["leaving"][0]), C)
+    found, again, wanted = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    assert leave_tokens_out(**given_, out=found, normed=True) is None
+    assert leave_tokens_out(**given_, out=again, normed=True, n_jobs=3) is None
+    twin.leave_tokens_out(**given_, out=wanted, normed=True)
+    np.testing.assert_array_equal(found, again)
+    np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-11)
+
+
+@given(counted() | counted(any_alpha=True), st.sampled_from([0.125, 1.0, 3.0]))
 def test_rows_read_once(given_: dict[str, Any], scale: float) -> None:
     """Scored with all pseudo-counts `scale` times as large, for any threads."""
     complement = given_.pop("complement")
@@ -100,7 +117,7 @@ def test_coins(given_: dict[str, Any], scale: float) -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)
 
 
-@given(counted(), st.booleans())
+@given(counted() | counted(any_alpha=True), st.booleans())
 def test_straight_from_texts(given_: dict[str, Any], once: bool) -> None:
     """The words of a row, one after the other, in a text; missing texts say nothing."""
     indptr, token, count, _ = given_.pop("rows")

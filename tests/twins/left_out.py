@@ -18,10 +18,12 @@ def leave_tokens_out(
     complement: bool,
     out: NDArray[np.float64],
     n_jobs: int = 1,
+    normed: bool = False,
 ) -> tuple[int, int, int, float] | None:
     """Increase out (row, class) by each row's score without the row itself."""
     indptr, index, count, times = rows
     start, owner, sums, cell_rows, alpha, known, fades, shrinks = cells
+    alpha = np.broadcast_to(alpha if alpha.ndim == 2 else alpha[:, None], (len(alpha), out.shape[1]))
     token = np.repeat(np.arange(len(alpha)), np.diff(start))
     whole, whole_rows = np.zeros((len(alpha), out.shape[1])), np.zeros((len(alpha), out.shape[1]), np.int64)
     whole[token, owner], whole_rows[token, owner] = sums, cell_rows
@@ -46,10 +48,20 @@ def leave_tokens_out(
             if complement
             else np.where(empty, table.sum(axis=1)[:, None], table)
         )
-        total = table.sum(axis=0) + alpha[members].sum()
-        theta = (table + alpha[:, None]) / np.where(total > 0, total, 1.0)  # nothing is left, and nothing is evident
-        score = sum((x * np.log(theta[k]) for k, x in had.items() if evident[k]), np.zeros(out.shape[1]))
-        out[i] += -score if complement else score
+        total = table.sum(axis=0) + alpha[members].sum(axis=0)
+        with np.errstate(divide="ignore"):
+            log_total = np.log(np.where(total > 0, total, 1.0))
+            logs = np.log(table + alpha) - log_total
+        tokens = [k for k in had if evident[k] and (not complement or alpha[k, 0] + in_rows[k].sum() > 0)]
+        if not complement:
+            out[i] += sum((had[k] * logs[k] for k in tokens), np.zeros(out.shape[1]))
+        elif normed:
+            out[i] += sum((had[k] * logs[k] for k in tokens), np.zeros(out.shape[1])) / logs.sum(axis=0)
+        else:
+            for k in tokens:
+                only = np.isneginf(logs[k])  # the classes without which no other has the token
+                barred = only.any() & ~only if only.sum() < 2 else True
+                out[i] += np.where(barred, -np.inf, -had[k] * np.where(only, -log_total, logs[k]))
     return None
 
 

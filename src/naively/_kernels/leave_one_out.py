@@ -23,8 +23,8 @@ Told = tuple[int, int, int, float]  # row, token, and the rows and sum that woul
 class TokenCells(NamedTuple):
     """What was counted of each token: its cells are [start[k], start[k + 1]), their classes (`owner`) ascending.
 
-    `alpha` is above 0 for `known` tokens. Those that `fade` (some row has each of them) are no evidence once their last
-    row has left, and if the distribution `shrinks` their alpha leaves the sum of all.
+    `alpha` is (token,) or, but for complement, (token, class). Of the `known` tokens those that `fade` are no evidence
+    once their last row has left, and if the distribution `shrinks` their alpha leaves the sum of all.
     """
 
     start: Wholes
@@ -44,17 +44,20 @@ def leave_tokens_out(
     complement: bool,
     out: Floats,
     n_jobs: int = 1,
+    normed: bool = False,
 ) -> Told | None:
     """Increase out (row, class) by each row's multinomial or complement score without the row itself.
 
     `rows` are indptr, tokens, counts, and how many rows of a cell each entry was (None: one); they leave the classes
-    `leaving[0]` with the weights and as the numbers of rows that follow.
+    `leaving[0]` with the weights and as the numbers of rows that follow. `normed` divides each score of a complement by
+    the sum of the class's weights; `alpha` must then be above 0.
 
     Returns None, or row, token, and the rows and sum that would be left of the first entry that was never counted;
     `out` is then of no use. The same, bit for bit, for any `n_jobs`.
     """
     (indptr, index, count, times), (label, weight, numbers) = rows, leaving
-    return _core.leave_tokens_out(indptr, index, count, times, label, weight, numbers, *cells, complement, out, n_jobs)
+    leaves = indptr, index, count, times, label, weight, numbers
+    return _core.leave_tokens_out(*leaves, *cells, complement, normed, out, n_jobs)
 
 
 def leave_text_out(

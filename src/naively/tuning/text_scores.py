@@ -124,7 +124,7 @@ class Words:
                     sums[1 if binary else 0],
                     rows,
                     alpha=np.where(fades, 1.0, self.n_others),
-                    known=np.full(len(fades), True),
+                    known=fades | (self.n_others > 0),
                     fades=fades,
                     shrinks=self.shrinks,
                 ),
