@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from naively.store.load import load
     from naively.store.merge import merge
 
-
-__version__ = "0.1.0"
+    __version__: str
 
 __all__ = [
     "Automatic",
@@ -116,6 +115,10 @@ _MODULES = {
 
 def __getattr__(name: str) -> object:
     """Load a name when it is asked for: the command line's --help needs none, scikit-learn only its own faces."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("naively")
     if name in _MODULES:
         return import_module(f"naively.{name}")
     if name not in __all__:
