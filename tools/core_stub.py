@@ -3,15 +3,19 @@
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 STUB = Path(__file__).parents[1] / "src" / "naively" / "_core.pyi"
 
 
-def main() -> None:
-    """Generate the stub, and fill in the type arguments that nanobind leaves out."""
-    subprocess.run([sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "naively._core", "-o", str(STUB)], check=True)
-    text = STUB.read_text()
+def stub_text() -> str:
+    """Return the stub that nanobind generates, with the type arguments that nanobind leaves out."""
+    with tempfile.TemporaryDirectory() as folder:
+        generated = Path(folder) / "_core.pyi"
+        command = [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "naively._core", "-o", str(generated)]
+        subprocess.run(command, check=True)
+        text = generated.read_text()
     text = re.sub(r"\bNDArray(?!\[)(?=[,\]\s)])", "NDArray[Any]", text)
     text = re.sub(r"-> tuple:", "-> tuple[Any, ...]:", text)
     text = re.sub(r": tuple([,)=\s])", r": tuple[Any, ...]\1", text)
@@ -19,8 +23,8 @@ def main() -> None:
     text = re.sub(r"from typing import (?!.*\bAny\b)", "from typing import Any, ", text, count=1)
     if not re.search(r"from typing import .*\bAny\b", text):
         text = "from typing import Any\n" + text
-    STUB.write_text(text)
+    return text
 
 
 if __name__ == "__main__":
-    main()
+    STUB.write_text(stub_text())
