@@ -8,7 +8,7 @@ CORE := $(wildcard core/*/*.cpp core/*/*.hpp) CMakeLists.txt pyproject.toml
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check docs bench soak sanitize races stub clean
+.PHONY: help demo test check docs wheel bench soak sanitize races stub clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -24,7 +24,8 @@ demo: $(VENV)/.installed ## run the worked example on real data
 	$(BIN)/naively demo federalist
 
 test: $(VENV)/.installed ## run the tests
-	$(BIN)/python -m pytest -n $(WORKERS) -q
+	$(BIN)/python -m pytest -n $(WORKERS) -q --cov=naively --cov-report=
+	@echo "coverage of src/naively: $$($(BIN)/coverage report --format=total) %"
 
 check: $(VENV)/.installed ## style of Python and C++, types, layers, spelling
 	$(BIN)/ruff format --check .
@@ -37,6 +38,11 @@ check: $(VENV)/.installed ## style of Python and C++, types, layers, spelling
 docs: $(VENV)/.installed ## the documentation as HTML, in build/docs
 	$(BIN)/sphinx-build -W --keep-going --quiet -d build/doctrees docs build/docs
 	@echo build/docs/index.html
+
+wheel: $(VENV)/.installed ## build the wheel in dist and check what it holds
+	rm -f dist/*.whl
+	$(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
+	$(BIN)/python tools/check_wheel.py dist/*.whl
 
 bench: $(VENV)/.installed ## our speed beside the peers', as ratios
 	$(BIN)/python -m benchmarks

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn import metrics
 
 import naively as nb
 from naively.evaluation import Evaluation
 from naively.evaluation.curves import calibration, calibration_error
 from naively.evaluation.intervals import area, mean, share
-from sklearn import metrics
 
 
 def scores(n: int, k: int, seed: int = 0) -> tuple[Any, Any, Any]:

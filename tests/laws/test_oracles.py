@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn import naive_bayes
 
 import naively as nb
-from sklearn import naive_bayes
 
 SEEDS = range(5)
 
