@@ -11,11 +11,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
+from tests.support.data_sets import needs_data_set, optional_data_set
 
 import naively
 from naively.cli.main import COMMANDS, main
 
-ADULT = Path(__file__).parents[3] / "shared" / "data" / "tables" / "adult.csv"
+ADULT = "tables/adult.csv"
 DATA = 'id,sky,wind,play\n007,sun,1.50,yes\n008,rain,9,no\n009,sun,2,yes\n010,,8,no\n011,"rain, hail",7,\n'
 
 
@@ -165,9 +166,9 @@ def test_as_a_program(model: Path) -> None:
     assert subprocess.check_output([sys.executable, "-c", heavy]).strip() == b"set()"
 
 
-@pytest.mark.skipif(not ADULT.exists(), reason="needs ../shared/data")
+@needs_data_set(ADULT)
 def test_adult(tmp_path: Path) -> None:
-    head, *lines = ADULT.read_text().splitlines(keepends=True)
+    head, *lines = optional_data_set(ADULT).read_text().splitlines(keepends=True)
     for split in ("train", "test"):
         (tmp_path / f"{split}.csv").write_text(head + "".join(li for li in lines if li.endswith(f",{split}\n")))
     fitted = run("fit", tmp_path / "train.csv", "--target", "income", "--ignore", "split", "-o", tmp_path / "m")

@@ -7,12 +7,12 @@ from collections import Counter
 from importlib.resources import files
 from pathlib import Path
 
-import pytest
+from tests.support.data_sets import needs_data_set, optional_data_set
 
 from naively.demos.papers import read_papers, read_stop_words, table
 
 ROOT = Path(__file__).parents[2]
-TEXT = ROOT.parent / "shared" / "data" / "federalist"
+PAPERS = "federalist/federalist.csv"
 TOOL = ROOT / "tools" / "federalist_counts.py"
 SHIPPED = files("naively.demos").joinpath("federalist_counts.json.gz")
 
@@ -60,10 +60,10 @@ def test_file_is_small_and_plain() -> None:
     assert set(json.loads(gzip.decompress(content))) == {"papers", "stop_words"}
 
 
-@pytest.mark.skipif(not (TEXT / "federalist.csv").exists(), reason="needs the text of the papers, which is not shipped")
+@needs_data_set(PAPERS)
 def test_counts_are_what_the_tool_makes_of_the_text() -> None:
     tool = runpy.run_path(str(TOOL))
-    assert json.loads(gzip.decompress(SHIPPED.read_bytes())) == tool["count_papers"](TEXT)
+    assert json.loads(gzip.decompress(SHIPPED.read_bytes())) == tool["count_papers"](optional_data_set(PAPERS).parent)
 
 
 def test_the_tool_splits_words() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.data_sets import DATA_SETS, needs_data_set, optional_data_set, read_csv
 
 import naively as nb
 from naively.families.binned import NumericParameters
 from naively.statistics import Histogram, Numbers
-
-DATA = Path(__file__).parents[3] / "shared" / "data" / "tables"
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the data sets are not here")
 
 
 def fitted(x: Any, label: Any, alpha: float = 1.0, n_classes: int = 2, cap: int = 4096) -> NumericParameters:
@@ -186,16 +183,15 @@ def test_in_a_model_with_other_columns_dates_and_gaps() -> None:
     assert model.sample(7, seed=1).num_rows == 7
 
 
-def columns_of(name: str, columns: list[str], target: str) -> tuple[Any, Any]:
-    with open(DATA / f"{name}.csv", newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+def read_columns(path: Path, columns: list[str], target: str) -> tuple[Any, Any]:
+    rows = read_csv(path)
     return np.array([[float(row[c]) for c in columns] for row in rows]), np.array([row[target] for row in rows])
 
 
-@needs_data
+@needs_data_set("tables/adult.csv")
 def test_bins_of_adult() -> None:
     """Income rises from the twenties to the fifties and then falls; forty hours are a bin's edge."""
-    x, income = columns_of("adult", ["age", "hours-per-week"], "income")
+    x, income = read_columns(optional_data_set("tables/adult.csv"), ["age", "hours-per-week"], "income")
     found = nb.fit(x, income, columns=nb.Numeric(), tune=False).parameters[0]
     age, hours = found.column_cuts(0), found.column_cuts(1)
     assert 5 <= len(age) <= 20
@@ -207,9 +203,9 @@ def test_bins_of_adult() -> None:
     assert 41.5 in hours
 
 
-@needs_data
-def test_iris_is_told_apart() -> None:
-    x, label = columns_of("iris", ["sepallength", "sepalwidth", "petallength", "petalwidth"], "class")
+def test_bins_separate_the_species_of_iris() -> None:
+    names = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
+    x, label = read_columns(DATA_SETS / "iris.csv", names, "species")
     half = np.random.default_rng(0).permutation(150)
     model = nb.fit(x[half[:100]], label[half[:100]], columns=nb.Numeric(), tune=False)
     assert (np.asarray(model.predict(x[half[100:]])) == label[half[100:]]).mean() >= 0.9

@@ -2,7 +2,6 @@
 
 import pickle
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
+from tests.support.data_sets import needs_data_set, optional_data_set
 
 import naively
 from naively import InputError, Text
 from naively._kernels.text import Options, tokens
 from naively.statistics import WordCounts
 
-DATA = Path(__file__).parents[3] / "shared" / "data" / "text"
+TWENTY_NEWSGROUPS = "text/20news_bydate.parquet"
+SMS_SPAM = "text/sms_spam.csv"
 MAIL = ["cheap pills now", "lunch at noon?", "Cheap, cheap offer!", "", None, "noon meeting: don't be late"]
 LABEL = ["spam", "ham", "spam", "ham", "ham", "ham"]
 TEXTS = st.lists(st.text("abc d'É", max_size=12), min_size=1, max_size=12)
@@ -212,9 +213,9 @@ def test_pickle_and_estimator() -> None:
     assert again.predict(["brand new"]).tolist() == ["new"]
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="needs the shared data")
+@needs_data_set(TWENTY_NEWSGROUPS)
 def test_twenty_newsgroups_equals_scikit_learn_and_the_textbook() -> None:
-    frame = pd.read_parquet(DATA / "20news_bydate.parquet")
+    frame = pd.read_parquet(optional_data_set(TWENTY_NEWSGROUPS))
     train, test = frame[frame["split"] == "train"], frame[frame["split"] == "test"]
     texts, label, new = train["text"].tolist(), train["label"].tolist(), test["text"].tolist()
     vectoriser = CountVectorizer(analyzer=lambda text: tokens(text, Options()))
@@ -239,9 +240,9 @@ def test_twenty_newsgroups_equals_scikit_learn_and_the_textbook() -> None:
         assert accuracy == pytest.approx(published, abs=0.01)
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="needs the shared data")
+@needs_data_set(SMS_SPAM)
 def test_sms_spam() -> None:
-    frame = pd.read_csv(DATA / "sms_spam.csv")
+    frame = pd.read_csv(optional_data_set(SMS_SPAM))
     n = int(len(frame) * 0.3)
     model = naively.fit(frame["text"][:n], frame["label"][:n], columns=Text(), tune=False)
     assert (model.predict(frame["text"][n:]) == frame["label"][n:]).mean() == pytest.approx(0.982, abs=0.005)

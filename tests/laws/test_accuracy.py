@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import functools
 import math
 import operator
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -15,13 +13,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
+from tests.support.data_sets import DATA_SETS, needs_data_set, optional_data_set, read_csv
 
 import naively as nb
 from naively.statistics import Moments
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 NIST = ["Lew", "Lottery", "Mavro", "Michelso", "NumAcc1", "NumAcc2", "NumAcc3", "NumAcc4"]
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the data sets are not here")
+needs_votes = needs_data_set("tables/vote.csv")
 
 # NIST's NumAcc sets by their definition: the first number, and then two numbers in turn.
 NUM_ACC: dict[str, list[float]] = {
@@ -34,7 +32,7 @@ NUM_ACC: dict[str, list[float]] = {
 
 def nist(name: str) -> tuple[list[float], float, float]:
     """The data of a NIST file, and the certified mean and deviation."""
-    text = (DATA / "nist" / f"{name}.dat").read_text().splitlines()
+    text = (DATA_SETS / "nist" / f"{name}.dat").read_text().splitlines()
     start = next(i for i, line in enumerate(text) if line.startswith("----")) + 1
     certified = [float(line.split(":")[1].split()[0]) for line in text[:start] if line.startswith("Sample ")]
     return [float(line) for line in text[start:] if line.strip()], certified[0], certified[1]
@@ -68,20 +66,14 @@ def assert_accurate(model: nb.Model, x: list[float], label: str = "a") -> None:
 
 
 def numbers(name: str) -> list[float]:
-    if name in NUM_ACC:
-        return NUM_ACC[name]
-    if not DATA.is_dir():
-        pytest.skip("the data sets are not here")
     return nist(name)[0]
 
 
-@needs_data
 @pytest.mark.parametrize("name", NUM_ACC)
 def test_the_definition_is_the_file(name: str) -> None:
     assert nist(name)[0] == NUM_ACC[name]
 
 
-@needs_data
 @pytest.mark.parametrize("name", NIST)
 def test_certified_values(name: str) -> None:
     """Decimals are not doubles: 10000000.1 has 9 digits left behind the mean. Ours is as near as the data."""
@@ -160,13 +152,12 @@ def test_weighted_moments() -> None:
 
 
 def vote() -> tuple[dict[str, list[str | None]], list[str]]:
-    with (DATA / "tables" / "vote.csv").open() as file:
-        rows = list(csv.DictReader(file))
+    rows = read_csv(optional_data_set("tables/vote.csv"))
     label = [row.pop("Class") for row in rows]
     return {name: [row[name] or None for row in rows] for name in rows[0]}, label
 
 
-@needs_data
+@needs_votes
 def test_vote_is_as_in_r() -> None:
     """R, e1071 1.7: naiveBayes(Class ~ ., vote), missing values left out."""
     x, label = vote()
@@ -176,7 +167,7 @@ def test_vote_is_as_in_r() -> None:
     assert confusion(model, x, label) == [[238, 13], [29, 155]]
 
 
-@needs_data
+@needs_votes
 def test_smoothed_vote_is_as_in_r() -> None:
     """The same with laplace = 3."""
     x, label = vote()
