@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from naively import data as sources
-from naively._kernels.threads import threads
+from naively._kernels.threads import use_threads
 from naively.errors import InputError, LeftOutWarning
 from naively.model.count import Running
 from naively.model.model import Model, counting
@@ -48,9 +48,16 @@ def fit(
     >>> model.predict({"offer": [True], "length": [30]}).tolist()
     ['spam']
     """
+    with use_threads(n_jobs):
+        model = _fit(X, y, columns, prior, weight, tune)
+    return replace(model, n_jobs=n_jobs)
+
+
+def _fit(X: Any, y: Any, columns: Any, prior: PriorLike, weight: Any, tune: bool) -> Model:
+    """Fit on the threads of the caller."""
     whole = hasattr(X, "__arrow_c_stream__") and not isinstance(y, str)  # a reader can be taken as one table
     if sources.is_path(X) or (sources.is_stream(X) and not whole):
-        return _fit_stream(X, y, columns, prior, weight, tune, n_jobs)
+        return _fit_stream(X, y, columns, prior, weight, tune)
     table = sources.read(X)
     target = getattr(y, "name", None)
     if isinstance(y, str):
@@ -63,7 +70,7 @@ def fit(
         present = np.unique(label)
         classes, label = tuple(classes[c] for c in present), np.searchsorted(present, label).astype(np.int32)
     schema = infer(table, columns)
-    model = Model.count(table, label, weights, classes, schema, n_jobs)
+    model = Model.count(table, label, weights, classes, schema)
     named = target if isinstance(target, str) else "class"
     model = replace(model, prior=ClassPrior.of(prior, classes), target=named)
     return _tuned(model, [sources.Part(table, classes, label, weights)]) if tune else model
@@ -74,12 +81,10 @@ def _tuned(model: Model, parts: Iterable[sources.Part]) -> Model:
     sampler = Sampler(rows_to_look_at(model))
     for part in parts:
         sampler.add(part.table, part.classes, part.label, part.weight)
-    return model.with_tuning(tuned(model, sampler.sample(model.classes), threads(model.n_jobs)))
+    return model.with_tuning(tuned(model, sampler.sample(model.classes)))
 
 
-def _fit_stream(
-    X: Any, target: Any, columns: Any, prior: PriorLike, weight: Any, tune: bool, n_jobs: int | None
-) -> Model:
+def _fit_stream(X: Any, target: Any, columns: Any, prior: PriorLike, weight: Any, tune: bool) -> Model:
     """Count files or batches; files are read again from the start when a column turns out to be of another type."""
     if not isinstance(target, str) or not (weight is None or isinstance(weight, str)):
         raise InputError("with files or batches, y (and weight) are the names of columns in them.")
@@ -87,7 +92,7 @@ def _fit_stream(
     while True:
         try:
             batches = sources.read_files(X, types) if sources.is_path(X) else X
-            model = _count_parts(sources.parts(batches, target, weight), columns, tune, n_jobs)
+            model = _count_parts(sources.parts(batches, target, weight), columns, tune)
             return replace(model, prior=ClassPrior.of(prior, model.classes), target=target)
         except sources.OtherTypeError as error:
             if not sources.is_path(X) or X == "-" or types.get(error.column) == error.wider:
@@ -96,29 +101,29 @@ def _fit_stream(
             warnings.warn(f"{error} It was read as {error.wider}.", LeftOutWarning, stacklevel=3)
 
 
-def _count_parts(parts: Iterable[sources.Part], columns: Any, tune: bool, n_jobs: int | None) -> Model:
+def _count_parts(parts: Iterable[sources.Part], columns: Any, tune: bool) -> Model:
     """The sum of the models of all parts; the first decides the schema, but for columns of which it has no value."""
     total: Model | None = None
     running: Running | None = None
     sampler: Sampler | None = None
     for part in parts:
         if running is None or not running.takes(part.classes):
-            total = None if running is None else _with(total, running, n_jobs)
+            total = None if running is None else _with(total, running)
             schema, like = (infer(part.table, columns), ()) if total is None else total.schema_for(part.table)
-            running = Running(schema, part.classes, threads(n_jobs), part.weight is not None, like)
+            running = Running(schema, part.classes, part.weight is not None, like)
         running.add(part.table, part.classes, part.label, part.weight)
         if tune:
             sampler = sampler or Sampler(rows_to_keep(running.schema))
             sampler.add(part.table, part.classes, part.label, part.weight)
     assert running is not None  # `parts` refuses data without rows
-    total = _with(total, running, n_jobs)
+    total = _with(total, running)
     if sampler is None:
         return total
     sample = sampler.sample(total.classes, rows_to_look_at(total))
-    return total.with_tuning(tuned(total, sample, threads(n_jobs)))
+    return total.with_tuning(tuned(total, sample))
 
 
-def _with(total: Model | None, running: Running, n_jobs: int | None) -> Model:
+def _with(total: Model | None, running: Running) -> Model:
     """The model of what was counted before and of what is being counted."""
-    model = Model(running.schema, running.classes, running.seen, running.statistics(), n_jobs=n_jobs)
+    model = Model(running.schema, running.classes, running.seen, running.statistics())
     return model if total is None else total + model

@@ -122,7 +122,7 @@ def at(view: Any, i: int) -> Any:
 
 def count(family: nb.Family, part: Any, label: Any, weight: float, like: Any) -> Any:
     counter = local._counter(family, part, like, 3)
-    found = counter(part, np.array([label], np.int32), np.array([weight]), 3, 1)
+    found = counter(part, np.array([label], np.int32), np.array([weight]), 3)
     names = tuple(f"x{j}" for j in range(part.n_columns)) if isinstance(part, Numbers) else ()
     return found.renamed(names) if hasattr(found, "renamed") else found
 

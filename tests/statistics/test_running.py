@@ -49,7 +49,7 @@ def test_numbers(size: int) -> None:
     making = RunningMeasured(len(KINDS), 3, 256)
     for start in range(0, len(x), size):
         some = slice(start, start + size)
-        making.add([Gapped(x[some, j]) for j in range(len(KINDS))], label[some], 2)
+        making.add([Gapped(x[some, j]) for j in range(len(KINDS))], label[some])
     found, whole = making.total(), Measured.count(x, label, None, 3, cap=256)
     same(found.histogram.cells, whole.histogram.cells)
     np.testing.assert_array_equal(found.moments.rows, whole.moments.rows)
@@ -78,7 +78,7 @@ def test_values(batches: list[list[tuple[str | None, int]]], often_folded: bool)
         for batch in batches:
             listed = (*dict.fromkeys(value for value, _ in batch if value is not None), "a")
             codes = np.array([[-1 if value is None else listed.index(value)] for value, _ in batch], np.int32)
-            making.add([Gapped(codes.ravel())], [listed], np.array([c for _, c in batch], np.int32), 1)
+            making.add([Gapped(codes.ravel())], [listed], np.array([c for _, c in batch], np.int32))
     finally:
         running.MOST_CELLS = before
     known = sorted({value for value, _ in rows if value is not None})

@@ -42,12 +42,12 @@ def test_words_are_left_out_as_the_family_does(
     family = Text(model=event, binary=binary and event != "bernoulli", alpha=0.5)
     model = naively.fit(texts, label, columns=family, weight=weights, tune=False)
     sample = sampled(model, texts, label, weight=weights)
-    bench = Bench(model, sample, 1)
+    bench = Bench(model, sample)
     usable = bench.usable
     (block,) = model.schema.blocks
     view: Any = bench.view(block)
     leaving = sample.label, bench.leaving_weight, bench.leaving_rows
-    words = Words.of(family, view, model.statistics[0], *leaving, 1)  # type: ignore[arg-type]
+    words = Words.of(family, view, model.statistics[0], *leaving)  # type: ignore[arg-type]
     found = words.evidence(event, binary, 0.5)
     np.testing.assert_allclose(found[usable], bench.evidence(block)[0][usable], rtol=1e-9, atol=1e-9)
 
@@ -61,11 +61,11 @@ def test_counts_are_left_out_as_the_family_does(family: Any, framed: bool) -> No
     columns = {tuple(data): family} if framed else family
     model = naively.fit(data, label, columns=columns, tune=False)
     sample = sampled(model, data, label)
-    bench = Bench(model, sample, 1)
+    bench = Bench(model, sample)
     (block,) = model.schema.blocks
     view: Any = bench.view(block)
     leaving = sample.label, bench.leaving_weight, bench.leaving_rows
-    words = Words.of(family, view, model.statistics[0], *leaving, 1)  # type: ignore[arg-type]
+    words = Words.of(family, view, model.statistics[0], *leaving)  # type: ignore[arg-type]
     event = "complement" if isinstance(family, Complement) else "multinomial"
     np.testing.assert_allclose(words.evidence(event, False, 0.25), bench.evidence(block)[0], rtol=1e-9, atol=1e-9)
 
@@ -259,7 +259,7 @@ def test_what_is_given_stays() -> None:
     model = naively.fit(table, y, columns=columns)
     assert model.tuning is not None
     assert set(model.tuning.families) <= {"again"}
-    assert tuned(model, sampled(model, table, y), 1).weights.keys() == model.tuning.weights.keys()
+    assert tuned(model, sampled(model, table, y)).weights.keys() == model.tuning.weights.keys()
 
 
 def test_evaluation_of_the_training_rows_is_honest() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from naively import _core
+from naively._kernels.threads import thread_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +57,7 @@ def relabel(codes: Gapped, place: NDArray[np.int32]) -> tuple[NDArray[np.int32],
 
 
 def count_gapped_codes(
-    columns: Sequence[Gapped], sizes: Sequence[int], label: NDArray[np.int32], n_classes: int, n_jobs: int = 1
+    columns: Sequence[Gapped], sizes: Sequence[int], label: NDArray[np.int32], n_classes: int, n_jobs: int | None = None
 ) -> list[NDArray[np.int64]]:
     """How often each code 0 … size − 1 of each column comes with each class, (class, code); others are missing.
 
@@ -66,6 +67,6 @@ def count_gapped_codes(
     """
     ends = np.cumsum([0, *sizes]) * n_classes
     rows = np.empty(ends[-1], np.int64)
-    _core.count_gapped_codes(columns, np.array(sizes, np.int64), label, n_classes, rows, n_jobs)
+    _core.count_gapped_codes(columns, np.array(sizes, np.int64), label, n_classes, rows, thread_count(n_jobs))
     parts = zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
     return [rows[start:stop].reshape(n_classes, -1) for start, stop in parts]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import naively._core as _core
+from naively._kernels.threads import thread_count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -92,7 +93,7 @@ def count_csr(
     label: NDArray[Any],
     weight: NDArray[Any] | None,
     n_classes: int,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     above: float | None = None,
 ) -> Counted:
     """Count a CSR matrix: its cells, those of its missing (NaN) entries, and what is odd about its values.
@@ -116,7 +117,7 @@ def count_csr(
             _labels(label, n_classes),
             _weights(weight),
             n_classes,
-            n_jobs,
+            thread_count(n_jobs),
             above,
         )
     )
@@ -129,7 +130,7 @@ def count_csc(
     label: NDArray[Any],
     weight: NDArray[Any] | None,
     n_classes: int,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
 ) -> Counted:
     """Count a CSC matrix, as `count_csr` does."""
     return _counted(
@@ -140,16 +141,18 @@ def count_csc(
             _labels(label, n_classes),
             _weights(weight),
             n_classes,
-            n_jobs,
+            thread_count(n_jobs),
         )
     )
 
 
 def count_dense(
-    x: NDArray[Any], label: NDArray[Any], weight: NDArray[Any] | None, n_classes: int, n_jobs: int = 1
+    x: NDArray[Any], label: NDArray[Any], weight: NDArray[Any] | None, n_classes: int, n_jobs: int | None = None
 ) -> Counted:
     """Count a dense (n, p) array of any strides, in place, as `count_csr` does."""
-    return _counted(_core.count_dense(_numbers(x), _labels(label, n_classes), _weights(weight), n_classes, n_jobs))
+    return _counted(
+        _core.count_dense(_numbers(x), _labels(label, n_classes), _weights(weight), n_classes, thread_count(n_jobs))
+    )
 
 
 def merge_cells(a: Cells, b: Cells, sign: int) -> Cells:
@@ -193,13 +196,13 @@ def some_tokens(
 
 
 def column_range(
-    x: NDArray[Any], n_jobs: int = 1
+    x: NDArray[Any], n_jobs: int | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
     """Minimum and maximum of each column, whether all its values are whole numbers, whether any is missing.
 
     A column without a value has minimum +∞ and maximum −∞; an infinite value is not a whole number.
     """
-    return _core.column_range(_numbers(x), n_jobs)
+    return _core.column_range(_numbers(x), thread_count(n_jobs))
 
 
 def count_codes(
@@ -208,7 +211,7 @@ def count_codes(
     label: NDArray[Any],
     weight: NDArray[Any] | None,
     n_classes: int,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Weight and rows of each class and code: (C, S) each, S = Σ sizes, at slot Σ_{i<j} sizes_i + code.
 
@@ -219,15 +222,15 @@ def count_codes(
     [[1, 1, 0, 0, 2], [1, 0, 0, 0, 0]]
     """
     return _core.count_codes(
-        _numbers(codes), _indptr(sizes), _labels(label, n_classes), _weights(weight), n_classes, n_jobs
+        _numbers(codes), _indptr(sizes), _labels(label, n_classes), _weights(weight), n_classes, thread_count(n_jobs)
     )
 
 
 def score_codes(
-    codes: NDArray[Any], sizes: NDArray[Any], table: NDArray[Any], out: NDArray[Any], n_jobs: int = 1
+    codes: NDArray[Any], sizes: NDArray[Any], table: NDArray[Any], out: NDArray[Any], n_jobs: int | None = None
 ) -> None:
     """Increase out (n, C) by Σ_j table[offset_j + codes_ij]; the table (S, C) may hold −∞, not +∞ or NaN."""
-    _core.score_codes(_numbers(codes), _indptr(sizes), table, out, n_jobs)
+    _core.score_codes(_numbers(codes), _indptr(sizes), table, out, thread_count(n_jobs))
 
 
 def score_csr(
@@ -237,7 +240,7 @@ def score_csr(
     table: NDArray[Any],
     class_constant: NDArray[Any],
     out: NDArray[Any],
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     above: float | None = None,
     length: NDArray[Any] | None = None,
 ) -> bool:
@@ -249,7 +252,7 @@ def score_csr(
     is increased by L_i.
     """
     csr = _line(data), _line(indices), _indptr(indptr)
-    return _core.score_csr(*csr, table, class_constant, out, n_jobs, above, length)
+    return _core.score_csr(*csr, table, class_constant, out, thread_count(n_jobs), above, length)
 
 
 def score_csr_sparse(
@@ -262,7 +265,7 @@ def score_csr_sparse(
     token_value: NDArray[Any],
     class_constant: NDArray[Any],
     out: NDArray[Any],
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     above: float | None = None,
     length: NDArray[Any] | None = None,
 ) -> bool:
@@ -280,7 +283,7 @@ def score_csr_sparse(
         token_value,
         class_constant,
         out,
-        n_jobs,
+        thread_count(n_jobs),
         above,
         length,
     )
@@ -291,8 +294,8 @@ def score_dense(
     table: NDArray[Any],
     class_constant: NDArray[Any],
     out: NDArray[Any],
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     length: NDArray[Any] | None = None,
 ) -> bool:
     """The same as `score_csr` for a dense (n, K) array of any strides."""
-    return _core.score_dense(_numbers(x), table, class_constant, out, n_jobs, length)
+    return _core.score_dense(_numbers(x), table, class_constant, out, thread_count(n_jobs), length)

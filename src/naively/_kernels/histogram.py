@@ -15,6 +15,7 @@ import numpy as np
 from naively import _core
 from naively._kernels.arrow import Gapped
 from naively._kernels.cells import _numbers
+from naively._kernels.threads import thread_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +53,7 @@ def count_histogram(
     weight: NDArray[np.float64] | None,
     n_classes: int,
     cap: int,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     at_least: NDArray[np.int64] | None = None,
 ) -> HistogramCells:
     """Count the columns of several (row, column) arrays side by side, of any type and strides, in one pass.
@@ -66,7 +67,7 @@ def count_histogram(
     ([0.0, 1.5, inf], [1, 0, 0], [2, 1, 1])
     """
     found = [_numbers(x) for x in pieces]
-    return HistogramCells(*_core.count_histogram(found, label, weight, n_classes, cap, at_least, n_jobs))
+    return HistogramCells(*_core.count_histogram(found, label, weight, n_classes, cap, at_least, thread_count(n_jobs)))
 
 
 class RunningNumbers:
@@ -87,13 +88,13 @@ class RunningNumbers:
         self._running = _core.RunningNumbers(n_columns, n_classes, cap)
         self._shape = n_classes, n_columns
 
-    def add(self, columns: Sequence[Gapped], label: NDArray[np.int32], n_jobs: int = 1) -> HistogramCells:
+    def add(self, columns: Sequence[Gapped], label: NDArray[np.int32], n_jobs: int | None = None) -> HistogramCells:
         """Count a batch; the cells are those of the columns that left level 0 with it, as they were before they did.
 
         The rows that are not among these are among the moments.
         """
         found = [column._replace(values=_numbers(column.values)) for column in columns]
-        return HistogramCells(*self._running.add(found, label, n_jobs))
+        return HistogramCells(*self._running.add(found, label, thread_count(n_jobs)))
 
     def cells(self) -> HistogramCells:
         """All that was counted."""
@@ -118,7 +119,7 @@ def merge_histograms(a: HistogramCells, b: HistogramCells, sign: int, cap: int) 
 
 
 def cut_histogram(
-    cells: HistogramCells, n_classes: int, n_jobs: int = 1
+    cells: HistogramCells, n_classes: int, n_jobs: int | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The cells at which a new bin begins, but for each column's first, and the offsets of the columns among them.
 
@@ -129,7 +130,7 @@ def cut_histogram(
     >>> starts.tolist(), offsets.tolist()
     ([10], [0, 1])
     """
-    return _core.cut_histogram(cells, n_classes, n_jobs)
+    return _core.cut_histogram(cells, n_classes, thread_count(n_jobs))
 
 
 def find_bins(
@@ -137,14 +138,14 @@ def find_bins(
     ends: NDArray[np.int64],
     cuts: NDArray[np.float64],
     offsets: NDArray[np.int64],
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
 ) -> NDArray[np.int64]:
     """The bin of each value among all bins, −1 of NaN; column j has the values ends[j] … ends[j + 1].
 
     >>> find_bins(np.array([1.0, 5.0, np.nan, 7.0]), np.array([0, 1, 4]), np.array([5.0]), np.array([0, 0, 1])).tolist()
     [0, 2, -1, 2]
     """
-    return _core.find_bins(values, ends, cuts, offsets, n_jobs)
+    return _core.find_bins(values, ends, cuts, offsets, thread_count(n_jobs))
 
 
 def bin_cells(
@@ -167,14 +168,14 @@ def score_bins(
     offsets: NDArray[np.int64],
     table: NDArray[np.float64],
     out: NDArray[np.float64],
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
 ) -> None:
     """Increase out (row, class) by the line of `table` (bin, class) that each value falls into; NaN adds nothing.
 
     Column j has the cuts offsets[j] … offsets[j + 1], ascending, and one bin more; a value's bin is the number of
     cuts that are not above it.
     """
-    _core.score_bins([_numbers(x) for x in pieces], cuts, offsets, table, out, n_jobs)
+    _core.score_bins([_numbers(x) for x in pieces], cuts, offsets, table, out, thread_count(n_jobs))
 
 
 def key_values(keys: NDArray[np.int64], levels: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from naively import _core
 from naively._kernels.text import Documents, Options, Vocabulary, prepare
+from naively._kernels.threads import thread_count
 
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]
@@ -43,7 +44,7 @@ def leave_tokens_out(
     cells: TokenCells,
     complement: bool,
     out: Floats,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     normed: bool = False,
 ) -> Told | None:
     """Increase out (row, class) by each row's multinomial or complement score without the row itself.
@@ -57,7 +58,7 @@ def leave_tokens_out(
     """
     (indptr, index, count, times), (label, weight, numbers) = rows, leaving
     leaves = indptr, index, count, times, label, weight, numbers
-    return _core.leave_tokens_out(*leaves, *cells, complement, normed, out, n_jobs)
+    return _core.leave_tokens_out(*leaves, *cells, complement, normed, out, thread_count(n_jobs))
 
 
 def leave_text_out(
@@ -69,13 +70,13 @@ def leave_text_out(
     cells: TokenCells,
     complement: bool,
     out: Floats,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
 ) -> Told | None:
     """`leave_tokens_out` of the known tokens of each document, every one of them once if `once`."""
     label, weight, numbers = leaving
     read = prepare(documents)
     return _core.leave_text_out(
-        read, vocabulary, options.compiled, once, label, weight, numbers, *cells, complement, out, n_jobs
+        read, vocabulary, options.compiled, once, label, weight, numbers, *cells, complement, out, thread_count(n_jobs)
     )
 
 
@@ -98,7 +99,7 @@ def leave_values_out(
     slot: Wholes,
     leaving: tuple[Labels, Floats, Wholes],
     out: Floats,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
 ) -> Told | None:
     """Increase out (row, column, class) by the log θ of each row's values without the row itself.
 
@@ -106,9 +107,9 @@ def leave_values_out(
     would be left of the first value that was never counted; `out` is then as it was.
     """
     if out.flags.c_contiguous:
-        return _core.leave_values_out(*slots, slot, *leaving, out, n_jobs)
+        return _core.leave_values_out(*slots, slot, *leaving, out, thread_count(n_jobs))
     found = np.zeros(out.shape)
-    bad = _core.leave_values_out(*slots, slot, *leaving, found, n_jobs)
+    bad = _core.leave_values_out(*slots, slot, *leaving, found, thread_count(n_jobs))
     out += found
     return bad
 
@@ -135,14 +136,14 @@ class LeftTokens:
         self._read: _core.LeftRows = found[0]
         self.bad: Told | None = found[1]
 
-    def score(self, scale: float, complement: bool, n_jobs: int = 1) -> Floats:
+    def score(self, scale: float, complement: bool, n_jobs: int | None = None) -> Floats:
         """The multinomial or complement score (row, class) of each row without the row itself."""
         out = np.zeros(self.shape)
-        _core.score_left_rows(self._read, *self._cells, scale, complement, None, out, n_jobs)
+        _core.score_left_rows(self._read, *self._cells, scale, complement, None, out, thread_count(n_jobs))
         return out
 
-    def score_coins(self, scale: float, tossed: Floats, n_jobs: int = 1) -> Floats:
+    def score_coins(self, scale: float, tossed: Floats, n_jobs: int | None = None) -> Floats:
         """What the tokens that each row has say as coins, `tossed` so often in each class: equation (3)."""
         out = np.zeros(self.shape)
-        _core.score_left_rows(self._read, *self._cells, scale, False, tossed, out, n_jobs)
+        _core.score_left_rows(self._read, *self._cells, scale, False, tossed, out, thread_count(n_jobs))
         return out

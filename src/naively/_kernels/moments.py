@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from naively import _core
+from naively._kernels.threads import thread_count
 
 Floats = npt.NDArray[np.float64]
 Table = npt.NDArray[np.float64] | npt.NDArray[np.float32]
@@ -26,7 +27,7 @@ Labels = npt.NDArray[np.int32]
 
 
 def count_moments(
-    x: Table, label: Labels, weight: Floats | None, n_classes: int, n_jobs: int = 1
+    x: Table, label: Labels, weight: Floats | None, n_classes: int, n_jobs: int | None = None
 ) -> tuple[Rows, Floats, Floats]:
     """Count the table x (any strides, never copied): rows, state, and the largest |x| of every column.
 
@@ -44,7 +45,7 @@ def count_moments(
     p = x.shape[1]
     rows, state, largest = np.empty((n_classes, p), np.int64), np.empty((9, n_classes, p)), np.empty(p)
     weight = None if weight is None else np.ascontiguousarray(weight)
-    _core.count_moments(x, np.ascontiguousarray(label), weight, rows, state, largest, n_jobs)
+    _core.count_moments(x, np.ascontiguousarray(label), weight, rows, state, largest, thread_count(n_jobs))
     return rows, state, largest
 
 
@@ -71,7 +72,9 @@ def describe_moments(rows: Rows, state: Floats) -> tuple[Floats, Floats]:
     return mean, squares
 
 
-def score_gaussian(x: Table, mean: Floats, variance: Floats, out: Floats, n_jobs: int = 1) -> tuple[int, bool]:
+def score_gaussian(
+    x: Table, mean: Floats, variance: Floats, out: Floats, n_jobs: int | None = None
+) -> tuple[int, bool]:
     """Add the log density of every row under every class to `out` (row, class); missing values are left out.
 
     mean and variance are (class, column), variance > 0. Finite values of any size give finite scores: x is
@@ -84,23 +87,25 @@ def score_gaussian(x: Table, mean: Floats, variance: Floats, out: Floats, n_jobs
     >>> out.round(4).tolist()
     [[-0.9189, -1.6121]]
     """
-    return _core.score_gaussian(x, np.ascontiguousarray(mean), np.ascontiguousarray(variance), out, n_jobs)
+    return _core.score_gaussian(
+        x, np.ascontiguousarray(mean), np.ascontiguousarray(variance), out, thread_count(n_jobs)
+    )
 
 
-def normalise(log_joint: Floats, log_prior: Floats, kind: int, n_jobs: int = 1) -> int:
+def normalise(log_joint: Floats, log_prior: Floats, kind: int, n_jobs: int | None = None) -> int:
     """Turn log joints (row, class), in place, into log posteriors (kind 0) or posteriors (kind 1).
 
     A row without a possible class (all −inf) gets the prior, which must be normalised; returns their number.
     """
-    return _core.normalise(log_joint, log_prior, kind, n_jobs)
+    return _core.normalise(log_joint, log_prior, kind, thread_count(n_jobs))
 
 
-def best_class(log_joint: Floats, log_prior: Floats, out: Labels, n_jobs: int = 1) -> int:
+def best_class(log_joint: Floats, log_prior: Floats, out: Labels, n_jobs: int | None = None) -> int:
     """Write the first most probable class of every row into `out`; the prior's where no class is possible.
 
     Returns the number of rows of the latter kind.
     """
-    return _core.best_class(log_joint, log_prior, out, n_jobs)
+    return _core.best_class(log_joint, log_prior, out, thread_count(n_jobs))
 
 
 def _contiguous(rows: Rows, state: Floats) -> tuple[Rows, Floats]:

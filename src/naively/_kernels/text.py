@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 import naively._core as _core
 from naively._core import Vocabulary
 from naively._kernels.cells import Cells
+from naively._kernels.threads import thread_count
 
 __all__ = [
     "UNICODE_VERSION",
@@ -141,7 +142,7 @@ def count_text(
     n_classes: int,
     vocabulary: Vocabulary | None,
     options: Options,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
 ) -> tuple[Cells, Cells]:
     """Cells of the tokens, and cells of the documents' lengths in tokens.
 
@@ -157,7 +158,7 @@ def count_text(
     [3, 2]
     """
     cells, lengths = _core.count_text(
-        prepare(documents), label, weight, n_classes, vocabulary, options.compiled, n_jobs
+        prepare(documents), label, weight, n_classes, vocabulary, options.compiled, thread_count(n_jobs)
     )
     return Cells(*cells), Cells(*lengths)
 
@@ -169,7 +170,7 @@ def count_tokens(
     n_classes: int,
     vocabulary: Vocabulary | None,
     options: Options,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
 ) -> tuple[Cells, Cells]:
     """The same for documents that are lists of tokens; stop words and n-grams apply, folding does not."""
     return count_text(prepare_tokens(documents), label, weight, n_classes, vocabulary, options, n_jobs)
@@ -191,7 +192,7 @@ def score_text(
     class_constant: NDArray[np.float64],
     binary: bool,
     out: NDArray[np.float64],
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     length: NDArray[np.float64] | None = None,
 ) -> None:
     """Increase out[i, c] by Σ_k x_ik · (base[k] + value_kc) + L_i · class_constant[c].
@@ -212,7 +213,7 @@ def score_text(
         class_constant,
         binary,
         out,
-        n_jobs,
+        thread_count(n_jobs),
         length,
     )
 
@@ -225,25 +226,32 @@ def score_text_table(
     class_constant: NDArray[np.float64],
     binary: bool,
     out: NDArray[np.float64],
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     length: NDArray[np.float64] | None = None,
 ) -> None:
     """The same from a dense table (token, class): fast with few classes. NaN in table[k, 0]: unknown."""
     read = prepare(documents)
-    _core.score_text_table(read, vocabulary, options.compiled, table, class_constant, binary, out, n_jobs, length)
+    _core.score_text_table(
+        read, vocabulary, options.compiled, table, class_constant, binary, out, thread_count(n_jobs), length
+    )
 
 
-def hash_texts(documents: Documents, n_jobs: int = 1) -> NDArray[np.uint64]:
+def hash_texts(documents: Documents, n_jobs: int | None = None) -> NDArray[np.uint64]:
     """A hash of each document's bytes, whatever container they come in; 0 for a missing one.
 
     >>> hash_texts(["tea", None, "tea"]).tolist()
     [17874539638718677528, 0, 17874539638718677528]
     """
-    return _core.hash_texts(prepare(documents), n_jobs)
+    return _core.hash_texts(prepare(documents), thread_count(n_jobs))
 
 
 def token_rows(
-    documents: Documents, vocabulary: Vocabulary | None, options: Options, n_jobs: int = 1, *, ordered: bool = True
+    documents: Documents,
+    vocabulary: Vocabulary | None,
+    options: Options,
+    n_jobs: int | None = None,
+    *,
+    ordered: bool = True,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
     """CSR of the known tokens: counts, numbers, indptr; ascending in a row, or as they first come in the document.
 
@@ -253,4 +261,4 @@ def token_rows(
     >>> count.tolist(), index.tolist(), indptr.tolist()
     ([1, 2], [0, 1], [0, 2, 2, 2])
     """
-    return _core.token_rows(prepare(documents), vocabulary, options.compiled, ordered, n_jobs)
+    return _core.token_rows(prepare(documents), vocabulary, options.compiled, ordered, thread_count(n_jobs))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import naively._core as _core
+from naively._kernels.threads import thread_count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,13 +33,15 @@ def seen_tokens(index: NDArray[np.int32], n_tokens: int) -> NDArray[np.bool_]:
     return seen
 
 
-def token_log_table(cells: Cells, base: NDArray[np.float64], alpha: float, n_jobs: int = 1) -> NDArray[np.float64]:
+def token_log_table(
+    cells: Cells, base: NDArray[np.float64], alpha: float, n_jobs: int | None = None
+) -> NDArray[np.float64]:
     """The dense (token, class) table base_k + log(1 + N_kc/α), N the first channel of the cells."""
-    return _core.token_log_table(cells.indptr, cells.index, cells.sums[0], base, alpha, n_jobs)
+    return _core.token_log_table(cells.indptr, cells.index, cells.sums[0], base, alpha, thread_count(n_jobs))
 
 
 def token_logs(
-    cells: Cells, n_tokens: int, alpha: float, n_jobs: int = 1
+    cells: Cells, n_tokens: int, alpha: float, n_jobs: int | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
     """The terms log(1 + N_kc/α) of the cells (start, class, value): token k's are [start[k], start[k + 1])."""
-    return _core.token_logs(cells.indptr, cells.index, cells.sums[0], n_tokens, alpha, n_jobs)
+    return _core.token_logs(cells.indptr, cells.index, cells.sums[0], n_tokens, alpha, thread_count(n_jobs))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import data as sources
-from naively._kernels.threads import threads
+from naively._kernels.threads import use_threads
 from naively.data.row_hash import mix, row_hashes
 from naively.errors import InputError
 from naively.evaluation import Evaluation
@@ -46,7 +46,9 @@ def evaluate_training(
         raise InputError("give groups= or time=, not both.")
     if groups is None and time is None:
         sample = sample_of(model, X, y, weight, ROWS)
-        return Evaluation.of(*_ordered(*cross_fitted(model, sample, threads(model.n_jobs)), model.classes), **asked)
+        with use_threads(model.n_jobs):
+            predicted = cross_fitted(model, sample)
+        return Evaluation.of(*_ordered(*predicted, model.classes), **asked)
     table, y, weight = sources.with_labels(sources.read(X), y, weight, model.target)
     classes, label = sources.read_labels(y, table.n_rows)
     weights = sources.read_weight(weight, table.n_rows)

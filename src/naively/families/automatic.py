@@ -29,9 +29,9 @@ class AnyNumber(Numeric):
 
     statistic = Measured
 
-    def estimate(self, stats: Any, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1) -> NumericParameters:
+    def estimate(self, stats: Any, classes: Sequence[Any], structure: Any = None) -> NumericParameters:
         """As `Numeric`, from the histogram."""
-        return super().estimate(_histogram(stats), classes, structure, n_jobs)
+        return super().estimate(_histogram(stats), classes, structure)
 
     def structure(self, stats: Any, classes: Sequence[Any]) -> Any:
         """As `Numeric`, from the histogram."""

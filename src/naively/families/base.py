@@ -84,18 +84,18 @@ class Family(ABC):
         return x
 
     @abstractmethod
-    def estimate(self, stats: Any, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1) -> Any:
+    def estimate(self, stats: Any, classes: Sequence[Any], structure: Any = None) -> Any:
         """Parameters from statistics; a `structure` that is given is kept and not chosen anew."""
 
     @abstractmethod
-    def log_likelihood(self, x: Any, parameters: Any, out: NDArray[np.float64], n_jobs: int = 1) -> None:
+    def log_likelihood(self, x: Any, parameters: Any, out: NDArray[np.float64]) -> None:
         """Add log p(x | c) to `out`, (row, class). A missing value adds nothing."""
 
     def weighted(self, parameters: Any, weight: NDArray[np.float64]) -> Any:
         """Parameters whose log-likelihood is weight[j] times that of column j; None if they cannot hold it."""
         return None
 
-    def length(self, x: Any, parameters: Any, n_jobs: int = 1) -> NDArray[np.float64]:
+    def length(self, x: Any, parameters: Any) -> NDArray[np.float64]:
         """How many known words each row has, for families of words."""
         raise InputError(f"{type(self).__name__} has no words to count.")
 
@@ -114,7 +114,6 @@ class Family(ABC):
         weight: NDArray[np.float64],
         rows: NDArray[np.integer],
         out: NDArray[np.float64],
-        n_jobs: int = 1,
     ) -> None:
         """Add log p(x | c) of counted rows to `out`, each estimated, given the structure, without the row itself.
 

@@ -69,20 +69,16 @@ class Bernoulli(Family):
         """Only 0 and 1."""
         return "binary"
 
-    def estimate(
-        self, stats: TokenCounts, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1
-    ) -> TokenParameters:
+    def estimate(self, stats: TokenCounts, classes: Sequence[Any], structure: Any = None) -> TokenParameters:
         """Equation (2), as the linear form (4)."""
         gaps = np.bincount(stats.missing.index, weights=stats.missing.rows, minlength=stats.n_tokens)
         known = gaps < stats.seen.rows.sum()
         form = bernoulli_form(stats.cells, stats.missing, stats.seen, known, self.a, self.b)
         return TokenParameters(form, stats.n_tokens, np.ones(stats.n_classes))
 
-    def log_likelihood(
-        self, x: Numbers, parameters: TokenParameters, out: NDArray[np.float64], n_jobs: int = 1
-    ) -> None:
+    def log_likelihood(self, x: Numbers, parameters: TokenParameters, out: NDArray[np.float64]) -> None:
         """Equation (3)."""
-        parameters.form.add_to(out, x, n_jobs)
+        parameters.form.add_to(out, x)
 
     def leave_one_out(
         self,
@@ -94,7 +90,6 @@ class Bernoulli(Family):
         weight: NDArray[np.float64],
         rows: NDArray[np.integer],
         out: NDArray[np.float64],
-        n_jobs: int = 1,
     ) -> None:
         """Equation (2) without the row: a coin is a column of two values, 0 and 1."""
         one, zero, one_rows, zero_rows = _sides(stats)
@@ -110,7 +105,7 @@ class Bernoulli(Family):
         )
         values = dense_numbers(x)
         slot = np.where(np.isnan(values), -1, slots.starts + (values != 0))
-        slots.leave_one_out(slot.astype(np.intp), Leaving.of(label, weight, rows), out, n_jobs)
+        slots.leave_one_out(slot.astype(np.intp), Leaving.of(label, weight, rows), out)
 
     def linear(self, parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """(5.28) and the columns' share of (5.29) of document 004."""

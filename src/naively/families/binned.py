@@ -104,9 +104,7 @@ class Numeric(Family):
     def __post_init__(self) -> None:
         pseudo_count("alpha", self.alpha)
 
-    def estimate(
-        self, stats: Histogram, classes: Sequence[Any], structure: Cuts | None = None, n_jobs: int = 1
-    ) -> NumericParameters:
+    def estimate(self, stats: Histogram, classes: Sequence[Any], structure: Cuts | None = None) -> NumericParameters:
         """The cuts, unless they are given, and equation (2)."""
         cells, column = stats.cells, stats.column
         low, high = kernels.key_values(cells.keys, cells.levels[column])
@@ -124,15 +122,13 @@ class Numeric(Family):
         first_key = np.searchsorted(bin_of[first], np.arange(n_bins + 1))
         return NumericParameters(cuts, offsets, log_probability, low[first], high[first], pooled, first_key)
 
-    def log_likelihood(
-        self, x: Numbers, parameters: NumericParameters, out: NDArray[np.float64], n_jobs: int = 1
-    ) -> None:
+    def log_likelihood(self, x: Numbers, parameters: NumericParameters, out: NDArray[np.float64]) -> None:
         """Equation (3), summed over the columns of the block."""
         for place, pieces in _runs(x):
             offsets = parameters.offsets[place.start : place.stop + 1]
             bins = slice(offsets[0] + place.start, offsets[-1] + place.stop)
             cuts = parameters.cuts[offsets[0] : offsets[-1]]
-            kernels.score_bins(pieces, cuts, offsets - offsets[0], parameters.log_probability[bins], out, n_jobs)
+            kernels.score_bins(pieces, cuts, offsets - offsets[0], parameters.log_probability[bins], out)
 
     def weighted(self, parameters: NumericParameters, weight: NDArray[np.float64]) -> NumericParameters:
         """The same bins, each column's evidence times its weight."""
@@ -155,7 +151,6 @@ class Numeric(Family):
         weight: NDArray[np.float64],
         rows: NDArray[np.integer],
         out: NDArray[np.float64],
-        n_jobs: int = 1,
     ) -> None:
         """Equation (2) without the row, in the bins of the structure."""
         found = self.structure(stats, classes) if structure is None else structure
@@ -171,7 +166,7 @@ class Numeric(Family):
             starts=starts.astype(np.intp),
             lasting=in_rows.sum(axis=1),
         )
-        slots.leave_one_out(found.bins_of(dense_numbers(x)), Leaving.of(label, weight, rows), out, n_jobs)
+        slots.leave_one_out(found.bins_of(dense_numbers(x)), Leaving.of(label, weight, rows), out)
 
     def sample(
         self, parameters: NumericParameters, label: NDArray[np.intp], generator: np.random.Generator

@@ -95,9 +95,7 @@ class Categorical(Family):
         """Any column can be counted by its values."""
         return True
 
-    def estimate(
-        self, stats: ValueCounts, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1
-    ) -> CategoricalParameters:
+    def estimate(self, stats: ValueCounts, classes: Sequence[Any], structure: Any = None) -> CategoricalParameters:
         """Equation (2), per column."""
         fitted = [(c.values, _log_probability(c.weight, c.alpha)) for c in self._counted(stats, classes)]
         if self.shared:
@@ -119,12 +117,10 @@ class Categorical(Family):
             counted.append(CountedValues(named, total, in_rows, alpha, frozenset(declared or ())))
         return counted
 
-    def log_likelihood(
-        self, x: Coded, parameters: CategoricalParameters, out: NDArray[np.float64], n_jobs: int = 1
-    ) -> None:
+    def log_likelihood(self, x: Coded, parameters: CategoricalParameters, out: NDArray[np.float64]) -> None:
         """Equation (3); the values of x are matched with those that were counted."""
         if parameters.whole is not None and x.tops is not None:
-            kernels.score_codes(x.pieces[0], *parameters.whole, out, n_jobs)
+            kernels.score_codes(x.pieces[0], *parameters.whole, out)
             return
         values = x.values
         for place, codes in x.placed():
@@ -133,7 +129,7 @@ class Categorical(Family):
                 for j in range(place.start, place.stop)
             ]
             sizes = np.array([len(table) for table in tables], dtype=np.int64)
-            kernels.score_codes(codes, sizes, np.ascontiguousarray(np.concatenate(tables)), out, n_jobs)
+            kernels.score_codes(codes, sizes, np.ascontiguousarray(np.concatenate(tables)), out)
 
     def weighted(self, parameters: CategoricalParameters, weight: NDArray[np.float64]) -> CategoricalParameters | None:
         """The same values, each column's evidence times its weight."""
@@ -152,15 +148,14 @@ class Categorical(Family):
         weight: NDArray[np.float64],
         rows: NDArray[np.integer],
         out: NDArray[np.float64],
-        n_jobs: int = 1,
     ) -> None:
         """Equation (2) without the row; shared columns are one die, and each value of the row a roll of it."""
         leaving, fitted = Leaving.of(label, weight, rows), self._counted(stats, classes)
         slot = slots_of(x, fitted, leaving)
         if not self.shared:
-            values_as_slots(fitted).leave_one_out(slot, leaving, out, n_jobs)
+            values_as_slots(fitted).leave_one_out(slot, leaving, out)
             return
-        out[:, 0] += shared_left_out(fitted[0], slot, leaving, n_jobs)
+        out[:, 0] += shared_left_out(fitted[0], slot, leaving)
 
     def linear(self, parameters: CategoricalParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """One weight per column and value (one-hot), log θ_of − log θ_against; no bias."""

@@ -65,9 +65,7 @@ class Complement(Family):
         """One set of weights over all columns of the block."""
         return True
 
-    def estimate(
-        self, stats: TokenCounts, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1
-    ) -> TokenParameters:
+    def estimate(self, stats: TokenCounts, classes: Sequence[Any], structure: Any = None) -> TokenParameters:
         """Equation (1) as a linear form; dense if normalised by (3)."""
         alpha = self._alpha(stats, classes)
         every = np.ones(stats.n_tokens, dtype=np.bool_)
@@ -81,15 +79,13 @@ class Complement(Family):
         alpha = pseudo_counts(self.alpha, stats.tokens if named else range(stats.n_tokens), classes)
         return np.broadcast_to(alpha, (stats.n_tokens,))
 
-    def log_likelihood(
-        self, x: Numbers, parameters: TokenParameters, out: NDArray[np.float64], n_jobs: int = 1
-    ) -> None:
+    def log_likelihood(self, x: Numbers, parameters: TokenParameters, out: NDArray[np.float64]) -> None:
         """Equation (2); in place of a log-likelihood."""
-        parameters.form.add_to(out, x, n_jobs)
+        parameters.form.add_to(out, x)
 
-    def length(self, x: Numbers, parameters: TokenParameters, n_jobs: int = 1) -> NDArray[np.float64]:
+    def length(self, x: Numbers, parameters: TokenParameters) -> NDArray[np.float64]:
         """The sum of each row's counts of known tokens."""
-        return known_counts(x, parameters, n_jobs)
+        return known_counts(x, parameters)
 
     def leave_one_out(
         self,
@@ -101,7 +97,6 @@ class Complement(Family):
         weight: NDArray[np.float64],
         rows: NDArray[np.integer],
         out: NDArray[np.float64],
-        n_jobs: int = 1,
     ) -> None:
         """Equation (1) without the row's tokens, which leave the counts of all *other* classes."""
         alpha = self._alpha(stats, classes)
@@ -110,7 +105,7 @@ class Complement(Family):
         tokens = Tokens(stats.cells, alpha, whole, stats.known() | ~ignore, fades=ignore, shrinks=False)
         entries, leaving = Entries.of_numbers(x), Leaving.of(label, weight, rows)
         if not self.norm:
-            out[:, 0] += complement_left_out(entries, tokens, leaving, n_jobs)
+            out[:, 0] += complement_left_out(entries, tokens, leaving)
             return
         if not (alpha > 0).all():
             raise InputError("Complement(norm=True) needs alpha > 0: a row that leaves may take the last of a token.")

@@ -55,9 +55,7 @@ class Exponential(Family):
         """Numbers from zero on."""
         return "non-negative"
 
-    def estimate(
-        self, stats: Sums, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1
-    ) -> NDArray[np.float64]:
+    def estimate(self, stats: Sums, classes: Sequence[Any], structure: Any = None) -> NDArray[np.float64]:
         """Equation (2), (class, column); 1 where all is zero, infinite where only this class is."""
         n, s = stats.weight, stats.total
         seen = n.sum(axis=0)
@@ -69,9 +67,7 @@ class Exponential(Family):
         only_zeros = (s == 0) & (stats.rows > 0) & (b == 0)
         return np.where((mean == 0) & (b == 0), 1.0, np.where(only_zeros, np.inf, rate))
 
-    def log_likelihood(
-        self, x: Numbers, parameters: NDArray[np.float64], out: NDArray[np.float64], n_jobs: int = 1
-    ) -> None:
+    def log_likelihood(self, x: Numbers, parameters: NDArray[np.float64], out: NDArray[np.float64]) -> None:
         """Equation (3), summed over the columns; an infinite rate (maximum likelihood of zeros) allows only x = 0."""
         for place, piece in x.dense():
             present = ~np.isnan(piece)
@@ -96,7 +92,6 @@ class Exponential(Family):
         weight: NDArray[np.float64],
         rows: NDArray[np.integer],
         out: NDArray[np.float64],
-        n_jobs: int = 1,
     ) -> None:
         """Equation (2) without the row, which the mean of the column that is the prior's loses too; and (3)."""
         values = dense_numbers(x)

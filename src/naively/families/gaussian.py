@@ -71,9 +71,7 @@ class Gaussian(Family):
         pseudo_count("floor", self.floor)
         pseudo_count("added", self.added)
 
-    def estimate(
-        self, stats: Moments, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1
-    ) -> GaussianParameters:
+    def estimate(self, stats: Moments, classes: Sequence[Any], structure: Any = None) -> GaussianParameters:
         """Equations (2) and (3)."""
         mean, squares = stats.describe()
         whole = stats.pooled()
@@ -89,16 +87,14 @@ class Gaussian(Family):
             constant=~(total[0] + added >= TINY),
         )
 
-    def log_likelihood(
-        self, x: Numbers, parameters: GaussianParameters, out: NDArray[np.float64], n_jobs: int = 1
-    ) -> None:
+    def log_likelihood(self, x: Numbers, parameters: GaussianParameters, out: NDArray[np.float64]) -> None:
         """Equation (4), summed over the columns of the block."""
         for place, piece in x.dense():
             constant = parameters.constant[place]
             for start, stop in _runs(~constant):
                 strip = slice(place.start + start, place.start + stop)
                 mean, variance = (np.ascontiguousarray(p[:, strip]) for p in (parameters.mean, parameters.variance))
-                infinite, missing = kernels.score_gaussian(_floats(piece[:, start:stop]), mean, variance, out, n_jobs)
+                infinite, missing = kernels.score_gaussian(_floats(piece[:, start:stop]), mean, variance, out)
                 if infinite >= 0:
                     raise InfiniteValueError(strip.start + infinite)
                 if missing and x.strict:
@@ -120,7 +116,6 @@ class Gaussian(Family):
         weight: NDArray[np.float64],
         rows: NDArray[np.integer],
         out: NDArray[np.float64],
-        n_jobs: int = 1,
     ) -> None:
         """Equations (2) to (4) without the row, which what is lent, the floor and what is added lose too."""
         values, leaving = dense_numbers(self.transform(x)), Leaving.of(label, weight, rows)

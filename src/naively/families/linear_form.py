@@ -45,22 +45,22 @@ class LinearForm:
     token_class: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     token_value: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
-    def add_to(self, out: NDArray[np.float64], x: Numbers, n_jobs: int) -> None:
+    def add_to(self, out: NDArray[np.float64], x: Numbers) -> None:
         """Add the scores of the rows of x to `out`."""
         kernels.add_to_rows(out, self.offset)
         for place, piece in x.placed():
-            finite = self._add_piece(out, piece, place, n_jobs, x.above)
+            finite = self._add_piece(out, piece, place, x.above)
             if x.strict and not finite:
                 raise RefusedEntryError
 
-    def _add_piece(self, out: NDArray[np.float64], piece: Any, place: slice, n_jobs: int, above: float | None) -> bool:
+    def _add_piece(self, out: NDArray[np.float64], piece: Any, place: slice, above: float | None) -> bool:
         """Add what one piece of the columns gives; whether all its entries are finite."""
         if not is_sparse(piece):
-            return kernels.score_dense(piece, self.weights(place), self.constant, out, n_jobs)
+            return kernels.score_dense(piece, self.weights(place), self.constant, out)
         rows = piece.tocsr()
         csr = (rows.data, rows.indices, rows.indptr)
         if self.table is not None:
-            return kernels.score_csr(*csr, self.weights(place), self.constant, out, n_jobs, above)
+            return kernels.score_csr(*csr, self.weights(place), self.constant, out, above=above)
         start = self.token_start[place.start : place.stop + 1]
         cells = slice(int(start[0]), int(start[-1]))
         return kernels.score_csr_sparse(
@@ -71,8 +71,7 @@ class LinearForm:
             self.token_value[cells],
             self.constant,
             out,
-            n_jobs,
-            above,
+            above=above,
         )
 
     def weights(self, place: slice) -> NDArray[np.float64]:
@@ -142,18 +141,18 @@ class LogLinear:
     forbidden: LinearForm | None = None
     absent: LogLinear | None = None
 
-    def add_to(self, out: NDArray[np.float64], x: Numbers, n_jobs: int) -> None:
+    def add_to(self, out: NDArray[np.float64], x: Numbers) -> None:
         """Add log p(x | c) to `out`."""
         gaps = _missing(x) if self.absent is not None else None
-        self.score.add_to(out, x, n_jobs)
+        self.score.add_to(out, x)
         if gaps is not None and self.absent is not None:
-            self.absent.score.add_to(out, gaps, n_jobs)
+            self.absent.score.add_to(out, gaps)
         if self.forbidden is None:
             return
         count = np.zeros_like(out)
-        self.forbidden.add_to(count, _each(x, partial(_presence, above=x.above)), n_jobs)
+        self.forbidden.add_to(count, _each(x, partial(_presence, above=x.above)))
         if gaps is not None and self.absent is not None and self.absent.forbidden is not None:
-            self.absent.forbidden.add_to(count, gaps, n_jobs)
+            self.absent.forbidden.add_to(count, gaps)
         out[count > 0.5] = -np.inf
 
     def weights(self, n_tokens: int) -> NDArray[np.float64]:

@@ -44,12 +44,10 @@ class LogNormal(Gaussian):
         """The logarithm is what is counted."""
         return Numbers(tuple(np.log(piece, dtype=np.float64) for _, piece in x.dense()))
 
-    def log_likelihood(
-        self, x: Numbers, parameters: GaussianParameters, out: NDArray[np.float64], n_jobs: int = 1
-    ) -> None:
+    def log_likelihood(self, x: Numbers, parameters: GaussianParameters, out: NDArray[np.float64]) -> None:
         """Equation (2), summed over the columns of the block."""
         logs = self.transform(x)
-        super().log_likelihood(logs, parameters, out, n_jobs)
+        super().log_likelihood(logs, parameters, out)
         for piece in logs.pieces:
             out -= np.nansum(piece, axis=1)[:, None]
 
@@ -63,10 +61,9 @@ class LogNormal(Gaussian):
         weight: NDArray[np.float64],
         rows: NDArray[np.integer],
         out: NDArray[np.float64],
-        n_jobs: int = 1,
     ) -> None:
         """As Gaussian of log x, less log x."""
-        super().leave_one_out(x, stats, classes, structure, label, weight, rows, out, n_jobs)
+        super().leave_one_out(x, stats, classes, structure, label, weight, rows, out)
         out -= np.nan_to_num(dense_numbers(self.transform(x)))[:, :, None]
 
     def sample(

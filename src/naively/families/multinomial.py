@@ -81,13 +81,11 @@ class Multinomial(Family):
         """One distribution over all columns of the block."""
         return True
 
-    def estimate(
-        self, stats: TokenCounts, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1
-    ) -> TokenParameters:
+    def estimate(self, stats: TokenCounts, classes: Sequence[Any], structure: Any = None) -> TokenParameters:
         """Equation (2) as a linear form, by (4) if alpha is one positive number."""
         alpha = self._alpha(stats, classes)
         every = np.ones(stats.n_tokens, dtype=np.bool_)
-        form = multinomial_form(stats.cells, alpha, stats.known() if self.unseen == "ignore" else every, every, n_jobs)
+        form = multinomial_form(stats.cells, alpha, stats.known() if self.unseen == "ignore" else every, every)
         rows = np.maximum(stats.seen.weight, 1e-300)
         return TokenParameters(form, stats.n_tokens, class_sums(stats.cells, 0) / rows)
 
@@ -97,17 +95,15 @@ class Multinomial(Family):
         alpha = pseudo_counts(self.alpha, stats.tokens if named else range(stats.n_tokens), classes)
         return np.broadcast_to(alpha, (stats.n_tokens,)) if alpha.ndim < 2 else alpha
 
-    def log_likelihood(
-        self, x: Numbers, parameters: TokenParameters, out: NDArray[np.float64], n_jobs: int = 1
-    ) -> None:
+    def log_likelihood(self, x: Numbers, parameters: TokenParameters, out: NDArray[np.float64]) -> None:
         """Equation (3)."""
-        parameters.form.add_to(out, x, n_jobs)
+        parameters.form.add_to(out, x)
         if self.coefficient:
             out += log_coefficient(x)[:, None]
 
-    def length(self, x: Numbers, parameters: TokenParameters, n_jobs: int = 1) -> NDArray[np.float64]:
+    def length(self, x: Numbers, parameters: TokenParameters) -> NDArray[np.float64]:
         """The sum of each row's counts of known tokens."""
-        return known_counts(x, parameters, n_jobs)
+        return known_counts(x, parameters)
 
     def leave_one_out(
         self,
@@ -119,7 +115,6 @@ class Multinomial(Family):
         weight: NDArray[np.float64],
         rows: NDArray[np.integer],
         out: NDArray[np.float64],
-        n_jobs: int = 1,
     ) -> None:
         """Equation (2) without the row's tokens; see `left_out_tokens`."""
         alpha = self._alpha(stats, classes)
@@ -129,7 +124,7 @@ class Multinomial(Family):
         tokens = Tokens(stats.cells, alpha, whole, known, fades=ignore, shrinks=False)
         leaving = Leaving.of(label, weight, rows)
         out[:, 0] += multinomial_left_out(
-            Entries.of_numbers(x), tokens, lambda: self.estimate(stats, classes).form, leaving, n_jobs
+            Entries.of_numbers(x), tokens, lambda: self.estimate(stats, classes).form, leaving
         )
         if self.coefficient:
             out[:, 0] += log_coefficient(x)[:, None]
@@ -151,7 +146,7 @@ class Multinomial(Family):
 
 
 def multinomial_form(
-    cells: Cells, alpha: NDArray[np.float64], known: NDArray[np.bool_], members: NDArray[np.bool_], n_jobs: int = 1
+    cells: Cells, alpha: NDArray[np.float64], known: NDArray[np.bool_], members: NDArray[np.bool_]
 ) -> LogLinear:
     """Equation (2) as a linear form over the first channel of the cells.
 
@@ -161,7 +156,7 @@ def multinomial_form(
     if alpha.ndim == 2:
         return _by_class(cells, alpha, known, members)
     if len(cells.index) and alpha.strides == (0,) and alpha[0] > 0:
-        return LogLinear(_by_one_alpha(cells, float(alpha[0]), known, members, n_jobs))
+        return LogLinear(_by_one_alpha(cells, float(alpha[0]), known, members))
     return _by_token(cells, np.where(members, alpha, 0.0), known, members)
 
 
@@ -183,16 +178,14 @@ def lend_to_empty(cells: Cells, empty: NDArray[np.intp]) -> Cells:
     )
 
 
-def _by_one_alpha(
-    cells: Cells, alpha: float, known: NDArray[np.bool_], members: NDArray[np.bool_], n_jobs: int
-) -> LinearForm:
+def _by_one_alpha(cells: Cells, alpha: float, known: NDArray[np.bool_], members: NDArray[np.bool_]) -> LinearForm:
     """Equation (4) with one α > 0 for all tokens, made in place; dense inside while that is small."""
     constant = -np.log(class_sums(cells, 0) + alpha * np.count_nonzero(members))
     base = np.where(known, np.log(alpha), np.nan)
     offset = np.zeros(len(constant))
     if stays_sparse(len(base), len(constant), len(cells.index)):
-        return LinearForm(offset, constant, None, base, *token_logs(cells, len(base), alpha, n_jobs))
-    return LinearForm(offset, constant, token_log_table(cells, base, alpha, n_jobs), base)
+        return LinearForm(offset, constant, None, base, *token_logs(cells, len(base), alpha))
+    return LinearForm(offset, constant, token_log_table(cells, base, alpha), base)
 
 
 def _by_token(
@@ -246,11 +239,11 @@ def log_coefficient(x: Numbers) -> NDArray[np.float64]:
     return np.asarray(gammaln(length + 1.0) - parts)
 
 
-def known_counts(x: Numbers, parameters: TokenParameters, n_jobs: int) -> NDArray[np.float64]:
+def known_counts(x: Numbers, parameters: TokenParameters) -> NDArray[np.float64]:
     """The sum of each row's counts over the tokens that are evidence."""
     known = np.where(np.isnan(parameters.form.score.base), 0.0, 1.0)[:, None]
     out = np.zeros((x.pieces[0].shape[0], 1))
-    dense_form(known).add_to(out, x, n_jobs)
+    dense_form(known).add_to(out, x)
     return out[:, 0]
 
 

@@ -69,15 +69,11 @@ class Poisson(Family):
         """Whole numbers from zero on."""
         return "count"
 
-    def estimate(
-        self, stats: Sums, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1
-    ) -> NDArray[np.float64]:
+    def estimate(self, stats: Sums, classes: Sequence[Any], structure: Any = None) -> NDArray[np.float64]:
         """Equation (2), (class, column)."""
         return rate_of(stats.total, stats.weight, self.a, self.b, stats.rows)
 
-    def log_likelihood(
-        self, x: Numbers, parameters: NDArray[np.float64], out: NDArray[np.float64], n_jobs: int = 1
-    ) -> None:
+    def log_likelihood(self, x: Numbers, parameters: NDArray[np.float64], out: NDArray[np.float64]) -> None:
         """Equation (3), summed over the columns; a rate of zero allows only x = 0."""
         from scipy.special import gammaln, xlogy
 
@@ -98,7 +94,6 @@ class Poisson(Family):
         weight: NDArray[np.float64],
         rows: NDArray[np.integer],
         out: NDArray[np.float64],
-        n_jobs: int = 1,
     ) -> None:
         """Equation (2) without the row, and (3)."""
         from scipy.special import gammaln, xlogy

@@ -29,11 +29,11 @@ class Undecided(Family):
         """Anything may come."""
         return True
 
-    def estimate(self, stats: Nothing, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1) -> int:
+    def estimate(self, stats: Nothing, classes: Sequence[Any], structure: Any = None) -> int:
         """The number of columns is all that is known."""
         return stats.n_columns
 
-    def log_likelihood(self, x: Any, parameters: int, out: NDArray[np.float64], n_jobs: int = 1) -> None:
+    def log_likelihood(self, x: Any, parameters: int, out: NDArray[np.float64]) -> None:
         """Nothing to add."""
 
     def leave_one_out(
@@ -46,7 +46,6 @@ class Undecided(Family):
         weight: NDArray[np.float64],
         rows: NDArray[np.integer],
         out: NDArray[np.float64],
-        n_jobs: int = 1,
     ) -> None:
         """Nothing to add."""
 

@@ -119,12 +119,12 @@ class Calibrated:
     factors: tuple[tuple[float, float] | None, ...]
     offset: NDArray[np.float64]
 
-    def factor(self, i: int, view: View, n_jobs: int) -> NDArray[np.float64]:
+    def factor(self, i: int, view: View) -> NDArray[np.float64]:
         """w · L^(−β) of block i, one for each row."""
         weight, exponent = self.factors[i] or (1.0, 0.0)
         if exponent == 0.0:
             return np.full(1, weight)
-        length = self.schema.blocks[i].family.length(view, self.parameters[i], n_jobs)
+        length = self.schema.blocks[i].family.length(view, self.parameters[i])
         return np.asarray(weight * np.maximum(length, 1.0) ** -exponent)
 
 

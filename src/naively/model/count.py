@@ -26,12 +26,11 @@ class Running:
     """Statistics in the making, one per block of a schema; what cannot be added to in place is a sum of statistics."""
 
     def __init__(
-        self, schema: Schema, classes: tuple[Any, ...], n_jobs: int, weighted: bool, like: Sequence[Statistic] = ()
+        self, schema: Schema, classes: tuple[Any, ...], weighted: bool, like: Sequence[Statistic] = ()
     ) -> None:
         """Nothing counted yet; `weighted`: all rows have weights. `like` are statistics that this will be added to."""
         self.schema = schema
         self.classes = classes
-        self.n_jobs = n_jobs
         self.weighted = weighted
         self.seen = ClassWeights(np.zeros(len(classes)), np.zeros(len(classes), np.int64))
         self._like: list[Statistic | None] = list(like) or [None] * len(schema.blocks)
@@ -56,10 +55,10 @@ class Running:
             self._making = [self._made_for(*pair) for pair in zip(self.schema.blocks, found, strict=True)]
         for i, (block, positions, making) in enumerate(zip(self.schema.blocks, found, self._making, strict=True)):
             if isinstance(making, RunningMeasured):
-                making.add([table.columns[j].numbers() for j in positions], label, self.n_jobs)
+                making.add([table.columns[j].numbers() for j in positions], label)
             elif isinstance(making, RunningValues):
                 codes, listed = zip(*(table.columns[j].codes() for j in positions), strict=True)
-                making.add(codes, listed, label, self.n_jobs)
+                making.add(codes, listed, label)
             else:
                 self._sum(i, block, view_of(block, table, positions), label, weight)
 
@@ -68,7 +67,7 @@ class Running:
     ) -> None:
         before, n_columns = self._sums[i], len(self.schema.names)
         like = self._like[i] if before is None else before
-        counted = count_block(block, view, label, weight, len(self.classes), self.n_jobs, like, n_columns, to_add=True)
+        counted = count_block(block, view, label, weight, len(self.classes), like, n_columns, to_add=True)
         self._sums[i] = counted if before is None else before + counted
 
     def statistics(self) -> tuple[Statistic, ...]:

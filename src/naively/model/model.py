@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from naively import _kernels as kernels
 from naively import data as sources
-from naively._kernels.threads import threads
+from naively._kernels.threads import on_own_threads, use_threads
 from naively.errors import ImpossibleRowsWarning, InputError
 from naively.families import Complement, Undecided
 from naively.model import decide as decisions
@@ -73,12 +73,11 @@ class Model(Questions):
         weight: NDArray[np.float64] | None,
         classes: tuple[Any, ...],
         schema: Schema,
-        n_jobs: int | None = None,
         like: Sequence[Statistic] = (),
     ) -> Model:
         """Count a table that has been read and checked; `label` holds positions in `classes`."""
-        statistics = local.count(table, schema, label, weight, len(classes), threads(n_jobs), like)
-        return cls(schema, classes, ClassWeights.count(None, label, weight, len(classes)), statistics, n_jobs=n_jobs)
+        statistics = local.count(table, schema, label, weight, len(classes), like)
+        return cls(schema, classes, ClassWeights.count(None, label, weight, len(classes)), statistics)
 
     def __repr__(self) -> str:
         shown = [f"{c} {n:g}" for c, n in zip(self.classes[:5], self.class_counts[:5].tolist(), strict=True)]
@@ -107,10 +106,9 @@ class Model(Questions):
     @cached_property
     def parameters(self) -> tuple[Any, ...]:
         """What each chosen block's family estimates from its statistic."""
-        return tuple(
-            block.family.estimate(statistic, self.classes, n_jobs=threads(self.n_jobs))
-            for block, statistic in zip(self.chosen.schema.blocks, self.chosen.statistics, strict=True)
-        )
+        pairs = zip(self.chosen.schema.blocks, self.chosen.statistics, strict=True)
+        with use_threads(self.n_jobs):
+            return tuple(block.family.estimate(statistic, self.classes) for block, statistic in pairs)
 
     @cached_property
     def calibrated(self) -> Calibrated:
@@ -137,6 +135,7 @@ class Model(Questions):
         """The names of the columns that answers depend on: all but those left out."""
         return tuple(name for block in self.chosen.schema.blocks for name in block.names)
 
+    @on_own_threads
     def log_joint(self, X: Any) -> NDArray[np.float64]:
         """Equation (1), (row, class)."""
         table = self.read(X)
@@ -144,19 +143,21 @@ class Model(Questions):
 
     def _log_joint(self, views: Sequence[local.View], n_rows: int) -> NDArray[np.float64]:
         out = kernels.same_rows(self.log_prior, n_rows)
-        local.score(self.chosen.schema, views, self.parameters, out, threads(self.n_jobs))
+        local.score(self.chosen.schema, views, self.parameters, out)
         return out
 
     def _scores(self, views: Sequence[local.View], n_rows: int) -> NDArray[np.float64]:
         """log π_c + b_c + the calibrated evidence, (row, class); `views` are of the calibrated schema."""
         out = kernels.same_rows(self.log_prior + self.calibrated.offset, n_rows)
-        local.score_calibrated(self.calibrated, views, out, threads(self.n_jobs))
+        local.score_calibrated(self.calibrated, views, out)
         return out
 
+    @on_own_threads
     def log_posterior(self, X: Any) -> NDArray[np.float64]:
         """The logarithm of equation (2), (row, class)."""
         return self._normalised(X, 0)
 
+    @on_own_threads
     def posterior(self, X: Any) -> NDArray[np.float64]:
         """Equation (2), (row, class)."""
         return self._normalised(X, 1)
@@ -164,10 +165,11 @@ class Model(Questions):
     def _normalised(self, X: Any, kind: int) -> NDArray[np.float64]:
         table = self.read(X)
         out = self._scores(local.views(table, self.calibrated.schema), table.n_rows)
-        impossible = kernels.normalise(out, self.log_prior, kind, threads(self.n_jobs))
+        impossible = kernels.normalise(out, self.log_prior, kind)
         _warn_impossible(impossible, len(out))
         return out
 
+    @on_own_threads
     def log_marginal(self, X: Any) -> NDArray[np.float64]:
         """Equation (3), per row; small for odd rows, −inf for impossible ones."""
         if any(isinstance(block.family, Complement) for block in self.chosen.schema.blocks):
@@ -178,6 +180,7 @@ class Model(Questions):
         with np.errstate(divide="ignore"):
             return np.asarray(top + np.log(np.exp(joint - top[:, None]).sum(axis=1)))
 
+    @on_own_threads
     def predict(
         self,
         X: Any,
@@ -195,10 +198,12 @@ class Model(Questions):
         decision = decisions.Decision(odds, threshold, costs, of, unsure, self.classes)
         return self._names(self.answers(X, decision))
 
+    @on_own_threads
     def answers(self, X: Any, decision: decisions.Decision) -> NDArray[Any]:
         """Positions of the classes that are answered, −1 for none."""
         return decision.answers(self.log_posterior(X)) if decision.asked else self.best(X)
 
+    @on_own_threads
     def best(self, X: Any) -> NDArray[np.int32]:
         """Position of the most probable class, a chunk of rows at a time."""
         table = self.read(X)
@@ -210,7 +215,7 @@ class Model(Questions):
             stop = min(start + step, n_rows)
             whole = stop - start == n_rows
             joint = self._scores(views if whole else [v.rows(start, stop) for v in views], stop - start)
-            impossible += kernels.best_class(joint, self.log_prior, best[start:stop], threads(self.n_jobs))
+            impossible += kernels.best_class(joint, self.log_prior, best[start:stop])
         _warn_impossible(impossible, n_rows)
         return best
 
@@ -222,6 +227,7 @@ class Model(Questions):
     def _position(self, label: Any) -> int:
         return decisions.position_of(label, self.classes)
 
+    @on_own_threads
     def log_odds(self, X: Any, of: Any = None, against: Any = None) -> NDArray[np.float64]:
         """log P(of | x) − log P(against | x), per row; against=None is all other classes together."""
         if of is None and len(self.classes) > 2:
@@ -235,8 +241,9 @@ class Model(Questions):
     def odds(self, X: Any, of: Any = None, against: Any = None) -> NDArray[np.float64]:
         """P(of | x) / P(against | x), per row; infinite where it is too large for a number."""
         with np.errstate(over="ignore"):
-            return np.exp(self.log_odds(X, of, against))
+            return np.asarray(np.exp(self.log_odds(X, of, against)))
 
+    @on_own_threads
     def of_rows(self, X: Any, y: Any, weight: Any = None) -> Model:
         """The model of some rows alone, counted as this one was: what `update` adds and `forget` takes away."""
         table, y, weight = sources.with_labels(sources.read(X), y, weight, self.target)
@@ -245,8 +252,8 @@ class Model(Questions):
         if weights is not None and not weights.all():
             table, label, weights = counting(table, label, weights)
         schema, like = self.schema_for(table)
-        counted = Model.count(table, label, weights, classes, schema, self.n_jobs, like)
-        return replace(counted, tuning=self.tuning)
+        counted = Model.count(table, label, weights, classes, schema, like)
+        return replace(counted, tuning=self.tuning, n_jobs=self.n_jobs)
 
     def schema_for(self, table: sources.Table) -> tuple[Schema, Sequence[Statistic]]:
         """The schema and statistics to count more rows like; columns that had no value yet may now have a family."""

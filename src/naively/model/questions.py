@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from naively._kernels.threads import threads
+from naively._kernels.threads import use_threads
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -70,7 +70,8 @@ class Questions:
         """This model with smoothing, families and calibration chosen anew, by the rows that it has counted."""
         from naively.tuning.tune import tune
 
-        return self._model.with_tuning(tune(self._model, X, y, weight))
+        with use_threads(self._model.n_jobs):
+            return self._model.with_tuning(tune(self._model, X, y, weight))
 
     def leave_one_out(
         self,
@@ -84,4 +85,5 @@ class Questions:
         """The rows that were counted, each scored as if it had not been; see `leave_one_out.py`."""
         from naively.tuning.leave_one_out import leave_one_out
 
-        return leave_one_out(self._model, X, y, weight, groups, folds, sample, threads(self._model.n_jobs))
+        with use_threads(self._model.n_jobs):
+            return leave_one_out(self._model, X, y, weight, groups, folds, sample)

@@ -45,15 +45,13 @@ def count(
     label: NDArray[np.int32],
     weight: NDArray[np.float64] | None,
     n_classes: int,
-    n_jobs: int,
     like: Sequence[Statistic] = (),
 ) -> tuple[Statistic, ...]:
     """One statistic per block of the schema; words get the numbers that they have in the statistics `like` these."""
     none: list[Statistic | None] = [None] * len(schema.blocks)
     found = zip(schema.blocks, views(table, schema), like or none, strict=True)
     return tuple(
-        count_block(block, view, label, weight, n_classes, n_jobs, before, len(schema.names))
-        for block, view, before in found
+        count_block(block, view, label, weight, n_classes, before, len(schema.names)) for block, view, before in found
     )
 
 
@@ -63,7 +61,6 @@ def count_block(
     label: NDArray[np.int32],
     weight: NDArray[np.float64] | None,
     n_classes: int,
-    n_jobs: int,
     like: Statistic | None,
     n_columns: int,
     to_add: bool = False,
@@ -74,7 +71,7 @@ def count_block(
     """
     count_view = _counter(block.family, view, like, n_columns, to_add)
     try:
-        statistic = count_view(view, label, weight, n_classes, n_jobs)
+        statistic = count_view(view, label, weight, n_classes)
     except TooLargeError as error:
         name = block.names[error.column]
         if np.isinf(error.found):
@@ -169,32 +166,26 @@ def view_of(block: Block, table: Table, positions: Sequence[int]) -> View:
     return numbers
 
 
-def score(
-    schema: Schema,
-    found: Sequence[View],
-    parameters: Sequence[Any],
-    out: NDArray[np.float64],
-    n_jobs: int,
-) -> None:
+def score(schema: Schema, found: Sequence[View], parameters: Sequence[Any], out: NDArray[np.float64]) -> None:
     """Add the log-likelihood of each block to `out`, (row, class)."""
     for block, view, fitted in zip(schema.blocks, found, parameters, strict=True):
-        _add(block, view, fitted, out, n_jobs)
+        _add(block, view, fitted, out)
 
 
-def score_calibrated(calibrated: Calibrated, found: Sequence[View], out: NDArray[np.float64], n_jobs: int) -> None:
+def score_calibrated(calibrated: Calibrated, found: Sequence[View], out: NDArray[np.float64]) -> None:
     """Add the weighted log-likelihood of each block to `out`, (row, class)."""
     parts = zip(calibrated.schema.blocks, found, calibrated.parameters, calibrated.factors, strict=True)
     for i, (block, view, fitted, factor) in enumerate(parts):
         if factor is None:
-            _add(block, view, fitted, out, n_jobs)
+            _add(block, view, fitted, out)
             continue
         evidence = np.zeros_like(out)
-        _add(block, view, fitted, evidence, n_jobs)
-        out += times(calibrated.factor(i, view, n_jobs)[:, None], evidence)
+        _add(block, view, fitted, evidence)
+        out += times(calibrated.factor(i, view)[:, None], evidence)
 
 
-def _add(block: Block, view: View, fitted: Any, out: NDArray[np.float64], n_jobs: int) -> None:
+def _add(block: Block, view: View, fitted: Any, out: NDArray[np.float64]) -> None:
     try:
-        block.family.log_likelihood(view, fitted, out, n_jobs)
+        block.family.log_likelihood(view, fitted, out)
     except InfiniteValueError as error:
         refuse_infinite(block.names[error.column])

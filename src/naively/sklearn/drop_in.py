@@ -102,7 +102,8 @@ class DropIn(Estimator):
                 X, codes, sample_weight = X[counted], codes[counted], sample_weight[counted]
         schema = Schema(names := Numbered(X.shape[1]), (Block(names, "number", self._counting_family()),))
         try:
-            return Model.count(self._table(X, names), codes, sample_weight, tuple(classes.tolist()), schema, 1)
+            model = Model.count(self._table(X, names), codes, sample_weight, tuple(classes.tolist()), schema)
+            return replace(model, n_jobs=1)
         except RefusedEntryError:
             self._check_entries(X)
             raise

@@ -71,7 +71,7 @@ class Statistic(ABC):
 
     @classmethod
     @abstractmethod
-    def count(cls, x: Any, label: Any, weight: NDArray[np.float64] | None, n_classes: int, n_jobs: int = 1) -> Self:
+    def count(cls, x: Any, label: Any, weight: NDArray[np.float64] | None, n_classes: int) -> Self:
         """Count rows: values, class codes, and weights (None: every row once)."""
 
     @classmethod

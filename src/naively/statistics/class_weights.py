@@ -28,9 +28,7 @@ class ClassWeights(Statistic):
     rows: NDArray[np.int64]
 
     @classmethod
-    def count(
-        cls, x: None, label: NDArray[np.integer], weight: NDArray[np.float64] | None, n_classes: int, n_jobs: int = 1
-    ) -> Self:
+    def count(cls, x: None, label: NDArray[np.integer], weight: NDArray[np.float64] | None, n_classes: int) -> Self:
         """Count class codes; there are no columns to look at."""
         rows = kernels.count_labels(label.astype(np.int32, copy=False), n_classes)
         if weight is None:

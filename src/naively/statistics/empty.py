@@ -22,7 +22,7 @@ class Nothing(Statistic):
     n_columns: int
 
     @classmethod
-    def count(cls, x: Any, label: Any, weight: Any, n_classes: int, n_jobs: int = 1) -> Self:
+    def count(cls, x: Any, label: Any, weight: Any, n_classes: int) -> Self:
         """There is nothing to count in a column of gaps."""
         return cls(n_classes, len(x.pieces))
 

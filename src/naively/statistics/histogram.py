@@ -65,7 +65,6 @@ class Histogram(Statistic):
         label: NDArray[np.integer],
         weight: NDArray[np.float64] | None,
         n_classes: int,
-        n_jobs: int = 1,
         cap: int = CAP,
         like: Statistic | None = None,
     ) -> Self:
@@ -74,10 +73,10 @@ class Histogram(Statistic):
         numbers = Numbers.of(x)
         if not any(is_sparse(piece) for piece in numbers.pieces):
             levels = like.cells.levels if isinstance(like, Histogram) and like.n_columns == numbers.n_columns else None
-            cells = kernels.count_histogram(numbers.pieces, codes, weight, n_classes, cap, n_jobs, levels)
+            cells = kernels.count_histogram(numbers.pieces, codes, weight, n_classes, cap, at_least=levels)
             return cls(cells, n_classes, cap)
         strips = [strip for _, strip in numbers.dense()]
-        parts = [kernels.count_histogram([s], codes, weight, n_classes, cap, n_jobs) for s in strips]
+        parts = [kernels.count_histogram([s], codes, weight, n_classes, cap) for s in strips]
         return cls(_side_by_side(parts), n_classes, cap)
 
     @classmethod

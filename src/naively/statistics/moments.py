@@ -56,19 +56,14 @@ class Moments(Statistic):
 
     @classmethod
     def count(
-        cls,
-        x: Numbers | NDArray[Any],
-        label: NDArray[np.integer],
-        weight: NDArray[np.float64] | None,
-        n_classes: int,
-        n_jobs: int = 1,
+        cls, x: Numbers | NDArray[Any], label: NDArray[np.integer], weight: NDArray[np.float64] | None, n_classes: int
     ) -> Self:
         """Count rows of numbers; equation (1)."""
         codes = np.ascontiguousarray(label, dtype=np.int32)
         parts = []
         for place, piece in _side_by_side(Numbers.of(x)):
             array = piece if piece.dtype in (np.float64, np.float32) else piece.astype(np.float64)
-            rows, state, largest = kernels.count_moments(array, codes, weight, n_classes, n_jobs)
+            rows, state, largest = kernels.count_moments(array, codes, weight, n_classes)
             if not (largest <= LARGEST).all():
                 column = int(np.argmax(~(largest <= LARGEST)))
                 raise TooLargeError(place.start + column, float(largest[column]))

@@ -48,17 +48,16 @@ class Measured(Statistic):
         label: NDArray[np.integer],
         weight: NDArray[np.float64] | None,
         n_classes: int,
-        n_jobs: int = 1,
         cap: int = CAP,
         like: Statistic | None = None,
     ) -> Self:
         """Count rows of numbers, both ways; `like` is what they will be added to, if that is all they are for."""
         numbers = Numbers.of(x)
         before = like.histogram if isinstance(like, Measured) else None
-        histogram = Histogram.count(numbers, label, weight, n_classes, n_jobs, cap, before)
+        histogram = Histogram.count(numbers, label, weight, n_classes, cap, before)
         told = _told(histogram, numbers, weight)
         rest = numbers.columns(np.flatnonzero(~told)) if told.any() else numbers
-        moments = moments_of_rows(rest, label, weight, n_classes, n_jobs)
+        moments = moments_of_rows(rest, label, weight, n_classes)
         return cls(histogram, _with_told(moments, histogram, told) if told.any() else moments)
 
     @classmethod
@@ -123,17 +122,13 @@ def moments_of_cells(histogram: Histogram, told: NDArray[np.bool_]) -> Moments:
 
 
 def moments_of_rows(
-    numbers: Numbers,
-    label: NDArray[np.integer],
-    weight: NDArray[np.float64] | None,
-    n_classes: int,
-    n_jobs: int,
+    numbers: Numbers, label: NDArray[np.integer], weight: NDArray[np.float64] | None, n_classes: int
 ) -> Moments:
     """The moments of the numbers that can be squared."""
     try:
-        return Moments.count(numbers, label, weight, n_classes, n_jobs)
+        return Moments.count(numbers, label, weight, n_classes)
     except TooLargeError:
-        return Moments.count(_squarable(numbers), label, weight, n_classes, n_jobs)
+        return Moments.count(_squarable(numbers), label, weight, n_classes)
 
 
 def _spread(n: int) -> NDArray[np.intp]:

@@ -34,7 +34,7 @@ class RunningMeasured:
 
     >>> age = RunningMeasured(1, 2, 4096)
     >>> for some in ([31.0, 40.0], [np.inf, 40.0]):
-    ...     age.add([Gapped(np.array(some))], np.array([0, 1], np.int32), 1)
+    ...     age.add([Gapped(np.array(some))], np.array([0, 1], np.int32))
     >>> age.total().histogram.values.tolist(), age.total().moments.mean.ravel().tolist()
     ([31.0, 40.0, inf], [31.0, 40.0])
     """
@@ -46,9 +46,9 @@ class RunningMeasured:
         self._counts = kernels.RunningNumbers(n_columns, n_classes, cap)
         self._exact = Moments(np.zeros((n_classes, n_columns), np.int64), np.zeros((9, n_classes, n_columns)))
 
-    def add(self, columns: Sequence[Gapped], label: NDArray[np.int32], n_jobs: int) -> None:
+    def add(self, columns: Sequence[Gapped], label: NDArray[np.int32]) -> None:
         """Count a batch."""
-        left = self._counts.add(columns, label, n_jobs)
+        left = self._counts.add(columns, label)
         if len(left.keys):
             exact = Histogram(left, self.n_classes, self.cap)
             self._exact = self._exact + moments_of_cells(exact, np.diff(left.offsets) > 0)
@@ -65,7 +65,7 @@ class RunningValues:
 
     >>> colour = RunningValues(1, 2)
     >>> for codes in ([0, 1], [1, -1]):
-    ...     colour.add([Gapped(np.array(codes))], [("red", "blue")], np.array([0, 1], np.int32), 1)
+    ...     colour.add([Gapped(np.array(codes))], [("red", "blue")], np.array([0, 1], np.int32))
     >>> colour.total().values, colour.total().table().tolist()
     ((('blue', 'red'),), [[1.0, 1.0], [1.0, 0.0]])
     """
@@ -76,9 +76,9 @@ class RunningValues:
         self._columns = [_Listed(n_classes) for _ in range(n_columns)]
         self._folded: ValueCounts | None = None
 
-    def add(self, codes: Sequence[Gapped], listed: Sequence[Values], label: NDArray[np.int32], n_jobs: int) -> None:
+    def add(self, codes: Sequence[Gapped], listed: Sequence[Values], label: NDArray[np.int32]) -> None:
         """Count a batch: for each column its codes, and the values that they stand for."""
-        threads = 1 if len(codes) * len(label) <= ONE_THREAD else n_jobs
+        threads = 1 if len(codes) * len(label) <= ONE_THREAD else None
         counted = kernels.count_gapped_codes(codes, list(map(len, listed)), label, self.n_classes, threads)
         for column, values, rows in zip(self._columns, listed, counted, strict=True):
             column.add(values, rows)

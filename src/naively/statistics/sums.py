@@ -66,15 +66,10 @@ class Sums(Statistic):
 
     @classmethod
     def count(
-        cls,
-        x: Numbers | NDArray[Any],
-        label: NDArray[np.integer],
-        weight: NDArray[np.float64] | None,
-        n_classes: int,
-        n_jobs: int = 1,
+        cls, x: Numbers | NDArray[Any], label: NDArray[np.integer], weight: NDArray[np.float64] | None, n_classes: int
     ) -> Self:
         """Count rows of numbers; equation (1), from the moments about a shift: s = n·c + s₁."""
-        moments = Moments.count(x, label, weight, n_classes, n_jobs)
+        moments = Moments.count(x, label, weight, n_classes)
         n, shift, s1, s1_low = moments.state[:4]
         total = add_pairs(two_product(n, shift), (s1, s1_low))
         return cls(moments.rows, n, np.stack(total))

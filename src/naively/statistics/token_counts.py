@@ -48,7 +48,6 @@ class TokenCounts(Statistic):
         label: NDArray[np.integer],
         weight: NDArray[np.float64] | None,
         n_classes: int,
-        n_jobs: int = 1,
         tokens: Names | None = None,
     ) -> Self:
         """Count rows of numbers; equations (1) and (2)."""
@@ -56,7 +55,7 @@ class TokenCounts(Statistic):
         block = Numbers.of(x)
         present, missing = [], []
         for _, piece in block.placed():
-            cells, gaps, (negative, _) = _count_piece(piece, codes, weight, n_classes, n_jobs, block.above)
+            cells, gaps, (negative, _) = _count_piece(piece, codes, weight, n_classes, block.above)
             if block.strict and (negative >= 0 or len(gaps.rows)):
                 raise RefusedEntryError
             present.append((piece.shape[1], cells))
@@ -184,17 +183,12 @@ class TokenCounts(Statistic):
 
 
 def _count_piece(
-    piece: Any,
-    label: NDArray[np.int32],
-    weight: NDArray[np.float64] | None,
-    n_classes: int,
-    n_jobs: int,
-    above: float | None,
+    piece: Any, label: NDArray[np.int32], weight: NDArray[np.float64] | None, n_classes: int, above: float | None
 ) -> kernels.Counted:
     """Cells of present and of missing entries in one piece, and what is odd about it."""
     if not is_sparse(piece):
-        return kernels.count_dense(piece, label, weight, n_classes, n_jobs)
+        return kernels.count_dense(piece, label, weight, n_classes)
     arrays = (piece.data, piece.indices, piece.indptr)
     if piece.format == "csc":
-        return kernels.count_csc(*arrays, label, weight, n_classes, n_jobs)
-    return kernels.count_csr(*arrays, piece.shape[1], label, weight, n_classes, n_jobs, above)
+        return kernels.count_csc(*arrays, label, weight, n_classes)
+    return kernels.count_csr(*arrays, piece.shape[1], label, weight, n_classes, above=above)

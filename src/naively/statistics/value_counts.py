@@ -48,12 +48,7 @@ class ValueCounts(Statistic):
 
     @classmethod
     def count(
-        cls,
-        x: Coded | NDArray[Any],
-        label: NDArray[np.integer],
-        weight: NDArray[np.float64] | None,
-        n_classes: int,
-        n_jobs: int = 1,
+        cls, x: Coded | NDArray[Any], label: NDArray[np.integer], weight: NDArray[np.float64] | None, n_classes: int
     ) -> Self:
         """Count rows of coded values; equation (1)."""
         codes = np.ascontiguousarray(label, dtype=np.int32)
@@ -61,7 +56,7 @@ class ValueCounts(Statistic):
         parts = []
         for place, piece in coded.placed():
             sizes = coded.sizes[place]
-            parts.append((int(sizes.sum()), _count_piece(piece, sizes, codes, weight, n_classes, n_jobs)))
+            parts.append((int(sizes.sum()), _count_piece(piece, sizes, codes, weight, n_classes)))
         return cls(coded.values, side_by_side(parts, n_classes))._sorted()
 
     @classmethod
@@ -187,11 +182,10 @@ def _count_piece(
     label: NDArray[np.int32],
     weight: NDArray[np.float64] | None,
     n_classes: int,
-    n_jobs: int,
 ) -> Cells:
     """Cells of one piece: dense while the table is small, else column by column as a sparse matrix of ones."""
     if n_classes * int(sizes.sum()) <= DENSE_LIMIT:
-        sums, rows = kernels.count_codes(codes, sizes, label, weight, n_classes, n_jobs)
+        sums, rows = kernels.count_codes(codes, sizes, label, weight, n_classes)
         where = np.nonzero(rows)
         indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(rows, axis=1))]).astype(np.int64)
         return Cells(indptr, where[1].astype(np.int32), sums[where][None, :], rows[where])
@@ -206,7 +200,6 @@ def _count_piece(
             label[known],
             None if weight is None else weight[known],
             n_classes,
-            n_jobs,
         )[0]
         parts.append((size, counted._replace(sums=counted.sums[1:])))
     return side_by_side(parts, n_classes)

@@ -74,7 +74,6 @@ class WordCounts(Statistic):
         label: NDArray[np.integer],
         weight: NDArray[np.float64] | None,
         n_classes: int,
-        n_jobs: int = 1,
         reading: Reading | None = None,
         vocabulary: Vocabulary | None = None,
     ) -> Self:
@@ -86,7 +85,7 @@ class WordCounts(Statistic):
         parts = []
         for texts in Texts.of(x).columns:
             prepared = reading.prepare(texts)
-            cells, lengths = count_text(prepared, codes, weight, n_classes, vocabulary, reading.options, n_jobs)
+            cells, lengths = count_text(prepared, codes, weight, n_classes, vocabulary, reading.options)
             seen = _seen(prepared.missing(), codes, weight, n_classes)
             parts.append(cls(vocabulary, cells, Cells.empty(n_classes, 2), lengths, seen))
         if not parts:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import data as sources
+from naively._kernels.threads import use_threads
 from naively.data import Table
 from naively.errors import InputError, LeftOutWarning
 from naively.families import Text
@@ -119,8 +120,8 @@ def count_rows(model: Model, rows: Rows) -> Model:
     """The model of these rows alone, with the classes that they have, under the settings of the model."""
     merging.union_of_classes(model.classes, rows.classes)  # refuses labels of another type
     schema, _ = model.schema_for(rows.table)
-    n_jobs = 1 if rows.table.n_rows < FEW else model.n_jobs
-    part = Model.count(rows.table, rows.label, rows.weight, rows.classes, schema, n_jobs)
+    with use_threads(1 if rows.table.n_rows < FEW else model.n_jobs):
+        part = Model.count(rows.table, rows.label, rows.weight, rows.classes, schema)
     there = part.seen.rows > 0
     if there.all():
         return part

@@ -134,7 +134,7 @@ def _words(bench: Bench, block: Block) -> WordFeature:
     assert isinstance(statistic, (WordCounts, TokenCounts))
     view: Any = bench.view(block)
     leaving = sample.label, bench.leaving_weight, bench.leaving_rows
-    words = Words.of(family, view, statistic, *leaving, bench.n_jobs)
+    words = Words.of(family, view, statistic, *leaving)
     binary = bool(getattr(family, "once", False))
     settled = not plain_words(family) or words.size > TABLE
     if settled:

@@ -72,7 +72,6 @@ def leave_one_out(
     groups: Any = None,
     folds: int | None = None,
     sample: int | None = None,
-    n_jobs: int = 1,
 ) -> LeaveOneOut:
     """Score rows that the model has counted as if they had not been; see `LeaveOneOut`.
 
@@ -103,9 +102,9 @@ def leave_one_out(
     evidence = np.zeros((len(rows), len(columns), len(model.classes)))
     result = LeaveOneOut(model.classes, columns, rows, label[rows], weights[rows], log_prior, evidence)
     if group is None:
-        _one_by_one(model, _some(table, rows), result, n_jobs)
+        _one_by_one(model, _some(table, rows), result)
     else:
-        _by_group(model, table, label, weights, group, result, n_jobs)
+        _by_group(model, table, label, weights, group, result)
     return result
 
 
@@ -167,12 +166,12 @@ def _some(table: sources.Table, rows: NDArray[np.intp]) -> sources.Table:
     return table.where(keep)
 
 
-def _one_by_one(model: Model, table: sources.Table, result: LeaveOneOut, n_jobs: int) -> None:
+def _one_by_one(model: Model, table: sources.Table, result: LeaveOneOut) -> None:
     """Each row leaves the class that it was counted in, with its weight; one of weight zero was never there."""
     leaves = result.weight > 0
     result.log_prior[:] = _log_prior_without(model, result.label, result.weight, leaves)
     leaving = (result.label, result.weight, leaves.astype(np.int64))
-    _add_evidence(model, table, leaving, result.columns, result.evidence, n_jobs)
+    _add_evidence(model, table, leaving, result.columns, result.evidence)
 
 
 def _by_group(
@@ -182,7 +181,6 @@ def _by_group(
     weight: NDArray[np.float64],
     group: NDArray[Any],
     result: LeaveOneOut,
-    n_jobs: int,
 ) -> None:
     """Each group of rows scored by the model without it, in which nothing more has to leave."""
     for g in np.unique(group[result.rows]):
@@ -192,13 +190,7 @@ def _by_group(
         rest = model
         if counted.any():
             part = type(model).count(
-                table.where(counted),
-                label[counted],
-                weight[counted],
-                model.classes,
-                model.schema,
-                model.n_jobs,
-                model.statistics,
+                table.where(counted), label[counted], weight[counted], model.classes, model.schema, model.statistics
             )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", LostDigitsWarning)  # the rows are at hand: a refit would say no more
@@ -207,7 +199,7 @@ def _by_group(
         chosen[result.rows[asked]] = True
         nothing, evidence = np.zeros(len(asked)), np.zeros((len(asked), *result.evidence.shape[1:]))
         leaving = (label[chosen], nothing, nothing.astype(np.int64))
-        _add_evidence(rest, table.where(chosen), leaving, result.columns, evidence, n_jobs)
+        _add_evidence(rest, table.where(chosen), leaving, result.columns, evidence)
         result.evidence[asked] = evidence
         result.log_prior[asked] = rest.log_prior
 
@@ -232,7 +224,6 @@ def _add_evidence(
     leaving: tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]],
     columns: Sequence[str],
     out: NDArray[np.float64],
-    n_jobs: int,
 ) -> None:
     """Add the evidence of every block, a chunk of rows at a time."""
     schema, (label, weight, rows) = model.chosen.schema, leaving
@@ -248,7 +239,7 @@ def _add_evidence(
             part = view if len(found) == len(label) else view.rows(some.start, some.stop)
             try:
                 family.leave_one_out(
-                    part, statistic, model.classes, structure, label[some], weight[some], rows[some], found, n_jobs
+                    part, statistic, model.classes, structure, label[some], weight[some], rows[some], found
                 )
             except NotCountedError as error:
                 raise InputError(_refusal(error, model, block.names, some.start)) from None

@@ -35,9 +35,9 @@ HELD = 2**22  # numbers of (row, column, class) evidence held at a time, where o
 class Bench:
     """A model without tuning, a sample of the rows that it has counted, and how each row leaves."""
 
-    def __init__(self, model: Model, sample: Sample, n_jobs: int) -> None:
+    def __init__(self, model: Model, sample: Sample) -> None:
         """Find out how each row leaves."""
-        self.model, self.sample, self.n_jobs = model, sample, n_jobs
+        self.model, self.sample = model, sample
         self.leaving_weight, self.leaving_rows = sample.weight.copy(), sample.rows.copy()
         if (sample.weight > 1).any():
             self._leave_one_where_many_are_expected(np.flatnonzero(sample.weight > 1))
@@ -121,7 +121,6 @@ class Bench:
                 weight[some],
                 number[some],
                 out[some],
-                self.n_jobs,
             )
         return bounded(np.ascontiguousarray(out.transpose(1, 0, 2)))
 
@@ -158,7 +157,7 @@ class Bench:
         view = self.view(block).rows(start, stop) if (times == 1).all() else self.view(block, chosen)
         label = self.sample.label[chosen].astype(np.int32)
         weight = (self.sample.weight / self.sample.rows)[chosen]
-        given = block, view, label, weight, len(self.model.classes), self.n_jobs, whole
+        given = block, view, label, weight, len(self.model.classes), whole
         return local.count_block(*given, len(self.model.schema.names), to_add=True)
 
 

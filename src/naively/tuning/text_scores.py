@@ -48,7 +48,6 @@ class Words:
     leaving: Floats  # weight that leaves with each row
     leaving_rows: Wholes
     coins: Coins | None  # of texts
-    n_jobs: int
 
     @classmethod
     def of(
@@ -59,10 +58,9 @@ class Words:
         label: NDArray[np.intp],
         leaving: Floats,
         leaving_rows: Wholes,
-        n_jobs: int,
     ) -> Words:
         """Read the sample, and look up its words."""
-        ends, token, count = _read(family, view, statistic, n_jobs)
+        ends, token, count = _read(family, view, statistic)
         whole = statistic.cells
         n_tokens = int(max(whole.index.max(initial=-1), token.max(initial=-1))) + 1
         place = np.full(n_tokens, -1, dtype=np.int32)
@@ -83,7 +81,6 @@ class Words:
             leaving,
             leaving_rows,
             _coins(view, statistic, n_known),
-            n_jobs,
         )
 
     @property
@@ -145,11 +142,11 @@ class Words:
     def _score(self, model: str, binary: bool, alpha: float) -> Floats:
         if model == "bernoulli":
             return self._tossed(alpha)
-        return self._left(binary).score(alpha, model == "complement", self.n_jobs)
+        return self._left(binary).score(alpha, model == "complement")
 
     def _tossed(self, alpha: float) -> Floats:
         assert self.coins is not None
-        there = self._left(True).score_coins(alpha, self.coins.tossed, self.n_jobs)
+        there = self._left(True).score_coins(alpha, self.coins.tossed)
         lost = np.diff(self.ends) - self.length(True)
         return self.coins.with_absent(there, alpha, self.label, self.leaving, lost)
 
@@ -159,14 +156,14 @@ class Words:
 
 
 def _read(
-    family: Family, view: Texts | Numbers, statistic: WordCounts | TokenCounts, n_jobs: int
+    family: Family, view: Texts | Numbers, statistic: WordCounts | TokenCounts
 ) -> tuple[Wholes, NDArray[np.int32], Floats]:
     """Ends of the rows, words and counts."""
     if isinstance(view, Texts):
         assert isinstance(family, Text)
         assert isinstance(statistic, WordCounts)
         prepared = family.reading.prepare(view.columns[0])
-        count, index, ends = token_rows(prepared, statistic.vocabulary, family.reading.options, n_jobs, ordered=False)
+        count, index, ends = token_rows(prepared, statistic.vocabulary, family.reading.options, ordered=False)
         return ends.astype(np.int64), index.astype(np.int32), count.astype(np.float64)
     found = Entries.of_numbers(view)
     order = np.lexsort((found.token, found.row))  # the pieces of a frame come column by column

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import data as sources
-from naively._kernels.threads import one_thread, threads
+from naively._kernels.threads import one_thread
 from naively.errors import InputError
 from naively.families import Complement, Multinomial, Presence, Text
 from naively.families.leave_one_out.base import NotCountedError
@@ -93,7 +93,7 @@ def tune(model: Model, X: Any, y: Any, weight: Any = None) -> Tuning:
 def tune_on(model: Model, sample: Sample) -> Tuning:
     """A tuning from a sample of rows that may or may not have been counted."""
     try:
-        return tuned(model, sample, threads(model.n_jobs))
+        return tuned(model, sample)
     except (NotCountedError, NegativeCountError) as error:
         raise InputError(f"tune() needs rows that the model has counted, and these were not all: {error}.") from None
 
@@ -116,7 +116,7 @@ def sample_of(model: Model, X: Any, y: Any, weight: Any, limit: int) -> Sample:
     return sampler.sample(model.classes)
 
 
-def cross_fitted(model: Model, sample: Sample, n_jobs: int = 1) -> tuple[Floats, NDArray[np.intp], Floats]:
+def cross_fitted(model: Model, sample: Sample) -> tuple[Floats, NDArray[np.intp], Floats]:
     """Log posteriors of a sample, each row as if not counted, its calibration by the other folds; label, weight.
 
     The families are those in force. An untuned model is not calibrated.
@@ -124,7 +124,7 @@ def cross_fitted(model: Model, sample: Sample, n_jobs: int = 1) -> tuple[Floats,
     families = {} if model.tuning is None else model.tuning.families
     plain = model.with_tuning(Tuning(families=families) if families else None)
     with one_thread():
-        bench = Bench(plain, sample, n_jobs)
+        bench = Bench(plain, sample)
         usable = bench.usable
         features = features_of(bench)
         exponents = {} if model.tuning is None else model.tuning.exponents
@@ -139,14 +139,14 @@ def cross_fitted(model: Model, sample: Sample, n_jobs: int = 1) -> tuple[Floats,
     return found.log_posterior, problem.label, problem.weight
 
 
-def tuned(model: Model, sample: Sample, n_jobs: int = 1) -> Tuning:
+def tuned(model: Model, sample: Sample) -> Tuning:
     """A tuning for a model, from a sample of the rows that it has counted."""
     with one_thread():
-        return _tuned(model.with_tuning(None), sample, n_jobs)
+        return _tuned(model.with_tuning(None), sample)
 
 
-def _tuned(model: Model, sample: Sample, n_jobs: int) -> Tuning:
-    bench = Bench(model, sample, n_jobs)
+def _tuned(model: Model, sample: Sample) -> Tuning:
+    bench = Bench(model, sample)
     usable = bench.usable
     if len(model.classes) < 2 or len(np.unique(sample.label[usable])) < 2:
         return Tuning(rows=int(usable.sum()))

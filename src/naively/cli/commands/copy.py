@@ -33,7 +33,7 @@ def command(model: str, to: Path, salvage: bool, force: bool, comment: str, as_j
     import json
 
     from naively.store.copy import copy as copy_file
-    from naively.store.copy import salvage
+    from naively.store.copy import salvage as salvage_file
 
     if to.exists() and not force:
         raise click.UsageError(f"{to} is there already: give --force to overwrite it, or another name.")
@@ -42,7 +42,7 @@ def command(model: str, to: Path, salvage: bool, force: bool, comment: str, as_j
         if as_json:
             click.echo(json.dumps({"copied": model, "to": str(to)}, ensure_ascii=False))
         return
-    found = salvage(model, to, comment=comment)
+    found = salvage_file(model, to, comment=comment)
     if as_json:
         recovered = [entry.id for entry in found.recovered]
         click.echo(json.dumps({"recovered": recovered, "lost": found.lost, "notes": found.notes}, ensure_ascii=False))

@@ -93,10 +93,10 @@ class Slots:
     starts: Wholes  # (column,): its first slot
     lasting: Wholes  # (slot,)
 
-    def leave_one_out(self, slot: NDArray[np.intp], leaving: Leaving, out: Floats, n_jobs: int = 1) -> None:
+    def leave_one_out(self, slot: NDArray[np.intp], leaving: Leaving, out: Floats) -> None:
         """Add (2) in logs to `out` (row, column, class), for the slots (row, column); −1 is a missing value."""
         counted = ValueSlots(self.weight, self.rows, self.alpha, self.whole_alpha, self.starts, self.lasting)
-        bad = kernels.leave_values_out(counted, slot, leaving.arrays, out, n_jobs)
+        bad = kernels.leave_values_out(counted, slot, leaving.arrays, out)
         if bad is not None:
             i, j, rows, weight = bad
             raise NotCountedError(i, int(leaving.label[i]), j, f"{rows} rows of weight {weight:g} with this value")

@@ -32,7 +32,7 @@ def coins_left_out(
     found = Left.of(entries, tokens, leaving)
     kept, gone = found.entries.where(found.keep), found.entries.where(~found.keep)
     score = np.zeros((entries.n_rows, seen.n_classes))
-    form.add_to(score, kept.matrix(len(tokens.known)), 1)
+    form.add_to(score, kept.matrix(len(tokens.known)))
     alpha = float(tokens.alpha[0]) if len(tokens.alpha) else 0.0
     blank, _ = _log_share(seen.weight + alpha, seen.weight + 2 * alpha)
     score -= np.bincount(gone.row, minlength=entries.n_rows)[:, None] * blank

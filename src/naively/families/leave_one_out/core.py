@@ -50,15 +50,11 @@ class Tokens:
 
 
 def rows_left_out(
-    rows: tuple[Wholes, NDArray[np.int32], Floats, Wholes | None],
-    tokens: Tokens,
-    leaving: Leaving,
-    complement: bool,
-    n_jobs: int,
+    rows: tuple[Wholes, NDArray[np.int32], Floats, Wholes | None], tokens: Tokens, leaving: Leaving, complement: bool
 ) -> Floats:
     """Either equation by the core, for `smoothed` tokens: offsets of the rows, tokens, counts, times (None: 1)."""
     out = np.zeros((len(rows[0]) - 1, len(tokens.whole_alpha)))
-    bad = kernels.leave_tokens_out(rows, leaving.arrays, tokens.by_token, complement, out, n_jobs)
+    bad = kernels.leave_tokens_out(rows, leaving.arrays, tokens.by_token, complement, out)
     _check(bad, leaving)
     return out
 
@@ -72,13 +68,10 @@ def texts_left_out(
     leaving: Leaving,
     complement: bool,
     out: Floats,
-    n_jobs: int,
 ) -> None:
     """Increase out (row, class) by either equation, by the core, for `smoothed` tokens, straight from the texts."""
     prepared, taken = reading.prepare(texts), leaving.arrays
-    bad = kernels.leave_text_out(
-        prepared, vocabulary, reading.options, once, taken, tokens.by_token, complement, out, n_jobs
-    )
+    bad = kernels.leave_text_out(prepared, vocabulary, reading.options, once, taken, tokens.by_token, complement, out)
     _check(bad, leaving)
 
 

@@ -143,7 +143,7 @@ def _places(cells: Cells, label: NDArray[np.intp], token: NDArray[np.intp], n_to
     return np.where(keys[place] == wanted, place, -1)
 
 
-def _by_the_core(entries: Entries, tokens: Tokens, leaving: Leaving, complement: bool, n_jobs: int) -> Floats | None:
+def _by_the_core(entries: Entries, tokens: Tokens, leaving: Leaving, complement: bool) -> Floats | None:
     """Either equation by the core; None if it cannot."""
     if not tokens.smoothed:
         return None
@@ -151,14 +151,12 @@ def _by_the_core(entries: Entries, tokens: Tokens, leaving: Leaving, complement:
     ends = np.concatenate([[0], np.cumsum(np.bincount(entries.row, minlength=entries.n_rows))]).astype(np.int64)
     times = None if isinstance(entries.times, int) else entries.times[order]
     rows = ends, entries.token[order].astype(np.int32), entries.count[order], times
-    return rows_left_out(rows, tokens, leaving, complement, n_jobs)
+    return rows_left_out(rows, tokens, leaving, complement)
 
 
-def multinomial_left_out(
-    entries: Entries, tokens: Tokens, form: Callable[[], LogLinear], leaving: Leaving, n_jobs: int = 1
-) -> Floats:
+def multinomial_left_out(entries: Entries, tokens: Tokens, form: Callable[[], LogLinear], leaving: Leaving) -> Floats:
     """Equation (1), (row, class); `form` makes that of all counts, if it is needed."""
-    by_the_core = _by_the_core(entries, tokens, leaving, False, n_jobs)
+    by_the_core = _by_the_core(entries, tokens, leaving, False)
     if by_the_core is not None:
         return by_the_core
     found = Left.of(entries, tokens, leaving)
@@ -166,7 +164,7 @@ def multinomial_left_out(
     n_classes, rows = len(tokens.whole_alpha), np.arange(entries.n_rows)
     length = kept.sum_by_row(kept.count)
     score = np.zeros((entries.n_rows, n_classes))
-    form().add_to(score, kept.matrix(len(tokens.known)), 1)
+    form().add_to(score, kept.matrix(len(tokens.known)))
     lost, totals = found.lost_alpha(tokens), class_sums(tokens.cells, 0)
     if lost.any():
         score += length[:, None] * (
@@ -195,9 +193,9 @@ def _log_whole(whole: Floats) -> Floats:
     return np.log(np.where(whole > 0, whole, 1.0))
 
 
-def complement_left_out(entries: Entries, tokens: Tokens, leaving: Leaving, n_jobs: int = 1) -> Floats:
+def complement_left_out(entries: Entries, tokens: Tokens, leaving: Leaving) -> Floats:
     """Equation (2), (row, class)."""
-    by_the_core = _by_the_core(entries, tokens, leaving, True, n_jobs)
+    by_the_core = _by_the_core(entries, tokens, leaving, True)
     if by_the_core is not None:
         return by_the_core
     found = Left.of(entries, tokens, leaving)

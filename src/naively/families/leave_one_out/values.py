@@ -75,9 +75,7 @@ def values_as_slots(columns: Sequence[CountedValues]) -> Slots:
     )
 
 
-def shared_left_out(
-    values: CountedValues, slot: NDArray[np.intp], leaving: Leaving, n_jobs: int
-) -> NDArray[np.float64]:
+def shared_left_out(values: CountedValues, slot: NDArray[np.intp], leaving: Leaving) -> NDArray[np.float64]:
     """Columns with one distribution: a row has each value as often as columns show it."""
     n_values, n_classes = values.weight.shape
     row, column = np.nonzero(slot >= 0)
@@ -91,4 +89,4 @@ def shared_left_out(
     alpha = np.broadcast_to(values.alpha, (n_values,)) if values.alpha.ndim < 2 else values.alpha
     every = np.ones(n_values, dtype=np.bool_)
     tokens = Tokens(cells, alpha, values.full_alpha.sum(axis=0), every, fades=values.fades, shrinks=True)
-    return multinomial_left_out(entries, tokens, lambda: multinomial_form(cells, alpha, every, every), leaving, n_jobs)
+    return multinomial_left_out(entries, tokens, lambda: multinomial_form(cells, alpha, every, every), leaving)

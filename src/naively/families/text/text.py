@@ -112,9 +112,7 @@ class Text(Family):
             raise InputError(f"Text: {error}") from None
         return Reading(options, self.tokens if callable(self.tokens) else None)
 
-    def estimate(
-        self, stats: WordCounts, classes: Sequence[Any], structure: Any = None, n_jobs: int = 1
-    ) -> TextParameters:
+    def estimate(self, stats: WordCounts, classes: Sequence[Any], structure: Any = None) -> TextParameters:
         """Equations (1) to (4), over the words in force."""
         cells, known = self.in_force(stats, structure)
         if self.model == "bernoulli":
@@ -125,7 +123,7 @@ class Text(Family):
             if self.model == "complement":
                 form = complement_form(counted, alpha, known, known)
             else:
-                form = multinomial_form(counted, alpha, known, known, n_jobs)
+                form = multinomial_form(counted, alpha, known, known)
         texts = np.maximum(stats.seen.weight, 1e-300)
         return TextParameters(form, stats, class_sums(cells, 0) / texts)
 
@@ -147,15 +145,15 @@ class Text(Family):
             return words_let_through(stats, structure)
         return words_in_force(stats, self.min_count, self.max_share, self.max_tokens, self.vocabulary)
 
-    def log_likelihood(self, x: Texts, parameters: TextParameters, out: NDArray[np.float64], n_jobs: int = 1) -> None:
+    def log_likelihood(self, x: Texts, parameters: TextParameters, out: NDArray[np.float64]) -> None:
         """Equations (1) to (4); a missing text adds nothing."""
         for texts in x.columns:
             prepared = self.reading.prepare(texts)
             there = ~prepared.missing()
-            self._add(parameters.form.score, parameters, prepared, there, self.once, out, n_jobs)
+            self._add(parameters.form.score, parameters, prepared, there, self.once, out)
             if parameters.form.forbidden is not None:
                 count = np.zeros_like(out)
-                self._add(parameters.form.forbidden, parameters, prepared, there, True, count, n_jobs)
+                self._add(parameters.form.forbidden, parameters, prepared, there, True, count)
                 out[count > 0.5] = -np.inf
 
     @property
@@ -171,26 +169,23 @@ class Text(Family):
         there: NDArray[np.bool_],
         once: bool,
         out: NDArray[np.float64],
-        n_jobs: int,
     ) -> None:
         if form.offset.any():
             out[there] += form.offset
         vocabulary, options = parameters.counts.vocabulary, self.reading.options
         if form.table is not None:
-            score_text_table(prepared, vocabulary, options, form.table, form.constant, once, out, n_jobs)
+            score_text_table(prepared, vocabulary, options, form.table, form.constant, once, out)
         else:
             cells = (form.token_start, form.token_class, form.token_value)
-            score_text(prepared, vocabulary, options, form.base, *cells, form.constant, once, out, n_jobs)
+            score_text(prepared, vocabulary, options, form.base, *cells, form.constant, once, out)
 
-    def length(self, x: Texts, parameters: TextParameters, n_jobs: int = 1) -> NDArray[np.float64]:
+    def length(self, x: Texts, parameters: TextParameters) -> NDArray[np.float64]:
         """How many words in force each text has, each once if words count once."""
         out = np.zeros((len(Texts.missing(x.columns[0])), 1))
         known = np.where(np.isnan(parameters.form.score.base), np.nan, 1.0)[:, None]
         vocabulary, options = parameters.counts.vocabulary, self.reading.options
         for texts in x.columns:
-            score_text_table(
-                self.reading.prepare(texts), vocabulary, options, known, np.zeros(1), self.once, out, n_jobs
-            )
+            score_text_table(self.reading.prepare(texts), vocabulary, options, known, np.zeros(1), self.once, out)
         return out[:, 0]
 
     def linear(self, parameters: TextParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
@@ -213,7 +208,6 @@ class Text(Family):
         weight: NDArray[np.float64],
         rows: NDArray[np.integer],
         out: NDArray[np.float64],
-        n_jobs: int = 1,
     ) -> None:
         """Equations (1) to (4) without the row's words; see `left_out_tokens` and `left_out_coins`."""
         leaving = Leaving.of(label, weight, rows)
@@ -230,17 +224,17 @@ class Text(Family):
         for texts in x.columns:
             if tokens.smoothed and self.model != "bernoulli":
                 kind = self.once, tokens, leaving, self.model == "complement"
-                texts_left_out(texts, self.reading, stats.vocabulary, *kind, out[:, 0], n_jobs)
+                texts_left_out(texts, self.reading, stats.vocabulary, *kind, out[:, 0])
                 continue
             prepared = self.reading.prepare(texts)
-            count, index, ends = token_rows(prepared, stats.vocabulary, self.reading.options, n_jobs, ordered=False)
+            count, index, ends = token_rows(prepared, stats.vocabulary, self.reading.options, ordered=False)
             number = np.ones(len(count)) if self.once else count.astype(np.float64)
             row = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
             entries = Entries(row, index.astype(np.intp), number, len(ends) - 1)
             if self.model == "complement":
-                out[:, 0] += complement_left_out(entries, tokens, leaving, n_jobs)
+                out[:, 0] += complement_left_out(entries, tokens, leaving)
             elif self.model == "multinomial":
-                out[:, 0] += multinomial_left_out(entries, tokens, form, leaving, n_jobs)
+                out[:, 0] += multinomial_left_out(entries, tokens, form, leaving)
             else:
                 out[:, 0] += coins_left_out(entries, tokens, stats.seen, form(), leaving, ~Texts.missing(texts))
 
