@@ -8,7 +8,7 @@ CORE := $(wildcard core/*/*.cpp core/*/*.hpp) CMakeLists.txt pyproject.toml
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check docs wheel bench soak sanitize races stub clean
+.PHONY: help demo test check docs pictures wheel bench soak sanitize races stub clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -38,6 +38,9 @@ check: $(VENV)/.installed ## style of Python and C++, types, layers, spelling
 docs: $(VENV)/.installed ## the documentation as HTML, in build/docs
 	$(BIN)/sphinx-build -W --keep-going --quiet -d build/doctrees docs build/docs
 	@echo build/docs/index.html
+
+pictures: $(VENV)/.installed ## draw the pictures of the documentation again
+	$(BIN)/python tools/pictures.py
 
 wheel: $(VENV)/.installed ## build the wheel in dist and check what it holds
 	rm -f dist/*.whl

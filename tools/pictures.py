@@ -1,0 +1,80 @@
+"""Draw the pictures of README.md and docs/pictures.md, from the data in the repository: `make pictures`.
+
+They show the penguins of tests/data_sets and the Federalist Papers. The pictures of predictions show each fifth of the
+penguins as predicted by a model of the others.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import numpy as np
+
+import naively
+from naively import plot
+from naively.demos.papers import read_papers
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "docs" / "pictures"
+PENGUINS = ROOT / "tests" / "data_sets" / "penguins.csv"
+NUMBERS = ("bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g")
+EXPLAINED = {
+    "island": ["Dream"],
+    "bill_length_mm": [44.0],
+    "bill_depth_mm": [18.0],
+    "flipper_length_mm": [None],
+    "body_mass_g": [3600.0],
+    "sex": ["FEMALE"],
+}
+
+
+def penguins(target: str) -> tuple[dict[str, list[float | str | None]], list[str]]:
+    """Return the columns and the labels; rows without a label are dropped."""
+    with PENGUINS.open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row[target]]
+    labels = [row.pop(target) for row in rows]
+    columns: dict[str, list[float | str | None]] = {}
+    for name in rows[0]:
+        columns[name] = [(float(row[name]) if name in NUMBERS else row[name]) if row[name] else None for row in rows]
+    return columns, labels
+
+
+def pictures() -> dict[str, Figure]:
+    """Draw each picture, by the name of its file."""
+    species = naively.fit(*penguins("species"))
+    columns, labels = penguins("sex")
+    sex = naively.fit(columns, labels)
+    log_posterior = sex.leave_one_out(columns, labels, folds=5).log_posterior
+    probability = np.exp(log_posterior)
+    predicted = [sex.classes[i] for i in probability.argmax(axis=1)]
+    papers = [paper for paper in read_papers() if paper.author in ("Hamilton", "Madison")]
+    texts = [" ".join(word for word, n in paper.counts.items() for _ in range(n)) for paper in papers]
+    authors = naively.fit(texts, [paper.author for paper in papers], tune=False)
+    return {
+        "nomogram": plot.nomogram(sex, "MALE", "FEMALE"),
+        "waterfall": plot.waterfall(species.explain(EXPLAINED)[0]),
+        "distributions": plot.distributions(species),
+        "words": plot.words(authors),
+        "posterior": plot.posterior(log_posterior @ [-1, 1], columns["species"], "MALE"),
+        "calibration": plot.calibration(labels, probability, sex.classes),
+        "roc": plot.roc(labels, probability, sex.classes),
+        "precision_recall": plot.precision_recall(labels, probability, sex.classes),
+        "confusion": plot.confusion(labels, predicted, sex.classes),
+    }
+
+
+if __name__ == "__main__":
+    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "naively", "font.family": "sans-serif"})
+    FOLDER.mkdir(exist_ok=True)
+    for name, figure in pictures().items():
+        file = io.StringIO()
+        figure.savefig(file, format="svg", metadata={"Date": None}, facecolor="white")
+        (FOLDER / f"{name}.svg").write_text(re.sub(r"(\.\d\d)\d+", r"\1", file.getvalue()), encoding="utf-8")
