@@ -1,4 +1,4 @@
-"""The commands through their face: what they print, write and refuse."""
+"""What the commands print, write and refuse."""
 
 import csv
 import io
@@ -36,12 +36,12 @@ def rows_of(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_fit_tells_what_it_saw(tmp_path: Path) -> None:
+def test_fit_reports_what_it_learnt(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text(DATA)
     arguments = ("fit", tmp_path / "d.csv", "--target", "play", "-o", tmp_path / "m", "--column", "id=categorical")
     result = run(*arguments, "--prior", "no=0.9,yes=0.1")
     assert result.exit_code == 0
-    assert "5 rows, 4 counted; predicts 'play'" in result.stdout
+    assert "Learnt 'play' from 4 of 5 rows." in result.stdout
     assert "1 of 5 rows have no 'play' and were left out" in result.stderr
     assert "sky           1  Categorical" in result.stdout
     assert naively.load(tmp_path / "m").prior.given == {"no": 0.9, "yes": 0.1}
@@ -60,12 +60,12 @@ def test_predict_adds_columns_and_changes_no_cell(model: Path) -> None:
     assert rows[4]["sky"] == "rain, hail"
     assert [row["prediction"] for row in rows[:4]] == ["yes", "no", "yes", "no"]
     loaded = naively.load(model)
-    wanted = loaded.posterior({"sky": ["sun"], "wind": [1.5]})[0]
-    assert [float(rows[0]["p_no"]), float(rows[0]["p_yes"])] == wanted.tolist()  # not rounded
+    expected = loaded.posterior({"sky": ["sun"], "wind": [1.5]})[0]
+    assert [float(rows[0]["p_no"]), float(rows[0]["p_yes"])] == expected.tolist()  # not rounded
     assert list(rows[0])[-3:] == ["prediction", "p_no", "p_yes"]
 
 
-def test_predict_from_and_to_anything(model: Path) -> None:
+def test_predict_reads_and_writes_all_formats(model: Path) -> None:
     data = model.parent / "d.csv"
     piped = run("predict", model, "-", text=DATA)
     assert piped.stdout == run("predict", model, data).stdout
@@ -80,7 +80,7 @@ def test_predict_from_and_to_anything(model: Path) -> None:
     assert "already" in again.stderr
 
 
-def test_decisions(model: Path) -> None:
+def test_predict_with_thresholds(model: Path) -> None:
     data = model.parent / "d.csv"
     never = rows_of(run("predict", model, data, "--threshold", 1, "--of", "yes").stdout)
     assert {row["prediction"] for row in never} == {"no"}
@@ -88,7 +88,7 @@ def test_decisions(model: Path) -> None:
     assert {row["prediction"] for row in always} == {"yes"}
 
 
-def test_a_missing_column_is_said(model: Path) -> None:
+def test_predict_reports_a_missing_column(model: Path) -> None:
     result = run("predict", model, "-", text="id,wind\n1,2\n")
     assert result.exit_code == 0
     assert "the data lacks 'sky': taken as missing" in result.stderr
@@ -97,14 +97,14 @@ def test_a_missing_column_is_said(model: Path) -> None:
 
 def test_show(model: Path) -> None:
     shown = run("show", model).stdout
-    assert "predicts 'play'\n\nclass  prior  rows  weight\nno     0.5    2     2\n" in shown
-    assert "evidence of" in shown
+    assert "Predicts 'play'.\n\nclass  prior  rows  weight\nno       0.5     2       2\n" in shown
+    assert "Weight of each column's evidence" in shown
     assert "offset" in shown
     tuning = json.loads(run("show", model, "--json").stdout)["tuning"]
     assert set(tuning) >= {"weights", "exponents", "offsets", "common", "report"}
     assert "mean  8.5" in run("show", model, "wind").stdout
-    found = json.loads(run("show", model, "sky", "--json").stdout)
-    assert found["classes"][1]["values"] == [["sun", 2.0]]
+    sky = json.loads(run("show", model, "sky", "--json").stdout)
+    assert sky["classes"][1]["values"] == [["sun", 2.0]]
     assert [c["class"] for c in json.loads(run("show", model, "--json").stdout)["classes"]] == ["no", "yes"]
     assert run("show", model, "nothing").exit_code == 1
 
@@ -130,7 +130,7 @@ def test_demo_and_help() -> None:
         (("predict", "d.csv", "d.csv"), 1, "d.csv: is not a model file"),
         (("predict", "none", "d.csv"), 1, "none: cannot be read"),
         (("predict", "m", "d.csv", "-o", "x.odd"), 2, "--format"),
-        (("predict", "m", "d.csv", "--odds", "1", "--threshold", "0.5"), 2, "not several"),
+        (("predict", "m", "d.csv", "--odds", "1", "--threshold", "0.5"), 2, "only one of"),
         (("nothing",), 2, "No such command"),
     ],
 )
@@ -156,7 +156,7 @@ def test_a_failed_prediction_leaves_no_file(model: Path) -> None:
     assert sorted(p.name for p in model.parent.iterdir()) == ["bad.csv", "d.csv", "m"]
 
 
-def test_as_a_program(model: Path) -> None:
+def test_run_as_a_module_without_heavy_imports(model: Path) -> None:
     command = [sys.executable, "-m", "naively", "predict", str(model), "-"]
     done = subprocess.run(command, input=DATA.encode(), capture_output=True, check=True)
     assert done.stdout.decode() == run("predict", model, "-", text=DATA).stdout
@@ -172,7 +172,7 @@ def test_adult(tmp_path: Path) -> None:
     for split in ("train", "test"):
         (tmp_path / f"{split}.csv").write_text(head + "".join(li for li in lines if li.endswith(f",{split}\n")))
     fitted = run("fit", tmp_path / "train.csv", "--target", "income", "--ignore", "split", "-o", tmp_path / "m")
-    assert "32,561 rows, 32,561 counted" in fitted.stdout
+    assert "Learnt 'income' from 32,561 rows." in fitted.stdout
     rows = rows_of(run("predict", tmp_path / "m", tmp_path / "test.csv").stdout)
     assert len(rows) == 16_281
     right = sum(row["income"] == row["prediction"] for row in rows)

@@ -1,4 +1,4 @@
-"""`naively explain` and `naively sample` through their face."""
+"""`naively explain` and `naively sample`."""
 
 import csv
 import io
@@ -33,38 +33,38 @@ def model(tmp_path: Path) -> Path:
     return tmp_path / "m"
 
 
-def test_a_row_is_told(model: Path) -> None:
+def test_explain_prints_rows(model: Path) -> None:
     result = run("explain", model, model.parent / "d.csv")
     assert result.exit_code == 0, result.output
-    for told in ("answer yes", "log-odds of yes against no", "prior", "sky", "total", "turns with"):
-        assert told in result.stdout
+    for text in ("answer yes", "log-odds of yes against no", "prior", "sky", "total", "turns with"):
+        assert text in result.stdout
     several = run("explain", model, "-", "--row", 4, "--row", 2, text=DATA)
     assert several.stdout.index("row 4") < several.stdout.index("row 2")
     assert "missing" in several.stdout
 
 
-def test_json_is_the_python_answer(model: Path) -> None:
-    found = json.loads(run("explain", model, model.parent / "d.csv", "--row", 2, "--json").stdout)
+def test_json_equals_the_python_result(model: Path) -> None:
+    result = json.loads(run("explain", model, model.parent / "d.csv", "--row", 2, "--json").stdout)
     rows = {"sky": ["rain"], "wind": [9.0], "note": ["wet and cold today"]}
-    wanted = naively.load(model).explain(rows)[0].to_dict()
-    assert found == [json.loads(json.dumps(wanted))]
-    total = found[0]["prior"] + sum(line["log_odds"] for line in found[0]["contributions"])
-    assert total == pytest.approx(found[0]["total"], abs=1e-10)
+    expected = naively.load(model).explain(rows)[0].to_dict()
+    assert result == [json.loads(json.dumps(expected))]
+    total = result[0]["prior"] + sum(line["log_odds"] for line in result[0]["contributions"])
+    assert total == pytest.approx(result[0]["total"], abs=1e-10)
 
 
-def test_a_text(model: Path) -> None:
-    (found,) = json.loads(run("explain", model, "--text", "so cold", "--of", "yes", "--json").stdout)
-    assert found["of"] == "yes"
-    assert {line["value"] for line in found["contributions"] if line["column"] == "note"} == {"so", "cold"}
+def test_explain_a_text(model: Path) -> None:
+    (result,) = json.loads(run("explain", model, "--text", "so cold", "--of", "yes", "--json").stdout)
+    assert result["of"] == "yes"
+    assert {line["value"] for line in result["contributions"] if line["column"] == "note"} == {"so", "cold"}
     page = run("explain", model, "--text", "<script>cold", "--html").stdout
     assert "&lt;" in page
     assert "<script" not in page
 
 
-def test_infinite_odds_are_words(tmp_path: Path) -> None:
+def test_infinite_log_odds_are_strings(tmp_path: Path) -> None:
     naively.fit({"sky": ["a", "b"]}, [0, 1], columns=naively.Categorical(alpha=0)).save(tmp_path / "m")
-    (found,) = json.loads(run("explain", tmp_path / "m", "-", "--json", text="sky\na\n").stdout)
-    assert found["total"] == "inf"
+    (result,) = json.loads(run("explain", tmp_path / "m", "-", "--json", text="sky\na\n").stdout)
+    assert result["total"] == "inf"
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_infinite_odds_are_words(tmp_path: Path) -> None:
         (("m",), 2, "give DATA or --text"),
         (("m", "d.csv", "--text", "x"), 2, "give DATA or --text"),
         (("m", "--text", "x", "--row", "1"), 2, "leave out --row"),
-        (("m", "d.csv", "--row", "5"), 1, "d.csv: there is no row 5: it has 4 rows"),
+        (("m", "d.csv", "--row", "5"), 1, "d.csv: there is no row 5: the data has 4 rows"),
         (("m", "d.csv", "--of", "maybe"), 1, "'maybe' is not a class"),
         (("m", "d.csv", "--json", "--html"), 2, "not both"),
     ],
@@ -88,7 +88,7 @@ def test_errors(
 
 
 def test_sample(model: Path) -> None:
-    drawn = list(csv.DictReader(io.StringIO(run("sample", model, "-n", 20, "--label", "yes", "--seed", 1).stdout)))
+    drawn = list(csv.DictReader(io.StringIO(run("sample", model, "-n", 20, "--of", "yes", "--seed", 1).stdout)))
     assert len(drawn) == 20
     assert list(drawn[0]) == ["sky", "wind", "note", "play"]
     assert {row["play"] for row in drawn} == {"yes"}
@@ -100,4 +100,4 @@ def test_sample(model: Path) -> None:
     assert pq.read_table(model.parent / "s.parquet").num_rows == 2
     assert run("sample", model, "-n", 2, "--format", "json", "-o", model.parent / "s.json").exit_code == 0
     assert len(json.loads((model.parent / "s.json").read_text())) == 2
-    assert "is not a class" in run("sample", model, "--label", "perhaps").stderr
+    assert "is not a class" in run("sample", model, "--of", "perhaps").stderr

@@ -1,4 +1,4 @@
-"""Strings that look like numbers or dates are said by `naively fit`."""
+"""Notes of `naively fit` about text columns that look like numbers or dates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from naively.cli.main import main
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "hint"),
     [
         (["0,16", "12,5", "3"], "looks like numbers, such as '0,16'"),
         (["160", "1,204", "7"], "looks like numbers, such as '1,204'"),
@@ -24,21 +24,23 @@ from naively.cli.main import main
         (["2020-12-31", "2021-01-01", "2021-01-02"], ""),
     ],
 )
-def test_what_looks_like_something_else_is_said(values: list[str], said: str, tmp_path: Path) -> None:
+def test_text_that_looks_like_numbers_or_dates(values: list[str], hint: str, tmp_path: Path) -> None:
     rows = "".join(f"{value};{'yes' if i % 2 else 'no'}\n" for i, value in enumerate(values * 20))
     (tmp_path / "d.csv").write_text("x;play\n" + rows)
     result = CliRunner().invoke(main, ["fit", str(tmp_path / "d.csv"), "--target", "play", "-o", str(tmp_path / "m")])
     assert result.exit_code == 0, result.output
-    assert said in result.stderr
-    assert bool(said) == ("looks like" in result.stderr)
-    decided = ["fit", str(tmp_path / "d.csv"), "--target", "play", "-o", str(tmp_path / "n"), "--column"]
+    assert hint in result.stderr
+    assert bool(hint) == ("looks like" in result.stderr)
+    with_family = ["fit", str(tmp_path / "d.csv"), "--target", "play", "-o", str(tmp_path / "n"), "--column"]
     assert "among numbers" not in result.stderr
-    assert not said or "looks like" not in CliRunner().invoke(main, [*decided, "x=categorical"]).stderr
+    assert not hint or "looks like" not in CliRunner().invoke(main, [*with_family, "x=categorical"]).stderr
 
 
-def test_a_word_among_numbers_is_named(tmp_path: Path) -> None:
-    for often in (1, 20):  # strings, and codes of strings that come back
-        rows = "".join(f"{i % 30}.5,{'yes' if i % 2 else 'no'}\n" for i in range(30 * often)) + "much,no\n" * often
+def test_the_note_names_a_word_among_numbers(tmp_path: Path) -> None:
+    for n_copies in (1, 20):  # read as strings, and as codes of repeated strings
+        rows = (
+            "".join(f"{i % 30}.5,{'yes' if i % 2 else 'no'}\n" for i in range(30 * n_copies)) + "much,no\n" * n_copies
+        )
         (tmp_path / "d.csv").write_text("x,play\n" + rows)
         command = [
             "fit",
@@ -52,12 +54,12 @@ def test_a_word_among_numbers_is_named(tmp_path: Path) -> None:
         ]
         result = CliRunner().invoke(main, command)
         assert result.exit_code == 0, result.output
-        assert f"column 'x' holds 'much' in row {30 * often + 1}" in result.stderr
+        assert f"column 'x' has 'much' in row {30 * n_copies + 1}" in result.stderr
 
 
-def test_amounts_to_predict_are_said(tmp_path: Path) -> None:
+def test_a_numeric_target_gives_a_note(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("x,pay,kind\n" + "".join(f"{i % 7},{100 + i},{i % 3}\n" for i in range(40)))
     command = ["fit", str(tmp_path / "d.csv"), "--force", "--no-tune", "-o", str(tmp_path / "m"), "--target"]
-    told = CliRunner().invoke(main, [*command, "pay"]).stdout
-    assert "'pay' holds 40 different numbers, and each is a class of its own" in told
-    assert "different numbers" not in CliRunner().invoke(main, [*command, "kind"]).stdout
+    output = CliRunner().invoke(main, [*command, "pay"]).stdout
+    assert "'pay' is a number with 40 values." in output
+    assert "is a number" not in CliRunner().invoke(main, [*command, "kind"]).stdout

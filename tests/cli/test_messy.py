@@ -1,4 +1,4 @@
-"""Messy data through the command, as a file and through a pipe: an answer, or one sentence that names file and line."""
+"""Messy data, from a file and from a pipe: `fit` succeeds, or prints one sentence with the file and the line."""
 
 import os
 import subprocess
@@ -11,22 +11,22 @@ from click.testing import CliRunner, Result
 
 import naively
 from naively import LeftOutWarning
-from naively.cli.input import counted, told_of
+from naively.cli.input import format_progress, show_progress
 from naively.cli.main import main
 from naively.data import Meter, read_files
 
 HEAD = "sky,wind,play\n"
 SOME = "sun,1.25,yes\nrain,9.5,no\nsun,2.75,yes\nrain,8.5,no\n"
-MANY = SOME * 30_000  # 1.6 MB: beyond what the encoding is told by
-BLOCKS = SOME * 100_000  # 5.3 MB: beyond the block that types are told by
+MANY = SOME * 30_000  # 1.6 MB: longer than the part that decides the encoding
+BLOCKS = SOME * 100_000  # 5.3 MB: longer than the block that decides the types
 
 
 def fit(data: bytes, folder: Path, name: str = "d.csv") -> list[Result]:
-    """Both ways."""
+    """Fit from a file and from standard input."""
     (folder / name).write_bytes(data)
-    asked = ["fit", "--target", "play", "--no-tune", "--force", "-o", str(folder / "m")]
+    arguments = ["fit", "--target", "play", "--no-tune", "--force", "-o", str(folder / "m")]
     runner = CliRunner()
-    return [runner.invoke(main, [*asked, str(folder / name)]), runner.invoke(main, [*asked, "-"], input=data)]
+    return [runner.invoke(main, [*arguments, str(folder / name)]), runner.invoke(main, [*arguments, "-"], input=data)]
 
 
 @pytest.mark.parametrize(
@@ -43,18 +43,29 @@ def fit(data: bytes, folder: Path, name: str = "d.csv") -> list[Result]:
         (HEAD + BLOCKS + "sun,7,yes\n", 400_001),
         ('{"a": 1, "play": "x"}\n{"a": 2.5, "play": "y"}\n{"a": null, "play": "y"}\n', 3),
     ],
-    ids=["plain", "mark", "windows", "mac", "quotes", "numbers in quotes", "gaps", "one class", "blocks", "json"],
+    ids=[
+        "plain",
+        "mark",
+        "windows",
+        "mac",
+        "quotes",
+        "numbers in quotes",
+        "missing values",
+        "one class",
+        "blocks",
+        "json",
+    ],
 )
-def test_an_answer(data: str, rows: int, tmp_path: Path) -> None:
+def test_fit_succeeds(data: str, rows: int, tmp_path: Path) -> None:
     for result in fit(data.encode(), tmp_path, "d.json" if data[:1] == "{" else "d.csv"):
         assert result.exit_code == 0, result.output
-        assert f"{rows:,} rows, {rows:,} counted" in result.stdout
+        assert f"from {rows:,} rows." in result.stdout
         assert not result.stderr
         assert naively.load(tmp_path / "m").seen.rows.sum() == rows
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
-def test_other_letters(encoding: str, tmp_path: Path) -> None:
+def test_encodings(encoding: str, tmp_path: Path) -> None:
     for result in fit((HEAD + SOME + "höll,3,yes\n").encode(encoding), tmp_path):
         assert result.exit_code == 0
         assert naively.load(tmp_path / "m").evaluate({"sky": ["höll"], "wind": [3]}, ["yes"]).rows == 1
@@ -62,7 +73,7 @@ def test_other_letters(encoding: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"", "empty"),
         (b"\n\n", "empty"),
@@ -89,22 +100,22 @@ def test_other_letters(encoding: str, tmp_path: Path) -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_clear_error(data: bytes, said: str, tmp_path: Path) -> None:
+def test_errors_name_the_file_and_the_line(data: bytes, message: str, tmp_path: Path) -> None:
     name = "d.csv.gz" if data[:2] == b"\x1f\x8b" else "d.json" if data[:1] == b"{" else "d.csv"
     for result, given in zip(fit(data, tmp_path, name), (name, "standard input"), strict=True):
         assert result.exit_code == 1, result.output
-        assert said in result.stderr
+        assert message in result.stderr
         assert result.stderr.count("\n") == 1
         assert given in result.stderr
         assert not (tmp_path / "m").exists()
 
 
-def test_lines_within_quotes_at_the_end_are_read(tmp_path: Path) -> None:
+def test_line_breaks_in_the_last_quoted_cell(tmp_path: Path) -> None:
     for result in fit((HEAD + SOME + 'sun,1,"no\nway"\n').encode(), tmp_path):
         assert result.exit_code == 0, result.output
 
 
-def test_a_cell_that_cannot_be_answered_is_named_by_its_row(tmp_path: Path) -> None:
+def test_errors_of_predict_name_the_row(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text(HEAD + SOME)
     naively.fit(tmp_path / "d.csv", "play", tune=False).save(tmp_path / "m")
     (tmp_path / "n.csv").write_text("sky,wind\n" + "sun,1\n" * 70_000 + "rain, much \n")
@@ -117,11 +128,11 @@ def test_a_cell_that_cannot_be_answered_is_named_by_its_row(tmp_path: Path) -> N
 
 
 def test_a_type_that_changes_late(tmp_path: Path) -> None:
-    whole = ("a,play\n" + "1,yes\n2,no\n" * 400_000).encode()
-    file, pipe = fit(whole + b"2.5,yes\n", tmp_path)
+    integers = ("a,play\n" + "1,yes\n2,no\n" * 400_000).encode()
+    file, pipe = fit(integers + b"2.5,yes\n", tmp_path)
     assert "line 800002: column 'a' holds '2.5', where int64 is needed. It is read as number." in file.stderr
     assert (file.exit_code, pipe.exit_code, pipe.stderr) == (0, 0, "")
-    file, pipe = fit(whole + b"many,yes\n", tmp_path)
+    file, pipe = fit(integers + b"many,yes\n", tmp_path)
     assert "line 800002: column 'a' holds 'many'" in file.stderr
     assert "It is read as string" in file.stderr
     assert file.exit_code == 0
@@ -130,17 +141,17 @@ def test_a_type_that_changes_late(tmp_path: Path) -> None:
     assert "save it to a file" in pipe.stderr
 
 
-def test_columns_in_their_thousands(tmp_path: Path) -> None:
+def test_thousands_of_columns(tmp_path: Path) -> None:
     names = [f"c{i}" for i in range(3000)]
     lines = [",".join([*(str((i * k) % 7) for i in range(3000)), "ab"[k % 2]]) for k in range(40)]
     (tmp_path / "w.csv").write_text(",".join([*names, "play"]) + "\n" + "\n".join(lines) + "\n")
     model = naively.fit(tmp_path / "w.csv", "play", tune=False)
     assert len(model.schema.names) == 3000
-    [answers] = naively.predict_batches(model, read_files(tmp_path / "w.csv", raw=True))
-    assert answers.num_columns == 3002
+    [predictions] = naively.predict_batches(model, read_files(tmp_path / "w.csv", raw=True))
+    assert predictions.num_columns == 3002
 
 
-def test_answers_come_while_rows_do(tmp_path: Path) -> None:
+def test_predictions_come_before_standard_input_ends(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text(HEAD + SOME)
     naively.fit(tmp_path / "d.csv", "play", tune=False).save(tmp_path / "m")
     command = [sys.executable, "-m", "naively", "predict", str(tmp_path / "m"), "-"]
@@ -158,7 +169,7 @@ def test_answers_come_while_rows_do(tmp_path: Path) -> None:
         assert process.stderr.read() == b""  # silence where there is no terminal
 
 
-def test_time_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "d.csv").write_text(HEAD + BLOCKS)
     meter = Meter()
     shares = [meter.share() for _ in read_files(tmp_path / "d.csv", meter=meter)]
@@ -166,12 +177,12 @@ def test_time_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytes
     assert all(share is None or 0 < share <= 1 for share in shares)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(time, "monotonic", iter(range(0, 10**6, 10)).__next__)
-    list(counted(read_files(tmp_path / "d.csv"), None))
+    list(show_progress(read_files(tmp_path / "d.csv"), meter))
     assert "rows, " in capfd.readouterr().err
-    assert told_of(10, 1000.0, 0.5) == "10 rows, 0 a second, 50 %, 16 min left"
+    assert format_progress(10, 1000.0, 0.5) == "10 rows, 0 a second, 50 %, 16 min left"
 
 
-def test_readers_are_closed_when_nobody_asks_for_more(tmp_path: Path) -> None:
+def test_readers_are_closed_early(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text(HEAD + BLOCKS * 3)
     before = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
     for _ in range(3):
@@ -182,9 +193,9 @@ def test_readers_are_closed_when_nobody_asks_for_more(tmp_path: Path) -> None:
         assert len(os.listdir("/proc/self/fd")) <= before + 4
 
 
-def test_a_lacking_column_is_said_once(tmp_path: Path) -> None:
+def test_a_missing_column_gives_one_warning(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text(HEAD + MANY)
     model = naively.fit(tmp_path / "d.csv", "play", tune=False)
-    with pytest.warns(LeftOutWarning, match="lacks 'wind'") as said:
+    with pytest.warns(LeftOutWarning, match="lacks 'wind'") as warnings:
         assert sum(t.num_rows for t in naively.predict_batches(model, iter([{"sky": ["sun"]}] * 3), prompt=True)) == 3
-    assert len(said) == 1
+    assert len(warnings) == 1

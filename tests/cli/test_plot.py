@@ -1,4 +1,4 @@
-"""`naively plot` through its face."""
+"""`naively plot`."""
 
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind(folder: Path, kind: str) -> None:
+def test_each_kind_of_picture(folder: Path, kind: str) -> None:
     data = () if kind in OF_MODEL else ("d.csv",)
     for name in ("p.svg", "p.png"):
         result = run("plot", kind, "m", *data, "-o", name)

@@ -41,7 +41,7 @@ def test_commands(tmp_path: Path) -> None:
     assert "1 entry more" in run("diff", n, m, "--all").stdout
     assert run("compact", m, text="n\n").exit_code == 1
     assert len(run("log", m).stdout.splitlines()) == 4
-    assert run("compact", m, "--yes").exit_code == 0
+    assert run("compact", m, "--force").exit_code == 0
     assert len(run("log", m).stdout.splitlines()) == 1
     assert "1 entries recovered, 0 lost" in run("copy", m, tmp_path / "s", "--salvage").stdout
     assert run("undo", m, log[1]["id"]).exit_code == 1
@@ -58,8 +58,8 @@ def test_tune(tmp_path: Path) -> None:
     assert (entry["note"], entry["comment"]) == ("class prior yes 0.25, no 0.75", "winter")
     assert json.loads(run("show", m, "--json").stdout)["classes"][0]["prior"] == 0.75
     assert run("undo", m, entry["id"]).exit_code == 0
-    assert "not tuned: the textbook" in run("tune", m, "--textbook").stdout
-    for usage in ((), (data, "--textbook"), ("--prior", "yes=x")):
+    assert "not tuned: the textbook" in run("tune", m, "--no-tune").stdout
+    for usage in ((), (data, "--no-tune"), ("--prior", "yes=x")):
         assert run("tune", m, *usage).exit_code == 2
     for wrong in (["--prior", "yes=1"], ["--prior", "loud"], [tmp_path / "none.csv"]):
         assert run("tune", m, *wrong).exit_code == 1

@@ -1,52 +1,87 @@
-"""What a model knows, as lines for people and as plain data for JSON."""
+"""Describe a model: as text for people, and as plain data for JSON."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import naively
+from naively.cli.output import format_table
+from naively.errors import InputError
 from naively.families.binned import NumericParameters
 from naively.model.calibrate import column_key
 from naively.statistics import Moments, Sums, TokenCounts, ValueCounts, WordCounts
 
-__all__ = ["aligned", "column_data", "columns_of", "model_data", "quality_of", "tuning_of"]
+if TYPE_CHECKING:
+    from naively.model.calibrate import Tuning
+    from naively.model.model import Model
 
-LISTED = 20  # values or words told for people; JSON has all values
-
-
-def columns_of(model: naively.Model, missing: Mapping[str, int] | None = None) -> list[str]:
-    """A line for each column: its family, and how many cells were missing."""
-    rows = list(model.chosen.families().items())
-    wide = max((len(name) for name, _ in rows), default=0)
-    gaps = "" if missing is None else "missing  "
-    lines = [f"{'column':<{max(wide, 6)}}  {gaps}family"]
-    for name, family in rows:
-        gap = "" if missing is None else f"{missing.get(name, 0):>7}  "
-        lines.append(f"{name:<{max(wide, 6)}}  {gap}{family}")
-    return lines
+MAX_LINES = 20  # columns, classes, values or words of a list for people
 
 
-def quality_of(model: naively.Model) -> list[str]:
-    """What tuning found out about how good the model is; nothing without it."""
-    if model.tuning is None or not model.tuning.report:
-        return []
-    report = model.tuning.report
-    return [
-        "",
-        f"tuned on {model.tuning.rows:,} rows, each predicted as if it had not been counted (taken as independent):",
-        f"accuracy {report['accuracy']:.4f}, log-loss {report['log_loss']:.4f} "
-        f"(the class shares alone: {report['prior_log_loss']:.4f})",
+def describe_classes(model: Model) -> str:
+    """Return a table of the classes: prior, rows and weight."""
+    rows = [
+        (str(label), f"{np.exp(log_p):.6g}", f"{n:,}", f"{weight:,.10g}")
+        for label, log_p, n, weight in zip(
+            model.classes, model.log_prior, model.seen.rows.tolist(), model.class_counts.tolist(), strict=True
+        )
     ]
+    return format_table(("class", "prior", "rows", "weight"), rows, right=("prior", "rows", "weight"))
 
 
-def model_data(model: naively.Model) -> dict[str, Any]:
-    """Target, classes and columns."""
-    shares = np.exp(model.log_prior).tolist()
-    counts = zip(model.classes, model.seen.rows.tolist(), model.class_counts.tolist(), shares, strict=True)
+def describe_columns(model: Model, n_missing: Mapping[str, int] | None = None) -> str:
+    """Return a table of the columns: how many cells are missing, if that is known, and the family."""
+    families = model.chosen.families()
+    if n_missing is None:
+        return format_table(("column", "family"), families.items())
+    rows = [(name, f"{n_missing.get(name, 0):,}", family) for name, family in families.items()]
+    return format_table(("column", "missing", "family"), rows, right=("missing",))
+
+
+def describe_tuning(model: Model) -> str:
+    """Return tables of what tuning chose: the weight of each column and the offset of each class."""
+    tuning = model.tuning
+    if tuning is None:
+        return "Not tuned: plain Naive Bayes."
+    keys = {column_key(block.family, name) for block in model.chosen.schema.blocks for name in block.names}
+    own = sorted((key for key in tuning.weights if key in keys), key=lambda key: -tuning.weights[key])
+    weights = [(_with_exponent(key, tuning), f"{tuning.weights[key]:.4g}") for key in own[:MAX_LINES]]
+    if len(own) > MAX_LINES:
+        weights.append((f"… {len(own) - MAX_LINES} more", ""))
+    if keys - set(own):
+        weights.append(("every other column", f"{tuning.common:.4g}"))
+    offsets = [(str(label), f"{offset:+.4g}") for label, offset in tuning.offsets.items()]
+    tables = ["Weight of each column's evidence (1: plain Naive Bayes):", format_table(("column", "weight"), weights)]
+    if offsets:
+        tables += ["", format_table(("class", "offset"), offsets[:MAX_LINES], right=("offset",))]
+    return "\n".join(tables)
+
+
+def _with_exponent(key: str, tuning: Tuning) -> str:
+    exponent = tuning.exponents.get(key)
+    return f"{key}, times words to the power of {-exponent:.4g}" if exponent else key
+
+
+def describe_quality(model: Model) -> str:
+    """Return how good tuning expects the predictions on new rows to be; an empty string without tuning."""
+    if model.tuning is None or not model.tuning.report:
+        return ""
+    report = model.tuning.report
+    return (
+        f"Expected on new rows like these (leave-one-out on {model.tuning.rows:,} rows; "
+        "too good if rows belong together):\n"
+        f"accuracy {report['accuracy']:.4f}, log-loss {report['log_loss']:.4f} "
+        f"(class shares alone: {report['prior_log_loss']:.4f})"
+    )
+
+
+def model_data(model: Model) -> dict[str, Any]:
+    """Return target, classes, columns and tuning as plain data."""
+    priors = np.exp(model.log_prior).tolist()
+    counts = zip(model.classes, model.seen.rows.tolist(), model.class_counts.tolist(), priors, strict=True)
     return {
         "target": model.target,
         "classes": [{"class": c, "rows": n, "weight": w, "prior": p} for c, n, w, p in counts],
@@ -55,40 +90,8 @@ def model_data(model: naively.Model) -> dict[str, Any]:
     }
 
 
-def tuning_of(model: naively.Model) -> list[str]:
-    """What tuning has chosen, for people: the weight of each column's evidence, and what each class is given."""
-    tuning = model.tuning
-    if tuning is None:
-        return ["", "not tuned: every column counts in full, as in the textbook"]
-    keys = {column_key(block.family, name) for block in model.chosen.schema.blocks for name in block.names}
-    named = sorted((key for key in tuning.weights if key in keys), key=lambda key: -tuning.weights[key])
-    rows = [("weight", "evidence of")]
-    rows += [(f"{tuning.weights[key]:.4g}", _with_exponent(key, tuning)) for key in named[:LISTED]]
-    if len(named) > LISTED:
-        rows.append(("…", f"{len(named) - LISTED} more"))
-    if keys - set(named):
-        rows.append((f"{tuning.common:.4g}", "every column that is not named"))
-    offsets = [("offset", "class"), *((f"{b:+.4g}", str(label)) for label, b in tuning.offsets.items())]
-    return ["", *aligned(rows), *(["", *aligned(offsets[: LISTED + 1])] if tuning.offsets else [])]
-
-
-def _with_exponent(key: str, tuning: naively.Tuning) -> str:
-    beta = tuning.exponents.get(key)
-    return key if not beta else f"{key}, by the number of words to the power of {-beta:.4g}"
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns under one another, all but the last filled up.
-
-    >>> aligned([("class", "rows"), ("no", "12")])
-    ['class  rows', 'no     12']
-    """
-    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]) - 1)]
-    return ["  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[-1]]) for row in rows]
-
-
-def column_data(model: naively.Model, column: str) -> dict[str, Any]:
-    """What one column knows, class by class."""
+def column_data(model: Model, column: str) -> dict[str, Any]:
+    """Return what the model has learnt of one column, class by class, as plain data."""
     chosen = model.chosen
     for block, statistic, fitted in zip(chosen.schema.blocks, chosen.statistics, model.parameters, strict=True):
         if column in block.names:
@@ -97,10 +100,10 @@ def column_data(model: naively.Model, column: str) -> dict[str, Any]:
             return {"column": column, "family": chosen.families()[column], "classes": _known(model, known, place)}
     if column in chosen.left_out:
         return {"column": column, "family": chosen.families()[column], "classes": []}
-    raise naively.InputError(f"the model has no column {column!r}; it has {', '.join(model.schema.names[:8])}.")
+    raise InputError(f"the model has no column {column!r}; it has {', '.join(model.schema.names[:8])}.")
 
 
-def _known(model: naively.Model, statistic: Any, place: int) -> list[dict[str, Any]]:
+def _known(model: Model, statistic: Any, place: int) -> list[dict[str, Any]]:
     of_class = [_of_class(statistic, c, place) for c in range(len(model.classes))]
     return [{"class": label} | found for label, found in zip(model.classes, of_class, strict=True)]
 
@@ -128,7 +131,7 @@ def _of_class(found: Any, c: int, j: int) -> dict[str, Any]:
     if isinstance(found, WordCounts):
         cells = found.cells
         cell = slice(int(cells.indptr[c]), int(cells.indptr[c + 1]))
-        order = np.argsort(-cells.sums[0, cell], kind="stable")[:LISTED]
+        order = np.argsort(-cells.sums[0, cell], kind="stable")[:MAX_LINES]
         counts, numbers = cells.sums[0, cell][order].tolist(), cells.index[cell][order].tolist()
         words = [[found.name(k), w] for k, w in zip(numbers, counts, strict=True)]
         return {"texts": float(found.seen.weight[c]), "words": len(cells.index[cell]), "most_frequent": words}

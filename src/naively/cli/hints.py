@@ -1,70 +1,66 @@
-"""Strings that look like numbers or dates: nothing is guessed (1,234 is a thousand to some), but said.
+"""Hints about text columns that look like numbers or dates.
 
-A few words among numbers make a column text; then the first of them is named.
+The reader does not guess (1,234 is a thousand in some countries), so `fit` prints a note. If a few words stand among
+numbers, the note names the first of them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["hints_about"]
+MAX_VALUES = 200  # values of a column that are looked at
+MIN_SHARE = 0.9  # share of them that must look alike
 
-LOOKED_AT, MOST = 200, 0.9  # values of a column, and the share of them that must look so
-
-_FORMS = (
+_FORMATS = (
     (
         re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T].*)?|\d{1,2}[. -]+[^\W\d]{3,9}[., -]+\d{2,4}.*"),
         "dates",
-        "write dates as 2020-12-31 to have them ordered in time",
+        "Dates are only recognised as 2020-12-31; others are treated as text.",
     ),
     (
         re.compile(r"[$€£¥]?\s*[+-]?[$€£¥]?\d[\d.,'’\u00a0\u202f ]*\s*(%|[$€£¥]|EUR|USD)?"),
         "numbers",
-        "write numbers as 1234.5, without thousands, signs of money or %, to have them counted as numbers",
+        "Numbers are only recognised as 1234.5, without thousands separators, currency signs or %.",
     ),
 )
 
 
 def hints_about(batch: pa.RecordBatch) -> Iterator[str]:
-    """A sentence for each column of strings whose first values look like something else."""
+    """Yield a sentence for each text column whose first values look like something else."""
     import pyarrow as pa
 
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        array: Any = column
-        if pa.types.is_dictionary(array.type):
-            array = array.dictionary
+        is_coded = pa.types.is_dictionary(column.type)
+        array: Any = column.dictionary if is_coded else column  # type: ignore[attr-defined]
         if not pa.types.is_string(array.type):
             continue
-        if odd_one := _among_numbers(array.drop_null()):
-            row = _first_row(column, odd_one)
+        if word := _word_among_numbers(array.drop_null().to_pylist()):
             yield (
-                f"column {name!r} holds {odd_one!r} in row {row:,} (the header not counted) among numbers, and is read "
-                "as text: mend such cells, or leave them empty, to have numbers."
+                f"column {name!r} has {word!r} in row {_first_row(column, word):,} (not counting the header) among "
+                "numbers, so it is read as text. Correct such cells, or leave them empty, to get numbers."
             )
             continue
-        values = [value for value in array[: 4 * LOOKED_AT].to_pylist() if value is not None][:LOOKED_AT]
-        found = _form_of(values)
-        if found is not None:
-            what, advice = found
-            odd = next((value for value in values if not value.replace(".", "").isdigit()), values[0])
-            yield f"column {name!r} holds text that looks like {what}, such as {odd!r}: {advice}."
+        values = [value for value in array[: 4 * MAX_VALUES].to_pylist() if value is not None][:MAX_VALUES]
+        for pattern, kind, advice in _FORMATS:
+            if values and _share_like(pattern, values) >= MIN_SHARE:
+                example = next((value for value in values if not value.replace(".", "").isdigit()), values[0])
+                yield f"column {name!r} is text that looks like {kind}, such as {example!r}. {advice}"
+                break
 
 
-def _among_numbers(strings: Any) -> str | None:
-    """The first string that is no number, where nine in ten or more are.
+def _word_among_numbers(values: list[str]) -> str | None:
+    """Return the first string that is not a number, if at least nine in ten are numbers.
 
-    >>> import pyarrow as pa
-    >>> _among_numbers(pa.array([*map(str, range(20)), "about 7"])), _among_numbers(pa.array(["1", "a"]))
+    >>> _word_among_numbers([*map(str, range(20)), "about 7"]), _word_among_numbers(["1", "a"])
     ('about 7', None)
     """
-    values = strings.to_pylist()
-    odd = [value for value in values if not _is_number(value)]
-    return odd[0] if odd and len(odd) <= (1 - MOST) * len(values) else None
+    words = [value for value in values if not _is_number(value)]
+    return words[0] if words and len(words) <= (1 - MIN_SHARE) * len(values) else None
 
 
 def _is_number(value: str) -> bool:
@@ -76,7 +72,7 @@ def _is_number(value: str) -> bool:
 
 
 def _first_row(column: Any, value: str) -> int:
-    """Where a string stands first in a column, counted from 1."""
+    """Return the number of the first row with this string, counted from 1."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -84,20 +80,11 @@ def _first_row(column: Any, value: str) -> int:
     return int(pc.index(strings, pa.scalar(value, strings.type)).as_py()) + 1
 
 
-def _form_of(values: list[str]) -> tuple[str, str] | None:
-    """What most values look like, and what to do.
+def _share_like(pattern: re.Pattern[str], values: list[str]) -> float:
+    """Return the share of the values that have this format.
 
-    >>> _form_of(["0,16", "12,5"])[0], _form_of(["31/12/2020"])[0], _form_of(["$1,200.50", "$7"])[0]
-    ('numbers', 'dates', 'numbers')
-    >>> _form_of(["A7", "B12"]) is None, _form_of([]) is None
-    (True, True)
+    >>> numbers = _FORMATS[1][0]
+    >>> _share_like(numbers, ["0,16", "$1,200.50", "A7", "12 %"])
+    0.75
     """
-    for form, what, advice in _FORMS:
-        if values and _share(form, values) >= MOST:
-            return what, advice
-    return None
-
-
-def _share(form: re.Pattern[str], values: Iterable[str]) -> float:
-    matched = [form.fullmatch(value.strip()) is not None for value in values]
-    return sum(matched) / len(matched)
+    return sum(pattern.fullmatch(value.strip()) is not None for value in values) / len(values)

@@ -1,55 +1,162 @@
-"""A line that tells rows, rate and time left while files are read: on a terminal only, and gone when it is done."""
+"""Read data for a command: progress on the terminal, and errors that name the file."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from naively.data import Meter, read_files
+import click
 
-__all__ = ["counted", "read_told"]
+from naively.cli.options import as_paths
+from naively.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from naively.data import Meter
+    from naively.model.model import Model
+
+T = TypeVar("T")
+SECONDS_BETWEEN_REPORTS = 0.2
 
 
-def read_told(where: Any, types: Any = None, raw: bool = False) -> Iterator[Any]:
-    """The batches of files, told about."""
+def read_with_progress(
+    paths: str | list[Path], types: Mapping[str, str] | None = None, raw: bool = False
+) -> Iterator[pa.RecordBatch]:
+    """Read files in batches and report the progress; see `read_files` for the arguments."""
+    from naively.data import Meter, read_files
+
     meter = Meter()
-    return counted(read_files(where, types, raw, meter), meter)
+    return show_progress(read_files(paths, types, raw, meter), meter)
 
 
-def counted(batches: Iterable[Any], meter: Meter | None = None) -> Iterator[Any]:
-    """The same batches, told about on standard error if that is a terminal."""
+def retry_with_wider_types(
+    read: Callable[[Mapping[str, str]], T], types: Mapping[str, str], can_retry: bool, advice: str = ""
+) -> T:
+    """Call `read` with the types of columns; call it again with a wider type when a cell does not fit.
+
+    If the data cannot be read again, the error ends with the advice.
+    """
+    from naively.data import OtherTypeError
+
+    while True:
+        try:
+            return read(types)
+        except OtherTypeError as error:
+            if not can_retry or types.get(error.column) == error.wider:
+                raise InputError(f"{error} {advice}".rstrip()) from None
+            types = {**types, error.column: error.wider}
+            click.echo(f"naively: note: {error} It is read as {error.wider}.", err=True)
+
+
+def show_progress(batches: Iterable[pa.RecordBatch], meter: Meter) -> Iterator[pa.RecordBatch]:
+    """Yield the batches and report the progress on standard error, if that is a terminal."""
     if not sys.stderr.isatty():
         yield from batches
         return
-    began = told = time.monotonic()
-    rows = 0
+    started = reported = time.monotonic()
+    n_rows = 0
     try:
         for batch in batches:
             yield batch
-            rows += batch.num_rows
+            n_rows += batch.num_rows
             now = time.monotonic()
-            if now - told > 0.2:
-                told = now
-                sys.stderr.write(f"\r{told_of(rows, now - began, None if meter is None else meter.share())}\x1b[K")
+            if now - reported > SECONDS_BETWEEN_REPORTS:
+                reported = now
+                sys.stderr.write(f"\r{format_progress(n_rows, now - started, meter.share())}\x1b[K")
                 sys.stderr.flush()
     finally:
         sys.stderr.write("\r\x1b[K")
         sys.stderr.flush()
 
 
-def told_of(rows: int, seconds: float, share: float | None) -> str:
-    """The line: rows, rate, and if the share that is done is known, that and the time left.
+def format_progress(n_rows: int, seconds: float, share: float | None) -> str:
+    """Return the progress line: rows, rate and, if the share read so far is known, that and the time left.
 
-    >>> told_of(1_200_000, 4.0, 0.25)
+    >>> format_progress(1_200_000, 4.0, 0.25)
     '1,200,000 rows, 300,000 a second, 25 %, 12 s left'
-    >>> told_of(50, 0.5, None)
+    >>> format_progress(50, 0.5, None)
     '50 rows, 100 a second'
     """
-    line = f"{rows:,} rows, {rows / max(seconds, 1e-9):,.0f} a second"
+    line = f"{n_rows:,} rows, {n_rows / max(seconds, 1e-9):,.0f} a second"
     if not share:
         return line
     left = round(seconds * (1 - share) / share)
     clock = f"{left} s" if left < 100 else f"{left // 60} min" if left < 7200 else f"{left // 3600} h"
-    return f"{line}, {share:.0%}".replace("%", " %") + f", {clock} left"
+    return f"{line}, {100 * share:.0f} %, {clock} left"
+
+
+@contextmanager
+def name_file_in_errors(data: tuple[str, ...], *others: str) -> Iterator[None]:
+    """Put the name of the data before an error that names neither a file of it nor one of the other names.
+
+    >>> with name_file_in_errors(("-",)):
+    ...     raise InputError("no rows to count.")
+    Traceback (most recent call last):
+    ...
+    naively.errors.InputError: standard input: no rows to count.
+    """
+    try:
+        yield
+    except InputError as error:
+        names = _file_names(data)
+        if any(name in str(error) for name in (*names, *others)):
+            raise
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        raise type(error)(f"{names[0]}{more}: {error}") from None
+
+
+def _file_names(data: tuple[str, ...]) -> list[str]:
+    from naively.data.files.paths import data_files
+
+    return ["standard input"] if data == ("-",) else [file.given for file in data_files(as_paths(data))]
+
+
+def read_tables(model: Model, data: tuple[str, ...]) -> Iterator[tuple[pa.Table, pa.Table]]:
+    """Yield the rows of the data in tables: as they are written, and as the columns that the model reads."""
+    from naively.data import gathered
+    from naively.model.predict_batches import as_trained
+
+    missing_names: set[str] = set()
+    n_rows = 0
+    for table in gathered(read_with_progress(as_paths(data), raw=True)):
+        yield table, as_trained(model, table, missing_names, n_rows)
+        n_rows += table.num_rows
+
+
+def read_rows(model: Model, data: tuple[str, ...], numbers: tuple[int, ...]) -> pa.Table:
+    """Read single rows of the data by their numbers, counted from 1."""
+    import pyarrow as pa
+
+    from naively.data import gathered
+    from naively.model.predict_batches import as_trained
+
+    rows: dict[int, pa.Table] = {}
+    n_rows, missing_names = 0, set[str]()
+    with name_file_in_errors(data):
+        for table in gathered(read_with_progress(as_paths(data), raw=True)):
+            for number in numbers:
+                if n_rows < number <= n_rows + table.num_rows:
+                    rows[number] = as_trained(model, table.slice(number - 1 - n_rows, 1), missing_names, number - 1)
+            n_rows += table.num_rows
+            if n_rows >= max(numbers):
+                break
+        if absent := [number for number in numbers if number not in rows]:
+            raise InputError(f"there is no row {absent[0]}: the data has {n_rows} rows.")
+    return pa.concat_tables([rows[number] for number in numbers], promote_options="permissive")
+
+
+def row_of_text(model: Model, text: str) -> dict[str, list[Any]]:
+    """Return one row with this text in the model's only text column; the other columns are missing."""
+    from naively.families import Text
+
+    columns = [name for name, family in model.schema.families() if isinstance(family, Text)]
+    if len(columns) != 1:
+        names = f"{len(columns)} ({', '.join(columns[:4])})" if columns else "none"
+        raise InputError(f"--text needs a model with one text column; this model has {names}. Give DATA instead.")
+    return {name: [text if name == columns[0] else None] for name in model.schema.names}

@@ -1,4 +1,4 @@
-"""The command line: one command per file, each loaded only when it is asked for, so that --help is quick."""
+"""The command line: one command per file, each imported only when it is used, so that --help is quick."""
 
 from __future__ import annotations
 
@@ -11,31 +11,29 @@ import click
 
 from naively.errors import InputError
 
-__all__ = ["main"]
-
-LEDGER = ("update", "forget", "undo", "tune", "log", "merge", "diff", "compact", "copy")
-COMMANDS = ("fit", "predict", "evaluate", "explain", "show", "plot", "sample", *LEDGER, "demo")
+FILE_COMMANDS = ("update", "forget", "undo", "tune", "log", "merge", "diff", "compact", "copy")
+COMMANDS = ("fit", "predict", "evaluate", "explain", "show", "plot", "sample", *FILE_COMMANDS, "demo")
 
 
 class Commands(click.Group):
-    """A group whose commands are modules of this package."""
+    """A group whose commands are the modules of `naively.cli.commands`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order in which they are used."""
+        """Return the names in the order in which they are usually needed."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load one command."""
+        """Import one command."""
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"naively.cli.commands.{cmd_name}").command
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; what is wrong with the data is one sentence on standard error, and exit code 1."""
+        """Run a command; print wrong input as one sentence on standard error and exit with code 1."""
         with warnings.catch_warnings():
             warnings.simplefilter("always")
-            warnings.showwarning = _note  # type: ignore[assignment]  # it takes whatever comes
+            warnings.showwarning = _print_warning
             try:
                 return super().invoke(ctx)
             except (InputError, MemoryError) as error:
@@ -45,18 +43,18 @@ class Commands(click.Group):
                 sys.exit(1)
 
 
-def _note(message: Any, *_: Any) -> None:
+def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
     click.echo(f"naively: note: {message}", err=True)
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--debug", is_flag=True, help="Show where in the program an error came from.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.version_option(package_name="naively", message="%(version)s")
 def main(debug: bool) -> None:
-    """Naive Bayes for any table: fit a model, predict with it, look into it.
+    """Naive Bayes for tables and text: fit a model, predict with it, explain it, keep it up to date.
 
     \b
     naively fit people.csv --target income -o income.naively
-    naively predict income.naively new.csv -o answers.csv
-    naively show income.naively
+    naively predict income.naively new.csv -o predictions.csv
+    naively explain income.naively new.csv --row 1
     """

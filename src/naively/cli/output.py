@@ -1,39 +1,36 @@
-"""Tables → CSV, JSON lines or Parquet, one after the other; a file is written whole or not at all."""
+"""Write what a command returns: rows as CSV, JSON or Parquet, and tables, log entries and JSON for standard output."""
 
 from __future__ import annotations
 
-import base64
 import csv
 import io
 import json
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable
-from contextlib import ExitStack
-from functools import partial
-from typing import IO, Any
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict
+from itertools import chain
+from typing import IO, TYPE_CHECKING, Any
 
-import pyarrow as pa
+import click
 
-from naively.store.write import written_whole
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-__all__ = ["write_tables"]
+    from naively.store.entries import Entry
 
-LOOKED_AT = 8192  # rows that decide how a column of Parquet is written
-AT_ONCE = 65_536  # values that Parquet encodes at a time: a fifth less time than by the usual 1,024, for the same file
+ROWS_AT_ONCE = 8192  # rows that are Python objects at a time
+UNLIMITED_WIDTH = 10_000  # a file or a pipe has no width: do not wrap
 
 
-def write_tables(tables: Iterable[pa.Table], output: str, kind: str, categories: Collection[str] = frozenset()) -> None:
-    """Write to a file, or to standard output as far as it goes; a reader that has had enough (head) is no error.
+def write_tables(tables: Iterable[pa.Table], output: str, kind: str) -> None:
+    """Write tables with the same columns to a file, completely or not at all, or to standard output ("-").
 
-    `categories` stay so in Parquet; whatever else comes as codes and values is written as plain values.
+    A reader of standard output that stops early (head) is not an error.
     """
-    writers: dict[str, Callable[[Iterable[pa.Table], IO[bytes]], None]] = {
-        "csv": _csv,
-        "jsonl": _json_lines,
-        "parquet": partial(_parquet, categories=categories),
-    }
-    write = writers[kind]
+    from naively.store.write import written_whole
+
+    write = {"csv": _write_csv, "jsonl": _write_json_lines, "json": _write_json, "parquet": _write_parquet}[kind]
     if output != "-":
         with written_whole(output) as unfinished, unfinished.open("wb") as file:
             write(tables, file)
@@ -45,88 +42,146 @@ def write_tables(tables: Iterable[pa.Table], output: str, kind: str, categories:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _csv(tables: Iterable[pa.Table], file: IO[bytes]) -> None:
-    """Quotes where they are needed; a missing cell is empty. Arrow quotes all strings or none: it writes the rest."""
+def _write_csv(tables: Iterable[pa.Table], file: IO[bytes]) -> None:
+    """Quote only cells that need it; leave missing cells empty.
+
+    Arrow quotes all strings or none, so Python's writer takes the tables with a cell that needs quotes.
+    """
+    import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    plain = arrow_csv.WriteOptions(include_header=False, quoting_style="none")
-    names: list[str] | None = None
-    for table in tables:
-        table = table.cast(_without_codes(table.schema))
-        if names is None:
-            names = table.column_names
-            file.write(_quoted([names]))
-        written = pa.BufferOutputStream()
+    options = arrow_csv.WriteOptions(include_header=False, quoting_style="none")
+    for i, table in enumerate(tables):
+        if i == 0:
+            file.write(_format_csv([table.column_names]))
+        table = without_dictionaries(table)
+        buffer = pa.BufferOutputStream()
         try:
-            arrow_csv.write_csv(table, written, plain)
-            file.write(written.getvalue())
+            arrow_csv.write_csv(table, buffer, options)
+            file.write(buffer.getvalue())
         except pa.ArrowInvalid:
-            for batch in table.to_batches(8192):
-                file.write(_quoted(zip(*(column.to_pylist() for column in batch.columns), strict=True)))
-        file.flush()  # whoever reads from the pipe has waited for these rows
+            for batch in table.to_batches(ROWS_AT_ONCE):
+                file.write(_format_csv(zip(*(column.to_pylist() for column in batch.columns), strict=True)))
+        file.flush()  # whoever reads from a pipe waits for these rows
 
 
-def _quoted(rows: Iterable[Any]) -> bytes:
+def _format_csv(rows: Iterable[Sequence[object]]) -> bytes:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue().encode()
 
 
-def _parquet(tables: Iterable[pa.Table], file: IO[bytes], categories: Collection[str]) -> None:
-    """Codes are written as codes, which takes a fraction of the time; that a column was read so is not told on."""
-    import pyarrow.parquet as pq
-
-    with ExitStack() as stack:
-        writer: Any = None
-        for table in tables:
-            if writer is None:
-                schema = table.schema
-                options: Any = {"use_dictionary": _repeated(table), "write_batch_size": AT_ONCE, "store_schema": False}
-                opened = pq.ParquetWriter(file, schema, **options)
-                writer = stack.enter_context(opened)
-                told = _without_codes(schema, categories).serialize().to_pybytes()
-                writer.add_key_value_metadata({"ARROW:schema": base64.b64encode(told).decode()})
-            writer.write_table(table.cast(schema).unify_dictionaries())
-
-
-def _repeated(table: pa.Table) -> Any:
-    """Columns whose values come twice or more on average in the first rows: only those gain from a dictionary."""
-    some = table.slice(0, LOOKED_AT)
-    return [f.name for f, column in zip(some.schema, some.columns, strict=True) if _comes_back(f.type, column)]
-
-
-def _comes_back(kind: Any, column: Any) -> bool:
-    import pyarrow.compute as pc
-
-    if pa.types.is_nested(kind) or pa.types.is_null(kind) or pa.types.is_boolean(kind):
-        return False
-    if pa.types.is_dictionary(kind):
-        return True
-    return 2 * int(pc.count_distinct(column).as_py()) <= len(column)
-
-
-def _without_codes(schema: pa.Schema, categories: Collection[str] = frozenset()) -> pa.Schema:
-    """The types of values instead of those of codes and values, but for categories."""
-    coded = [pa.types.is_dictionary(f.type) and f.name not in categories for f in schema]
-    fields = [f.with_type(f.type.value_type) if is_so else f for f, is_so in zip(schema, coded, strict=True)]
-    return pa.schema(fields).with_metadata(schema.metadata)
-
-
-def _json_lines(tables: Iterable[pa.Table], file: IO[bytes]) -> None:
-    """One object per line; what JSON has no word for as a string (a date), and NaN as null."""
-    for table in map(_without_nan, tables):
-        for batch in table.to_batches(8192):
+def _write_json_lines(tables: Iterable[pa.Table], file: IO[bytes]) -> None:
+    for table in tables:
+        for batch in _without_nan(table).to_batches(ROWS_AT_ONCE):
             lines = (json.dumps(row, ensure_ascii=False, default=str) for row in batch.to_pylist())
             file.write("".join(f"{line}\n" for line in lines).encode())
         file.flush()
 
 
+def _write_json(tables: Iterable[pa.Table], file: IO[bytes]) -> None:
+    rows = [row for table in tables for row in _without_nan(table).to_pylist()]
+    file.write(f"{json.dumps(rows, ensure_ascii=False, indent=1, default=str)}\n".encode())
+
+
 def _without_nan(table: pa.Table) -> pa.Table:
+    """Return the table with null in place of NaN, which JSON does not have."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    for place, kind in enumerate(table.schema.types):
-        if pa.types.is_floating(kind) and pc.any(pc.is_nan(table.column(place))).as_py():
-            column: Any = table.column(place)
-            kept = pc.if_else(pc.is_nan(column), pa.nulls(1, kind)[0], column)
-            table = table.set_column(place, table.column_names[place], kept)
+    for i, field in enumerate(table.schema):
+        column: Any = table.column(i)
+        if pa.types.is_floating(field.type) and pc.any(pc.is_nan(column)).as_py():
+            table = table.set_column(i, field, pc.if_else(pc.is_nan(column), pa.nulls(1, field.type)[0], column))
     return table
+
+
+def _write_parquet(tables: Iterable[pa.Table], file: IO[bytes]) -> None:
+    import pyarrow.parquet as pq
+
+    remaining = iter(tables)
+    first = next(remaining, None)
+    if first is None:
+        return
+    with pq.ParquetWriter(file, first.schema) as writer:
+        for table in chain([first], remaining):
+            writer.write_table(table.cast(first.schema))
+
+
+def without_dictionaries(table: pa.Table, keep: Collection[str] = ()) -> pa.Table:
+    """Return the table with dictionary columns decoded to their values, except those to keep."""
+    import pyarrow as pa
+
+    fields = [
+        field.with_type(field.type.value_type)
+        if pa.types.is_dictionary(field.type) and field.name not in keep
+        else field
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(fields).with_metadata(table.schema.metadata))
+
+
+def print_json(data: object) -> None:
+    """Print plain data as JSON; null stands for NaN, and the strings "inf" and "-inf" for infinite numbers."""
+    click.echo(json.dumps(_finite(data), ensure_ascii=False, indent=1))
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_finite(value) for value in data]
+    if isinstance(data, float) and abs(data) == float("inf"):
+        return str(data)
+    return None if data != data else data
+
+
+def print_entries(entries: Iterable[Entry], as_json: bool) -> None:
+    """Print log entries, one line each, or as JSON."""
+    if as_json:
+        print_json([asdict(entry) for entry in entries])
+        return
+    for entry in entries:
+        click.echo(format_entry(entry))
+
+
+def format_entry(entry: Entry) -> str:
+    """Return the line of the log for an entry; its time is when it was written, not when its rows were counted."""
+    sign = {1: "+", -1: "−", 0: " "}[entry.sign]
+    parts = [entry.id[:8], f"{entry.written[:19]}Z", f"{entry.act:<7}", f"{sign}{entry.rows:,}".rjust(9)]
+    if entry.source:
+        parts.append(entry.source)
+    if entry.corrects:
+        parts.append(f"(of {entry.corrects[:8]})")
+    if entry.absorbed:
+        parts.append(f"({entry.absorbed} entries since {(entry.first or '')[:19]}Z)")
+    if entry.note:
+        parts.append(f"({entry.note})")
+    if not entry.in_force:
+        parts.append("(undone)")
+    if entry.comment:
+        parts.append(f"“{entry.comment}”")
+    return "  ".join(parts)
+
+
+def format_table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str] = ()) -> str:
+    """Return rows of text in aligned columns; the columns named in `right` are aligned to the right.
+
+    >>> print(format_table(["class", "rows"], [["no", "12"], ["yes", "1,200"]], right=["rows"]))
+    class   rows
+    no        12
+    yes    1,200
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
+    for name in header:
+        table.add_column(Text(name), justify="right" if name in right else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console = Console(file=io.StringIO(), width=UNLIMITED_WIDTH)
+    with console.capture() as capture:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in capture.get().splitlines())

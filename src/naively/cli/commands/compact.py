@@ -1,37 +1,36 @@
-"""`naively compact`: one entry in the place of all."""
+"""`naively compact`: replace the history of a model file by one entry."""
 
 from __future__ import annotations
 
 import click
 
-from naively.cli.ledgers import comment_option, json_option, tell
-
-__all__ = ["command"]
+from naively.cli.options import comment_option, json_option
 
 
-@click.command("compact", short_help="Make one entry of all.")
+@click.command("compact", short_help="Replace the history by one entry.")
 @click.argument("model")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--force", is_flag=True, help="Do not ask for confirmation.")
 @comment_option
 @json_option
-def command(model: str, yes: bool, comment: str, as_json: bool) -> None:
-    """Make one entry of all entries of MODEL, and clear what is left of the others. The model stays what it is.
+def command(model: str, force: bool, comment: str, as_json: bool) -> None:
+    """Replace the history of MODEL by a single entry. Predictions do not change.
 
-    This is the only command that destroys anything: it ends undo, periods and sources of the entries so far. Words that
-    were forgotten are gone from the file afterwards.
+    This is the only command that destroys anything: the entries so far can no longer be undone, nor selected by time or
+    source. Forgotten words are erased from the file.
 
     \b
-    naively compact spam.naively --yes --comment "end of year"
+    naively compact spam.naively --force --comment "end of year"
     """
-    import naively
+    from naively.cli.output import print_entries
+    from naively.store.ledger import Ledger
 
-    with naively.open(model) as ledger:
-        n = len(ledger.log())
+    with Ledger(model) as ledger:
+        n_entries = len(ledger.log())
         click.echo(
-            f"{model}: {n} entries become one; they can no longer be undone, nor told apart by time or source.",
+            f"{model}: {n_entries} entries become one. They can no longer be undone, nor selected by time or source.",
             err=True,
         )
-        if not yes:
-            click.confirm("Go on?", abort=True, err=True)
+        if not force:
+            click.confirm("Continue?", abort=True, err=True)
         entry = ledger.compact(comment=comment)
-    tell([entry], as_json)
+    print_entries([entry], as_json)

@@ -1,4 +1,4 @@
-"""`naively copy`: a copy of a file in use, or of what is intact in a damaged one."""
+"""`naively copy`: copy a model file that may be in use, or what is intact in a damaged one."""
 
 from __future__ import annotations
 
@@ -6,47 +6,41 @@ from pathlib import Path
 
 import click
 
-from naively.cli.ledgers import comment_option, json_option
-
-__all__ = ["command"]
+from naively.cli.options import comment_option, force_option, json_option, refuse_existing
 
 
-@click.command("copy", short_help="Copy a model file, also one in use.")
+@click.command("copy", short_help="Copy a model file safely.")
 @click.argument("model")
 @click.argument("to", type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--salvage", is_flag=True, help="Recover the entries of a damaged file that are intact, and list the lost."
-)
-@click.option("--force", is_flag=True, help="Overwrite TO.")
+@click.option("--salvage", "is_damaged", is_flag=True, help="Recover the intact entries of a damaged file.")
+@force_option
 @comment_option
 @json_option
-def command(model: str, to: Path, salvage: bool, force: bool, comment: str, as_json: bool) -> None:
-    """Copy MODEL as it is now, whoever has it open: a copy by other means may be half of one state, half of another.
+def command(model: str, to: Path, is_damaged: bool, force: bool, comment: str, as_json: bool) -> None:
+    """Copy MODEL safely while other processes use it. Plain `cp` of a file in use can give a broken copy.
 
-    With a comment the copy has one entry more, which counts nothing and says what it is a copy of. A salvage always has
-    one, which says what was lost.
+    A comment adds an entry to the log of the copy that names the original. A salvage always adds one that lists what
+    was lost.
 
     \b
     naively copy spam.naively backup.naively --comment "before the holidays"
     naively copy damaged.naively rest.naively --salvage
     """
-    import json
+    refuse_existing(to, force)
 
-    from naively.store.copy import copy as copy_file
-    from naively.store.copy import salvage as salvage_file
+    from naively.cli.output import print_json
+    from naively.store.copy import copy, salvage
 
-    if to.exists() and not force:
-        raise click.UsageError(f"{to} is there already: give --force to overwrite it, or another name.")
-    if not salvage:
-        copy_file(model, to, comment=comment)
+    if not is_damaged:
+        copy(model, to, comment=comment)
         if as_json:
-            click.echo(json.dumps({"copied": model, "to": str(to)}, ensure_ascii=False))
+            print_json({"copied": model, "to": str(to)})
         return
-    found = salvage_file(model, to, comment=comment)
+    result = salvage(model, to, comment=comment)
     if as_json:
-        recovered = [entry.id for entry in found.recovered]
-        click.echo(json.dumps({"recovered": recovered, "lost": found.lost, "notes": found.notes}, ensure_ascii=False))
+        ids = [entry.id for entry in result.recovered]
+        print_json({"recovered": ids, "lost": result.lost, "notes": result.notes})
         return
-    click.echo(f"{len(found.recovered)} entries recovered, {len(found.lost)} lost.")
-    for line in (*found.notes, *(why for _, why in found.lost)):
+    click.echo(f"{len(result.recovered)} entries recovered, {len(result.lost)} lost.")
+    for line in (*result.notes, *(reason for _, reason in result.lost)):
         click.echo(f"  {line}")

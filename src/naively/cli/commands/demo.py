@@ -1,12 +1,10 @@
-"""`naively demo`: the worked examples."""
+"""`naively demo`: run a worked example."""
 
 from __future__ import annotations
 
 import importlib
 
 import click
-
-__all__ = ["command"]
 
 
 @click.command("demo", short_help="Run a worked example.")
@@ -16,6 +14,7 @@ def command(name: str) -> None:
 
     \b
     naively demo              # who wrote the disputed Federalist Papers?
+    naively demo spam         # a model that writes mail, and learns from it
     naively demo play         # twelve rows by hand, each number shown
     """
     importlib.import_module(f"naively.demos.{name}").main()

@@ -1,4 +1,4 @@
-"""`naively evaluate`: how good a model is on rows whose class is known."""
+"""`naively evaluate`: measure how good a model is on rows whose class is known."""
 
 from __future__ import annotations
 
@@ -7,78 +7,79 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from naively.cli.options import as_paths, find_class, min_probability_type, target_option, weight_option
+
 if TYPE_CHECKING:
-    import naively
     from naively.evaluation import Evaluation
-
-__all__ = ["command"]
-
-
-@click.command("evaluate", short_help="Tell how good a model is.")
-@click.argument("model")
-@click.argument("data", nargs=-1, required=True)
-@click.option("--target", metavar="COLUMN", help="The column with the classes; by default the one at training.")
-@click.option("--weight", metavar="COLUMN", help="The column of the rows' weights.")
-@click.option(
-    "--unsure",
-    type=click.FloatRange(0, 1, min_open=True),
-    help="Tell what share of the rows has a probability that reaches this, and the error among those.",
-)
-@click.option("--of", metavar="CLASS", help="The class that --cost and --precision are about; the last by default.")
-@click.option("--cost", type=float, help="Find the best threshold if a miss costs this and a false alarm costs 1.")
-@click.option("--precision", type=click.FloatRange(0, 1, min_open=True), help="Find the threshold with this precision.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON, with all curves.")
-def command(
-    model: str, data: tuple[str, ...], target: str | None, weight: str | None, as_json: bool, **asked: Any
-) -> None:
-    """Tell how good the answers and probabilities of MODEL are on the rows of DATA, which should be new to it.
-
-    \b
-    naively evaluate income.naively test.csv
-    naively evaluate spam.naively mail.parquet --unsure 0.9 --json
-    naively evaluate spam.naively mail.csv --of spam --precision 0.99
-    """
-    import json
-
-    import naively
-    from naively import data as sources
-    from naively.cli.input import counted
-    from naively.cli.naming import naming
-    from naively.cli.pairs import classes_by_name
-
-    loaded = naively.load(model)
-    if asked["of"] is not None:
-        asked["of"] = classes_by_name(loaded).get(asked["of"], asked["of"])
-    where = "-" if data == ("-",) else list(data)
-    with naming(data):
-        batches = counted(sources.read_files(where, raw=True))
-        found = evaluated(loaded, batches, target or loaded.target, weight, asked)
-    click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=1) if as_json else str(found))
-    _say_if_too_good(loaded, found)
+    from naively.model.model import Model
 
 
 TOO_GOOD = 0.8  # of the log-loss that is expected on new rows
 
 
-def _say_if_too_good(model: naively.Model, found: Evaluation) -> None:
-    """Rows that the model has counted look easy: say so where they look as if they were such."""
-    expected = None if model.tuning is None else model.tuning.report.get("log_loss")
-    if expected is not None and found.log_loss.high < TOO_GOOD * expected:
+@click.command("evaluate", short_help="Measure how good a model is.")
+@click.argument("model")
+@click.argument("data", nargs=-1, required=True)
+@target_option
+@weight_option
+@click.option(
+    "--min-probability",
+    type=min_probability_type,
+    help="Show how many rows reach this probability, and the error rate among them.",
+)
+@click.option("--of", metavar="CLASS", help="Class for --cost and --precision. Default: the last class.")
+@click.option("--cost", type=float, help="Find the best threshold if a miss costs this and a false alarm costs 1.")
+@click.option("--precision", type=min_probability_type, help="Find the threshold with this precision.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with all curves.")
+def command(
+    model: str,
+    data: tuple[str, ...],
+    target: str | None,
+    weight: str | None,
+    min_probability: float | None,
+    of: str | None,
+    cost: float | None,
+    precision: float | None,
+    as_json: bool,
+) -> None:
+    """Measure how good the predictions and probabilities of MODEL are. The rows of DATA should be new to the model.
+
+    \b
+    naively evaluate income.naively test.csv
+    naively evaluate spam.naively mail.parquet --min-probability 0.9 --json
+    naively evaluate spam.naively mail.csv --of spam --precision 0.99
+    """
+    from naively.cli.input import name_file_in_errors, read_with_progress
+    from naively.cli.output import print_json
+    from naively.store.load import load
+
+    loaded = load(model)
+    options: dict[str, Any] = {"of": find_class(loaded, of), "cost": cost, "precision": precision}
+    options["unsure"] = min_probability
+    with name_file_in_errors(data):
+        batches = read_with_progress(as_paths(data), raw=True)
+        evaluation = evaluated(loaded, batches, target or loaded.target, weight, options)
+    if as_json:
+        print_json(evaluation.to_dict())
+    else:
+        click.echo(str(evaluation))
+    expected = None if loaded.tuning is None else loaded.tuning.report.get("log_loss")
+    if expected is not None and evaluation.log_loss.high < TOO_GOOD * expected:
         click.echo(
-            f"naively: note: the log-loss was {expected:.4f} when rows were predicted as if they had not been counted: "
-            "if the model has counted these rows, the figures above are too good (Model.evaluate_training is honest).",
+            "naively: note: these look like training rows, so the figures are too good. On new rows expect a log-loss "
+            f"near {expected:.4f} (in Python: Model.evaluate_training).",
             err=True,
         )
 
 
 def evaluated(
-    model: naively.Model, batches: Iterable[Any], target: str, weight: str | None, asked: dict[str, Any]
+    model: Model, batches: Iterable[Any], target: str, weight: str | None, asked: dict[str, Any]
 ) -> Evaluation:
     """The evaluation of all batches together; rows without a class are left out, and said so."""
     import numpy as np
 
-    from naively import InputError
     from naively import data as sources
+    from naively.errors import InputError
     from naively.evaluation import Evaluation
     from naively.model.predict_batches import as_trained
 
@@ -107,8 +108,8 @@ def _codes(labels: list[Any], classes: tuple[Any, ...], target: str) -> tuple[An
     """Positions among the classes, by how they are written; and which rows have a class at all."""
     import numpy as np
 
-    from naively import InputError
     from naively.data import GAPS
+    from naively.errors import InputError
 
     place = {_written(label): c for c, label in enumerate(classes)}
     codes = np.full(len(labels), -1, dtype=np.intp)
@@ -140,8 +141,8 @@ def _weights(found: list[Any], name: str, known: Any) -> Any:
     """Weights as numbers; only those of rows with a class have to be."""
     import numpy as np
 
-    from naively import InputError
     from naively import data as sources
+    from naively.errors import InputError
 
     weights = np.zeros(len(found))
     for i in np.flatnonzero(known).tolist():

@@ -1,66 +1,187 @@
-"""`naively fit`: data in, a model file out, and a word on what was seen."""
+"""`naively fit`: fit a model to data and save it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from naively.cli.pairs import pair, prior_of
+from naively.cli.options import (
+    as_paths,
+    comment_option,
+    force_option,
+    parse_pair,
+    parse_prior,
+    refuse_existing,
+    refuse_missing_folder,
+    source_name,
+    source_option,
+    weight_option,
+    with_classes,
+)
 
-__all__ = ["command"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from naively.model.model import Model
+
+MIN_NUMBERS = 11  # numeric classes that may be amounts, if they also have fewer rows than this on average:
+ROWS_PER_NUMBER = 10
 
 
-@click.command("fit", short_help="Learn a model from data.")
+@click.command("fit", short_help="Fit a model to data.")
 @click.argument("data", nargs=-1, required=True)
-@click.option("--target", required=True, metavar="COLUMN", help="The column to predict.")
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The model file.")
-@click.option("--column", "families", multiple=True, metavar="C=FAMILY", help="Count column C by this family.")
-@click.option("--ignore", multiple=True, metavar="C", help="Leave column C out.")
-@click.option("--prior", default="empirical", help="empirical, uniform, or CLASS=P,CLASS=P,…", show_default=True)
-@click.option("--weight", metavar="C", help="The column that says how often a row counts.")
-@click.option("--missing", multiple=True, metavar="C", help="That column C is missing is a value of its own.")
-@click.option("--no-tune", is_flag=True, help="The textbook: no smoothing, family or calibration is chosen.")
-@click.option("--force", is_flag=True, help="Overwrite the model file.")
-@click.option("--source", help="Where the rows come from, for the log; by default the names of the files.")
-@click.option("--comment", default="", help="A word on it, for the log.")
-@click.option("--remember-rows", is_flag=True, help="Keep 16 bytes of each row, so that no other can be forgotten.")
+@click.option("--target", required=True, metavar="COLUMN", help="Column to predict.")
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Model file.")
+@click.option(
+    "--column",
+    "families",
+    multiple=True,
+    metavar="C=FAMILY",
+    help="Model column C with this family (bernoulli, categorical, gaussian, numeric, poisson, text, …). Repeatable.",
+)
+@click.option("--ignore", multiple=True, metavar="C", help="Leave out column C. Repeatable.")
+@click.option(
+    "--missing",
+    multiple=True,
+    metavar="C",
+    help="Treat an empty cell in column C as information, not as unknown. Repeatable.",
+)
+@click.option(
+    "--prior", default="empirical", show_default=True, help="Class prior: empirical, uniform, or CLASS=P,CLASS=P,…"
+)
+@weight_option
+@click.option("--no-tune", is_flag=True, help="Do not tune: plain Naive Bayes with add-one smoothing.")
+@click.option(
+    "--remember-rows",
+    is_flag=True,
+    help="Store a 16-byte fingerprint of each row, so that `forget` can reject rows that were never learnt.",
+)
+@source_option
+@comment_option
+@force_option
 def command(
     data: tuple[str, ...],
     target: str,
     output: Path,
     families: tuple[str, ...],
     ignore: tuple[str, ...],
+    missing: tuple[str, ...],
     prior: str,
     weight: str | None,
-    missing: tuple[str, ...],
     no_tune: bool,
-    force: bool,
+    remember_rows: bool,
     source: str | None,
     comment: str,
-    remember_rows: bool,
+    force: bool,
 ) -> None:
-    """Learn from DATA: files, globs, folders, a table in a database (FILE::TABLE), or - for standard input.
+    """Fit a model to the rows of DATA and save it.
+
+    DATA is files, globs, folders, a table in a database (FILE::TABLE), or - for standard input.
 
     \b
     naively fit people.csv --target income -o income.naively
     naively fit 'logs/*.parquet' --target failed --ignore id --column price=lognormal -o failed.naively
     naively fit mail/spam mail/ham --target class -o spam.naively
     """
-    if output.exists() and not force:
-        raise click.UsageError(f"{output} is there already: give --force to overwrite it, or another name.")
-    if not output.absolute().parent.is_dir():
-        raise click.UsageError(f"{output}: there is no such folder.")
-    columns = dict(pair("--column", item) for item in families)
-    from naively.cli.counting import fit_files
+    refuse_existing(output, force)
+    refuse_missing_folder(output)
+    family_names = dict(parse_pair("--column", item) for item in families)
+    parsed_prior = parse_prior(prior)
 
-    model, notes = fit_files(data, target, columns, missing, ignore, weight, prior_of(prior), not no_tune)
-    named = " ".join(data) if source is None else source
+    from naively.store.remembering import write_remembered
+
+    summary, model = _fit(data, target, family_names, missing, ignore, weight, tune=not no_tune)
+    for hint in summary.hints:
+        click.echo(f"naively: note: {hint}", err=True)
+    model = model.with_prior(with_classes(parsed_prior, model))
+    log = {"source": source_name(data, source), "comment": comment}
     if remember_rows:
-        from naively.cli.ledgers import where
-        from naively.store.remembering import write_remembered
-
-        write_remembered(output, model, where(data), target, weight, source=named, comment=comment)
+        write_remembered(output, model, as_paths(data), target, weight, **log)
     else:
-        model.save(output, source=named, comment=comment)
-    click.echo("\n".join(notes))
+        model.save(output, **log)
+    click.echo(_report(model, summary))
+
+
+@dataclass
+class BatchSummary:
+    """What `fit` reports about the batches it has read."""
+
+    ignore: frozenset[str]
+    n_rows: int = 0
+    n_missing: dict[str, int] = field(default_factory=dict)
+    hints: tuple[str, ...] = ()
+
+    def add(self, batches: Iterator[pa.RecordBatch], without_hints: frozenset[str]) -> Iterator[pa.RecordBatch]:
+        """Yield the batches without the ignored columns, and add them to the summary."""
+        from naively.cli.hints import hints_about
+        from naively.errors import InputError
+
+        for batch in batches:
+            if absent := self.ignore - set(batch.schema.names):
+                names = ", ".join(batch.schema.names[:8])
+                raise InputError(f"--ignore {min(absent)}: there is no such column; the data has {names}.")
+            batch = batch.select([name for name in batch.schema.names if name not in self.ignore])
+            if not self.n_rows:
+                others = [name for name in batch.schema.names if name not in without_hints]
+                self.hints = tuple(hints_about(batch.select(others)))
+            self.n_rows += batch.num_rows
+            for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                self.n_missing[name] = self.n_missing.get(name, 0) + column.null_count
+            yield batch
+
+
+def _fit(
+    data: tuple[str, ...],
+    target: str,
+    family_names: dict[str, str],
+    missing: tuple[str, ...],
+    ignore: tuple[str, ...],
+    weight: str | None,
+    tune: bool,
+) -> tuple[BatchSummary, Model]:
+    """Fit a model to files, and sum up what was read."""
+    from naively.cli.input import name_file_in_errors, read_with_progress, retry_with_wider_types
+    from naively.fitting import fit
+    from naively.schema.schema import Automatic, family_of
+
+    columns: dict[str, Any] = {name: family_of(family) for name, family in family_names.items()}
+    for name in missing:
+        columns[name] = replace(columns[name], missing="value") if name in columns else Automatic("value")
+    types = {name: "string" for name, family in family_names.items() if family.lower() == "text"}
+
+    def read_and_fit(types: Mapping[str, str]) -> tuple[BatchSummary, Model]:
+        summary = BatchSummary(frozenset(ignore))
+        batches = summary.add(read_with_progress(as_paths(data), types), frozenset((target, *family_names)))
+        return summary, fit(batches, target, columns=columns or None, weight=weight, tune=tune)
+
+    with name_file_in_errors(data):
+        return retry_with_wider_types(read_and_fit, types, can_retry=data != ("-",))
+
+
+def _report(model: Model, summary: BatchSummary) -> str:
+    """Return what was learnt: rows, classes, columns and the expected quality."""
+    from naively.cli.describe import describe_classes, describe_columns, describe_quality
+
+    n_rows, n_classes = int(model.seen.rows.sum()), len(model.classes)
+    of_all = f" of {summary.n_rows:,}" if n_rows < summary.n_rows else ""
+    parts = [
+        f"Learnt {model.target!r} from {n_rows:,}{of_all} rows.",
+        describe_classes(model),
+        describe_columns(model, summary.n_missing),
+        describe_quality(model),
+    ]
+    if n_classes == 1:
+        parts.append(f"All rows have the class {model.classes[0]!r}, so every prediction will be that class.")
+    is_number = not any(isinstance(label, (str, bool)) for label in model.classes)
+    if is_number and n_classes >= MIN_NUMBERS and n_rows < ROWS_PER_NUMBER * n_classes:
+        parts.append(
+            f"{model.target!r} is a number with {n_classes:,} values. naively predicts classes; group the values first "
+            "(for example low, high)."
+        )
+    if summary.ignore:
+        parts.append(f"Ignored: {', '.join(sorted(summary.ignore))}")
+    return "\n\n".join(filter(None, parts))

@@ -1,20 +1,18 @@
-"""`naively forget`: take rows away, exactly."""
+"""`naively forget`: remove rows from a model file, exactly."""
 
 from __future__ import annotations
 
 import click
 
-from naively.cli.ledgers import comment_option, json_option, target_option, tell, where
-
-__all__ = ["command"]
+from naively.cli.options import as_paths, comment_option, json_option, target_option, weight_option
 
 
-@click.command("forget", short_help="Make a model forget rows.")
+@click.command("forget", short_help="Remove rows from a model.")
 @click.argument("model")
 @click.argument("data", nargs=-1, required=True)
 @target_option
-@click.option("--weight", metavar="C", help="The column that says how often a row counted.")
-@click.option("--entry", metavar="ID", help="The entry that counted them; by default the latest that can have.")
+@weight_option
+@click.option("--entry", metavar="ID", help="Entry to take the rows from. Default: the latest that contains them.")
 @comment_option
 @json_option
 def command(
@@ -26,17 +24,18 @@ def command(
     comment: str,
     as_json: bool,
 ) -> None:
-    """Take the rows of DATA away from MODEL, as if they had never been counted; refused if they were not.
+    """Remove the rows of DATA from MODEL, as if it had never learnt them. Rows that it never learnt are an error.
 
-    What was forgotten can be undone, and its words are still in the file, until it is compacted.
+    A forget can be undone, and the words of the rows stay in the file, until the file is compacted.
 
     \b
     naively forget spam.naively mistakes.csv --comment "wrong labels"
     naively forget spam.naively anna.csv --entry 3f2a81c0
     """
-    import naively
-    from naively.cli.naming import naming
+    from naively.cli.input import name_file_in_errors
+    from naively.cli.output import print_entries
+    from naively.store.ledger import Ledger
 
-    with naively.open(model) as ledger, naming(data, model):
-        entries = ledger.forget(where(data), target, weight=weight, entry=entry, comment=comment)
-    tell(entries, as_json)
+    with Ledger(model) as ledger, name_file_in_errors(data, model):
+        entries = ledger.forget(as_paths(data), target, weight=weight, entry=entry, comment=comment)
+    print_entries(entries, as_json)

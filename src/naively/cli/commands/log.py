@@ -1,24 +1,23 @@
-"""`naively log`: what a model was taught, when and by whom."""
+"""`naively log`: list the history of a model file."""
 
 from __future__ import annotations
 
 import click
 
-from naively.cli.ledgers import json_option, tell
-
-__all__ = ["command"]
+from naively.cli.options import json_option
 
 
-@click.command("log", short_help="List what a model was taught.")
+@click.command("log", short_help="List the history of a model.")
 @click.argument("model")
 @json_option
 def command(model: str, as_json: bool) -> None:
-    """List the entries of MODEL: id, time, act, rows, source. Every entry is read and its checksum compared.
+    """List the entries of MODEL: ID, time, action, rows and source. Checks the checksum of every entry.
 
     \b
     naively log spam.naively
     naively log spam.naively --json
     """
-    import naively
+    from naively.cli.output import print_entries
+    from naively.store.ledger import Ledger
 
-    tell(naively.open(model).log(), as_json)
+    print_entries(Ledger(model).log(), as_json)

@@ -1,4 +1,4 @@
-"""`naively merge`: all entries of several model files, each once."""
+"""`naively merge`: merge model files into one."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ from pathlib import Path
 
 import click
 
-from naively.cli.ledgers import comment_option, json_option
+from naively.cli.options import comment_option, force_option, json_option, refuse_existing
 
-__all__ = ["command"]
+MAX_CLASSES = 8  # in the line that is printed
 
 
 @click.command("merge", short_help="Merge model files.")
 @click.argument("models", nargs=-1, required=True)
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The new file.")
-@click.option("--force", is_flag=True, help="Overwrite the new file.")
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="New model file.")
+@force_option
 @comment_option
 @json_option
 def command(models: tuple[str, ...], output: Path, force: bool, comment: str, as_json: bool) -> None:
-    """Merge MODELS into one file that holds all of their entries, each once: copies taught apart share what they share.
+    """Merge MODELS into one file with all of their entries. Entries that several files have in common are counted once.
 
-    Words, values and classes are matched by name; columns must agree. Target, class prior and tuning are the first's.
-    With a comment there is one entry more, which counts nothing and says what was merged.
+    Words, values and classes are matched by name. All files must have the same columns. Target, class prior and tuning
+    are those of the first file. A comment adds an entry to the log that names the merged files.
 
     \b
     naively merge anna.naively ben.naively -o both.naively --comment "end of the month"
     """
-    import json
+    refuse_existing(output, force)
 
     from naively.cli.describe import model_data
-    from naively.store.merge import merge as merge_files
+    from naively.cli.output import print_json
+    from naively.store.merge import merge
 
-    if output.exists() and not force:
-        raise click.UsageError(f"{output} is there already: give --force to overwrite it, or another name.")
-    model = merge_files(models, output, comment=comment)
+    model = merge(models, output, comment=comment)
     if as_json:
-        click.echo(json.dumps(model_data(model), ensure_ascii=False, indent=1))
+        print_json(model_data(model))
         return
-    counted = ", ".join(f"{c} {n:,}" for c, n in zip(model.classes[:8], model.seen.rows[:8].tolist(), strict=True))
-    click.echo(f"{output}: {int(model.seen.rows.sum()):,} rows ({counted}{', …' if len(model.classes) > 8 else ''})")
+    counts = [f"{label} {n:,}" for label, n in zip(model.classes, model.seen.rows.tolist(), strict=True)]
+    more = ", …" if len(counts) > MAX_CLASSES else ""
+    click.echo(f"{output}: {int(model.seen.rows.sum()):,} rows ({', '.join(counts[:MAX_CLASSES])}{more})")

@@ -1,28 +1,46 @@
-"""`naively predict`: the same rows, in order, with the answers added."""
+"""`naively predict`: add predictions to rows."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
-__all__ = ["by_name", "command"]
+from naively.cli.options import as_paths, find_class, min_probability_type, output_format, rows_output_option
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from naively.model.model import Model
 
 
-@click.command("predict", short_help="Predict with a model.")
+@click.command("predict", short_help="Predict the class of each row.")
 @click.argument("model")
 @click.argument("data", nargs=-1, required=True)
-@click.option("-o", "--output", default="-", help="Where to write; - is standard output.", show_default=True)
+@rows_output_option
 @click.option("--proba", is_flag=True, help="Add the probability of every class, as p_CLASS.")
 @click.option("--top", type=click.IntRange(min=1), metavar="K", help="Add the K most probable classes.")
-@click.option("--odds", type=click.FloatRange(min=0), help="Answer --of only if its odds are above this.")
-@click.option("--threshold", type=click.FloatRange(0, 1), help="Answer --of only if its probability is above this.")
 @click.option(
-    "--unsure", type=click.FloatRange(0, 1, min_open=True), help="Answer only if the probability reaches this."
+    "--odds", type=click.FloatRange(min=0), help="Predict the class given by --of only if its odds are above this."
 )
-@click.option("--of", metavar="CLASS", help="The class that --odds and --threshold are about; the last by default.")
-@click.option("--format", "kind", type=click.Choice(["csv", "jsonl", "parquet"]), help="By default as OUTPUT is named.")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    help="Predict the class given by --of only if its probability is above this.",
+)
+@click.option("--of", metavar="CLASS", help="Class for --odds and --threshold. Default: the last class.")
+@click.option(
+    "--min-probability",
+    type=min_probability_type,
+    help="Leave the prediction empty if no class reaches this probability.",
+)
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["csv", "jsonl", "parquet"]),
+    help="Output format. Default: from the file name.",
+)
 def command(
     model: str,
     data: tuple[str, ...],
@@ -31,44 +49,89 @@ def command(
     top: int | None,
     odds: float | None,
     threshold: float | None,
-    unsure: float | None,
     of: str | None,
+    min_probability: float | None,
     kind: str | None,
 ) -> None:
-    """Add the column `prediction` to the rows of DATA (files, globs, folders, a table, or - for standard input).
+    """Add the column `prediction` to the rows of DATA.
+
+    DATA is files, globs, folders, a table in a database (FILE::TABLE), or - for standard input. CSV cells are copied
+    unchanged to CSV. JSON lines and Parquet have types, so numbers are written as numbers there.
 
     \b
-    naively predict income.naively new.csv -o answers.csv --proba
+    naively predict income.naively new.csv -o predictions.csv --proba
     cat new.csv | naively predict income.naively - | head
-    naively predict spam.naively mail.parquet --threshold 0.99 --of spam -o answers.parquet
-    naively predict spam.naively mail.csv --unsure 0.9    # an empty prediction where none reaches 0.9
+    naively predict spam.naively mail.parquet --threshold 0.99 --of spam -o predictions.parquet
+    naively predict spam.naively mail.csv --min-probability 0.9
     """
-    if sum(option is not None for option in (odds, threshold, unsure)) > 1:
-        raise click.UsageError("give one of --odds, --threshold and --unsure, not several.")
+    if sum(option is not None for option in (odds, threshold, min_probability)) > 1:
+        raise click.UsageError("give only one of --odds, --threshold and --min-probability.")
     if of is not None and odds is None and threshold is None:
-        raise click.UsageError("--of goes with --odds or --threshold.")
-    kind = kind or by_name(output)
-    if kind == "parquet" and output == "-":
-        raise click.UsageError("Parquet is not written to standard output: name a file with -o.")
+        raise click.UsageError("--of needs --odds or --threshold.")
+    kind = output_format(output, kind)
 
-    import naively
-    from naively.cli.answering import answer
-    from naively.cli.naming import naming
-    from naively.cli.pairs import classes_by_name
+    from naively.cli.input import name_file_in_errors, read_with_progress, retry_with_wider_types
+    from naively.cli.output import without_dictionaries, write_tables
+    from naively.data import categories_of
+    from naively.data.files.prefetch import ahead
+    from naively.model.predict_batches import predict_batches
+    from naively.store.load import load
 
-    loaded = naively.load(model)
-    decision: dict[str, Any] = {"odds": odds, "threshold": threshold, "unsure": unsure}
-    if of is not None:
-        decision["of"] = classes_by_name(loaded).get(of, of)
-    where = "-" if data == ("-",) else list(data)
-    with naming(data, output):
-        answer(loaded, where, output, kind, {"proba": proba, "top": top, **decision})
+    loaded = load(model)
+    paths, is_piped = as_paths(data), data == ("-",)
+    copy_cells = kind == "csv" or (is_piped and kind == "jsonl")  # the other outputs need the types of the columns
+
+    def write_predictions(types: Mapping[str, str]) -> None:
+        batches = read_with_progress(paths, types, raw=copy_cells)
+        tables = predict_batches(
+            loaded,
+            batches,
+            proba=proba,
+            top=top,
+            odds=odds,
+            threshold=threshold,
+            of=find_class(loaded, of),
+            unsure=min_probability,
+            prompt=is_piped and copy_cells,
+        )
+        if kind == "jsonl" and copy_cells:
+            tables = (_with_numbers(table, loaded) for table in tables)
+        if kind == "parquet":
+            categories = categories_of(paths)
+            tables = (without_dictionaries(table, keep=categories) for table in tables)
+        write_tables(ahead(tables), output, kind)  # the next table is predicted while this one is written
+
+    kinds = {name: block.kind(i) for block in loaded.schema.blocks for i, name in enumerate(block.names)}
+    strings = {name: "string" for name, column_kind in kinds.items() if column_kind == "string"}
+    advice = "Name a file with -o, so that the data can be read again." if output == "-" and not is_piped else ""
+    with name_file_in_errors(data, output):
+        retry_with_wider_types(write_predictions, strings, can_retry=not is_piped and output != "-", advice=advice)
 
 
-def by_name(output: str) -> str:
-    """The format that the name of a file tells."""
-    kinds = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet"}
-    suffix = Path(output).suffix.lower()
-    if output != "-" and suffix not in kinds:
-        raise click.UsageError(f"{output}: give --format, or a name that ends in .csv, .jsonl or .parquet.")
-    return kinds.get(suffix, "csv")
+def _with_numbers(table: pa.Table, model: Model) -> pa.Table:
+    """Return the table with text cells as numbers in the columns that are numbers in the model."""
+    import pyarrow as pa
+
+    kinds = {name: block.kind(i) for block in model.schema.blocks for i, name in enumerate(block.names)}
+    for i, name in enumerate(table.column_names):
+        if kinds.get(name) == "number" and pa.types.is_string(table.schema.field(i).type):
+            table = table.set_column(i, name, _numbers(table.column(i)))
+    return table
+
+
+def _numbers(column: Any) -> Any:
+    """Return text cells as whole numbers, else as numbers, else as they are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from naively.data import GAPS
+    from naively.data.arrow_arrays import arrow_strings
+
+    is_missing = pc.is_in(column, arrow_strings(list(GAPS)))
+    cells = pc.utf8_trim_whitespace(pc.if_else(is_missing, pa.nulls(1, pa.string())[0], column))
+    for kind in (pa.int64(), pa.float64()):
+        try:
+            return pc.cast(cells, kind)
+        except pa.ArrowInvalid:
+            continue
+    return column

@@ -1,4 +1,4 @@
-"""`naively show`: what a model knows."""
+"""`naively show`: show what a model has learnt."""
 
 from __future__ import annotations
 
@@ -6,48 +6,54 @@ from typing import Any
 
 import click
 
-__all__ = ["command"]
+from naively.cli.options import json_option
 
 
-@click.command("show", short_help="Tell what a model knows.")
+@click.command("show", short_help="Show what a model has learnt.")
 @click.argument("model")
 @click.argument("column", required=False)
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 def command(model: str, column: str | None, as_json: bool) -> None:
-    """Tell the classes and columns of MODEL, or what it knows of one COLUMN.
+    """Show the classes, columns and tuning of MODEL, or what it has learnt of one COLUMN.
 
     \b
     naively show income.naively
     naively show income.naively age
     naively show income.naively age --json
     """
-    import json
+    from naively.cli import describe
+    from naively.cli.output import print_json
+    from naively.store.load import load
 
-    import naively
-    from naively.cli.describe import aligned, column_data, columns_of, model_data, quality_of, tuning_of
-
-    loaded = naively.load(model)
-    data = model_data(loaded) if column is None else column_data(loaded, column)
+    loaded = load(model)
     if as_json:
-        click.echo(json.dumps(data, ensure_ascii=False, indent=1))
-        return
-    if column is not None:
-        click.echo(f"{data['column']}  {data['family']}")
-        for found in data["classes"]:
-            click.echo(f"\n{found.pop('class')}")
-            for name, value in found.items():
-                click.echo(f"  {name}  {_short(value)}")
-        return
-    rows = [("class", "prior", "rows", "weight")]
-    for found in data["classes"]:
-        rows.append((str(found["class"]), f"{found['prior']:.6g}", f"{found['rows']:,}", f"{found['weight']:,.10g}"))
-    lines = [f"predicts {data['target']!r}", "", *aligned(rows), "", *columns_of(loaded)]
-    click.echo("\n".join([*lines, *tuning_of(loaded), *quality_of(loaded)]))
+        print_json(describe.model_data(loaded) if column is None else describe.column_data(loaded, column))
+    elif column is not None:
+        _print_column(describe.column_data(loaded, column))
+    else:
+        parts = [
+            f"Predicts {loaded.target!r}.",
+            describe.describe_classes(loaded),
+            describe.describe_columns(loaded),
+            describe.describe_tuning(loaded),
+            describe.describe_quality(loaded),
+        ]
+        click.echo("\n\n".join(filter(None, parts)))
 
 
-def _short(value: Any) -> str:
+def _print_column(data: dict[str, Any]) -> None:
+    click.echo(f"{data['column']}  {data['family']}")
+    for values in data["classes"]:
+        click.echo(f"\n{values.pop('class')}")
+        for name, value in values.items():
+            click.echo(f"  {name}  {_format_value(value)}")
+
+
+def _format_value(value: Any) -> str:
+    from naively.cli.describe import MAX_LINES
+
     if not isinstance(value, list):
         return f"{value:.10g}" if isinstance(value, float) else str(value)
-    most = sorted(value, key=lambda pair: -pair[1])[:20]
-    more = f", … {len(value) - 20} more" if len(value) > 20 else ""
-    return ", ".join(f"{name} {count:.10g}" for name, count in most) + more
+    largest = sorted(value, key=lambda pair: -pair[1])[:MAX_LINES]
+    more = f", … {len(value) - MAX_LINES} more" if len(value) > MAX_LINES else ""
+    return ", ".join(f"{name} {count:.10g}" for name, count in largest) + more

@@ -1,4 +1,4 @@
-"""`naively tune`: another tuning or class prior for a model file; no count changes."""
+"""`naively tune`: tune a model file again, or change its class prior."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ from contextlib import nullcontext
 
 import click
 
-from naively.cli.ledgers import comment_option, json_option, target_option, tell, where
-from naively.cli.pairs import classes_by_name, prior_of
+from naively.cli.options import (
+    as_paths,
+    comment_option,
+    json_option,
+    parse_prior,
+    target_option,
+    weight_option,
+    with_classes,
+)
 
-__all__ = ["command"]
 
-
-@click.command("tune", short_help="Tune a model anew, or change its prior.")
+@click.command("tune", short_help="Tune a model again, or change its prior.")
 @click.argument("model")
 @click.argument("data", nargs=-1)
 @target_option
-@click.option("--weight", metavar="C", help="The column that says how often a row counted.")
-@click.option("--prior", help="Another class prior: empirical, uniform, or CLASS=P,CLASS=P,…")
-@click.option("--textbook", is_flag=True, help="No tuning: no smoothing, family or calibration is chosen.")
+@weight_option
+@click.option("--prior", help="New class prior: empirical, uniform, or CLASS=P,CLASS=P,…")
+@click.option("--no-tune", is_flag=True, help="Remove the tuning: plain Naive Bayes with add-one smoothing.")
 @comment_option
 @json_option
 def command(
@@ -27,39 +32,38 @@ def command(
     target: str | None,
     weight: str | None,
     prior: str | None,
-    textbook: bool,
+    no_tune: bool,
     comment: str,
     as_json: bool,
 ) -> None:
-    """Choose smoothing, families and calibration of MODEL anew, by DATA: rows that it has counted, all or many of them.
+    """Choose smoothing, families and calibration of MODEL again. DATA is all or many of the rows that it has learnt.
 
-    update, forget and merge keep the tuning that there is; after many of them another one may do better. No count
-    changes. The log keeps the former settings, and undo brings them back.
+    update, forget and merge keep the current tuning; after many of them another one may be better. The counts do not
+    change. The log keeps the former settings, and undo restores them.
 
     \b
     naively tune spam.naively mail.csv --comment "after a year"
     naively tune spam.naively --prior spam=0.1,ham=0.9
-    naively tune spam.naively --textbook
+    naively tune spam.naively --no-tune
     """
-    if not data and prior is None and not textbook:
-        raise click.UsageError("give DATA that the model has counted, --prior or --textbook.")
-    if data and textbook:
-        raise click.UsageError("give DATA to tune by, or --textbook, not both.")
-    given = None if prior is None else prior_of(prior)
-    import naively
-    from naively.cli.naming import naming
+    if not data and prior is None and not no_tune:
+        raise click.UsageError("give DATA that the model has learnt, --prior or --no-tune.")
+    if data and no_tune:
+        raise click.UsageError("give DATA to tune on, or --no-tune, not both.")
+    parsed_prior = None if prior is None else parse_prior(prior)
 
-    with naively.open(model) as ledger, naming(data, model) if data else nullcontext():
-        if isinstance(given, dict):
-            classes = classes_by_name(ledger.model())
-            given = {classes.get(name, name): p for name, p in given.items()}
+    from naively.cli.input import name_file_in_errors
+    from naively.cli.output import print_entries
+    from naively.store.ledger import Ledger
+
+    with Ledger(model) as ledger, name_file_in_errors(data, model) if data else nullcontext():
         entry = ledger.tune(
-            where(data) if data else None,
+            as_paths(data) if data else None,
             target,
             weight=weight,
-            prior=given,
-            textbook=textbook,
+            prior=None if parsed_prior is None else with_classes(parsed_prior, ledger.model()),
+            textbook=no_tune,
             source=" ".join(data),
             comment=comment,
         )
-    tell([entry], as_json)
+    print_entries([entry], as_json)

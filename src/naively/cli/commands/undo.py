@@ -1,29 +1,28 @@
-"""`naively undo`: the sum without one entry."""
+"""`naively undo`: cancel an entry of a model file."""
 
 from __future__ import annotations
 
 import click
 
-from naively.cli.ledgers import comment_option, json_option, tell
-
-__all__ = ["command"]
+from naively.cli.options import comment_option, json_option
 
 
-@click.command("undo", short_help="Undo one entry of a model.")
+@click.command("undo", short_help="Undo an entry of the log.")
 @click.argument("model")
-@click.argument("id")
+@click.argument("entry", metavar="ID")
 @comment_option
 @json_option
-def command(model: str, id: str, comment: str, as_json: bool) -> None:  # noqa: A002  (the log's own word)
-    """Undo the entry of MODEL whose ID begins so (naively log); undo the undo to bring it back.
+def command(model: str, entry: str, comment: str, as_json: bool) -> None:
+    """Undo an entry of MODEL. ID is the first digits shown by `naively log`. Undoing an undo restores the entry.
 
-    An entry that was absorbed by a compaction, or partly forgotten, cannot be undone.
+    An entry that was compacted or partly forgotten cannot be undone.
 
     \b
     naively undo spam.naively 3f2a81c0 --comment "wrong file"
     """
-    import naively
+    from naively.cli.output import print_entries
+    from naively.store.ledger import Ledger
 
-    with naively.open(model) as ledger:
-        entry = ledger.undo(id, comment=comment)
-    tell([entry], as_json)
+    with Ledger(model) as ledger:
+        undo = ledger.undo(entry, comment=comment)
+    print_entries([undo], as_json)

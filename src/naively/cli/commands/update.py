@@ -1,20 +1,26 @@
-"""`naively update`: teach a model file more rows."""
+"""`naively update`: add rows to a model file."""
 
 from __future__ import annotations
 
 import click
 
-from naively.cli.ledgers import comment_option, json_option, named_source, target_option, tell, where
+from naively.cli.options import (
+    as_paths,
+    comment_option,
+    json_option,
+    source_name,
+    source_option,
+    target_option,
+    weight_option,
+)
 
-__all__ = ["command"]
 
-
-@click.command("update", short_help="Teach a model more rows.")
+@click.command("update", short_help="Add rows to a model.")
 @click.argument("model")
 @click.argument("data", nargs=-1, required=True)
 @target_option
-@click.option("--weight", metavar="C", help="The column that says how often a row counts.")
-@click.option("--source", help="Where the rows come from; by default the names of the files.")
+@weight_option
+@source_option
 @comment_option
 @json_option
 def command(
@@ -26,15 +32,18 @@ def command(
     comment: str,
     as_json: bool,
 ) -> None:
-    """Add the rows of DATA to MODEL: one entry, whole or not at all. Others may use the file meanwhile.
+    """Add the rows of DATA to MODEL as one entry of its log, completely or not at all.
+
+    Other processes can use the model file meanwhile.
 
     \b
     naively update spam.naively monday.csv --source anna --comment "first batch"
     cat one.csv | naively update spam.naively -
     """
-    import naively
-    from naively.cli.naming import naming
+    from naively.cli.input import name_file_in_errors
+    from naively.cli.output import print_entries
+    from naively.store.ledger import Ledger
 
-    with naively.open(model) as ledger, naming(data, model):
-        entry = ledger.update(where(data), target, weight=weight, source=named_source(data, source), comment=comment)
-    tell([entry], as_json)
+    with Ledger(model) as ledger, name_file_in_errors(data, model):
+        entry = ledger.update(as_paths(data), target, weight=weight, source=source_name(data, source), comment=comment)
+    print_entries([entry], as_json)

@@ -1,4 +1,4 @@
-"""`naively predict` to formats that have types: numbers are numbers there, and to CSV every cell goes as it came."""
+"""`naively predict` copies CSV cells unchanged to CSV, and writes typed cells to JSON lines and Parquet."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ def model(tmp_path: Path) -> Path:
     return tmp_path / "m"
 
 
-def without_answers(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def without_predictions(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{name: value for name, value in row.items() if name != "prediction"} for row in rows]
 
 
 def test_json_lines_and_parquet_have_numbers(model: Path) -> None:
     lines = run("predict", model, model.parent / "new.csv", "--format", "jsonl").stdout.splitlines()
-    assert without_answers([json.loads(line) for line in lines]) == ROWS
+    assert without_predictions([json.loads(line) for line in lines]) == ROWS
     run("predict", model, model.parent / "new.csv", "-o", model.parent / "o.parquet")
     table = pq.read_table(model.parent / "o.parquet")
-    assert without_answers(table.to_pylist()) == ROWS
+    assert without_predictions(table.to_pylist()) == ROWS
     assert [str(kind) for kind in table.schema.types] == ["int64", "string", "int64", "double", "string", "string"]
 
 
-def test_what_comes_through_a_pipe_has_numbers_where_the_model_knows_them(model: Path) -> None:
+def test_standard_input_to_json_lines_has_the_numbers_of_the_model(model: Path) -> None:
     lines = run("predict", model, "-", "--format", "jsonl", text=NEW).stdout.splitlines()
-    found = without_answers([json.loads(line) for line in lines])
-    assert found == [{**row, "id": row_id} for row, row_id in zip(ROWS, ["0012", "0013"], strict=True)]
+    rows = without_predictions([json.loads(line) for line in lines])
+    assert rows == [{**row, "id": row_id} for row, row_id in zip(ROWS, ["0012", "0013"], strict=True)]
     run("predict", model, "-", "-o", model.parent / "o.parquet", text=NEW)
-    assert without_answers(pq.read_table(model.parent / "o.parquet").to_pylist()) == ROWS
+    assert without_predictions(pq.read_table(model.parent / "o.parquet").to_pylist()) == ROWS
 
 
 def test_csv_to_csv_changes_no_cell(model: Path) -> None:
@@ -64,11 +64,11 @@ def test_csv_to_csv_changes_no_cell(model: Path) -> None:
         assert [line.rpartition(",")[0] for line in lines] == NEW.splitlines()
 
 
-def test_a_type_that_changes_late_is_read_anew(model: Path) -> None:
+def test_a_file_is_read_again_if_a_type_changes_late(model: Path) -> None:
     big = model.parent / "big.csv"
     big.write_text("id,code,age,size\n" + "12,A7,30,1.5\n" * 400_000 + "x12,A7,30,1.5\n")
-    told = run("predict", model, big, "-o", model.parent / "o.parquet")
-    assert "line 400002: column 'id' holds 'x12', where int64 is needed. It is read as string." in told.stderr
+    result = run("predict", model, big, "-o", model.parent / "o.parquet")
+    assert "line 400002: column 'id' holds 'x12', where int64 is needed. It is read as string." in result.stderr
     assert pq.read_table(model.parent / "o.parquet")["id"][-1].as_py() == "x12"
     piped = CliRunner().invoke(main, ["predict", str(model), str(big), "--format", "jsonl"])
     assert piped.exit_code == 1
@@ -85,7 +85,7 @@ def test_nan_is_null_in_json(model: Path) -> None:
 
 @pytest.mark.parametrize("suffix", [".parquet", ".feather"])
 def test_categories_stay_categories_and_other_strings_stay_strings(model: Path, suffix: str) -> None:
-    """Whatever the reader made of them: 70,000 rows in two tables, whose codes differ."""
+    """70,000 rows make two tables, whose dictionaries differ."""
     codes = ["A7", "B7", None] * 20_000 + ["C9", "A7"] * 5_000
     frame = pa.table({"code": pa.array(codes).dictionary_encode(), "free": ["x", "y"] * 35_000})
     given, out = model.parent / f"new{suffix}", model.parent / "o.parquet"
@@ -102,7 +102,7 @@ def test_categories_stay_categories_and_other_strings_stay_strings(model: Path, 
 
 
 @pytest.mark.parametrize("out", ["o.csv", "o.jsonl", "o.parquet"])
-def test_no_rows_are_no_answers(model: Path, out: str) -> None:
+def test_a_file_without_rows(model: Path, out: str) -> None:
     (model.parent / "none.csv").write_text(NEW.splitlines()[0] + "\n")
     result = CliRunner().invoke(main, ["predict", str(model), str(model.parent / "none.csv"), "-o", out])
     assert (result.exit_code, "none.csv: has a header and no rows." in result.stderr) == (1, True)

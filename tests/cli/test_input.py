@@ -1,4 +1,4 @@
-"""Errors about data name the file, whichever command reads it."""
+"""Errors about data name the file, in every command."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("forget m.naively text.csv --entry x", "m.naively: 'x' is no id of an entry"),
         ("tune m.naively other.csv", "other.csv: there is no column 'play' to predict"),
         ("evaluate m.naively other.csv", "other.csv: there is no column 'play'"),
-        ("explain m.naively other.csv --row 3", "other.csv: there is no row 3: it has 1 rows"),
+        ("explain m.naively other.csv --row 3", "other.csv: there is no row 3: the data has 1 rows"),
         ("plot confusion m.naively other.csv -o c.svg", "other.csv: confusion needs rows"),
         ("update m.naively absent.csv", "absent.csv: there is no such file"),
     ],
 )
-def test_the_file_is_named_once(arguments: str, message: str) -> None:
+def test_errors_name_the_file(arguments: str, message: str) -> None:
     result = run(*arguments.split())
     assert result.exit_code == 1
-    said = [line for line in result.stderr.splitlines() if not line.startswith("naively: note:")]
-    assert said[-1].startswith(f"naively: {message}")
+    errors = [line for line in result.stderr.splitlines() if not line.startswith("naively: note:")]
+    assert errors[-1].startswith(f"naively: {message}")
 
 
 @pytest.mark.usefixtures("folder")
-def test_standard_input_has_a_name() -> None:
+def test_errors_name_standard_input() -> None:
     assert "naively: standard input: there is no column 'play'" in run("update", "m.naively", "-", text="a\n1\n").stderr

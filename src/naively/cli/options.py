@@ -1,0 +1,88 @@
+"""Options that several commands share, and how their values are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from naively.model.model import Model
+
+FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet"}
+
+target_option = click.option(
+    "--target", metavar="COLUMN", help="Column with the labels. Default: the column that the model predicts."
+)
+weight_option = click.option("--weight", metavar="COLUMN", help="Column with the weight of each row.")
+source_option = click.option("--source", help="Where the rows come from, for the log. Default: the file names.")
+comment_option = click.option("--comment", default="", help="Comment for the log.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+force_option = click.option("--force", is_flag=True, help="Overwrite an existing file.")
+rows_output_option = click.option(
+    "-o", "--output", default="-", show_default=True, help="File to write; - is standard output."
+)
+min_probability_type = click.FloatRange(0, 1, min_open=True)
+
+
+def as_paths(data: tuple[str, ...]) -> str | list[Path]:
+    """Return the DATA arguments as the functions of the package take them; "-" is standard input."""
+    return data[0] if len(data) == 1 else [Path(name) for name in data]
+
+
+def source_name(data: tuple[str, ...], source: str | None) -> str:
+    """Return the source for the log: the option, or the names of the files."""
+    return " ".join(data) if source is None else source
+
+
+def refuse_existing(path: Path, force: bool) -> None:
+    """Raise an error if a file exists that may not be overwritten."""
+    if path.exists() and not force:
+        raise click.UsageError(f"{path} already exists. Give --force to overwrite it, or another name.")
+
+
+def refuse_missing_folder(path: Path) -> None:
+    """Raise an error if the folder of a new file does not exist."""
+    if not path.absolute().parent.is_dir():
+        raise click.UsageError(f"{path}: there is no such folder.")
+
+
+def output_format(output: str, given: str | None) -> str:
+    """Return the format of an output file: the given one, or the one that its name ends in."""
+    suffix = Path(output).suffix.lower()
+    if given is None and output != "-" and suffix not in FORMATS:
+        raise click.UsageError(f"{output}: give --format, or a name that ends in .csv, .jsonl or .parquet.")
+    chosen = given or FORMATS.get(suffix, "csv")
+    if chosen == "parquet" and output == "-":
+        raise click.UsageError("Parquet cannot be written to standard output. Name a file with -o.")
+    return chosen
+
+
+def parse_pair(option: str, item: str) -> tuple[str, str]:
+    """Split NAME=VALUE; the name may contain an equals sign, the value may not."""
+    name, sign, value = item.rpartition("=")
+    if not sign or not name:
+        raise click.BadParameter(f"{item!r} is not NAME=VALUE.", param_hint=option)
+    return name, value
+
+
+def parse_prior(text: str) -> str | dict[str, float]:
+    """Return the name of a class prior, or probabilities by class."""
+    if "=" not in text:
+        return text
+    pairs = [parse_pair("--prior", item) for item in text.split(",")]
+    try:
+        return {name: float(value) for name, value in pairs}
+    except ValueError:
+        raise click.BadParameter(f"{text!r}: probabilities must be numbers.", param_hint="--prior") from None
+
+
+def with_classes(prior: str | dict[str, float], model: Model) -> Any:
+    """Return a class prior with the classes of the model in place of their names."""
+    return {find_class(model, name): p for name, p in prior.items()} if isinstance(prior, dict) else prior
+
+
+def find_class(model: Model, name: str | None) -> Any:
+    """Return the class that is written like this; the name itself if there is none, so that the model refuses it."""
+    return next((label for label in model.classes if str(label) == name), name)
