@@ -40,7 +40,6 @@ def root_imports(path: Path) -> Iterator[str]:
             yield place(path, node.lineno)
 
 
-@pytest.mark.xfail(strict=False, reason="commands still do")
 def test_only_demos_import_the_package_itself() -> None:
     """The linter does not see such an import, so it could hide one that goes up a layer."""
     assert not [use for path in SOURCES if folder(path) != "demos" for use in root_imports(path)]
