@@ -7,8 +7,7 @@
 
 namespace naively::text {
 
-Scanner::Scanner(bool lowercase, bool strip_accents)
-    : lowercase_(lowercase), strip_accents_(strip_accents), kernels_(fastest_kernels()) {}
+Scanner::Scanner(bool lowercase, bool strip_accents) : lowercase_(lowercase), strip_accents_(strip_accents) {}
 
 void Scanner::begin() {
   edges_ = Edges{bounds_.data()};
@@ -34,12 +33,12 @@ void Scanner::feed(const std::uint8_t* p, const std::uint8_t* end) {
   while (p < end) {
     if (!moving_.empty() && *p < 0x80) put_in_order();
     const std::size_t blocks = static_cast<std::size_t>(end - p) / kBlock;
-    if (blocks) p += kBlock * kernels_.scan(p, blocks, text_.data() + edges_.size, case_bit, edges_);
+    if (blocks) p += kBlock * scan_blocks(p, blocks, text_.data() + edges_.size, case_bit, edges_);
     const auto left = static_cast<unsigned>(std::min(static_cast<std::size_t>(end - p), kBlock));
     if (!left) return;
     alignas(64) std::uint8_t last[kBlock] = {};
     if (left < kBlock) std::memcpy(last, p, left);
-    const Block block = kernels_.classify(left < kBlock ? last : p, text_.data() + edges_.size, case_bit);
+    const Block block = classify(left < kBlock ? last : p, text_.data() + edges_.size, case_bit);
     const unsigned ascii = std::min(left, static_cast<unsigned>(std::countr_zero(block.wide)));
     if (ascii) edges_.add(block, ascii);
     p += ascii;

@@ -40,18 +40,12 @@ struct Edges {
   inline std::uint64_t edges_of(const Block& block, unsigned bytes);
 };
 
-// Classifies up to `blocks` blocks and copies them, with `case_bit` (0x20 or 0) added to A–Z, and finds their words, up
-// to the first block that is not all ASCII. Returns how many blocks those are.
-using ScanBlocks = std::size_t (*)(const std::uint8_t* in, std::size_t blocks, std::uint8_t* out, std::uint8_t case_bit,
-                                   Edges& edges);
-// The same for one block, and without looking for words.
-using Classify = Block (*)(const std::uint8_t* in, std::uint8_t* out, std::uint8_t case_bit);
-
-struct Kernels {
-  ScanBlocks scan;
-  Classify classify;
-};
-Kernels fastest_kernels();
+// Classifies one block and copies it, with `case_bit` (0x20 or 0) added to A–Z.
+Block classify(const std::uint8_t* in, std::uint8_t* out, std::uint8_t case_bit);
+// Does so for up to n_blocks blocks and finds their words, up to the first block that is not all ASCII. Returns how
+// many blocks those are.
+std::size_t scan_blocks(const std::uint8_t* in, std::size_t n_blocks, std::uint8_t* out, std::uint8_t case_bit,
+                        Edges& edges);
 
 // A text under way. feed() appends whole code points; bounds() holds, in order, the start and end of every word
 // so far. When a word is still open its start is the last, odd, bound.
@@ -81,7 +75,6 @@ class Scanner {
   std::size_t n_bounds() const { return static_cast<std::size_t>(edges_.next - bounds_.data()); }
 
   const bool lowercase_, strip_accents_;
-  const Kernels kernels_;
   std::vector<std::uint8_t> text_;
   std::vector<std::uint32_t> bounds_;
   Edges edges_;
