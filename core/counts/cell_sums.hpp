@@ -110,12 +110,6 @@ inline bool add_entries(Packed* cells, const std::int32_t* slot, const double* x
   return true;
 }
 
-// The same for yes and no, which fit any cell.
-inline void add_booleans(Packed* cells, const std::int32_t* slot, const std::uint8_t* x, std::int64_t n) {
-  constexpr std::uint64_t ONE = (std::uint64_t{1} << Packed::ROW_BITS) | 1;
-  for (std::int64_t k = 0; k < n; ++k) cells[slot[k]].both += x[k] ? ONE : 0;
-}
-
 // The same for numbers of which those above a threshold count as 1, the others as 0. False: some are not finite.
 inline bool add_above(Packed* cells, const std::int32_t* slot, const double* x, double threshold, std::int64_t n) {
   constexpr std::int64_t AT_ONCE = 128;

@@ -90,8 +90,9 @@ class RowCount {
     Draft draft(room(), 2);
     std::vector<Findings> found(tasks_.size());
     std::vector<Scratch> kept(tasks_.size());
-    parallel_for(tasks_.size(), n_jobs, [&](std::int64_t t) { count_task(tasks_[t], draft, found[t], kept[t]); });
-    parallel_for(labels_.n_classes, n_jobs, [&](std::int64_t c) { join_parts(c, draft, kept); });
+    support::parallel_for(tasks_.size(), n_jobs,
+                          [&](std::int64_t t) { count_task(tasks_[t], draft, found[t], kept[t]); });
+    support::parallel_for(labels_.n_classes, n_jobs, [&](std::int64_t c) { join_parts(c, draft, kept); });
     kept.clear();
 
     Counted result;
@@ -210,10 +211,6 @@ class RowCount {
       if (rows_.values.binary && rows_.values.type == Type::f64 && line.step == 1)
         return add_above(cells, line.index + k, static_cast<const double*>(rows_.values.data) + line.first + k,
                          rows_.values.threshold, n);
-      if (rows_.values.type == Type::b1 && !rows_.values.binary && line.step == 1) {
-        add_booleans(cells, line.index + k, static_cast<const std::uint8_t*>(rows_.values.data) + line.first + k, n);
-        return true;
-      }
     }
     const double* x = rows_.values.read(line.first + k * line.step, line.step, n, buffer);
     return add_entries(cells, line.index + k, x, weight, 0, n, odd);

@@ -27,12 +27,6 @@ decltype(auto) with_type(Type type, F&& f) {
   }
 }
 
-inline constexpr auto ones = [] {
-  std::array<double, 512> all{};
-  all.fill(1.0);
-  return all;
-}();
-
 struct Numbers {
   const void* data;
   Type type;
@@ -55,13 +49,6 @@ struct Numbers {
     return buffer;
   }
 
-  // Whether all are finite and above the threshold, as most often.
-  bool all_above(const double* x, std::int64_t n) const {
-    std::int64_t others = 0;
-    for (std::int64_t k = 0; k < n; ++k) others |= !((x[k] > threshold) & (x[k] <= std::numeric_limits<double>::max()));
-    return others == 0;
-  }
-
   // One number so; x − x is NaN unless x is finite. A float32 is compared as such, as NumPy does.
   template <class T>
   double in_binary(T x) const {
@@ -72,9 +59,6 @@ struct Numbers {
 
  private:
   const double* read_binary(std::int64_t first, std::int64_t step, std::int64_t n, double* buffer) const {
-    if (type == Type::f64 && step == 1 && n <= static_cast<std::int64_t>(ones.size()) &&
-        all_above(static_cast<const double*>(data) + first, n))
-      return ones.data();
     with_type(type, [&](auto* kind) {
       const auto* from = static_cast<decltype(kind)>(data) + first;
       if (step == 1) {
