@@ -54,8 +54,7 @@ soak: $(VENV)/.installed ## the laws, with many more examples
 	NAIVELY_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) -q
 
 comma := ,
-THREADED := tests/_kernels/test_text_counts.py tests/_kernels/test_ngrams.py tests/_kernels/test_token_logs.py \
-	tests/_kernels/test_kept_pages.py
+THREADED := tests/_kernels/test_text_counts.py tests/_kernels/test_ngrams.py tests/_kernels/test_token_logs.py
 SANITIZED := $(CURDIR)/build/sanitized
 RACED := $(CURDIR)/build/raced
 SOURCES := $(CORE) $(wildcard src/naively/*.py src/naively/*/*.py src/naively/*/*/*.py)

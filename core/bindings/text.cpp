@@ -28,9 +28,9 @@ using Scores = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Lengths = std::optional<nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
 
 template <class T>
-nb::object array_of(naively::ZeroedPages<T> data, std::initializer_list<std::size_t> shape) {
-  auto* kept = new naively::ZeroedPages<T>(std::move(data));
-  nb::capsule owner(kept, [](void* q) noexcept { delete static_cast<naively::ZeroedPages<T>*>(q); });
+nb::object array_of(naively::support::LargeArray<T> data, std::initializer_list<std::size_t> shape) {
+  auto* kept = new naively::support::LargeArray<T>(std::move(data));
+  nb::capsule owner(kept, [](void* q) noexcept { delete static_cast<naively::support::LargeArray<T>*>(q); });
   return nb::ndarray<nb::numpy, T>(kept->data(), shape, owner).cast();
 }
 
@@ -131,7 +131,7 @@ CountCells cells_of(const Vector<std::int64_t>& indptr, const Vector<std::int32_
 nb::object log_table(Vector<std::int64_t> indptr, Vector<std::int32_t> index, Vector<double> count, Vector<double> base,
                      double alpha, int n_jobs) {
   const CountCells cells = cells_of(indptr, index, count, base.size(), alpha);
-  naively::ZeroedPages<double> table;
+  naively::support::LargeArray<double> table;
   {
     nb::gil_scoped_release no_gil;
     table = token_log_table(cells, base.data(), alpha, n_jobs);
@@ -168,7 +168,7 @@ nb::object hashes(const PythonDocuments& documents, int n_jobs) {
 
 nb::object missing(const PythonDocuments& documents) {
   const std::size_t n = documents.items.size();
-  naively::ZeroedPages<bool> found(n, naively::Found::anything);
+  naively::support::LargeArray<bool> found(n, naively::support::Fill::kAnything);
   for (std::size_t i = 0; i < n; ++i) found[i] = documents.items.missing(i);
   return array_of(std::move(found), {n});
 }

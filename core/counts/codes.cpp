@@ -124,7 +124,7 @@ void count(const Codes& codes, const Labels& labels, double* weight, std::int64_
   const std::int64_t worth = codes.x.n * codes.x.p / (16 * size + 1);
   const std::int64_t parts = std::clamp<std::int64_t>(std::min(worth, MOST_CELLS / size), 1, MOST_PARTS);
   std::vector<std::vector<Cell>> tables(parts);
-  parallel_for(parts, n_jobs, [&](std::int64_t t) {
+  support::parallel_for(parts, n_jobs, [&](std::int64_t t) {
     tables[t].resize(size);
     add_codes(codes, labels, codes.x.n * t / parts, codes.x.n * (t + 1) / parts, slots, tables[t].data());
   });
@@ -161,7 +161,7 @@ void count_gapped_codes(const std::vector<Gapped>& columns, const std::int64_t* 
   check_labels(labels);
   std::vector<std::int64_t> first(columns.size() + 1);
   for (std::size_t j = 0; j < columns.size(); ++j) first[j + 1] = first[j] + labels.n_classes * sizes[j];
-  parallel_for(static_cast<std::int64_t>(columns.size()), n_jobs, [&](std::int64_t j) {
+  support::parallel_for(static_cast<std::int64_t>(columns.size()), n_jobs, [&](std::int64_t j) {
     const auto size = static_cast<std::uint32_t>(sizes[j]), line = size + 1;  // the last takes what is missing
     const auto cells = static_cast<std::size_t>(labels.n_classes) * line;
     // Of few cells the same one often comes twice in a row, and would be waited for: then even and odd rows are apart.
@@ -192,7 +192,7 @@ void count_gapped_codes(const std::vector<Gapped>& columns, const std::int64_t* 
 void score_codes(const Codes& codes, const double* table, Scores scores, int n_jobs) {
   constexpr std::int64_t TERMS = 256;  // in one plain sum; compensation would make NaN of −∞
   const std::int64_t n = codes.x.n, step = std::max<std::int64_t>(1024, (n + 63) / 64);
-  parallel_for((n + step - 1) / step, n_jobs, [&](std::int64_t t) {
+  support::parallel_for((n + step - 1) / step, n_jobs, [&](std::int64_t t) {
     Slots block(codes, -1);
     std::vector<std::int32_t> known(codes.x.p + 1);
     std::vector<double> part(scores.n_classes);

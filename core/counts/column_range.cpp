@@ -113,8 +113,8 @@ void add_ranges(const Matrix& x, std::int64_t from, std::int64_t to, Range* rang
 ColumnRange column_range(const Matrix& x, int n_jobs) {
   const std::int64_t step = std::max<std::int64_t>(4096, (x.n + 31) / 32), chunks = (x.n + step - 1) / step;
   std::vector<std::vector<Range>> parts(chunks, std::vector<Range>(x.p));
-  parallel_for(chunks, n_jobs,
-               [&](std::int64_t t) { add_ranges(x, t * step, std::min(x.n, (t + 1) * step), parts[t].data()); });
+  support::parallel_for(
+      chunks, n_jobs, [&](std::int64_t t) { add_ranges(x, t * step, std::min(x.n, (t + 1) * step), parts[t].data()); });
   ColumnRange result(x.p);
   for (std::int64_t j = 0; j < x.p; ++j) {
     Range range;

@@ -130,7 +130,7 @@ Counted count_columns(const Lines& columns, const Labels& labels, int n_jobs) {
     start[j + 1] = start[j] + std::min(columns.size(j), labels.n_classes);
   Draft draft(std::move(start), 2);
   std::vector<Chunk> chunks = cut_columns(columns);
-  parallel_for(chunks.size(), n_jobs, [&](std::int64_t i) {
+  support::parallel_for(chunks.size(), n_jobs, [&](std::int64_t i) {
     if (labels.weight != nullptr) {
       count_chunk<Weighted>(columns, labels, draft, chunks[i]);
     } else {

@@ -39,7 +39,8 @@ struct RowSums {
 template <class F>
 void for_row_ranges(std::int64_t n, int n_jobs, F&& f) {
   const std::int64_t step = std::max<std::int64_t>(32, (n + 63) / 64);
-  parallel_for((n + step - 1) / step, n_jobs, [&](std::int64_t t) { f(t * step, std::min(n, (t + 1) * step)); });
+  support::parallel_for((n + step - 1) / step, n_jobs,
+                        [&](std::int64_t t) { f(t * step, std::min(n, (t + 1) * step)); });
 }
 
 }  // namespace

@@ -136,12 +136,12 @@ std::vector<Stretch> parts_by_cells(const CountCells& cells, std::size_t n) {
 
 }  // namespace
 
-ZeroedPages<double> token_log_table(const CountCells& cells, const double* base, double alpha, int n_jobs) {
+support::LargeArray<double> token_log_table(const CountCells& cells, const double* base, double alpha, int n_jobs) {
   const std::size_t n_classes = cells.n_classes, n_values = cells.n_tokens * n_classes;
   std::vector<Stretch> parts = equal_parts(cells, threads_for(n_values, n_jobs));
-  ZeroedPages<double> table(n_values, Found::anything);
+  support::LargeArray<double> table(n_values, support::Fill::kAnything);
   const Log1p log1p;
-  parallel_for(static_cast<std::ptrdiff_t>(parts.size()), n_jobs, [&](std::ptrdiff_t p) {
+  support::parallel_for(static_cast<std::ptrdiff_t>(parts.size()), n_jobs, [&](std::ptrdiff_t p) {
     Stretch& part = parts[static_cast<std::size_t>(p)];
     part.for_strips(strip_of(cells, n_values), [&](std::size_t from, std::size_t to) {
       for (std::size_t k = from; k < to; ++k) std::fill_n(&table[k * n_classes], n_classes, base[k]);
@@ -156,11 +156,11 @@ TokenLogs token_logs(const CountCells& cells, double alpha, int n_jobs) {
   std::vector<Stretch> parts = parts_by_cells(cells, threads_for(cells.n_cells, n_jobs));
   std::vector<std::size_t> first{0};  // of the parts, among the values
   for (const Stretch& part : parts) first.push_back(first.back() + part.size());
-  TokenLogs made{ZeroedPages<std::int64_t>(cells.n_tokens + 1, Found::anything),
-                 ZeroedPages<std::int32_t>(first.back(), Found::anything),
-                 ZeroedPages<double>(first.back(), Found::anything)};
+  TokenLogs made{support::LargeArray<std::int64_t>(cells.n_tokens + 1, support::Fill::kAnything),
+                 support::LargeArray<std::int32_t>(first.back(), support::Fill::kAnything),
+                 support::LargeArray<double>(first.back(), support::Fill::kAnything)};
   const Log1p log1p;
-  parallel_for(static_cast<std::ptrdiff_t>(parts.size()), n_jobs, [&](std::ptrdiff_t p) {
+  support::parallel_for(static_cast<std::ptrdiff_t>(parts.size()), n_jobs, [&](std::ptrdiff_t p) {
     Stretch& part = parts[static_cast<std::size_t>(p)];
     std::size_t at = first[static_cast<std::size_t>(p)];
     std::vector<std::size_t> next;  // of the strip's tokens: how many values they have, then where the next one goes

@@ -18,13 +18,13 @@ struct CountCells {
 };
 
 // (token, class).
-ZeroedPages<double> token_log_table(const CountCells& cells, const double* base, double alpha, int n_jobs);
+support::LargeArray<double> token_log_table(const CountCells& cells, const double* base, double alpha, int n_jobs);
 
 // Token k's classes and values are [start[k], start[k + 1]).
 struct TokenLogs {
-  ZeroedPages<std::int64_t> start;
-  ZeroedPages<std::int32_t> owner;
-  ZeroedPages<double> value;
+  support::LargeArray<std::int64_t> start;
+  support::LargeArray<std::int32_t> owner;
+  support::LargeArray<double> value;
 };
 TokenLogs token_logs(const CountCells& cells, double alpha, int n_jobs);
 

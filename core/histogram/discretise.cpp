@@ -199,7 +199,8 @@ double log_factorial(double x) {
 
 std::vector<std::vector<std::int64_t>> cut_columns(const View& columns, std::int64_t n_classes, int n_jobs) {
   std::vector<Places> cuts(columns.n_columns);
-  parallel_for(columns.n_columns, n_jobs, [&](std::int64_t j) { cuts[j] = Discretiser(columns, j, n_classes).cuts(); });
+  support::parallel_for(columns.n_columns, n_jobs,
+                        [&](std::int64_t j) { cuts[j] = Discretiser(columns, j, n_classes).cuts(); });
   return cuts;
 }
 

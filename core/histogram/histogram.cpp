@@ -135,7 +135,7 @@ class Counter {
 template <class F>
 void parallel_with_counters(std::int64_t tasks, const Labels& labels, std::int64_t cap, int n_jobs, F&& f) {
   std::atomic<std::int64_t> next{0};
-  parallel_for(std::min<std::int64_t>(std::max(n_jobs, 1), tasks), n_jobs, [&](std::int64_t) {
+  support::parallel_for(std::min<std::int64_t>(std::max(n_jobs, 1), tasks), n_jobs, [&](std::int64_t) {
     Counter counter(labels, cap);
     for (std::int64_t task; (task = next.fetch_add(1)) < tasks;) f(counter, task);
   });
@@ -154,7 +154,7 @@ std::vector<Column> count_histogram(const std::vector<Matrix>& pieces, const Lab
   if (at_least != nullptr)
     for (std::int64_t j = 0; j < n_columns; ++j) level[j] = static_cast<int>(at_least[j]);
   else if (n > SAMPLE)
-    parallel_for(n_strips, n_jobs, [&](std::int64_t s) {
+    support::parallel_for(n_strips, n_jobs, [&](std::int64_t s) {
       std::vector<double> buffer;
       const double* x = strips[s].read(0, n / SAMPLE, SAMPLE, buffer);
       for (std::int64_t j = 0; j < strips[s].width; ++j)
@@ -174,7 +174,7 @@ std::vector<Column> count_histogram(const std::vector<Matrix>& pieces, const Lab
       for (std::int64_t j = 0; j < strip.width; ++j)
         parts[task % some][strip.column + j] = counter.count(x + j * rows, from, rows, level[strip.column + j]);
     });
-    parallel_for(n_columns, n_jobs, [&](std::int64_t j) {
+    support::parallel_for(n_columns, n_jobs, [&](std::int64_t j) {
       for (auto& part : parts) columns[j] = merge(std::move(columns[j]), std::move(part[j]), 1, cap);
       level[j] = columns[j].level;
     });
@@ -185,7 +185,7 @@ std::vector<Column> count_histogram(const std::vector<Matrix>& pieces, const Lab
 void find_bins(const double* values, const std::int64_t* ends, std::int64_t n_columns, const double* cuts,
                const std::int64_t* offsets, std::int64_t* out, int n_jobs) {
   constexpr std::int64_t TOGETHER = 64;  // columns of a task: they may be short
-  parallel_for((n_columns + TOGETHER - 1) / TOGETHER, n_jobs, [&](std::int64_t task) {
+  support::parallel_for((n_columns + TOGETHER - 1) / TOGETHER, n_jobs, [&](std::int64_t task) {
     for (std::int64_t j = task * TOGETHER; j < std::min(n_columns, (task + 1) * TOGETHER); ++j) {
       const double *first = cuts + offsets[j], *last = cuts + offsets[j + 1];
       for (std::int64_t i = ends[j]; i < ends[j + 1]; ++i)
@@ -198,7 +198,7 @@ void score_bins(const std::vector<Matrix>& pieces, const double* cuts, const std
                 std::int64_t n_classes, double* out, int n_jobs) {
   constexpr std::int64_t ROWS = 512;
   const std::int64_t n = pieces.empty() ? 0 : pieces[0].n;
-  parallel_for((n + ROWS - 1) / ROWS, n_jobs, [&](std::int64_t tile) {
+  support::parallel_for((n + ROWS - 1) / ROWS, n_jobs, [&](std::int64_t tile) {
     const std::int64_t from = tile * ROWS, rows = std::min(ROWS, n - from);
     double buffer[ROWS];
     std::int64_t bin[ROWS], column = 0;

@@ -24,7 +24,7 @@ std::vector<Column> Running::add(const std::vector<cells::Gapped>& columns, cons
   cells::check_labels(labels);
   std::vector<Column> left(n_columns());
   by_class_.begin(labels.label, labels.n);
-  parallel_for(n_columns(), n_jobs, [&](std::int64_t j) { count(counts_[j], columns[j], labels, left[j]); });
+  support::parallel_for(n_columns(), n_jobs, [&](std::int64_t j) { count(counts_[j], columns[j], labels, left[j]); });
   return left;
 }
 

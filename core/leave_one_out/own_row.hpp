@@ -58,7 +58,7 @@ class OwnCells {
 
   const TokenCells& cells_;
   const ClassCells& by_class_;
-  ZeroedPages<Counted> own_;
+  support::LargeArray<Counted> own_;
   std::int32_t held_ = -1;
 };
 

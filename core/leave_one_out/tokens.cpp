@@ -27,8 +27,9 @@ LeavingRow leaving(const LeavingRows& rows, std::int64_t i) {
 template <class Work>
 void for_rows(const LeftRows& left, int n_jobs, Work&& work) {
   const auto n = static_cast<std::int64_t>(left.rows.size());
-  parallel_for((n + kChunk - 1) / kChunk, n_jobs,
-               [&](std::ptrdiff_t chunk) { work(chunk * kChunk, std::min<std::int64_t>((chunk + 1) * kChunk, n)); });
+  support::parallel_for((n + kChunk - 1) / kChunk, n_jobs, [&](std::ptrdiff_t chunk) {
+    work(chunk * kChunk, std::min<std::int64_t>((chunk + 1) * kChunk, n));
+  });
 }
 
 void keep_first(NotCounted& first, const NotCounted& bad) {
@@ -85,7 +86,7 @@ NotCounted leave_out(const LeavingRows& rows, const TokenCells& cells, Model mod
   OwnTables tables(cells);
   NotCounted first;
   std::mutex guard;
-  parallel_for((rows.n + kChunk - 1) / kChunk, n_jobs, [&](std::ptrdiff_t chunk) {
+  support::parallel_for((rows.n + kChunk - 1) / kChunk, n_jobs, [&](std::ptrdiff_t chunk) {
     Scorer scorer(cells, whole, 1.0, model);
     OwnTables::Taken own(tables);
     std::vector<LeftEntry> entries;

@@ -108,7 +108,7 @@ ValueNotCounted leave_values_out(const LeavingValues& leaving, const ValueSlots&
   const Values values(leaving, slots);
   const ValueNotCounted bad = values.first_not_counted();
   if (bad.row >= 0) return bad;
-  parallel_for((leaving.n + kChunk - 1) / kChunk, n_jobs, [&](std::ptrdiff_t chunk) {
+  support::parallel_for((leaving.n + kChunk - 1) / kChunk, n_jobs, [&](std::ptrdiff_t chunk) {
     for (std::int64_t i = chunk * kChunk; i < std::min<std::int64_t>((chunk + 1) * kChunk, leaving.n); ++i)
       values.add(i, out + i * slots.n_columns * slots.n_classes);
   });

@@ -51,7 +51,7 @@ class Whole {
         direct(model == Model::normed_complement || cells.alpha_by_class || !is_smooth(cells)),
         n_classes_(cells.n_classes),
         place_(static_cast<std::size_t>(cells.n_tokens)) {
-    memory_ = ZeroedPages<Unit>(lay_out(cells));
+    memory_ = support::LargeArray<Unit>(lay_out(cells));
     for (std::int64_t k = 0; k < cells.n_tokens; ++k) {
       for (std::int64_t j = cells.start[k]; j < cells.start[k + 1]; ++j) {
         total[cells.owner[j]] += cells.sum[j];
@@ -105,7 +105,7 @@ class Whole {
   struct alignas(16) Unit {
     std::byte bytes[16];
   };
-  static constexpr std::size_t kHead = sizeof(Head) / sizeof(Unit), kLineUnits = kLine / sizeof(Unit);
+  static constexpr std::size_t kHead = sizeof(Head) / sizeof(Unit), kLineUnits = support::kCacheLine / sizeof(Unit);
   static_assert(kHead == 2 && sizeof(Listed) == sizeof(Unit));
 
   static bool is_smooth(const TokenCells& cells) {
@@ -178,7 +178,7 @@ class Whole {
 
   const std::int64_t n_classes_;
   std::vector<Place> place_;
-  ZeroedPages<Unit> memory_;
+  support::LargeArray<Unit> memory_;
 };
 
 }  // namespace naively::cells

@@ -195,13 +195,13 @@ void count_moments(const Table& x, const std::int32_t* label, const double* weig
 
   // With several chunks the frames come from the first tile, so that all chunks share their shifts.
   std::vector<std::optional<Panel>> start(cut.panels);
-  parallel_for(cut.chunks > 1 ? cut.panels : 0, n_jobs, [&](std::ptrdiff_t panel) {
+  support::parallel_for(cut.chunks > 1 ? cut.panels : 0, n_jobs, [&](std::ptrdiff_t panel) {
     start[panel].emplace(out.classes, columns_of(panel));
     start[panel]->choose_frames(sorter()(0, std::min(cut.rows, cut.tile_rows), panel * cut.width, columns_of(panel)));
   });
 
   std::vector<std::optional<Panel>> part(cut.panels * cut.chunks);
-  parallel_for(cut.panels * cut.chunks, n_jobs, [&](std::ptrdiff_t item) {
+  support::parallel_for(cut.panels * cut.chunks, n_jobs, [&](std::ptrdiff_t item) {
     const std::ptrdiff_t chunk = item / cut.panels, panel = item % cut.panels;
     Panel& cells = part[item].emplace(out.classes, columns_of(panel));
     if (start[panel]) cells.adopt_frames(*start[panel]);
@@ -212,7 +212,7 @@ void count_moments(const Table& x, const std::int32_t* label, const double* weig
     cells.fold();
   });
 
-  parallel_for(cut.panels, n_jobs, [&](std::ptrdiff_t panel) {
+  support::parallel_for(cut.panels, n_jobs, [&](std::ptrdiff_t panel) {
     Panel& total = *part[panel];
     for (std::ptrdiff_t chunk = 1; chunk < cut.chunks; ++chunk) total.merge(*part[chunk * cut.panels + panel]);
     total.write(out, largest, panel * cut.width);

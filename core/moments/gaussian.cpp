@@ -232,7 +232,7 @@ Oddities score_gaussian(const Table& x, const double* mean, const double* varian
   const std::ptrdiff_t none = std::numeric_limits<std::ptrdiff_t>::max();
   std::atomic<std::ptrdiff_t> infinite{none};
   std::atomic<bool> missing{false};
-  parallel_for((x.rows + chunk_rows - 1) / chunk_rows, n_jobs, [&](std::ptrdiff_t chunk) {
+  support::parallel_for((x.rows + chunk_rows - 1) / chunk_rows, n_jobs, [&](std::ptrdiff_t chunk) {
     Columns tile;
     const std::ptrdiff_t end = std::min(x.rows, (chunk + 1) * chunk_rows);
     for (std::ptrdiff_t row = chunk * chunk_rows; row < end; row += tile_rows)

@@ -103,7 +103,7 @@ std::ptrdiff_t normalise(double* log_joint, std::ptrdiff_t rows, std::ptrdiff_t 
   if (classes == 0) return 0;
   const std::ptrdiff_t step = rows_of_chunk(classes);
   std::atomic<std::ptrdiff_t> lost{0};
-  parallel_for((rows + step - 1) / step, n_jobs, [&](std::ptrdiff_t chunk) {
+  support::parallel_for((rows + step - 1) / step, n_jobs, [&](std::ptrdiff_t chunk) {
     const std::ptrdiff_t end = std::min(rows, (chunk + 1) * step), few = (step + 15) / 16;
     std::vector<double> scratch(few * classes);
     for (std::ptrdiff_t i = chunk * step; i < end; i += few) {
@@ -120,7 +120,7 @@ std::ptrdiff_t best_class(const double* log_joint, std::ptrdiff_t rows, std::ptr
   const auto usual = static_cast<std::int32_t>(std::max_element(log_prior, log_prior + classes) - log_prior);
   const std::ptrdiff_t step = rows_of_chunk(classes);
   std::atomic<std::ptrdiff_t> lost{0};
-  parallel_for((rows + step - 1) / step, n_jobs, [&](std::ptrdiff_t chunk) {
+  support::parallel_for((rows + step - 1) / step, n_jobs, [&](std::ptrdiff_t chunk) {
     std::ptrdiff_t lost_here = 0;
     for (std::ptrdiff_t i = chunk * step, end = std::min(rows, i + step); i < end; ++i) {
       const double* const row = log_joint + i * classes;

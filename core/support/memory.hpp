@@ -1,58 +1,56 @@
-// Large memory in big pages where there are any, because every small page costs a fault, and random reads of a large
-// table miss the translation cache as well as the others. Some of what is freed is kept for those who ask next: to a
-// virtual machine, memory that it has not touched for a few seconds can cost more than all that is done with it.
+// Large arrays in huge pages where the system has them: every small page costs a fault, and random reads of a large
+// table then miss the translation cache as well as the data caches.
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <new>
 #include <utility>
 
-namespace naively {
+namespace naively::support {
 
-// What is found in memory that was asked for.
-enum class Found { zeros, anything };
+// What new memory holds.
+enum class Fill { kZeros, kAnything };
 
-// So many bytes at least from the first cache line's edge on; null if there are none. `mapped` is how many come from
-// the system in big pages, 0 if they are malloc's.
+inline constexpr std::size_t kCacheLine = 64;
+
+// A range of memory on the edge of a cache line, or null. `mapped` is its size if it was mapped, 0 if it is malloc's.
 struct Memory {
   void* start = nullptr;
   std::size_t mapped = 0;
 };
-inline constexpr std::size_t kLine = 64;
-Memory take_memory(std::size_t bytes, Found found);
-void give_back_memory(Memory memory);
+Memory allocate(std::size_t bytes, Fill fill);
+void release(Memory memory);
 
-// n Ts on a cache line's edge, for types that zeros are a value of.
+// n elements on the edge of a cache line, of a type for which all bits zero are a value.
 template <class T>
-class ZeroedPages {
+class LargeArray {
  public:
-  ZeroedPages() = default;
-  explicit ZeroedPages(std::size_t n, Found found = Found::zeros) {
+  LargeArray() = default;
+  explicit LargeArray(std::size_t n, Fill fill = Fill::kZeros) {
     if (n > SIZE_MAX / 2 / sizeof(T)) throw std::bad_alloc();
-    memory_ = take_memory(n * sizeof(T), found);
+    memory_ = allocate(n * sizeof(T), fill);
     if (!memory_.start) throw std::bad_alloc();
-    const auto at = reinterpret_cast<std::uintptr_t>(memory_.start);
-    first_ = reinterpret_cast<T*>((at + kLine - 1) / kLine * kLine);
+    size_ = n;
   }
-  ZeroedPages(ZeroedPages&& other) noexcept { swap(other); }
-  ZeroedPages& operator=(ZeroedPages&& other) noexcept {
-    ZeroedPages old(std::move(other));
+  LargeArray(LargeArray&& other) noexcept { swap(other); }
+  LargeArray& operator=(LargeArray&& other) noexcept {
+    LargeArray old(std::move(other));
     swap(old);
     return *this;
   }
-  ~ZeroedPages() {
-    if (memory_.start) give_back_memory(memory_);
+  ~LargeArray() {
+    if (memory_.start) release(memory_);
   }
 
-  T* data() const { return first_; }
-  T& operator[](std::size_t i) const { return first_[i]; }
+  T* data() const { return static_cast<T*>(memory_.start); }
+  T& operator[](std::size_t i) const { return data()[i]; }
+  std::size_t size() const { return size_; }
 
  private:
-  void swap(ZeroedPages& other) noexcept { std::swap(memory_, other.memory_), std::swap(first_, other.first_); }
+  void swap(LargeArray& other) noexcept { std::swap(memory_, other.memory_), std::swap(size_, other.size_); }
 
   Memory memory_;
-  T* first_ = nullptr;
+  std::size_t size_ = 0;
 };
 
-}  // namespace naively
+}  // namespace naively::support

@@ -180,8 +180,8 @@ class Tally {
   void append(Tally& later, std::span<const std::int32_t> ids, int n_jobs) {
     for (std::size_t id = 0; id < later.n_dense(ids); ++id)  // before threads share the blocks
       if (later.blocks_[id >> later.bits_].data() && number(ids, id) < n_dense_) block(number(ids, id));
-    parallel_for(static_cast<std::ptrdiff_t>(classes()), n_jobs,
-                 [&](std::ptrdiff_t c) { append(later, ids, static_cast<std::size_t>(c)); });
+    support::parallel_for(static_cast<std::ptrdiff_t>(classes()), n_jobs,
+                          [&](std::ptrdiff_t c) { append(later, ids, static_cast<std::size_t>(c)); });
   }
 
  private:
@@ -195,8 +195,8 @@ class Tally {
     return (c << bits_) + (id & ((std::size_t{1} << bits_) - 1));
   }
   DenseCount* block(std::uint32_t id) {
-    ZeroedPages<DenseCount>& block = blocks_[id >> bits_];
-    if (!block.data()) block = ZeroedPages<DenseCount>(classes() << bits_);
+    support::LargeArray<DenseCount>& block = blocks_[id >> bits_];
+    if (!block.data()) block = support::LargeArray<DenseCount>(classes() << bits_);
     return block.data();
   }
 
@@ -246,7 +246,7 @@ class Tally {
   static constexpr std::size_t kBlockCells = (std::size_t{2} << 20) / sizeof(DenseCount);
   std::size_t n_dense_;
   unsigned bits_ = 0;
-  std::vector<ZeroedPages<DenseCount>> blocks_;
+  std::vector<support::LargeArray<DenseCount>> blocks_;
 };
 
 }  // namespace naively::text

@@ -168,7 +168,6 @@ class Counter {
   }
 
   Counted run() {
-    const Crew crew(static_cast<std::ptrdiff_t>(n_threads_));
     const std::size_t n_tokens = job_.documents.total() / 4 / n_threads_;  // that a worker may meet, about
     for (std::size_t t = 0; t < n_threads_; ++t)
       workers_.push_back(std::make_unique<Worker<Cell>>(job_, n_tokens, t == 0));
@@ -252,8 +251,8 @@ class Counter {
 
   template <class Work>
   void in_parallel(std::size_t n, Work&& work) {
-    parallel_for(static_cast<std::ptrdiff_t>(n), static_cast<int>(std::min(n, n_threads_)),
-                 [&](std::ptrdiff_t k) { work(static_cast<std::size_t>(k)); });
+    support::parallel_for(static_cast<std::ptrdiff_t>(n), static_cast<int>(std::min(n, n_threads_)),
+                          [&](std::ptrdiff_t k) { work(static_cast<std::size_t>(k)); });
   }
 
   Counting job_;

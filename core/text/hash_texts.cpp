@@ -26,7 +26,7 @@ std::vector<std::uint64_t> hash_texts(const Documents& documents, int n_jobs) {
   if (documents.are_tokens()) throw std::invalid_argument("lists of tokens have no text to hash");
   std::vector<std::uint64_t> found(documents.size());
   const Chunks chunks = make_chunks(documents);
-  parallel_for(static_cast<std::ptrdiff_t>(chunks.size()), n_jobs, [&](std::ptrdiff_t k) {
+  support::parallel_for(static_cast<std::ptrdiff_t>(chunks.size()), n_jobs, [&](std::ptrdiff_t k) {
     const auto chunk = static_cast<std::size_t>(k);
     for (std::size_t i = chunks.first[chunk]; i < chunks.first[chunk + 1]; ++i)
       if (!documents.missing(i)) found[i] = hash_bytes(documents.text(i));

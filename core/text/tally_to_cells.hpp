@@ -17,10 +17,10 @@ inline constexpr std::size_t kTableParts = 64;  // of the classes, for threads t
 
 struct CellTable {
   std::size_t n = 0;
-  ZeroedPages<std::int64_t> indptr;  // classes + 1
-  ZeroedPages<std::int32_t> index;
-  ZeroedPages<double> sums;  // (n_sums, n)
-  ZeroedPages<std::int64_t> rows;
+  support::LargeArray<std::int64_t> indptr;  // classes + 1
+  support::LargeArray<std::int32_t> index;
+  support::LargeArray<double> sums;  // (n_sums, n)
+  support::LargeArray<std::int64_t> rows;
 };
 
 struct CountTotal {
@@ -84,10 +84,10 @@ template <class Cell>
 CellTable make_table(Tally<Cell>& tally, std::size_t n_tokens, std::size_t n_sums, int n_jobs) {
   const std::size_t n_classes = tally.classes();
   CellTable table;
-  table.indptr = ZeroedPages<std::int64_t>(n_classes + 1);
+  table.indptr = support::LargeArray<std::int64_t>(n_classes + 1);
   const auto parts = static_cast<std::ptrdiff_t>(std::min<std::size_t>(n_classes, kTableParts));
   const auto for_classes = [&](auto&& work) {
-    parallel_for(parts, n_jobs, [&](std::ptrdiff_t part) {
+    support::parallel_for(parts, n_jobs, [&](std::ptrdiff_t part) {
       const auto p = static_cast<std::size_t>(part), n = static_cast<std::size_t>(parts);
       TableScratch<Cell> scratch;
       for (std::size_t c = p * n_classes / n; c < (p + 1) * n_classes / n; ++c) work(c, scratch);
@@ -101,9 +101,9 @@ CellTable make_table(Tally<Cell>& tally, std::size_t n_tokens, std::size_t n_sum
   });
   for (std::size_t c = 0; c < n_classes; ++c) table.indptr[c + 1] += table.indptr[c];
   const std::size_t n = table.n = static_cast<std::size_t>(table.indptr[n_classes]);
-  table.index = ZeroedPages<std::int32_t>(n, Found::anything);
-  table.sums = ZeroedPages<double>(n_sums * n, Found::anything);
-  table.rows = ZeroedPages<std::int64_t>(n, Found::anything);
+  table.index = support::LargeArray<std::int32_t>(n, support::Fill::kAnything);
+  table.sums = support::LargeArray<double>(n_sums * n, support::Fill::kAnything);
+  table.rows = support::LargeArray<std::int64_t>(n, support::Fill::kAnything);
   for_classes([&](std::size_t c, TableScratch<Cell>& scratch) {
     auto at = static_cast<std::size_t>(table.indptr[c]);
     const std::vector<Cell> cells = std::move(tally.list(c));

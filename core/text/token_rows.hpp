@@ -23,7 +23,7 @@ void for_chunks(const Chunks& chunks, const Vocabulary* vocabulary, int n_jobs, 
   for (std::size_t first = 0; first < chunks.size(); first += kWaveChunks) {
     poll();
     const std::size_t n = std::min(kWaveChunks, chunks.size() - first);
-    parallel_for(static_cast<std::ptrdiff_t>(n), n_jobs, [&](std::ptrdiff_t chunk) {
+    support::parallel_for(static_cast<std::ptrdiff_t>(n), n_jobs, [&](std::ptrdiff_t chunk) {
       std::shared_lock<std::shared_mutex> lock;
       if (vocabulary) lock = std::shared_lock(vocabulary->lock);
       work(first + static_cast<std::size_t>(chunk));

@@ -45,7 +45,7 @@ Words::Words() : seeds_(random_seeds()) { rebuild(kFewestBits); }
 // Slots are taken by the upper bits of the hash, so the old table, walked in order, fills the new one in order.
 void Words::rebuild(int bits) {
   const std::size_t n = std::size_t{1} << bits, old = slots_.data() ? mask_ + 1 : 0;
-  ZeroedPages<Slot> grown(n);
+  support::LargeArray<Slot> grown(n);
   for (std::size_t i = 0; i < old; ++i) {
     if (!slots_[i].next_id) continue;
     std::size_t at = slots_[i].tag >> (32 - bits);
@@ -60,14 +60,14 @@ void Words::rebuild(int bits) {
 void Words::make_blocks(std::size_t words) {
   if (room_ < kBlockSize) {
     const std::size_t n = std::min(kBlockSize, std::max(words, 2 * room_));
-    ZeroedPages<Entry> first(n, Found::anything);
+    support::LargeArray<Entry> first(n, support::Fill::kAnything);
     if (size_) std::copy_n(blocks_[0], size_, first.data());
     pages_.resize(1), blocks_.resize(1);
     pages_[0] = std::move(first), blocks_[0] = pages_[0].data();
     room_ = n;
   }
   for (; room_ < words; room_ += kBlockSize) {
-    pages_.emplace_back(kBlockSize, Found::anything);
+    pages_.emplace_back(kBlockSize, support::Fill::kAnything);
     blocks_.push_back(pages_.back().data());
   }
 }

@@ -229,8 +229,8 @@ class Words {
   std::size_t mask_ = 0, limit_ = 0, size_ = 0, room_ = 0;  // room_: entries that there are blocks for
   std::size_t spaced_ = 0;                                  // words with a space in them that are no pairs
   std::uint32_t deepest_ = 1;                               // words of the longest pair
-  ZeroedPages<Slot> slots_;
-  std::vector<ZeroedPages<Entry>> pages_;
+  support::LargeArray<Slot> slots_;
+  std::vector<support::LargeArray<Entry>> pages_;
   std::vector<Entry*> blocks_;       // where they start
   std::vector<std::uint8_t> arena_;  // the long words
   std::uint32_t stamp_ = UINT32_MAX;

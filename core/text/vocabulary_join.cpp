@@ -16,7 +16,7 @@ constexpr std::size_t kTogether = 32;  // lookups under way at once
 
 template <class Work>
 void for_parts(std::size_t n, int n_jobs, Work&& work) {
-  parallel_for(static_cast<std::ptrdiff_t>((n + kPart - 1) / kPart), n_jobs, [&](std::ptrdiff_t part) {
+  support::parallel_for(static_cast<std::ptrdiff_t>((n + kPart - 1) / kPart), n_jobs, [&](std::ptrdiff_t part) {
     const std::size_t from = static_cast<std::size_t>(part) * kPart;
     work(from, std::min(from + kPart, n));
   });
@@ -43,7 +43,7 @@ void sort_by_mark(const Words& words, std::vector<std::uint32_t>& numbers, int n
                         kTogether = 64;  // words that are sorted by comparing them; stretches that a thread takes
   if (numbers.empty()) return;
   const std::size_t n = numbers.size();
-  const ZeroedPages<Marked> marked(n, Found::anything), dealt(n, Found::anything);
+  const support::LargeArray<Marked> marked(n, support::Fill::kAnything), dealt(n, support::Fill::kAnything);
   for_parts(n, n_jobs, [&](std::size_t from, std::size_t to) {
     for (std::size_t k = from; k < to; ++k) {
       const std::uint64_t mark = words.entry(numbers[k]).mark;
@@ -72,12 +72,12 @@ void sort_by_mark(const Words& words, std::vector<std::uint32_t>& numbers, int n
     }
     for (std::size_t k = start[s]; k < start[s + 1]; ++k) numbers[k] = dealt[k].number;
   };
-  parallel_for(static_cast<std::ptrdiff_t>((n_stretches + kTogether - 1) / kTogether), n_jobs,
-               [&](std::ptrdiff_t part) {
-                 std::vector<Marked> stretch;
-                 const std::size_t from = static_cast<std::size_t>(part) * kTogether;
-                 for (std::size_t s = from; s < std::min(from + kTogether, n_stretches); ++s) sort(s, stretch);
-               });
+  support::parallel_for(static_cast<std::ptrdiff_t>((n_stretches + kTogether - 1) / kTogether), n_jobs,
+                        [&](std::ptrdiff_t part) {
+                          std::vector<Marked> stretch;
+                          const std::size_t from = static_cast<std::size_t>(part) * kTogether;
+                          for (std::size_t s = from; s < std::min(from + kTogether, n_stretches); ++s) sort(s, stretch);
+                        });
 }
 
 }  // namespace
