@@ -12,7 +12,6 @@ import numpy as np
 from naively import data as sources
 from naively._kernels.threads import use_threads
 from naively.errors import InputError, LeftOutWarning
-from naively.model.count import Running
 from naively.model.model import Model, counting
 from naively.priors import ClassPrior, PriorLike
 from naively.schema.schema import infer
@@ -69,19 +68,9 @@ def _fit(X: Any, y: Any, columns: Any, prior: PriorLike, weight: Any, tune: bool
         table, label, weights = counting(table, label, weights)
         present = np.unique(label)
         classes, label = tuple(classes[c] for c in present), np.searchsorted(present, label).astype(np.int32)
-    schema = infer(table, columns)
-    model = Model.count(table, label, weights, classes, schema)
+    model = _count_parts([sources.Part(table, classes, label, weights)], columns, tune)
     named = target if isinstance(target, str) else "class"
-    model = replace(model, prior=ClassPrior.of(prior, classes), target=named)
-    return _tuned(model, [sources.Part(table, classes, label, weights)]) if tune else model
-
-
-def _tuned(model: Model, parts: Iterable[sources.Part]) -> Model:
-    """The model, tuned on the parts that it was counted from."""
-    sampler = Sampler(rows_to_look_at(model))
-    for part in parts:
-        sampler.add(part.table, part.classes, part.label, part.weight)
-    return model.with_tuning(tuned(model, sampler.sample(model.classes)))
+    return replace(model, prior=ClassPrior.of(prior, classes), target=named)
 
 
 def _fit_stream(X: Any, target: Any, columns: Any, prior: PriorLike, weight: Any, tune: bool) -> Model:
@@ -102,28 +91,20 @@ def _fit_stream(X: Any, target: Any, columns: Any, prior: PriorLike, weight: Any
 
 
 def _count_parts(parts: Iterable[sources.Part], columns: Any, tune: bool) -> Model:
-    """The sum of the models of all parts; the first decides the schema, but for columns of which it has no value."""
+    """Return the sum of the models of all parts, tuned on a sample of their rows if `tune` is true.
+
+    The first part decides the schema, but for columns in which it has no value.
+    """
     total: Model | None = None
-    running: Running | None = None
     sampler: Sampler | None = None
     for part in parts:
-        if running is None or not running.takes(part.classes):
-            total = None if running is None else _with(total, running)
-            schema, like = (infer(part.table, columns), ()) if total is None else total.schema_for(part.table)
-            running = Running(schema, part.classes, part.weight is not None, like)
-        running.add(part.table, part.classes, part.label, part.weight)
+        schema, like = (infer(part.table, columns), ()) if total is None else total.schema_for(part.table)
+        model = Model.count(part.table, part.label, part.weight, part.classes, schema, like, to_add=True)
+        total = model if total is None else total + model
         if tune:
-            sampler = sampler or Sampler(rows_to_keep(running.schema))
+            sampler = sampler or Sampler(rows_to_keep(schema))
             sampler.add(part.table, part.classes, part.label, part.weight)
-    assert running is not None  # `parts` refuses data without rows
-    total = _with(total, running)
+    assert total is not None  # `parts` refuses data without rows
     if sampler is None:
         return total
-    sample = sampler.sample(total.classes, rows_to_look_at(total))
-    return total.with_tuning(tuned(total, sample))
-
-
-def _with(total: Model | None, running: Running) -> Model:
-    """The model of what was counted before and of what is being counted."""
-    model = Model(running.schema, running.classes, running.seen, running.statistics())
-    return model if total is None else total + model
+    return total.with_tuning(tuned(total, sampler.sample(total.classes, rows_to_look_at(total))))

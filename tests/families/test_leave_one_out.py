@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import naively as nb
 from naively.data import read
-from naively.model import score as local
+from naively.model import columns as local
+from naively.model.count import _counter
 from naively.schema.schema import infer
 from naively.statistics import Numbers
 
@@ -121,7 +122,7 @@ def at(view: Any, i: int) -> Any:
 
 
 def count(family: nb.Family, part: Any, label: Any, weight: float, like: Any) -> Any:
-    counter = local._counter(family, part, like, 3)
+    counter = _counter(family, part, like, 3)
     found = counter(part, np.array([label], np.int32), np.array([weight]), 3)
     names = tuple(f"x{j}" for j in range(part.n_columns)) if isinstance(part, Numbers) else ()
     return found.renamed(names) if hasattr(found, "renamed") else found

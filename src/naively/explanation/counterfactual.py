@@ -22,8 +22,8 @@ from naively.explanation.explanation import Change, Turn
 from naively.explanation.offers import Offer, offers_of
 
 if TYPE_CHECKING:
+    from naively.model.columns import View
     from naively.model.model import Model
-    from naively.model.score import View
     from naively.schema.schema import Block
 
 __all__ = ["turning"]

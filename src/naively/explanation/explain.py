@@ -27,13 +27,13 @@ from naively.explanation.values import ValueTerms
 from naively.explanation.words import WordTerms
 from naively.families import Bernoulli, Undecided
 from naively.families.evidence import BlockTerms, Term
+from naively.model import columns as local
 from naively.model import decide as decisions
-from naively.model import score as local
 from naively.statistics import Coded, Histogram, Numbers, Texts, TokenCounts, ValueCounts, WordCounts
 
 if TYPE_CHECKING:
+    from naively.model.columns import View
     from naively.model.model import Model
-    from naively.model.score import View
     from naively.schema.schema import Block
 
 __all__ = ["explain", "scored_blocks"]

@@ -30,7 +30,7 @@ from naively.families.gaussian import GaussianParameters
 from naively.statistics import Coded, Numbers, Texts
 
 if TYPE_CHECKING:
-    from naively.model.score import View
+    from naively.model.columns import View
     from naively.schema.schema import Block
 
 __all__ = ["Offer", "offers_of"]

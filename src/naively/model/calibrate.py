@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from naively.errors import InputError
 from naively.families import Family, Presence
-from naively.model.score import View
+from naively.model.columns import View
 from naively.schema.choose import Chosen, split
 from naively.schema.family_json import family_from_json, family_to_json
 from naively.schema.schema import Block, Schema

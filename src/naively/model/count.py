@@ -1,86 +1,82 @@
-"""Tables that come one after the other, all with the columns and classes of the first, counted into one sum."""
+"""Count a table into one statistic per block of a schema."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.data import ColumnTable, Table
-from naively.families import Undecided
-from naively.model.score import View, count_block, places, view_of
+from naively.data import Table
+from naively.data.kinds import refuse_infinite
+from naively.errors import InputError
+from naively.families import Family, Text
+from naively.model.columns import View, views
 from naively.schema.schema import Block, Schema
-from naively.statistics import ClassWeights, Measured, Statistic, ValueCounts
+from naively.statistics import Histogram, Measured, Numbers, Statistic, TokenCounts, TooLargeError, WordCounts
 from naively.statistics.histogram import cap_for
-from naively.statistics.running import RunningMeasured, RunningValues
-
-__all__ = ["Running"]
-
-# A histogram in the making has room for all its cells from the start, and a window of addresses for each column.
-MOST_COLUMNS, MOST_CELLS = 256, 2**24
 
 
-class Running:
-    """Statistics in the making, one per block of a schema; what cannot be added to in place is a sum of statistics."""
+def count(
+    table: Table,
+    schema: Schema,
+    label: NDArray[np.int32],
+    weight: NDArray[np.float64] | None,
+    n_classes: int,
+    like: Sequence[Statistic] = (),
+    to_add: bool = False,
+) -> tuple[Statistic, ...]:
+    """Return one statistic per block of the schema.
 
-    def __init__(
-        self, schema: Schema, classes: tuple[Any, ...], weighted: bool, like: Sequence[Statistic] = ()
-    ) -> None:
-        """Nothing counted yet; `weighted`: all rows have weights. `like` are statistics that this will be added to."""
-        self.schema = schema
-        self.classes = classes
-        self.weighted = weighted
-        self.seen = ClassWeights(np.zeros(len(classes)), np.zeros(len(classes), np.int64))
-        self._like: list[Statistic | None] = list(like) or [None] * len(schema.blocks)
-        self._sums: list[Statistic | None] = [None] * len(schema.blocks)
-        self._making: list[RunningMeasured | RunningValues | None] = []
+    Words get the numbers that they have in the statistics `like`. With `to_add`, the result is only good for being
+    added to those statistics; see `Histogram.count`.
+    """
+    none: list[Statistic | None] = [None] * len(schema.blocks)
+    blocks, n_columns = zip(schema.blocks, views(table, schema), like or none, strict=True), len(schema.names)
+    return tuple(
+        count_block(block, view, label, weight, n_classes, before, n_columns, to_add) for block, view, before in blocks
+    )
 
-    def takes(self, classes: tuple[Any, ...]) -> bool:
-        """Whether rows of these classes can be added; columns without a value so far may yet get another schema."""
-        settled = not any(isinstance(block.family, Undecided) for block in self.schema.blocks)
-        return settled and (classes == self.classes or set(classes) <= set(self.classes))
 
-    def add(
-        self, table: Table, classes: tuple[Any, ...], label: NDArray[np.int32], weight: NDArray[np.float64] | None
-    ) -> None:
-        """Count a table whose labels are positions in `classes`."""
-        assert isinstance(table, ColumnTable)  # batches have columns
-        if classes != self.classes:
-            label = np.array([self.classes.index(c) for c in classes], dtype=np.int32)[label]
-        self.seen = self.seen + ClassWeights.count(None, label, weight, len(self.classes))
-        found = places(table, self.schema)
-        if not self._making:
-            self._making = [self._made_for(*pair) for pair in zip(self.schema.blocks, found, strict=True)]
-        for i, (block, positions, making) in enumerate(zip(self.schema.blocks, found, self._making, strict=True)):
-            if isinstance(making, RunningMeasured):
-                making.add([table.columns[j].numbers() for j in positions], label)
-            elif isinstance(making, RunningValues):
-                codes, listed = zip(*(table.columns[j].codes() for j in positions), strict=True)
-                making.add(codes, listed, label)
-            else:
-                self._sum(i, block, view_of(block, table, positions), label, weight)
+def count_block(
+    block: Block,
+    view: View,
+    label: NDArray[np.int32],
+    weight: NDArray[np.float64] | None,
+    n_classes: int,
+    like: Statistic | None,
+    n_columns: int,
+    to_add: bool = False,
+) -> Statistic:
+    """The statistic of one block of a schema with so many columns in all.
 
-    def _sum(
-        self, i: int, block: Block, view: View, label: NDArray[np.int32], weight: NDArray[np.float64] | None
-    ) -> None:
-        before, n_columns = self._sums[i], len(self.schema.names)
-        like = self._like[i] if before is None else before
-        counted = count_block(block, view, label, weight, len(self.classes), like, n_columns, to_add=True)
-        self._sums[i] = counted if before is None else before + counted
+    `to_add`: it will be added to that which it is `like`, and is for nothing else; see `Histogram.count`.
+    """
+    count_view = _counter(block.family, view, like, n_columns, to_add)
+    try:
+        statistic = count_view(view, label, weight, n_classes)
+    except TooLargeError as error:
+        name = block.names[error.column]
+        if np.isinf(error.found):
+            refuse_infinite(name)
+        raise InputError(
+            f"column {name!r} holds {error.found:g}; values beyond 1e150 cannot be trained on: rescale it, "
+            "or mark them as missing."
+        ) from None
+    return statistic.renamed(block.names) if isinstance(statistic, TokenCounts) else statistic
 
-    def statistics(self) -> tuple[Statistic, ...]:
-        """What was counted, frozen."""
-        found = [s if m is None else m.total() for s, m in zip(self._sums, self._making, strict=True)]
-        return tuple(statistic for statistic in found if statistic is not None)
 
-    def _made_for(self, block: Block, positions: Sequence[int]) -> RunningMeasured | RunningValues | None:
-        kind: Any = block.family.statistic
-        if self.weighted or not len(positions):
-            return None
-        if kind is Measured:
-            cap, p = cap_for(len(self.schema.names)), len(positions)
-            fits = p <= MOST_COLUMNS and p * cap * len(self.classes) <= MOST_CELLS
-            return RunningMeasured(p, len(self.classes), cap) if fits else None
-        return RunningValues(len(positions), len(self.classes)) if kind is ValueCounts else None
+def _counter(
+    family: Family, view: View, like: Statistic | None, n_columns: int, to_add: bool = False
+) -> Callable[..., Statistic]:
+    """What counts a block: its family's statistic, told what the family transforms or how it reads."""
+    if isinstance(family, Text):
+        shared = like.vocabulary if isinstance(like, WordCounts) else None
+        return partial(WordCounts.count, reading=family.reading, vocabulary=shared)
+    if family.statistic in (Histogram, Measured):
+        cap = cap_for(n_columns)  # by all columns, whatever a batch shows of them
+        return partial(family.statistic.count, cap=cap, like=like if to_add else None)
+    if isinstance(view, Numbers):
+        return lambda x, *arguments: family.statistic.count(family.transform(x), *arguments)
+    return family.statistic.count

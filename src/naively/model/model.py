@@ -25,8 +25,11 @@ from naively.errors import ImpossibleRowsWarning, InputError
 from naively.families import Complement, Undecided
 from naively.model import decide as decisions
 from naively.model import merge as merging
-from naively.model import score as local
+from naively.model import score
 from naively.model.calibrate import Calibrated, Tuning, calibrate
+from naively.model.columns import View
+from naively.model.columns import views as views_of
+from naively.model.count import count
 from naively.model.questions import Questions
 from naively.priors import ClassPrior, PriorLike
 from naively.schema.choose import Chosen, choose
@@ -74,9 +77,10 @@ class Model(Questions):
         classes: tuple[Any, ...],
         schema: Schema,
         like: Sequence[Statistic] = (),
+        to_add: bool = False,
     ) -> Model:
         """Count a table that has been read and checked; `label` holds positions in `classes`."""
-        statistics = local.count(table, schema, label, weight, len(classes), like)
+        statistics = count(table, schema, label, weight, len(classes), like, to_add)
         return cls(schema, classes, ClassWeights.count(None, label, weight, len(classes)), statistics)
 
     def __repr__(self) -> str:
@@ -139,17 +143,17 @@ class Model(Questions):
     def log_joint(self, X: Any) -> NDArray[np.float64]:
         """Equation (1), (row, class)."""
         table = self.read(X)
-        return self._log_joint(local.views(table, self.chosen.schema), table.n_rows)
+        return self._log_joint(views_of(table, self.chosen.schema), table.n_rows)
 
-    def _log_joint(self, views: Sequence[local.View], n_rows: int) -> NDArray[np.float64]:
+    def _log_joint(self, views: Sequence[View], n_rows: int) -> NDArray[np.float64]:
         out = kernels.same_rows(self.log_prior, n_rows)
-        local.score(self.chosen.schema, views, self.parameters, out)
+        score.score(self.chosen.schema, views, self.parameters, out)
         return out
 
-    def _scores(self, views: Sequence[local.View], n_rows: int) -> NDArray[np.float64]:
+    def _scores(self, views: Sequence[View], n_rows: int) -> NDArray[np.float64]:
         """log π_c + b_c + the calibrated evidence, (row, class); `views` are of the calibrated schema."""
         out = kernels.same_rows(self.log_prior + self.calibrated.offset, n_rows)
-        local.score_calibrated(self.calibrated, views, out)
+        score.score_calibrated(self.calibrated, views, out)
         return out
 
     @on_own_threads
@@ -164,7 +168,7 @@ class Model(Questions):
 
     def _normalised(self, X: Any, kind: int) -> NDArray[np.float64]:
         table = self.read(X)
-        out = self._scores(local.views(table, self.calibrated.schema), table.n_rows)
+        out = self._scores(views_of(table, self.calibrated.schema), table.n_rows)
         impossible = kernels.normalise(out, self.log_prior, kind)
         _warn_impossible(impossible, len(out))
         return out
@@ -207,7 +211,7 @@ class Model(Questions):
     def best(self, X: Any) -> NDArray[np.int32]:
         """Position of the most probable class, a chunk of rows at a time."""
         table = self.read(X)
-        views, n_rows = local.views(table, self.calibrated.schema), table.n_rows
+        views, n_rows = views_of(table, self.calibrated.schema), table.n_rows
         best = np.empty(n_rows, dtype=np.int32)
         step = max(1024, CHUNK // max(1, len(self.classes)))
         impossible = 0

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from naively.data.names import Names
 from naively.data.views import is_sparse
-from naively.model import score as local
+from naively.model import columns as local
 from naively.model.model import Model
 from naively.statistics import Coded, Numbers, Texts
 from naively.store.arrays import pack, unpack

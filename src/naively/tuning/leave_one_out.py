@@ -21,7 +21,7 @@ from naively import data as sources
 from naively.errors import InputError, LostDigitsWarning
 from naively.families import Presence
 from naively.families.leave_one_out.base import NotCountedError
-from naively.model import score as local
+from naively.model import columns as local
 from naively.model.calibrate import column_key
 from naively.schema.schema import Block
 

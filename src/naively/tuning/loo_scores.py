@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from naively.data.names import Names
 from naively.families import Complement, Multinomial, Numeric, Presence, Text
-from naively.model import score as local
+from naively.model import columns as local
+from naively.model.count import count_block
 from naively.schema.choose import statistic_for
 from naively.schema.schema import Block, Schema
 from naively.statistics import Statistic
@@ -158,7 +159,7 @@ class Bench:
         label = self.sample.label[chosen].astype(np.int32)
         weight = (self.sample.weight / self.sample.rows)[chosen]
         given = block, view, label, weight, len(self.model.classes), whole
-        return local.count_block(*given, len(self.model.schema.names), to_add=True)
+        return count_block(*given, len(self.model.schema.names), to_add=True)
 
 
 def strips(block: Block, numbers: int) -> Iterator[Block]:

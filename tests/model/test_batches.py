@@ -1,0 +1,44 @@
+"""Batches: counting one after the other and adding gives what counting all rows at once does."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import naively
+from naively.data import labelled as stream
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("sorted_by_class", [False, True])
+def test_a_stream_is_counted_like_a_table(weighted: bool, sorted_by_class: bool, monkeypatch: Any) -> None:
+    """Also where classes come late, lists of values change, a column has no value for long, and another is text."""
+    monkeypatch.setattr(stream, "MOST", 50)
+    rng = np.random.default_rng(11)
+    n = 600
+    label = np.sort(rng.integers(0, 4, n)) if sorted_by_class else rng.integers(0, 4, n)
+    words = np.array(["rain falls on the plain again", "the sun is out and it is warm", "snow will come tonight, late"])
+    table = pa.table(
+        {
+            "number": pa.array(np.round(rng.normal(size=n), 1), mask=rng.random(n) < 0.1),
+            "late": pa.array(rng.normal(size=n), mask=np.arange(n) < 400),
+            "value": pa.array(np.array(["x", "y", "z"])[rng.integers(0, 3, n)]),
+            "yes": pa.array(rng.random(n) < 0.5),
+            "text": pa.array([f"{words[k]} {i}" for i, k in enumerate(rng.integers(0, 3, n).tolist())]),
+            "weight": pa.array(rng.integers(1, 9, n) / 8),
+            "label": pa.array(np.array(["a", "b", "c", "d"])[label]),
+        }
+    )
+    given_table = table if weighted else table.drop_columns(["weight"])
+    weight = "weight" if weighted else None
+    bounds = [*range(0, n, 37), n]
+    parts = (given_table.slice(a, b - a) for a, b in itertools.pairwise(bounds))
+    found = naively.fit(parts, "label", weight=weight, tune=False)
+    whole = naively.fit(iter([given_table]), "label", weight=weight, tune=False)
+    rest = found - whole
+    assert rest.seen.rows.sum() == 0
+    np.testing.assert_allclose(found.posterior(table), whole.posterior(table), rtol=1e-12)
