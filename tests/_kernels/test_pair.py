@@ -1,4 +1,4 @@
-"""The calibration of two classes in the core: Newton's steps as written in NumPy, and the conditions of a minimum."""
+"""The two-class solver of the core: against its twin, and the conditions of a minimum."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests._kernels.test_log_loss import drawn
 from tests.twins import log_loss as twin
+from tests.twins import two_class_solver
 
 from naively._kernels.calibration import minimise_pair
-from naively.tuning.solver import CLOSE, HOLD, LARGEST, STEPS, Pair, Problem, _newton
+from naively.tuning.solver import MAX_NEWTON_STEPS, MAX_WEIGHT, OFFSET_PENALTY, SOLVER_TOLERANCE, Problem
 
-UNTIL: dict[str, Any] = {"top": LARGEST, "close": CLOSE, "steps": STEPS}
+UNTIL: dict[str, Any] = {"top": MAX_WEIGHT, "close": SOLVER_TOLERANCE, "steps": MAX_NEWTON_STEPS}
 
 
 def two_classes(seed: int, n: int, n_features: int, scale: float) -> tuple[Problem, Any, Any]:
@@ -24,10 +25,13 @@ def two_classes(seed: int, n: int, n_features: int, scale: float) -> tuple[Probl
     return problem, rng.random(n_features), rng.random(n_features) + 1e-3
 
 
-def solved(problem: Problem, centre: Any, strength: Any, start: Any, **until: Any) -> tuple[Any, float]:
-    pull = np.concatenate([[0.0], centre]), np.concatenate([[0.5 * HOLD], strength])
+def solved(
+    problem: Problem, centre: Any, strength: Any, start: Any, minimise: Any = minimise_pair, **until: Any
+) -> tuple[Any, float]:
+    pull = np.concatenate([[0.0], centre]), np.concatenate([[0.5 * OFFSET_PENALTY], strength])
     given_ = problem.base, problem.evidence, problem.label, problem.weight
-    return minimise_pair(*given_, *pull, start, **(UNTIL | until))
+    x, objective = minimise(*given_, *pull, start, **(UNTIL | until))
+    return x, objective
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(0, 5), st.sampled_from([0.1, 1.0, 100.0]))
@@ -35,7 +39,7 @@ def test_core_and_numpy(seed: int, n: int, n_features: int, scale: float) -> Non
     problem, centre, strength = two_classes(seed, n, n_features, scale)
     start = np.concatenate([[0.0], centre])
     found, value = solved(problem, centre, strength, start)
-    wanted, objective = _newton(Pair.of(problem, centre, strength), start, 1, CLOSE)
+    wanted, objective = solved(problem, centre, strength, start, two_class_solver.minimise)
     assert value == pytest.approx(objective, rel=1e-8, abs=1e-9)
     np.testing.assert_allclose(found, wanted, atol=1e-3)
 
@@ -50,11 +54,13 @@ def test_the_minimum_is_one(seed: int, n: int, n_features: int, scale: float) ->
     given_ = problem.base, problem.evidence, problem.label, problem.weight
     loss, of_offset, of_weight, _ = twin.log_loss(*given_, offset, x[1:])
     away = x[1:] - centre
-    assert value == pytest.approx(loss + 0.5 * HOLD * offset @ offset + 0.5 * strength @ away**2, rel=1e-9, abs=1e-9)
+    assert value == pytest.approx(
+        loss + 0.5 * OFFSET_PENALTY * offset @ offset + 0.5 * strength @ away**2, rel=1e-9, abs=1e-9
+    )
     slope = of_weight + strength * away
     tolerance = 1e-5 * (1 + scale) * (1 + n)
-    assert abs(0.5 * (of_offset[1] - of_offset[0]) + 0.5 * HOLD * x[0]) < tolerance
-    assert (np.abs(slope)[(x[1:] > 0) & (x[1:] < LARGEST)] < tolerance).all()
+    assert abs(0.5 * (of_offset[1] - of_offset[0]) + 0.5 * OFFSET_PENALTY * x[0]) < tolerance
+    assert (np.abs(slope)[(x[1:] > 0) & (x[1:] < MAX_WEIGHT)] < tolerance).all()
     assert (slope[x[1:] <= 0] > -tolerance).all()
 
 

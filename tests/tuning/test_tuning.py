@@ -14,7 +14,7 @@ import naively
 from naively import data as sources
 from naively.families import Complement, Multinomial, Text
 from naively.tuning.loo_scores import Bench
-from naively.tuning.solver import HOLD, Problem, error_of_sum, normalised
+from naively.tuning.solver import OFFSET_PENALTY, Problem, log_softmax, standard_error_of_sum
 from naively.tuning.text_scores import Words
 from naively.tuning.tune import Sampler, tuned
 
@@ -82,9 +82,9 @@ def test_the_solution_is_the_minimum(n_classes: int) -> None:
 
     def objective(x: Any) -> float:
         b, w = x[:n_classes], x[n_classes:]
-        log_posterior = normalised(base + b + np.tensordot(w, evidence, 1))
+        log_posterior = log_softmax(base + b + np.tensordot(w, evidence, 1))
         loss = -weight @ log_posterior[np.arange(n), label]
-        return float(loss + 0.5 * HOLD * b @ b + 0.5 * strength @ (w - centre) ** 2)
+        return float(loss + 0.5 * OFFSET_PENALTY * b @ b + 0.5 * strength @ (w - centre) ** 2)
 
     bounds: Any = [(None, None)] * n_classes + [(0, 50)] * j
     oracle: Any = minimize(objective, np.ones(n_classes + j), method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-14})
@@ -191,10 +191,10 @@ def test_few_kinds_of_rows_that_come_often(strength: float, seed: int) -> None:
 def test_copies_are_one_observation_and_frequent_rows_many() -> None:
     """Rows by themselves err as they do; a row of weight 9 as nine, or as one if it leaves as a whole."""
     gain, ones = RANDOM.normal(size=50), np.ones(50)
-    assert error_of_sum(gain, ones, ones) == pytest.approx(np.sqrt(50) * gain.std())
+    assert standard_error_of_sum(gain, ones, ones) == pytest.approx(np.sqrt(50) * gain.std())
     often = np.full(50, 9.0)
-    assert error_of_sum(9 * gain, often, ones) == pytest.approx(np.sqrt(450) * gain.std())
-    assert error_of_sum(9 * gain, often, often) == pytest.approx(9 * np.sqrt(50) * gain.std())
+    assert standard_error_of_sum(9 * gain, often, ones) == pytest.approx(np.sqrt(450) * gain.std())
+    assert standard_error_of_sum(9 * gain, often, often) == pytest.approx(9 * np.sqrt(50) * gain.std())
 
 
 def test_the_prior_stays_the_users() -> None:

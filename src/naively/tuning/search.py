@@ -19,7 +19,7 @@ from naively.schema.schema import Block
 from naively.tuning.bells import bells
 from naively.tuning.features import BETAS, EACH, Features, WordFeature, summed
 from naively.tuning.loo_scores import Bench
-from naively.tuning.solver import TRUST, Problem, Solution, error_of_sum
+from naively.tuning.solver import WEIGHT_PENALTY, Problem, Solution, standard_error_of_sum
 
 __all__ = ["searched"]
 
@@ -50,7 +50,7 @@ class Search:
         ones = np.ones(len(parts))
         start = self.last if self.last is not None and len(self.last.weight) == len(parts) else None
         problem = Problem(self.base, evidence, self.label, self.weight)
-        self.last = problem.solve(ones, TRUST * ones, start, ROUGH)
+        self.last = problem.solve(ones, WEIGHT_PENALTY * ones, start, ROUGH)
         return problem.losses(self.last)
 
     def _of_rows(self, evidence: Floats) -> Floats:
@@ -64,7 +64,7 @@ class Search:
         centre = np.concatenate([np.repeat(common[:1], n), common[min(n, 1) :]])
         problem = Problem(self.base, self._of_rows(features.stacked()), self.label, self.weight)
         start = Solution(self.last.offset, centre, 0.0)
-        pull = np.where(np.arange(len(centre)) < n, APART * problem.said(start) + 1e-3, TRUST)
+        pull = np.where(np.arange(len(centre)) < n, APART * problem.curvature_of_weights(start) + 1e-3, WEIGHT_PENALTY)
         near = self.apart if self.apart is not None and len(self.apart.weight) == len(centre) else start
         self.apart = problem.solve(centre, pull, near, ROUGH)
         return problem.losses(self.apart)
@@ -88,7 +88,7 @@ class Search:
         """Take other features if they win, by more than chance: by so many standard errors."""
         found = self.judged(features) if losses is None else losses
         gain = self.losses - found
-        if gain.sum() < max(MARGIN, errors * error_of_sum(gain, self.weight, self.together)):
+        if gain.sum() < max(MARGIN, errors * standard_error_of_sum(gain, self.weight, self.together)):
             return False
         self.losses, self.features = found, features
         return True

@@ -30,7 +30,14 @@ from naively.tuning.features import NARROW, Features, features_of
 from naively.tuning.loo_scores import Bench
 from naively.tuning.sample import FOLDS, Sample, Sampler
 from naively.tuning.search import searched
-from naively.tuning.solver import CLOSE, TRUST, Problem, Solution, error_of_sum, normalised
+from naively.tuning.solver import (
+    SOLVER_TOLERANCE,
+    WEIGHT_PENALTY,
+    Problem,
+    Solution,
+    log_softmax,
+    standard_error_of_sum,
+)
 
 if TYPE_CHECKING:
     from naively.model.model import Model
@@ -133,7 +140,7 @@ def cross_fitted(model: Model, sample: Sample) -> tuple[Floats, NDArray[np.intp]
         base, label, weight = bench.log_prior()[usable], sample.label[usable], sample.weight[usable]
         problem = Problem(base, features.stacked()[:, usable], label, weight)
         if model.tuning is None:
-            return normalised(problem.scores(0.0, np.ones(len(problem.evidence)))), label, weight
+            return log_softmax(problem.scores(0.0, np.ones(len(problem.evidence)))), label, weight
         problem, fold, together = _over_folds(problem, sample.fold[usable], bench.leaving_weight[usable])
         found = calibrated(problem, len(features.keys()), fold, together)
     return found.log_posterior, problem.label, problem.weight
@@ -187,7 +194,7 @@ def calibrated(problem: Problem, n_columns: int, fold: NDArray[np.intp], togethe
         solution = whole.solve(strength, solution)
         for (_, rest), pull in zip(trains, pulls, strict=True):
             fitted = pull.solve(strength, solution, ROUGH)
-            log_posterior[rest] = normalised(problem.rows(rest).scores(fitted.offset, fitted.weight))
+            log_posterior[rest] = log_softmax(problem.rows(rest).scores(fitted.offset, fitted.weight))
         loss = float(-problem.weight @ log_posterior[np.arange(len(fold)), problem.label])
         if loss < best:
             best = loss
@@ -200,9 +207,9 @@ def _unless_silence_is_as_good(found: Calibration, problem: Problem, together: F
 
     Of noise, one seed in twelve looks better by chance, and would cost a tenth of a nat on new rows.
     """
-    silent, own = normalised(problem.base), (np.arange(len(problem.label)), problem.label)
+    silent, own = log_softmax(problem.base), (np.arange(len(problem.label)), problem.label)
     gain = problem.weight * (found.log_posterior[own] - silent[own])
-    if gain.sum() > error_of_sum(gain, problem.weight, together):
+    if gain.sum() > standard_error_of_sum(gain, problem.weight, together):
         return found
     nothing = Solution(np.zeros(problem.base.shape[1]), np.zeros(len(problem.evidence)), 0.0)
     return Calibration(nothing, 0.0, silent)
@@ -215,7 +222,7 @@ class _Pull:
         self.problem, self.n_columns = problem, n_columns
         n_groups = int(group[-1]) + 1 if len(group) else 0
         ones = np.ones(n_groups)
-        grouped, pull = problem.summed(group, n_groups), TRUST * ones
+        grouped, pull = problem.summed(group, n_groups), WEIGHT_PENALTY * ones
         self.grouped: Solution = (
             grouped.solve(ones, pull) if near is None else grouped.solve(ones, pull, near.grouped, ROUGH)
         )
@@ -224,17 +231,17 @@ class _Pull:
     @cached_property
     def said(self) -> Floats:
         """What the rows say of each weight."""
-        return self.problem.said(self.common())
+        return self.problem.curvature_of_weights(self.common())
 
     def common(self) -> Solution:
         """One weight for all columns."""
         return Solution(self.offset, self.centre, 0.0)
 
-    def solve(self, strength: float, start: Solution | None = None, close: float = CLOSE) -> Solution:
+    def solve(self, strength: float, start: Solution | None = None, close: float = SOLVER_TOLERANCE) -> Solution:
         """Weights pulled to the common one by `strength` times what the rows say."""
         if not np.isfinite(strength):
             return self.common()
-        pull = np.where(np.arange(len(self.centre)) < self.n_columns, strength * self.said + 1e-3, TRUST)
+        pull = np.where(np.arange(len(self.centre)) < self.n_columns, strength * self.said + 1e-3, WEIGHT_PENALTY)
         centre = np.where(np.arange(len(self.centre)) < self.n_columns, self.centre, 1.0)
         return self.problem.solve(centre, pull, start or self.common(), close)
 
@@ -276,7 +283,7 @@ def _families(model: Model, features: Features) -> dict[str, Any]:
 def _report(log_posterior: Floats, problem: Problem) -> dict[str, float]:
     """Log-loss and accuracy of cross-fitted predictions, and the log-loss of the class shares alone."""
     rows, weight = np.arange(len(problem.label)), problem.weight / problem.weight.sum()
-    prior = normalised(problem.base)
+    prior = log_softmax(problem.base)
     return {
         "log_loss": float(-weight @ log_posterior[rows, problem.label]),
         "prior_log_loss": float(-weight @ prior[rows, problem.label]),
