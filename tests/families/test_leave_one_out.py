@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import naively as nb
 from naively.data import read
+from naively.families.base import Leaving
 from naively.model import columns as local
 from naively.model.count import _counter
 from naively.schema.schema import infer
@@ -81,7 +82,7 @@ TEXTS = [
 
 
 def width(family: nb.Family, n_columns: int) -> int:
-    return 1 if family.joint or family.apart else n_columns
+    return 1 if family.joint or family.own_block else n_columns
 
 
 def check(table: Any, family: nb.Family, columns: Any, label: Any, weight: Any, rows: Any) -> None:
@@ -103,9 +104,9 @@ def check(table: Any, family: nb.Family, columns: Any, label: Any, weight: Any, 
         one = count(family, parts[i], label[i], single[i], stats)
         stats = one if stats is None else stats + one
     assert stats is not None
-    structure = family.structure(stats, CLASSES)
+    structure = family.structure(stats)
     out = np.zeros((len(label), width(family, len(block.names)), 3))
-    family.leave_one_out(view, stats, CLASSES, structure, label, weight, rows, out)
+    family.leave_one_out(view, stats, CLASSES, structure, Leaving.of(label, weight, rows), out)
     for i in range(len(label)):
         rest = stats
         for _ in range(times[i]):
@@ -197,7 +198,7 @@ def test_where_nothing_leaves_it_is_the_score(family: nb.Family, data: st.DataOb
         stats = stats + count(family, at(view, i), label[i], 1.0, stats)
     nothing = np.zeros(n)
     out, wanted = np.zeros((n, width(family, 3), 3)), np.zeros((n, 3))
-    structure = family.structure(stats, CLASSES)
-    family.leave_one_out(view, stats, CLASSES, structure, label, nothing, nothing.astype(np.int64), out)
+    structure = family.structure(stats)
+    family.leave_one_out(view, stats, CLASSES, structure, Leaving.of(label, nothing, nothing), out)
     family.log_likelihood(view, family.estimate(stats, CLASSES, structure), wanted)
     np.testing.assert_allclose(out.sum(axis=1), wanted, rtol=1e-10, atol=1e-10)

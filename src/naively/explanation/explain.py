@@ -61,7 +61,7 @@ def explain(
     blocks = scored_blocks(model)
     views = local.views(table, model.chosen.schema)
     found = [
-        Weighted(_terms_of(model, *block, view), *_weights(model, block[0], block[2], view))
+        Weighted(_terms_of(model, *block, view), *_weights(model, block[0], block[2], view, table.n_rows))
         for block, view in zip(blocks, views, strict=True)
     ]
     found.append(Weighted(LeftOutTerms(model.chosen.left_out), {}, None))
@@ -106,19 +106,20 @@ def _terms_of(model: Model, block: Block, statistic: Any, fitted: Any, view: Vie
     return NumberTerms(block, statistic, fitted, view, len(model.classes))
 
 
-def _weights(model: Model, block: Block, fitted: Any, view: View) -> tuple[Mapping[str, float], Any]:
+def _weights(model: Model, block: Block, fitted: Any, view: View, n_rows: int) -> tuple[Mapping[str, float], Any]:
     """The weight of each column of a block, and for a block of words the factor of each row."""
     tuning = model.tuning
     if tuning is None or not len(block.names):
         return {}, None
     weight = tuning.weight(block)
-    if not (block.family.joint or block.family.apart):
+    if not (block.family.joint or block.family.own_block):
         return dict(zip(block.names, weight.tolist(), strict=True)), None
     exponent = tuning.exponents.get(block.names[0], 0.0)
     if exponent == 0.0:
         return {}, np.full(1, weight[0])
-    length = np.maximum(block.family.length(view, fitted), 1.0)
-    return {}, weight[0] * length**-exponent
+    scores, length = np.zeros((n_rows, len(model.classes))), np.zeros(n_rows)
+    block.family.log_likelihood(view, fitted, scores, length)
+    return {}, weight[0] * np.maximum(length, 1.0) ** -exponent
 
 
 @dataclass(frozen=True, eq=False)

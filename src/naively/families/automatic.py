@@ -10,12 +10,12 @@ is. Each of them is also a likelihood in its own right, that of its first choice
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from naively.families.base import Labels
 from naively.families.bernoulli import Bernoulli
-from naively.families.binned import Numeric, NumericParameters
+from naively.families.binned import Cuts, Numeric, NumericParameters
 from naively.families.categorical import Categorical
 from naively.statistics import Histogram
 from naively.statistics.number_summary import Measured
@@ -28,14 +28,15 @@ class AnyNumber(Numeric):
     """Numbers: `Numeric`, unless their values say otherwise."""
 
     statistic = Measured
+    automatic = True
 
-    def estimate(self, stats: Any, classes: Sequence[Any], structure: Any = None) -> NumericParameters:
+    def estimate(self, stats: Any, classes: Labels, structure: Any = None) -> NumericParameters:
         """As `Numeric`, from the histogram."""
         return super().estimate(_histogram(stats), classes, structure)
 
-    def structure(self, stats: Any, classes: Sequence[Any]) -> Any:
+    def structure(self, stats: Any) -> Cuts:
         """As `Numeric`, from the histogram."""
-        return super().structure(_histogram(stats), classes)
+        return super().structure(_histogram(stats))
 
     def leave_one_out(self, x: Any, stats: Any, *arguments: Any, **options: Any) -> None:
         """As `Numeric`, from the histogram."""
@@ -53,6 +54,8 @@ def _histogram(stats: Measured | Histogram) -> Histogram:
 class AnyValue(Categorical):
     """Strings: `Categorical`, unless there is one value only or nearly each row has its own."""
 
+    automatic = True
+
     def __str__(self) -> str:
         return "automatic, from the values seen"
 
@@ -60,6 +63,8 @@ class AnyValue(Categorical):
 @dataclass(frozen=True)
 class AnyTruth(Bernoulli):
     """Booleans: `Bernoulli`, unless all are the same."""
+
+    automatic = True
 
     def __str__(self) -> str:
         return "automatic, from the booleans seen"

@@ -1,133 +1,351 @@
-"""A family: one likelihood, whose fields are its prior and whose methods always stand in the same order.
+"""The interface of a family: one likelihood p(x | c) for a column, or for several columns together.
 
-statistic, accepts      what it counts, and in which columns
-estimate                statistics → parameters, under the prior
-log_likelihood          rows and parameters → log p(x | c), one row per x and one column per class
-structure               what the estimate fixes by looking at the labels, or at which words there are: bins, vocabulary
-leave_one_out           counted rows → log p(x | c) of each, as if it had not been counted
-linear                  weights of the linear form, where there is one
-sample                  parameters and classes → plausible columns
+A family is a frozen dataclass. Its fields are the settings of its prior. Three members make a family:
+
+    statistic         what is counted of the columns
+    estimate          statistic → parameters, under the prior
+    log_likelihood    rows and parameters → log p(x | c), one row per x and one column per class
+
+Everything else has a default. A default either follows from these three or refuses and names the family; it never
+guesses. Override a default where a family can do it faster or say more.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively.data.kinds import Kind, Support
+from naively.data.views import Coded, Numbers, Texts
 from naively.errors import InputError
-from naively.statistics import Numbers, Statistic
+from naively.families.evidence import Alternative, LikelihoodRatio, Pair, RowView, Term, shown_value
+from naively.statistics.base import NegativeCountError, Statistic
 
-__all__ = ["Family", "LinearPart", "Missing", "times"]
-
+Floats = NDArray[np.float64]
+Wholes = NDArray[np.int64]
+Index = NDArray[np.intp]
+Labels = Sequence[Any]  # the classes of a model, in order: strings, numbers or booleans
+View = Numbers | Coded | Texts
 Missing = Literal["skip", "value"]
+Role = Literal["value", "presence"]
+
+NUMBER_KINDS: tuple[Kind, ...] = ("number", "boolean", "date")
+ALL_KINDS: tuple[Kind, ...] = ("number", "boolean", "string", "date")
+MAX_GRID_POINTS = 10_000
+COLUMNS_AT_A_TIME = 64  # scored on their own together: bounds a table of 64 × columns numbers
+
+if TYPE_CHECKING:  # `Family` alone is a family of any statistic and parameters
+    from typing_extensions import TypeVar
+
+    S = TypeVar("S", bound=Statistic, default=Any)
+    P = TypeVar("P", default=Any)
+else:
+    from typing import TypeVar
+
+    S, P = TypeVar("S", bound=Statistic), TypeVar("P")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearPart:
-    """A family's share of the linear form: features by name, a weight each, and a bias."""
+    """The share of one block in a linear form: named features, a weight for each, and a bias."""
 
     features: tuple[str, ...]
-    weights: NDArray[np.float64]
+    weights: Floats
     bias: float
 
 
-def times(weight: Any, log_probability: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A weight times a logarithm, where 0 times −∞ is 0: what is not looked at forbids nothing."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(weight == 0, 0.0, weight * log_probability))
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """The decision to leave a column out of the model, and the reason."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaving:
+    """Rows that leave the statistics, each on its own: class, weight taken out, and number of rows taken out.
+
+    A row may leave with part of the weight of equal rows and as zero rows. Weight 0 and zero rows: nothing leaves.
+    """
+
+    label: Index
+    weight: Floats
+    rows: Wholes
+
+    @classmethod
+    def of(cls, label: NDArray[Any], weight: NDArray[Any], rows: NDArray[Any]) -> Leaving:
+        """Convert the arrays to the types that the families expect."""
+        return cls(
+            label.astype(np.intp, copy=False), weight.astype(np.float64, copy=False), rows.astype(np.int64, copy=False)
+        )
+
+    def part(self, rows: slice | Index) -> Leaving:
+        """Return the rows at these positions."""
+        return Leaving(self.label[rows], self.weight[rows], self.rows[rows])
+
+    @property
+    def arrays(self) -> tuple[NDArray[np.int32], Floats, Wholes]:
+        """The three arrays with the types that the compiled core expects."""
+        return self.label.astype(np.int32), self.weight, self.rows
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+
+class NotCountedError(ValueError):
+    """A row that is to leave was never counted; `row` and `column` are positions, `found` says what would be left."""
+
+    def __init__(self, row: int, class_position: int, column: int | None, found: str) -> None:
+        """Store the position and the counts that would be left."""
+        super().__init__(found)
+        self.row, self.class_position, self.column, self.found = row, class_position, column, found
+
+
+class NotComparableError(InputError):
+    """A family has no test of whether two models differ in a column."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Family(ABC):
+class Family(ABC, Generic[S, P]):
     """One likelihood for a column, or for several columns together (`joint`).
 
-    A missing value is left out of the sum; with `missing="value"`, that it is missing is evidence of its own.
+    A missing value adds nothing to the evidence. With `missing="value"`, whether the value is missing is evidence too.
+
+    Attributes
+    ----------
+    statistic
+        The statistic that `estimate` reads.
+    kinds
+        The kinds of columns that the family accepts.
+    role
+        "value", or "presence" if the evidence is whether a column has a value at all.
+    own_block
+        Whether each column is a block of its own.
+    automatic
+        Whether `decide` chooses another family from the statistics.
+    awaits_values
+        Whether the columns had no value yet, so that their kind is unknown.
+    has_length
+        Whether a row has a length, the number of its known words, which `log_likelihood` can report.
     """
 
     missing: Missing = field(default="skip", repr=False)
 
     statistic: ClassVar[type[Statistic]]
-    kinds: ClassVar[tuple[Kind, ...]] = ("number", "boolean", "date")
+    kinds: ClassVar[tuple[Kind, ...]] = NUMBER_KINDS
+    role: ClassVar[Role] = "value"
+    own_block: ClassVar[bool] = False
+    automatic: ClassVar[bool] = False
+    awaits_values: ClassVar[bool] = False
+    has_length: ClassVar[bool] = False
 
     def __str__(self) -> str:
-        """The name, and the settings that are not the default."""
+        """Return the name and the settings that differ from the default."""
         changed = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
         return type(self).__name__ + (f"({', '.join(f'{k}={v!r}' for k, v in changed)})" if changed else "")
 
     @property
     def support(self) -> Support:
-        """Which numbers it can be given."""
+        """The numbers that have a probability."""
         return "real"
 
     @property
     def joint(self) -> bool:
-        """Whether the columns of a block are one distribution, not one each."""
+        """Whether the columns of a block are one distribution, instead of one each."""
         return False
 
     @property
-    def apart(self) -> bool:
-        """Whether each column is a block of its own, even beside others of the same family."""
-        return False
+    def is_likelihood(self) -> bool:
+        """Whether `log_likelihood` is the logarithm of a probability, so that rows have a marginal."""
+        return True
 
     def accepts(self, kind: Kind) -> bool:
-        """Whether a column of this kind can be counted."""
+        """Return whether a column of this kind can be counted."""
         return kind in self.kinds or kind == "unknown"
 
-    def transform(self, x: Numbers) -> Numbers:
-        """What is counted of a value: itself, unless the family says otherwise."""
+    def transform(self, x: Any) -> Any:
+        """Return the values that are counted; the values themselves by default."""
         return x
 
     @abstractmethod
-    def estimate(self, stats: Any, classes: Sequence[Any], structure: Any = None) -> Any:
-        """Parameters from statistics; a `structure` that is given is kept and not chosen anew."""
+    def estimate(self, stats: S, classes: Labels, structure: Any = None) -> P:
+        """Estimate the parameters; with a `structure`, keep it instead of choosing one."""
 
     @abstractmethod
-    def log_likelihood(self, x: Any, parameters: Any, out: NDArray[np.float64]) -> None:
-        """Add log p(x | c) to `out`, (row, class). A missing value adds nothing."""
+    def log_likelihood(self, x: Any, parameters: P, out: Floats, length: Floats | None = None) -> None:
+        """Add log p(x | c) to `out`, (row, class). A missing value adds nothing.
 
-    def weighted(self, parameters: Any, weight: NDArray[np.float64]) -> Any:
-        """Parameters whose log-likelihood is weight[j] times that of column j; None if they cannot hold it."""
-        return None
-
-    def length(self, x: Any, parameters: Any) -> NDArray[np.float64]:
-        """How many known words each row has, for families of words."""
-        raise InputError(f"{type(self).__name__} has no words to count.")
-
-    def structure(self, stats: Any, classes: Sequence[Any]) -> Any:
-        """What `estimate` would choose by the labels or the pooled counts, to be kept; None where there is nothing."""
-        return None
-
-    @abstractmethod
-    def leave_one_out(
-        self,
-        x: Any,
-        stats: Any,
-        classes: Sequence[Any],
-        structure: Any,
-        label: NDArray[np.integer],
-        weight: NDArray[np.float64],
-        rows: NDArray[np.integer],
-        out: NDArray[np.float64],
-    ) -> None:
-        """Add log p(x | c) of counted rows to `out`, each estimated, given the structure, without the row itself.
-
-        `out` is (row, column, class), with a single column for joint families and texts. Row i leaves the class
-        `label[i]` with `weight[i]` and as `rows[i]` rows, at most what it has there. A missing value adds nothing.
+        Families with `has_length` also add the number of known words of each row to `length`, if it is given.
         """
 
-    def linear(self, parameters: Any, names: Sequence[str], of: int, against: int) -> LinearPart:
-        """Weights and bias of log p(x | of) − log p(x | against) as a linear function of x."""
+    # What follows has a default.
+
+    def structure(self, stats: S) -> Any:
+        """Return what `estimate` would choose by the labels or the pooled counts (bins, a vocabulary), or None."""
+        return None
+
+    def leave_one_out(self, x: Any, stats: S, classes: Labels, structure: Any, leaving: Leaving, out: Floats) -> None:
+        """Add log p(x | c) of counted rows to `out`, each estimated without the row itself.
+
+        `out` is (row, column, class), with one column for joint families and texts. A missing value adds nothing.
+        """
+        refit_without_each_row(self, x, stats, classes, structure, leaving, out)
+
+    def decide(self, stats: S, kinds: Sequence[Kind]) -> Sequence[Family | Dropped]:
+        """Return for each column the family that scores it, or the reason why it is dropped."""
+        return [self] * len(kinds)
+
+    def weighted(self, parameters: P, weight: Floats) -> P | None:
+        """Return parameters whose log-likelihood is weight[j] times that of column j; None if they cannot hold it."""
+        return None
+
+    def rivals(self, stats: S) -> Sequence[Family]:
+        """Return the families that tuning may try instead."""
+        return ()
+
+    def terms(self, row: RowView, stats: S, parameters: P, pair: Pair) -> list[Term]:
+        """Return the evidence of a row between two classes, as terms whose sum is the block's log-odds."""
+        return terms_by_column(self, row, parameters, pair)
+
+    def alternatives(self, row: RowView, parameters: P, rival: int) -> Iterable[Alternative]:
+        """Return values that the row could have instead, to find what would change the prediction to `rival`."""
+        return ()
+
+    def grid(self, stats: S, parameters: P, column: int) -> Sequence[Any] | None:
+        """Return values of a column that cover what is usual in every class; None if they are not known."""
+        return usual_values(self, stats, parameters, column)
+
+    def compare(self, one: S, two: S, column: int) -> LikelihoodRatio:
+        """Test whether a column has the same distribution in two models."""
+        raise NotComparableError(
+            f"{type(self).__name__} has no test for a difference between two models: its statistic "
+            f"({type(one).__name__}) does not keep the values."
+        )
+
+    def linear(self, parameters: P, names: Sequence[str], of: int, against: int) -> LinearPart:
+        """Return weights and bias of log p(x | of) − log p(x | against) as a linear function of x."""
         raise InputError(
             f"{type(self).__name__} is not linear in x (columns {', '.join(names[:3])}…): "
             "linear() needs Bernoulli, Categorical, Multinomial or Complement in every column."
         )
 
-    @abstractmethod
-    def sample(self, parameters: Any, label: NDArray[np.intp], generator: np.random.Generator) -> list[NDArray[Any]]:
-        """One array per column, a plausible value for each class code in `label`."""
+    def sample(self, parameters: P, label: Index, generator: np.random.Generator) -> list[NDArray[Any]]:
+        """Return one array per column, with a random value for each class code in `label`."""
+        raise InputError(f"{type(self).__name__} cannot sample: it does not define sample().")
+
+
+def times(weight: Any, log_probability: Floats) -> Floats:
+    """Return a weight times a logarithm, where 0 times −∞ is 0: evidence without weight excludes no class."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(weight == 0, 0.0, weight * log_probability))
+
+
+def one_column_each(x: View) -> Iterator[tuple[slice, View]]:
+    """Yield one row per column of a single row, in which all other columns are missing, some columns at a time."""
+    if isinstance(x, Texts):
+        yield slice(0, 1), x
+        return
+    pieces = [piece for _, piece in (x.dense() if isinstance(x, Numbers) else x.placed())]
+    values = np.concatenate([piece[0].astype(np.float64) for piece in pieces])
+    for start in range(0, len(values), COLUMNS_AT_A_TIME):
+        place = slice(start, min(start + COLUMNS_AT_A_TIME, len(values)))
+        alone = np.full((place.stop - start, len(values)), np.nan)
+        alone[np.arange(len(alone)), np.arange(start, place.stop)] = values[place]
+        yield place, Numbers((alone,)) if isinstance(x, Numbers) else Coded((alone,), x.listed, x.tops)
+
+
+def score_each_column(family: Family[S, P], x: View, parameters: P, out: Floats) -> None:
+    """Add log p(x_j | c) of each column of a single row to `out`, (column, class); one column if they are joint."""
+    if family.joint or family.own_block:
+        family.log_likelihood(x, parameters, out)
+        return
+    for place, alone in one_column_each(x):
+        family.log_likelihood(alone, parameters, out[place])
+
+
+def refit_without_each_row(
+    family: Family[S, P], x: View, stats: S, classes: Labels, structure: Any, leaving: Leaving, out: Floats
+) -> None:
+    """Leave rows out by subtracting each from the statistics and estimating again: right for any family."""
+    if structure is None:
+        structure = family.structure(stats)
+    for i in range(len(leaving)):
+        row = x.rows(i, i + 1)
+        part = leaving.part(slice(i, i + 1))
+        try:
+            rest = without_row(family, row, stats, part)
+        except NegativeCountError as error:
+            raise NotCountedError(i, int(leaving.label[i]), error.column, error.found) from None
+        score_each_column(family, row, family.estimate(rest, classes, structure), out[i])
+
+
+def without_row(family: Family[S, P], row: View, stats: S, leaving: Leaving) -> S:
+    """Return the statistics less one row, which leaves as any number of rows."""
+    weight, rows = float(leaving.weight[0]), int(leaving.rows[0])
+    if weight == 0 and rows == 0:
+        return stats
+    label, counted = leaving.label.astype(np.int32), family.transform(row)
+
+    def count(of_weight: float) -> S:
+        return family.statistic.count(counted, label, np.array([of_weight]), stats.n_classes)  # type: ignore[return-value]
+
+    if rows == 0:  # one row of twice the weight leaves and one comes back: the number of rows stays
+        return stats + count(weight) - count(2 * weight)
+    for _ in range(rows):
+        stats = stats - count(weight / rows)
+    return stats
+
+
+def terms_by_column(family: Family[S, P], row: RowView, parameters: P, pair: Pair) -> list[Term]:
+    """Return one term per column (one for all columns of a joint family), from `log_likelihood`."""
+    single = family.joint or family.own_block
+    n_terms = 1 if single else len(row.names)
+    scores = np.zeros((n_terms, len(row.classes)))
+    score_each_column(family, row.x, parameters, scores)
+    terms = []
+    for j, value in enumerate(row.values()[:n_terms]):
+        name = row.names[j] if n_terms == len(row.names) else ", ".join(row.names[:3])
+        if value is None and n_terms == len(row.names):
+            terms.append(Term(name, None, "missing", note="missing"))
+            continue
+        plain, shown = shown_value(value, row.kind(j)) if isinstance(value, float) else (value, str(value))
+        if n_terms < len(row.names):
+            plain, shown = None, f"{len(row.names)} columns together"
+        terms.append(Term(name, plain, shown, (float(scores[j, pair[0]]), float(scores[j, pair[1]]))))
+    return terms
+
+
+def usual_values(family: Family[S, P], stats: S, parameters: P, column: int) -> Sequence[Any] | None:
+    """Return the counts that hold 99.5 % of the probability in every class; None unless the support is countable."""
+    if family.joint or family.support not in ("count", "binary"):
+        return None
+    n_values = 2 if family.support == "binary" else 16
+    while n_values <= MAX_GRID_POINTS:
+        values = [float(k) for k in range(n_values)]
+        mass = np.exp(score_column(family, stats, parameters, column, values))
+        total = mass.cumsum(axis=0)
+        if family.support == "binary" or bool((total[-1] >= 0.995).all()):
+            end = int((total < 0.995).sum(axis=0).max())
+            return tuple(values[: max(end + 1, 2)])
+        n_values *= 4
+    return None
+
+
+def score_column(family: Family[S, P], stats: S, parameters: P, column: int, values: Sequence[Any]) -> Floats:
+    """Return log p(x | c) of values of one column, (value, class), with every other column missing."""
+    scores = np.zeros((len(values), stats.n_classes))
+    if stats.view is Coded:
+        codes = np.full((len(values), stats.n_columns), -1, dtype=np.int32)
+        codes[:, column] = np.arange(len(values))
+        listed = tuple(tuple(values) if j == column else () for j in range(stats.n_columns))
+        family.log_likelihood(Coded((codes,), listed), parameters, scores)
+    else:
+        numbers = np.full((len(values), stats.n_columns), np.nan)
+        numbers[:, column] = values
+        family.log_likelihood(Numbers((numbers,)), parameters, scores)
+    return scores

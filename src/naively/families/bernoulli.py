@@ -24,10 +24,9 @@ from numpy.typing import NDArray
 
 from naively import _kernels as kernels
 from naively._kernels import Cells
-from naively.data.kinds import Support
 from naively.errors import InputError
-from naively.families.base import Family, LinearPart
-from naively.families.leave_one_out.base import Leaving, Slots, dense_numbers
+from naively.families.base import Family, Floats, Labels, Leaving, LinearPart
+from naively.families.leave_one_out.base import Slots, dense_numbers
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form
 from naively.families.multinomial import TokenParameters, difference, lend_to_empty
 from naively.priors import pseudo_count
@@ -40,7 +39,7 @@ DENSE = 2**20  # up to this many (column, class) pairs are written out; beyond, 
 
 
 @dataclass(frozen=True)
-class Bernoulli(Family):
+class Bernoulli(Family[TokenCounts, TokenParameters]):
     """Yes or no, 1 or 0, with a Beta(a, b) prior; a and b may be one number per column.
 
     >>> word, label = np.array([[1], [1], [0], [0]]), np.array([0, 0, 0, 1])
@@ -56,6 +55,7 @@ class Bernoulli(Family):
     b: Any = 1.0
 
     statistic = TokenCounts
+    support = "binary"
 
     def __post_init__(self) -> None:
         for name in ("a", "b"):
@@ -64,32 +64,21 @@ class Bernoulli(Family):
             frozen = tuple(map(float, value)) if isinstance(value, (tuple, list, np.ndarray)) else float(value)
             object.__setattr__(self, name, frozen)
 
-    @property
-    def support(self) -> Support:
-        """Only 0 and 1."""
-        return "binary"
-
-    def estimate(self, stats: TokenCounts, classes: Sequence[Any], structure: Any = None) -> TokenParameters:
+    def estimate(self, stats: TokenCounts, classes: Labels, structure: Any = None) -> TokenParameters:
         """Equation (2), as the linear form (4)."""
         gaps = np.bincount(stats.missing.index, weights=stats.missing.rows, minlength=stats.n_tokens)
         known = gaps < stats.seen.rows.sum()
         form = bernoulli_form(stats.cells, stats.missing, stats.seen, known, self.a, self.b)
         return TokenParameters(form, stats.n_tokens, np.ones(stats.n_classes))
 
-    def log_likelihood(self, x: Numbers, parameters: TokenParameters, out: NDArray[np.float64]) -> None:
+    def log_likelihood(
+        self, x: Numbers, parameters: TokenParameters, out: Floats, length: Floats | None = None
+    ) -> None:
         """Equation (3)."""
         parameters.form.add_to(out, x)
 
     def leave_one_out(
-        self,
-        x: Numbers,
-        stats: TokenCounts,
-        classes: Sequence[Any],
-        structure: None,
-        label: NDArray[np.integer],
-        weight: NDArray[np.float64],
-        rows: NDArray[np.integer],
-        out: NDArray[np.float64],
+        self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
         """Equation (2) without the row: a coin is a column of two values, 0 and 1."""
         one, zero, one_rows, zero_rows = _sides(stats)
@@ -105,7 +94,7 @@ class Bernoulli(Family):
         )
         values = dense_numbers(x)
         slot = np.where(np.isnan(values), -1, slots.starts + (values != 0))
-        slots.leave_one_out(slot.astype(np.intp), Leaving.of(label, weight, rows), out)
+        slots.leave_one_out(slot.astype(np.intp), leaving, out)
 
     def linear(self, parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """(5.28) and the columns' share of (5.29) of document 004."""

@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 
 from naively import _kernels as kernels
 from naively.data.views import is_sparse
-from naively.families.base import Family, times
-from naively.families.leave_one_out.base import Leaving, Slots, dense_numbers
+from naively.families.base import Family, Floats, Labels, Leaving, times
+from naively.families.leave_one_out.base import Slots, dense_numbers
 from naively.priors import pseudo_count
 from naively.statistics import Histogram, Numbers, Statistic
 
@@ -86,7 +86,7 @@ class Cuts:
 
 
 @dataclass(frozen=True)
-class Numeric(Family):
+class Numeric(Family[Histogram, NumericParameters]):
     """Numbers of any distribution: nothing to scale, transform or choose.
 
     >>> age, label = np.array([20.0, 22, 25, 40, 41, 60]), np.array([0, 0, 0, 1, 1, 1])
@@ -104,7 +104,7 @@ class Numeric(Family):
     def __post_init__(self) -> None:
         pseudo_count("alpha", self.alpha)
 
-    def estimate(self, stats: Histogram, classes: Sequence[Any], structure: Cuts | None = None) -> NumericParameters:
+    def estimate(self, stats: Histogram, classes: Labels, structure: Cuts | None = None) -> NumericParameters:
         """The cuts, unless they are given, and equation (2)."""
         cells, column = stats.cells, stats.column
         low, high = kernels.key_values(cells.keys, cells.levels[column])
@@ -122,7 +122,9 @@ class Numeric(Family):
         first_key = np.searchsorted(bin_of[first], np.arange(n_bins + 1))
         return NumericParameters(cuts, offsets, log_probability, low[first], high[first], pooled, first_key)
 
-    def log_likelihood(self, x: Numbers, parameters: NumericParameters, out: NDArray[np.float64]) -> None:
+    def log_likelihood(
+        self, x: Numbers, parameters: NumericParameters, out: Floats, length: Floats | None = None
+    ) -> None:
         """Equation (3), summed over the columns of the block."""
         for place, pieces in _runs(x):
             offsets = parameters.offsets[place.start : place.stop + 1]
@@ -135,25 +137,17 @@ class Numeric(Family):
         per_bin = np.repeat(weight, np.diff(parameters.offsets) + 1)[:, None]
         return replace(parameters, log_probability=times(per_bin, parameters.log_probability))
 
-    def structure(self, stats: Histogram, classes: Sequence[Any]) -> Cuts:
+    def structure(self, stats: Histogram) -> Cuts:
         """The cuts."""
         column = stats.column
         low, high = kernels.key_values(stats.cells.keys, stats.cells.levels[column])
         return Cuts(*_cuts(stats, column, low, high)[:2])
 
     def leave_one_out(
-        self,
-        x: Numbers,
-        stats: Histogram,
-        classes: Sequence[Any],
-        structure: Cuts | None,
-        label: NDArray[np.integer],
-        weight: NDArray[np.float64],
-        rows: NDArray[np.integer],
-        out: NDArray[np.float64],
+        self, x: Numbers, stats: Histogram, classes: Labels, structure: Cuts | None, leaving: Leaving, out: Floats
     ) -> None:
         """Equation (2) without the row, in the bins of the structure."""
-        found = self.structure(stats, classes) if structure is None else structure
+        found = self.structure(stats) if structure is None else structure
         counted, in_rows = kernels.bin_cells(stats.cells, stats.n_classes, found.cuts, found.offsets)
         starts = found.offsets[:-1] + np.arange(stats.n_columns)
         seen = (in_rows.sum(axis=1) > 0).astype(np.float64)
@@ -166,7 +160,7 @@ class Numeric(Family):
             starts=starts.astype(np.intp),
             lasting=in_rows.sum(axis=1),
         )
-        slots.leave_one_out(found.bins_of(dense_numbers(x)), Leaving.of(label, weight, rows), out)
+        slots.leave_one_out(found.bins_of(dense_numbers(x)), leaving, out)
 
     def sample(
         self, parameters: NumericParameters, label: NDArray[np.intp], generator: np.random.Generator

@@ -22,10 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import _kernels as kernels
-from naively.data.kinds import Kind
 from naively.errors import InputError
-from naively.families.base import Family, LinearPart, times
-from naively.families.leave_one_out.base import Leaving
+from naively.families.base import ALL_KINDS, Family, Floats, Labels, Leaving, LinearPart, times
 from naively.families.leave_one_out.values import CountedValues, shared_left_out, slots_of, values_as_slots
 from naively.priors import alpha_of, pseudo_counts
 from naively.statistics import Coded, Value, ValueCounts, Values
@@ -59,7 +57,7 @@ class CategoricalParameters:
 
 
 @dataclass(frozen=True)
-class Categorical(Family):
+class Categorical(Family[ValueCounts, CategoricalParameters]):
     """One of several values, with a Dirichlet prior.
 
     >>> colour, label = np.array(["red", "blue", "red"]), np.array([0, 0, 1])
@@ -75,7 +73,7 @@ class Categorical(Family):
     sizes: tuple[int, ...] | None = None
 
     statistic = ValueCounts
-    kinds = ("number", "boolean", "string", "date")
+    kinds = ALL_KINDS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", alpha_of("alpha", self.alpha))
@@ -91,18 +89,14 @@ class Categorical(Family):
         """One distribution for all columns of the block, if shared."""
         return self.shared
 
-    def accepts(self, kind: Kind) -> bool:
-        """Any column can be counted by its values."""
-        return True
-
-    def estimate(self, stats: ValueCounts, classes: Sequence[Any], structure: Any = None) -> CategoricalParameters:
+    def estimate(self, stats: ValueCounts, classes: Labels, structure: Any = None) -> CategoricalParameters:
         """Equation (2), per column."""
         fitted = [(c.values, _log_probability(c.weight, c.alpha)) for c in self._counted(stats, classes)]
         if self.shared:
             fitted *= len(stats.values)
         return CategoricalParameters.of(tuple(v for v, _ in fitted), tuple(t for _, t in fitted))
 
-    def _counted(self, stats: ValueCounts, classes: Sequence[Any]) -> list[CountedValues]:
+    def _counted(self, stats: ValueCounts, classes: Labels) -> list[CountedValues]:
         """The counts of each column, or those of all together if they share them, with the values declared."""
         weight, rows = stats.table().T, stats.table(rows=True).T.astype(np.int64)
         columns = [
@@ -117,7 +111,9 @@ class Categorical(Family):
             counted.append(CountedValues(named, total, in_rows, alpha, frozenset(declared or ())))
         return counted
 
-    def log_likelihood(self, x: Coded, parameters: CategoricalParameters, out: NDArray[np.float64]) -> None:
+    def log_likelihood(
+        self, x: Coded, parameters: CategoricalParameters, out: Floats, length: Floats | None = None
+    ) -> None:
         """Equation (3); the values of x are matched with those that were counted."""
         if parameters.whole is not None and x.tops is not None:
             kernels.score_codes(x.pieces[0], *parameters.whole, out)
@@ -139,18 +135,10 @@ class Categorical(Family):
         return CategoricalParameters.of(parameters.values, tables)
 
     def leave_one_out(
-        self,
-        x: Coded,
-        stats: ValueCounts,
-        classes: Sequence[Any],
-        structure: None,
-        label: NDArray[np.integer],
-        weight: NDArray[np.float64],
-        rows: NDArray[np.integer],
-        out: NDArray[np.float64],
+        self, x: Coded, stats: ValueCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
         """Equation (2) without the row; shared columns are one die, and each value of the row a roll of it."""
-        leaving, fitted = Leaving.of(label, weight, rows), self._counted(stats, classes)
+        fitted = self._counted(stats, classes)
         slot = slots_of(x, fitted, leaving)
         if not self.shared:
             values_as_slots(fitted).leave_one_out(slot, leaving, out)

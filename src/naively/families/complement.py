@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 from naively._kernels import Cells
 from naively.data.kinds import Support
 from naively.errors import InputError
-from naively.families.base import Family, LinearPart
-from naively.families.leave_one_out.base import Leaving
+from naively.families.base import Family, Floats, Labels, Leaving, LinearPart
 from naively.families.leave_one_out.tokens import Entries, Tokens, complement_left_out, normed_left_out
 from naively.families.linear_form import LogLinear, dense_form, sparse_form
-from naively.families.multinomial import TokenParameters, difference, known_counts
+from naively.families.multinomial import TokenParameters, difference
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Numbers, TokenCounts
 from naively.statistics.cells import class_sums, table_of_cells
@@ -33,7 +32,7 @@ __all__ = ["Complement", "complement_form"]
 
 
 @dataclass(frozen=True)
-class Complement(Family):
+class Complement(Family[TokenCounts, TokenParameters]):
     """Counts of tokens per row, judged against the other classes; good for unequal classes.
 
     >>> counts, label = np.array([[2, 1, 0], [0, 1, 1]]), np.array([0, 1])
@@ -49,6 +48,9 @@ class Complement(Family):
     fractional: bool = False
 
     statistic = TokenCounts
+    joint = True
+    has_length = True
+    is_likelihood = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", alpha_of("alpha", self.alpha))
@@ -60,12 +62,7 @@ class Complement(Family):
         """Whole counts, unless fractions were asked for."""
         return "non-negative" if self.fractional else "count"
 
-    @property
-    def joint(self) -> bool:
-        """One set of weights over all columns of the block."""
-        return True
-
-    def estimate(self, stats: TokenCounts, classes: Sequence[Any], structure: Any = None) -> TokenParameters:
+    def estimate(self, stats: TokenCounts, classes: Labels, structure: Any = None) -> TokenParameters:
         """Equation (1) as a linear form; dense if normalised by (3)."""
         alpha = self._alpha(stats, classes)
         every = np.ones(stats.n_tokens, dtype=np.bool_)
@@ -73,37 +70,27 @@ class Complement(Family):
         form = make(stats.cells, alpha, stats.known() if self.unseen == "ignore" else every, every)
         return TokenParameters(form, stats.n_tokens, np.zeros(stats.n_classes))
 
-    def _alpha(self, stats: TokenCounts, classes: Sequence[Any]) -> NDArray[np.float64]:
+    def _alpha(self, stats: TokenCounts, classes: Labels) -> NDArray[np.float64]:
         """Pseudo-counts, (token,)."""
         named = isinstance(self.alpha, Dirichlet)
         alpha = pseudo_counts(self.alpha, stats.tokens if named else range(stats.n_tokens), classes)
         return np.broadcast_to(alpha, (stats.n_tokens,))
 
-    def log_likelihood(self, x: Numbers, parameters: TokenParameters, out: NDArray[np.float64]) -> None:
+    def log_likelihood(
+        self, x: Numbers, parameters: TokenParameters, out: Floats, length: Floats | None = None
+    ) -> None:
         """Equation (2); in place of a log-likelihood."""
-        parameters.form.add_to(out, x)
-
-    def length(self, x: Numbers, parameters: TokenParameters) -> NDArray[np.float64]:
-        """The sum of each row's counts of known tokens."""
-        return known_counts(x, parameters)
+        parameters.form.add_to(out, x, length)
 
     def leave_one_out(
-        self,
-        x: Numbers,
-        stats: TokenCounts,
-        classes: Sequence[Any],
-        structure: None,
-        label: NDArray[np.integer],
-        weight: NDArray[np.float64],
-        rows: NDArray[np.integer],
-        out: NDArray[np.float64],
+        self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
         """Equation (1) without the row's tokens, which leave the counts of all *other* classes."""
         alpha = self._alpha(stats, classes)
         ignore = np.full(stats.n_tokens, self.unseen == "ignore")
         whole = np.broadcast_to(alpha.sum(), (stats.n_classes,))
         tokens = Tokens(stats.cells, alpha, whole, stats.known() | ~ignore, fades=ignore, shrinks=False)
-        entries, leaving = Entries.of_numbers(x), Leaving.of(label, weight, rows)
+        entries = Entries.of_numbers(x)
         if not self.norm:
             out[:, 0] += complement_left_out(entries, tokens, leaving)
             return

@@ -21,11 +21,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BlockTerms", "Spread", "Term", "beta_spread", "counts_of", "normal_spread", "shown_value", "two"]
+from naively.data.kinds import Kind
+from naively.data.names import Names
+from naively.data.views import Coded, Numbers, Texts
 
 NORMAL = 1.959963984540054  # the 97.5 % point of the standard normal
 
 Spread = tuple[NDArray[np.float64], NDArray[np.float64]]
+Pair = tuple[int, int]  # positions of the two classes that are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,81 @@ class Term:
             return replace(self, scores=(0.0, 0.0), spread=(0.0, 0.0), note=self.note or "has no weight")
         scaled = (weight * self.scores[0], weight * self.scores[1])
         return replace(self, scores=scaled, spread=(weight * self.spread[0], weight * self.spread[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class RowView:
+    """One row of a block to be explained: its values, and the names and kinds of the columns.
+
+    `weight` is the weight of each column under a tuning, for terms that add up several columns; None is 1.
+    """
+
+    x: Numbers | Coded | Texts
+    names: Names
+    kinds: Kind | tuple[Kind, ...]
+    classes: tuple[Any, ...]
+    weight: NDArray[np.float64] | None = None
+
+    def kind(self, column: int) -> Kind:
+        """Return the kind of a column."""
+        return self.kinds if isinstance(self.kinds, str) else self.kinds[column]
+
+    def numbers(self) -> NDArray[np.float64]:
+        """Return the numbers of the row; NaN where one is missing."""
+        assert isinstance(self.x, Numbers)
+        pieces = [piece[0].astype(np.float64) for _, piece in self.x.dense()]
+        return np.concatenate(pieces) if pieces else np.zeros(0)
+
+    def values(self) -> list[Any]:
+        """Return the value of each column: a number, a coded value or a text; None where it is missing."""
+        if isinstance(self.x, Numbers):
+            return [None if x != x else x for x in self.numbers().tolist()]
+        if isinstance(self.x, Texts):
+            return [Texts.as_strings(texts)[0] for texts in self.x.columns]
+        known, codes = self.x.values, [code for _, piece in self.x.placed() for code in piece[0].tolist()]
+        return [known[j][int(k)] if k == k and 0 <= k < len(known[j]) else None for j, k in enumerate(codes)]
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another value that a column of a row could have; for a text, one word to leave out of it."""
+
+    column: str
+    before: Any
+    after: Any
+    value: Any
+    word: str | None = None
+
+    @property
+    def key(self) -> tuple[str, str | None]:
+        """Alternatives with the same key exclude each other."""
+        return self.column, self.word
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A value or word: by how many nats its log-probability changed in each class, with its test."""
+
+    name: str
+    nats: tuple[float, ...]
+    G: float
+    p: float
+    q: float
+
+
+@dataclass(frozen=True, slots=True)
+class LikelihoodRatio:
+    """The likelihood-ratio test of a column between two models.
+
+    G is twice the log-likelihood ratio, with `freedom` degrees of freedom over `n_rows` rows. `changes` are the values
+    or words that differ most.
+    """
+
+    G: float
+    freedom: int
+    n_rows: float
+    p: float
+    changes: tuple[Change, ...] = ()
 
 
 class BlockTerms(ABC):

@@ -12,16 +12,14 @@ Source: Gelman et al., Bayesian Data Analysis, 3rd ed. (2013), §2.6.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.data.kinds import Support
-from naively.families.base import Family
-from naively.families.leave_one_out.base import Leaving, dense_numbers
+from naively.families.base import Family, Floats, Labels, Leaving
+from naively.families.leave_one_out.base import dense_numbers
 from naively.families.leave_one_out.numbers import SumsWithout
 from naively.families.poisson import rate_of, ratio_of
 from naively.priors import pseudo_count
@@ -31,7 +29,7 @@ __all__ = ["Exponential"]
 
 
 @dataclass(frozen=True)
-class Exponential(Family):
+class Exponential(Family[Sums, Floats]):
     """Numbers from 0 on, most of them small; the prior is worth `a` rows that add up to `b`.
 
     >>> wait, label = np.array([1.0, 3.0, 10.0, 30.0]), np.array([0, 0, 1, 1])
@@ -44,18 +42,14 @@ class Exponential(Family):
     b: float | None = None
 
     statistic = Sums
+    support = "non-negative"
 
     def __post_init__(self) -> None:
         pseudo_count("a", self.a)
         if self.b is not None:
             pseudo_count("b", self.b)
 
-    @property
-    def support(self) -> Support:
-        """Numbers from zero on."""
-        return "non-negative"
-
-    def estimate(self, stats: Sums, classes: Sequence[Any], structure: Any = None) -> NDArray[np.float64]:
+    def estimate(self, stats: Sums, classes: Labels, structure: Any = None) -> NDArray[np.float64]:
         """Equation (2), (class, column); 1 where all is zero, infinite where only this class is."""
         n, s = stats.weight, stats.total
         seen = n.sum(axis=0)
@@ -67,7 +61,9 @@ class Exponential(Family):
         only_zeros = (s == 0) & (stats.rows > 0) & (b == 0)
         return np.where((mean == 0) & (b == 0), 1.0, np.where(only_zeros, np.inf, rate))
 
-    def log_likelihood(self, x: Numbers, parameters: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+    def log_likelihood(
+        self, x: Numbers, parameters: NDArray[np.float64], out: Floats, length: Floats | None = None
+    ) -> None:
         """Equation (3), summed over the columns; an infinite rate (maximum likelihood of zeros) allows only x = 0."""
         for place, piece in x.dense():
             present = ~np.isnan(piece)
@@ -83,25 +79,17 @@ class Exponential(Family):
                 out[impossible, c] = -np.inf
 
     def leave_one_out(
-        self,
-        x: Numbers,
-        stats: Sums,
-        classes: Sequence[Any],
-        structure: None,
-        label: NDArray[np.integer],
-        weight: NDArray[np.float64],
-        rows: NDArray[np.integer],
-        out: NDArray[np.float64],
+        self, x: Numbers, stats: Sums, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
         """Equation (2) without the row, which the mean of the column that is the prior's loses too; and (3)."""
         values = dense_numbers(x)
-        left = SumsWithout.of(stats, values, Leaving.of(label, weight, rows))
+        left = SumsWithout.of(stats, values, leaving)
         there, waits = ~np.isnan(values), np.nan_to_num(values)
         seen = left.whole_weight
         mean = np.divide(left.whole_total, seen, out=np.zeros_like(seen), where=seen > 0)
         b = self.a * mean if self.b is None else np.full_like(mean, self.b)
         for c in range(stats.n_classes):
-            mine = (label == c)[:, None]
+            mine = (leaving.label == c)[:, None]
             n, s = np.where(mine, left.weight, stats.weight[c]), np.where(mine, left.total, stats.total[c])
             in_class = np.where(mine, left.rows, stats.rows[c]) > 0
             rate = ratio_of(

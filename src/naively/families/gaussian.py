@@ -15,7 +15,6 @@ Source: documents 004, (5.32)–(5.36).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +24,8 @@ from numpy.typing import NDArray
 from naively import _kernels as kernels
 from naively.data.views import RefusedEntryError
 from naively.errors import InputError
-from naively.families.base import Family
-from naively.families.leave_one_out.base import Leaving, dense_numbers, others
+from naively.families.base import Family, Floats, Labels, Leaving
+from naively.families.leave_one_out.base import dense_numbers, others
 from naively.families.leave_one_out.numbers import MomentsWithout
 from naively.priors import pseudo_count
 from naively.statistics import Moments, Numbers
@@ -47,7 +46,7 @@ class GaussianParameters:
 
 
 @dataclass(frozen=True)
-class Gaussian(Family):
+class Gaussian(Family[Moments, GaussianParameters]):
     """Real numbers, bell-shaped in each class.
 
     `floor` is relative to the column's variance, so one wide column cannot spoil another. As scikit-learn does, `added`
@@ -71,7 +70,7 @@ class Gaussian(Family):
         pseudo_count("floor", self.floor)
         pseudo_count("added", self.added)
 
-    def estimate(self, stats: Moments, classes: Sequence[Any], structure: Any = None) -> GaussianParameters:
+    def estimate(self, stats: Moments, classes: Labels, structure: Any = None) -> GaussianParameters:
         """Equations (2) and (3)."""
         mean, squares = stats.describe()
         whole = stats.pooled()
@@ -87,7 +86,9 @@ class Gaussian(Family):
             constant=~(total[0] + added >= TINY),
         )
 
-    def log_likelihood(self, x: Numbers, parameters: GaussianParameters, out: NDArray[np.float64]) -> None:
+    def log_likelihood(
+        self, x: Numbers, parameters: GaussianParameters, out: Floats, length: Floats | None = None
+    ) -> None:
         """Equation (4), summed over the columns of the block."""
         for place, piece in x.dense():
             constant = parameters.constant[place]
@@ -107,18 +108,10 @@ class Gaussian(Family):
                 out -= 0.5 * LOG_2PI * ~np.isnan(piece[:, j : j + 1])
 
     def leave_one_out(
-        self,
-        x: Numbers,
-        stats: Moments,
-        classes: Sequence[Any],
-        structure: None,
-        label: NDArray[np.integer],
-        weight: NDArray[np.float64],
-        rows: NDArray[np.integer],
-        out: NDArray[np.float64],
+        self, x: Numbers, stats: Moments, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
         """Equations (2) to (4) without the row, which what is lent, the floor and what is added lose too."""
-        values, leaving = dense_numbers(self.transform(x)), Leaving.of(label, weight, rows)
+        values = dense_numbers(self.transform(x))
         own, pooled = MomentsWithout.own_and_pooled(stats, values, leaving)
         mean, squares = stats.describe()
         whole = np.maximum(others(stats.weight)[leaving.label] + own.weight, 1e-300)

@@ -45,22 +45,29 @@ class LinearForm:
     token_class: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     token_value: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
-    def add_to(self, out: NDArray[np.float64], x: Numbers) -> None:
-        """Add the scores of the rows of x to `out`."""
+    def add_to(self, out: NDArray[np.float64], x: Numbers, length: NDArray[np.float64] | None = None) -> None:
+        """Add the scores of the rows of x to `out`, and the sum of their known x_k to `length`."""
         kernels.add_to_rows(out, self.offset)
         for place, piece in x.placed():
-            finite = self._add_piece(out, piece, place, x.above)
+            finite = self._add_piece(out, piece, place, x.above, length)
             if x.strict and not finite:
                 raise RefusedEntryError
 
-    def _add_piece(self, out: NDArray[np.float64], piece: Any, place: slice, above: float | None) -> bool:
+    def _add_piece(
+        self,
+        out: NDArray[np.float64],
+        piece: Any,
+        place: slice,
+        above: float | None,
+        length: NDArray[np.float64] | None,
+    ) -> bool:
         """Add what one piece of the columns gives; whether all its entries are finite."""
         if not is_sparse(piece):
-            return kernels.score_dense(piece, self.weights(place), self.constant, out)
+            return kernels.score_dense(piece, self.weights(place), self.constant, out, length=length)
         rows = piece.tocsr()
         csr = (rows.data, rows.indices, rows.indptr)
         if self.table is not None:
-            return kernels.score_csr(*csr, self.weights(place), self.constant, out, above=above)
+            return kernels.score_csr(*csr, self.weights(place), self.constant, out, above=above, length=length)
         start = self.token_start[place.start : place.stop + 1]
         cells = slice(int(start[0]), int(start[-1]))
         return kernels.score_csr_sparse(
@@ -72,6 +79,7 @@ class LinearForm:
             self.constant,
             out,
             above=above,
+            length=length,
         )
 
     def weights(self, place: slice) -> NDArray[np.float64]:
@@ -141,10 +149,10 @@ class LogLinear:
     forbidden: LinearForm | None = None
     absent: LogLinear | None = None
 
-    def add_to(self, out: NDArray[np.float64], x: Numbers) -> None:
-        """Add log p(x | c) to `out`."""
+    def add_to(self, out: NDArray[np.float64], x: Numbers, length: NDArray[np.float64] | None = None) -> None:
+        """Add log p(x | c) to `out`, and the sum of each row's known x_k to `length`."""
         gaps = _missing(x) if self.absent is not None else None
-        self.score.add_to(out, x)
+        self.score.add_to(out, x, length)
         if gaps is not None and self.absent is not None:
             self.absent.score.add_to(out, gaps)
         if self.forbidden is None:

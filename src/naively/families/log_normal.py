@@ -8,14 +8,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.data.kinds import Support
+from naively.families.base import Floats, Labels, Leaving
 from naively.families.gaussian import Gaussian, GaussianParameters
 from naively.families.leave_one_out.base import dense_numbers
 from naively.statistics import Moments, Numbers
@@ -33,18 +32,15 @@ class LogNormal(Gaussian):
     [1.0, 6.0]
     """
 
-    statistic = Moments
-
-    @property
-    def support(self) -> Support:
-        """Only numbers above zero have a logarithm."""
-        return "positive"
+    support = "positive"
 
     def transform(self, x: Numbers) -> Numbers:
         """The logarithm is what is counted."""
         return Numbers(tuple(np.log(piece, dtype=np.float64) for _, piece in x.dense()))
 
-    def log_likelihood(self, x: Numbers, parameters: GaussianParameters, out: NDArray[np.float64]) -> None:
+    def log_likelihood(
+        self, x: Numbers, parameters: GaussianParameters, out: Floats, length: Floats | None = None
+    ) -> None:
         """Equation (2), summed over the columns of the block."""
         logs = self.transform(x)
         super().log_likelihood(logs, parameters, out)
@@ -52,18 +48,10 @@ class LogNormal(Gaussian):
             out -= np.nansum(piece, axis=1)[:, None]
 
     def leave_one_out(
-        self,
-        x: Numbers,
-        stats: Moments,
-        classes: Sequence[Any],
-        structure: None,
-        label: NDArray[np.integer],
-        weight: NDArray[np.float64],
-        rows: NDArray[np.integer],
-        out: NDArray[np.float64],
+        self, x: Numbers, stats: Moments, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
         """As Gaussian of log x, less log x."""
-        super().leave_one_out(x, stats, classes, structure, label, weight, rows, out)
+        super().leave_one_out(x, stats, classes, structure, leaving, out)
         out -= np.nan_to_num(dense_numbers(self.transform(x)))[:, :, None]
 
     def sample(

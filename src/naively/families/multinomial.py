@@ -30,15 +30,14 @@ from naively._kernels.token_logs import token_log_table, token_logs
 from naively.data.kinds import Support
 from naively.data.views import is_sparse
 from naively.errors import InputError
-from naively.families.base import Family, LinearPart
-from naively.families.leave_one_out.base import Leaving
+from naively.families.base import Family, Floats, Labels, Leaving, LinearPart
 from naively.families.leave_one_out.tokens import Entries, Tokens, multinomial_left_out
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form, stays_sparse
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Numbers, TokenCounts
 from naively.statistics.cells import class_of_cells, class_sums, table_of_cells
 
-__all__ = ["Multinomial", "TokenParameters", "difference", "known_counts", "lend_to_empty", "multinomial_form"]
+__all__ = ["Multinomial", "TokenParameters", "difference", "lend_to_empty", "multinomial_form"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +50,7 @@ class TokenParameters:
 
 
 @dataclass(frozen=True)
-class Multinomial(Family):
+class Multinomial(Family[TokenCounts, TokenParameters]):
     """Counts of tokens per row, all columns of the block together.
 
     >>> counts, label = np.array([[2, 1, 0], [0, 1, 1]]), np.array([0, 1])
@@ -67,6 +66,8 @@ class Multinomial(Family):
     fractional: bool = False
 
     statistic = TokenCounts
+    joint = True
+    has_length = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", alpha_of("alpha", self.alpha))
@@ -76,12 +77,7 @@ class Multinomial(Family):
         """Whole counts, unless fractions were asked for."""
         return "non-negative" if self.fractional else "count"
 
-    @property
-    def joint(self) -> bool:
-        """One distribution over all columns of the block."""
-        return True
-
-    def estimate(self, stats: TokenCounts, classes: Sequence[Any], structure: Any = None) -> TokenParameters:
+    def estimate(self, stats: TokenCounts, classes: Labels, structure: Any = None) -> TokenParameters:
         """Equation (2) as a linear form, by (4) if alpha is one positive number."""
         alpha = self._alpha(stats, classes)
         every = np.ones(stats.n_tokens, dtype=np.bool_)
@@ -89,32 +85,22 @@ class Multinomial(Family):
         rows = np.maximum(stats.seen.weight, 1e-300)
         return TokenParameters(form, stats.n_tokens, class_sums(stats.cells, 0) / rows)
 
-    def _alpha(self, stats: TokenCounts, classes: Sequence[Any]) -> NDArray[np.float64]:
+    def _alpha(self, stats: TokenCounts, classes: Labels) -> NDArray[np.float64]:
         """Pseudo-counts, (token,) or (token, class)."""
         named = isinstance(self.alpha, Dirichlet)
         alpha = pseudo_counts(self.alpha, stats.tokens if named else range(stats.n_tokens), classes)
         return np.broadcast_to(alpha, (stats.n_tokens,)) if alpha.ndim < 2 else alpha
 
-    def log_likelihood(self, x: Numbers, parameters: TokenParameters, out: NDArray[np.float64]) -> None:
+    def log_likelihood(
+        self, x: Numbers, parameters: TokenParameters, out: Floats, length: Floats | None = None
+    ) -> None:
         """Equation (3)."""
-        parameters.form.add_to(out, x)
+        parameters.form.add_to(out, x, length)
         if self.coefficient:
             out += log_coefficient(x)[:, None]
 
-    def length(self, x: Numbers, parameters: TokenParameters) -> NDArray[np.float64]:
-        """The sum of each row's counts of known tokens."""
-        return known_counts(x, parameters)
-
     def leave_one_out(
-        self,
-        x: Numbers,
-        stats: TokenCounts,
-        classes: Sequence[Any],
-        structure: None,
-        label: NDArray[np.integer],
-        weight: NDArray[np.float64],
-        rows: NDArray[np.integer],
-        out: NDArray[np.float64],
+        self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
         """Equation (2) without the row's tokens; see `left_out_tokens`."""
         alpha = self._alpha(stats, classes)
@@ -122,7 +108,6 @@ class Multinomial(Family):
         known = stats.known() | ~ignore
         whole = np.broadcast_to(alpha.sum(axis=0), (stats.n_classes,))
         tokens = Tokens(stats.cells, alpha, whole, known, fades=ignore, shrinks=False)
-        leaving = Leaving.of(label, weight, rows)
         out[:, 0] += multinomial_left_out(
             Entries.of_numbers(x), tokens, lambda: self.estimate(stats, classes).form, leaving
         )
@@ -237,14 +222,6 @@ def log_coefficient(x: Numbers) -> NDArray[np.float64]:
             length = length + counts.sum(axis=1)
             parts = parts + gammaln(counts + 1.0).sum(axis=1)
     return np.asarray(gammaln(length + 1.0) - parts)
-
-
-def known_counts(x: Numbers, parameters: TokenParameters) -> NDArray[np.float64]:
-    """The sum of each row's counts over the tokens that are evidence."""
-    known = np.where(np.isnan(parameters.form.score.base), 0.0, 1.0)[:, None]
-    out = np.zeros((x.pieces[0].shape[0], 1))
-    dense_form(known).add_to(out, x)
-    return out[:, 0]
 
 
 def difference(parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:

@@ -12,16 +12,14 @@ Source: Gelman et al., Bayesian Data Analysis, 3rd ed. (2013), §2.6.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.data.kinds import Support
-from naively.families.base import Family
-from naively.families.leave_one_out.base import Leaving, dense_numbers
+from naively.families.base import Family, Floats, Labels, Leaving
+from naively.families.leave_one_out.base import dense_numbers
 from naively.families.leave_one_out.numbers import SumsWithout
 from naively.priors import pseudo_count
 from naively.statistics import Numbers, Sums
@@ -46,7 +44,7 @@ def ratio_of(events: NDArray[np.float64], exposure: NDArray[np.float64]) -> NDAr
 
 
 @dataclass(frozen=True)
-class Poisson(Family):
+class Poisson(Family[Sums, Floats]):
     """Counts 0, 1, 2, … with a prior worth `a` events seen in `b` rows.
 
     >>> visits, label = np.array([0, 2, 1, 9, 7]), np.array([0, 0, 0, 1, 1])
@@ -59,21 +57,19 @@ class Poisson(Family):
     b: float = 1.0
 
     statistic = Sums
+    support = "count"
 
     def __post_init__(self) -> None:
         pseudo_count("a", self.a)
         pseudo_count("b", self.b)
 
-    @property
-    def support(self) -> Support:
-        """Whole numbers from zero on."""
-        return "count"
-
-    def estimate(self, stats: Sums, classes: Sequence[Any], structure: Any = None) -> NDArray[np.float64]:
+    def estimate(self, stats: Sums, classes: Labels, structure: Any = None) -> NDArray[np.float64]:
         """Equation (2), (class, column)."""
         return rate_of(stats.total, stats.weight, self.a, self.b, stats.rows)
 
-    def log_likelihood(self, x: Numbers, parameters: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+    def log_likelihood(
+        self, x: Numbers, parameters: NDArray[np.float64], out: Floats, length: Floats | None = None
+    ) -> None:
         """Equation (3), summed over the columns; a rate of zero allows only x = 0."""
         from scipy.special import gammaln, xlogy
 
@@ -85,24 +81,16 @@ class Poisson(Family):
                 out[:, c] += xlogy(counts, rate).sum(axis=1) - present @ rate
 
     def leave_one_out(
-        self,
-        x: Numbers,
-        stats: Sums,
-        classes: Sequence[Any],
-        structure: None,
-        label: NDArray[np.integer],
-        weight: NDArray[np.float64],
-        rows: NDArray[np.integer],
-        out: NDArray[np.float64],
+        self, x: Numbers, stats: Sums, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
         """Equation (2) without the row, and (3)."""
         from scipy.special import gammaln, xlogy
 
         values = dense_numbers(x)
-        left = SumsWithout.of(stats, values, Leaving.of(label, weight, rows))
+        left = SumsWithout.of(stats, values, leaving)
         there, counts = ~np.isnan(values), np.nan_to_num(values)
         for c in range(stats.n_classes):
-            mine = (label == c)[:, None]
+            mine = (leaving.label == c)[:, None]
             events, exposure = np.where(mine, left.total, stats.total[c]), np.where(mine, left.weight, stats.weight[c])
             in_class = np.where(mine, left.rows, stats.rows[c]) > 0
             rate = ratio_of(

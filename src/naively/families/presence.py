@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from naively.data.kinds import Kind
+from naively.families.base import ALL_KINDS
 from naively.families.bernoulli import Bernoulli
 
 __all__ = ["Presence"]
@@ -20,6 +20,5 @@ __all__ = ["Presence"]
 class Presence(Bernoulli):
     """A coin for each column: has the row a value there?"""
 
-    def accepts(self, kind: Kind) -> bool:
-        """Anything may be missing."""
-        return True
+    kinds = ALL_KINDS
+    role = "presence"

@@ -12,40 +12,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.data.kinds import Kind
-from naively.families.base import Family, LinearPart
+from naively.families.base import ALL_KINDS, Family, Floats, Labels, Leaving, LinearPart
 from naively.statistics.empty import Nothing
 
 __all__ = ["Undecided"]
 
 
 @dataclass(frozen=True)
-class Undecided(Family):
+class Undecided(Family[Nothing, int]):
     """A column without a value."""
 
     statistic = Nothing
+    kinds = ALL_KINDS
+    awaits_values = True
 
-    def accepts(self, kind: Kind) -> bool:
-        """Anything may come."""
-        return True
-
-    def estimate(self, stats: Nothing, classes: Sequence[Any], structure: Any = None) -> int:
+    def estimate(self, stats: Nothing, classes: Labels, structure: Any = None) -> int:
         """The number of columns is all that is known."""
         return stats.n_columns
 
-    def log_likelihood(self, x: Any, parameters: int, out: NDArray[np.float64]) -> None:
+    def log_likelihood(self, x: Any, parameters: int, out: Floats, length: Floats | None = None) -> None:
         """Nothing to add."""
 
     def leave_one_out(
-        self,
-        x: Any,
-        stats: Nothing,
-        classes: Sequence[Any],
-        structure: None,
-        label: NDArray[np.integer],
-        weight: NDArray[np.float64],
-        rows: NDArray[np.integer],
-        out: NDArray[np.float64],
+        self, x: Any, stats: Nothing, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
         """Nothing to add."""
 

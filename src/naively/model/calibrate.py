@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from naively.errors import InputError
 from naively.families import Family, Presence
-from naively.model.columns import View
 from naively.schema.choose import Chosen, split
 from naively.schema.family_json import family_from_json, family_to_json
 from naively.schema.schema import Block, Schema
@@ -118,14 +117,6 @@ class Calibrated:
     parameters: tuple[Any, ...]
     factors: tuple[tuple[float, float] | None, ...]
     offset: NDArray[np.float64]
-
-    def factor(self, i: int, view: View) -> NDArray[np.float64]:
-        """w · L^(−β) of block i, one for each row."""
-        weight, exponent = self.factors[i] or (1.0, 0.0)
-        if exponent == 0.0:
-            return np.full(1, weight)
-        length = self.schema.blocks[i].family.length(view, self.parameters[i])
-        return np.asarray(weight * np.maximum(length, 1.0) ** -exponent)
 
 
 def calibrate(chosen: Chosen, parameters: Sequence[Any], classes: Sequence[Any], tuning: Tuning | None) -> Calibrated:

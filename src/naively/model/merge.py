@@ -163,7 +163,7 @@ def _partner(
     """The block of the same family (and, if joint, of columns in common); none seen if there is no such block."""
     shared = set(wanted.names)
     for block, statistic in zip(schema.blocks, statistics, strict=True):
-        alone = not (block.family.joint or block.family.apart)
+        alone = not (block.family.joint or block.family.own_block)
         if block.family == wanted.family and (alone or shared & set(block.names)):
             return block.names, statistic
     return (), wanted.family.statistic.of_no_columns(seen)
@@ -241,7 +241,7 @@ def _regroup(
     alone: dict[tuple[Family, str], list[str]] = {}
     for name in names:
         if not of[name].joint:
-            alone.setdefault((of[name], name if of[name].apart else ""), []).append(name)
+            alone.setdefault((of[name], name if of[name].own_block else ""), []).append(name)
     groups = [*((family, tuple(group)) for (family, _), group in alone.items()), *joint]
     place = positions_of(names)
     groups.sort(key=lambda group: place[group[1][0]])

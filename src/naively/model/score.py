@@ -27,17 +27,25 @@ def score(schema: Schema, found: Sequence[View], parameters: Sequence[Any], out:
 def score_calibrated(calibrated: Calibrated, found: Sequence[View], out: NDArray[np.float64]) -> None:
     """Add the weighted log-likelihood of each block to `out`, (row, class)."""
     parts = zip(calibrated.schema.blocks, found, calibrated.parameters, calibrated.factors, strict=True)
-    for i, (block, view, fitted, factor) in enumerate(parts):
+    for block, view, fitted, factor in parts:
         if factor is None:
             _add(block, view, fitted, out)
             continue
         evidence = np.zeros_like(out)
-        _add(block, view, fitted, evidence)
-        out += times(calibrated.factor(i, view)[:, None], evidence)
+        weight, exponent = factor
+        if exponent == 0.0:
+            _add(block, view, fitted, evidence)
+            out += times(weight, evidence)
+            continue
+        length = np.zeros(len(out))
+        _add(block, view, fitted, evidence, length)
+        out += times((weight * np.maximum(length, 1.0) ** -exponent)[:, None], evidence)
 
 
-def _add(block: Block, view: View, fitted: Any, out: NDArray[np.float64]) -> None:
+def _add(
+    block: Block, view: View, fitted: Any, out: NDArray[np.float64], length: NDArray[np.float64] | None = None
+) -> None:
     try:
-        block.family.log_likelihood(view, fitted, out)
+        block.family.log_likelihood(view, fitted, out, length)
     except InfiniteValueError as error:
         refuse_infinite(block.names[error.column])

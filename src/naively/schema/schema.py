@@ -163,7 +163,7 @@ def infer(table: Table, columns: Any = None) -> Schema:
     if columns is None and isinstance(table, MatrixTable) and is_sparse(table.matrix):
         columns = Multinomial()
     if isinstance(columns, Automatic) or (
-        columns is not None and not isinstance(columns, Mapping) and family_of(columns).apart
+        columns is not None and not isinstance(columns, Mapping) and family_of(columns).own_block
     ):
         columns = dict.fromkeys(table.names, columns)
     if columns is not None and not isinstance(columns, Mapping):
@@ -186,7 +186,7 @@ def infer(table: Table, columns: Any = None) -> Schema:
     for position, name in enumerate(table.names):
         family = chosen.get(position) or _default(table, position)
         if not family.joint:
-            alone.setdefault((family, name if family.apart else ""), []).append(position)
+            alone.setdefault((family, name if family.own_block else ""), []).append(position)
     groups = [*((family, found) for (family, _), found in alone.items()), *joint]
     groups.sort(key=lambda group: group[1][0])
     return Schema(table.names, tuple(_block(table, positions, family) for family, positions in groups))

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from naively.data.views import Coded, Numbers, Texts
 
 __all__ = ["NegativeCountError", "Statistic", "added_in_pairs", "moved", "refuse_negative", "taken"]
 
@@ -64,10 +66,17 @@ class Statistic(ABC):
 
     __slots__ = ()
 
+    view: ClassVar[type[Numbers] | type[Coded] | type[Texts]] = Numbers
+
     @property
     @abstractmethod
     def n_classes(self) -> int:
         """How many classes it distinguishes."""
+
+    @property
+    @abstractmethod
+    def n_columns(self) -> int:
+        """The number of columns."""
 
     @classmethod
     @abstractmethod

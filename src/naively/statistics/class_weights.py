@@ -45,6 +45,11 @@ class ClassWeights(Statistic):
         """How many classes it distinguishes."""
         return len(self.rows)
 
+    @property
+    def n_columns(self) -> int:
+        """The number of columns."""
+        return 0
+
     @classmethod
     def sum_of(cls, parts: Sequence[Self]) -> Self:
         """The sum of one or more."""

@@ -85,6 +85,11 @@ class Moments(Statistic):
         return len(self.rows)
 
     @property
+    def n_columns(self) -> int:
+        """The number of columns."""
+        return int(self.rows.shape[1])
+
+    @property
     def weight(self) -> NDArray[np.float64]:
         """Sum of weights, per class and column."""
         return np.asarray(self.state[0])

@@ -70,6 +70,11 @@ class Measured(Statistic):
         """How many classes it distinguishes."""
         return self.histogram.n_classes
 
+    @property
+    def n_columns(self) -> int:
+        """The number of columns."""
+        return self.histogram.n_columns
+
     def __add__(self, other: Self) -> Self:
         return type(self)(self.histogram + other.histogram, self.moments + other.moments)
 

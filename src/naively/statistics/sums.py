@@ -89,6 +89,11 @@ class Sums(Statistic):
         return len(self.rows)
 
     @property
+    def n_columns(self) -> int:
+        """The number of columns."""
+        return int(self.rows.shape[1])
+
+    @property
     def total(self) -> NDArray[np.float64]:
         """Σ w x per class and column."""
         return np.asarray(self.parts[0] + self.parts[1])

@@ -75,6 +75,11 @@ class TokenCounts(Statistic):
         return self.seen.n_classes
 
     @property
+    def n_columns(self) -> int:
+        """The number of columns."""
+        return len(self.tokens)
+
+    @property
     def n_tokens(self) -> int:
         """How many tokens there are, seen or not."""
         return len(self.tokens)

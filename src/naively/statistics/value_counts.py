@@ -46,6 +46,8 @@ class ValueCounts(Statistic):
     values: tuple[Values, ...]
     cells: Cells
 
+    view = Coded
+
     @classmethod
     def count(
         cls, x: Coded | NDArray[Any], label: NDArray[np.integer], weight: NDArray[np.float64] | None, n_classes: int
@@ -68,6 +70,11 @@ class ValueCounts(Statistic):
     def n_classes(self) -> int:
         """How many classes it distinguishes."""
         return len(self.cells.indptr) - 1
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns."""
+        return len(self.values)
 
     @property
     def offsets(self) -> NDArray[np.int64]:

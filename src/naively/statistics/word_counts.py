@@ -67,6 +67,8 @@ class WordCounts(Statistic):
     seen: ClassWeights
     unicode: str = UNICODE_VERSION
 
+    view = Texts
+
     @classmethod
     def count(
         cls,
@@ -111,6 +113,11 @@ class WordCounts(Statistic):
     def n_classes(self) -> int:
         """How many classes it distinguishes."""
         return self.seen.n_classes
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns."""
+        return 1
 
     @property
     def cells(self) -> Cells:

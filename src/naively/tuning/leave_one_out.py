@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from naively import data as sources
 from naively.errors import InputError, LostDigitsWarning
 from naively.families import Presence
-from naively.families.leave_one_out.base import NotCountedError
+from naively.families.base import Leaving, NotCountedError
 from naively.model import columns as local
 from naively.model.calibrate import column_key
 from naively.schema.schema import Block
@@ -170,7 +170,7 @@ def _one_by_one(model: Model, table: sources.Table, result: LeaveOneOut) -> None
     """Each row leaves the class that it was counted in, with its weight; one of weight zero was never there."""
     leaves = result.weight > 0
     result.log_prior[:] = _log_prior_without(model, result.label, result.weight, leaves)
-    leaving = (result.label, result.weight, leaves.astype(np.int64))
+    leaving = Leaving.of(result.label, result.weight, leaves)
     _add_evidence(model, table, leaving, result.columns, result.evidence)
 
 
@@ -198,7 +198,7 @@ def _by_group(
         chosen = np.zeros(len(group), dtype=np.bool_)
         chosen[result.rows[asked]] = True
         nothing, evidence = np.zeros(len(asked)), np.zeros((len(asked), *result.evidence.shape[1:]))
-        leaving = (label[chosen], nothing, nothing.astype(np.int64))
+        leaving = Leaving.of(label[chosen], nothing, nothing)
         _add_evidence(rest, table.where(chosen), leaving, result.columns, evidence)
         result.evidence[asked] = evidence
         result.log_prior[asked] = rest.log_prior
@@ -221,26 +221,24 @@ def _log_prior_without(
 def _add_evidence(
     model: Model,
     table: sources.Table,
-    leaving: tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]],
+    leaving: Leaving,
     columns: Sequence[str],
     out: NDArray[np.float64],
 ) -> None:
     """Add the evidence of every block, a chunk of rows at a time."""
-    schema, (label, weight, rows) = model.chosen.schema, leaving
+    schema = model.chosen.schema
     place = {name: j for j, name in enumerate(columns)}
     views = local.views(table, schema)
     for block, view, statistic in zip(schema.blocks, views, model.chosen.statistics, strict=True):
         family, pieces = block.family, _pieces(block)
         at = np.array([place[name] for name in pieces], dtype=np.intp)
-        structure = family.structure(statistic, model.classes)
+        structure = family.structure(statistic)
         alone = np.array_equal(at, np.arange(len(columns)))
-        for some in _chunks(len(label), len(pieces) * len(model.classes)):
+        for some in _chunks(len(leaving), len(pieces) * len(model.classes)):
             found = out[some] if alone else np.zeros((some.stop - some.start, len(pieces), len(model.classes)))
-            part = view if len(found) == len(label) else view.rows(some.start, some.stop)
+            part = view if len(found) == len(leaving) else view.rows(some.start, some.stop)
             try:
-                family.leave_one_out(
-                    part, statistic, model.classes, structure, label[some], weight[some], rows[some], found
-                )
+                family.leave_one_out(part, statistic, model.classes, structure, leaving.part(some), found)
             except NotCountedError as error:
                 raise InputError(_refusal(error, model, block.names, some.start)) from None
             if not alone:

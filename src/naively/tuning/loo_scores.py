@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from naively.data.names import Names
 from naively.families import Complement, Multinomial, Numeric, Presence, Text
+from naively.families.base import Leaving
 from naively.model import columns as local
 from naively.model.count import count_block
 from naively.schema.choose import statistic_for
@@ -107,33 +108,25 @@ class Bench:
         family, classes = block.family, self.model.classes
         statistic, view = self.statistic(block), self.view(block, rows)
         at: Any = slice(None) if rows is None else rows
-        label, weight, number = self.sample.label[at], self.leaving_weight[at], self.leaving_rows[at]
-        out = np.zeros((len(label), 1 if family.joint else len(block.names), len(classes)))
+        leaving = Leaving.of(self.sample.label, self.leaving_weight, self.leaving_rows).part(at)
+        out = np.zeros((len(leaving), 1 if family.joint else len(block.names), len(classes)))
         structured = isinstance(family, Numeric) or (isinstance(family, Text) and self._cuts_words(block, statistic))
         for start, stop, fold in self._spans(structured, rows):
             structure = self._structure(fold, block, statistic) if structured else None
             some = slice(start, stop)
-            family.leave_one_out(
-                view if stop - start == len(label) else view.rows(start, stop),
-                statistic,
-                classes,
-                structure,
-                label[some],
-                weight[some],
-                number[some],
-                out[some],
-            )
+            part = view if stop - start == len(leaving) else view.rows(start, stop)
+            family.leave_one_out(part, statistic, classes, structure, leaving.part(some), out[some])
         return bounded(np.ascontiguousarray(out.transpose(1, 0, 2)))
 
     def _cuts_words(self, block: Block, statistic: Statistic) -> bool:
-        return block.family.structure(statistic, self.model.classes) is not None
+        return block.family.structure(statistic) is not None
 
     def _structure(self, fold: int, block: Block, whole: Statistic) -> Any:
         """What the family chooses without a fold; its smoothing has no part in it."""
         key = fold, type(block.family).__name__, block.names
         if key not in self._structures:
             rest = whole - self._counted(fold, block, whole)
-            self._structures[key] = block.family.structure(rest, self.model.classes)
+            self._structures[key] = block.family.structure(rest)
         return self._structures[key]
 
     @cached_property

@@ -22,7 +22,7 @@ from naively import _kernels as kernels
 from naively._kernels import LeftTokens, TokenCells
 from naively._kernels.text import token_rows
 from naively.families import Family, Text
-from naively.families.leave_one_out.base import NotCountedError
+from naively.families.base import NotCountedError
 from naively.families.leave_one_out.tokens import Entries
 from naively.statistics import Numbers, Texts, TokenCounts, WordCounts
 from naively.tuning.coins import Coins

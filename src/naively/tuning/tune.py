@@ -22,7 +22,7 @@ from naively import data as sources
 from naively._kernels.threads import one_thread
 from naively.errors import InputError
 from naively.families import Complement, Multinomial, Presence, Text
-from naively.families.leave_one_out.base import NotCountedError
+from naively.families.base import NotCountedError
 from naively.model.calibrate import Tuning
 from naively.schema.schema import Schema
 from naively.statistics import NegativeCountError, TokenCounts, WordCounts

@@ -12,48 +12,20 @@ counts of all classes, themselves without the row; and a cell whose last row lea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively import _kernels as kernels
 from naively._kernels import ValueSlots
+from naively.families.base import Leaving, NotCountedError
 from naively.statistics import Numbers
 
-__all__ = ["FOREVER", "Leaving", "NotCountedError", "Slots", "dense_numbers", "log_of", "others"]
+__all__ = ["FOREVER", "Slots", "dense_numbers", "log_of", "others"]
 
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]
 FOREVER = np.int64(2**62)  # rows of a value that stays known though no row has it
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Leaving:
-    """The rows that leave, each alone: their class codes, the weight taken out, and the number of rows it was."""
-
-    label: NDArray[np.intp]
-    weight: Floats
-    rows: Wholes
-
-    @classmethod
-    def of(cls, label: NDArray[Any], weight: NDArray[Any], rows: NDArray[Any]) -> Leaving:
-        """As the families are given them."""
-        return cls(label.astype(np.intp), weight.astype(np.float64), rows.astype(np.int64))
-
-    @property
-    def arrays(self) -> tuple[NDArray[np.int32], Floats, Wholes]:
-        """As the core wants them."""
-        return self.label.astype(np.int32), self.weight, self.rows
-
-
-class NotCountedError(ValueError):
-    """A row is to leave that was never counted; `row` and `column` are positions, `found` says what would be left."""
-
-    def __init__(self, row: int, class_position: int, column: int | None, found: str) -> None:
-        """Say where, and what would be left."""
-        super().__init__(found)
-        self.row, self.class_position, self.column, self.found = row, class_position, column, found
 
 
 def dense_numbers(x: Numbers) -> Floats:

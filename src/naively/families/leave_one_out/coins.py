@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.families.leave_one_out.base import Leaving
+from naively.families.base import Leaving
 from naively.families.leave_one_out.tokens import Entries, Left, Tokens
 from naively.families.linear_form import LogLinear
 from naively.statistics import ClassWeights

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from naively import _kernels as kernels
 from naively._kernels import Cells, TokenCells
 from naively._kernels.text import Vocabulary
-from naively.families.leave_one_out.base import Leaving, NotCountedError
+from naively.families.base import Leaving, NotCountedError
 from naively.statistics.word_counts import Reading
 
 __all__ = ["Tokens", "rows_left_out", "texts_left_out"]

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import _kernels as kernels
-from naively.families.leave_one_out.base import Leaving, NotCountedError, others
+from naively.families.base import Leaving, NotCountedError
+from naively.families.leave_one_out.base import others
 from naively.statistics import Moments, Sums
 from naively.statistics.sums import add_pairs, two_product
 

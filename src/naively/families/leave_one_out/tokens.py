@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from naively import _kernels as kernels
 from naively._kernels import Cells
 from naively.data.views import is_sparse
-from naively.families.leave_one_out.base import FOREVER, Leaving, NotCountedError, log_of
+from naively.families.base import Leaving, NotCountedError
+from naively.families.leave_one_out.base import FOREVER, log_of
 from naively.families.leave_one_out.core import Tokens, rows_left_out
 from naively.families.linear_form import LogLinear
 from naively.statistics import Numbers

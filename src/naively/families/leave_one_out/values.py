@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels import Cells
-from naively.families.leave_one_out.base import FOREVER, Leaving, NotCountedError, Slots
+from naively.families.base import Leaving, NotCountedError
+from naively.families.leave_one_out.base import FOREVER, Slots
 from naively.families.leave_one_out.tokens import Entries, Tokens, multinomial_left_out
 from naively.families.multinomial import multinomial_form
 from naively.statistics import Coded, Values

@@ -24,10 +24,9 @@ from numpy.typing import NDArray
 from naively._kernels import Cells
 from naively._kernels.text import Options, score_text, score_text_table, token_rows
 from naively.errors import InputError
-from naively.families.base import Family, LinearPart
+from naively.families.base import Family, Floats, Labels, Leaving, LinearPart
 from naively.families.bernoulli import bernoulli_form
 from naively.families.complement import complement_form
-from naively.families.leave_one_out.base import Leaving
 from naively.families.leave_one_out.coins import coins_left_out
 from naively.families.leave_one_out.core import Tokens, texts_left_out
 from naively.families.leave_one_out.tokens import Entries, complement_left_out, multinomial_left_out
@@ -52,7 +51,7 @@ class TextParameters:
 
 
 @dataclass(frozen=True)
-class Text(Family):
+class Text(Family[WordCounts, TextParameters]):
     """Words of a text; see the head of this file for the models and `docs/words.md` for what a word is.
 
     `tokens` may be a function that gets the string and returns a list of tokens. `stop_words` is a list, or the name
@@ -80,6 +79,8 @@ class Text(Family):
 
     statistic = WordCounts
     kinds = ("string",)
+    own_block = True
+    has_length = True
 
     def __post_init__(self) -> None:
         if self.model not in ("multinomial", "bernoulli", "complement"):
@@ -96,11 +97,6 @@ class Text(Family):
             raise InputError(f"max_share={self.max_share}: a share of the texts, above 0 and up to 1.")
         _ = self.reading
 
-    @property
-    def apart(self) -> bool:
-        """Each column of texts has its own words."""
-        return True
-
     @cached_property
     def reading(self) -> Reading:
         """How the texts are read, checked."""
@@ -112,7 +108,7 @@ class Text(Family):
             raise InputError(f"Text: {error}") from None
         return Reading(options, self.tokens if callable(self.tokens) else None)
 
-    def estimate(self, stats: WordCounts, classes: Sequence[Any], structure: Any = None) -> TextParameters:
+    def estimate(self, stats: WordCounts, classes: Labels, structure: Any = None) -> TextParameters:
         """Equations (1) to (4), over the words in force."""
         cells, known = self.in_force(stats, structure)
         if self.model == "bernoulli":
@@ -127,12 +123,12 @@ class Text(Family):
         texts = np.maximum(stats.seen.weight, 1e-300)
         return TextParameters(form, stats, class_sums(cells, 0) / texts)
 
-    def _alpha(self, stats: WordCounts, known: NDArray[np.bool_], classes: Sequence[Any]) -> NDArray[np.float64]:
+    def _alpha(self, stats: WordCounts, known: NDArray[np.bool_], classes: Labels) -> NDArray[np.float64]:
         if not isinstance(self.alpha, Dirichlet):
             return np.broadcast_to(pseudo_counts(self.alpha, range(len(known)), classes), known.shape)
         return pseudo_counts(self.alpha, stats.words(), classes)
 
-    def structure(self, stats: WordCounts, classes: Sequence[Any]) -> NDArray[np.bool_] | None:
+    def structure(self, stats: WordCounts) -> NDArray[np.bool_] | None:
         """Which word numbers the cut-offs let through; None without cut-offs."""
         cut = self.min_count > 0 or self.max_share < 1 or self.max_tokens is not None or self.vocabulary is not None
         return self.in_force(stats)[1] if cut else None
@@ -145,16 +141,21 @@ class Text(Family):
             return words_let_through(stats, structure)
         return words_in_force(stats, self.min_count, self.max_share, self.max_tokens, self.vocabulary)
 
-    def log_likelihood(self, x: Texts, parameters: TextParameters, out: NDArray[np.float64]) -> None:
+    def log_likelihood(self, x: Texts, parameters: TextParameters, out: Floats, length: Floats | None = None) -> None:
         """Equations (1) to (4); a missing text adds nothing."""
         for texts in x.columns:
             prepared = self.reading.prepare(texts)
             there = ~prepared.missing()
-            self._add(parameters.form.score, parameters, prepared, there, self.once, out)
+            self._add(parameters.form.score, parameters, prepared, there, self.once, out, length)
             if parameters.form.forbidden is not None:
                 count = np.zeros_like(out)
                 self._add(parameters.form.forbidden, parameters, prepared, there, True, count)
                 out[count > 0.5] = -np.inf
+
+    @property
+    def is_likelihood(self) -> bool:
+        """Whether the scores are probabilities; complement evidence is not."""
+        return self.model != "complement"
 
     @property
     def once(self) -> bool:
@@ -168,25 +169,17 @@ class Text(Family):
         prepared: Any,
         there: NDArray[np.bool_],
         once: bool,
-        out: NDArray[np.float64],
+        out: Floats,
+        length: Floats | None = None,
     ) -> None:
         if form.offset.any():
             out[there] += form.offset
         vocabulary, options = parameters.counts.vocabulary, self.reading.options
         if form.table is not None:
-            score_text_table(prepared, vocabulary, options, form.table, form.constant, once, out)
+            score_text_table(prepared, vocabulary, options, form.table, form.constant, once, out, length=length)
         else:
             cells = (form.token_start, form.token_class, form.token_value)
-            score_text(prepared, vocabulary, options, form.base, *cells, form.constant, once, out)
-
-    def length(self, x: Texts, parameters: TextParameters) -> NDArray[np.float64]:
-        """How many words in force each text has, each once if words count once."""
-        out = np.zeros((len(Texts.missing(x.columns[0])), 1))
-        known = np.where(np.isnan(parameters.form.score.base), np.nan, 1.0)[:, None]
-        vocabulary, options = parameters.counts.vocabulary, self.reading.options
-        for texts in x.columns:
-            score_text_table(self.reading.prepare(texts), vocabulary, options, known, np.zeros(1), self.once, out)
-        return out[:, 0]
+            score_text(prepared, vocabulary, options, form.base, *cells, form.constant, once, out, length=length)
 
     def linear(self, parameters: TextParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """One weight per word in force."""
@@ -202,15 +195,12 @@ class Text(Family):
         self,
         x: Texts,
         stats: WordCounts,
-        classes: Sequence[Any],
+        classes: Labels,
         structure: NDArray[np.bool_] | None,
-        label: NDArray[np.integer],
-        weight: NDArray[np.float64],
-        rows: NDArray[np.integer],
-        out: NDArray[np.float64],
+        leaving: Leaving,
+        out: Floats,
     ) -> None:
         """Equations (1) to (4) without the row's words; see `left_out_tokens` and `left_out_coins`."""
-        leaving = Leaving.of(label, weight, rows)
         cells, known = self.in_force(stats, structure)
         counted = cells._replace(sums=cells.sums[1:]) if self.once else cells
         alpha = self._alpha(stats, known, classes)
