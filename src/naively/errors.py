@@ -1,6 +1,9 @@
-"""What naively raises and warns about; every text says what was found and what to do."""
+"""Exceptions and warnings. Every message says what is wrong and what to do."""
 
-__all__ = ["ImpossibleRowsWarning", "InputError", "LeftOutWarning", "LostDigitsWarning", "SchemaError"]
+from __future__ import annotations
+
+import sys
+import warnings
 
 
 class InputError(ValueError):
@@ -25,3 +28,14 @@ class LostDigitsWarning(UserWarning):
 
 class LeftOutWarning(UserWarning):
     """Rows or cells that were left out, or a column that was taken as missing or read as another type."""
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning that points to the first line outside this package: the user's call."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _SKIPPED:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+_SKIPPED = (__name__.partition(".")[0], "contextlib", "functools")  # the last two stand between frames of the package

@@ -61,9 +61,9 @@ def test_numeric_classes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--target", "nothing"], 1, "there is no column 'nothing'; the data has sky, wind, play"),
-        (["--weight", "sky"], 1, "column 'sky' holds 'rain': weights are numbers"),
-        (["--target", "sky"], 1, "column 'sky' holds 'rain', and the model knows only no, yes"),
+        (["--target", "nothing"], 1, "there is no column 'nothing' to predict; the data has sky, wind, play"),
+        (["--weight", "sky"], 1, "column 'sky' is 'rain', but should be a number"),
+        (["--target", "sky"], 1, "'rain' is not a class of the model, whose classes are 'no', 'yes'"),
         (["--min-probability", "2"], 2, "2.0 is not in the range"),
         (["--cost", "1", "--precision", "0.5"], 1, "not both"),
     ],

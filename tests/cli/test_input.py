@@ -33,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("fit other.csv --target play -o new.naively", "other.csv: there is no column 'play' to predict"),
         ("update m.naively other.csv", "other.csv: there is no column 'play' to predict"),
         ("update m.naively none.csv", "none.csv: no rows to count"),
-        ("update m.naively text.csv --weight sky", "text.csv: column 'sky' holds text"),
+        ("update m.naively text.csv --weight sky", "text.csv, line 2: column 'sky' is 'sun', but should be a number"),
         ("forget m.naively other.csv", "other.csv: there is no column 'play' to predict"),
         ("forget m.naively text.csv --entry x", "m.naively: 'x' is no id of an entry"),
         ("tune m.naively other.csv", "other.csv: there is no column 'play' to predict"),

@@ -68,7 +68,7 @@ def test_a_file_is_read_again_if_a_type_changes_late(model: Path) -> None:
     big = model.parent / "big.csv"
     big.write_text("id,code,age,size\n" + "12,A7,30,1.5\n" * 400_000 + "x12,A7,30,1.5\n")
     result = run("predict", model, big, "-o", model.parent / "o.parquet")
-    assert "line 400002: column 'id' holds 'x12', where int64 is needed. It is read as string." in result.stderr
+    assert "line 400002: column 'id' is 'x12', but should be a whole number. It is read as string." in result.stderr
     assert pq.read_table(model.parent / "o.parquet")["id"][-1].as_py() == "x12"
     piped = CliRunner().invoke(main, ["predict", str(model), str(big), "--format", "jsonl"])
     assert piped.exit_code == 1

@@ -164,8 +164,13 @@ def test_any_batches_give_the_same_statistics(sizes: list[int]) -> None:
 def test_readers_and_iterators(table: pa.Table, model: Model) -> None:
     assert_same(naively.fit(table.to_reader(100), "label", tune=False), model)
     assert_same(naively.fit(iter(table.to_batches(77)), "label", tune=False), model)
-    with pytest.raises(InputError, match="names of columns"):
-        naively.fit(iter(table.to_batches()), ["a"], tune=False)
+    labels = table["label"].to_pylist()
+    features = table.drop_columns("label")
+    assert_same(naively.fit(iter(features.to_batches(77)), labels, tune=False), model)
+    with pytest.raises(InputError, match="3000 rows but 1 labels"):
+        naively.fit(iter(features.to_batches()), ["a"], tune=False)
+    with pytest.raises(InputError, match="3000 rows but 3001 labels"):
+        naively.fit(iter(features.to_batches()), [*labels, "ham"], tune=False)
     double = pa.table([pa.array([1]), pa.array([2]), pa.array(["a"])], names=["x", "x", "label"])
     with pytest.raises(InputError, match="found more than once: x"):
         naively.fit(iter([double]), "label", tune=False)

@@ -154,7 +154,7 @@ def test_labels_that_cannot_be_used(label: Any, words: list[str]) -> None:
         (np.zeros((0, 2)), ["0 rows but 3 labels"]),
         ({"a": []}, ["0 rows but 3 labels"]),
         (None, ["cannot read a NoneType", "NumPy array"]),
-        ("mail.csv", ["with files", "names of columns"]),
+        ("mail.csv", ["mail.csv: there is no such file"]),
     ],
 )
 def test_tables_that_cannot_be_used(x: Any, words: list[str]) -> None:
@@ -214,7 +214,7 @@ def test_pseudo_counts(alpha: Any) -> None:
     ("weight", "words"),
     [
         ([0, 0, 0], ["all weights are zero", "at least one"]),
-        ([1, -1, 1], ["row 1", "-1.0", "zero or more"]),
+        ([1, -1, 1], ["row 1", "-1.0", "not negative"]),
         ([1, NAN, 1], ["row 1", "nan", "finite"]),
         ([1, INF, 1], ["row 1", "inf", "finite"]),
         ([1, 1], ["shape (2,)", "3 rows"]),

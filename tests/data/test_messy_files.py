@@ -32,7 +32,7 @@ def test_a_type_that_changes_late_is_not_lost(late: str, family: str, tmp_path: 
     families = {name: type(f).__name__ for name, f in model.schema.families()}
     assert families == {"x": family, "z": "AnyNumber"}
     assert int(model.seen.rows.sum()) == LATE + 1
-    assert f"a.csv, line {LATE + 2}: column 'x' holds '{late}'" in str(said[0].message)
+    assert f"a.csv, line {LATE + 2}: column 'x' is '{late}'" in str(said[0].message)
 
 
 def test_a_column_without_a_value_at_first(tmp_path: Path) -> None:

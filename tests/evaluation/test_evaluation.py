@@ -227,7 +227,7 @@ def test_refusals(asked: dict[str, Any], message: str) -> None:
 
 def test_refuses_what_the_model_cannot_know() -> None:
     model = nb.fit({"a": [1, 2, 3]}, ["x", "y", "z"], columns=nb.Categorical())
-    with pytest.raises(nb.InputError, match="the model knows no class 'w'"):
+    with pytest.raises(nb.InputError, match="'w' is not a class of the model"):
         model.evaluate({"a": [1]}, ["w"])
     with pytest.raises(nb.InputError, match="between two classes, and there are 3"):
         model.evaluate({"a": [1]}, ["x"], cost=2)

@@ -123,7 +123,7 @@ def test_names_of_the_evidence() -> None:
     ("x", "y", "message"),
     [
         ({"a": [1, 9]}, ["x", "y"], "row 1 was not counted in this model: without it, class 'y' would have in column"),
-        ({"a": [1, 2]}, ["x", "z"], "rows of the class 'z' were not counted"),
+        ({"a": [1, 2]}, ["x", "z"], "'z' is not a class of the model"),
         ({"a": [1, 2]}, ["x"], "2 rows but 1 labels"),
     ],
 )

@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 
 import naively
 from naively import data as sources
+from naively.data.labelled import read_labelled
 from naively.families import Complement, Multinomial, Text
 from naively.tuning.loo_scores import Bench
 from naively.tuning.solver import OFFSET_PENALTY, Problem, log_softmax, standard_error_of_sum
@@ -22,10 +23,9 @@ RANDOM = np.random.default_rng(11)
 
 
 def sampled(model: naively.Model, x: Any, y: Any, limit: int = 10_000, weight: Any = None) -> Any:
-    table = sources.read(x)
-    classes, label = sources.read_labels(y, table.n_rows)
+    rows = read_labelled(x, y, weight)
     sampler = Sampler(limit)
-    sampler.add(table, classes, label, weight)
+    sampler.add(rows.table, rows.classes, rows.label, rows.weight)
     return sampler.sample(model.classes)
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
-
-import click
+from typing import TYPE_CHECKING, Any
 
 from naively.cli.options import as_paths
 from naively.errors import InputError
@@ -18,10 +16,9 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from naively.data import Meter
+    from naively.data.files.batches import ReadProgress
     from naively.model.model import Model
 
-T = TypeVar("T")
 SECONDS_BETWEEN_REPORTS = 0.2
 
 
@@ -29,32 +26,14 @@ def read_with_progress(
     paths: str | list[Path], types: Mapping[str, str] | None = None, raw: bool = False
 ) -> Iterator[pa.RecordBatch]:
     """Read files in batches and report the progress; see `read_files` for the arguments."""
-    from naively.data import Meter, read_files
+    from naively.data.files.batches import ReadProgress
+    from naively.data.files.read import read_files
 
-    meter = Meter()
-    return show_progress(read_files(paths, types, raw, meter), meter)
-
-
-def retry_with_wider_types(
-    read: Callable[[Mapping[str, str]], T], types: Mapping[str, str], can_retry: bool, advice: str = ""
-) -> T:
-    """Call `read` with the types of columns; call it again with a wider type when a cell does not fit.
-
-    If the data cannot be read again, the error ends with the advice.
-    """
-    from naively.data import OtherTypeError
-
-    while True:
-        try:
-            return read(types)
-        except OtherTypeError as error:
-            if not can_retry or types.get(error.column) == error.wider:
-                raise InputError(f"{error} {advice}".rstrip()) from None
-            types = {**types, error.column: error.wider}
-            click.echo(f"naively: note: {error} It is read as {error.wider}.", err=True)
+    progress = ReadProgress()
+    return show_progress(read_files(paths, types, raw, progress), progress)
 
 
-def show_progress(batches: Iterable[pa.RecordBatch], meter: Meter) -> Iterator[pa.RecordBatch]:
+def show_progress(batches: Iterable[pa.RecordBatch], progress: ReadProgress) -> Iterator[pa.RecordBatch]:
     """Yield the batches and report the progress on standard error, if that is a terminal."""
     if not sys.stderr.isatty():
         yield from batches
@@ -68,7 +47,7 @@ def show_progress(batches: Iterable[pa.RecordBatch], meter: Meter) -> Iterator[p
             now = time.monotonic()
             if now - reported > SECONDS_BETWEEN_REPORTS:
                 reported = now
-                sys.stderr.write(f"\r{format_progress(n_rows, now - started, meter.share())}\x1b[K")
+                sys.stderr.write(f"\r{format_progress(n_rows, now - started, progress.share())}\x1b[K")
                 sys.stderr.flush()
     finally:
         sys.stderr.write("\r\x1b[K")
@@ -119,12 +98,12 @@ def _file_names(data: tuple[str, ...]) -> list[str]:
 
 def read_tables(model: Model, data: tuple[str, ...]) -> Iterator[tuple[pa.Table, pa.Table]]:
     """Yield the rows of the data in tables: as they are written, and as the columns that the model reads."""
-    from naively.data import gathered
+    from naively.data.files.batches import rebatch
     from naively.model.predict_batches import as_trained
 
     missing_names: set[str] = set()
     n_rows = 0
-    for table in gathered(read_with_progress(as_paths(data), raw=True)):
+    for table in rebatch(read_with_progress(as_paths(data), raw=True)):
         yield table, as_trained(model, table, missing_names, n_rows)
         n_rows += table.num_rows
 
@@ -133,13 +112,13 @@ def read_rows(model: Model, data: tuple[str, ...], numbers: tuple[int, ...]) -> 
     """Read single rows of the data by their numbers, counted from 1."""
     import pyarrow as pa
 
-    from naively.data import gathered
+    from naively.data.files.batches import rebatch
     from naively.model.predict_batches import as_trained
 
     rows: dict[int, pa.Table] = {}
     n_rows, missing_names = 0, set[str]()
     with name_file_in_errors(data):
-        for table in gathered(read_with_progress(as_paths(data), raw=True)):
+        for table in rebatch(read_with_progress(as_paths(data), raw=True)):
             for number in numbers:
                 if n_rows < number <= n_rows + table.num_rows:
                     rows[number] = as_trained(model, table.slice(number - 1 - n_rows, 1), missing_names, number - 1)

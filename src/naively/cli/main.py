@@ -33,7 +33,7 @@ class Commands(click.Group):
         """Run a command; print wrong input as one sentence on standard error and exit with code 1."""
         with warnings.catch_warnings():
             warnings.simplefilter("always")
-            warnings.showwarning = _print_warning
+            warnings.showwarning = _Notes()
             try:
                 return super().invoke(ctx)
             except (InputError, MemoryError) as error:
@@ -43,8 +43,16 @@ class Commands(click.Group):
                 sys.exit(1)
 
 
-def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
-    click.echo(f"naively: note: {message}", err=True)
+class _Notes:
+    """Prints each warning once: a warning about a batch may come with every batch."""
+
+    def __init__(self) -> None:
+        self._printed: set[str] = set()
+
+    def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
+        if str(message) not in self._printed:
+            self._printed.add(str(message))
+            click.echo(f"naively: note: {message}", err=True)
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

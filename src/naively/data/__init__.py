@@ -1,43 +1,37 @@
 """Anything → a checked table of columns. Input is checked here, once."""
 
-from naively.data.files.csv import GAPS
-from naively.data.files.meter import Meter
-from naively.data.files.read import OtherTypeError, categories_of, is_path, read_files
+from naively.data.files.batches import ReadProgress, rebatch
+from naively.data.files.csv import OtherTypeError
+from naively.data.files.paths import is_path
+from naively.data.files.read import categories_of, read_files
 from naively.data.joining import concatenated
-from naively.data.labelled import Part, gathered, is_stream, parts
-from naively.data.labels import Labels, are_texts, read_labels, read_weight
-from naively.data.missing import completed, refuse_lacking, with_labels
-from naively.data.read import read, split_target
+from naively.data.labelled import LabelledRows, is_stream, labelled_batches, read_labelled
+from naively.data.missing import completed, refuse_lacking
+from naively.data.read import read
 from naively.data.row_hash import row_hashes
 from naively.data.strings import ArrowStrings, ListOfStrings
 from naively.data.table import Column, ColumnTable, MatrixTable, Table
 
 __all__ = [
-    "GAPS",
     "ArrowStrings",
     "Column",
     "ColumnTable",
-    "Labels",
+    "LabelledRows",
     "ListOfStrings",
     "MatrixTable",
-    "Meter",
     "OtherTypeError",
-    "Part",
+    "ReadProgress",
     "Table",
-    "are_texts",
     "categories_of",
     "completed",
     "concatenated",
-    "gathered",
     "is_path",
     "is_stream",
-    "parts",
+    "labelled_batches",
     "read",
     "read_files",
-    "read_labels",
-    "read_weight",
+    "read_labelled",
+    "rebatch",
     "refuse_lacking",
     "row_hashes",
-    "split_target",
-    "with_labels",
 ]

@@ -37,6 +37,10 @@ class ArrowNumbers(Column):
         """The numbers where they lie, with their gaps."""
         return gapped(self.array)
 
+    def known_numbers(self) -> NDArray[Any]:
+        """Return the numbers that are not missing, in their own type."""
+        return np.asarray(self.array.drop_null().to_numpy(zero_copy_only=False))
+
 
 class ArrowCodes(Column):
     """Codes of a dictionary, and its values."""

@@ -16,17 +16,17 @@ from naively.errors import InputError
 
 if TYPE_CHECKING:
     import narwhals as nw
+    import pyarrow as pa
 
-__all__ = ["Lists", "column_of_arrow", "in_one", "table_of_columns", "table_of_frame"]
+__all__ = ["DictionaryCache", "column_of_arrow", "in_one", "table_of_batch", "table_of_columns", "table_of_frame"]
 
 
 def table_of_frame(frame: Any) -> ColumnTable:
     """Read a frame; each column stays where it lies if its type allows."""
     arrow = sys.modules.get("pyarrow")
     if arrow is not None and isinstance(frame, arrow.Table):  # narwhals would only hand it on
-        names = _unique(frame.column_names)
-        found = zip(names, frame.columns, strict=True)
-        return ColumnTable(names, frame.num_rows, tuple(column_of_arrow(name, column) for name, column in found))
+        _unique(frame.column_names)
+        return table_of_batch(frame)
     import narwhals as nw
 
     try:
@@ -46,6 +46,13 @@ def table_of_frame(frame: Any) -> ColumnTable:
         for position, name in enumerate(names)  # by position: names may be numbers
     )
     return ColumnTable(names, len(native), columns)
+
+
+def table_of_batch(batch: pa.Table, cache: DictionaryCache | None = None) -> ColumnTable:
+    """Read an Arrow table; `cache` keeps the values of dictionaries from one batch to the next."""
+    names = tuple(batch.column_names)
+    columns = (column_of_arrow(name, column, cache) for name, column in zip(names, batch.columns, strict=True))
+    return ColumnTable(names, batch.num_rows, tuple(columns))
 
 
 def table_of_columns(columns: dict[Any, Any]) -> ColumnTable:
@@ -97,8 +104,8 @@ def _column(name: str, series: nw.Series[Any]) -> Column:
     return column_of_arrow(name, array)
 
 
-def column_of_arrow(name: str, array: Any, lists: Lists | None = None) -> Column:
-    """A column from an Arrow array of any supported type; `lists` remembers the values of dictionaries."""
+def column_of_arrow(name: str, array: Any, cache: DictionaryCache | None = None) -> Column:
+    """A column from an Arrow array of any supported type; `cache` remembers the values of dictionaries."""
     import pyarrow as pa
 
     kind = array.type
@@ -107,7 +114,7 @@ def column_of_arrow(name: str, array: Any, lists: Lists | None = None) -> Column
     if isinstance(array, pa.ChunkedArray):
         if pa.types.is_dictionary(kind) and array.num_chunks > 1 and _one_dictionary(array):
             first: Any = array.chunk(0)
-            return _coded(name, array, first.dictionary, lists)
+            return _coded(name, array, first.dictionary, cache)
         array = in_one(array)
     if pa.types.is_null(kind):
         return Column(name, "unknown", np.full(len(array), np.nan))
@@ -115,7 +122,7 @@ def column_of_arrow(name: str, array: Any, lists: Lists | None = None) -> Column
         codes = array.cast(pa.int8()).fill_null(-1).to_numpy(zero_copy_only=False)
         return Column(name, "boolean", codes, (False, True))
     if pa.types.is_dictionary(kind):
-        return _coded(name, array, array.dictionary, lists)
+        return _coded(name, array, array.dictionary, cache)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         text = array.cast(pa.large_string()) if pa.types.is_string_view(kind) else array
         return ArrowStrings(name, "string", np.zeros(0), None, text)
@@ -163,7 +170,7 @@ def _one_dictionary(array: Any) -> bool:
     return all(c.dictionary.equals(array.chunk(0).dictionary) for c in array.chunks[1:])
 
 
-def _coded(name: str, array: Any, dictionary: Any, lists: Lists | None) -> Column:
+def _coded(name: str, array: Any, dictionary: Any, cache: DictionaryCache | None) -> Column:
     """Codes and values of a dictionary; a null inside the dictionary is a missing value."""
     import pyarrow as pa
 
@@ -172,7 +179,7 @@ def _coded(name: str, array: Any, dictionary: Any, lists: Lists | None) -> Colum
         codes = filled_codes(array)
         codes = np.where(codes == values.index(None), -1, codes).astype(np.int32)
         return Column(name, "string", codes, _listed(name, dictionary.type, values))
-    kept = (lists or Lists()).values(name, dictionary)
+    kept = (cache or DictionaryCache()).values(name, dictionary)
     if isinstance(array, pa.ChunkedArray):
         return Column(name, "string", filled_codes(array), kept)
     return ArrowCodes(name, array, kept)
@@ -189,7 +196,7 @@ def _listed(name: str, kind: Any, values: list[Any]) -> Values:
     return kept
 
 
-class Lists:
+class DictionaryCache:
     """The values of the last dictionary of each column: those of the next batch are mostly the same."""
 
     def __init__(self) -> None:

@@ -1,238 +1,424 @@
-"""A stream of batches → tables with class codes and weights, each large enough to be worth counting."""
+"""Read rows with their labels and weights: one reader and one rule for every function that takes X, y and weight.
+
+X is a table in memory, files, or an iterator of batches. y and weight are arrays with one entry per row, or names of
+columns of X. Rows without a label are dropped with a warning; rows of weight zero are dropped silently. A class that
+only dropped rows have is not a class.
+"""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively import _kernels as kernels
-from naively.data.arrow_arrays import gapped
-from naively.data.frames import Lists, column_of_arrow, in_one
-from naively.data.labels import Labels, read_labels, read_weight
-from naively.data.table import ColumnTable, Table
-from naively.errors import InputError, LeftOutWarning
+from naively.data.convert import convert_columns, kind_of_classes
+from naively.data.files.batches import rebatch
+from naively.data.files.csv import OTHER_COLUMNS
+from naively.data.files.paths import is_path
+from naively.data.files.read import read_files
+from naively.data.frames import DictionaryCache, table_of_batch
+from naively.data.joining import concatenated
+from naively.data.kinds import Kind
+from naively.data.names import listed
+from naively.data.read import read
+from naively.data.table import Column, ColumnTable, Table
+from naively.errors import InputError, LeftOutWarning, warn_user
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+Label = str | int | float | bool
+Classes = tuple[Label, ...]
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
-__all__ = ["Part", "gathered", "is_stream", "parts"]
+FIRST_LABELS = 2**14  # labels that are searched for classes before all are
 
-ROWS = 65_536  # rows of a table to be answered
-# A table to be counted has about so many cells (64 MB of numbers), and rows within these bounds; fewer if it has more
-# bytes: texts may be long. Each takes some time beside that for its rows, so small ones cost more; large ones leave the
-# caches, their memory is not used again before the system has taken it back, and the last is counted when nothing is
-# left to read.
-CELLS, FEWEST, MOST, BYTES = 2**23, 1024, 2**16, 2**27
+
+class HasKinds(Protocol):
+    """A schema: it knows the kind of each column."""
+
+    def kinds(self) -> dict[str, Kind]:
+        """Return the kind of each column at training."""
+
+
+class TrainedColumns(Protocol):
+    """A model: it knows the columns and the classes that it was trained with."""
+
+    @property
+    def schema(self) -> HasKinds:
+        """Return the columns."""
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """Return the classes."""
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """Some rows: their columns, classes, class codes and weights."""
+class LabelledRows:
+    """Rows with their classes: `label` holds the position of each row's class in `classes`."""
 
     table: Table
-    classes: tuple[Any, ...]
-    label: NDArray[np.int32]
-    weight: NDArray[np.float64] | None
+    classes: Classes
+    label: Codes
+    weight: Floats | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Return the number of rows."""
+        return len(self.label)
+
+    @property
+    def weights(self) -> Floats:
+        """Return the weight of each row, 1 by default."""
+        return np.ones(self.n_rows) if self.weight is None else self.weight
+
+    def where(self, keep: Bools) -> LabelledRows:
+        """Return the rows for which `keep` is true, with the same list of classes."""
+        return self._select(self.table.where(keep), keep)
+
+    def take(self, positions: NDArray[np.intp]) -> LabelledRows:
+        """Return the rows at these positions, in this order, with the same list of classes."""
+        return self._select(self.table.take(positions), positions)
+
+    def _select(self, table: Table, rows: NDArray[Any]) -> LabelledRows:
+        weight = None if self.weight is None else self.weight[rows]
+        return LabelledRows(table, self.classes, self.label[rows], weight)
+
+    def without_empty_classes(self) -> LabelledRows:
+        """Return the same rows with the list of the classes that they have."""
+        has_rows = np.bincount(self.label, minlength=len(self.classes)) > 0
+        if has_rows.all():
+            return self
+        position = (np.cumsum(has_rows) - 1).astype(np.int32)
+        classes = tuple(c for c, present in zip(self.classes, has_rows.tolist(), strict=True) if present)
+        return LabelledRows(self.table, classes, position[self.label], self.weight)
+
+    def label_in(self, classes: Sequence[Any]) -> Codes:
+        """Return the position of each row's class in another list of classes, that of a model.
+
+        Raises
+        ------
+        InputError
+            If a row has a class that is not in the list.
+        """
+        if tuple(classes) == self.classes:
+            return self.label
+        position = {label: code for code, label in enumerate(classes)}
+        unknown = [label for label in self.classes if label not in position]
+        if unknown:
+            raise InputError(
+                f"{unknown[0]!r} is not a class of the model, whose classes are {listed(map(repr, classes))}: leave "
+                "such rows out, or fit a model on rows of that class."
+            )
+        return np.array([position[label] for label in self.classes], dtype=np.int32)[self.label]
 
 
 def is_stream(X: Any) -> bool:
-    """Whether X gives batches of rows one after the other."""
+    """Return whether X yields batches of rows: an iterator, or Arrow's RecordBatchReader."""
     return isinstance(X, Iterator) or type(X).__name__ == "RecordBatchReader"
 
 
-def gathered(batches: Iterable[Any], rows: int = ROWS) -> Iterator[pa.Table]:
-    """The same rows in tables of so many rows but for the last, or less where they hold much. 0: as batches come."""
-    import pyarrow as pa
-
-    waiting: list[pa.Table] = []
-    n = size = 0
-    for batch in _uniquely_named(batches):
-        table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
-        if rows == 0:
-            yield table
-            continue
-        waiting.append(table)
-        n, size = n + table.num_rows, size + _bytes(table)
-        if n < rows and size < BYTES:
-            continue
-        rest = pa.concat_tables(waiting, promote_options="permissive")
-        while rest.num_rows >= rows or (rest.num_rows and size >= BYTES):
-            yield rest.slice(0, rows)
-            rest = rest.slice(rows)
-        waiting, n, size = ([rest], rest.num_rows, _bytes(rest)) if rest.num_rows else ([], 0, 0)
-    if waiting:
-        yield pa.concat_tables(waiting, promote_options="permissive")
-
-
-def _to_count(batches: Iterable[Any]) -> Iterator[pa.Table | pa.RecordBatch]:
-    """The same rows in tables that are worth counting: the first of so many rows, the others cut where batches end.
-
-    So most batches are counted as they are, neither cut nor joined.
-    """
-
-    waiting: list[pa.Table | pa.RecordBatch] = []
-    n = size = wanted = enough = 0
-    for batch in _uniquely_named(batches):
-        wanted = wanted or min(max(CELLS // max(batch.num_columns, 1), FEWEST), MOST)
-        enough = enough or wanted
-        waiting.append(batch)
-        n, size = n + batch.num_rows, size + _bytes(batch)
-        if n < enough and size < BYTES:
-            continue
-        rest = _joined(waiting)
-        while rest.num_rows >= (wanted if enough == wanted else 2 * wanted):
-            yield rest.slice(0, wanted)
-            rest, enough = rest.slice(wanted), max(wanted // 16, 1)
-        waiting, n, size = ([rest], rest.num_rows, _bytes(rest)) if rest.num_rows else ([], 0, 0)
-        if waiting and (n >= enough or size >= BYTES):
-            yield rest
-            waiting, n, size = [], 0, 0
-    if waiting:
-        yield _joined(waiting)
-
-
-def _joined(waiting: list[pa.Table | pa.RecordBatch]) -> pa.Table | pa.RecordBatch:
-    import pyarrow as pa
-
-    if len(waiting) == 1:
-        return waiting[0]
-    tables = [pa.Table.from_batches([some]) if isinstance(some, pa.RecordBatch) else some for some in waiting]
-    return pa.concat_tables(tables, promote_options="permissive")
-
-
-def _uniquely_named(batches: Iterable[Any]) -> Iterator[pa.Table | pa.RecordBatch]:
-    """The batches as Arrow has them, no name twice."""
-    last: list[str] = []
-    for batch in batches:
-        table = _arrow(batch)
-        names = table.schema.names
-        if names != last and len(set(names)) < len(names):
-            double = min(name for name in names if names.count(name) > 1)
-            raise InputError(f"column names must be unique; found more than once: {double}. Rename them.")
-        last = names
-        yield table
-
-
-def _bytes(table: pa.Table | pa.RecordBatch) -> int:
-    """How much the columns hold whose cells may be long; asking all of them takes longer than reading some."""
-    import pyarrow as pa
-
-    short = (pa.types.is_primitive, pa.types.is_dictionary, pa.types.is_null)
-    types = enumerate(table.schema.types)
-    return sum(table.column(j).nbytes for j, kind in types if not any(is_so(kind) for is_so in short))
-
-
-def _arrow(batch: Any) -> pa.Table | pa.RecordBatch:
-    import pyarrow as pa
-
-    if isinstance(batch, (pa.RecordBatch, pa.Table)):
-        return batch
-    if isinstance(batch, dict) or hasattr(batch, "__arrow_c_stream__"):
-        return pa.table(batch)
-    raise InputError(
-        f"a stream of {type(batch).__name__}: give Arrow batches, frames or mappings, one after the other."
+def read_labelled(
+    X: Any, y: Any, weight: Any = None, *, like: TrainedColumns | None = None, keep_all: bool = False
+) -> LabelledRows:
+    """Read all rows as one table; see `labelled_batches`."""
+    batches = list(labelled_batches(X, y, weight, like=like, keep_all=keep_all))
+    if len(batches) == 1:
+        return batches[0]
+    classes = code_labels([label for batch in batches for label in batch.classes])[0]
+    return LabelledRows(
+        concatenated([batch.table for batch in batches]),
+        classes,
+        np.concatenate([batch.label_in(classes) for batch in batches]),
+        None if batches[0].weight is None else np.concatenate([batch.weights for batch in batches]),
     )
 
 
-def parts(batches: Iterable[Any], target: Any, weight: Any = None, ignore: Iterable[str] = ()) -> Iterator[Part]:
-    """Columns, class codes and weights, table by table; rows without a target are left out, and counted."""
-    left_out = seen = 0
-    counted = False
-    lists, classes, aside = Lists(), _Classes(), {target, weight, *ignore}
-    for table in _to_count(batches):
-        _check_names(table, target, weight)
-        seen += table.num_rows
-        labels = table.column(target)
-        gone = int(labels.null_count) + _nans(labels)
-        left_out += gone
-        some, weights = _counting(table, target, weight, gone > 0)
-        if not some.num_rows:
-            continue
-        counted = True
-        coded = classes.of(some.column(target))
-        yield Part(_columns(some, aside, target, lists), *coded, weights)
-    if not counted:
-        raise InputError(f"no rows to count: {seen} in the data, {left_out} of them without a {target!r}.")
-    if left_out:
-        warnings.warn(f"{left_out} of {seen} rows have no {target!r} and were left out.", LeftOutWarning, stacklevel=4)
+def labelled_batches(
+    X: Any,
+    y: Any,
+    weight: Any = None,
+    *,
+    types: Mapping[str, Any] | None = None,
+    like: TrainedColumns | None = None,
+    keep_all: bool = False,
+) -> Iterator[LabelledRows]:
+    """Yield the rows of X with their labels and weights: a table in memory as one batch.
+
+    Parameters
+    ----------
+    X
+        A table in memory, files (a path, a glob, a folder, a list of paths), or an iterator of batches.
+    y
+        One label per row, or the name of a column of X.
+    weight
+        One weight per row, the name of a column of X, or None if every row counts once.
+    types
+        How columns of CSV files are read, by name: "number", "string" or "boolean". Others are inferred.
+    like
+        A model's columns and classes: files and batches are read as the kinds that these had at training.
+    keep_all
+        Refuse rows without a label and keep rows of weight zero, so that the rows stay those of X.
+
+    Yields
+    ------
+    LabelledRows
+        Each with the classes that its rows have. At least one row in all, else InputError.
+    """
+    name = y if isinstance(y, str) else getattr(y, "name", None)
+    name = repr(name) if isinstance(name, str) else "label"
+    labels = y if isinstance(y, str) else code_labels(y)
+    weights = weight if weight is None or isinstance(weight, str) else _weight_array(weight)
+    streamed = is_path(X) or is_stream(X)
+    n_rows = n_unlabelled = n_yielded = 0
+    for table in _tables(X, y, weight, types, like) if streamed else [read(X)]:
+        rows = slice(n_rows, n_rows + table.n_rows)
+        n_rows = rows.stop
+        table, classes, codes = _labels_of(table, labels, rows, streamed)
+        table, weight_of_row = _weight_of(table, weights, rows, streamed)
+        unlabelled = codes < 0
+        n_unlabelled += int(np.count_nonzero(unlabelled))
+        if weight_of_row is not None:
+            _check_weight(np.where(unlabelled, 1.0, weight_of_row), rows.start)
+        if keep_all:
+            _refuse_unlabelled(unlabelled, rows.start)
+            keep = None
+        else:
+            keep = ~unlabelled if weight_of_row is None else ~unlabelled & (weight_of_row != 0)
+        batch = LabelledRows(table, classes, codes, weight_of_row)
+        if keep is not None and not keep.all():
+            batch = batch.where(keep)
+        if batch.n_rows:
+            n_yielded += batch.n_rows
+            yield batch.without_empty_classes()
+    _check_length("labels", labels, n_rows)
+    _check_length("weights", weights, n_rows)
+    if not n_yielded:
+        if n_rows > n_unlabelled:
+            raise InputError("all weights are zero: at least one row must count.")
+        where = f"{n_rows} in the data, {n_unlabelled} of them without a {name}" if n_rows else "the data has none"
+        raise InputError(f"no rows to count: {where}; at least one row with a label is needed.")
+    if n_unlabelled:
+        warn_user(f"{n_unlabelled} of {n_rows} rows have no {name} and were left out.", LeftOutWarning)
 
 
-def _check_names(table: pa.Table | pa.RecordBatch, target: str, weight: str | None) -> None:
-    names = table.schema.names
-    for name in filter(None, (target, weight)):
-        if name not in names:
-            padded = any(column != column.strip() for column in names[:8])
-            shown = map(repr, names[:8]) if padded else names[:8]  # spaces can be seen
-            listed = ", ".join(shown) + (" …" if len(names) > 8 else "")
-            what = "to predict" if name is target else "of weights"
-            near = get_close_matches(name.strip().lower(), [column.strip().lower() for column in names], 1)
-            meant = next((repr(column) for column in names if near == [column.strip().lower()]), "")
-            hint = f" (did you mean {meant}?)" if meant else ""
-            raise InputError(f"there is no column {name!r} {what}{hint}; the data has {listed}.")
+def _tables(
+    X: Any, y: Any, weight: Any, types: Mapping[str, Any] | None, like: TrainedColumns | None
+) -> Iterator[ColumnTable]:
+    cache, n_rows = DictionaryCache(), 0
+    kinds = None if like is None else training_kinds(like, y, weight)
+    for batch in rebatch(read_files(X, kinds or types) if is_path(X) else X):
+        yield table_of_batch(batch if kinds is None else convert_columns(batch, kinds, n_rows), cache)
+        n_rows += batch.num_rows
 
 
-def _nans(column: Any) -> int:
-    import pyarrow as pa
-    import pyarrow.compute as pc
+def training_kinds(like: TrainedColumns, y: Any, weight: Any = None) -> dict[str, Kind]:
+    """Return how files are read for a model: its columns as at training, columns that it does not have as strings."""
+    kinds = like.schema.kinds()
+    kinds[OTHER_COLUMNS] = "string"
+    if isinstance(weight, str):
+        kinds[weight] = "number"
+    if isinstance(y, str):
+        kinds[y] = kind_of_classes(like.classes)
+    return kinds
 
-    return int(pc.sum(pc.is_nan(column)).as_py() or 0) if pa.types.is_floating(column.type) else 0
+
+def _labels_of(
+    table: Table, labels: str | tuple[Classes, Codes], rows: slice, streamed: bool
+) -> tuple[Table, Classes, Codes]:
+    """Return the table without the labels, the classes, and the class code of each row, −1 if it has none."""
+    if not isinstance(labels, str):
+        classes, codes = labels
+        if len(codes) < rows.stop or (not streamed and len(codes) != rows.stop):
+            _check_length("labels", labels, rows.stop)
+        return table, classes, codes[rows]
+    column, table = _take_column(table, labels, "to predict")
+    if not len(table.names):
+        raise InputError(f"{labels!r} is the only column: at least one other column is needed to learn from.")
+    return table, *code_column(column)
 
 
-def _counting(table: Any, target: str, weight: str | None, gaps: bool) -> tuple[Any, NDArray[np.float64] | None]:
-    """The rows that count, and their weights."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if gaps:
-        table = table.filter(pc.invert(pc.is_null(table.column(target), nan_is_null=True)))
-    if weight is None:
+def _weight_of(table: Table, weights: str | Floats | None, rows: slice, streamed: bool) -> tuple[Table, Floats | None]:
+    """Return the table without the weights, and the weight of each row."""
+    if weights is None:
         return table, None
-    kind = table.column(weight).type
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        found = "text" if pa.types.is_dictionary(kind) or pa.types.is_string(kind) else kind
-        raise InputError(f"column {weight!r} holds {found}: weights are numbers.")
-    zero = pc.equal(table.column(weight).fill_null(1), pa.scalar(0.0))
-    table = table.filter(pc.invert(zero))  # rows of weight zero are invisible
-    if not table.num_rows:
-        return table, None
-    return table, read_weight(table.column(weight).to_numpy(zero_copy_only=False), table.num_rows)
+    if not isinstance(weights, str):
+        if len(weights) < rows.stop or (not streamed and len(weights) != rows.stop):
+            _check_length("weights", weights, rows.stop)
+        return table, weights[rows]
+    column, table = _take_column(table, weights, "of weights")
+    if column.kind != "number":
+        kind = {"string": "text", "boolean": "booleans", "date": "dates", "unknown": "no values"}[column.kind]
+        raise InputError(f"column {weights!r} holds {kind}: weights are numbers.")
+    return table, column.x.astype(np.float64)
 
 
-def _columns(table: Any, aside: set[Any], target: str, lists: Lists) -> ColumnTable:
-    """All columns but some."""
-    rest = [(j, name) for j, name in enumerate(table.schema.names) if name not in aside]
-    if not rest:
-        raise InputError(f"there is no column beside {target!r} to learn from.")
-    columns = tuple(column_of_arrow(name, table.column(j), lists) for j, name in rest)
-    return ColumnTable(tuple(name for _, name in rest), table.num_rows, columns)
+def _check_length(what: str, given: object, n_rows: int) -> None:
+    if given is None or isinstance(given, str):
+        return
+    n = len(given[1] if isinstance(given, tuple) else given)  # type: ignore[arg-type]
+    if n == n_rows:
+        return
+    if what == "labels":
+        raise InputError(f"{n_rows} rows but {n} labels: give one label per row.")
+    raise InputError(f"weights have shape ({n},): give one number for each of {n_rows} rows.")
 
 
-class _Classes:
-    """Labels as classes and their codes; only the distinct labels are looked at one by one, and those once."""
+def _take_column(table: Table, name: str, purpose: str) -> tuple[Column, ColumnTable]:
+    """Return a column and the table without it."""
+    if not isinstance(table, ColumnTable):
+        raise InputError(f"an array has no column {name!r} {purpose}: give an array with one entry per row.")
+    if name not in table.names:
+        shown = list(map(repr, table.names)) if any(n != n.strip() for n in table.names[:8]) else list(table.names)
+        lower = {column.strip().lower(): column for column in reversed(table.names)}
+        near = get_close_matches(name.strip().lower(), lower, 1)
+        hint = f" (did you mean {lower[near[0]]!r}?)" if near else ""
+        raise InputError(f"there is no column {name!r} {purpose}{hint}; the data has {listed(shown)}.")
+    position = table.names.index(name)
+    names = table.names[:position] + table.names[position + 1 :]
+    columns = table.columns[:position] + table.columns[position + 1 :]
+    return table.columns[position], ColumnTable(names, table.n_rows, columns)
 
-    def __init__(self) -> None:
-        self._last: tuple[Any, Labels] | None = None
 
-    def of(self, column: Any) -> Labels:
-        """The classes that there are, sorted, and the code of each row."""
-        import pyarrow as pa
+def _refuse_unlabelled(unlabelled: Bools, first_row: int = 0) -> None:
+    if unlabelled.any():
+        raise InputError(
+            f"{int(unlabelled.sum())} of {len(unlabelled)} labels are missing, the first in row "
+            f"{first_row + int(np.argmax(unlabelled))}: leave those rows out, or give them a label."
+        )
 
-        whole = in_one(column)
-        coded: Any = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
-        if self._last is None or not self._last[0].equals(coded.dictionary):
-            self._last = coded.dictionary, read_labels(coded.dictionary.to_pylist())
-        classes, places = self._last[1]
-        codes = gapped(coded.indices)
-        label, rows = kernels.relabel(codes, places)
-        if rows.all():
-            return classes, label
-        there = np.zeros(len(classes), dtype=np.bool_)  # a dictionary may list classes of other rows
-        there[places[rows > 0]] = True
-        position = (np.cumsum(there) - 1).astype(np.int32)
-        return tuple(classes[c] for c in np.flatnonzero(there).tolist()), position.take(label)
+
+def _weight_array(weight: Any) -> Floats:
+    try:
+        array = np.asarray(weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("weights must be numbers, one per row.") from None
+    if array.ndim != 1:
+        raise InputError(f"weights have shape {array.shape}: give one number for each row.")
+    return np.ascontiguousarray(array)
+
+
+def _check_weight(weight: Floats, first_row: int) -> None:
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(
+            f"the weight of row {first_row + row} is {weight[row]}: weights must be finite and not negative."
+        )
+
+
+def refuse_missing_labels(y: Any) -> None:
+    """Raise InputError if a label is missing; anything else about the labels is not checked."""
+    values = _object_array(list(y)) if isinstance(y, (list, tuple)) else _label_array(y)
+    if values.ndim == 1 and values.dtype.kind not in "iubU":
+        _refuse_unlabelled(np.array([_is_missing(value) for value in values.tolist()], dtype=np.bool_))
+
+
+def code_labels(y: Any) -> tuple[Classes, Codes]:
+    """Return the sorted classes of labels and the class code of each label, −1 where a label is missing.
+
+    >>> classes, codes = code_labels(["spam", None, "ham", "spam"])
+    >>> classes, codes.tolist()
+    (('ham', 'spam'), [1, -1, 0, 1])
+    """
+    if isinstance(y, (list, tuple)):
+        return _code_objects(y)
+    values = _label_array(y)
+    if values.ndim != 1:
+        raise InputError(f"labels have shape {values.shape}: give one label per row, in one dimension.")
+    if values.dtype.kind in "iub":
+        return _code_integers(values)
+    if values.dtype.kind == "f":
+        present = ~np.isnan(values)
+        classes, codes = np.unique(values[present], return_inverse=True)
+        return tuple(classes.tolist()), _scatter(codes, present)
+    return _code_objects(values.tolist())
+
+
+def code_column(column: Column) -> tuple[Classes, Codes]:
+    """Return the same for a column of a table."""
+    if column.kind == "date":
+        raise InputError(f"column {column.name!r} holds dates: use strings, whole numbers or booleans as classes.")
+    if column.kind == "unknown":
+        return (), np.full(len(column), -1, dtype=np.int32)
+    if column.kind == "number":
+        numbers = column.known_numbers()
+        classes, codes = code_labels(numbers)
+        return classes, codes if len(numbers) == len(column) else _scatter(codes, column.present())
+    codes, values = column.coded
+    codes = codes.astype(np.int32, copy=False)
+    count = np.bincount(codes + 1, minlength=len(values) + 1)[1:]
+    used = np.flatnonzero(count)
+    classes, code_of_value = _code_objects([values[v] for v in used.tolist()])
+    place = np.full(len(values) + 1, -1, dtype=np.int32)  # the last entry is that of code −1
+    place[used] = code_of_value
+    return classes, place[codes]
+
+
+def _label_array(y: Any) -> NDArray[Any]:
+    if isinstance(y, np.ndarray):
+        return y
+    if hasattr(y, "to_pylist"):  # Arrow
+        return _object_array(y.to_pylist())
+    if hasattr(y, "to_numpy"):  # pandas, polars, narwhals
+        array: NDArray[Any] = y.to_numpy()
+        return array if array.dtype.kind in "iubfU" else _object_array(array.tolist())
+    return np.asarray(y)
+
+
+def _object_array(values: list[Any]) -> NDArray[Any]:
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out
+
+
+def _scatter(codes: NDArray[np.integer], present: Bools) -> Codes:
+    """Return the codes at the rows that have a label, −1 elsewhere."""
+    out = np.full(len(present), -1, dtype=np.int32)
+    out[present] = codes
+    return out
+
+
+def _code_integers(values: NDArray[Any]) -> tuple[Classes, Codes]:
+    """Code integers and booleans: by counting if their range is small, else by sorting."""
+    restore: type[int] = bool if values.dtype.kind == "b" else int
+    values = values.astype(np.int8) if restore is bool else values
+    narrow = kernels.narrow_labels(values) if len(values) else None
+    if narrow is not None and narrow[2] - narrow[1] < max(1024, min(len(values), 2**22)):
+        shifted, low, high = narrow
+        has_rows = kernels.count_labels(shifted[:FIRST_LABELS], high - low + 1) > 0
+        if not has_rows.all():  # most often the first rows have all classes
+            has_rows = kernels.count_labels(shifted, high - low + 1) > 0
+        position = (np.cumsum(has_rows) - 1).astype(np.int32)
+        classes = tuple(restore(v + low) for v in np.flatnonzero(has_rows).tolist())
+        return classes, shifted if has_rows.all() else position[shifted]
+    distinct, codes = np.unique(values, return_inverse=True)
+    return tuple(restore(v) for v in distinct.tolist()), codes.astype(np.int32)
+
+
+def _code_objects(values: Sequence[Any]) -> tuple[Classes, Codes]:
+    """Code a list of strings or of Python numbers, with None or NaN where a label is missing."""
+    if set(map(type, values)) != {str}:
+        values = [None if _is_missing(v) else v.item() if isinstance(v, np.generic) else v for v in values]
+        types = set(map(type, values)) - {type(None)}
+        if types - {str} and types - {bool} and types - {int, float}:
+            names = ", ".join(sorted(t.__name__ for t in types))
+            raise InputError(f"labels of type {names}: use strings, integers or booleans, and only one of these.")
+    classes = tuple(sorted(set(values) - {None}))
+    code: dict[Any, int] = {label: code for code, label in enumerate(classes)} | {None: -1}
+    return classes, np.fromiter(map(code.__getitem__, values), dtype=np.int32, count=len(values))
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, (str, bool, int)):
+        return False
+    try:
+        return bool(value != value)
+    except TypeError:  # the truth value of pandas' NA is not defined
+        return True

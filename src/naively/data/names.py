@@ -5,11 +5,9 @@ A sparse matrix may have a million columns; their names are a rule, not a millio
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
-
-__all__ = ["Names", "Numbered", "positions_of", "select"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +66,14 @@ def select(names: Names, chosen: Sequence[int]) -> Names:
     if len(chosen) == len(names) and all(i == position for i, position in enumerate(chosen)):
         return names
     return tuple(names[position] for position in chosen)
+
+
+def listed(names: Iterable[str], limit: int = 8) -> str:
+    """Return the first names as a phrase, and how many there are beyond these.
+
+    >>> listed(["a", "b"]), listed("abcde", limit=2)
+    ('a, b', 'a, b and 3 more')
+    """
+    all_names = names if isinstance(names, Sequence) else list(names)
+    rest = len(all_names) - limit
+    return ", ".join(all_names[:limit]) + (f" and {rest} more" if rest > 0 else "")

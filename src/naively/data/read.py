@@ -16,7 +16,7 @@ from naively.data.strings import ListOfStrings
 from naively.data.table import ColumnTable, MatrixTable, Table, countable
 from naively.errors import InputError
 
-__all__ = ["read", "split_target"]
+__all__ = ["read"]
 
 
 def read(X: Any) -> Table:
@@ -54,24 +54,6 @@ def _of_list(X: Any) -> Table:
 
         return table_of_frame(pa.Table.from_pylist(list(X)))
     return _of_array(_array_of_rows(X))
-
-
-def split_target(table: Table, target: str) -> tuple[Table, Any]:
-    """The table without the column to predict, and that column's values."""
-    if target not in table.names:
-        more = f" and {len(table.names) - 8} more" if len(table.names) > 8 else ""
-        raise InputError(f"there is no column {target!r} to predict; the data has {', '.join(table.names[:8])}{more}.")
-    place = table.names.index(target)
-    if isinstance(table, MatrixTable):
-        raise InputError("an array has no named column to predict: give the labels as y.")
-    assert isinstance(table, ColumnTable)
-    rest = tuple(column for column in table.columns if column.name != target)
-    column = table.columns[place]
-    labels: Any = column.x
-    if column.kind in ("string", "boolean"):
-        codes, values = column.coded
-        labels = [values[code] if code >= 0 else None for code in codes.tolist()]
-    return ColumnTable(tuple(c.name for c in rest), table.n_rows, rest), labels
 
 
 def _texts_of(items: list[Any] | tuple[Any, ...]) -> tuple[str | None, ...] | None:

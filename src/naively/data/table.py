@@ -106,6 +106,10 @@ class Column:
         """The column as numbers, where they lie."""
         return Gapped(_as_number(self))
 
+    def known_numbers(self) -> NDArray[Any]:
+        """Return the numbers that are not missing, in their own type."""
+        return self.x[self.x == self.x] if self.x.dtype.kind == "f" else self.x
+
     def codes(self) -> tuple[Gapped, Values]:
         """The column as codes, where they lie, and the values that they stand for."""
         codes, values = _as_codes(self)

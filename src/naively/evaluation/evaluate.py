@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import data as sources
+from naively.data.labelled import labelled_batches
 from naively.errors import InputError
 from naively.evaluation.curves import Bin, OfClass, bins_to_dict, calibration, calibration_error, of_class
 from naively.evaluation.intervals import NOTHING, Figure, mean, share
@@ -164,28 +164,11 @@ def evaluate(
     >>> round(found.accuracy.value, 3), found.rows
     (0.667, 3)
     """
-    table = sources.read(X)
-    if isinstance(y, str):
-        table, y = sources.split_target(table, y)
-    table, y, weight = sources.with_labels(table, y, weight, model.target)
-    found, codes = sources.read_labels(y, table.n_rows)
-    label = positions(found, model.classes)[codes]
-    weights = sources.read_weight(weight, table.n_rows)
     options = {"of": of, "cost": cost, "precision": precision, "unsure": unsure}
-    log_posterior = model.log_posterior(table)
+    batches = labelled_batches(X, y, weight, like=model)
+    parts = [(rows.label_in(model.classes), model.log_posterior(rows.table), rows.weights) for rows in batches]
+    label, log_posterior, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
     return Evaluation.of(log_posterior, label, model.classes, weights, log_prior=model.log_prior, **options)
-
-
-def positions(labels: Sequence[Any], classes: Sequence[Any]) -> NDArray[np.intp]:
-    """The place of each label among the classes of the model; one that it does not know is refused."""
-    place = {label: c for c, label in enumerate(classes)}
-    unknown = [label for label in labels if label not in place]
-    if unknown:
-        raise InputError(
-            f"the model knows no class {unknown[0]!r}, only {', '.join(map(repr, classes[:8]))}: leave such rows out, "
-            "or fit a model that has seen the class."
-        )
-    return np.array([place[label] for label in labels], dtype=np.intp)
 
 
 def _counting(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from naively import data as sources
 from naively._kernels.threads import use_threads
+from naively.data.labelled import read_labelled
 from naively.data.row_hash import mix, row_hashes
 from naively.errors import InputError
 from naively.evaluation import Evaluation
@@ -49,10 +50,8 @@ def evaluate_training(
         with use_threads(model.n_jobs):
             predicted = cross_fitted(model, sample)
         return Evaluation.of(*_ordered(*predicted, model.classes), **asked)
-    table, y, weight = sources.with_labels(sources.read(X), y, weight, model.target)
-    classes, label = sources.read_labels(y, table.n_rows)
-    weights = sources.read_weight(weight, table.n_rows)
-    weights = np.ones(table.n_rows) if weights is None else weights
+    counted = read_labelled(X, y, weight, like=model, keep_all=True)
+    table, classes, label, weights = counted.table, counted.classes, counted.label, counted.weights
     labels = np.asarray(classes)[label]
     splits = _group_folds(groups, table.n_rows) if time is None else _stretches(time, table.n_rows)
     place = np.array([model.classes.index(c) for c in classes])

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from naively import _kernels as kernels
 from naively import data as sources
 from naively._kernels.threads import on_own_threads, use_threads
+from naively.data.labelled import labelled_batches
 from naively.errors import ImpossibleRowsWarning, InputError
 from naively.families import Complement, Undecided
 from naively.model import decide as decisions
@@ -41,18 +42,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-__all__ = ["Model", "counting"]
+__all__ = ["Model"]
 
 EMPIRICAL = ClassPrior()
 CHUNK = 2**21  # numbers of a (row, class) table that is only needed for an answer: 16 MB
-
-
-def counting(
-    table: sources.Table, label: NDArray[np.int32], weight: NDArray[np.float64]
-) -> tuple[sources.Table, NDArray[np.int32], NDArray[np.float64]]:
-    """The rows whose weight is not zero."""
-    counted = weight > 0
-    return table.where(counted), label[counted], weight[counted]
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,14 +243,14 @@ class Model(Questions):
     @on_own_threads
     def of_rows(self, X: Any, y: Any, weight: Any = None) -> Model:
         """The model of some rows alone, counted as this one was: what `update` adds and `forget` takes away."""
-        table, y, weight = sources.with_labels(sources.read(X), y, weight, self.target)
-        classes, label = sources.read_labels(y, table.n_rows)
-        weights = sources.read_weight(weight, table.n_rows)
-        if weights is not None and not weights.all():
-            table, label, weights = counting(table, label, weights)
-        schema, like = self.schema_for(table)
-        counted = Model.count(table, label, weights, classes, schema, like)
-        return replace(counted, tuning=self.tuning, n_jobs=self.n_jobs)
+        parts = []
+        for rows in labelled_batches(X, y, weight, like=self):
+            schema, like = self.schema_for(rows.table)
+            part = Model.count(rows.table, rows.label, rows.weight, rows.classes, schema, like)
+            parts.append(replace(part, tuning=self.tuning, n_jobs=self.n_jobs))
+        model = merging.total(parts)
+        assert model is not None  # `labelled_batches` refuses data without rows
+        return model
 
     def schema_for(self, table: sources.Table) -> tuple[Schema, Sequence[Statistic]]:
         """The schema and statistics to count more rows like; columns that had no value yet may now have a family."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from naively import data as sources
-from naively.data.arrow_arrays import arrow_array, arrow_strings
-from naively.data.kinds import Kind
-from naively.data.missing import lacking, named
-from naively.errors import InputError, LeftOutWarning
+from naively.data.arrow_arrays import arrow_array
+from naively.data.convert import code_strings, convert_column, is_string, with_missing_cells
+from naively.data.files.batches import arrow_tables, rebatch
+from naively.data.missing import lacking
+from naively.data.names import listed
+from naively.errors import InputError, LeftOutWarning, warn_user
 from naively.families import Text
 from naively.model.decide import Decision
 from naively.model.model import Model
@@ -49,7 +50,7 @@ def predict_batches(
     """
     said: set[str] = set()
     before = 0
-    for table in sources.gathered(batches, 0 if prompt else AT_ONCE):
+    for table in arrow_tables(batches) if prompt else rebatch(batches, AT_ONCE):
         known = sources.read(as_trained(model, table, said, before))
         before += table.num_rows
         yield _predicted(model, table, known, proba, top, decision)
@@ -67,69 +68,19 @@ def as_trained(model: Model, table: pa.Table, said: set[str], before: int = 0) -
     unsaid = [name for name in dict.fromkeys(model.scored) if name in absent and name not in said]
     if unsaid:
         said.update(unsaid)
-        warnings.warn(f"the data lacks {named(unsaid)}: taken as missing.", LeftOutWarning, stacklevel=3)
-    kinds = {name: block.kind(i) for block in model.schema.blocks for i, name in enumerate(block.names)}
-    words = {name for block in model.schema.blocks if isinstance(block.family, Text) for name in block.names}
-    given = dict(zip(table.column_names, table.columns, strict=True))  # by name: one by one is slow if they are many
-    columns = {
-        name: (
-            pa.nulls(table.num_rows)
-            if name in absent
-            else _typed(name, given[name], kinds[name], name in words, before)
-        )
-        for name in model.schema.names
-    }
-    return pa.table(columns)
+        warn_user(f"the data lacks {listed(map(repr, unsaid))}: taken as missing.", LeftOutWarning)
+    kinds = model.schema.kinds()
+    texts = {name for block in model.schema.blocks if isinstance(block.family, Text) for name in block.names}
+    given = dict(zip(table.column_names, table.columns, strict=True))  # by position takes long with many columns
 
+    def column(name: str) -> Any:
+        if name in absent:
+            return pa.nulls(table.num_rows)
+        if kinds[name] == "string" and is_string(given[name].type):
+            return with_missing_cells(given[name]) if name in texts else code_strings(given[name])
+        return convert_column(name, given[name], kinds[name], before)
 
-def _typed(name: str, column: Any, kind: Kind, words: bool, before: int) -> Any:
-    """A column of strings as numbers, booleans or dates if it was so at training, and numbers as strings."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-    if not text:
-        plain = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
-        return column.cast(pa.string()) if kind == "string" and plain else column
-    if kind == "string" and not words:
-        return _coded(column)
-    column = _without_gaps(column)
-    wanted = {"number": pa.float64(), "boolean": pa.bool_(), "date": pa.timestamp("us")}.get(kind)
-    if wanted is None:
-        return column if kind == "string" else pa.nulls(len(column))
-    trimmed: Any = pc.utf8_trim_whitespace(column)
-    try:
-        return pc.cast(trimmed, wanted)
-    except pa.ArrowInvalid as error:
-        value = str(error).partition("'")[2].rpartition("'")[0]
-        row = before + int(pc.index(trimmed, pa.scalar(value, trimmed.type)).as_py()) + 1
-        raise InputError(
-            f"column {name!r} was of type {kind} at training, and now holds {value!r} in row {row:,} (the header not "
-            "counted): mend the cell, or leave it empty."
-        ) from None
-
-
-def _without_gaps(column: Any) -> Any:
-    """Strings, missing where they say so."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    gap = pc.is_in(column, arrow_strings(list(sources.GAPS)).cast(column.type))
-    return pc.if_else(gap, pa.nulls(1, column.type)[0], column)
-
-
-def _coded(column: Any) -> Any:
-    """Values as codes; whether one is a gap is asked once, and not in every row."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    encoded: Any = column.combine_chunks().dictionary_encode()
-    encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
-    gaps = pc.index_in(arrow_strings(list(sources.GAPS)).cast(column.type), encoded.dictionary).drop_null()
-    if not len(gaps):
-        return encoded
-    codes = pc.if_else(pc.is_in(encoded.indices, gaps), pa.nulls(1, pa.int32())[0], encoded.indices)
-    return pa.DictionaryArray.from_arrays(codes, encoded.dictionary)
+    return pa.table({name: column(name) for name in model.schema.names})
 
 
 def _predicted(

@@ -67,6 +67,10 @@ class Schema:
         found = {name: block.family for block in self.blocks for name in block.names}
         return ((name, found[name]) for name in self.names)
 
+    def kinds(self) -> dict[str, Kind]:
+        """Return the kind of each column."""
+        return {name: block.kind(i) for block in self.blocks for i, name in enumerate(block.names)}
+
     def __str__(self) -> str:
         width = max((len(name) for name in self.names), default=0)
         return "\n".join(f"{name:<{width}}  {family}" for name, family in self.families())

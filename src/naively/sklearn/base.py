@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from naively.data import read_labels
-from naively.data.labels import as_array, missing_labels, refuse_missing
+from naively.data.labelled import code_labels, refuse_missing_labels
 from naively.model.model import Model
 
 __all__ = ["Estimator", "classes_and_codes", "is_plain", "positions_in"]
@@ -68,7 +67,7 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return y  # nothing to check, and checking would take longer than counting a row
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        refuse_missing(missing_labels(as_array(y)))
+        refuse_missing_labels(y)
         checked = column_or_1d(y, warn=True)
         check_classification_targets(checked)
         return np.asarray(checked)
@@ -88,7 +87,7 @@ def is_plain(X: Any, n_columns: int) -> bool:
 
 def classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """The sorted classes in the labels' own type, and the position of each label among them."""
-    classes, codes = read_labels(labels)
+    classes, codes = code_labels(labels)
     return np.array(classes, dtype=labels.dtype), codes
 
 

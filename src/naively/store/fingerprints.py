@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.labelled import LabelledRows
 from naively.data.names import Names
 from naively.data.views import is_sparse
 from naively.model import columns as local
 from naively.model.model import Model
 from naively.statistics import Coded, Numbers, Texts
 from naively.store.arrays import pack, unpack
-from naively.store.rows import Rows
 
 __all__ = ["fingerprints_of", "marks_of", "new_key", "pack_fingerprints", "unpack_fingerprints"]
 
@@ -36,12 +36,12 @@ def new_key() -> str:
     return secrets.token_hex(32)
 
 
-def fingerprints_of(model: Model, rows: Iterable[Rows], key: str) -> Counter[bytes]:
+def fingerprints_of(model: Model, rows: Iterable[LabelledRows], key: str) -> Counter[bytes]:
     """How often each fingerprint comes."""
     return Counter(mark for some in rows for mark in marks_of(model, some, key))
 
 
-def marks_of(model: Model, rows: Rows, key: str) -> list[bytes]:
+def marks_of(model: Model, rows: LabelledRows, key: str) -> list[bytes]:
     """Equation (1), row by row."""
     schema, _ = model.schema_for(rows.table)
     columns: list[tuple[bytes, list[bytes]]] = []

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from naively.data.labelled import LabelledRows
 from naively.errors import InputError
 from naively.model.merge import total
 from naively.model.model import Model
@@ -25,12 +26,12 @@ from naively.store.counts import counts_to_bytes
 from naively.store.entries import Row, Schemas
 from naively.store.fingerprints import marks_of, pack_fingerprints
 from naively.store.meta import Meta
-from naively.store.rows import Rows, count_rows
+from naively.store.rows import count_rows
 from naively.store.running_sum import counts_of_model
 
 __all__ = ["Corrected", "attributed", "taken_in_turn"]
 
-Corrected = list[tuple[Row, list[Rows], Model]]
+Corrected = list[tuple[Row, list[LabelledRows], Model]]
 Place = tuple[int, int]  # a batch of rows, and a row in it
 
 
@@ -40,7 +41,7 @@ def attributed(
     schemas: Schemas,
     meta: Meta,
     model: Model,
-    rows: Sequence[Rows],
+    rows: Sequence[LabelledRows],
     entry: str | None,
 ) -> Corrected:
     """Each entry that is corrected, with the rows taken from it and their counts; all rows or an error."""
@@ -124,7 +125,7 @@ def _less(left: Model, part: Model) -> Model | None:
         return None
 
 
-def _row_by_row(candidates: Candidates, model: Model, rows: Sequence[Rows]) -> Corrected:
+def _row_by_row(candidates: Candidates, model: Model, rows: Sequence[LabelledRows]) -> Corrected:
     """Rows of several entries: each from an entry of that row alone, or from the latest that has it."""
     waiting = {
         (i, r): Sought(_counted(model, rows, [(i, r)]), candidates.schemas)
@@ -163,7 +164,9 @@ def _row_by_row(candidates: Candidates, model: Model, rows: Sequence[Rows]) -> C
     )
 
 
-def taken_in_turn(left: Model, model: Model, rows: Sequence[Rows], places: list[Place]) -> tuple[list[Place], Model]:
+def taken_in_turn(
+    left: Model, model: Model, rows: Sequence[LabelledRows], places: list[Place]
+) -> tuple[list[Place], Model]:
     """Rows that can be taken one after the other, and what is left then; rows that all can are taken at once."""
     if not places:
         return [], left
@@ -178,7 +181,7 @@ def taken_in_turn(left: Model, model: Model, rows: Sequence[Rows], places: list[
     return first + second, left
 
 
-def _by_fingerprint(candidates: Candidates, model: Model, rows: Sequence[Rows], key: str) -> Corrected:
+def _by_fingerprint(candidates: Candidates, model: Model, rows: Sequence[LabelledRows], key: str) -> Corrected:
     waiting: dict[bytes, list[Place]] = {}
     for i, some in enumerate(rows):
         for r, mark in enumerate(marks_of(model, some, key)):
@@ -206,19 +209,19 @@ def _by_fingerprint(candidates: Candidates, model: Model, rows: Sequence[Rows], 
     )
 
 
-def _first(rows: Sequence[Rows], places: Sequence[Place]) -> str:
+def _first(rows: Sequence[LabelledRows], places: Sequence[Place]) -> str:
     i, r = places[0]
     return f"row {sum(some.table.n_rows for some in rows[:i]) + r}"
 
 
-def _counted(model: Model, rows: Sequence[Rows], places: Sequence[Place]) -> Model:
+def _counted(model: Model, rows: Sequence[LabelledRows], places: Sequence[Place]) -> Model:
     """The counts of some of the rows."""
     counted = total([count_rows(model, part) for part in _chosen(rows, places)])
     assert counted is not None
     return counted
 
 
-def _chosen(rows: Sequence[Rows], places: Sequence[Place]) -> list[Rows]:
+def _chosen(rows: Sequence[LabelledRows], places: Sequence[Place]) -> list[LabelledRows]:
     mine: dict[int, list[int]] = {}
     for i, r in places:
         mine.setdefault(i, []).append(r)
@@ -230,7 +233,7 @@ def _chosen(rows: Sequence[Rows], places: Sequence[Place]) -> list[Rows]:
     return some
 
 
-def _add(out: Corrected, target: Row, model: Model, rows: Sequence[Rows], mine: Sequence[Place]) -> None:
+def _add(out: Corrected, target: Row, model: Model, rows: Sequence[LabelledRows], mine: Sequence[Place]) -> None:
     """Some of the rows, to be taken from one entry."""
     if mine:
         out.append((target, _chosen(rows, mine), _counted(model, rows, mine)))

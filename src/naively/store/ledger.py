@@ -11,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self
 
+from naively.data.labelled import LabelledRows
 from naively.model.merge import total, unite
 from naively.model.model import Model
 from naively.priors import PriorLike
@@ -24,7 +25,7 @@ from naively.store.entries import Entry, Row, Schemas, append, new_row
 from naively.store.fingerprints import fingerprints_of, pack_fingerprints
 from naively.store.load import meta_of, reading, told, whole
 from naively.store.remembering import write_remembered
-from naively.store.rows import Rows, count_rows, count_texts, read_rows, refuse_other_classes, saying_what_is_left_out
+from naively.store.rows import count_rows, read_rows, refuse_other_classes, saying_what_is_left_out
 from naively.store.snapshots import write_snapshot
 from naively.store.summing import caught_up, read_sum
 
@@ -109,11 +110,7 @@ class Ledger:
             return self._append(connection, schemas, row, part)
 
     def _counted(self, model: Model, X: Any, y: Any, weight: Any) -> tuple[Model, bytes | None]:
-        if self._sum.meta.key is None:
-            texts = count_texts(model, X, y, weight)
-            if texts is not None:
-                return texts, None
-        rows: Iterable[Rows] = saying_what_is_left_out(model, read_rows(model, X, y, weight))
+        rows: Iterable[LabelledRows] = saying_what_is_left_out(model, read_rows(model, X, y, weight))
         marks = None
         if self._sum.meta.key is not None:
             rows = list(rows)
@@ -122,7 +119,7 @@ class Ledger:
         assert part is not None
         return part, marks
 
-    def _marks(self, model: Model, rows: Sequence[Rows]) -> bytes | None:
+    def _marks(self, model: Model, rows: Sequence[LabelledRows]) -> bytes | None:
         key = self._sum.meta.key
         return None if key is None else pack_fingerprints(fingerprints_of(model, rows, key))
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from naively.data.labelled import LabelledRows
 from naively.errors import InputError, LeftOutWarning
 from naively.model.calibrate import Tuning
 from naively.model.model import Model
@@ -24,7 +25,7 @@ from naively.store.entries import COLUMNS, DamagedError, Row, Schemas, append, n
 from naively.store.forget import taken_in_turn
 from naively.store.history import named
 from naively.store.meta import Meta, settings_of, with_settings, write_meta
-from naively.store.rows import Rows, read_rows
+from naively.store.rows import read_rows
 from naively.store.running_sum import Sum, undone
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _tuning(model: Model, X: Any, y: Any, weight: Any) -> Tuning:
 
 def _those_counted(model: Model, sample: Sample) -> Sample:
     """A sample without the rows that cannot have been counted, forgotten ones for example; few, or it is refused."""
-    rows = Rows(sample.table, model.classes, sample.label.astype(np.int32), sample.weight)
+    rows = LabelledRows(sample.table, model.classes, sample.label.astype(np.int32), sample.weight)
     mine, _ = taken_in_turn(model, model, [rows], [(0, r) for r in range(len(sample))])
     lacking = len(sample) - len(mine)
     if not lacking:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import data as sources
+from naively.data.labelled import read_labelled
 from naively.errors import InputError, LostDigitsWarning
 from naively.families import Presence
 from naively.families.base import Leaving, NotCountedError
@@ -135,20 +136,8 @@ def _pieces(block: Block) -> tuple[str, ...]:
 
 
 def _read(model: Model, X: Any, y: Any, weight: Any) -> tuple[sources.Table, NDArray[np.int32], NDArray[np.float64]]:
-    table = sources.read(X)
-    if isinstance(y, str):
-        table, y = sources.split_target(table, y)
-    place = {label: c for c, label in enumerate(model.classes)}
-    classes, codes = sources.read_labels(y, table.n_rows)
-    unknown = [label for label in classes if label not in place]
-    if unknown:
-        raise InputError(
-            f"rows of the class {unknown[0]!r} were not counted in this model, whose classes are "
-            f"{', '.join(map(repr, model.classes[:8]))}: leave_one_out needs rows that were."
-        )
-    label = np.array([place[c] for c in classes], dtype=np.int32)[codes]
-    weights = sources.read_weight(weight, table.n_rows)
-    return table, label, np.ones(table.n_rows) if weights is None else weights
+    rows = read_labelled(X, y, weight, like=model, keep_all=True)
+    return rows.table, rows.label_in(model.classes), rows.weights
 
 
 def _codes(groups: Any, n_rows: int) -> NDArray[np.intp]:

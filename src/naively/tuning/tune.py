@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import data as sources
 from naively._kernels.threads import one_thread
+from naively.data.labelled import labelled_batches
 from naively.errors import InputError
 from naively.families import Complement, Multinomial, Presence, Text
 from naively.families.base import NotCountedError
@@ -107,19 +107,10 @@ def tune_on(model: Model, sample: Sample) -> Tuning:
 
 def sample_of(model: Model, X: Any, y: Any, weight: Any, limit: int) -> Sample:
     """The sample of some rows."""
-    table, y, weight = sources.with_labels(sources.read(X), y, weight, model.target)
-    classes, label = sources.read_labels(y, table.n_rows)
-    weights = sources.read_weight(weight, table.n_rows)
-    unknown = [c for c in classes if c not in model.classes]
-    if unknown:
-        raise InputError(
-            f"{unknown[0]!r} is not a class of the model: tune() and evaluate_training() need its own rows."
-        )
-    if weights is not None and not weights.all():
-        counted = weights > 0
-        table, label, weights = table.where(counted), label[counted], weights[counted]
     sampler = Sampler(limit)
-    sampler.add(table, classes, label, weights)
+    for rows in labelled_batches(X, y, weight, like=model):
+        rows.label_in(model.classes)  # refuses a class that the model does not have
+        sampler.add(rows.table, rows.classes, rows.label, rows.weight)
     return sampler.sample(model.classes)
 
 

@@ -144,7 +144,8 @@ def _fit(
     tune: bool,
 ) -> tuple[BatchSummary, Model]:
     """Fit a model to files, and sum up what was read."""
-    from naively.cli.input import name_file_in_errors, read_with_progress, retry_with_wider_types
+    from naively.cli.input import name_file_in_errors, read_with_progress
+    from naively.data.files.read import retry_with_wider_types
     from naively.fitting import fit
     from naively.schema.schema import Automatic, family_of
 

@@ -70,10 +70,10 @@ def command(
         raise click.UsageError("--of needs --odds or --threshold.")
     kind = output_format(output, kind)
 
-    from naively.cli.input import name_file_in_errors, read_with_progress, retry_with_wider_types
+    from naively.cli.input import name_file_in_errors, read_with_progress
     from naively.cli.output import without_dictionaries, write_tables
-    from naively.data import categories_of
-    from naively.data.files.prefetch import ahead
+    from naively.data.files.batches import prefetch
+    from naively.data.files.read import categories_of, retry_with_wider_types
     from naively.model.predict_batches import predict_batches
     from naively.store.load import load
 
@@ -99,7 +99,7 @@ def command(
         if kind == "parquet":
             categories = categories_of(paths)
             tables = (without_dictionaries(table, keep=categories) for table in tables)
-        write_tables(ahead(tables), output, kind)  # the next table is predicted while this one is written
+        write_tables(prefetch(tables), output, kind)  # the next table is predicted while this one is written
 
     kinds = {name: block.kind(i) for block in loaded.schema.blocks for i, name in enumerate(block.names)}
     strings = {name: "string" for name, column_kind in kinds.items() if column_kind == "string"}
@@ -112,7 +112,7 @@ def _with_numbers(table: pa.Table, model: Model) -> pa.Table:
     """Return the table with text cells as numbers in the columns that are numbers in the model."""
     import pyarrow as pa
 
-    kinds = {name: block.kind(i) for block in model.schema.blocks for i, name in enumerate(block.names)}
+    kinds = model.schema.kinds()
     for i, name in enumerate(table.column_names):
         if kinds.get(name) == "number" and pa.types.is_string(table.schema.field(i).type):
             table = table.set_column(i, name, _numbers(table.column(i)))
@@ -124,11 +124,9 @@ def _numbers(column: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from naively.data import GAPS
-    from naively.data.arrow_arrays import arrow_strings
+    from naively.data.convert import with_missing_cells
 
-    is_missing = pc.is_in(column, arrow_strings(list(GAPS)))
-    cells = pc.utf8_trim_whitespace(pc.if_else(is_missing, pa.nulls(1, pa.string())[0], column))
+    cells: Any = pc.utf8_trim_whitespace(with_missing_cells(column))
     for kind in (pa.int64(), pa.float64()):
         try:
             return pc.cast(cells, kind)

@@ -9,8 +9,8 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from naively.data.files.batches import ReadProgress
 from naively.data.files.csv import comes_back
-from naively.data.files.meter import Meter
 from naively.data.files.paths import DataFile
 from naively.errors import InputError
 
@@ -31,14 +31,14 @@ _KINDS: dict[type, str] = {
 
 
 def read_columnar(
-    file: DataFile, types: Mapping[str, Any], raw: bool, meter: Meter | None = None
+    file: DataFile, types: Mapping[str, Any], raw: bool, progress: ReadProgress | None = None
 ) -> Iterator[pa.RecordBatch]:
     """The rows in batches; unless raw, strings of Parquet that come back often are codes, or as `types` say."""
     import pyarrow as pa
 
     read = {"arrow": _arrow, "json": _json, "sqlite": _sqlite, "duckdb": _duckdb}
     try:
-        yield from _parquet(file, types, raw, meter) if file.format == "parquet" else read[file.format](file)
+        yield from _parquet(file, types, raw, progress) if file.format == "parquet" else read[file.format](file)
     except pa.ArrowInvalid as error:
         if file.format == "json":
             raise not_json_lines(file.given, str(error), file.open()) from None
@@ -47,7 +47,9 @@ def read_columnar(
         raise InputError(f"{file.given}: cannot be read as {file.format} ({error}).") from None
 
 
-def _parquet(file: DataFile, types: Mapping[str, Any], raw: bool, meter: Meter | None) -> Iterator[pa.RecordBatch]:
+def _parquet(
+    file: DataFile, types: Mapping[str, Any], raw: bool, progress: ReadProgress | None
+) -> Iterator[pa.RecordBatch]:
     import pyarrow.parquet as pq
 
     often = [] if raw else _often(file, types)
@@ -55,8 +57,8 @@ def _parquet(file: DataFile, types: Mapping[str, Any], raw: bool, meter: Meter |
         done = 0
         for batch in parquet.iter_batches(ROWS):
             done += batch.num_rows
-            if meter is not None:
-                meter.rows(done, parquet.metadata.num_rows)
+            if progress is not None:
+                progress.rows(done, parquet.metadata.num_rows)
             yield batch
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from naively.data.files.meter import Meter
+from naively.data.files.batches import ReadProgress
 from naively.data.files.open_quote import refuse_open_quote
 from naively.data.files.paths import DataFile
 from naively.data.files.zero_bytes import refuse_zero_bytes
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BLOCK",
-    "GAPS",
+    "MISSING_CELLS",
     "Layout",
     "OtherTypeError",
     "as_given",
@@ -39,7 +39,10 @@ __all__ = [
 
 BLOCK = 4 << 20
 PEEK = 1 << 20
-GAPS = ("", "NA", "N/A", "#N/A", "n/a", "<NA>", "NaN", "nan", "null", "NULL")  # as R and pandas have them
+MISSING_CELLS = ("", "NA", "N/A", "#N/A", "n/a", "<NA>", "NaN", "nan", "null", "NULL")  # as R and pandas have them
+
+
+OTHER_COLUMNS = "\0"  # in a mapping of types, stands for all columns that it does not name; not in any file's header
 
 
 class OtherTypeError(InputError):
@@ -62,7 +65,7 @@ class Layout:
 
 
 def read_delimited(
-    file: DataFile, types: Mapping[str, Any], raw: bool = False, meter: Meter | None = None
+    file: DataFile, types: Mapping[str, Any], raw: bool = False, progress: ReadProgress | None = None
 ) -> Iterator[pa.RecordBatch]:
     """The rows in batches; `types` are given by name, "number" or "string", or an Arrow type; raw: all strings."""
     import pyarrow as pa
@@ -73,8 +76,8 @@ def read_delimited(
         unknown = [name for name, kind in kinds.items() if kind is None]
         whole: dict[str, Any] = {name: kind or pa.int64() for name, kind in kinds.items()}
         stream = file.open()
-        if meter is not None:
-            meter.follow(stream, file)
+        if progress is not None:
+            progress.follow(stream, file)
         last: pa.RecordBatch | None = None
         for batch in _open(stream, layout, whole, raw):
             refuse_zero_bytes(file.given, batch, layout.encoding, file.open)
@@ -173,7 +176,7 @@ def how_to_read(layout: Layout, types: Mapping[str, Any], raw: bool) -> dict[str
     return {
         "parse_options": arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
         "convert_options": arrow_csv.ConvertOptions(
-            column_types=dict(types), strings_can_be_null=not raw, null_values=list(GAPS)
+            column_types=dict(types), strings_can_be_null=not raw, null_values=list(MISSING_CELLS)
         ),
     }
 
@@ -193,11 +196,14 @@ def _types(file: DataFile, layout: Layout, given: Mapping[str, Any]) -> dict[str
 
 
 def as_given(layout: Layout, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The types given for columns of the file, as Arrow types."""
+    """Return the types given for columns of the file as Arrow types; "date" and "unknown" are left to be inferred."""
     import pyarrow as pa
 
     words = {"number": pa.float64(), "string": pa.string(), "boolean": pa.bool_()}
-    return {name: words.get(kind, kind) for name, kind in given.items() if name in layout.names}
+    default = given.get(OTHER_COLUMNS)
+    types = {name: given.get(name, default) for name in layout.names}
+    types = {name: words.get(kind, kind) for name, kind in types.items()}
+    return {name: kind for name, kind in types.items() if isinstance(kind, pa.DataType)}
 
 
 def settled(column: Any) -> Any:
@@ -235,8 +241,10 @@ def explained(given: str, layout: Layout, message: str, opened: Callable[[], Any
         name = layout.names[place]
         line = line_where(lambda row: len(row) > place and row[place] == value)
         wider = "number" if kind == "int64" and _is_number(value) else "string"
-        said = f"{given}, line {line}: column {name!r} holds {value!r}, where {kind} is needed."
-        return OtherTypeError(said, name, wider)
+        expected = {"double": "a number", "int64": "a whole number", "bool": "true or false"}.get(kind, f"a {kind}")
+        return OtherTypeError(
+            f"{given}, line {line}: column {name!r} is {value!r}, but should be {expected}.", name, wider
+        )
     ragged = re.search(r"Expected (\d+) columns, got (\d+)", message)
     if ragged:
         line = line_where(lambda row: len(row) != len(layout.names))

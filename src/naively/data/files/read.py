@@ -5,48 +5,74 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from naively.data.files.batches import ReadProgress, prefetch
 from naively.data.files.columnar import categories_in, read_columnar
 from naively.data.files.csv import OtherTypeError, read_delimited
-from naively.data.files.meter import Meter
-from naively.data.files.paths import DataFile, data_files, is_path
-from naively.data.files.prefetch import ahead
+from naively.data.files.paths import DataFile, data_files
 from naively.data.files.stdin import NAME, is_lines, read_piped, some
-from naively.errors import InputError
+from naively.errors import InputError, LeftOutWarning, warn_user
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["OtherTypeError", "categories_of", "is_path", "read_files"]
+T = TypeVar("T")
 
 TEXTS = 1024  # texts in a batch
 COMPRESSED = ((b"\x1f\x8b", ".gz"), (b"BZh", ".bz2"), (b"\x28\xb5\x2f\xfd", ".zst"))
 
 
 def read_files(
-    where: Any, types: Mapping[str, Any] | None = None, raw: bool = False, meter: Meter | None = None
+    where: Any, types: Mapping[str, Any] | None = None, raw: bool = False, progress: ReadProgress | None = None
 ) -> Iterator[pa.RecordBatch]:
     """The rows of all files that `where` names, in order.
 
     `types` says how columns of CSV are read, by name: "number", "string" or "boolean". With `raw` every cell of CSV is
-    a string as it stands. Cells that do not fit raise `OtherTypeError`. A `meter` is told how far the reading has come.
+    a string as it stands. Cells that do not fit raise `OtherTypeError`. `progress` follows how much has been read.
     """
     if where != "-":
-        yield from ahead(_batches(data_files(where), types, raw, meter))
+        yield from prefetch(_batches(data_files(where), types, raw, progress))
         return
     head = some(sys.stdin.buffer, patient=not raw)
     if not head:
         raise InputError(f"{NAME}: is empty.")
     if is_lines(head):
-        yield from ahead(read_piped(head, sys.stdin.buffer, types or {}, raw))
+        yield from prefetch(read_piped(head, sys.stdin.buffer, types or {}, raw))
         return
     with tempfile.TemporaryDirectory() as folder:
-        yield from ahead(_batches(_spooled(Path(folder), head), types, raw, meter))
+        yield from prefetch(_batches(_spooled(Path(folder), head), types, raw, progress))
+
+
+def retry_with_wider_types(
+    read: Callable[[Mapping[str, str]], T], types: Mapping[str, str] | None = None, *, can_retry: bool, advice: str = ""
+) -> T:
+    """Return `read(types)`; call it again with a wider type, and warn, when a cell does not have its column's type.
+
+    Parameters
+    ----------
+    read
+        Reads the data from the start, with columns of CSV as `types` says.
+    types
+        The types to begin with.
+    can_retry
+        Whether the data can be read again. If not, the error is raised.
+    advice
+        The end of the error's message.
+    """
+    types = types or {}
+    while True:
+        try:
+            return read(types)
+        except OtherTypeError as error:
+            if not can_retry or types.get(error.column) == error.wider:
+                raise OtherTypeError(f"{error} {advice}".rstrip(), error.column, error.wider) from None
+            types = {**types, error.column: error.wider}
+            warn_user(f"{error} It is read as {error.wider}.", LeftOutWarning)
 
 
 def categories_of(where: Any) -> frozenset[str]:
@@ -58,10 +84,10 @@ def categories_of(where: Any) -> frozenset[str]:
 
 
 def _batches(
-    files: list[DataFile], types: Mapping[str, Any] | None, raw: bool, meter: Meter | None
+    files: list[DataFile], types: Mapping[str, Any] | None, raw: bool, progress: ReadProgress | None
 ) -> Generator[pa.RecordBatch]:
-    if meter is not None:
-        meter.expect(files)
+    if progress is not None:
+        progress.expect(files)
     kinds = {file.format == "text" for file in files}
     if len(kinds) > 1:
         raise InputError(f"{files[0].given} and others: text files and tables cannot be read together.")
@@ -72,9 +98,9 @@ def _batches(
     first: pa.Schema | None = None
     rows = 0
     for file in files:
-        if meter is not None:
-            meter.begin(file)
-        for batch in _read(file, known, raw, meter):
+        if progress is not None:
+            progress.begin(file)
+        for batch in _read(file, known, raw, progress):
             rows += batch.num_rows
             if first is None:
                 first = batch.schema
@@ -96,10 +122,12 @@ def _spooled(folder: Path, head: bytes) -> list[DataFile]:
     return [replace(file, given=NAME) for file in data_files(path)]
 
 
-def _read(file: DataFile, types: Mapping[str, Any], raw: bool, meter: Meter | None) -> Iterator[pa.RecordBatch]:
+def _read(
+    file: DataFile, types: Mapping[str, Any], raw: bool, progress: ReadProgress | None
+) -> Iterator[pa.RecordBatch]:
     if file.format in ("csv", "tsv"):
-        return read_delimited(file, types, raw, meter)
-    return read_columnar(file, types, raw, meter)
+        return read_delimited(file, types, raw, progress)
+    return read_columnar(file, types, raw, progress)
 
 
 def _alike(batch: pa.RecordBatch, first: pa.Schema, file: DataFile) -> pa.RecordBatch:

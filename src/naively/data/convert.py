@@ -1,0 +1,117 @@
+"""Convert columns of files and batches to the kinds that they had at training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from naively.data.arrow_arrays import arrow_strings
+from naively.data.files.csv import MISSING_CELLS
+from naively.data.kinds import Kind
+from naively.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    ArrowColumn = pa.ChunkedArray[Any] | pa.Array[Any]
+
+KIND_NAMES: Mapping[Kind, str] = {
+    "number": "a number",
+    "boolean": "true or false",
+    "string": "text",
+    "date": "a date",
+    "unknown": "empty",
+}
+
+
+def kind_of_classes(classes: Sequence[Any]) -> Kind:
+    """Return the kind of a column that holds these classes.
+
+    >>> kind_of_classes(("no", "yes")), kind_of_classes((0, 1)), kind_of_classes((False, True))
+    ('string', 'number', 'boolean')
+    """
+    first = classes[0] if classes else ""
+    return "boolean" if isinstance(first, bool) else "string" if isinstance(first, str) else "number"
+
+
+def convert_columns(table: pa.Table, kinds: Mapping[str, Kind], first_row: int = 0) -> pa.Table:
+    """Return the table with the columns named in `kinds` converted to these kinds.
+
+    Parameters
+    ----------
+    table
+        A table of a file or a stream; its strings may be cells of CSV, in which "NA" is a missing value.
+    kinds
+        The kind of each column at training.
+    first_row
+        The number of rows before this table, for error messages.
+    """
+    for position, name in enumerate(table.column_names):
+        if name in kinds:
+            column = table.column(position)
+            converted = convert_column(name, column, kinds[name], first_row)
+            if converted is not column:
+                table = table.set_column(position, name, converted)
+    return table
+
+
+def convert_column(name: str, column: ArrowColumn, kind: Kind, first_row: int = 0) -> ArrowColumn:
+    """Return a column of strings as numbers, booleans or dates, or a column of numbers as strings."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not is_string(column.type):
+        is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+        return column.cast(pa.string()) if kind == "string" and is_number else column
+    if kind == "string":
+        return column
+    if kind == "unknown":
+        return pa.nulls(len(column))
+    wanted = {"number": pa.float64(), "boolean": pa.bool_(), "date": pa.timestamp("us")}[kind]
+    cells: Any = pc.utf8_trim_whitespace(with_missing_cells(column))
+    try:
+        converted: ArrowColumn = pc.cast(cells, wanted)
+    except pa.ArrowInvalid as error:
+        value = str(error).partition("'")[2].rpartition("'")[0]
+        row = first_row + int(pc.index(cells, pa.scalar(value, cells.type)).as_py()) + 1
+        raise InputError(
+            f"row {row:,} (without the header): {name!r} should be {KIND_NAMES[kind]} but is {value!r}. "
+            "Correct the cell or leave it empty."
+        ) from None
+    return converted
+
+
+def is_string(kind: pa.DataType) -> bool:
+    """Return whether an Arrow type is that of strings."""
+    import pyarrow as pa
+
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+def with_missing_cells(column: ArrowColumn) -> ArrowColumn:
+    """Return strings with null for each cell that stands for a missing value."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    is_missing = pc.is_in(column, arrow_strings(list(MISSING_CELLS)).cast(column.type))
+    cells: ArrowColumn = pc.if_else(is_missing, pa.nulls(1, column.type)[0], column)
+    return cells
+
+
+def code_strings(column: pa.ChunkedArray[Any]) -> ArrowColumn:
+    """Return strings as a dictionary, with null for each cell that stands for a missing value.
+
+    Only the distinct strings are compared with those that stand for a missing value.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    encoded: Any = column.combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    missing = pc.index_in(arrow_strings(list(MISSING_CELLS)).cast(column.type), encoded.dictionary).drop_null()
+    if len(missing):
+        codes = pc.if_else(pc.is_in(encoded.indices, missing), pa.nulls(1, pa.int32())[0], encoded.indices)
+        encoded = pa.DictionaryArray.from_arrays(codes, encoded.dictionary)
+    coded: ArrowColumn = encoded
+    return coded

@@ -1,0 +1,175 @@
+"""Batches of rows on their way from a reader: tables of equal length, read ahead by a thread, with their progress."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from naively.data.files.paths import DataFile
+from naively.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+T = TypeVar("T")
+
+MAX_ROWS = 2**16  # rows of a table
+MIN_ROWS = 2**10  # rows of a table, if it has many columns
+MAX_CELLS = 2**23  # cells of a table that has more than MIN_ROWS rows: 64 MB of numbers
+MAX_BYTES = 2**27  # of strings in a table, whose cells may be long
+MAX_WAITING = 2  # batches read ahead, of 4 MB of CSV or 65,536 rows each
+
+
+def rebatch(batches: Iterable[Any], rows: int | None = None, max_bytes: int = MAX_BYTES) -> Iterator[pa.Table]:
+    """Yield the same rows in Arrow tables of equal length.
+
+    Parameters
+    ----------
+    batches
+        Arrow batches or tables, frames, or mappings from column name to values.
+    rows
+        The number of rows of each table but the last. By default 65,536, fewer if there are more than 128 columns.
+    max_bytes
+        A table whose strings take more is yielded before it has that many rows.
+    """
+
+    waiting: list[pa.Table] = []
+    n_rows = n_bytes = 0
+    for table in arrow_tables(batches):
+        rows = rows or min(max(MAX_CELLS // max(table.num_columns, 1), MIN_ROWS), MAX_ROWS)
+        waiting.append(table)
+        n_rows, n_bytes = n_rows + table.num_rows, n_bytes + _string_bytes(table)
+        if n_rows < rows and n_bytes < max_bytes:
+            continue
+        rest = _join(waiting)
+        while rest.num_rows >= rows or (rest.num_rows and n_bytes >= max_bytes):
+            yield rest.slice(0, rows)
+            rest = rest.slice(rows)
+        waiting = [rest] if rest.num_rows else []
+        n_rows, n_bytes = rest.num_rows, _string_bytes(rest)
+    if waiting:
+        yield _join(waiting)
+
+
+def arrow_tables(batches: Iterable[Any]) -> Iterator[pa.Table]:
+    """Yield each batch as an Arrow table; refuse a column name that occurs twice."""
+    import pyarrow as pa
+
+    checked: list[str] = []
+    for batch in batches:
+        if isinstance(batch, pa.RecordBatch):
+            table = pa.Table.from_batches([batch])
+        elif isinstance(batch, pa.Table):
+            table = batch
+        elif isinstance(batch, dict) or hasattr(batch, "__arrow_c_stream__"):
+            table = pa.table(batch)
+        else:
+            raise InputError(
+                f"a stream of {type(batch).__name__}: give Arrow batches, frames or mappings, one after the other."
+            )
+        names = table.schema.names
+        if names != checked and len(set(names)) < len(names):
+            double = min(name for name in names if names.count(name) > 1)
+            raise InputError(f"column names must be unique; found more than once: {double}. Rename them.")
+        checked = names
+        yield table
+
+
+def _join(tables: list[pa.Table]) -> pa.Table:
+    import pyarrow as pa
+
+    return tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="permissive")
+
+
+def _string_bytes(table: pa.Table) -> int:
+    """Return the size of the columns whose cells may be long; the size of all columns takes longer to compute."""
+    import pyarrow as pa
+
+    has_short_cells = (pa.types.is_primitive, pa.types.is_dictionary, pa.types.is_null)
+    types = enumerate(table.schema.types)
+    return sum(table.column(j).nbytes for j, kind in types if not any(is_kind(kind) for is_kind in has_short_cells))
+
+
+def prefetch(batches: Generator[T]) -> Iterator[T]:
+    """Yield the same batches, the next ones read by a thread while the caller works on the last one.
+
+    An exception of the reader is raised here. The reader is closed when the caller stops.
+
+    >>> list(prefetch(x * x for x in range(4)))
+    [0, 1, 4, 9]
+    """
+    waiting: queue.Queue[T | _End] = queue.Queue(MAX_WAITING)
+    stopped = threading.Event()
+
+    def read() -> None:
+        # One thread opens, reads and closes: SQLite requires it.
+        try:
+            with closing(batches):
+                for batch in batches:
+                    waiting.put(batch)
+                    if stopped.is_set():
+                        return
+            waiting.put(_End(None))
+        except BaseException as error:
+            waiting.put(_End(error))
+
+    reader = threading.Thread(target=read, name="naively-reader", daemon=True)
+    reader.start()
+    try:
+        while not isinstance(batch := waiting.get(), _End):
+            yield batch
+        if batch.error is not None:
+            raise batch.error
+    finally:
+        stopped.set()
+        while reader.is_alive():  # it may wait for room in the queue
+            try:
+                waiting.get(timeout=0.01)
+            except queue.Empty:
+                continue
+
+
+class _End:
+    """Marks the end of the batches, with the reader's error if there is one."""
+
+    def __init__(self, error: BaseException | None) -> None:
+        self.error = error
+
+
+class ReadProgress:
+    """The share of the bytes of some files that has been read; readers write it in their thread, callers read it."""
+
+    def __init__(self) -> None:
+        """Start with an unknown share."""
+        self._total = self._before = 0
+        self._size = 0
+        self._share: Callable[[], float] | None = None
+
+    def expect(self, files: Sequence[DataFile]) -> None:
+        """Set the files that will be read."""
+        self._total = sum(file.path.stat().st_size for file in files)
+
+    def begin(self, file: DataFile) -> None:
+        """Start the next file; the share of it that has been read is not known yet."""
+        self._before, self._size, self._share = self._before + self._size, file.path.stat().st_size, None
+
+    def follow(self, stream: Any, file: DataFile) -> None:
+        """Take the position of this stream as what has been read of the file, unless that is compressed."""
+        if file.compression is None:
+            self._share = lambda: stream.tell() / max(1, self._size)
+
+    def rows(self, n_read: int, n_rows: int) -> None:
+        """Set how many of the file's rows have been read."""
+        self._share = lambda: n_read / max(1, n_rows)
+
+    def share(self) -> float | None:
+        """Return the share of all bytes that has been read, None if it is unknown."""
+        if not self._total or self._share is None:
+            return None
+        try:
+            return min(1.0, (self._before + self._size * self._share()) / self._total)
+        except (ValueError, OSError):  # the stream has been closed in the meantime
+            return None
