@@ -47,7 +47,7 @@ wheel: $(VENV)/.installed ## build the wheel in dist and check what it holds
 	$(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
 	$(BIN)/python tools/check_wheel.py dist/*.whl
 
-bench: $(VENV)/.installed ## our speed beside the peers', as ratios
+bench: $(VENV)/.installed ## our speed compared with the peers', as ratios
 	$(BIN)/python -m benchmarks
 
 soak: $(VENV)/.installed ## the laws, with many more examples

@@ -1,18 +1,33 @@
-"""All benchmarks, one after the other: `make bench`. Arguments after the name of one go to that one alone."""
+"""Run the benchmarks and keep their figures: `make bench`, or `python -m benchmarks NAME [OPTIONS]` for one of them.
 
+Each benchmark prints its figures and writes them, with the seconds of each round and the versions of all libraries, to
+benchmarks/results/DATE-NAME.json. `python -m benchmarks --results FOLDER …` writes elsewhere.
+"""
+
+import argparse
 import importlib
-import sys
+from pathlib import Path
+
+from benchmarks.results import RESULTS, write_results
 
 NAMES = ("one_row", "dense", "counts", "text", "tables", "ledger", "tuning", "quality")
 
 
 def main() -> None:
-    """Run the benchmarks named, or all."""
-    names = [name for name in sys.argv[1:2] if name in NAMES] or NAMES
-    for name in names:
+    """Run the benchmark that is named, or all."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--results", type=Path, default=Path("benchmarks/results"), help="folder of the JSON files")
+    parser.add_argument("name", nargs="?", choices=NAMES, help="one benchmark; all by default")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="options of this benchmark")
+    options = parser.parse_args()
+    for name in [options.name] if options.name else NAMES:
         module = importlib.import_module(f"benchmarks.{name}")
         print(f"\n{(module.__doc__ or name).splitlines()[0]}\n", flush=True)
-        module.main(sys.argv[2:] if len(sys.argv) > 1 else [])
+        RESULTS.clear()
+        module.main(options.arguments)
+        print(f"\n{write_results(options.results, name, options.arguments)}", flush=True)
 
 
 if __name__ == "__main__":

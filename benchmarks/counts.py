@@ -1,6 +1,6 @@
-"""Sparse counts and codes: `MultinomialNB`, `BernoulliNB` and `CategoricalNB` beside scikit-learn's. One thread.
+"""Sparse counts and codes: `MultinomialNB`, `BernoulliNB` and `CategoricalNB` compared with scikit-learn's. One thread.
 
-    python -m benchmarks.counts --rows 200000 --columns 100000 --entries 20000000 --classes 2 20 1000
+    python -m benchmarks counts --rows 200000 --columns 100000 --entries 20000000 --classes 2 20 1000
 
 Tokens are all equally likely unless `--zipf`: that is the hardest case for caches.
 """
@@ -17,21 +17,22 @@ from threadpoolctl import threadpool_limits
 
 import naively
 from benchmarks.measure import extra_memory, report
+from benchmarks.results import record
 
 
 def sparse_counts(n: int, p: int, entries: int, zipf: bool, rng: np.random.Generator) -> sp.csr_matrix:
-    """Rows of counts, mostly ones; tokens as likely as 1 / rank, as in text, or all alike."""
+    """Make rows of counts, mostly ones. The frequency of a token is 1 / rank, as in text, or the same for all."""
     u = rng.random((n, max(1, entries // n)))
     index = np.sort((p**u - 1 if zipf else p * u).astype(np.int32), axis=1)
-    again = np.zeros(index.shape, dtype=bool)
-    again[:, 1:] = index[:, 1:] == index[:, :-1]
-    indptr = np.concatenate(([0], np.cumsum((~again).sum(axis=1)))).astype(np.int32)
-    index = index[~again]
+    is_repeated = np.zeros(index.shape, dtype=bool)
+    is_repeated[:, 1:] = index[:, 1:] == index[:, :-1]
+    indptr = np.concatenate(([0], np.cumsum((~is_repeated).sum(axis=1)))).astype(np.int32)
+    index = index[~is_repeated]
     data = rng.integers(1, 10, index.size).clip(5) - 4.0
     return sp.csr_matrix((data, index, indptr), shape=(n, p))
 
 
-def main(arguments: list[str] | None = None) -> None:
+def main(arguments: list[str]) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=200_000)
@@ -60,14 +61,12 @@ def main(arguments: list[str] | None = None) -> None:
                 }
                 report(f"{name} predict_proba, {n_classes} classes", scores, repeats)
                 del theirs, scores, fits
-            print(f"{'':8}extra memory to fit: {extra_memory(partial(ours.fit, x, label)):.0f} MB", flush=True)
+            memory = extra_memory(partial(ours.fit, x, label))
+            print(f"{'':8}extra memory to fit: {memory:.0f} MB", flush=True)
+            record(f"extra memory of BernoulliNB fit, {n_classes} classes", megabytes={"ours": memory})
         codes, label = rng.integers(0, 20, (options.code_rows, 20)), rng.integers(0, 2, options.code_rows)
         ours, theirs = naively.CategoricalNB(), peer.CategoricalNB()
         fits = {"ours": partial(ours.fit, codes, label), "scikit-learn": partial(theirs.fit, codes, label)}
         report(f"CategoricalNB fit, {options.code_rows} × 20 codes", fits, max(1, options.repeats // 3))
         scores = {"ours": partial(ours.predict_proba, codes), "scikit-learn": partial(theirs.predict_proba, codes)}
         report("CategoricalNB predict_proba", scores, max(1, options.repeats // 3))
-
-
-if __name__ == "__main__":
-    main()

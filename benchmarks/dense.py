@@ -1,6 +1,6 @@
-"""Dense numbers: `naively.GaussianNB` beside scikit-learn's, and beside just reading the array once. One thread each.
+"""Dense numbers: `naively.GaussianNB` compared with scikit-learn's, and with reading the array once. One thread each.
 
-python -m benchmarks.dense --rows 2000000 --columns 50 --repeats 5 --kinds float64 --classes 2 10 100
+python -m benchmarks dense --rows 2000000 --columns 50 --repeats 5 --kinds float64 --classes 2 10 100
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 import naively
 from benchmarks.measure import extra_memory, report
+from benchmarks.results import record
 
 KINDS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
     "float64": np.asarray,
@@ -26,7 +27,7 @@ KINDS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
 
 
 def compare(x: NDArray[Any], label: NDArray[Any], n_predict: int, repeats: int, title: str) -> None:
-    """Fit and predict_proba for one table."""
+    """Compare fit and predict_proba on one table."""
     ours, theirs = naively.GaussianNB(), peer.GaussianNB()
     fits: dict[str, Callable[[], object]] = {
         "ours": partial(ours.fit, x, label),
@@ -42,12 +43,15 @@ def compare(x: NDArray[Any], label: NDArray[Any], n_predict: int, repeats: int, 
     more = [extra_memory(partial(e.predict_proba, part)) - result for e in (ours, theirs)]
     print(
         f"{'':8}extra memory: fit {memory[0]:.0f} MB (scikit-learn {memory[1]:.0f}), "
-        f"predict_proba beside the result {more[0]:.0f} MB ({more[1]:.0f})",
+        f"predict_proba without the result {more[0]:.0f} MB ({more[1]:.0f})",
         flush=True,
     )
+    names = ("ours", "scikit-learn")
+    record(f"extra memory of fit, {title}", megabytes=dict(zip(names, memory, strict=True)))
+    record(f"extra memory of predict_proba, {title}", megabytes=dict(zip(names, more, strict=True)))
 
 
-def main(arguments: list[str] | None = None) -> None:
+def main(arguments: list[str]) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=2_000_000)
@@ -65,7 +69,3 @@ def main(arguments: list[str] | None = None) -> None:
             for n_classes in options.classes:
                 label = rng.integers(0, n_classes, options.rows)
                 compare(table, label, options.predict, options.repeats, f"{n_classes} classes, {kind}")
-
-
-if __name__ == "__main__":
-    main()

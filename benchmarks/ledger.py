@@ -1,4 +1,7 @@
-"""The model file: size, loading, updating and the cold start, beside joblib, SQLite and importing scikit-learn."""
+"""The model file: size, loading, updating and the cold start, compared with joblib, SQLite and importing scikit-learn.
+
+python -m benchmarks ledger [load] [update] [many] [cold] [ENTRIES]
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ import numpy as np
 
 import naively
 from benchmarks.measure import report
+from benchmarks.results import record
 from naively.store.entries import Schemas, append, new_id, new_row
 from naively.store.write import Counts
 
@@ -22,40 +26,40 @@ THEIRS = "import joblib, sys; joblib.load(sys.argv[1])"  # brings scikit-learn w
 
 
 def texts(n_words: int, seed: int = 0) -> tuple[list[str], list[str]]:
-    """Texts over a vocabulary of so many made-up words with Zipf's frequencies, every word at least once."""
-    generator = np.random.default_rng(seed)
+    """Make texts of invented words with Zipf's frequencies; every word of the vocabulary occurs."""
+    rng = np.random.default_rng(seed)
     letters = np.array(list("aaabcdeeeefghiijklmnnooprrssttuuvwxyz"))
     words: dict[str, None] = {}
     while len(words) < n_words:
-        size = generator.integers(3, 14, 50_000)
-        drawn = generator.choice(letters, (50_000, 14))
+        size = rng.integers(3, 14, 50_000)
+        drawn = rng.choice(letters, (50_000, 14))
         words |= dict.fromkeys("".join(row[:n]) for row, n in zip(drawn, size.tolist(), strict=True))
     names = np.array(list(words)[:n_words])
-    rank = np.minimum(generator.zipf(1.3, 1_000_000), n_words) - 1
+    rank = np.minimum(rng.zipf(1.3, 1_000_000), n_words) - 1
     tokens = np.concatenate([names, names[rank]])
-    generator.shuffle(tokens)
+    rng.shuffle(tokens)
     parts = np.array_split(tokens, 10_000)
     return [" ".join(part) for part in parts], ["ham", "spam"] * 5_000
 
 
-def main(arguments: Sequence[str] = ()) -> None:
-    """Print one line for each measure, in turns; parts and the number of entries can be named."""
+def main(arguments: Sequence[str]) -> None:
+    """Print and record the figures of the parts that are named, or of all."""
     entries = next((int(word) for word in arguments if word.isdigit()), 100_000)
     parts: dict[str, Callable[[Path], None]] = {
-        "load": _loading,
-        "update": _updating,
-        "many": lambda folder: _many_entries(folder, entries),
-        "cold": _cold_start,
+        "load": _measure_load,
+        "update": _measure_updates,
+        "many": lambda folder: _measure_many_entries(folder, entries),
+        "cold": _measure_cold_start,
     }
-    named = [word for word in arguments if not word.isdigit()] or list(parts)
+    names = [word for word in arguments if not word.isdigit()] or list(parts)
     with tempfile.TemporaryDirectory(prefix="naively-") as folder:
         x, y = texts(100_000)
         naively.fit(x, y, tune=False).save(Path(folder) / "text.naively")
-        for name in named:
+        for name in names:
             parts[name](Path(folder))
 
 
-def _loading(folder: Path) -> None:
+def _measure_load(folder: Path) -> None:
     import joblib
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.naive_bayes import MultinomialNB
@@ -66,6 +70,7 @@ def _loading(folder: Path) -> None:
     joblib.dump((vectoriser, classifier), folder / "text.joblib")
     sizes = [(folder / name).stat().st_size / 1e6 for name in ("text.naively", "text.joblib")]
     print(f"100,000 words, 2 classes: {sizes[0]:.2f} MB, joblib {sizes[1]:.2f} MB")
+    record("size, 100,000 words, 2 classes", megabytes={"ours": sizes[0], "joblib": sizes[1]})
     report(
         "load, imports included",
         {
@@ -75,7 +80,7 @@ def _loading(folder: Path) -> None:
         5,
     )
     report(
-        "load, in a process that has the imports",
+        "load, imports done",
         {"ours": lambda: naively.load(folder / "text.naively"), "joblib": lambda: joblib.load(folder / "text.joblib")},
         10,
     )
@@ -85,15 +90,15 @@ def _python(code: str, path: Path) -> None:
     subprocess.run([sys.executable, "-c", code, str(path)], check=True)
 
 
-def _updating(folder: Path) -> None:
-    """One durable text at a time, for a model of many words and for one of few."""
+def _measure_updates(folder: Path) -> None:
+    """Measure updates by one text, for a model of many words and for one of few."""
     _update_rate("a model of 100,000 words", folder / "text.naively", folder)
     naively.fit(["lunch today", "cheap pills"], ["ham", "spam"], tune=False).save(folder / "few.naively")
     _update_rate("a model of 4 words", folder / "few.naively", folder)
 
 
-def _update_rate(told: str, path: Path, folder: Path, rounds: int = 12) -> None:
-    """Beside one small durable row of SQLite; a hundred of each in turn, snapshots of the model included."""
+def _update_rate(title: str, path: Path, folder: Path, rounds: int = 12) -> None:
+    """Compare with one small durable row of SQLite: a hundred of each in turn, snapshots of the model included."""
     plain = sqlite3.connect(folder / f"{path.stem}.db", isolation_level=None)
     for setting in ("journal_mode=WAL", "synchronous=FULL"):
         plain.execute(f"PRAGMA {setting}")
@@ -114,15 +119,16 @@ def _update_rate(told: str, path: Path, folder: Path, rounds: int = 12) -> None:
     low, median, high = np.quantile(np.divide(seconds["sqlite"], seconds["ours"]), [0.25, 0.5, 0.75])
     ours, theirs = (1e3 * float(np.median(seconds[name])) for name in seconds)
     print(
-        f"update of one text, durable, {told}: {ours:.2f} ms, SQLite's own commit {theirs:.2f} ms: {median:.2f} "
+        f"update by one text, durable, {title}: {ours:.2f} ms, SQLite's own commit {theirs:.2f} ms: {median:.2f} "
         f"({low:.2f}–{high:.2f}) of its rate; of all {100 * rounds} together "
         f"{sum(seconds['sqlite']) / sum(seconds['ours']):.2f}",
         flush=True,
     )
+    record(f"update by one text, {title}", seconds, rate_of_sqlite=(median, low, high))
 
 
-def _many_entries(folder: Path, n: int) -> None:
-    """So many one-text entries, written in one go, and the same file compacted."""
+def _measure_many_entries(folder: Path, n: int) -> None:
+    """Measure a file of many entries of one text each, and the same file compacted."""
     many, one = folder / "many.naively", folder / "one.naively"
     x, y = texts(100_000, seed=1)
     model = naively.fit(x, y, tune=False)
@@ -147,19 +153,24 @@ def _many_entries(folder: Path, n: int) -> None:
     print(f"{n + 3:,} entries: {many.stat().st_size / 1e6:.1f} MB; compacted {one.stat().st_size / 1e6:.1f} MB")
     report("load compacted", {"compacted": lambda: naively.load(one), "entries": lambda: naively.load(many)}, 10)
     with naively.open(many) as ledger:
-        for told, text, label in (("the oldest update", "the first of many", "ham"), ("the fit", x[0], y[0])):
+        for title, text, label in (("the oldest update", "the first of many", "ham"), ("the fit", x[0], y[0])):
             start = time.perf_counter()
             ledger.forget([text], [label])
-            print(f"forget a text of {told} among {n + 3:,} entries: {time.perf_counter() - start:.2f} s")
+            _report_seconds(f"forget a text of {title} among {n + 3:,} entries", time.perf_counter() - start)
         entries = ledger.log()
-        for told, entry in (("the oldest update", entries[2]), ("the last update", entries[-3])):
+        for title, entry in (("the oldest update", entries[2]), ("the last update", entries[-3])):
             start = time.perf_counter()
             ledger.undo(entry.id)
-            print(f"undo {told} among {len(entries):,} entries: {time.perf_counter() - start:.2f} s")
+            _report_seconds(f"undo {title} among {len(entries):,} entries", time.perf_counter() - start)
     _update_rate(f"a file of {len(entries):,} entries", many, folder)
 
 
-def _cold_start(folder: Path) -> None:
+def _report_seconds(work: str, seconds: float) -> None:
+    print(f"{work}: {seconds:.2f} s")
+    record(work, {"ours": [seconds]})
+
+
+def _measure_cold_start(folder: Path) -> None:
     (folder / "one.csv").write_text("text\nlunch today\n")
     model = str(folder / "text.naively")
     predict = [sys.executable, "-m", "naively", "predict", model, str(folder / "one.csv")]
@@ -173,7 +184,3 @@ def _cold_start(folder: Path) -> None:
         },
         5,
     )
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -1,7 +1,7 @@
-"""Time peers fairly: in one process, taking turns, so that whatever else the machine does hits all of them alike.
+"""Time contenders fairly: in one process, in turns, so that other work on the machine slows all of them alike.
 
-Seconds on a shared machine mean little; the ratio of two peers in the same turn means more. Hence `alternate`
-times every peer once per round, and `ratios` compares them round by round.
+Seconds on a shared machine mean little. The ratio of two contenders in the same round means more. So `alternate` times
+every contender once per round, and `ratios` compares them round by round.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.results import record
+
 
 def alternate(peers: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, list[float]]:
-    """Seconds of every peer in every round, after one round that does not count."""
+    """Return the seconds of every contender in every round, after one round that does not count."""
     seconds: dict[str, list[float]] = {name: [] for name in peers}
     for turn in range(repeats + 1):
         for name, peer in peers.items():
@@ -31,28 +33,34 @@ def alternate(peers: Mapping[str, Callable[[], object]], repeats: int) -> dict[s
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """How many times longer a peer takes: the median over the rounds, and the middle half of them."""
+    """How many times as long a contender takes: the median over the rounds, and the quartiles."""
 
     median: float
     low: float
     high: float
+
+    @property
+    def quartiles(self) -> tuple[float, float, float]:
+        """Median, lower and upper quartile."""
+        return self.median, self.low, self.high
 
     def __str__(self) -> str:
         return f"{self.median:.1f}× ({self.low:.1f}–{self.high:.1f})"
 
 
 def report(work: str, peers: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, Ratio]:
-    """Print one line: our time, and how many times longer each peer takes. The first peer is ours."""
+    """Print and record our time, and how many times as long each of the others takes. The first contender is ours."""
     seconds = alternate(peers, repeats)
     ours = next(iter(peers))
-    found = ratios(seconds, ours)
-    line = "   ".join(f"{name} {ratio}" for name, ratio in found.items())
+    compared = ratios(seconds, ours)
+    line = "   ".join(f"{name} {ratio}" for name, ratio in compared.items())
     print(f"{work:<46} {1e3 * float(np.median(seconds[ours])):10.2f} ms   {line}", flush=True)
-    return found
+    record(work, seconds, ratios={name: ratio.quartiles for name, ratio in compared.items()})
+    return compared
 
 
 def extra_memory(work: Callable[[], object]) -> float:
-    """Megabytes that a piece of work needs at its peak beyond what is there before it, sampled every millisecond."""
+    """Return the peak memory of a piece of work in megabytes, without what was in use before it."""
     page = resource.getpagesize()
 
     def resident() -> int:
@@ -79,7 +87,7 @@ def extra_memory(work: Callable[[], object]) -> float:
 
 
 def ratios(seconds: Mapping[str, list[float]], base: str) -> dict[str, Ratio]:
-    """Every other peer's time in units of the base's, round by round.
+    """Divide the time of every other contender by that of the base, round by round.
 
     >>> str(ratios({"ours": [1.0, 2.0], "theirs": [3.0, 6.0]}, "ours")["theirs"])
     '3.0× (3.0–3.0)'

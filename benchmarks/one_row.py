@@ -1,6 +1,6 @@
-"""One row at a time through the estimators: predict and partial_fit beside scikit-learn's.
+"""One row at a time through the estimators: predict and partial_fit compared with scikit-learn's.
 
-python -m benchmarks.one_row --repeats 9
+python -m benchmarks one_row --repeats 9
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import naively
 from benchmarks.measure import report
 
 
-def many(act: Callable[[], object]) -> Callable[[], None]:
-    """The same act a hundred times, so that the clock and the caches do not decide."""
+def repeat_100_times(act: Callable[[], object]) -> Callable[[], None]:
+    """Return a function that repeats an act, so that the clock's resolution does not matter."""
 
     def repeat() -> None:
         for _ in range(100):
@@ -26,7 +26,7 @@ def many(act: Callable[[], object]) -> Callable[[], None]:
     return repeat
 
 
-def main(arguments: list[str] | None = None) -> None:
+def main(arguments: list[str]) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--columns", type=int, default=50)
@@ -39,14 +39,13 @@ def main(arguments: list[str] | None = None) -> None:
         x = numbers if name == "GaussianNB" else counts
         ours, theirs = (getattr(module, name)().fit(x, label) for module in (naively, peer))
         row, one = x[:1], label[:1]
-        turns = {"ours": many(partial(ours.predict, row)), "scikit-learn": many(partial(theirs.predict, row))}
+        turns = {
+            "ours": repeat_100_times(partial(ours.predict, row)),
+            "scikit-learn": repeat_100_times(partial(theirs.predict, row)),
+        }
         report(f"{name} predict, 100 times", turns, options.repeats)
         turns = {
-            "ours": many(partial(ours.partial_fit, row, one)),
-            "scikit-learn": many(partial(theirs.partial_fit, row, one)),
+            "ours": repeat_100_times(partial(ours.partial_fit, row, one)),
+            "scikit-learn": repeat_100_times(partial(theirs.partial_fit, row, one)),
         }
         report(f"{name} partial_fit, 100 times", turns, options.repeats)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,9 +1,9 @@
-"""The quality of default probabilities beside scikit-learn's: log-loss, accuracy and calibration error on test rows.
+"""The quality of default probabilities compared with scikit-learn's: log-loss, accuracy and calibration error.
 
-Ours is `NaiveBayes()` without a setting. Against it stands the best, on the test rows, of scikit-learn's five classes
-of Naive Bayes, each with its smoothing chosen by 5-fold grid search for log-loss and the encoders and imputers that it
-needs; and logistic regression as it comes (one-hot, scaled; texts by tf-idf). Published splits where there are some,
-else seeded stratified splits of two thirds to one third; streams by time. The data is not shipped: give its folder.
+Ours is `NaiveBayes()` with default settings. It is compared with the best of scikit-learn's five classes of Naive Bayes
+on the test rows, each with its smoothing chosen by 5-fold grid search for log-loss and the encoders and imputers it
+needs; and with logistic regression with default settings (one-hot, scaled; texts by tf-idf). Splits are the published
+ones, by time for streams, else seeded and stratified, two thirds to one third. The data is not in the repository.
 
     python -m benchmarks quality [--data FOLDER] [--sets adult,iris] [--splits 10]
 """
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import naively
+from benchmarks.results import record
 
 TABLES = ("adult", "vote", "mushroom", "credit.g", "heart.c", "hypothyroid", "iris", "car", "pendigits", "segment")
 OTHERS = ("penguins", "titanic_kaggle_train", "stream_elec")
@@ -31,7 +32,7 @@ ALPHAS = [0.001, 0.01, 0.1, 1.0, 10.0]
 
 @dataclass(frozen=True)
 class Task:
-    """Rows to learn from and rows to be judged by."""
+    """Rows to train on and rows to test on."""
 
     x: Any
     y: NDArray[Any]
@@ -41,7 +42,7 @@ class Task:
 
 
 def tasks(name: str, folder: Path, splits: int) -> Iterator[Task]:
-    """A data set, split as published, by time, or at random with a seed."""
+    """Yield the splits of a data set: as published, by time, or at random with a seed."""
     import pandas as pd
     from sklearn.model_selection import StratifiedShuffleSplit
 
@@ -65,14 +66,14 @@ def tasks(name: str, folder: Path, splits: int) -> Iterator[Task]:
 
 
 def ours(task: Task, **settings: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Our posterior, and its classes."""
+    """Return our probabilities, and the classes."""
     x, test = (task.x.tolist(), task.test_x.tolist()) if task.text else (task.x, task.test_x)
     model = naively.NaiveBayes(n_jobs=1, **settings).fit(x, task.y)
     return model.predict_proba(test), model.classes_
 
 
 def peers(task: Task) -> dict[str, Any]:
-    """scikit-learn's five, and logistic regression, as pipelines."""
+    """Return scikit-learn's five classes and logistic regression, as pipelines."""
     from sklearn.compose import ColumnTransformer
     from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
     from sklearn.impute import SimpleImputer
@@ -89,7 +90,7 @@ def peers(task: Task) -> dict[str, Any]:
     alpha = {"alpha": ALPHAS}
     counted = {"MultinomialNB": alpha, "ComplementNB": alpha, "BernoulliNB": alpha}
     if task.text:
-        words = {name: (make_pipeline(CountVectorizer(), _searched(name, grid))) for name, grid in counted.items()}
+        words = {name: (make_pipeline(CountVectorizer(), _grid_search(name, grid))) for name, grid in counted.items()}
         return words | {"logistic": make_pipeline(TfidfVectorizer(), LogisticRegression(max_iter=1000))}
     numbers = list(task.x.select_dtypes("number").columns)
     numbers = [name for name in numbers if task.x[name].notna().any()]
@@ -108,17 +109,17 @@ def peers(task: Task) -> dict[str, Any]:
 
     binned = columns(make_pipeline(median, KBinsDiscretizer(**bins, encode="onehot-dense")), hot)
     coded = columns(make_pipeline(median, KBinsDiscretizer(**bins, encode="ordinal")), codes)
-    found = {name: make_pipeline(binned, _searched(name, grid)) for name, grid in counted.items()}
-    found["CategoricalNB"] = make_pipeline(coded, _searched("CategoricalNB", alpha, min_categories=most))
+    pipelines = {name: make_pipeline(binned, _grid_search(name, grid)) for name, grid in counted.items()}
+    pipelines["CategoricalNB"] = make_pipeline(coded, _grid_search("CategoricalNB", alpha, min_categories=most))
     smoothing = {"var_smoothing": [1e-9, 1e-6, 1e-3, 1e-2, 1e-1]}
-    found["GaussianNB"] = make_pipeline(columns(median, hot), _searched("GaussianNB", smoothing))
-    found["logistic"] = make_pipeline(
+    pipelines["GaussianNB"] = make_pipeline(columns(median, hot), _grid_search("GaussianNB", smoothing))
+    pipelines["logistic"] = make_pipeline(
         columns(make_pipeline(median, StandardScaler()), hot), LogisticRegression(max_iter=1000)
     )
-    return found
+    return pipelines
 
 
-def _searched(name: str, grid: dict[str, list[float]], **settings: Any) -> Any:
+def _grid_search(name: str, grid: dict[str, list[float]], **settings: Any) -> Any:
     from sklearn import naive_bayes
     from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
@@ -126,22 +127,24 @@ def _searched(name: str, grid: dict[str, list[float]], **settings: Any) -> Any:
     return GridSearchCV(getattr(naive_bayes, name)(**settings), grid, scoring="neg_log_loss", cv=folds)
 
 
-def judged(posterior: NDArray[np.float64], classes: NDArray[Any], y: NDArray[Any]) -> tuple[float, float, float]:
-    """Log-loss, accuracy, and calibration error of the answer in 15 bins of equal mass."""
-    place = {label: k for k, label in enumerate(classes.tolist())}
-    code = np.array([place[label] for label in y.tolist()])
+def measure_quality(
+    posterior: NDArray[np.float64], classes: NDArray[Any], y: NDArray[Any]
+) -> tuple[float, float, float]:
+    """Return log-loss, accuracy, and the calibration error of the prediction in 15 bins of equal mass."""
+    class_index = {label: k for k, label in enumerate(classes.tolist())}
+    code = np.array([class_index[label] for label in y.tolist()])
     p = np.clip(posterior, 1e-15, 1.0)
     p /= p.sum(axis=1, keepdims=True)
-    right = posterior.argmax(axis=1) == code
-    sure = posterior.max(axis=1)
-    order = np.argsort(sure, kind="stable")
-    error = sum(abs(right[b].sum() - sure[b].sum()) for b in np.array_split(order, 15)) / len(y)
-    return float(-np.log(p[np.arange(len(y)), code]).mean()), float(right.mean()), float(error)
+    is_right = posterior.argmax(axis=1) == code
+    confidence = posterior.max(axis=1)
+    order = np.argsort(confidence, kind="stable")
+    error = sum(abs(is_right[b].sum() - confidence[b].sum()) for b in np.array_split(order, 15)) / len(y)
+    return float(-np.log(p[np.arange(len(y)), code]).mean()), float(is_right.mean()), float(error)
 
 
 def compare(name: str, folder: Path, splits: int) -> dict[str, NDArray[np.float64]]:
-    """Figures of every contender, (split, 3)."""
-    found: dict[str, list[tuple[float, float, float]]] = {}
+    """Return the figures of every contender, as arrays (split, figure)."""
+    figures_of: dict[str, list[tuple[float, float, float]]] = {}
     for task in tasks(name, folder, splits):
         contenders: dict[str, Callable[[], tuple[Any, Any]]] = {
             "ours": lambda task=task: ours(task),  # type: ignore[misc]
@@ -157,35 +160,35 @@ def compare(name: str, folder: Path, splits: int) -> dict[str, NDArray[np.float6
                 warnings.simplefilter("ignore")
                 try:
                     posterior, classes = run()
-                    figures = judged(posterior, np.asarray(classes), task.test_y)
-                except ValueError as error:  # GaussianNB gives NaN where a column is constant, and so on
+                    figures = measure_quality(posterior, np.asarray(classes), task.test_y)
+                except ValueError as error:  # such as GaussianNB with NaN where a column is constant
                     print(f"  {name}: {contender} fails: {str(error)[:80]}")
                     figures = (np.inf, 0.0, 1.0)
-            found.setdefault(contender, []).append(figures)
-    return {contender: np.array(rows) for contender, rows in found.items()}
+            figures_of.setdefault(contender, []).append(figures)
+    return {contender: np.array(rows) for contender, rows in figures_of.items()}
 
 
 def main(arguments: list[str]) -> None:
-    """Print the table."""
+    """Print and record the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks quality")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--sets", default=",".join((*TABLES, *OTHERS, *TEXTS)))
     parser.add_argument("--splits", type=int, default=10)
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
-        print(f"{options.data} is not there: give the folder with --data.")
+        print(f"The folder {options.data} does not exist. Give the folder of the data with --data.")
         return
     heads = ("set", "ours", "textbook", "best NB", "", "logistic", "±2se", "accuracy", "best NB", "ECE", "")
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
     for name in options.sets.split(","):
         start = time.perf_counter()
-        found = compare(name, options.data, options.splits)
-        mean = {contender: rows.mean(axis=0) for contender, rows in found.items()}
+        figures = compare(name, options.data, options.splits)
+        mean = {contender: rows.mean(axis=0) for contender, rows in figures.items()}
         five = [contender for contender in mean if contender.endswith("NB")]
         best = min(five, key=lambda c: mean[c][0])
-        most = max(five, key=lambda c: mean[c][1])
-        gap = found["ours"][:, 0] - found[best][:, 0]
-        error = 2 * gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else 0.0
+        most_accurate = max(five, key=lambda c: mean[c][1])
+        difference = figures["ours"][:, 0] - figures[best][:, 0]
+        error = 2 * difference.std(ddof=1) / np.sqrt(len(difference)) if len(difference) > 1 else 0.0
         cells = [
             name,
             f"{mean['ours'][0]:.4f}",
@@ -195,14 +198,9 @@ def main(arguments: list[str]) -> None:
             f"{mean['logistic'][0]:.4f}",
             f"{error:.4f}",
             f"{mean['ours'][1]:.4f}",
-            f"{mean[most][1]:.4f} {most}",
+            f"{mean[most_accurate][1]:.4f} {most_accurate}",
             f"{mean['ours'][2]:.4f}",
             f"{time.perf_counter() - start:.0f} s",
         ]
         print("| " + " | ".join(cells) + " |", flush=True)
-
-
-if __name__ == "__main__":
-    import sys
-
-    main(sys.argv[1:])
+        record(name, figures={contender: rows.tolist() for contender, rows in figures.items()})

@@ -1,9 +1,9 @@
-"""Tables from files: `naively.fit` (tune=False) beside pandas, encoders and scikit-learn, and beside just reading.
+"""Tables from files: `naively.fit` (tune=False) compared with pandas and scikit-learn, and with reading alone.
 
-python -m benchmarks.tables --rows 3000000 --repeats 3
-python -m benchmarks.tables --folder DIR --parts read --repeats 15   # the files are made once, and kept
-python -m benchmarks.tables --folder DIR --parts predict --formats csv
-python -m benchmarks.tables --folder DIR --parts memory --memory 10  # peak memory for the CSV once, and ten times over
+python -m benchmarks tables --rows 3000000 --repeats 3
+python -m benchmarks tables --folder DIR --parts read --repeats 15   # makes the files once, and keeps them
+python -m benchmarks tables --folder DIR --parts predict --formats csv
+python -m benchmarks tables --folder DIR --parts memory --memory 10  # peak memory for the CSV once, and ten times over
 """
 
 from __future__ import annotations
@@ -32,16 +32,17 @@ from sklearn.preprocessing import OrdinalEncoder
 
 import naively
 from benchmarks.measure import alternate, ratios, report
+from benchmarks.results import record
 from naively.cli.answering import answer
 from naively.data import read_files
 
 NUMBERS, STRINGS, CLASSES = 10, 6, np.array(["high", "low", "middle"])
-CHUNK = 500_000
+CHUNK_ROWS = 500_000
 PARTS = ("fit", "read", "readers", "predict", "memory")
 
 
-def rows_of(n: int, rng: np.random.Generator) -> pa.Table:
-    """Ten columns of numbers, of which some are whole and some have two digits, six of strings, 3 % gaps, a label."""
+def make_rows(n: int, rng: np.random.Generator) -> pa.Table:
+    """Make ten columns of numbers (integers, two decimals, floats), six of strings, 3 % missing values, a label."""
     label = rng.integers(0, 3, n)
     columns: dict[str, Any] = {}
     for j in range(NUMBERS):
@@ -57,13 +58,13 @@ def rows_of(n: int, rng: np.random.Generator) -> pa.Table:
 
 
 def write(folder: Path, n: int) -> tuple[Path, Path]:
-    """The same rows as CSV and as Parquet."""
+    """Write the same rows as CSV and as Parquet."""
     rng = np.random.default_rng(0)
     csv, parquet = folder / "rows.csv", folder / "rows.parquet"
-    first = rows_of(0, rng).schema
+    first = make_rows(0, rng).schema
     with arrow_csv.CSVWriter(csv, first) as lines, pq.ParquetWriter(parquet, first) as columns:
-        for start in range(0, n, CHUNK):
-            part = rows_of(min(CHUNK, n - start), rng)
+        for start in range(0, n, CHUNK_ROWS):
+            part = make_rows(min(CHUNK_ROWS, n - start), rng)
             lines.write(part)
             columns.write(part)
     return csv, parquet
@@ -72,11 +73,11 @@ def write(folder: Path, n: int) -> tuple[Path, Path]:
 class Peer:
     """What a user of scikit-learn writes: impute and encode, a model for the numbers and one for the strings.
 
-    Scores of both are added and the prior, which both have counted, taken once: naive Bayes over mixed columns.
+    The scores of both are added, and the prior, which both contain, is subtracted once: Naive Bayes of mixed columns.
     """
 
     def fit(self, path: Path) -> Peer:
-        """Read a file, and fit."""
+        """Read a file and fit."""
         frame = read_frame(path)
         label = frame.pop("label")
         numbers = [name for name in frame.columns if name.startswith("n")]
@@ -92,7 +93,7 @@ class Peer:
         return self
 
     def predict(self, path: Path, out: Path) -> None:
-        """Read a file, and write it with the answers."""
+        """Read a file and write it with the predictions."""
         frame = read_frame(path)
         x = self.encoder.transform(frame)
         joint = self.gaussian.predict_joint_log_proba(x[:, :NUMBERS])
@@ -103,7 +104,7 @@ class Peer:
 
 
 def read_frame(path: Path) -> pd.DataFrame:
-    """A file as pandas reads it, with None for strings that are missing."""
+    """Read a file with pandas, with None for missing strings."""
     frame = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
     for name in (name for name in frame.columns if str(name).startswith("c")):
         frame[name] = frame[name].astype(object).where(frame[name].notna(), None)
@@ -111,13 +112,13 @@ def read_frame(path: Path) -> pd.DataFrame:
 
 
 def drop(path: Path) -> None:
-    """Read all columns as our reader does, and drop them."""
+    """Read all columns with our reader and drop them."""
     for _ in read_files(path):
         pass
 
 
 def predict(model: naively.Model, path: Path, out: Path) -> None:
-    """What `naively predict` does."""
+    """Predict as `naively predict` does."""
     answer(model, [str(path)], str(out), "parquet", {})
 
 
@@ -130,12 +131,12 @@ print(int(line.split()[1]) / 1024)
 
 
 def peak(path: Path, times: int) -> float:
-    """Megabytes of a process that fits a file so many times over."""
+    """Return the peak megabytes of a process that fits a file `times` times over."""
     return float(subprocess.check_output([sys.executable, "-c", PEAK, str(path), str(times)]))
 
 
-def beside_peer(files: list[Path], repeats: int) -> None:
-    """From file to model."""
+def compare_fits(files: list[Path], repeats: int) -> None:
+    """Compare fits from a file."""
     for path in files:
         fits: dict[str, Callable[[], object]] = {
             "ours": partial(naively.fit, path, "label", tune=False),
@@ -145,54 +146,57 @@ def beside_peer(files: list[Path], repeats: int) -> None:
 
 
 def by_pyarrow(path: Path) -> None:
-    """All rows as Arrow batches, dropped: as the library reads a Parquet file unless told otherwise."""
+    """Read all rows as Arrow batches with the defaults of pyarrow, and drop them."""
     with pq.ParquetFile(path) as rows:
         for _ in rows.iter_batches():
             pass
 
 
-def beside_reading(files: list[Path], repeats: int) -> None:
-    """How many times as long a fit takes as reading the same file and dropping the batches.
+def compare_with_reading(files: list[Path], repeats: int) -> None:
+    """Compare a fit with reading the same file and dropping the batches.
 
-    Parquet is read by pyarrow, and for a fit as codes instead of strings, which is sooner done: so beside both.
+    Our reader reads strings of Parquet as codes, which is faster than the defaults of pyarrow. A fit is compared with
+    both.
     """
     for path in files:
-        readers: dict[str, Callable[[], object]] = {"our reading": partial(drop, path)}
+        readers: dict[str, Callable[[], object]] = {"our reader": partial(drop, path)}
         if path.suffix == ".parquet":
-            readers["pyarrow's own"] = partial(by_pyarrow, path)
+            readers["pyarrow"] = partial(by_pyarrow, path)
         seconds = alternate({"fit": partial(naively.fit, path, "label", tune=False), **readers}, repeats)
         least = ", ".join(f"{name} {1e3 * min(times):.0f} ms" for name, times in seconds.items())
         for name in readers:
-            print(f"fit beside {name}, {path.suffix[1:]}: {ratios(seconds, name)['fit']}; at best {least}", flush=True)
+            ratio = ratios(seconds, name)["fit"]
+            print(f"fit compared with {name}, {path.suffix[1:]}: {ratio}; at best {least}", flush=True)
+            record(f"fit compared with {name}, {path.suffix[1:]}", seconds, ratios={"fit": ratio.quartiles})
 
 
 def by_polars(path: Path) -> None:
-    """All rows as Arrow batches, dropped."""
+    """Read all rows as Arrow batches with polars, and drop them."""
     scanned = pl.scan_csv(path) if path.suffix == ".csv" else pl.scan_parquet(path)
     for frame in scanned.collect_batches(chunk_size=65_536):
         frame.to_arrow()
 
 
 def by_duckdb(path: Path) -> None:
-    """All rows as Arrow batches, dropped."""
+    """Read all rows as Arrow batches with DuckDB, and drop them."""
     with duckdb.connect() as connection:
         for _ in connection.sql(f"SELECT * FROM '{path}'").to_arrow_reader(65_536):
             pass
 
 
-def beside_readers(files: list[Path], repeats: int) -> None:
-    """How many times as long other readers take to stream the same file and drop it as ours does."""
+def compare_readers(files: list[Path], repeats: int) -> None:
+    """Compare other readers with ours: stream the file and drop it."""
     for path in files:
         readers = {"polars": partial(by_polars, path), "DuckDB": partial(by_duckdb, path)}
         report(f"read {path.suffix[1:]}", {"ours": partial(drop, path), **readers}, repeats)
 
 
-def predicting(files: list[Path], repeats: int) -> None:
-    """From file to a Parquet file of answers."""
+def compare_predictions(files: list[Path], repeats: int) -> None:
+    """Compare predictions from a file to a Parquet file."""
     rows = files[0].with_suffix(".parquet")
     model, peer = naively.fit(rows, "label", tune=False), Peer().fit(rows)
     for path in files:
-        out = path.with_name("answers.parquet")
+        out = path.with_name("predictions.parquet")
         predicts: dict[str, Callable[[], object]] = {
             "ours": partial(predict, model, path, out),
             "pandas and scikit-learn": partial(peer.predict, path, out),
@@ -200,29 +204,32 @@ def predicting(files: list[Path], repeats: int) -> None:
         report(f"predict {path.suffix[1:]} to Parquet", predicts, repeats)
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Print the table."""
+def main(arguments: list[str]) -> None:
+    """Print and record the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=3_000_000)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--memory", type=int, default=1, metavar="TIMES", help="the file so many times over, as well")
+    parser.add_argument("--memory", type=int, default=1, metavar="TIMES", help="also fit the file TIMES times over")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--formats", nargs="+", choices=("csv", "parquet"), default=("csv", "parquet"))
-    parser.add_argument("--folder", type=Path, help="where the files are, or are made and kept")
+    parser.add_argument("--folder", type=Path, help="folder of the files, which are made if they do not exist")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
         files = (folder / "rows.csv", folder / "rows.parquet")
         if not files[1].exists():
             write(folder, options.rows)
-        some = [path for path in files if path.suffix[1:] in options.formats]
-        parts = {"fit": beside_peer, "read": beside_reading, "readers": beside_readers, "predict": predicting}
+        chosen_files = [path for path in files if path.suffix[1:] in options.formats]
+        parts = {
+            "fit": compare_fits,
+            "read": compare_with_reading,
+            "readers": compare_readers,
+            "predict": compare_predictions,
+        }
         for name in options.parts:
             if name in parts:
-                parts[name](some, options.repeats)
+                parts[name](chosen_files, options.repeats)
         for times in sorted({1, options.memory}) if "memory" in options.parts else ():
-            print(f"peak memory to fit the CSV {times} times over: {peak(files[0], times):.0f} MB", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+            megabytes = peak(files[0], times)
+            print(f"peak memory to fit the CSV {times} times over: {megabytes:.0f} MB", flush=True)
+            record(f"peak memory to fit the CSV {times} times over", megabytes={"ours": megabytes})

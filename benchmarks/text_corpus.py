@@ -1,4 +1,4 @@
-"""Text that any machine has: the sources and documentation of Python and of the system, labelled by folder."""
+"""A corpus that any machine has: sources and documentation of Python and of the system, labelled by folder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Labels = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Documents of about 4 kB and their classes; the same text written to a file, one document after the other."""
+    """Documents of about 4 kB with their classes, in memory and one after the other in a file."""
 
     texts: list[str]
     label: Labels
@@ -42,27 +42,25 @@ class Corpus:
 
     @classmethod
     def gather(cls, megabytes: int, n_classes: int, folder: Path) -> Corpus:
-        """The first so many megabytes of what this machine has; more only by altering words, and said so."""
+        """Collect text of this machine; if there is too little, repeat it with rotated letters and print a note."""
         texts: list[str] = []
         label: list[int] = []
-        left, whole = megabytes * 1_000_000, 0
+        bytes_left, n_original = megabytes * 1_000_000, 0
         for turn in itertools.count():
             altered = _rotation(turn)
             for text, place in _files():
-                if left <= 0:
+                if bytes_left <= 0:
                     break
                 pieces = [text[i : i + DOCUMENT] for i in range(0, len(text), DOCUMENT)]
                 texts += [piece.translate(altered) for piece in pieces] if turn else pieces
                 label += [place % n_classes] * len(pieces)
-                left -= len(text.encode())
+                bytes_left -= len(text.encode())
             if turn == 0:
-                whole = len(texts)
-            if left <= 0 or turn == 25 or not texts:
+                n_original = len(texts)
+            if bytes_left <= 0 or turn == 25 or not texts:
                 break
-        if len(texts) > whole:
-            print(
-                f"(this machine has too little text: {len(texts) - whole:,} documents are others with letters rotated)"
-            )
+        if len(texts) > n_original:
+            print(f"(this machine has too little text: {len(texts) - n_original:,} documents repeat others, rotated)")
         encoded = [text.encode() for text in texts]
         path = folder / f"corpus-{megabytes}-{n_classes}.txt"
         path.write_bytes(b"".join(encoded))
@@ -71,13 +69,13 @@ class Corpus:
         )
 
     def save(self) -> Path:
-        """Offsets and labels beside the text, for another process to load."""
+        """Write offsets and labels next to the text, for another process."""
         np.savez(self.path.with_suffix(".npz"), offsets=self.offsets, label=self.label)
         return self.path
 
     @classmethod
     def load(cls, path: Path, n_classes: int) -> Corpus:
-        """What `save` left."""
+        """Load what `save` wrote."""
         data = path.read_bytes()
         arrays = np.load(path.with_suffix(".npz"))
         offsets, label = arrays["offsets"], arrays["label"]
@@ -86,7 +84,7 @@ class Corpus:
 
 
 def _files() -> Iterator[tuple[str, int]]:
-    """Each text once, with a number of its folder."""
+    """Yield each text once, with a number for its folder."""
     seen = set()
     for path in (p for root in ROOTS if root.is_dir() for p in sorted(root.rglob("*")) if p.suffix in ENDINGS):
         if not path.is_file():
@@ -99,7 +97,7 @@ def _files() -> Iterator[tuple[str, int]]:
 
 
 def _rotation(turn: int) -> dict[int, int]:
-    """Every letter replaced by the one so many places on."""
+    """Return a table that replaces every letter by the one `turn` places later."""
     table: dict[int, int] = {}
     for letters in (string.ascii_lowercase, string.ascii_uppercase):
         table |= str.maketrans(letters, letters[turn % 26 :] + letters[: turn % 26])
@@ -107,7 +105,7 @@ def _rotation(turn: int) -> dict[int, int]:
 
 
 def many_words(n_classes: int, n_words: int, nonzeros: int) -> tuple[list[str], Labels]:
-    """Documents of 500 words drawn evenly, as many as give about so many nonzeros: words that come once or twice."""
+    """Make documents of 500 words drawn uniformly, as many as give the number of nonzeros: mostly rare words."""
     draw = np.random.default_rng(0)
     n = nonzeros // 500
     texts = [" ".join(f"w{k}" for k in draw.integers(0, n_words, 500).tolist()) for _ in range(n)]

@@ -1,4 +1,4 @@
-"""Peak memory of one fit of text, beyond what the texts take; run by benchmarks/text.py in a process of its own.
+"""Peak memory of one fit of text, without the texts; benchmarks/text.py runs it in a separate process.
 
 python -m benchmarks.text_memory naively|scikit-learn FILE CLASSES THREADS
 """
@@ -20,14 +20,14 @@ from benchmarks.text_peers import fit_sklearn
 
 
 def main() -> None:
-    """Print megabytes: of the fit, with its parameters and one prediction."""
+    """Print megabytes: after the fit, and after the parameters and one prediction."""
     who, path, n_classes, n_jobs = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
     if str(path) == "many-words":
         texts, label = many_words(n_classes, 1_000_000, 5_000_000)
         corpus = Corpus(texts, label, n_classes, np.zeros(1, np.int64), path)
     else:
         corpus = Corpus.load(path, n_classes)
-    naively.fit(["a b", "c"], [0, 1], tune=False).predict(["a"])  # what a first use loads and keeps is not the fit's
+    naively.fit(["a b", "c"], [0, 1], tune=False).predict(["a"])  # so that what the first use loads is not measured
     MultinomialNB().fit(CountVectorizer().fit_transform(["aa bb", "cc"]), [0, 1])
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)  # Linux only, as are the two files of /proc
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def status(field: str) -> float:
-    """A field of this process's status, in megabytes."""
+    """Return a field of this process's status, in megabytes."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(float(line.split()[1]) for line in lines if line.startswith(field)) / 1024
 

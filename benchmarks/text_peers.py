@@ -1,4 +1,4 @@
-"""The peers of benchmarks/text.py, each doing its kind of the same work on one thread."""
+"""The peers of benchmarks/text.py: each does the same work in its own way, on one thread."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from sklearn.naive_bayes import MultinomialNB
 
 from benchmarks.text_corpus import Corpus
 
-SAME_WORDS = r"(?u)\w+(?:['\u2019]\w+)*"  # our words as a pattern, but for combining marks
+SAME_WORDS = r"(?u)\w+(?:['\u2019]\w+)*"  # our words as a pattern, except for combining marks
 
 Run = Callable[[], Any]
 
 
 def fit_sklearn(corpus: Corpus, longest: int = 1) -> tuple[CountVectorizer, MultinomialNB]:
-    """The required peer, with the same words."""
+    """Fit scikit-learn on the same words."""
     vectorizer = CountVectorizer(token_pattern=SAME_WORDS, ngram_range=(1, longest))
     return vectorizer, MultinomialNB().fit(vectorizer.fit_transform(corpus.texts), corpus.label)
 
 
 def group_by_polars(corpus: Corpus) -> Any:
-    """Words per class by a group-by; polars chooses its own threads (POLARS_MAX_THREADS)."""
+    """Count words per class by a group-by; POLARS_MAX_THREADS sets the threads."""
     import polars as pl
 
     words = pl.col("text").str.to_lowercase().str.extract_all(SAME_WORDS.removeprefix("(?u)"))
@@ -32,7 +32,7 @@ def group_by_polars(corpus: Corpus) -> Any:
 
 
 def group_by_duckdb(corpus: Corpus) -> Any:
-    """The same in SQL."""
+    """Count words per class in SQL."""
     import duckdb
     import pyarrow as pa
 
@@ -45,8 +45,8 @@ def group_by_duckdb(corpus: Corpus) -> Any:
     return connection.sql(query).to_arrow_table()
 
 
-def fasttext_of(corpus: Corpus) -> Run:
-    """One epoch of fastText on its own format, written beforehand."""
+def train_fasttext(corpus: Corpus) -> Run:
+    """Return one epoch of fastText on a file in its own format."""
     import fasttext
 
     path = corpus.path.with_suffix(".fasttext")
@@ -56,8 +56,8 @@ def fasttext_of(corpus: Corpus) -> Run:
     return partial(fasttext.train_supervised, str(path), epoch=1, thread=1, verbose=0)
 
 
-def vowpal_wabbit_of(corpus: Corpus) -> Run:
-    """Vowpal Wabbit on its own format, written beforehand; two classes."""
+def train_vowpal_wabbit(corpus: Corpus) -> Run:
+    """Return a pass of Vowpal Wabbit over a file in its own format; two classes."""
     import vowpalwabbit
 
     path = corpus.path.with_suffix(".vw")
@@ -72,19 +72,19 @@ def vowpal_wabbit_of(corpus: Corpus) -> Run:
     return train
 
 
-def those_installed(corpus: Corpus) -> dict[str, Run]:
-    """The peers besides scikit-learn that are there; what is not is said."""
+def installed_peers(corpus: Corpus) -> dict[str, Run]:
+    """Return the peers other than scikit-learn that are installed; print the names of the others."""
     peers: dict[str, tuple[str, Callable[[], Run]]] = {
         "polars group-by": ("polars", lambda: partial(group_by_polars, corpus)),
         "DuckDB group-by": ("duckdb", lambda: partial(group_by_duckdb, corpus)),
-        "fastText, one epoch": ("fasttext", lambda: fasttext_of(corpus)),
-        "Vowpal Wabbit, its own format": ("vowpalwabbit", lambda: vowpal_wabbit_of(corpus)),
+        "fastText, one epoch": ("fasttext", lambda: train_fasttext(corpus)),
+        "Vowpal Wabbit, its own format": ("vowpalwabbit", lambda: train_vowpal_wabbit(corpus)),
     }
-    found: dict[str, Run] = {}
+    installed: dict[str, Run] = {}
     for name, (module, make) in peers.items():
         try:
             __import__(module)
-            found[name] = make()
+            installed[name] = make()
         except ImportError as missing:
-            print(f"  (passed over: {name}: {missing})")
-    return found
+            print(f"  (not measured: {name}: {missing})")
+    return installed

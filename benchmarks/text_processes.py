@@ -1,7 +1,7 @@
-"""Processes that stand ready to do a piece of work each, all at once: what a machine gives to those who share nothing.
+"""Worker processes that do a piece of work each at the same time: the gain from two cores that share nothing.
 
-They are forked once, before anything is measured: a fork makes every page of the parent one that must be copied when
-it is written to, and whoever runs next would pay for that.
+They are forked once, before anything is measured. After a fork, the first write to a page copies it, and the next
+contender would pay for that.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable, Sequence
 
 
-class Standing:
-    """One process for each piece of work; `run` has all of them done once, `spent` is their processor time so far."""
+class Workers:
+    """One process for each piece of work; `run` does all of them once, `cpu_seconds` is their processor time."""
 
     def __init__(self, work: Sequence[Callable[[], object]]) -> None:
-        """Start them; they wait."""
-        self.spent = 0.0
+        """Start the processes, which wait for `run`."""
+        self.cpu_seconds = 0.0
         self._processes = [self._start(piece) for piece in work]
 
     @staticmethod
@@ -37,16 +37,16 @@ class Standing:
         os._exit(0)
 
     def run(self, n: int | None = None) -> None:
-        """Only the first n of them, if asked to."""
-        some = self._processes[:n]
-        for _, order, _ in some:
+        """Do the work of all processes, or of the first n."""
+        processes = self._processes[:n]
+        for _, order, _ in processes:
             os.write(order, b"+")
-        for _, _, answer in some:
-            self.spent += struct.unpack("d", os.read(answer, 8))[0]
+        for _, _, answer in processes:
+            self.cpu_seconds += struct.unpack("d", os.read(answer, 8))[0]
 
     def end(self) -> None:
-        """Wait for all of them to leave."""
-        for _, order, answer in self._processes:  # all of them first: a process has those of its elders open, too
+        """End all processes, and wait for them."""
+        for _, order, answer in self._processes:  # all pipes first: later processes inherit those of earlier ones
             os.close(order)
             os.close(answer)
         for process, _, _ in self._processes:
