@@ -1,4 +1,4 @@
-"""The figures of document 002 from the shipped counts, and every probability against exact fractions."""
+"""The figures of the demo, and every probability compared with exact fractions."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ import naively
 from naively.demos import federalist
 from naively.demos.federalist import AUTHORS
 from naively.demos.federalist_report import report
-from naively.demos.papers import Paper, read_papers, read_stop_words, table
+from naively.demos.papers import Paper, Word, read_papers, read_stop_words, table
 
 PAPERS = read_papers()
 KNOWN = [paper for paper in PAPERS if paper.author in AUTHORS]
@@ -36,9 +36,9 @@ def without(model: naively.Model) -> list[float]:
 
 
 class Exact:
-    """Document 002 in fractions: training counts of some papers, over the V words that any of the 65 has.
+    """The demo in fractions: the counts of some papers over the V words that occur in any of the 65.
 
-    A word that none of these papers has says nothing: the document drops it, and so does `Multinomial`.
+    A word that none of these papers has is left out, as `Multinomial` does.
     """
 
     def __init__(self, papers: Sequence[Paper]) -> None:
@@ -53,9 +53,9 @@ class Exact:
     def joint(self, paper: Paper, author: str) -> Fraction:
         """p(author) Π_k θ_k^x_k, with θ_k = (N_k + 1) / (N + V)."""
         counts = self.counts[author]
-        whole = sum(counts.values()) + len(self.words)
+        total = sum(counts.values()) + len(self.words)
         used = [(counts[word] + 1, n) for word, n in paper.counts.items() if word in self.seen]
-        likelihood = Fraction(prod(top**n for top, n in used), whole ** sum(n for _, n in used))
+        likelihood = Fraction(prod(top**n for top, n in used), total ** sum(n for _, n in used))
         return Fraction(self.papers[author], self.papers.total()) * likelihood
 
     def posterior(self, paper: Paper) -> tuple[Fraction, Fraction]:
@@ -73,14 +73,14 @@ def log(x: Fraction) -> Any:
         return mpmath.log(x.numerator) - mpmath.log(x.denominator)
 
 
-def test_class_priors_are_the_documents(model: naively.Model) -> None:
+def test_class_priors(model: naively.Model) -> None:
     assert model.classes == AUTHORS
     assert model.class_counts.tolist() == [51, 14]
     assert np.exp(model.log_prior).round(3).tolist() == [0.785, 0.215]
     assert [f"{log_p:.3g}" for log_p in model.log_prior] == ["-0.243", "-1.54"]
 
 
-def test_words_seen_are_smoothed_and_no_others(model: naively.Model) -> None:
+def test_only_words_that_occur_are_smoothed(model: naively.Model) -> None:
     assert len(model.schema.names) == 122
     assert "yourselves" not in model.schema.names  # only Jay and the disputed papers have it
     words = {word.word: word for word in federalist.words_of(model, PAPERS)}
@@ -93,22 +93,22 @@ def test_words_seen_are_smoothed_and_no_others(model: naively.Model) -> None:
 
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: f"No{paper.number}")
 def test_posterior_equals_exact_fractions(model: naively.Model, paper: Paper) -> None:
-    found = model.posterior(table([paper], model.schema.names))[0].tolist()
+    posterior = model.posterior(table([paper], model.schema.names))[0].tolist()
     expected = [float(p) for p in Exact(KNOWN).posterior(paper)]
-    assert found == pytest.approx(expected, rel=1e-9, abs=0)
+    assert posterior == pytest.approx(expected, rel=1e-9, abs=0)
 
 
 def test_joint_with_the_coefficient_equals_high_precision() -> None:
-    """The document's dmultinom(…, log = TRUE) + log p(author)."""
+    """Compare with log of the multinomial probability + log p(author)."""
     exact = Exact(KNOWN)
     words = sorted(exact.words)
     authors = [paper.author for paper in KNOWN]
     fitted = naively.fit(
         table(KNOWN, words), authors, columns=naively.Multinomial(alpha=1, coefficient=True), tune=False
     )
-    found = fitted.log_joint(table(PAPERS, words))
+    log_joint = fitted.log_joint(table(PAPERS, words))
     with mpmath.workdps(40):
-        for paper, row in zip(PAPERS, found, strict=True):
+        for paper, row in zip(PAPERS, log_joint, strict=True):
             x = [paper.counts[word] for word in words if word in paper.counts]
             coefficient = mpmath.loggamma(sum(x) + 1) - mpmath.fsum(mpmath.loggamma(n + 1) for n in x)
             joints = [log(exact.joint(paper, author)) + coefficient for author in AUTHORS]
@@ -133,11 +133,11 @@ def test_subtracting_a_paper_equals_training_without_it(model: naively.Model) ->
         fresh = naively.fit(
             table(others, words), [other.author for other in others], columns=naively.Multinomial(alpha=1), tune=False
         )
-        rest = model - model.of_rows(table([paper], words), [paper.author])
+        rest = model.forget(table([paper], words), [paper.author])
         assert np.array_equal(rest.log_joint(table(PAPERS, words)), fresh.log_joint(table(PAPERS, words)))
 
 
-def test_disputed_and_joint_papers_go_to_madison_but_one(model: naively.Model) -> None:
+def test_all_unknown_papers_but_one_go_to_madison(model: naively.Model) -> None:
     unknown = [paper for paper in PAPERS if paper.status in ("disputed", "joint")]
     odds = federalist.log_odds(model, unknown)
     assert [paper.number for paper, o in zip(unknown, odds, strict=True) if o > 0] == [55]
@@ -145,7 +145,7 @@ def test_disputed_and_joint_papers_go_to_madison_but_one(model: naively.Model) -
 
 @pytest.mark.parametrize("paper", PAPERS[::6], ids=lambda paper: f"No{paper.number}")
 def test_evidence_adds_up_to_the_log_odds(model: naively.Model, paper: Paper) -> None:
-    terms = federalist.evidence(model, paper)
+    terms = federalist.terms_of(model, paper)
     total = model.linear(of="Hamilton").bias + sum(term.log_odds for term in terms)
     assert total == pytest.approx(federalist.log_odds(model, [paper])[0], abs=1e-10)
     assert sum(t.count for t in terms) == sum(n for w, n in paper.counts.items() if w in model.schema.names)
@@ -171,7 +171,7 @@ def test_demo_prints_the_figures_and_writes_the_report(tmp_path: Path) -> None:
 
 
 def check_page(page: str) -> None:
-    """The figures, a dot for each of 80 papers, every answer in full; nothing from elsewhere, nothing that runs."""
+    """Check the figures, a dot for each of 80 papers, 15 explanations, and that nothing is loaded or run."""
     assert "<td>0.785</td><td>-0.243</td>" in page
     assert "63 of 65 are right (wrong: No. 14, No. 38)" in page
     assert page.count("p(Hamilton) = ") == 80
@@ -185,7 +185,7 @@ def check_page(page: str) -> None:
 
 
 class Tags(HTMLParser):
-    """Every tag that opens is closed, in order."""
+    """Checks that every tag is closed, in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -202,8 +202,8 @@ class Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_what_is_odd_is_escaped(model: naively.Model) -> None:
-    word = federalist.Word("<script>alert(1)</script>", 3, 1, 0.5)
+def test_words_are_escaped_in_html(model: naively.Model) -> None:
+    word = Word("<script>alert(1)</script>", 3, 1, 0.5)
     page = report(model, model, PAPERS, [word], federalist.leave_one_out(model, KNOWN))
     assert "<script" not in page
     assert "&lt;script&gt;" in page

@@ -1,4 +1,4 @@
-"""The shipped counts are whole, small, and what the tool makes of the text."""
+"""The shipped counts are complete, small, and equal to what the tool makes from the text."""
 
 import gzip
 import json
@@ -17,7 +17,7 @@ TOOL = ROOT / "tools" / "federalist_counts.py"
 SHIPPED = files("naively.demos").joinpath("federalist_counts.json.gz")
 
 
-def test_all_papers_are_there_in_order() -> None:
+def test_all_papers_in_order() -> None:
     papers = read_papers()
     assert [paper.number for paper in papers] == list(range(1, 86))
     assert Counter(paper.author for paper in papers) == {"Hamilton": 51, "Madison": 14, "Jay": 5, None: 15}
@@ -61,7 +61,7 @@ def test_file_is_small_and_plain() -> None:
 
 
 @needs_data_set(PAPERS)
-def test_counts_are_what_the_tool_makes_of_the_text() -> None:
+def test_the_tool_makes_the_shipped_counts() -> None:
     tool = runpy.run_path(str(TOOL))
     assert json.loads(gzip.decompress(SHIPPED.read_bytes())) == tool["count_papers"](optional_data_set(PAPERS).parent)
 

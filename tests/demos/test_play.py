@@ -1,4 +1,4 @@
-"""Every number of the table worked by hand is what naively computes."""
+"""naively computes every number of the table worked by hand."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ def model() -> naively.Model:
     return naively.fit(dict(play.DAYS), "play", tune=False)
 
 
-def test_there_are_a_dozen_rows() -> None:
+def test_the_table_has_twelve_rows() -> None:
     assert {len(values) for values in play.DAYS.values()} == {12}
 
 
@@ -33,8 +33,8 @@ def test_prior_and_likelihoods(model: naively.Model, answer: str) -> None:
         thetas = [Fraction(*play.likelihood(play.DAYS, column, value, answer)) for value in values]
         assert sum(thetas) == 1
         for value, theta in zip(values, thetas, strict=True):
-            found = play.p_joint(model, {column: value}, answer) / exp(log_prior)
-            assert found == pytest.approx(float(theta), rel=1e-14)
+            likelihood = play.p_joint(model, {column: value}, answer) / exp(log_prior)
+            assert likelihood == pytest.approx(float(theta), rel=1e-14)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: "-".join(row.values()) or "nothing")
@@ -43,7 +43,7 @@ def test_joint_and_posterior(model: naively.Model, row: dict[str, str]) -> None:
         assert play.p_joint(model, row, answer) == pytest.approx(float(play.joint(play.DAYS, row, answer)), rel=1e-14)
     p = play.posterior(play.DAYS, row)
     assert play.p_yes(model, row) == pytest.approx(float(p), rel=1e-14)
-    assert play.answer_of(model, row) == ("yes" if p > Fraction(1, 2) else "no")
+    assert model.predict(play.row_of(row))[0] == ("yes" if p > Fraction(1, 2) else "no")
 
 
 def test_todays_numbers(model: naively.Model) -> None:
@@ -54,7 +54,7 @@ def test_todays_numbers(model: naively.Model) -> None:
 
 
 @pytest.mark.parametrize("day", range(12))
-def test_forgetting_any_day_is_counting_the_others(model: naively.Model, day: int) -> None:
+def test_forgetting_a_day_equals_counting_the_others(model: naively.Model, day: int) -> None:
     others = {name: [*values[:day], *values[day + 1 :]] for name, values in play.DAYS.items()}
     row = {column: [play.DAYS[column][day]] for column in play.COLUMNS}
     rest = model.forget(row, [play.DAYS["play"][day]])

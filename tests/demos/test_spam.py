@@ -1,4 +1,4 @@
-"""The coins and the dice: known in, the same out; the zero and its repair; two mailboxes."""
+"""Coins and dice are estimated from their mail; the zero and its repair; two mailboxes."""
 
 import subprocess
 import sys
@@ -11,18 +11,18 @@ import naively
 from naively.demos import spam
 
 
-def test_true_coins_are_those_asked_for() -> None:
+def test_true_coins_are_those_in_the_tables() -> None:
     model = spam.true_coins()
     assert model.classes == ("ham", "spam")
     assert np.exp(model.log_prior) == pytest.approx([0.7, 0.3])
-    assert spam.word_probabilities(model) == pytest.approx(np.array(list(spam.COINS.values())) / 100)
+    assert spam.coin_probabilities(model) == pytest.approx(np.array(list(spam.COINS.values())) / 100)
 
 
-def test_true_dice_are_those_asked_for() -> None:
+def test_true_dice_are_those_in_the_tables() -> None:
     assert spam.die_probabilities(spam.true_dice()) == pytest.approx(np.array(list(spam.DICE.values())) / 20)
 
 
-def test_each_die_has_all_its_faces() -> None:
+def test_each_die_has_20_faces() -> None:
     assert np.array(list(spam.DICE.values())).sum(axis=0).tolist() == [20, 20]
 
 
@@ -30,9 +30,9 @@ def test_each_die_has_all_its_faces() -> None:
 def test_coins_are_recovered_from_their_mail(seed: int) -> None:
     truth = spam.true_coins()
     model = naively.fit(truth.sample(20_000, seed=seed), "class", columns=naively.Bernoulli(a=0, b=0), tune=False)
-    expected = spam.word_probabilities(truth)
+    expected = spam.coin_probabilities(truth)
     error = np.sqrt(expected * (1 - expected) / model.class_counts)
-    assert (np.abs(spam.word_probabilities(model) - expected) < 4.5 * error).all()
+    assert (np.abs(spam.coin_probabilities(model) - expected) < 4.5 * error).all()
     assert np.exp(model.log_prior[1]) == pytest.approx(0.3, abs=4.5 * np.sqrt(0.21 / 20_000))
 
 
@@ -67,9 +67,9 @@ def test_laplace_repairs_it() -> None:
 def test_two_mailboxes_differ_by_their_prior_only(share: Fraction, answer: str) -> None:
     ham, junk = 1 - share, share
     for word, (of_ham, of_spam) in spam.COINS.items():
-        there = word in ("free", "please")
-        ham *= Fraction(of_ham if there else 100 - of_ham, 100)
-        junk *= Fraction(of_spam if there else 100 - of_spam, 100)
+        is_in = word in ("free", "please")
+        ham *= Fraction(of_ham if is_in else 100 - of_ham, 100)
+        junk *= Fraction(of_spam if is_in else 100 - of_spam, 100)
     model = spam.true_coins().with_prior({"ham": float(1 - share), "spam": float(share)})
     assert spam.p_spam(model, "free please") == pytest.approx(float(junk / (ham + junk)), rel=1e-12)
     assert model.predict(spam.mailbox(list(spam.COINS), ["free please"])).tolist() == [answer]

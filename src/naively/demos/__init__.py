@@ -1,1 +1,1 @@
-"""Worked examples on data that the package ships or writes itself; each runs: `python -m naively.demos.play`."""
+"""Worked examples on data that comes with the package or is generated. Run one with `naively demo NAME`."""

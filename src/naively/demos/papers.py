@@ -1,4 +1,4 @@
-"""The Federalist Papers as counts of words, shipped with the package; README.md tells how they were made."""
+"""The Federalist Papers as counts of words, shipped with the package; README.md explains how they were made."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any
-
-__all__ = ["Paper", "read_papers", "read_stop_words", "table"]
+from typing import TypedDict
 
 
 @dataclass(frozen=True)
 class Paper:
-    """One paper: its number, its author if he is known, "known", "disputed" or "joint", and how often it has each word.
+    """One paper: number, author if known, status ("known", "disputed" or "joint"), and the count of each word.
 
     >>> paper = read_papers()[9]
     >>> paper.number, paper.author, paper.status, paper.counts["faction"]
@@ -27,21 +25,37 @@ class Paper:
     counts: Mapping[str, int]
 
 
+@dataclass(frozen=True)
+class Word:
+    """A stop word: its count in the papers of each author, and the log-odds for Hamilton of one occurrence."""
+
+    word: str
+    hamilton: int
+    madison: int
+    log_odds: float
+
+
+class _Shipped(TypedDict):
+    papers: list[dict[str, object]]
+    stop_words: list[str]
+
+
 def read_papers() -> list[Paper]:
-    """All 85 papers, in order."""
-    return [Paper(**paper) for paper in _shipped()["papers"]]
+    """Return all 85 papers, in order."""
+    return [Paper(**paper) for paper in _read_shipped()["papers"]]  # type: ignore[arg-type]
 
 
 def read_stop_words() -> list[str]:
-    """The 123 of the 175 English stop words of document 002 that any paper has."""
-    return list(_shipped()["stop_words"])
+    """Return the 123 English stop words that occur in any paper."""
+    return _read_shipped()["stop_words"]
 
 
 def table(papers: Sequence[Paper], words: Sequence[str]) -> dict[str, list[int]]:
-    """A row per paper and a column per word."""
+    """Return a table of counts with a row per paper and a column per word."""
     return {word: [paper.counts.get(word, 0) for paper in papers] for word in words}
 
 
-def _shipped() -> Any:
+def _read_shipped() -> _Shipped:
     with files("naively.demos").joinpath("federalist_counts.json.gz").open("rb") as file:
-        return json.loads(gzip.decompress(file.read()))
+        shipped: _Shipped = json.loads(gzip.decompress(file.read()))
+    return shipped
