@@ -87,6 +87,8 @@ RENAMED = {  # new name → old name: keys of JSON objects, and words in the tex
     "counts_against": "against",
     "counterfactual": "turn",
     "coverage": "answered",
+    "observed": "came",
+    "goal": "asked",
     "default_weight": "common",
     "var_smoothing": "added",
     "pool_zero_variance": "borrow",

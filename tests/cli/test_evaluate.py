@@ -34,7 +34,7 @@ def test_text_and_json_agree(model: Path) -> None:
     assert "precision of 0.8 or better" in result.stdout
     plain = json.loads(run("evaluate", model, model.parent / "d.csv", "--json", "--min-probability", 0.9).stdout)
     assert f"{plain['accuracy']['value']:.4f}" in result.stdout
-    assert f"{plain['answered']['share']['value']:.4f}" in result.stdout
+    assert f"{plain['coverage']['share']['value']:.4f}" in result.stdout
     assert [one["class"] for one in plain["classes"]] == ["no", "yes"]
 
 

@@ -74,11 +74,11 @@ def test_a_weight_of_two_is_the_row_twice_in_every_value() -> None:
     log_posterior, label, _ = scores(60, 3)
     weight = np.where(np.arange(60) % 3 == 0, 2.0, 1.0)
     twice = np.repeat(np.arange(60), weight.astype(int))
-    one = Evaluation.of(log_posterior, label, "abc", weight, unsure=0.6).to_dict()
-    two = Evaluation.of(log_posterior[twice], label[twice], "abc", unsure=0.6).to_dict()
+    one = Evaluation.of(log_posterior, label, "abc", weight, min_probability=0.6).to_dict()
+    two = Evaluation.of(log_posterior[twice], label[twice], "abc", min_probability=0.6).to_dict()
     for name in ("accuracy", "balanced_accuracy", "log_loss", "brier", "calibration_error", "lift"):
         assert one[name]["value"] == pytest.approx(two[name]["value"])
-    assert one["answered"]["share"]["value"] == pytest.approx(two["answered"]["share"]["value"])
+    assert one["coverage"]["share"]["value"] == pytest.approx(two["coverage"]["share"]["value"])
     assert one["confusion"] == two["confusion"]
 
 
@@ -112,7 +112,7 @@ def test_calibration_error_by_hand() -> None:
     came = np.tile(np.repeat([True, False], [6, 4]), 2)
     assert calibration_error(probability, came, np.ones(20)).value == pytest.approx(0.1)
     bins = calibration(probability, came, np.ones(20))
-    assert [(b.weight, round(b.probability, 3), b.came.value) for b in bins] == [(10, 0.6, 0.6), (10, 0.8, 0.6)]
+    assert [(b.weight, round(b.probability, 3), b.observed.value) for b in bins] == [(10, 0.6, 0.6), (10, 0.8, 0.6)]
 
 
 def test_bins_have_equal_mass_and_do_not_depend_on_the_order() -> None:
@@ -147,12 +147,12 @@ def test_thresholds_against_scikit_learn() -> None:
 def test_the_cheapest_threshold() -> None:
     log_posterior, label, _ = scores(500, 2)
     p = np.exp(log_posterior[:, 1])
-    found = Evaluation.of(log_posterior, label, ("ham", "spam"), cost=5).thresholds
+    found = Evaluation.of(log_posterior, label, ("ham", "spam"), costs=5).thresholds
     assert found is not None
     assert found.best is not None
     every = [5 * ((p <= t) & (label == 1)).mean() + ((p > t) & (label == 0)).mean() for t in [0.0, *p]]
     assert found.best.cost == pytest.approx(min(every))
-    table = Evaluation.of(log_posterior, label, ("ham", "spam"), cost=[[0, 1], [5, 0]]).thresholds
+    table = Evaluation.of(log_posterior, label, ("ham", "spam"), costs=[[0, 1], [5, 0]]).thresholds
     assert table is not None
     assert table.best == found.best
 
@@ -162,15 +162,15 @@ def test_abstaining() -> None:
     rows = {"sky": ["sun", "rain", None]}
     posterior = model.posterior(rows).max(axis=1)
     assert (posterior >= 0.8).tolist() == [True, True, False]
-    answers = model.predict(rows, unsure=0.8)
+    answers = model.predict(rows, min_probability=0.8)
     assert answers.dtype == object
     assert answers.tolist() == ["yes", "no", None]
-    assert model.predict(rows, unsure=0.1).tolist() == model.predict(rows).tolist()
-    found = model.evaluate(rows, ["no", "no", "yes"], unsure=0.8)
-    assert found.answered is not None
-    assert found.answered.share.value == pytest.approx(2 / 3)
-    assert found.answered.error.value == pytest.approx(1 / 2)
-    nobody = model.evaluate(rows, ["no", "no", "yes"], unsure=1.0).answered
+    assert model.predict(rows, min_probability=0.1).tolist() == model.predict(rows).tolist()
+    found = model.evaluate(rows, ["no", "no", "yes"], min_probability=0.8)
+    assert found.coverage is not None
+    assert found.coverage.share.value == pytest.approx(2 / 3)
+    assert found.coverage.error.value == pytest.approx(1 / 2)
+    nobody = model.evaluate(rows, ["no", "no", "yes"], min_probability=1.0).coverage
     assert nobody is not None
     assert math.isnan(nobody.error.value)
 
@@ -194,7 +194,7 @@ def test_any_small_data(data: st.DataObject) -> None:
     weight = np.array(data.draw(st.lists(st.sampled_from([0.0, 1.0, 2.5]), min_size=n, max_size=n)))
     weight[0] = 1.0
     with np.errstate(divide="ignore"):
-        found = Evaluation.of(np.log(posterior), label, range(k), weight, unsure=0.7)
+        found = Evaluation.of(np.log(posterior), label, range(k), weight, min_probability=0.7)
     plain = json.dumps(found.to_dict(), allow_nan=False)
     assert json.loads(plain)["rows"] == int((weight > 0).sum())
     assert str(found)
@@ -212,10 +212,10 @@ def test_many_classes_are_told_briefly() -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"unsure": 0.0}, "unsure=0.0: a probability above 0"),
-        ({"cost": 1, "precision": 0.9}, "not both"),
+        ({"min_probability": 0.0}, "min_probability=0.0: a probability above 0"),
+        ({"costs": 1, "precision": 0.9}, "not both"),
         ({"precision": 2.0}, "precision=2.0"),
-        ({"cost": "dear"}, "cost='dear'"),
+        ({"costs": "dear"}, "costs='dear'"),
         ({"of": "z"}, "of='z' is not a class"),
     ],
 )
@@ -230,8 +230,8 @@ def test_refuses_what_the_model_cannot_know() -> None:
     with pytest.raises(nb.InputError, match="'w' is not a class of the model"):
         model.evaluate({"a": [1]}, ["w"])
     with pytest.raises(nb.InputError, match="between two classes, and there are 3"):
-        model.evaluate({"a": [1]}, ["x"], cost=2)
+        model.evaluate({"a": [1]}, ["x"], costs=2)
     with pytest.raises(nb.InputError, match="not several"):
-        model.predict({"a": [1]}, unsure=0.5, odds=2)
-    with pytest.raises(nb.InputError, match="unsure=2"):
-        model.predict({"a": [1]}, unsure=2)
+        model.predict({"a": [1]}, min_probability=0.5, odds=2)
+    with pytest.raises(nb.InputError, match="min_probability=2"):
+        model.predict({"a": [1]}, min_probability=2)

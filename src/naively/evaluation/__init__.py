@@ -1,8 +1,17 @@
-"""How good the answers and the probabilities of a model are."""
+"""Evaluation of predictions and probabilities, and the comparison of two models."""
 
-from naively.evaluation.curves import Bin, OfClass
-from naively.evaluation.evaluate import Answered, Evaluation, evaluate
-from naively.evaluation.intervals import Figure
+from naively.evaluation.curves import CalibrationBin, ClassMetrics
+from naively.evaluation.evaluate import Coverage, Evaluation, evaluate
+from naively.evaluation.intervals import Estimate
 from naively.evaluation.thresholds import Threshold, Thresholds
 
-__all__ = ["Answered", "Bin", "Evaluation", "Figure", "OfClass", "Threshold", "Thresholds", "evaluate"]
+__all__ = [
+    "CalibrationBin",
+    "ClassMetrics",
+    "Coverage",
+    "Estimate",
+    "Evaluation",
+    "Threshold",
+    "Thresholds",
+    "evaluate",
+]

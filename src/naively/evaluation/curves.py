@@ -1,4 +1,4 @@
-"""Curves: probabilities against what came (calibration), and what each class can be told apart by (ROC, precision)."""
+"""Curves: calibration, ROC and precision–recall of each class."""
 
 from __future__ import annotations
 
@@ -10,124 +10,125 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.evaluation.intervals import Figure, area, effective, share
+from naively.evaluation.intervals import Estimate, Z, area, around, effective_rows, none_if_nan, share
 
-__all__ = ["Bin", "OfClass", "calibration", "calibration_error", "of_class"]
-
-BINS = 15
-POINTS = 101  # of a curve, at most
+N_BINS = 15
+MAX_CURVE_POINTS = 101
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 
-class Bin(NamedTuple):
-    """Rows with about the same probability: their weight, the mean of what was said, and the share that came."""
+class CalibrationBin(NamedTuple):
+    """Rows of similar probability: their weight, mean probability, and the share in which the event was observed."""
 
     weight: float
     probability: float
-    came: Figure
+    observed: Estimate
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {"weight": self.weight, "probability": self.probability, "observed": self.observed.to_dict()}
 
 
 @dataclass(frozen=True, eq=False)
-class OfClass:
-    """One class against all others; figures are NaN, and curves empty, where there are no rows to tell.
+class ClassMetrics:
+    """One class against all others.
 
-    `roc` has points (false positive rate, true positive rate), `precision_recall` (recall, precision).
+    `roc` has points (false positive rate, true positive rate), `precision_recall` (recall, precision). Without rows of
+    the class or of others, estimates are NaN and curves are empty.
     """
 
     label: Any
     weight: float
-    precision: Figure
-    recall: Figure
-    auc: Figure
+    precision: Estimate
+    recall: Estimate
+    auc: Estimate
     average_precision: float
     roc: Floats
     precision_recall: Floats
-    calibration: tuple[Bin, ...]
+    calibration: tuple[CalibrationBin, ...]
 
     def to_dict(self, curves: bool = True) -> dict[str, Any]:
-        """As plain data."""
-        found: dict[str, Any] = {"class": self.label, "weight": self.weight}
-        found |= {name: getattr(self, name).to_dict() for name in ("precision", "recall", "auc")}
-        found["average_precision"] = None if math.isnan(self.average_precision) else self.average_precision
+        """Return plain data, with the curves or without them."""
+        metrics: dict[str, Any] = {"class": self.label, "weight": self.weight}
+        metrics |= {name: getattr(self, name).to_dict() for name in ("precision", "recall", "auc")}
+        metrics["average_precision"] = none_if_nan(self.average_precision)
         if curves:
-            found |= {name: getattr(self, name).tolist() for name in ("roc", "precision_recall")}
-            found["calibration"] = bins_to_dict(self.calibration)
-        return found
+            metrics |= {name: getattr(self, name).tolist() for name in ("roc", "precision_recall")}
+            metrics["calibration"] = [part.to_dict() for part in self.calibration]
+        return metrics
 
 
-def bins_to_dict(bins: tuple[Bin, ...]) -> list[dict[str, Any]]:
-    """A calibration curve as plain data."""
-    return [{"weight": b.weight, "probability": b.probability, "came": b.came.to_dict()} for b in bins]
-
-
-def calibration(probability: Floats, came: NDArray[Any], weight: Floats) -> tuple[Bin, ...]:
-    """Rows in 15 bins of equal weight by their probability; equal probabilities are never parted."""
-    place = _bin_of(probability, weight)
+def calibration(probability: Floats, observed: Bools, weight: Floats) -> tuple[CalibrationBin, ...]:
+    """Sort the rows into 15 bins of equal weight by their probability; rows of equal probability share a bin."""
+    bin_of_row = _bin_of_rows(probability, weight)
     return tuple(
-        Bin(
-            float(weight[own].sum()),
-            float(np.average(probability[own], weights=weight[own])),
-            share(came[own], weight[own]),
+        CalibrationBin(
+            float(weight[rows].sum()),
+            float(np.average(probability[rows], weights=weight[rows])),
+            share(observed[rows], weight[rows]),
         )
-        for own in (np.flatnonzero(place == b) for b in np.unique(place))
+        for rows in (np.flatnonzero(bin_of_row == b) for b in np.unique(bin_of_row))
     )
 
 
-def _bin_of(probability: Floats, weight: Floats) -> NDArray[np.intp]:
-    """The bin of each row: where the middle of its ties lies among all rows."""
-    distinct, place = np.unique(probability, return_inverse=True)
-    tied = np.bincount(place, weights=weight, minlength=len(distinct))
+def _bin_of_rows(probability: Floats, weight: Floats) -> NDArray[np.intp]:
+    """Return the bin of each row, by the rank of the middle of all rows with the same probability."""
+    distinct, position = np.unique(probability, return_inverse=True)
+    tied = np.bincount(position, weights=weight, minlength=len(distinct))
     middle = (np.cumsum(tied) - tied / 2) / tied.sum()
-    return np.asarray(np.minimum((middle * BINS).astype(np.intp), BINS - 1)[place])
+    return np.asarray(np.minimum((middle * N_BINS).astype(np.intp), N_BINS - 1)[position])
 
 
-def calibration_error(probability: Floats, came: NDArray[Any], weight: Floats) -> Figure:
-    """Σ over the bins of their share of the rows times |share that came − mean probability|."""
-    place, total = _bin_of(probability, weight), float(weight.sum())
+def calibration_error(probability: Floats, observed: Bools, weight: Floats) -> Estimate:
+    """Return Σ over the bins of their share of the rows times |observed share − mean probability|."""
+    bin_of_row, total = _bin_of_rows(probability, weight), float(weight.sum())
     error = variance = 0.0
-    for b in np.unique(place):
-        own = place == b
-        part, difference = float(weight[own].sum()) / total, came[own] - probability[own]
-        gap = float(np.average(difference, weights=weight[own]))
-        spread = float(np.average(np.square(difference - gap), weights=weight[own]))
-        error += part * abs(gap)
-        variance += part * part * spread / max(effective(weight[own]), 1.0)
-    half = 1.959963984540054 * math.sqrt(variance)
-    return Figure(error, max(0.0, error - half), min(1.0, error + half))
+    for b in np.unique(bin_of_row):
+        rows = bin_of_row == b
+        bin_share, residual = float(weight[rows].sum()) / total, observed[rows] - probability[rows]
+        bias = float(np.average(residual, weights=weight[rows]))
+        spread = float(np.average(np.square(residual - bias), weights=weight[rows]))
+        error += bin_share * abs(bias)
+        variance += bin_share * bin_share * spread / max(effective_rows(weight[rows]), 1.0)
+    return around(error, Z * math.sqrt(variance))
 
 
-def of_class(
-    label: Any, probability: Floats, came: NDArray[np.bool_], answered: NDArray[np.bool_], weight: Floats, curves: bool
-) -> OfClass:
-    """What can be said of one class; metrics are scikit-learn's."""
+def class_metrics(
+    label: Any, probability: Floats, observed: Bools, predicted: Bools, weight: Floats, curves: bool
+) -> ClassMetrics:
+    """Return the metrics of one class against all others, as scikit-learn defines them."""
     from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
-    both = bool(came.any()) and not came.all()
-    auc = float(roc_auc_score(came, probability, sample_weight=weight)) if both else math.nan
-    roc = pairs = np.zeros((0, 2))
-    if both and curves:
-        false, true, _ = roc_curve(came, probability, sample_weight=weight)
-        precision, recall, _ = precision_recall_curve(came, probability, sample_weight=weight)
-        roc, pairs = _thinned(np.stack([false, true], axis=1)), _thinned(np.stack([recall, precision], axis=1)[::-1])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # "no positive class": it is NaN below
-        average = float(average_precision_score(came, probability, sample_weight=weight)) if came.any() else math.nan
-    return OfClass(
+    has_both = bool(observed.any()) and not observed.all()
+    auc = float(roc_auc_score(observed, probability, sample_weight=weight)) if has_both else math.nan
+    roc = precision_recall = np.zeros((0, 2))
+    if has_both and curves:
+        false, true, _ = roc_curve(observed, probability, sample_weight=weight)
+        precision, recall, _ = precision_recall_curve(observed, probability, sample_weight=weight)
+        roc = _thin(np.stack([false, true], axis=1))
+        precision_recall = _thin(np.stack([recall, precision], axis=1)[::-1])
+    average = math.nan
+    if observed.any():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            average = float(average_precision_score(observed, probability, sample_weight=weight))
+    return ClassMetrics(
         label,
-        float(weight[came].sum()),
-        share(came[answered], weight[answered]),
-        share(answered[came], weight[came]),
-        area(auc, effective(weight[came]), effective(weight[~came])),
+        float(weight[observed].sum()),
+        share(observed[predicted], weight[predicted]),
+        share(predicted[observed], weight[observed]),
+        area(auc, effective_rows(weight[observed]), effective_rows(weight[~observed])),
         average,
         roc,
-        pairs,
-        calibration(probability, came, weight) if curves else (),
+        precision_recall,
+        calibration(probability, observed, weight) if curves else (),
     )
 
 
-def _thinned(points: Floats) -> Floats:
-    """At most so many points of a curve, its ends among them: those nearest to equal steps of the first coordinate."""
-    if len(points) <= POINTS:
+def _thin(points: Floats) -> Floats:
+    """Return at most 101 points of a curve at equal steps, its ends among them."""
+    if len(points) <= MAX_CURVE_POINTS:
         return points
-    step = np.linspace(0, len(points) - 1, POINTS).round().astype(np.intp)
+    step = np.linspace(0, len(points) - 1, MAX_CURVE_POINTS).round().astype(np.intp)
     return points[np.unique(step)]

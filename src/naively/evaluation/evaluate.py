@@ -1,14 +1,13 @@
-"""Evaluation: how good the answers and the probabilities of a model are, on rows whose class is known.
+"""Evaluate the predictions and probabilities of a model on rows whose class is known.
 
     accuracy            share of the rows whose most probable class is the true one                      (1)
-    balanced accuracy   the mean over the classes of the share found                                     (2)
+    balanced accuracy   mean over the classes of their recall                                            (2)
     log-loss            −mean log P(true class)                                                          (3)
     Brier score         mean Σ_c (P(c) − [c is true])², halved for two classes                           (4)
-    calibration error   Σ_bins share of the rows · |share right − mean probability of the answer|        (5)
+    calibration error   Σ_bins share of the rows · |share right − mean probability of the prediction|    (5)
     lift                log-loss of the class prior alone, less (3)                                      (6)
 
-Plain data: numbers with 95 % intervals, curves as points, tables as text. Metrics that scikit-learn has are its own.
-The intervals take the rows as independent.
+Metrics that scikit-learn has are computed by scikit-learn. The 95 % intervals assume that rows are independent.
 """
 
 from __future__ import annotations
@@ -19,63 +18,69 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from naively.data.labelled import labelled_batches
 from naively.errors import InputError
-from naively.evaluation.curves import Bin, OfClass, bins_to_dict, calibration, calibration_error, of_class
-from naively.evaluation.intervals import NOTHING, Figure, mean, share
+from naively.evaluation.curves import CalibrationBin, ClassMetrics, calibration, calibration_error, class_metrics
+from naively.evaluation.intervals import UNDEFINED, Estimate, around, mean, share
 from naively.evaluation.render_text import as_text
 from naively.evaluation.thresholds import Thresholds, thresholds
-from naively.model.decide import if_sure
+from naively.model.decide import answer_if_probable
 
 if TYPE_CHECKING:
     from naively.model.model import Model
 
-__all__ = ["Answered", "Evaluation", "evaluate"]
-
 Floats = NDArray[np.float64]
-CURVES = 50  # classes with curves; with more, only their figures
-SMALLEST = float(np.finfo(np.float64).eps)  # as scikit-learn clips probabilities: a row costs at most 36
+Bools = NDArray[np.bool_]
+Index = NDArray[np.intp]
+
+SUMMARY = ("accuracy", "balanced_accuracy", "log_loss", "brier", "calibration_error", "lift")
+MAX_CLASSES_WITH_CURVES = 50
+MIN_PROBABILITY = float(np.finfo(np.float64).eps)  # scikit-learn clips here too: a row costs at most 36 nats
 
 
 @dataclass(frozen=True)
-class Answered:
-    """What is left to answer when the unsure are not answered: their share, and the error among them."""
+class Coverage:
+    """The share of the rows whose prediction reaches a probability, and the error rate among them."""
 
-    unsure: float
-    share: Figure
-    error: Figure
+    min_probability: float
+    share: Estimate
+    error: Estimate
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
-        return {"unsure": self.unsure, "share": self.share.to_dict(), "error": self.error.to_dict()}
+        """Return plain data."""
+        return {
+            "min_probability": self.min_probability,
+            "share": self.share.to_dict(),
+            "error": self.error.to_dict(),
+        }
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Figures (1) to (6), the confusion matrix (true class, answer), curves, and the thresholds asked for.
+    """Estimates (1) to (6), the confusion matrix (true class, predicted class), curves and thresholds.
 
     >>> log_posterior = np.log([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.3, 0.7]])
-    >>> found = Evaluation.of(log_posterior, np.array([0, 1, 1, 1]), ("ham", "spam"))
-    >>> found.accuracy.value, found.confusion.tolist(), round(found.log_loss.value, 4)
+    >>> evaluation = Evaluation.of(log_posterior, np.array([0, 1, 1, 1]), ("ham", "spam"))
+    >>> evaluation.accuracy.value, evaluation.confusion.tolist(), round(evaluation.log_loss.value, 4)
     (0.75, [[1.0, 0.0], [1.0, 2.0]], 0.4004)
     """
 
     classes: tuple[Any, ...]
     rows: int
     weight: float
-    accuracy: Figure
-    balanced_accuracy: Figure
-    log_loss: Figure
-    brier: Figure
-    calibration_error: Figure
-    lift: Figure
-    calibration: tuple[Bin, ...]
+    accuracy: Estimate
+    balanced_accuracy: Estimate
+    log_loss: Estimate
+    brier: Estimate
+    calibration_error: Estimate
+    lift: Estimate
+    calibration: tuple[CalibrationBin, ...]
     confusion: Floats
-    by_class: tuple[OfClass, ...]
+    by_class: tuple[ClassMetrics, ...]
     thresholds: Thresholds | None = None
-    answered: Answered | None = None
+    coverage: Coverage | None = None
 
     @classmethod
     def of(
@@ -87,55 +92,76 @@ class Evaluation:
         *,
         log_prior: Floats | None = None,
         of: Any = None,
-        cost: Any = None,
+        costs: ArrayLike | None = None,
         precision: float | None = None,
-        unsure: float | None = None,
+        min_probability: float | None = None,
     ) -> Evaluation:
-        """Evaluate log posteriors (row, class) of rows whose class codes are known.
+        """Evaluate log posteriors of rows whose class is known.
 
-        `log_prior` is what (6) compares with: (class,), or (row, class); by default the shares of the classes among
-        these rows. The other options are those of `evaluate`.
+        Parameters
+        ----------
+        log_posterior
+            Log posteriors, (row, class).
+        label
+            The position of each row's class in `classes`.
+        classes
+            The classes, in the order of the columns of `log_posterior`.
+        weight
+            The weight of each row, 1 by default. Rows of weight zero are ignored.
+        log_prior
+            The prior that the lift compares with, (class,) or (row, class). Default: the shares of the classes among
+            these rows.
+        of, costs, precision, min_probability
+            As in `evaluate`.
         """
-        log_posterior, label, weight, log_prior = _counting(log_posterior, label, weight, log_prior)
+        log_posterior, truth, weight, log_prior = _rows_with_weight(log_posterior, label, weight, log_prior)
         posterior = np.exp(log_posterior)
-        best, n = posterior.argmax(axis=1), len(classes)
-        hit, truth = best == label, label[:, None] == np.arange(n)
-        loss = -np.log(np.clip(posterior[np.arange(len(label)), label], SMALLEST, 1.0))
-        prior = _log_prior(log_prior, truth, weight)[np.arange(len(label)), label]
-        against = -np.clip(prior, np.log(SMALLEST), 0.0)
-        confused = _confusion(label, best, n, weight)
-        top = posterior.max(axis=1)
+        n_classes, true_class = len(classes), (np.arange(len(truth)), truth)
+        predicted, is_class = posterior.argmax(axis=1), truth[:, None] == np.arange(n_classes)
+        is_right, probability = predicted == truth, posterior.max(axis=1)
+        if log_prior is None:
+            with np.errstate(divide="ignore"):
+                log_prior = np.log((is_class * weight[:, None]).sum(axis=0) / weight.sum())
+        loss = -np.log(np.clip(posterior[true_class], MIN_PROBABILITY, 1.0))
+        prior_loss = -np.clip(np.broadcast_to(log_prior, posterior.shape)[true_class], np.log(MIN_PROBABILITY), 0.0)
+        squares, halves = np.square(posterior - is_class).sum(axis=1), 2.0 if n_classes <= 2 else 1.0
+        with_curves = n_classes <= MAX_CLASSES_WITH_CURVES
         return cls(
-            tuple(classes),
-            len(label),
-            float(weight.sum()),
-            share(hit, weight),
-            _balanced(label, best, weight),
-            _log_loss(label, posterior, loss, weight),
-            mean(np.square(posterior - truth).sum(axis=1) / (2 if n <= 2 else 1), weight, 0.0, 1.0 if n <= 2 else 2.0),
-            calibration_error(top, hit, weight),
-            mean(against - loss, weight),
-            calibration(top, hit, weight),
-            confused,
-            tuple(of_class(classes[c], posterior[:, c], truth[:, c], best == c, weight, n <= CURVES) for c in range(n)),
-            _thresholds(posterior, truth, classes, weight, of, cost, precision),
-            _answered(top, hit, weight, unsure),
+            classes=tuple(classes),
+            rows=len(truth),
+            weight=float(weight.sum()),
+            accuracy=share(is_right, weight),
+            balanced_accuracy=_balanced_accuracy(truth, predicted, weight),
+            log_loss=_log_loss(truth, posterior, loss, weight),
+            brier=mean(squares / halves, weight, 0.0, 2.0 / halves),
+            calibration_error=calibration_error(probability, is_right, weight),
+            lift=mean(prior_loss - loss, weight),
+            calibration=calibration(probability, is_right, weight),
+            confusion=_confusion(truth, predicted, n_classes, weight),
+            by_class=tuple(
+                class_metrics(classes[c], posterior[:, c], is_class[:, c], predicted == c, weight, with_curves)
+                for c in range(n_classes)
+            ),
+            thresholds=_thresholds(posterior, is_class, classes, weight, of, costs, precision),
+            coverage=None if min_probability is None else _coverage(probability, is_right, weight, min_probability),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain data that JSON can hold; confusions as a list of those that came."""
-        names = ("accuracy", "balanced_accuracy", "log_loss", "brier", "calibration_error", "lift")
-        found: dict[str, Any] = {"rows": self.rows, "weight": self.weight}
-        found |= {name: getattr(self, name).to_dict() for name in names}
-        found["calibration"] = bins_to_dict(self.calibration)
-        found["classes"] = [one.to_dict(len(self.classes) <= CURVES) for one in self.by_class]
-        found["confusion"] = [
-            {"true": self.classes[a], "answer": self.classes[b], "weight": float(self.confusion[a, b])}
-            for a, b in np.argwhere(self.confusion > 0).tolist()
-        ]
-        found["thresholds"] = None if self.thresholds is None else self.thresholds.to_dict()
-        found["answered"] = None if self.answered is None else self.answered.to_dict()
-        return found
+        """Return plain data that JSON can hold; the confusion matrix is a list of its entries above zero."""
+        with_curves = len(self.classes) <= MAX_CLASSES_WITH_CURVES
+        return {
+            "rows": self.rows,
+            "weight": self.weight,
+            **{name: getattr(self, name).to_dict() for name in SUMMARY},
+            "calibration": [part.to_dict() for part in self.calibration],
+            "classes": [metrics.to_dict(with_curves) for metrics in self.by_class],
+            "confusion": [
+                {"true": self.classes[a], "answer": self.classes[b], "weight": float(self.confusion[a, b])}
+                for a, b in np.argwhere(self.confusion > 0).tolist()
+            ],
+            "thresholds": None if self.thresholds is None else self.thresholds.to_dict(),
+            "coverage": None if self.coverage is None else self.coverage.to_dict(),
+        }
 
     def __str__(self) -> str:
         return as_text(self)
@@ -148,109 +174,124 @@ def evaluate(
     weight: Any = None,
     *,
     of: Any = None,
-    cost: Any = None,
+    costs: ArrayLike | None = None,
     precision: float | None = None,
-    unsure: float | None = None,
+    min_probability: float | None = None,
 ) -> Evaluation:
     """Evaluate a model on rows whose class is known, best on rows that it was not fitted with.
 
-    With two classes, `of` (by default the last), `cost` and `precision` make a table of thresholds; see
-    `evaluation.thresholds`. `unsure=0.9` tells what share of the rows would be answered by a posterior that reaches
-    0.9, and the error among those. y may be the name of a column of X.
+    Parameters
+    ----------
+    model
+        The model.
+    X, y, weight
+        Rows, their classes and weights, as in `fit`. y may be the name of a column of X.
+    of
+        With two classes: the class that thresholds are for. Default: the last one.
+    costs
+        With two classes: find the threshold of least cost. Give the cost of a miss if a false alarm costs 1, or a
+        table costs[true][predicted].
+    precision
+        With two classes: find the threshold of highest recall that has this precision.
+    min_probability
+        Report the share of the rows whose prediction reaches this probability, and the error rate among them.
+
+    Returns
+    -------
+    Evaluation
 
     >>> from naively import fit
     >>> model = fit({"sky": ["sun", "sun", "rain", "rain"]}, ["yes", "yes", "no", "no"])
-    >>> found = evaluate(model, {"sky": ["sun", "rain", "rain"]}, ["yes", "no", "yes"])
-    >>> round(found.accuracy.value, 3), found.rows
+    >>> evaluation = evaluate(model, {"sky": ["sun", "rain", "rain"]}, ["yes", "no", "yes"])
+    >>> round(evaluation.accuracy.value, 3), evaluation.rows
     (0.667, 3)
     """
-    options = {"of": of, "cost": cost, "precision": precision, "unsure": unsure}
     batches = labelled_batches(X, y, weight, like=model)
-    parts = [(rows.label_in(model.classes), model.log_posterior(rows.table), rows.weights) for rows in batches]
-    label, log_posterior, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return Evaluation.of(log_posterior, label, model.classes, weights, log_prior=model.log_prior, **options)
+    parts = [(model.log_posterior(rows.table), rows.label_in(model.classes), rows.weights) for rows in batches]
+    log_posterior, label, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return Evaluation.of(
+        log_posterior,
+        label,
+        model.classes,
+        weights,
+        log_prior=model.log_prior,
+        of=of,
+        costs=costs,
+        precision=precision,
+        min_probability=min_probability,
+    )
 
 
-def _counting(
-    log_posterior: Floats, label: NDArray[Any], weight: Floats | None, log_prior: Floats | None
-) -> tuple[Floats, NDArray[np.intp], Floats, Floats | None]:
-    """The rows whose weight is not zero."""
-    label = np.asarray(label).astype(np.intp)
+def _rows_with_weight(
+    log_posterior: Floats, label: NDArray[np.integer], weight: Floats | None, log_prior: Floats | None
+) -> tuple[Floats, Index, Floats, Floats | None]:
+    """Return the rows whose weight is not zero."""
     if len(log_posterior) != len(label):
         raise InputError(f"{len(log_posterior)} rows but {len(label)} labels: give one label per row.")
     weight = np.ones(len(label)) if weight is None else np.asarray(weight, dtype=np.float64)
-    some = weight > 0
-    if not some.any():
+    rows = weight > 0
+    if not rows.any():
         raise InputError("no rows to evaluate: at least one row with a label and a weight is needed.")
     if log_prior is not None and log_prior.ndim == 2:
-        log_prior = log_prior[some]
-    return log_posterior[some], label[some], weight[some], log_prior
+        log_prior = log_prior[rows]
+    return log_posterior[rows], np.asarray(label)[rows].astype(np.intp), weight[rows], log_prior
 
 
-def _log_prior(log_prior: Floats | None, truth: NDArray[np.bool_], weight: Floats) -> Floats:
-    if log_prior is None:
-        with np.errstate(divide="ignore"):
-            log_prior = np.log((truth * weight[:, None]).sum(axis=0) / weight.sum())
-    return np.broadcast_to(log_prior, truth.shape)
+def _confusion(label: Index, predicted: Index, n_classes: int, weight: Floats) -> Floats:
+    """Return the confusion matrix (true class, predicted class)."""
+    table = np.zeros((n_classes, n_classes))
+    np.add.at(table, (label, predicted), weight)
+    return table
 
 
-def _confusion(label: NDArray[np.intp], best: NDArray[np.intp], n: int, weight: Floats) -> Floats:
-    from sklearn.metrics import confusion_matrix
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # one class only
-        found = confusion_matrix(label, best, labels=range(n), sample_weight=weight)
-    return np.asarray(found, dtype=np.float64)
-
-
-def _balanced(label: NDArray[np.intp], best: NDArray[np.intp], weight: Floats) -> Figure:
-    """Equation (2), over the classes that came; variances of the shares add up."""
+def _balanced_accuracy(label: Index, predicted: Index, weight: Floats) -> Estimate:
+    """Return equation (2) over the classes that occur; the variances of their recalls add up."""
     from sklearn.metrics import balanced_accuracy_score
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # answers of a class that did not come
-        value = float(balanced_accuracy_score(label, best, sample_weight=weight))
-    parts = [mean((best == c)[label == c].astype(np.float64), weight[label == c]) for c in np.unique(label)]
-    half = float(np.sqrt(sum((part.high - part.value) ** 2 for part in parts))) / len(parts)
-    return Figure(value, max(0.0, value - half), min(1.0, value + half))
+        warnings.simplefilter("ignore", UserWarning)  # predicted classes that do not occur
+        value = float(balanced_accuracy_score(label, predicted, sample_weight=weight))
+    recalls = [mean((predicted == c)[label == c].astype(np.float64), weight[label == c]) for c in np.unique(label)]
+    half_width = float(np.sqrt(sum((recall.high - recall.value) ** 2 for recall in recalls))) / len(recalls)
+    return around(value, half_width)
 
 
-def _log_loss(label: NDArray[np.intp], posterior: Floats, loss: Floats, weight: Floats) -> Figure:
-    """Equation (3), with the spread of the rows."""
+def _log_loss(label: Index, posterior: Floats, loss: Floats, weight: Floats) -> Estimate:
+    """Return equation (3), with an interval from the spread of the rows."""
     from sklearn.metrics import log_loss
 
-    spread = mean(loss, weight, least=0.0)
+    estimate = mean(loss, weight, least=0.0)
     if posterior.shape[1] == 1:
-        return spread
+        return estimate
     value = float(log_loss(label, posterior, labels=range(posterior.shape[1]), sample_weight=weight))
-    return Figure(value, max(0.0, value - (spread.high - spread.value)), value + (spread.high - spread.value))
+    return around(value, estimate.high - estimate.value, most=np.inf)
 
 
 def _thresholds(
     posterior: Floats,
-    truth: NDArray[np.bool_],
+    is_class: Bools,
     classes: Sequence[Any],
     weight: Floats,
     of: Any,
-    cost: Any,
+    costs: ArrayLike | None,
     precision: float | None,
 ) -> Thresholds | None:
-    asked = [name for name, value in (("cost", cost), ("precision", precision)) if value is not None]
-    if len(asked) == 2:
-        raise InputError("give cost= or precision=, not both.")
+    """Return the thresholds if there are two classes."""
+    goals = [name for name, value in (("costs", costs), ("precision", precision)) if value is not None]
+    if len(goals) == 2:
+        raise InputError("give costs= or precision=, not both.")
     if len(classes) != 2:
-        if asked:
-            raise InputError(f"{asked[0]}= asks for a threshold between two classes, and there are {len(classes)}.")
+        if goals:
+            raise InputError(f"{goals[0]}= asks for a threshold between two classes, and there are {len(classes)}.")
         return None
     if of is not None and of not in classes:
         raise InputError(f"of={of!r} is not a class of the model: {', '.join(map(repr, classes))}.")
-    c = len(classes) - 1 if of is None else list(classes).index(of)
-    return thresholds(classes[c], posterior[:, c], truth[:, c], weight, cost, precision)
+    c = 1 if of is None else list(classes).index(of)
+    return thresholds(classes[c], posterior[:, c], is_class[:, c], weight, costs, precision)
 
 
-def _answered(top: Floats, hit: NDArray[np.bool_], weight: Floats, unsure: float | None) -> Answered | None:
-    if unsure is None:
-        return None
-    sure = if_sure(np.log(top)[:, None], unsure) >= 0
-    error = share(~hit[sure], weight[sure]) if sure.any() else NOTHING
-    return Answered(unsure, share(sure, weight), error)
+def _coverage(probability: Floats, is_right: Bools, weight: Floats, min_probability: float) -> Coverage:
+    """Return the share of the rows that reach a probability, and the error rate among them."""
+    reached = answer_if_probable(np.log(probability)[:, None], min_probability) >= 0
+    error = share(~is_right[reached], weight[reached]) if reached.any() else UNDEFINED
+    return Coverage(min_probability, share(reached, weight), error)

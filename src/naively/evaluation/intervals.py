@@ -1,10 +1,10 @@
-"""Figures with their 95 % intervals.
+"""Estimates with 95 % intervals.
 
     Wilson      (k + z²/2 ± z √(k(n − k)/n + z²/4)) / (n + z²)      a share of k in n rows               (1)
     normal      mean ± z √(variance / n)                            a mean of one number per row         (2)
     AUC         A ± z √(variance of A)                              Hanley & McNeil                      (3)
 
-With weights, n is the number of rows that would tell as much: (Σ w)² / Σ w² (Kish).
+With weights, n is the effective number of rows, (Σ w)² / Σ w² (Kish).
 Source: E. B. Wilson, JASA 22 (1927) 209–212. Hanley & McNeil, Radiology 143 (1982) 29–36. Kish, Survey Sampling, 1965.
 """
 
@@ -16,62 +16,68 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Figure", "area", "effective", "mean", "share"]
-
-Z = 1.959963984540054  # 97.5 % of a normal distribution lie below
+Z = 1.959963984540054  # the 97.5 % point of the standard normal distribution
 Floats = NDArray[np.float64]
 
 
-class Figure(NamedTuple):
-    """A number and its 95 % interval; NaN where there is nothing to tell."""
+class Estimate(NamedTuple):
+    """A number and its 95 % interval; NaN if it is undefined."""
 
     value: float
     low: float
     high: float
 
     def to_dict(self) -> dict[str, float | None]:
-        """As plain data, None for NaN."""
-        return {name: None if math.isnan(x) else x for name, x in self._asdict().items()}
+        """Return plain data, with None for NaN."""
+        return {name: none_if_nan(x) for name, x in self._asdict().items()}
 
     def __str__(self) -> str:
         return "–" if math.isnan(self.value) else f"{self.value:.4f}  ({self.low:.4f} – {self.high:.4f})"
 
 
-NOTHING = Figure(math.nan, math.nan, math.nan)
+UNDEFINED = Estimate(math.nan, math.nan, math.nan)
 
 
-def effective(weight: Floats) -> float:
-    """The number of equal rows that tell as much."""
+def none_if_nan(x: float) -> float | None:
+    """Return None for NaN, which JSON does not have."""
+    return None if math.isnan(x) else x
+
+
+def around(value: float, half_width: float, least: float = 0.0, most: float = 1.0) -> Estimate:
+    """Return a symmetric interval, cut at two bounds."""
+    return Estimate(value, max(least, value - half_width), min(most, value + half_width))
+
+
+def effective_rows(weight: Floats) -> float:
+    """Return the number of rows of equal weight that would give as much information."""
     squares = float(np.square(weight).sum())
     return float(weight.sum()) ** 2 / squares if squares > 0 else 0.0
 
 
-def share(hit: NDArray[Any], weight: Floats) -> Figure:
-    """The weighted share of the rows that hit, with (1)."""
-    n = effective(weight)
+def share(hit: NDArray[Any], weight: Floats) -> Estimate:
+    """Return the weighted share of the rows that hit, with interval (1)."""
+    n = effective_rows(weight)
     if n == 0:
-        return NOTHING
+        return UNDEFINED
     p = float(np.average(hit, weights=weight))
     centre, half = p * n + Z * Z / 2, Z * math.sqrt(max(n * p * (1 - p), 0.0) + Z * Z / 4)
-    return Figure(p, max(0.0, (centre - half) / (n + Z * Z)), min(1.0, (centre + half) / (n + Z * Z)))
+    return Estimate(p, max(0.0, (centre - half) / (n + Z * Z)), min(1.0, (centre + half) / (n + Z * Z)))
 
 
-def mean(value: Floats, weight: Floats, least: float = -math.inf, most: float = math.inf) -> Figure:
-    """The weighted mean, with (2), of numbers that lie between bounds; a point where there is one row."""
-    n = effective(weight)
+def mean(values: Floats, weight: Floats, least: float = -math.inf, most: float = math.inf) -> Estimate:
+    """Return the weighted mean with interval (2), cut at the bounds of the values; a point if there is one row."""
+    n = effective_rows(weight)
     if n == 0:
-        return NOTHING
-    centre = float(np.average(value, weights=weight))
-    variance = float(np.average(np.square(value - centre), weights=weight)) * n / max(n - 1, 1.0)
-    half = Z * math.sqrt(variance / n)
-    return Figure(centre, max(least, centre - half), min(most, centre + half))
+        return UNDEFINED
+    centre = float(np.average(values, weights=weight))
+    variance = float(np.average(np.square(values - centre), weights=weight)) * n / max(n - 1, 1.0)
+    return around(centre, Z * math.sqrt(variance / n), least, most)
 
 
-def area(auc: float, of: float, others: float) -> Figure:
-    """An area under the ROC curve from so many rows of the class and of the others, with (3)."""
-    if math.isnan(auc) or of <= 0 or others <= 0:
-        return NOTHING
-    one, two = auc / (2 - auc), 2 * auc * auc / (1 + auc)
-    variance = auc * (1 - auc) + (of - 1) * (one - auc * auc) + (others - 1) * (two - auc * auc)
-    half = Z * math.sqrt(max(variance, 0.0) / (of * others))
-    return Figure(auc, max(0.0, auc - half), min(1.0, auc + half))
+def area(auc: float, n_class: float, n_others: float) -> Estimate:
+    """Return an area under the ROC curve with interval (3), from the numbers of rows of the class and of the others."""
+    if math.isnan(auc) or n_class <= 0 or n_others <= 0:
+        return UNDEFINED
+    two_of_class, two_of_others = auc / (2 - auc), 2 * auc * auc / (1 + auc)
+    variance = auc * (1 - auc) + (n_class - 1) * (two_of_class - auc * auc) + (n_others - 1) * (two_of_others - auc**2)
+    return around(auc, Z * math.sqrt(max(variance, 0.0) / (n_class * n_others)))

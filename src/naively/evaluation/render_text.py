@@ -1,4 +1,4 @@
-"""An evaluation as text for people."""
+"""Print an evaluation as text."""
 
 from __future__ import annotations
 
@@ -8,89 +8,82 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from naively.evaluation import Evaluation
-    from naively.evaluation.intervals import Figure
-    from naively.evaluation.thresholds import Thresholds
+    from naively.evaluation import Estimate, Evaluation, Thresholds
 
-__all__ = ["as_text"]
-
-CLASSES, CONFUSIONS = 20, 10  # shown; all are in `to_dict`
+MAX_CLASSES, MAX_CONFUSIONS = 20, 10  # lines; `to_dict` has all
+MAX_CONFUSION_MATRIX_CLASSES = 8
 
 
-def as_text(found: Evaluation) -> str:
-    """The figures, the classes, the confusions, and what was asked for."""
-    weight = "" if found.weight == found.rows else f" of weight {found.weight:,.10g}"
-    names = ("accuracy", "balanced_accuracy", "log_loss", "brier", "calibration_error", "lift")
-    parts = [f"{found.rows:,} rows{weight}, {len(found.classes)} classes; 95 % intervals in brackets"]
-    parts.append(_figures([(_LABELS[name], getattr(found, name)) for name in names]))
-    parts.append(_classes(found))
-    parts.append(_confusion(found))
-    if found.answered is not None:
-        a = found.answered
+def as_text(evaluation: Evaluation) -> str:
+    """Return the estimates, the classes, the confusion matrix, and the coverage and thresholds if there are any."""
+    e = evaluation
+    weight = "" if e.weight == e.rows else f" of weight {e.weight:,.10g}"
+    summary = {
+        "accuracy": e.accuracy,
+        "balanced accuracy": e.balanced_accuracy,
+        "log-loss": e.log_loss,
+        "Brier score": e.brier,
+        "calibration error": e.calibration_error,
+        "lift over the prior": e.lift,
+    }
+    parts = [f"{e.rows:,} rows{weight}, {len(e.classes)} classes; 95 % intervals in brackets"]
+    parts += [_estimates(summary), _classes(e), _confusion(e)]
+    if e.coverage is not None:
+        covered = {"share of the rows": e.coverage.share, "error among them": e.coverage.error}
         parts.append(
-            f"answered where the posterior reaches {a.unsure:g}\n"
-            + _figures([("share answered", a.share), ("error among these", a.error)])
+            f"rows predicted with a probability of {e.coverage.min_probability:g} or more\n{_estimates(covered)}"
         )
-    if found.thresholds is not None and found.thresholds.asked:
-        parts.append(_thresholds(found.thresholds))
+    if e.thresholds is not None and e.thresholds.goal:
+        parts.append(_thresholds(e.thresholds))
     return "\n\n".join(parts)
 
 
-_LABELS = {
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced accuracy",
-    "log_loss": "log-loss",
-    "brier": "Brier score",
-    "calibration_error": "calibration error",
-    "lift": "lift over the prior",
-}
-
-
-def _figures(rows: list[tuple[str, Figure]]) -> str:
-    """Figures under each other, digit under digit, whether or not one is below zero."""
-    widths = [max(len(_number(figure[k])) for _, figure in rows) for k in range(3)]
-    label = max(len(name) for name, _ in rows)
+def _estimates(estimates: dict[str, Estimate]) -> str:
+    """Return one estimate per line, the digits of all lines under each other."""
+    widths = [max(len(_number(estimate[k])) for estimate in estimates.values()) for k in range(3)]
+    label = max(map(len, estimates))
     lines = []
-    for name, figure in rows:
-        value, low, high = (f"{_number(x):>{width}}" for x, width in zip(figure, widths, strict=True))
-        lines.append(f"{name:<{label}}  {value}" + ("" if math.isnan(figure.value) else f"  ({low} – {high})"))
+    for name, estimate in estimates.items():
+        value, low, high = (f"{_number(x):>{width}}" for x, width in zip(estimate, widths, strict=True))
+        lines.append(f"{name:<{label}}  {value}" + ("" if math.isnan(estimate.value) else f"  ({low} – {high})"))
     return "\n".join(lines)
 
 
-def _classes(found: Evaluation) -> str:
-    largest = sorted(found.by_class, key=lambda one: -one.weight)[:CLASSES]
+def _classes(e: Evaluation) -> str:
+    largest = sorted(e.by_class, key=lambda metrics: -metrics.weight)[:MAX_CLASSES]
     rows = [["class", "weight", "precision", "recall", "AUC", "average precision"]]
-    for one in [c for c in found.by_class if c in largest]:
-        figures = (one.precision.value, one.recall.value, one.auc.value, one.average_precision)
-        rows.append([str(one.label), f"{one.weight:,.10g}", *map(_number, figures)])
-    return _aligned(rows) + _more(len(found.by_class) - CLASSES, "smaller classes")
+    for metrics in e.by_class:
+        if metrics in largest:
+            numbers = (metrics.precision.value, metrics.recall.value, metrics.auc.value, metrics.average_precision)
+            rows.append([str(metrics.label), f"{metrics.weight:,.10g}", *map(_number, numbers)])
+    return _table(rows) + _more(len(e.by_class) - MAX_CLASSES, "smaller classes")
 
 
-def _confusion(found: Evaluation) -> str:
-    n = len(found.classes)
-    if n <= 8:
-        rows = [["true \\ answer", *map(str, found.classes)]]
-        for label, line in zip(found.classes, found.confusion.tolist(), strict=True):
-            rows.append([str(label), *(f"{w:,.10g}" for w in line)])
-        return _aligned(rows)
-    wrong = found.confusion * ~np.eye(n, dtype=bool)
-    pairs = np.argwhere(wrong > 0)
-    order = np.argsort(-wrong[tuple(pairs.T)], kind="stable")
+def _confusion(e: Evaluation) -> str:
+    n_classes = len(e.classes)
+    if n_classes <= MAX_CONFUSION_MATRIX_CLASSES:
+        rows = [["true \\ answer", *map(str, e.classes)]]
+        for label, weights in zip(e.classes, e.confusion.tolist(), strict=True):
+            rows.append([str(label), *(f"{w:,.10g}" for w in weights)])
+        return _table(rows)
+    errors = e.confusion * ~np.eye(n_classes, dtype=bool)
+    pairs = np.argwhere(errors > 0)
+    order = np.argsort(-errors[tuple(pairs.T)], kind="stable")
     rows = [["true", "answer", "weight"]]
-    for a, b in pairs[order][:CONFUSIONS].tolist():
-        rows.append([str(found.classes[a]), str(found.classes[b]), f"{wrong[a, b]:,.10g}"])
-    return "most frequent errors\n" + _aligned(rows) + _more(len(pairs) - CONFUSIONS, "kinds of error")
+    for a, b in pairs[order][:MAX_CONFUSIONS].tolist():
+        rows.append([str(e.classes[a]), str(e.classes[b]), f"{errors[a, b]:,.10g}"])
+    return "most frequent errors\n" + _table(rows) + _more(len(pairs) - MAX_CONFUSIONS, "kinds of error")
 
 
-def _thresholds(found: Thresholds) -> str:
-    costs = not math.isnan(found.table[0].cost)
-    rows = [["threshold", "answered", "precision", "recall", "false positives", "cost"][: 6 if costs else 5]]
-    for line in found.table if found.best is None else (*found.table, found.best):
-        figures = [line.answered, line.precision, line.recall, line.false_positive_rate, line.cost]
-        mark = " *" if line is found.best else ""
-        rows.append([f"{line.threshold:.4g}{mark}", *map(_number, figures[: 5 if costs else 4])])
-    best = f"no threshold has a {found.asked}" if found.best is None else f"* {found.asked}"
-    return f"{found.of!r} is answered above a probability of\n{_aligned(rows)}\n{best}"
+def _thresholds(t: Thresholds) -> str:
+    has_costs = not math.isnan(t.table[0].cost)
+    rows = [["threshold", "answered", "precision", "recall", "false positives", "cost"][: 6 if has_costs else 5]]
+    for line in t.table if t.best is None else (*t.table, t.best):
+        numbers = [line.answered, line.precision, line.recall, line.false_positive_rate, line.cost]
+        mark = " *" if line is t.best else ""
+        rows.append([f"{line.threshold:.4g}{mark}", *map(_number, numbers[: 5 if has_costs else 4])])
+    best = f"no threshold has a {t.goal}" if t.best is None else f"* {t.goal}"
+    return f"{t.of!r} is predicted above a probability of\n{_table(rows)}\n{best}"
 
 
 def _number(x: float) -> str:
@@ -101,12 +94,11 @@ def _more(n: int, what: str) -> str:
     return f"\n… and {n} {what}" if n > 0 else ""
 
 
-def _aligned(rows: list[list[str]]) -> str:
-    """Columns under each other: the first to the left, the others to the right if they are numbers."""
+def _table(rows: list[list[str]]) -> str:
+    """Return columns under each other, the first to the left and the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            f"{cell:<{w}}" if j == 0 else f"{cell:>{w}}" for j, (cell, w) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ).rstrip()
+    lines = []
+    for first, *others in rows:
+        cells = [f"{first:<{widths[0]}}", *(f"{cell:>{w}}" for cell, w in zip(others, widths[1:], strict=True))]
+        lines.append("  ".join(cells))
+    return "\n".join(lines).rstrip()

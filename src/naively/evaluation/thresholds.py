@@ -1,128 +1,150 @@
-"""Thresholds for two classes: what each would catch, let pass and cost, and the one that was asked for."""
+"""Thresholds for two classes: precision, recall and cost at each, and the best one for a goal."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from naively.errors import InputError
+from naively.evaluation.intervals import none_if_nan
 
-__all__ = ["Threshold", "Thresholds", "thresholds"]
-
-SHOWN = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+THRESHOLDS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+MAX_CANDIDATES = 10_001  # thresholds tried to find the best one
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """What answering `of` above a probability does; precision is NaN if it is never answered."""
+    """The result of predicting a class above a probability.
+
+    `answered` is the share of the rows for which it is predicted. Precision is NaN if there are none, and `cost`, the
+    mean per row, is NaN without costs.
+    """
 
     threshold: float
-    answered: float  # share of the rows
+    answered: float
     precision: float
     recall: float
     false_positive_rate: float
-    cost: float  # per row, NaN without costs
+    cost: float
 
     def to_dict(self) -> dict[str, float | None]:
-        """As plain data, None for NaN."""
-        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {name: None if math.isnan(x) else x for name, x in found.items()}
+        """Return plain data, with None for NaN."""
+        return {name: none_if_nan(getattr(self, name)) for name in self.__dataclass_fields__}
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """A table of thresholds for the class `of`, and the best by the cost or precision asked for, if there is one."""
+    """A table of thresholds for the class `of`, and the best one for `goal`, if there is a goal and one reaches it."""
 
     of: Any
     table: tuple[Threshold, ...]
     best: Threshold | None
-    asked: str
+    goal: str
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return {
             "of": self.of,
-            "asked": self.asked,
+            "goal": self.goal,
             "best": None if self.best is None else self.best.to_dict(),
             "table": [row.to_dict() for row in self.table],
         }
 
 
 def thresholds(
-    of: Any, probability: Floats, came: NDArray[np.bool_], weight: Floats, cost: Any, precision: float | None
+    of: Any,
+    probability: Floats,
+    observed: NDArray[np.bool_],
+    weight: Floats,
+    costs: ArrayLike | None = None,
+    precision: float | None = None,
 ) -> Thresholds:
-    """The table for P(of); `cost` is what a miss costs if a false alarm costs 1, or costs[true][answer] as in predict.
+    """Return the table of thresholds for P(of), and the best one by `costs` or `precision`.
 
-    With `cost` the best threshold has the least cost, with `precision` the highest recall at that precision or better.
-    Answers are as `predict(threshold=…)` gives them: `of` if its probability is above the threshold.
+    Parameters
+    ----------
+    of
+        The class that is predicted if its probability is above the threshold, as in `predict(threshold=…)`.
+    probability, observed, weight
+        For each row P(of), whether its class is `of`, and its weight.
+    costs
+        The cost of a miss if a false alarm costs 1, or a 2 × 2 table costs[true][predicted] with `of` last.
+        The best threshold has the least cost.
+    precision
+        The best threshold has the highest recall at this precision or better.
     """
-    costs = None if cost is None else _costs(cost)
+    cost_table = None if costs is None else _cost_table(costs)
     if precision is not None and not 0 < precision <= 1:
-        raise InputError(f"precision={precision}: a share above 0 and up to 1.")
-    counts = _Counts.of(probability, came, weight)
-    table = tuple(counts.at(t, costs) for t in SHOWN)
-    if cost is None and precision is None:
+        raise InputError(f"precision={precision}: give a share above 0 and up to 1.")
+    ranked = _RankedRows.of(probability, observed, weight)
+    table = tuple(ranked.at(t, cost_table) for t in THRESHOLDS)
+    if costs is None and precision is None:
         return Thresholds(of, table, None, "")
-    every = [counts.at(t, costs) for t in counts.distinct]
+    candidates = [ranked.at(t, cost_table) for t in ranked.candidates]
     if precision is not None:
-        good = [row for row in every if row.precision >= precision]
-        best = max(good, key=lambda row: (row.recall, row.threshold), default=None)
+        precise = [row for row in candidates if row.precision >= precision]
+        best = max(precise, key=lambda row: (row.recall, row.threshold), default=None)
         return Thresholds(of, table, best, f"precision of {precision:g} or better")
-    best = min(every, key=lambda row: (row.cost, row.threshold), default=None)
+    best = min(candidates, key=lambda row: (row.cost, row.threshold), default=None)
     return Thresholds(of, table, best, "least cost")
 
 
-def _costs(cost: Any) -> Floats:
-    """A 2 × 2 table (true, answer), `of` last."""
+def _cost_table(costs: ArrayLike) -> Floats:
+    """Return the costs as a 2 × 2 table (true, predicted)."""
     try:
-        found = np.asarray(cost, dtype=np.float64)
+        table = np.asarray(costs, dtype=np.float64)
     except (TypeError, ValueError):
-        found = np.full((0, 0), np.nan)
-    if found.shape == ():
-        found = np.array([[0.0, 1.0], [float(found), 0.0]])
-    if found.shape != (2, 2) or not np.isfinite(found).all():
+        table = np.full((0, 0), np.nan)
+    if table.shape == ():
+        table = np.array([[0.0, 1.0], [float(table), 0.0]])
+    if table.shape != (2, 2) or not np.isfinite(table).all():
         raise InputError(
-            f"cost={cost!r}: give what a miss costs if a false alarm costs 1, or a table of 2 × 2 numbers "
-            "(rows are the true class, columns the answer)."
+            f"costs={costs!r}: give the cost of a miss if a false alarm costs 1, or a table of 2 × 2 numbers "
+            "(rows are the true class, columns the predicted one)."
         )
-    return found
+    return table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Counts:
-    """Weights of both classes above each distinct probability, descending."""
+class _RankedRows:
+    """The weight of both classes above each distinct probability.
 
-    distinct: Sequence[float]
-    edges: Floats  # ascending
-    above: Floats  # (edge + 1, 2): weight of the others and of the class with a probability from edge i on
+    `at_least` is (probability + 1, 2): the weight of the other class and of the class at each probability or above.
+    """
+
+    distinct: Floats
+    at_least: Floats
 
     @classmethod
-    def of(cls, probability: Floats, came: NDArray[np.bool_], weight: Floats) -> _Counts:
-        edges, place = np.unique(probability, return_inverse=True)
-        sums = np.stack([np.bincount(place[k], weights=weight[k], minlength=len(edges)) for k in (~came, came)], axis=1)
-        above = np.concatenate([np.cumsum(sums[::-1], axis=0)[::-1], np.zeros((1, 2))])
-        # A threshold between two neighbouring probabilities; the smallest is 0, under which all is answered.
-        between = np.concatenate([[0.0], (edges[:-1] + edges[1:]) / 2, [1.0]])
-        thin = np.unique(np.linspace(0, len(between) - 1, 10_001).round().astype(np.intp))
-        return cls(between[thin].tolist(), edges, above)
+    def of(cls, probability: Floats, observed: NDArray[np.bool_], weight: Floats) -> _RankedRows:
+        distinct, position = np.unique(probability, return_inverse=True)
+        sums = [np.bincount(position[k], weights=weight[k], minlength=len(distinct)) for k in (~observed, observed)]
+        cumulative = np.cumsum(np.stack(sums, axis=1)[::-1], axis=0)[::-1]
+        return cls(distinct, np.concatenate([cumulative, np.zeros((1, 2))]))
+
+    @property
+    def candidates(self) -> list[float]:
+        """0, 1 and the middle between neighbouring probabilities, thinned out if there are many."""
+        middles = np.concatenate([[0.0], (self.distinct[:-1] + self.distinct[1:]) / 2, [1.0]])
+        thin = np.unique(np.linspace(0, len(middles) - 1, MAX_CANDIDATES).round().astype(np.intp))
+        return list(middles[thin].tolist())
 
     def at(self, threshold: float, costs: Floats | None) -> Threshold:
-        false, true = self.above[np.searchsorted(self.edges, threshold, side="right")]
-        negative, positive = self.above[0]
-        whole = negative + positive
-        table = np.array([[negative - false, false], [positive - true, true]])
-        nan = math.nan
+        """Return the result of one threshold."""
+        false, true = self.at_least[np.searchsorted(self.distinct, threshold, side="right")]
+        negative, positive = self.at_least[0]
+        total = negative + positive
+        confusion = np.array([[negative - false, false], [positive - true, true]])
         return Threshold(
             threshold,
-            (false + true) / whole,
-            true / (false + true) if false + true > 0 else nan,
-            true / positive if positive > 0 else nan,
-            false / negative if negative > 0 else nan,
-            nan if costs is None else float((table * costs).sum() / whole),
+            (false + true) / total,
+            true / (false + true) if false + true > 0 else math.nan,
+            true / positive if positive > 0 else math.nan,
+            false / negative if negative > 0 else math.nan,
+            math.nan if costs is None else float((confusion * costs).sum() / total),
         )

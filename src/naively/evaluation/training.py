@@ -1,23 +1,24 @@
-"""How good a model is, from the rows that it was trained on and nothing else.
+"""Evaluate a model on the rows that it was trained on.
 
-By itself, each row is scored as if it had not been counted, and calibrated by what the other folds say
-(`tuning.cross_fitted`): on long data, a sample of the rows with the smallest hashes. That takes the rows as
-independent. Where they are not, `groups` says which belong together: groups fall into 5 folds, and each fold is
-predicted by the model without it, which is a subtraction, tuned on the rest. `time` gives an order: each of the last 4
-of 5 stretches is predicted by a model of all rows before it.
+By default each row is scored without its own counts, and calibrated by the other folds (`tuning.cross_fitted`). This
+assumes that rows are independent. Where they are not:
+
+- `groups` names the rows that belong together. Groups are divided into 5 folds; each fold is predicted by the model
+  without it, which is a subtraction, tuned on the other folds.
+- `time` orders the rows. Each of the last 4 of 5 periods is predicted by a model of all rows before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from naively import data as sources
 from naively._kernels.threads import use_threads
 from naively.data.labelled import read_labelled
+from naively.data.read import read
 from naively.data.row_hash import mix, row_hashes
 from naively.errors import InputError
 from naively.evaluation import Evaluation
@@ -26,16 +27,43 @@ from naively.tuning.tune import cross_fitted, sample_of, tune
 if TYPE_CHECKING:
     from naively.model.model import Model
 
-__all__ = ["evaluate_training"]
-
-ROWS = 20_000  # a share of 0.9 is then known to 0.002
-FOLDS = 5
+MAX_ROWS = 20_000  # estimates a share of 0.9 to within 0.002 (one standard error)
+N_FOLDS = 5
+Floats = NDArray[np.float64]
+Index = NDArray[np.intp]
 
 
 def evaluate_training(
-    model: Model, X: Any, y: Any, weight: Any = None, groups: Any = None, time: Any = None, **asked: Any
+    model: Model,
+    X: Any,
+    y: Any,
+    weight: Any = None,
+    groups: Sequence[Any] | None = None,
+    time: ArrayLike | None = None,
+    *,
+    of: Any = None,
+    costs: ArrayLike | None = None,
+    precision: float | None = None,
+    min_probability: float | None = None,
 ) -> Evaluation:
-    """The evaluation; `asked` are the questions of `Model.evaluate`.
+    """Evaluate a model on its training rows, each predicted as if it had not been counted.
+
+    Parameters
+    ----------
+    model
+        The model, fitted on these rows.
+    X, y, weight
+        The rows, classes and weights that the model was fitted with. Large data is sampled.
+    groups
+        The group of each row. Rows of one group are left out together.
+    time
+        The time of each row. Rows are predicted by models of earlier rows only.
+    of, costs, precision, min_probability
+        As in `evaluate`.
+
+    Returns
+    -------
+    Evaluation
 
     >>> import naively
     >>> x, y = np.arange(60.0) % 7, np.arange(60) % 2
@@ -46,76 +74,65 @@ def evaluate_training(
     if groups is not None and time is not None:
         raise InputError("give groups= or time=, not both.")
     if groups is None and time is None:
-        sample = sample_of(model, X, y, weight, ROWS)
         with use_threads(model.n_jobs):
-            predicted = cross_fitted(model, sample)
-        return Evaluation.of(*_ordered(*predicted, model.classes), **asked)
-    counted = read_labelled(X, y, weight, like=model, keep_all=True)
-    table, classes, label, weights = counted.table, counted.classes, counted.label, counted.weights
-    labels = np.asarray(classes)[label]
-    splits = _group_folds(groups, table.n_rows) if time is None else _stretches(time, table.n_rows)
-    place = np.array([model.classes.index(c) for c in classes])
-    posteriors, rows = [], []
-    for rest, ask in splits:
-        learnt = _without(model, table, labels, weights, rest, ask, forwards=time is not None)
-        posteriors.append(learnt.log_posterior(table.take(ask)))
-        rows.append(ask)
-    chosen = np.concatenate(rows)
-    found = np.concatenate(posteriors), place[label[chosen]], weights[chosen]
-    return Evaluation.of(*_ordered(*found, model.classes), **asked)
-
-
-def _ordered(
-    log_posterior: NDArray[np.float64], label: NDArray[Any], weight: NDArray[np.float64], classes: tuple[Any, ...]
-) -> tuple[Any, Any, Any, Any]:
-    return log_posterior, label, classes, weight
-
-
-def _without(
-    model: Model,
-    table: sources.Table,
-    labels: NDArray[Any],
-    weights: NDArray[np.float64],
-    rest: NDArray[np.intp],
-    ask: NDArray[np.intp],
-    forwards: bool,
-) -> Model:
-    """The model of the rest: what is left of it, or the rows before; tuned if the model is."""
-    plain = model.with_tuning(None)
-    if forwards:
-        left = plain.of_rows(table.take(rest), labels[rest], weights[rest])
+            log_posterior, label, weights = cross_fitted(model, sample_of(model, X, y, weight, MAX_ROWS))
     else:
-        left = plain.forget(table.take(ask), labels[ask], weights[ask])
-    left = left.with_classes(model.classes).with_prior(model.prior)
-    if model.tuning is None:
-        return left
-    return left.with_tuning(tune(left, table.take(rest), labels[rest], weights[rest]))
+        log_posterior, label, weights = _predict_folds(model, X, y, weight, groups, time)
+    return Evaluation.of(
+        log_posterior,
+        label,
+        model.classes,
+        weights,
+        of=of,
+        costs=costs,
+        precision=precision,
+        min_probability=min_probability,
+    )
 
 
-def _group_folds(groups: Any, n_rows: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Rest and fold, whole groups in each; the fold of a group is a hash of its name."""
-    named = sources.read({"group": list(groups)})
-    if named.n_rows != n_rows:
-        raise InputError(f"groups= has {named.n_rows} names for {n_rows} rows.")
-    fold = mix(row_hashes(named)) % np.uint64(FOLDS)
-    present = np.unique(fold)
-    if len(present) < 2:
-        raise InputError(
-            "groups= has one group only, or too few to be told apart: nothing would be left to learn from."
-        )
-    for f in present:
+def _predict_folds(
+    model: Model, X: Any, y: Any, weight: Any, groups: Sequence[Any] | None, time: ArrayLike | None
+) -> tuple[Floats, Index, Floats]:
+    """Return the log posteriors, labels and weights of all rows that a fold predicts."""
+    rows = read_labelled(X, y, weight, like=model, keep_all=True)
+    labels, label, weights = np.asarray(rows.classes)[rows.label], rows.label_in(model.classes), rows.weights
+    folds = list(_group_folds(groups, rows.n_rows) if groups is not None else _periods(time, rows.n_rows))
+    plain = model.with_tuning(None)
+    posteriors = []
+    for learnt, predicted in folds:
+        counted = predicted if time is None else learnt
+        count = plain.forget if time is None else plain.of_rows
+        fold = count(rows.table.take(counted), labels[counted], weights[counted])
+        fold = fold.with_classes(model.classes).with_prior(model.prior)
+        if model.tuning is not None:
+            fold = fold.with_tuning(tune(fold, rows.table.take(learnt), labels[learnt], weights[learnt]))
+        posteriors.append(fold.log_posterior(rows.table.take(predicted)))
+    order = np.concatenate([predicted for _, predicted in folds])
+    return np.concatenate(posteriors), label[order].astype(np.intp), weights[order]
+
+
+def _group_folds(groups: Sequence[Any], n_rows: int) -> Iterator[tuple[Index, Index]]:
+    """Yield the rows to learn from and the rows to predict; the fold of a group is a hash of its name."""
+    names = read({"group": list(groups)})
+    if names.n_rows != n_rows:
+        raise InputError(f"groups= has {names.n_rows} names for {n_rows} rows.")
+    fold = mix(row_hashes(names)) % np.uint64(N_FOLDS)
+    folds = np.unique(fold)
+    if len(folds) < 2:
+        raise InputError("groups= has too few groups to divide into folds: give at least two, better ten.")
+    for f in folds:
         yield np.flatnonzero(fold != f), np.flatnonzero(fold == f)
 
 
-def _stretches(time: Any, n_rows: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Rows before, and the stretch after them; equal times stay together."""
+def _periods(time: ArrayLike | None, n_rows: int) -> Iterator[tuple[Index, Index]]:
+    """Yield the rows before a period, and the rows of the period; equal times are in one period."""
     when = np.asarray(time)
     if len(when) != n_rows:
-        raise InputError(f"time= has {len(when)} moments for {n_rows} rows.")
+        raise InputError(f"time= has {len(when)} times for {n_rows} rows.")
     order = np.argsort(when, kind="stable")
-    edges = [when[order[k * n_rows // FOLDS]] for k in range(1, FOLDS)]
+    edges = [when[order[k * n_rows // N_FOLDS]] for k in range(1, N_FOLDS)]
     for start, stop in zip(edges, [*edges[1:], None], strict=True):
         before = np.flatnonzero(when < start)
-        after = np.flatnonzero((when >= start) & ((when < stop) if stop is not None else True))
-        if len(before) and len(after):
-            yield before, after
+        period = np.flatnonzero((when >= start) & ((when < stop) if stop is not None else True))
+        if len(before) and len(period):
+            yield before, period

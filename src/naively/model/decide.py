@@ -3,7 +3,7 @@
 answer = of            if P(of | x) / P(not of | x) > γ                 (1)   document 004, (5.26)
 answer = argmax_c P(c | x) / t_c                                        (2)
 answer = argmin_d Σ_c P(c | x) · cost_cd                                (3)
-no answer              if max_c P(c | x) < unsure                       (4)
+no answer              if max_c P(c | x) < min_probability                       (4)
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from naively.errors import InputError
 
 __all__ = [
     "Decision",
+    "answer_if_probable",
     "by_costs",
     "by_odds",
     "by_thresholds",
-    "if_sure",
     "log_odds_against",
     "log_odds_of",
     "log_threshold",
@@ -35,19 +35,19 @@ ROUNDING = 1e-12  # odds that differ from γ by less than this in logs are a tie
 
 @dataclass(frozen=True)
 class Decision:
-    """How to answer: one of `odds`, `threshold`, `costs` and `unsure`, or the most probable class."""
+    """How to answer: one of `odds`, `threshold`, `costs` and `min_probability`, or the most probable class."""
 
     odds: float | None
     threshold: Any
     costs: Any
     of: Any
-    unsure: float | None
+    min_probability: float | None
     classes: Sequence[Any]
 
     def __post_init__(self) -> None:
-        given = (self.odds, self.threshold, self.costs, self.unsure)
+        given = (self.odds, self.threshold, self.costs, self.min_probability)
         if sum(option is not None for option in given) > 1:
-            raise InputError("give one of odds=, threshold=, costs= and unsure=, not several.")
+            raise InputError("give one of odds=, threshold=, costs= and min_probability=, not several.")
         single = self.odds is not None or (self.threshold is not None and self._one_threshold)
         if single and self.of is None and len(self.classes) > 2:
             raise InputError(
@@ -58,7 +58,7 @@ class Decision:
     @property
     def asked(self) -> bool:
         """Whether anything but the most probable class was asked for."""
-        return any(option is not None for option in (self.odds, self.threshold, self.costs, self.unsure))
+        return any(option is not None for option in (self.odds, self.threshold, self.costs, self.min_probability))
 
     @property
     def _one_threshold(self) -> bool:
@@ -66,8 +66,8 @@ class Decision:
 
     def answers(self, log_posterior: NDArray[np.float64]) -> NDArray[np.intp]:
         """The position of the answer to each row, −1 for none."""
-        if self.unsure is not None:
-            return if_sure(log_posterior, self.unsure)
+        if self.min_probability is not None:
+            return answer_if_probable(log_posterior, self.min_probability)
         if self.costs is not None:
             return by_costs(np.exp(log_posterior), self.costs)
         if self.threshold is not None and not self._one_threshold:
@@ -85,11 +85,11 @@ def position_of(label: Any, classes: Sequence[Any]) -> int:
     return list(classes).index(label)
 
 
-def if_sure(log_posterior: NDArray[np.float64], unsure: float) -> NDArray[np.intp]:
-    """Equation (4): the most probable class, or −1 where its probability does not reach `unsure`."""
-    if not (isinstance(unsure, (int, float)) and 0 < unsure <= 1):
-        raise InputError(f"unsure={unsure!r}: a probability above 0 and up to 1.")
-    return np.where(log_posterior.max(axis=1) >= math.log(unsure) - ROUNDING, log_posterior.argmax(axis=1), -1)
+def answer_if_probable(log_posterior: NDArray[np.float64], min_probability: float) -> NDArray[np.intp]:
+    """Equation (4): the most probable class, or −1 where its probability does not reach `min_probability`."""
+    if not (isinstance(min_probability, (int, float)) and 0 < min_probability <= 1):
+        raise InputError(f"min_probability={min_probability!r}: a probability above 0 and up to 1.")
+    return np.where(log_posterior.max(axis=1) >= math.log(min_probability) - ROUNDING, log_posterior.argmax(axis=1), -1)
 
 
 def log_odds_of(log_posterior: NDArray[np.float64], of: int) -> NDArray[np.float64]:

@@ -186,13 +186,13 @@ class Model(Questions):
         threshold: Any = None,
         costs: Any = None,
         of: Any = None,
-        unsure: float | None = None,
+        min_probability: float | None = None,
     ) -> NDArray[Any]:
         """The most probable class of each row, or the answer under odds γ, thresholds or costs; see `decisions`.
 
-        With `unsure=0.9` only rows whose posterior reaches 0.9 are answered, the others with None (in an object array).
+        With `min_probability=0.9` the answer is None where the posterior does not reach 0.9 (in an object array).
         """
-        decision = decisions.Decision(odds, threshold, costs, of, unsure, self.classes)
+        decision = decisions.Decision(odds, threshold, costs, of, min_probability, self.classes)
         return self._names(self.answers(X, decision))
 
     @on_own_threads

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 AT_ONCE = 65_536
-DEFAULTS = dict.fromkeys(("odds", "threshold", "costs", "of", "unsure"))
+DEFAULTS = dict.fromkeys(("odds", "threshold", "costs", "of", "min_probability"))
 
 __all__ = ["as_trained", "predict_batches"]
 

@@ -49,8 +49,8 @@ def command(
     from naively.store.load import load
 
     loaded = load(model)
-    options: dict[str, Any] = {"of": find_class(loaded, of), "cost": cost, "precision": precision}
-    options["unsure"] = min_probability
+    options: dict[str, Any] = {"of": find_class(loaded, of), "costs": cost, "precision": precision}
+    options["min_probability"] = min_probability
     with name_file_in_errors(data):
         target = target or loaded.target
         batches = read_with_progress(as_paths(data), training_kinds(loaded, target, weight))

@@ -91,7 +91,7 @@ def command(
             odds=odds,
             threshold=threshold,
             of=find_class(loaded, of),
-            unsure=min_probability,
+            min_probability=min_probability,
             prompt=is_piped and copy_cells,
         )
         if kind == "jsonl" and copy_cells:
