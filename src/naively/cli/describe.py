@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from naively.cli.output import format_table
+from naively.data.names import listed
 from naively.errors import InputError
 from naively.families.binned import NumericParameters
 from naively.model.calibrate import column_key
@@ -100,7 +101,7 @@ def column_data(model: Model, column: str) -> dict[str, Any]:
             return {"column": column, "family": chosen.families()[column], "classes": _known(model, known, place)}
     if column in chosen.left_out:
         return {"column": column, "family": chosen.families()[column], "classes": []}
-    raise InputError(f"the model has no column {column!r}; it has {', '.join(model.schema.names[:8])}.")
+    raise InputError(f"the model has no column {column!r}; it has {listed(model.schema.names)}.")
 
 
 def _known(model: Model, statistic: Any, place: int) -> list[dict[str, Any]]:

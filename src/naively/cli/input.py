@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from naively.cli.options import as_paths
+from naively.data.names import listed
 from naively.errors import InputError
 
 if TYPE_CHECKING:
@@ -86,8 +87,7 @@ def name_file_in_errors(data: tuple[str, ...], *others: str) -> Iterator[None]:
         names = _file_names(data)
         if any(name in str(error) for name in (*names, *others)):
             raise
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        raise type(error)(f"{names[0]}{more}: {error}") from None
+        raise type(error)(f"{listed(names, 1)}: {error}") from None
 
 
 def _file_names(data: tuple[str, ...]) -> list[str]:
@@ -136,6 +136,6 @@ def row_of_text(model: Model, text: str) -> dict[str, list[Any]]:
 
     columns = [name for name, family in model.schema.families() if isinstance(family, Text)]
     if len(columns) != 1:
-        names = f"{len(columns)} ({', '.join(columns[:4])})" if columns else "none"
+        names = f"{len(columns)} ({listed(columns, 4)})" if columns else "none"
         raise InputError(f"--text needs a model with one text column; this model has {names}. Give DATA instead.")
     return {name: [text if name == columns[0] else None] for name in model.schema.names}

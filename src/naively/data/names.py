@@ -68,7 +68,7 @@ def select(names: Names, chosen: Sequence[int]) -> Names:
     return tuple(names[position] for position in chosen)
 
 
-def listed(names: Iterable[str], limit: int = 8) -> str:
+def listed(names: Iterable[str], limit: int = 8, separator: str = ", ") -> str:
     """Return the first names as a phrase, and how many there are beyond these.
 
     >>> listed(["a", "b"]), listed("abcde", limit=2)
@@ -76,4 +76,4 @@ def listed(names: Iterable[str], limit: int = 8) -> str:
     """
     all_names = names if isinstance(names, Sequence) else list(names)
     rest = len(all_names) - limit
-    return ", ".join(all_names[:limit]) + (f" and {rest} more" if rest > 0 else "")
+    return separator.join(all_names[:limit]) + (f" and {rest} more" if rest > 0 else "")

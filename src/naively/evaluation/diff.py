@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels import Cells
+from naively.data.names import listed
 from naively.families import Exponential, Family
 from naively.model import merge as merging
 from naively.model.model import Model
@@ -88,7 +89,7 @@ def _block(names: Sequence[str], family: Family, one: Any, two: Any, top: int) -
     if isinstance(one, WordCounts):
         yield _words(names[0], one, two, top)
     elif isinstance(one, TokenCounts):
-        yield _tokens(", ".join(names[:3]) + (", …" if len(names) > 3 else ""), one, two, top)
+        yield _tokens(listed(names, 3), one, two, top)
     elif isinstance(one, ValueCounts):
         one, two = one._aligned(two)
         tables = np.stack([one.table(rows=True), two.table(rows=True)])

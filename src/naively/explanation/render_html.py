@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from html import escape
 
+from naively.data.names import listed
 from naively.explanation.explanation import Contribution, Explanation
 from naively.explanation.render_text import behind_words, number, shortened
 
@@ -26,10 +27,9 @@ def as_html(explanation: Explanation, lines: int = LINES) -> str:
     parts += [tinted_html(column, pieces) for column, pieces in (e.texts or {}).items()]
     parts.append(_table(e, lines))
     if e.turn is not None:
-        changes = "; ".join(escape(shortened(str(change), 60)) for change in e.turn.changes[:12])
-        more = f"; and {len(e.turn.changes) - 12} more" if len(e.turn.changes) > 12 else ""
+        changes = listed((escape(shortened(str(change), 60)) for change in e.turn.changes), 12, "; ")
         turned = f"{escape(shortened(e.turn.answer))}, p = {e.turn.probability:.4g}"
-        parts.append(f"<p>What would turn the answer to {turned}: {changes}{more}.</p>")
+        parts.append(f"<p>What would turn the answer to {turned}: {changes}.</p>")
     return f'<div class="naively-explanation">{"".join(parts)}</div>'
 
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from naively.data.names import listed
 from naively.explanation.explanation import Contribution, Explanation
 
 if TYPE_CHECKING:
@@ -72,10 +73,9 @@ def rendered(explanation: Explanation, width: int) -> Iterator[RenderableType]:
         yield _tinted(column, pieces)
     yield _table(e, width)
     if e.turn is not None:
-        changes = "; ".join(_change(str(change)) for change in e.turn.changes[:8])
-        more = f"; and {len(e.turn.changes) - 8} more" if len(e.turn.changes) > 8 else ""
+        changes = listed((_change(str(change)) for change in e.turn.changes), separator="; ")
         turned = f"; then {shortened(e.turn.answer)}, p = {e.turn.probability:.4g}"
-        yield Text(f"turns with {len(e.turn.changes)} change{'s' * (len(e.turn.changes) > 1)}: {changes}{more}{turned}")
+        yield Text(f"turns with {len(e.turn.changes)} change{'s' * (len(e.turn.changes) > 1)}: {changes}{turned}")
 
 
 def _change(told: str) -> str:

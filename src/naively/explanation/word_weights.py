@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.names import listed
 from naively.errors import InputError
 from naively.families import Bernoulli, Multinomial, Text
 from naively.statistics import TokenCounts, WordCounts
@@ -139,4 +140,4 @@ def evidence_of(model: Model, column: str) -> Evidence:
             ):
                 return Evidence(model, block.family, statistic)
             raise InputError(f"column {column!r} is {block.family}, which has no words.")
-    raise InputError(f"the model has no column {column!r}; it has {', '.join(model.schema.names[:8])}.")
+    raise InputError(f"the model has no column {column!r}; it has {listed(model.schema.names)}.")

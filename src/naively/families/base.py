@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.data.kinds import Kind, Support
+from naively.data.names import listed
 from naively.data.views import Coded, Numbers, Texts
 from naively.errors import InputError
 from naively.families.evidence import Alternative, LikelihoodRatio, Pair, RowView, Term, shown_value
@@ -230,7 +231,7 @@ class Family(ABC, Generic[S, P]):
     def linear(self, parameters: P, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Return weights and bias of log p(x | of) − log p(x | against) as a linear function of x."""
         raise InputError(
-            f"{type(self).__name__} is not linear in x (columns {', '.join(names[:3])}…): "
+            f"{type(self).__name__} is not linear in x (columns {listed(names, 3)}): "
             "linear() needs Bernoulli, Categorical, Multinomial or Complement in every column."
         )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -11,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.data.kinds import Kind
-from naively.data.names import Names, positions_of
-from naively.errors import InputError, LostDigitsWarning, SchemaError, TuningWarning
+from naively.data.names import Names, listed, positions_of
+from naively.errors import InputError, LostDigitsWarning, SchemaError, TuningWarning, warn_user
 from naively.families import Family, Undecided
 from naively.schema.schema import Block, Schema
 from naively.statistics import ClassWeights, Moments, NegativeCountError, Statistic, TokenCounts
@@ -31,11 +30,10 @@ def added(a: Model, b: Model) -> Model:
     tuning = a.tuning
     if a.tuning != b.tuning:
         tuning = None
-        warnings.warn(
+        warn_user(
             "the models are tuned differently, so their sum is not tuned: give it a tuning with with_tuning(), or tune "
             "it on data.",
             TuningWarning,
-            stacklevel=3,
         )
     return replace(a, seen=a.seen + b.seen, statistics=statistics, tuning=tuning)
 
@@ -177,11 +175,10 @@ def _warn_lost_digits(schema: Schema, statistics: Sequence[Statistic]) -> None:
         for j in np.flatnonzero(statistic.unrecoverable())
     ]
     if lost:
-        warnings.warn(
-            f"columns {', '.join(lost[:8])}: numbers were taken away that are too large for the digits kept of the "
+        warn_user(
+            f"columns {listed(lost)}: numbers were taken away that are too large for the digits kept of the "
             "rest; count the remaining rows again for an exact variance.",
             LostDigitsWarning,
-            stacklevel=4,
         )
 
 
@@ -201,15 +198,11 @@ def unite(a: Schema, b: Schema) -> Schema:
         if one != two and not isinstance(one, Undecided) and not isinstance(two, Undecided):
             problems.append(f"{name!r} is {one} in the first, {two} in the second")
     if problems:
-        raise SchemaError("the models have different columns: " + "; ".join(sorted(problems)[:8]) + ".")
+        raise SchemaError("the models have different columns: " + listed(sorted(problems), separator="; ") + ".")
     names = a.names if len(mine) == len(mine | theirs) else tuple(mine | theirs)
-    kinds = _kinds(b) | {n: k for n, k in _kinds(a).items() if k != "unknown"}
+    kinds = b.kinds() | {n: k for n, k in a.kinds().items() if k != "unknown"}
     united = theirs | {n: f for n, f in mine.items() if not isinstance(f, Undecided)}
     return Schema(names, _regroup(names, united, kinds, _joint_groups(a, b)))
-
-
-def _kinds(schema: Schema) -> dict[str, Kind]:
-    return {name: block.kind(i) for block in schema.blocks for i, name in enumerate(block.names)}
 
 
 def _joint_groups(a: Schema, b: Schema) -> list[tuple[Family, tuple[str, ...]]]:
@@ -227,7 +220,7 @@ def _joint_groups(a: Schema, b: Schema) -> list[tuple[Family, tuple[str, ...]]]:
         groups.append((block.family, tuple(mine)))
     if rest:
         raise SchemaError(
-            f"the second model counts {', '.join(rest[0].names[:4])} together as {rest[0].family}, the first does not."
+            f"the second model counts {listed(rest[0].names, 4)} together as {rest[0].family}, the first does not."
         )
     return groups
 

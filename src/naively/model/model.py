@@ -9,7 +9,6 @@ Source: documents 000, (1), (2), (15), (16); 001; 002; 003; 004, (5.8)–(5.13),
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,7 +21,7 @@ from naively import _kernels as kernels
 from naively import data as sources
 from naively._kernels.threads import on_own_threads, use_threads
 from naively.data.labelled import labelled_batches
-from naively.errors import ImpossibleRowsWarning, InputError
+from naively.errors import ImpossibleRowsWarning, InputError, warn_user
 from naively.families import Complement, Undecided
 from naively.model import decide as decisions
 from naively.model import merge as merging
@@ -285,9 +284,8 @@ class Model(Questions):
 
 def _warn_impossible(impossible: int, n_rows: int) -> None:
     if impossible:
-        warnings.warn(
+        warn_user(
             f"{impossible} of {n_rows} rows are impossible under every class (a probability of zero in each); they "
             "get the class prior. Smooth the model (alpha > 0, a and b > 0) to tell such rows apart.",
             ImpossibleRowsWarning,
-            stacklevel=4,
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.names import listed
 from naively.errors import InputError
 from naively.explanation.bins import interval_words
 from naively.explanation.explain import scored_blocks
@@ -44,7 +45,7 @@ def distributions(model: Model, columns: Sequence[str] | None = None, most: int 
     if absent:
         reason = model.chosen.left_out.get(absent[0], "it has words, or is not in the model")
         raise InputError(
-            f"column {absent[0]!r} has no distribution to draw ({reason}); drawn are {_listed(list(there))}."
+            f"column {absent[0]!r} has no distribution to draw ({reason}); drawn are {listed(list(there))}."
         )
     names = list(columns) if columns else [name for name in there if _tells(*there[name])][:most]
     if not names:
@@ -91,10 +92,6 @@ def _columns(model: Model) -> Iterator[tuple[Block, Any, int, str]]:
 def _tells(block: Block, fitted: Any, j: int) -> bool:
     """Whether a column can be more than one thing: a number that no cut divides says nothing."""
     return not isinstance(fitted, NumericParameters) or len(fitted.column_cuts(j)) > 0
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
 
 def _panel(panel: Any, model: Model, name: str, block: Block, fitted: Any, j: int, many: bool) -> None:

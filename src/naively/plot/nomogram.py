@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from naively.data.names import listed
 from naively.errors import InputError
 from naively.explanation.nomogram import Axis, Nomogram, nomogram_of
 from naively.model.model import Model
@@ -51,8 +52,7 @@ def nomogram(model: Model, of: Any = None, against: Any = None, most: int = 12) 
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(name_of(name, 24) for name in names[:3]) + more
+    return listed([name_of(name, 24) for name in names], 3)
 
 
 def _axis(axes: Any, found: Nomogram, axis: Axis, y: int) -> None:

@@ -18,7 +18,7 @@ from typing import Any, get_args
 from naively import families
 from naively.data import ArrowStrings, Column, ColumnTable, ListOfStrings, MatrixTable, Table
 from naively.data.kinds import Kind
-from naively.data.names import Names, Numbered, positions_of, select
+from naively.data.names import Names, Numbered, listed, positions_of, select
 from naively.data.views import is_sparse
 from naively.errors import InputError, SchemaError
 from naively.families import AnyNumber, AnyTruth, AnyValue, Family, Missing, Multinomial, Text, Undecided
@@ -224,18 +224,12 @@ def _positions(key: Any, place: Mapping[str, int], chosen: Mapping[int, Family])
     names = key if isinstance(key, tuple) else (key,)
     absent = [name for name in names if name not in place]
     if absent:
-        raise SchemaError(f"columns= names {absent[0]!r}, which the data does not have. {_listed(place)}")
+        raise SchemaError(f"columns= names {absent[0]!r}, which is not in the data. Its columns are {listed(place)}.")
     positions = [place[name] for name in names]
     double = [name for name in names if place[name] in chosen]
     if double or len(set(positions)) < len(positions):
         raise SchemaError(f"columns= gives {(double or list(names))[0]!r} a family twice: name each column once.")
     return positions
-
-
-def _listed(place: Mapping[str, int]) -> str:
-    names = list(place)
-    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-    return f"Its columns are {', '.join(names[:8])}{more}."
 
 
 def _block(table: Table, positions: Sequence[int], family: Family) -> Block:

@@ -5,7 +5,6 @@ No mathematics here: counts, estimates and scores are those of the family that e
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Real
@@ -19,6 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from naively.data import MatrixTable
 from naively.data.names import Names, Numbered
 from naively.data.views import RefusedEntryError
+from naively.errors import warn_user
 from naively.families import Family
 from naively.model.model import Model
 from naively.priors import ClassPrior
@@ -175,10 +175,9 @@ class DiscreteNB(DropIn):
         if np.min(alpha) < 0:
             raise ValueError("All values in alpha must be greater than 0.")
         if np.min(alpha) < SMALLEST_ALPHA and not self.force_alpha:
-            warnings.warn(
+            warn_user(
                 f"alpha too small will result in numeric errors, setting alpha = {SMALLEST_ALPHA:.1e}. "
                 "Use `force_alpha=True` to keep alpha unchanged.",
-                stacklevel=5,
             )
             alpha = np.maximum(alpha, SMALLEST_ALPHA)
         return float(alpha) if np.ndim(alpha) == 0 else tuple(alpha.tolist())

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from naively.data.names import listed
 from naively.errors import InputError
 from naively.store.counts import DAMAGED
 from naively.store.cut_short import padded
@@ -116,8 +117,7 @@ def _salvaged(connection: sqlite3.Connection, path: str | Path, to: str | Path, 
 
 
 def _listed(numbers: Sequence[int]) -> str:
-    more = f" and {len(numbers) - 20} more" if len(numbers) > 20 else ""
-    return f" (number {', '.join(map(str, numbers[:20]))}{more})" if numbers else ""
+    return f" (number {listed(map(str, numbers), 20)})" if numbers else ""
 
 
 def _numbers(connection: sqlite3.Connection, notes: list[str]) -> range:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
+from naively.data.names import listed
 from naively.errors import InputError
 from naively.model.merge import total
 from naively.model.model import Model
@@ -122,8 +123,7 @@ def model_of_selection(connection: sqlite3.Connection, schemas: Schemas, meta: M
     try:
         return added if taken is None else added - taken
     except InputError as error:
-        listed = ", ".join(ids[:8])
-        raise InputError(f"these entries do not make a model: {error} Forgets among them: {listed}.") from None
+        raise InputError(f"these entries do not make a model: {error} Forgets among them: {listed(ids)}.") from None
 
 
 def _faded(model: Model, factor: float) -> Model:

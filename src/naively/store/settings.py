@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from naively.data.labelled import LabelledRows
-from naively.errors import InputError, LeftOutWarning
+from naively.data.names import listed
+from naively.errors import InputError, LeftOutWarning, warn_user
 from naively.model.calibrate import Tuning
 from naively.model.model import Model
 from naively.priors import ClassPrior, PriorLike
@@ -108,17 +108,16 @@ def _those_counted(model: Model, sample: Sample) -> Sample:
             f"{lacking} of the {len(sample)} rows that were looked at were never counted with these labels, or are "
             "forgotten: to tune, give rows that were counted."
         )
-    warnings.warn(
+    warn_user(
         f"{lacking} of the {len(sample)} rows that were looked at are not counted, or forgotten: they are left out.",
         LeftOutWarning,
-        stacklevel=5,
     )
     return sample.where(np.isin(np.arange(len(sample)), [r for _, r in mine]))
 
 
 def _told(prior: ClassPrior) -> str:
     if prior.given is not None:
-        return ", ".join(f"{label} {p:g}" for label, p in list(prior.given.items())[:8])
+        return listed(f"{label} {p:g}" for label, p in prior.given.items())
     return "uniform" if prior.uniform else "empirical" if prior.alpha == 0 else f"with pseudo-counts {prior.alpha}"
 
 

@@ -14,14 +14,13 @@ import shutil
 import sqlite3
 import tempfile
 import time
-import warnings
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from naively.errors import InputError
+from naively.errors import InputError, warn_user
 from naively.store.cut_short import what_is_missing
 
 __all__ = [
@@ -199,8 +198,7 @@ def _begin(connection: sqlite3.Connection, wait: float) -> None:
     except sqlite3.OperationalError as error:
         if wait <= SILENT or not error.sqlite_errorname.startswith("SQLITE_BUSY"):
             raise
-    told = f"another process is writing to the file: waiting for it, {wait:.0f} seconds at most."
-    warnings.warn(told, UserWarning, stacklevel=6)
+    warn_user(f"another process is writing to the file: waiting for it, {wait:.0f} seconds at most.")
     (silent,) = connection.execute("PRAGMA busy_timeout").fetchone()
     try:
         connection.execute(f"PRAGMA busy_timeout={int(1000 * (wait - SILENT))}")

@@ -118,11 +118,12 @@ class BatchSummary:
     def add(self, batches: Iterator[pa.RecordBatch], without_hints: frozenset[str]) -> Iterator[pa.RecordBatch]:
         """Yield the batches without the ignored columns, and add them to the summary."""
         from naively.cli.hints import hints_about
+        from naively.data.names import listed
         from naively.errors import InputError
 
         for batch in batches:
             if absent := self.ignore - set(batch.schema.names):
-                names = ", ".join(batch.schema.names[:8])
+                names = listed(batch.schema.names)
                 raise InputError(f"--ignore {min(absent)}: there is no such column; the data has {names}.")
             batch = batch.select([name for name in batch.schema.names if name not in self.ignore])
             if not self.n_rows:

@@ -30,6 +30,7 @@ def command(models: tuple[str, ...], output: Path, force: bool, comment: str, as
 
     from naively.cli.describe import model_data
     from naively.cli.output import print_json
+    from naively.data.names import listed
     from naively.store.merge import merge
 
     model = merge(models, output, comment=comment)
@@ -37,5 +38,4 @@ def command(models: tuple[str, ...], output: Path, force: bool, comment: str, as
         print_json(model_data(model))
         return
     counts = [f"{label} {n:,}" for label, n in zip(model.classes, model.seen.rows.tolist(), strict=True)]
-    more = ", …" if len(counts) > MAX_CLASSES else ""
-    click.echo(f"{output}: {int(model.seen.rows.sum()):,} rows ({', '.join(counts[:MAX_CLASSES])}{more})")
+    click.echo(f"{output}: {int(model.seen.rows.sum()):,} rows ({listed(counts, MAX_CLASSES)})")

@@ -133,12 +133,10 @@ def _draw_rows(model: Model, kind: str, data: tuple[str, ...], of: Any) -> Figur
 
 def _predict(model: Model, data: tuple[str, ...]) -> tuple[list[Any], NDArray[np.float64]]:
     """Return the label of each row, None where it is missing or not a class of the model, and its log posterior."""
-    import warnings
-
     import numpy as np
 
     from naively.cli.input import read_tables
-    from naively.errors import LeftOutWarning
+    from naively.errors import LeftOutWarning, warn_user
 
     classes = {str(label): label for label in model.classes}
     labels: list[Any] = []
@@ -149,5 +147,5 @@ def _predict(model: Model, data: tuple[str, ...]) -> tuple[list[Any], NDArray[np
         labels += [None if label is None else classes.get(str(label)) for label in column]
     if n_unknown := labels.count(None):
         message = f"{n_unknown} of {len(labels)} rows have no {model.target!r} that the model knows."
-        warnings.warn(message, LeftOutWarning, stacklevel=2)
+        warn_user(message, LeftOutWarning)
     return labels, np.concatenate(scores)

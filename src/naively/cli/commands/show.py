@@ -51,9 +51,9 @@ def _print_column(data: dict[str, Any]) -> None:
 
 def _format_value(value: Any) -> str:
     from naively.cli.describe import MAX_LINES
+    from naively.data.names import listed
 
     if not isinstance(value, list):
         return f"{value:.10g}" if isinstance(value, float) else str(value)
-    largest = sorted(value, key=lambda pair: -pair[1])[:MAX_LINES]
-    more = f", … {len(value) - MAX_LINES} more" if len(value) > MAX_LINES else ""
-    return ", ".join(f"{name} {count:.10g}" for name, count in largest) + more
+    largest = sorted(value, key=lambda pair: -pair[1])
+    return listed([f"{name} {count:.10g}" for name, count in largest], MAX_LINES)

@@ -16,6 +16,7 @@ from naively.data.files.columnar import categories_in, read_columnar
 from naively.data.files.csv import OtherTypeError, read_delimited
 from naively.data.files.paths import DataFile, data_files
 from naively.data.files.stdin import NAME, is_lines, read_piped, some
+from naively.data.names import listed
 from naively.errors import InputError, LeftOutWarning, warn_user
 
 if TYPE_CHECKING:
@@ -107,9 +108,8 @@ def _batches(
                 known = {f.name: f.type for f in first if str(f.type) != "null"} | known
             yield _alike(batch, first, file)
     if not rows:
-        others = f" and {len(files) - 1} more" if len(files) > 1 else ""
         header = "a header and " if files[0].format in ("csv", "tsv") else ""
-        raise InputError(f"{files[0].given}{others}: has {header}no rows.")
+        raise InputError(f"{listed([file.given for file in files], 1)}: has {header}no rows.")
 
 
 def _spooled(folder: Path, head: bytes) -> list[DataFile]:

@@ -1,0 +1,104 @@
+"""Every warning points to the user's line: the file of each is this one."""
+
+import sqlite3
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import naively
+from naively.errors import ImpossibleRowsWarning, InputError, LeftOutWarning, LostDigitsWarning, TuningWarning
+from naively.store import sqlite
+
+SKY: dict[str, list[Any]] = {"sky": ["sun", "rain", "sun", "rain"] * 5, "wind": [1.0, 9.0, 2.0, 8.0] * 5}
+PLAY = ["yes", "no", "yes", "no"] * 5
+
+
+def plain(**settings: Any) -> naively.Model:
+    return naively.fit(SKY, PLAY, tune=False, **settings)
+
+
+def unlabelled_rows(_: Path) -> object:
+    return naively.fit(SKY, [None, *PLAY[1:]], tune=False)
+
+
+def unlabelled_rows_of_a_file(folder: Path) -> object:
+    (folder / "a.csv").write_text("x,y\n1,a\n2,b\n3,\n")
+    return naively.fit(folder / "a.csv", "y", tune=False)
+
+
+def a_wider_type(folder: Path) -> object:
+    (folder / "a.csv").write_text("x,y\n" + "1111111111,a\n2222222222,b\n" * 200_000 + "many,a\n")
+    return naively.fit(folder / "a.csv", "y", tune=False)
+
+
+def a_missing_column(_: Path) -> object:
+    return plain().predict({"wind": [1.0]})
+
+
+def a_missing_column_of_batches(_: Path) -> object:
+    return list(naively.predict_batches(plain(), iter([{"wind": [1.0]}])))
+
+
+def an_unknown_column(folder: Path) -> object:
+    plain().save(folder / "m.naively")
+    return naively.open(folder / "m.naively").update(SKY | {"moon": [1] * 20}, PLAY)
+
+
+def impossible_rows(_: Path) -> object:
+    model = naively.fit({"sky": ["sun", "rain"]}, ["yes", "no"], columns=naively.Categorical(alpha=0), tune=False)
+    both = naively.fit({"a": ["x", "y"], "b": ["x", "y"]}, [0, 1], columns=naively.Categorical(alpha=0), tune=False)
+    return model, both.predict({"a": ["x"], "b": ["y"]})
+
+
+def different_tunings(_: Path) -> object:
+    return naively.fit(SKY, PLAY) + plain()
+
+
+def lost_digits(_: Path) -> object:
+    x = {"x": np.array([1.0, 2.0, 3.0, 1e150])}
+    model = naively.fit(x, ["a", "b", "a", "b"], columns=naively.Gaussian(), tune=False)
+    return model.forget({"x": np.array([1e150])}, ["b"])
+
+
+def a_small_alpha(_: Path) -> object:
+    return naively.MultinomialNB(alpha=0.0, force_alpha=False).fit([[1, 0], [0, 1]], [0, 1])
+
+
+def another_process_writes(folder: Path) -> object:
+    plain().save(folder / "m.naively")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite, "SILENT", 0.02)
+        ledger = naively.open(folder / "m.naively", wait=0.2)
+        ledger.update(SKY, PLAY)
+        other = sqlite3.connect(folder / "m.naively", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(InputError):
+            ledger.update(SKY, PLAY)
+        return other.close()
+
+
+@pytest.mark.parametrize(
+    ("call", "category"),
+    [
+        (unlabelled_rows, LeftOutWarning),
+        (unlabelled_rows_of_a_file, LeftOutWarning),
+        (a_wider_type, LeftOutWarning),
+        (a_missing_column, LeftOutWarning),
+        (a_missing_column_of_batches, LeftOutWarning),
+        (an_unknown_column, LeftOutWarning),
+        (impossible_rows, ImpossibleRowsWarning),
+        (different_tunings, TuningWarning),
+        (lost_digits, LostDigitsWarning),
+        (a_small_alpha, UserWarning),
+        (another_process_writes, UserWarning),
+    ],
+)
+def test_a_warning_points_to_the_call(call: Callable[[Path], object], category: type[Warning], tmp_path: Path) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call(tmp_path)
+    assert [(w.category, w.filename) for w in caught] == [(category, __file__)]
