@@ -203,4 +203,11 @@ def main(arguments: list[str]) -> None:
             f"{time.perf_counter() - start:.0f} s",
         ]
         print("| " + " | ".join(cells) + " |", flush=True)
-        record(name, figures={contender: rows.tolist() for contender, rows in figures.items()})
+        record(
+            name,
+            log_loss={contender: row[0] for contender, row in mean.items()},
+            accuracy={contender: row[1] for contender, row in mean.items()},
+            calibration_error={contender: row[2] for contender, row in mean.items()},
+            two_standard_errors=error,
+            splits={contender: rows.tolist() for contender, rows in figures.items()},
+        )

@@ -6,6 +6,7 @@ import datetime
 import json
 import os
 import platform
+import subprocess
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -37,6 +38,7 @@ def write_results(folder: Path, name: str, arguments: Sequence[str]) -> Path:
     run = {
         "benchmark": name,
         "date": now.strftime("%Y-%m-%d"),
+        "commit": _commit(),
         "arguments": list(arguments),
         "machine": {"processor": _processor(), "cpus": os.cpu_count(), "system": platform.platform()},
         "versions": {"python": platform.python_version(), **_versions()},
@@ -51,6 +53,15 @@ def write_results(folder: Path, name: str, arguments: Sequence[str]) -> Path:
     lines = ",\n".join(json.dumps(result, ensure_ascii=False) for result in RESULTS)
     path.write_text(f'{head}, "results": [\n{lines}\n]}}\n', encoding="utf-8")
     return path
+
+
+def _commit() -> str:
+    """Return the commit that is checked out, with a plus sign if files were changed since."""
+    command = ["git", "describe", "--always", "--dirty=+"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def _versions() -> dict[str, str]:

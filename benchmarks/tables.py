@@ -33,7 +33,7 @@ from sklearn.preprocessing import OrdinalEncoder
 import naively
 from benchmarks.measure import alternate, ratios, report
 from benchmarks.results import record
-from naively.cli.answering import answer
+from naively.cli.main import main as main_command
 from naively.data import read_files
 
 NUMBERS, STRINGS, CLASSES = 10, 6, np.array(["high", "low", "middle"])
@@ -117,9 +117,9 @@ def drop(path: Path) -> None:
         pass
 
 
-def predict(model: naively.Model, path: Path, out: Path) -> None:
-    """Predict as `naively predict` does."""
-    answer(model, [str(path)], str(out), "parquet", {})
+def predict(model: Path, path: Path, out: Path) -> None:
+    """Run `naively predict`."""
+    main_command.main(["predict", str(model), str(path), "-o", str(out)], standalone_mode=False)
 
 
 PEAK = """
@@ -194,7 +194,8 @@ def compare_readers(files: list[Path], repeats: int) -> None:
 def compare_predictions(files: list[Path], repeats: int) -> None:
     """Compare predictions from a file to a Parquet file."""
     rows = files[0].with_suffix(".parquet")
-    model, peer = naively.fit(rows, "label", tune=False), Peer().fit(rows)
+    model, peer = files[0].with_name("rows.naively"), Peer().fit(rows)
+    naively.fit(rows, "label", tune=False).save(model)
     for path in files:
         out = path.with_name("predictions.parquet")
         predicts: dict[str, Callable[[], object]] = {
