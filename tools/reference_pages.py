@@ -23,7 +23,7 @@ GROUPS = {
     "Fitting and predicting": ("fit", "Model", "predict_batches", "load", "open", "Ledger", "merge", "copy", "salvage"),
     "Families and priors": (
         *("Bernoulli", "Categorical", "Multinomial", "Complement", "Gaussian", "LogNormal", "Poisson", "Exponential"),
-        *("Numeric", "Text", "Automatic", "Family", "Dirichlet", "ClassPrior"),
+        *("Binned", "Text", "Automatic", "Family", "Dirichlet", "ClassPrior"),
     ),
     "Tuning and evaluation": ("Tuning", "Evaluation"),
     "scikit-learn": ("NaiveBayes", "BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"),

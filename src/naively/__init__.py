@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from naively.evaluation import Evaluation
     from naively.families import (
         Bernoulli,
+        Binned,
         Categorical,
         Complement,
         Exponential,
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
         Gaussian,
         LogNormal,
         Multinomial,
-        Numeric,
         Poisson,
         Text,
+        register,
     )
     from naively.fitting import fit
     from naively.model.calibrate import Tuning
@@ -44,6 +45,7 @@ __all__ = [
     "Automatic",
     "Bernoulli",
     "BernoulliNB",
+    "Binned",
     "Categorical",
     "CategoricalNB",
     "ClassPrior",
@@ -65,7 +67,6 @@ __all__ = [
     "Multinomial",
     "MultinomialNB",
     "NaiveBayes",
-    "Numeric",
     "Poisson",
     "SchemaError",
     "Text",
@@ -77,6 +78,7 @@ __all__ = [
     "merge",
     "open",
     "predict_batches",
+    "register",
     "salvage",
 ]
 

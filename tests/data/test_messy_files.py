@@ -21,7 +21,7 @@ def write(path: Path, content: bytes) -> Path:
 LATE = 450_000
 
 
-@pytest.mark.parametrize(("late", "family"), [("2.5", "AnyNumber"), ("abc", "AnyValue"), ("1e3", "AnyNumber")])
+@pytest.mark.parametrize(("late", "family"), [("2.5", "AutoNumber"), ("abc", "AutoString"), ("1e3", "AutoNumber")])
 def test_a_type_that_changes_late_is_not_lost(late: str, family: str, tmp_path: Path) -> None:
     rows = "".join(f"{i % 7},{i % 100000},{'ab'[i % 2]}\n" for i in range(LATE))
     path = write(tmp_path / "a.csv", f"x,z,y\n{rows}{late},{1},a\n".encode())
@@ -30,7 +30,7 @@ def test_a_type_that_changes_late_is_not_lost(late: str, family: str, tmp_path: 
         warnings.simplefilter("always")
         model = naively.fit(path, "y", tune=False)
     families = {name: type(f).__name__ for name, f in model.schema.families()}
-    assert families == {"x": family, "z": "AnyNumber"}
+    assert families == {"x": family, "z": "AutoNumber"}
     assert int(model.seen.rows.sum()) == LATE + 1
     assert f"a.csv, line {LATE + 2}: column 'x' is '{late}'" in str(said[0].message)
 
@@ -41,9 +41,9 @@ def test_a_column_without_a_value_at_first(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LeftOutWarning)
         model = naively.fit(path, "y", tune=False)
-    assert type(dict(model.schema.families())["x"]).__name__ == "AnyNumber"
+    assert type(dict(model.schema.families())["x"]).__name__ == "AutoNumber"
     only = naively.fit(write(tmp_path / "b.csv", b"x,z,y\n,1,a\n,2,b\n"), "y", tune=False)
-    assert type(dict(only.schema.families())["x"]).__name__ == "Undecided"
+    assert type(dict(only.schema.families())["x"]).__name__ == "NoValuesYet"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_spellings(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", b'n,q,m,y\nNA,"1",1,a\n2,"2",x,b\n,"",2,a\nNaN,"4",y,b\n')
     model = naively.fit(path, "y", tune=False)
     kinds = {name: type(family).__name__ for name, family in model.schema.families()}
-    assert kinds == {"n": "AnyNumber", "q": "AnyNumber", "m": "AnyValue"}
+    assert kinds == {"n": "AutoNumber", "q": "AutoNumber", "m": "AutoString"}
 
 
 def test_numbers_as_labels_stay_whole(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_impossible_lines() -> None:
 
 def test_a_bin_is_an_interval() -> None:
     age = np.concatenate([np.arange(20.0, 40), np.arange(50.0, 70)])
-    model = nb.fit({"age": age}, [0] * 20 + [1] * 20, columns=nb.Numeric(), tune=False)
+    model = nb.fit({"age": age}, [0] * 20 + [1] * 20, columns=nb.Binned(), tune=False)
     (line,) = model.explain({"age": [55.0]})[0].contributions
     assert line.shown == "55 (44.5 and more)"
     assert (line.of, line.against) == ({"count": 20.0, "all": 20.0}, {"count": 0.0, "all": 20.0})

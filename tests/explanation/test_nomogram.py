@@ -24,7 +24,7 @@ TABLE: dict[str, Any] = {
     "milk": GENERATOR.poisson(1, 300),
 }
 FAMILIES = {
-    "bins": nb.Numeric(),
+    "bins": nb.Binned(),
     "normal": nb.Gaussian(),
     "visits": nb.Poisson(),
     ("tea", "milk"): nb.Multinomial(),

@@ -36,7 +36,7 @@ unsmoothed = {
     "Categorical": nb.Categorical(alpha=0),
     "Multinomial": nb.Multinomial(alpha=0),
     "Complement": nb.Complement(alpha=0),
-    "Numeric": nb.Numeric(alpha=0),
+    "Binned": nb.Binned(alpha=0),
     "Poisson": nb.Poisson(a=0, b=0),
     "Exponential": nb.Exponential(a=0, b=0),
 }

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import naively
-from naively import Bernoulli, Categorical, Complement, Gaussian, Multinomial, Numeric, Poisson, Text, Tuning
+from naively import Bernoulli, Binned, Categorical, Complement, Gaussian, Multinomial, Poisson, Text, Tuning
 
 N = 60
 RANDOM = np.random.default_rng(3)
@@ -24,7 +24,7 @@ TABLE: dict[str, Any] = {
 }
 FAMILIES: dict[str, Any] = {
     "normal": Gaussian(),
-    "bins": Numeric(),
+    "bins": Binned(),
     "coin": Bernoulli(),
     "other": Bernoulli(),
     "kind": Categorical(missing="value"),

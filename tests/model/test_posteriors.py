@@ -26,7 +26,7 @@ not_negative = [0.0, *TINY, *MIDDLE, 1e149]
 
 EXTREMES: list[tuple[nb.Family, list[float], list[float]]] = [
     (nb.Gaussian(), real_to_train, real_to_ask),
-    (nb.Gaussian(floor=0.0, borrow=False), real_to_train, real_to_ask),
+    (nb.Gaussian(floor=0.0, pool_zero_variance=False), real_to_train, real_to_ask),
     (nb.LogNormal(), positive, positive),
     (nb.Poisson(), counts_to_train, counts_to_ask),
     (nb.Exponential(), not_negative, [*not_negative, 1e160, 1e300]),

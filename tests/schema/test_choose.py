@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naively
-from naively import Automatic, Categorical, Gaussian, Numeric
+from naively import Automatic, Binned, Categorical, Gaussian
 
 N = 200
 LABEL = np.arange(N) % 2
@@ -25,18 +25,18 @@ def family(values: Any, columns: Any = None) -> str:
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        (RANDOM.normal(size=N), "Numeric"),
+        (RANDOM.normal(size=N), "Binned"),
         (RANDOM.normal(size=20), "Gaussian"),
         (RANDOM.integers(0, 2, N), "Categorical"),
         (RANDOM.integers(0, 2, 6), "Categorical"),
         (np.where(LABEL, 2.5, -1.0), "Categorical"),
         ([1.0, 9.0], "Gaussian"),
         (RANDOM.integers(0, 10, N), "Categorical"),
-        (RANDOM.integers(-3, 3, N), "Numeric"),
-        (RANDOM.integers(0, 30, N), "Numeric"),
+        (RANDOM.integers(-3, 3, N), "Binned"),
+        (RANDOM.integers(0, 30, N), "Binned"),
         (np.full(N, 3.5), "left out: one value only, 3.5"),
         (np.arange(N) + 1000, "left out: a running number, another one in each row"),
-        (np.arange(N) * 1000, "Numeric"),
+        (np.arange(N) * 1000, "Binned"),
         (np.arange(20), "Gaussian"),
         ([True, False] * (N // 2), "Bernoulli"),
         ([True] * N, "left out: one value only, True"),
@@ -46,9 +46,9 @@ def family(values: Any, columns: Any = None) -> str:
         ([f"id{i // 2}" for i in range(N)], "Categorical"),
         ([f"this is message number {i}" for i in range(N)], "Text"),
         ([None] * N, "left out: no value yet"),
-        ([datetime.date(2020, 1, 1) + datetime.timedelta(days=i) for i in range(N)], "Numeric"),
-        (np.append(RANDOM.normal(size=20), np.inf), "Numeric"),
-        (np.append(RANDOM.normal(size=N - 1), 1e200), "Numeric"),
+        ([datetime.date(2020, 1, 1) + datetime.timedelta(days=i) for i in range(N)], "Binned"),
+        (np.append(RANDOM.normal(size=20), np.inf), "Binned"),
+        (np.append(RANDOM.normal(size=N - 1), 1e200), "Binned"),
     ],
 )
 def test_rules(values: Any, expected: str) -> None:
@@ -61,7 +61,7 @@ def test_a_running_number_longer_than_the_cap() -> None:
     model = naively.fit(x, np.arange(n) % 2, tune=False)
     assert model.chosen.families() == {
         "row": "left out: a running number, another one in each row",
-        "score": "Numeric",
+        "score": "Binned",
     }
     assert model.posterior({"row": [5], "score": [0.1]}).shape == (1, 2)
 
@@ -69,7 +69,7 @@ def test_a_running_number_longer_than_the_cap() -> None:
 def test_what_was_asked_for_stays() -> None:
     assert family(np.arange(N), {"x": Gaussian()}) == "Gaussian"
     assert family(["same"] * N, {"x": Categorical()}) == "Categorical"
-    assert family(np.arange(N) * 1.5, Numeric(alpha=0.5)) == "Numeric(alpha=0.5)"
+    assert family(np.arange(N) * 1.5, Binned(alpha=0.5)) == "Binned(alpha=0.5)"
 
 
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=60), st.data())
@@ -91,7 +91,7 @@ def test_two_values_are_the_coin_of_the_textbook() -> None:
     np.testing.assert_allclose(ours.log_joint({"x": x}), coin.log_joint({"x": x}), rtol=1e-14)
 
 
-@pytest.mark.parametrize("spec", [Numeric(missing="value"), Automatic(missing="value"), Gaussian(missing="value")])
+@pytest.mark.parametrize("spec", [Binned(missing="value"), Automatic(missing="value"), Gaussian(missing="value")])
 def test_a_gap_as_a_value(spec: Any) -> None:
     x = RANDOM.normal(size=N)
     gaps = np.where((LABEL == 1) & (np.arange(N) % 3 > 0), np.nan, x)
@@ -132,12 +132,12 @@ def test_a_gap_as_a_value_in_every_container() -> None:
 
 def test_wrong_words() -> None:
     with pytest.raises(naively.SchemaError, match="missing='often' for column 'x'"):
-        naively.fit({"x": [1.0, 2.0]}, [0, 1], columns={"x": Numeric(missing="often")}, tune=False)  # type: ignore[arg-type]
+        naively.fit({"x": [1.0, 2.0]}, [0, 1], columns={"x": Binned(missing="often")}, tune=False)  # type: ignore[arg-type]
     with pytest.raises(naively.SchemaError, match="family of one column"):
         naively.fit({"x": [1, 2]}, [0, 1], columns={"x": naively.Multinomial(missing="value")}, tune=False)
 
 
-@pytest.mark.parametrize("name", ["ValueCounts", "TokenCounts", "Measured", "Sums"])
+@pytest.mark.parametrize("name", ["ValueCounts", "TokenCounts", "NumberSummary", "Sums"])
 def test_some_columns_of_a_statistic(name: str) -> None:
     """What is left out must not leak into what stays."""
     x = RANDOM.integers(0, 2, (N, 3))
@@ -145,12 +145,12 @@ def test_some_columns_of_a_statistic(name: str) -> None:
     families = {
         "ValueCounts": Categorical(),
         "TokenCounts": naively.Bernoulli(),
-        "Measured": Automatic(),
+        "NumberSummary": Automatic(),
         "Sums": naively.Poisson(),
     }
     whole = naively.fit(frame, LABEL, columns=families[name], tune=False)
     (statistic,) = whole.statistics
-    some = statistic.with_columns(np.array([2, 0]))
+    some = statistic.take_columns(np.array([2, 0]))
     again = naively.fit({"c": frame["c"], "a": frame["a"]}, LABEL, columns=families[name], tune=False)
     family = whole.schema.blocks[0].family
     ask = [[1, 1], [0, 1]]

@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 import naively
-from naively.statistics import Measured, Moments
+from naively.statistics import Moments, NumberSummary
 
 COUNTS = np.random.default_rng(5).poisson(0.7, (120, 12))
 LABEL = np.random.default_rng(6).integers(0, 3, 120)
@@ -46,7 +46,7 @@ def test_partial_fit_in_any_batching_is_fit(estimator: Any, x: NDArray[Any], cut
         parts.partial_fit(x[rows], LABEL[rows], classes=[0, 1, 2])
     np.testing.assert_array_equal(whole.model_.class_counts, parts.model_.class_counts)
     for a, b in zip(whole.model_.statistics, parts.model_.statistics, strict=True):
-        if isinstance(a, Measured):
+        if isinstance(a, NumberSummary):
             np.testing.assert_array_equal(a.histogram.cells.keys, b.histogram.cells.keys)
             np.testing.assert_array_equal(a.histogram.cells.weight, b.histogram.cells.weight)
             a, b = a.moments, b.moments

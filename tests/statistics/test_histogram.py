@@ -101,17 +101,17 @@ def test_columns_and_classes_laid_out_anew(drawn: Any) -> None:
     [part], cap = drawn
     x, label, weight = part
     stats = counted(part, cap)
-    turned = stats.with_columns(np.array([1, -1, 0]))
+    turned = stats.take_columns(np.array([1, -1, 0]))
     gap = np.full(len(x), np.nan)
     assert_same_statistic(turned, counted((np.stack([x[:, 1], gap, x[:, 0]], axis=1), label, weight), cap))
-    moved = stats.with_classes(np.array([0, 2, 4], np.int32), 5)
+    moved = stats.place_classes(np.array([0, 2, 4], np.int32), 5)
     assert_same_statistic(moved, Histogram.count(x, label * 2, weight, n_classes=5, cap=cap))
     np.testing.assert_allclose(stats.column_weight().sum(axis=0), weight @ ~np.isnan(x), rtol=1e-15)
 
 
 def test_no_columns_take_the_cap_of_the_others() -> None:
     seen = ClassWeights.count(None, np.array([0, 1]), None, 2)
-    none = Histogram.of_no_columns(seen).with_columns(np.array([-1, -1]))
+    none = Histogram.empty(seen).take_columns(np.array([-1, -1]))
     some = Histogram.count(np.arange(20.0).reshape(10, 2), np.zeros(10, int), None, 2, cap=300)
     assert_same_statistic(none + some, some)
 

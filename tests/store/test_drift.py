@@ -48,7 +48,7 @@ def test_drift_is_calibrated() -> None:
     generator = np.random.default_rng(1)
     low: dict[str, int] = {}
     rounds = 120
-    columns = {"g": naively.Gaussian(), "p": naively.Poisson(), "e": naively.Exponential(), "n": naively.Numeric()}
+    columns = {"g": naively.Gaussian(), "p": naively.Poisson(), "e": naively.Exponential(), "n": naively.Binned()}
     for _ in range(rounds):
         models = []
         for n in (400, 300):

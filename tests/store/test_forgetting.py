@@ -157,7 +157,7 @@ def test_rows_in_another_order_are_the_same_rows(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "family", [naively.Categorical(), naively.Numeric(), naively.Gaussian(), naively.Poisson(), naively.Bernoulli()]
+    "family", [naively.Categorical(), naively.Binned(), naively.Gaussian(), naively.Poisson(), naively.Bernoulli()]
 )
 def test_the_last_row_of_a_class_takes_its_values_with_it(family: Any, tmp_path: Path) -> None:
     """A row of gaps was never counted, though no count would fall below zero."""

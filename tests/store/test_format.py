@@ -175,7 +175,7 @@ def test_damaged_heads_are_refused() -> None:
 
 def test_a_histogram_without_room_is_refused() -> None:
     """It could be read, but not added to another."""
-    payload, schema = payloads(naively.fit({"x": [0.5, 1.5]}, ["a", "b"], columns=naively.Numeric(), tune=False))
+    payload, schema = payloads(naively.fit({"x": [0.5, 1.5]}, ["a", "b"], columns=naively.Binned(), tune=False))
     whole, arrays = unpack(payload)
     (counted,) = whole["statistics"]
     for cap in (-1, 0, 1, 2**25):
@@ -279,7 +279,7 @@ def test_schema_json() -> None:
 
 def test_a_histogram_round_trips(tmp_path: Path) -> None:
     rows = {"a": [1.0, 2.0, 2.0, None, float("inf"), -0.0], "b": np.random.default_rng(0).normal(size=6)}
-    model = naively.fit(rows, list("xyxyxy"), columns=naively.Numeric(), tune=False)
+    model = naively.fit(rows, list("xyxyxy"), columns=naively.Binned(), tune=False)
     model.save(tmp_path / "m.naively")
     again = naively.load(tmp_path / "m.naively")
     np.testing.assert_array_equal(again.log_joint(rows), model.log_joint(rows))

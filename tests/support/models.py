@@ -12,10 +12,10 @@ from naively import Model
 from naively._kernels import HistogramCells
 from naively.statistics import (
     ClassWeights,
+    EmptyStatistic,
     Histogram,
-    Measured,
     Moments,
-    Nothing,
+    NumberSummary,
     Sums,
     TokenCounts,
     ValueCounts,
@@ -40,7 +40,7 @@ def rows(seed: int, n: int = 5, classes: str = "ab") -> tuple[dict[str, list[Any
 
 
 COLUMNS = {"visits": naively.Poisson(), "flag": naively.Bernoulli(), "value": naively.Categorical()}
-EVERYTHING = {**COLUMNS, "text": naively.Text(), "number": naively.Numeric()}
+EVERYTHING = {**COLUMNS, "text": naively.Text(), "number": naively.Binned()}
 
 
 def fitted(seed: int = 0, n: int = 12) -> Model:
@@ -70,7 +70,7 @@ def told(statistic: Any, classes: Any) -> Any:
         return _cells(statistic.cells, classes, lambda k: statistic.tokens[k])
     if isinstance(statistic, Histogram):
         return _histogram(statistic.cells, classes)
-    if isinstance(statistic, Measured):
+    if isinstance(statistic, NumberSummary):
         return told(statistic.histogram, classes), told(statistic.moments, classes)
     if isinstance(statistic, (Moments, Sums)):
         return {
@@ -79,7 +79,7 @@ def told(statistic: Any, classes: Any) -> Any:
             for j in range(statistic.rows.shape[1])
             if statistic.rows[i, j]
         }
-    assert isinstance(statistic, Nothing)
+    assert isinstance(statistic, EmptyStatistic)
     return None
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from naively.cli.output import format_table
 from naively.data.names import listed
 from naively.errors import InputError
-from naively.families.binned import NumericParameters
+from naively.families.binned import BinnedParameters
 from naively.model.calibrate import column_key
 from naively.statistics import Moments, Sums, TokenCounts, ValueCounts, WordCounts
 
@@ -97,7 +97,7 @@ def column_data(model: Model, column: str) -> dict[str, Any]:
     for block, statistic, fitted in zip(chosen.schema.blocks, chosen.statistics, model.parameters, strict=True):
         if column in block.names:
             place = list(block.names).index(column)
-            known = fitted if isinstance(fitted, NumericParameters) else statistic
+            known = fitted if isinstance(fitted, BinnedParameters) else statistic
             return {"column": column, "family": chosen.families()[column], "classes": _known(model, known, place)}
     if column in chosen.left_out:
         return {"column": column, "family": chosen.families()[column], "classes": []}
@@ -110,7 +110,7 @@ def _known(model: Model, statistic: Any, place: int) -> list[dict[str, Any]]:
 
 
 def _of_class(found: Any, c: int, j: int) -> dict[str, Any]:
-    if isinstance(found, NumericParameters):
+    if isinstance(found, BinnedParameters):
         edges = ["-inf", *(f"{cut:.10g}" for cut in found.column_cuts(j)), "inf"]
         shares = np.exp(found.column_log_probability(j)[:, c]).tolist()
         return {"bins": [[f"{a} to {b}", p] for a, b, p in zip(edges[:-1], edges[1:], shares, strict=True)]}

@@ -15,7 +15,7 @@ from naively._kernels import Gapped
 from naively._kernels.text import Strings
 from naively.data.kinds import Kind
 from naively.data.names import Names, Numbered
-from naively.data.views import Coded, Numbers, Texts, Values, is_sparse
+from naively.data.views import Codes, Numbers, Texts, Values, is_sparse
 from naively.errors import InputError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Table(ABC):
         """Some columns as numbers."""
 
     @abstractmethod
-    def coded(self, positions: Sequence[int]) -> Coded:
+    def coded(self, positions: Sequence[int]) -> Codes:
         """Some columns as codes of their distinct values."""
 
     @abstractmethod
@@ -140,10 +140,10 @@ class ColumnTable(Table):
         """Some columns as numbers, each where it lies."""
         return Numbers(tuple(_as_number(self.columns[j])[:, None] for j in positions))
 
-    def coded(self, positions: Sequence[int]) -> Coded:
+    def coded(self, positions: Sequence[int]) -> Codes:
         """Some columns as codes of their distinct values."""
         coded = [_as_codes(self.columns[j]) for j in positions]
-        return Coded(tuple(codes[:, None] for codes, _ in coded), tuple(values for _, values in coded))
+        return Codes(tuple(codes[:, None] for codes, _ in coded), tuple(values for _, values in coded))
 
     def present(self, positions: Sequence[int]) -> Numbers:
         """Where some columns have a value."""
@@ -170,7 +170,7 @@ class MatrixTable(Table):
     names: Names
     checked: bool = False  # whether the numbers are known to suit the family that will count them
     strict: bool = False  # whether counting and scoring must refuse gaps and the like; see `Numbers`
-    above: float | None = None  # what numbers must be above to stand for 1; see `Numbers`
+    binarize_above: float | None = None  # what numbers must be above to stand for 1; see `Numbers`
 
     @classmethod
     def of(cls, matrix: Any) -> MatrixTable:
@@ -189,23 +189,25 @@ class MatrixTable(Table):
     def numbers(self, positions: Sequence[int]) -> Numbers:
         """Runs of neighbouring columns as views; all of them are the matrix itself (a sparse one would be copied)."""
         if isinstance(positions, range) and positions == range(self.matrix.shape[1]):
-            return Numbers((self.matrix,), self.strict, self.above)
-        return Numbers(tuple(self.matrix[:, start:stop] for start, stop in _runs(positions)), self.strict, self.above)
+            return Numbers((self.matrix,), self.strict, self.binarize_above)
+        return Numbers(
+            tuple(self.matrix[:, start:stop] for start, stop in _runs(positions)), self.strict, self.binarize_above
+        )
 
-    def coded(self, positions: Sequence[int]) -> Coded:
+    def coded(self, positions: Sequence[int]) -> Codes:
         """Small whole numbers are their own codes; other columns are coded one by one."""
         block = self.numbers(positions)
         if len(block.pieces) == 1 and isinstance(self.matrix, np.ndarray) and self.matrix.dtype != np.bool_:
             low, high, whole, _ = kernels.column_range(block.pieces[0])
             if (whole & (low >= 0) & (high < SMALL_CODES)).all():
-                return Coded(block.pieces, tops=tuple(np.maximum(high, -1.0).astype(np.int64).tolist()))
+                return Codes(block.pieces, max_codes=tuple(np.maximum(high, -1.0).astype(np.int64).tolist()))
         for place, strip in block.dense():
             infinite = np.isinf(strip).any(axis=0)
             if infinite.any():
                 name = self.names[positions[place.start + int(np.argmax(infinite))]]
                 raise InputError(f"column {name!r} holds an infinity: replace it, or mark it as missing.")
         coded = [_distinct(strip[:, j]) for _, strip in block.dense() for j in range(strip.shape[1])]
-        return Coded(tuple(codes[:, None] for codes, _ in coded), tuple(values for _, values in coded))
+        return Codes(tuple(codes[:, None] for codes, _ in coded), tuple(values for _, values in coded))
 
     def texts(self, positions: Sequence[int]) -> Texts:
         """An array of numbers has no texts."""
@@ -218,12 +220,12 @@ class MatrixTable(Table):
     def where(self, keep: NDArray[np.bool_]) -> MatrixTable:
         """The rows that are to be kept."""
         matrix = self.matrix.tocsr() if is_sparse(self.matrix) else self.matrix  # type: ignore[union-attr]
-        return MatrixTable(matrix[keep], self.names, self.checked, self.strict, self.above)
+        return MatrixTable(matrix[keep], self.names, self.checked, self.strict, self.binarize_above)
 
     def take(self, order: NDArray[np.intp]) -> MatrixTable:
         """The rows at these places, in this order."""
         matrix = self.matrix.tocsr() if is_sparse(self.matrix) else self.matrix  # type: ignore[union-attr]
-        return MatrixTable(matrix[order], self.names, self.checked, self.strict, self.above)
+        return MatrixTable(matrix[order], self.names, self.checked, self.strict, self.binarize_above)
 
 
 def _runs(positions: Sequence[int]) -> list[tuple[int, int]]:

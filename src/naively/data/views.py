@@ -19,7 +19,7 @@ from naively._kernels.text import Strings
 
 Piece = Any  # an array (row, column), or a CSR or CSC matrix: what differs is asked by `is_sparse`
 
-__all__ = ["Coded", "Numbers", "RefusedEntryError", "Texts", "Value", "Values", "is_sparse"]
+__all__ = ["Codes", "Numbers", "RefusedEntryError", "Texts", "Value", "Values", "is_sparse"]
 
 Value = str | int | float | bool
 Values = tuple[Value, ...]
@@ -40,13 +40,13 @@ class Numbers:
 
     `strict` numbers have not been looked at yet: who counts or scores tokens sees every entry anyway, and raises
     `RefusedEntryError` at what scikit-learn would refuse. A pass of its own would take as long as half the counting.
-    So would binarizing: if `above` is given, the pieces are CSR matrices, the numbers strict, and they stand for 1
-    where they are above it and for 0 elsewhere.
+    So would binarizing: if `binarize_above` is given, the pieces are CSR matrices, the numbers strict, and they stand
+    for 1 where they are above it and for 0 elsewhere.
     """
 
     pieces: tuple[Piece, ...]
     strict: bool = False
-    above: float | None = None
+    binarize_above: float | None = None
 
     @classmethod
     def of(cls, x: Numbers | NDArray[Any]) -> Numbers:
@@ -70,7 +70,7 @@ class Numbers:
 
     def dense(self, width: int = 64) -> Iterator[tuple[slice, NDArray[Any]]]:
         """Each piece as a dense array; a sparse one in strips of a few columns, to bound the memory."""
-        assert self.above is None  # only tokens are counted and scored so
+        assert self.binarize_above is None  # only tokens are counted and scored so
         for place, piece in self.placed():
             if isinstance(piece, np.ndarray):
                 yield place, piece
@@ -83,42 +83,44 @@ class Numbers:
     def columns(self, order: NDArray[np.intp]) -> Numbers:
         """Some of the columns, each a piece of its own."""
         owner = [(piece, j) for piece in self.pieces for j in range(piece.shape[1])]
-        return Numbers(tuple(piece[:, j : j + 1] for piece, j in (owner[k] for k in order)), self.strict, self.above)
+        return Numbers(
+            tuple(piece[:, j : j + 1] for piece, j in (owner[k] for k in order)), self.strict, self.binarize_above
+        )
 
     def rows(self, start: int, stop: int) -> Numbers:
         """Some of the rows."""
-        return Numbers(tuple(piece[start:stop] for piece in self.pieces), self.strict, self.above)
+        return Numbers(tuple(piece[start:stop] for piece in self.pieces), self.strict, self.binarize_above)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Coded:
+class Codes:
     """Columns of values: piece (row, column) of codes, and for each column the value that each code stands for.
 
-    If `tops` is given, the codes are the values, whole numbers from 0 up to that of each column.
+    If `max_codes` is given, the codes are the values, whole numbers from 0 up to that of each column.
 
     A code that is negative, NaN or beyond the list is a missing value.
     """
 
     pieces: tuple[NDArray[Any], ...]
     listed: tuple[Values, ...] = ()
-    tops: tuple[int, ...] | None = None
+    max_codes: tuple[int, ...] | None = None
 
     @property
     def values(self) -> tuple[Values, ...]:
         """For each column the values of its codes."""
-        return self.listed if self.tops is None else tuple(tuple(range(top + 1)) for top in self.tops)
+        return self.listed if self.max_codes is None else tuple(tuple(range(top + 1)) for top in self.max_codes)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
         """For each column the number of its codes."""
-        if self.tops is not None:
-            return np.array(self.tops, dtype=np.int64) + 1
+        if self.max_codes is not None:
+            return np.array(self.max_codes, dtype=np.int64) + 1
         return np.array([len(values) for values in self.listed], dtype=np.int64)
 
     @classmethod
-    def of(cls, x: Coded | NDArray[Any]) -> Coded:
+    def of(cls, x: Codes | NDArray[Any]) -> Codes:
         """A block of one column: each distinct value gets a code."""
-        if isinstance(x, Coded):
+        if isinstance(x, Codes):
             return x
         values, codes = np.unique(np.asarray(x), return_inverse=True)
         return cls((codes.astype(np.int32)[:, None],), (tuple(values.tolist()),))
@@ -130,9 +132,9 @@ class Coded:
             yield slice(start, start + piece.shape[1]), piece
             start += piece.shape[1]
 
-    def rows(self, start: int, stop: int) -> Coded:
+    def rows(self, start: int, stop: int) -> Codes:
         """Some of the rows."""
-        return Coded(tuple(piece[start:stop] for piece in self.pieces), self.listed, self.tops)
+        return Codes(tuple(piece[start:stop] for piece in self.pieces), self.listed, self.max_codes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

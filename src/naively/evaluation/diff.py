@@ -29,7 +29,7 @@ from naively.data.names import listed
 from naively.families import Exponential, Family
 from naively.model import merge as merging
 from naively.model.model import Model
-from naively.statistics import Histogram, Measured, Moments, Statistic, Sums, TokenCounts, ValueCounts, WordCounts
+from naively.statistics import Histogram, Moments, NumberSummary, Statistic, Sums, TokenCounts, ValueCounts, WordCounts
 from naively.statistics.cells import class_of_cells
 
 __all__ = ["Change", "Drift", "drift"]
@@ -84,7 +84,7 @@ def drift(a: Model, b: Model, top: int = 20) -> tuple[Drift, ...]:
 
 
 def _block(names: Sequence[str], family: Family, one: Any, two: Any, top: int) -> Iterable[Drift]:
-    if isinstance(one, Measured):
+    if isinstance(one, NumberSummary):
         one, two = one.histogram, two.histogram
     if isinstance(one, WordCounts):
         yield _words(names[0], one, two, top)

@@ -1,4 +1,4 @@
-"""Terms of a Numeric column: the bin that the number falls into, as an interval, and the rows of each class in it."""
+"""Terms of a Binned column: the bin that the number falls into, as an interval, and the rows of each class in it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.families import Numeric
-from naively.families.binned import LARGEST, NumericParameters
+from naively.families import Binned
+from naively.families.binned import LARGEST, BinnedParameters
 from naively.families.evidence import BlockTerms, Term, beta_spread, counts_of, shown_value, two
 from naively.schema.schema import Block
 from naively.statistics import Histogram, Numbers
@@ -23,7 +23,7 @@ def number_row(x: Numbers, row: int) -> NDArray[np.float64]:
     return np.concatenate(pieces) if pieces else np.zeros(0)
 
 
-def bin_counts(counts: Histogram, fitted: NumericParameters, j: int) -> NDArray[np.float64]:
+def bin_counts(counts: Histogram, fitted: BinnedParameters, j: int) -> NDArray[np.float64]:
     """Weight of the rows in each bin of a column, (bin, class)."""
     cells = counts.cells
     part = slice(int(cells.offsets[j]), int(cells.offsets[j + 1]))
@@ -51,7 +51,7 @@ class BinTerms(BlockTerms):
 
     block: Block
     counts: Histogram
-    fitted: NumericParameters
+    fitted: BinnedParameters
     x: Numbers
     tables: dict[int, NDArray[Any]]
 
@@ -76,7 +76,7 @@ class BinTerms(BlockTerms):
             return Term(name, value, shown, note="never seen in training")
         scores = self.fitted.column_log_probability(j)[b, [of, against]]
         family = self.block.family
-        assert isinstance(family, Numeric)
+        assert isinstance(family, Binned)
         behind, ends = counts_of(table[b, [of, against]], table[:, [of, against]].sum(axis=0)), []
         for side in behind:
             count, every = side["count"], side["all"]

@@ -25,11 +25,11 @@ from naively.explanation.numbers import NumberTerms
 from naively.explanation.tokens import CoinTerms, TokenTerms
 from naively.explanation.values import ValueTerms
 from naively.explanation.words import WordTerms
-from naively.families import Bernoulli, Undecided
+from naively.families import Bernoulli, NoValuesYet
 from naively.families.evidence import BlockTerms, Term
 from naively.model import columns as local
 from naively.model import decide as decisions
-from naively.statistics import Coded, Histogram, Numbers, Texts, TokenCounts, ValueCounts, WordCounts
+from naively.statistics import Codes, Histogram, Numbers, Texts, TokenCounts, ValueCounts, WordCounts
 
 if TYPE_CHECKING:
     from naively.model.columns import View
@@ -94,13 +94,13 @@ def _terms_of(model: Model, block: Block, statistic: Any, fitted: Any, view: Vie
             weight = None if model.tuning is None else model.tuning.weight(block)
             return CoinTerms(block, statistic, fitted, view, weight)
         return TokenTerms(block, statistic, fitted, view, model.classes)
-    if isinstance(statistic, ValueCounts) and isinstance(view, Coded):
+    if isinstance(statistic, ValueCounts) and isinstance(view, Codes):
         return ValueTerms(block, statistic, fitted, view, model.classes)
     if isinstance(statistic, WordCounts) and isinstance(view, Texts):
         return WordTerms(block, statistic, fitted, view, model.classes)
     if isinstance(statistic, Histogram) and isinstance(view, Numbers):
         return BinTerms(block, statistic, fitted, view, {})
-    if isinstance(block.family, Undecided):
+    if isinstance(block.family, NoValuesYet):
         return LeftOutTerms(dict.fromkeys(block.names, "it had no value in training"))
     assert isinstance(view, Numbers)
     return NumberTerms(block, statistic, fitted, view, len(model.classes))

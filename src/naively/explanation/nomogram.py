@@ -24,7 +24,7 @@ from naively.explanation.bins import bin_counts, interval_words
 from naively.explanation.explain import scored_blocks
 from naively.explanation.tokens import coin_scores, scores_at
 from naively.families import Bernoulli, Poisson, Presence
-from naively.families.binned import NumericParameters
+from naively.families.binned import BinnedParameters
 from naively.families.categorical import CategoricalParameters
 from naively.families.evidence import shown_value
 from naively.families.gaussian import GaussianParameters
@@ -143,7 +143,7 @@ def _unweighted(
             values, table = fitted.values[j], fitted.log_probability[j]
             if values:
                 yield j, Axis(name, tuple(map(str, values)), values, table[:, of] - table[:, against])
-        elif isinstance(fitted, NumericParameters):
+        elif isinstance(fitted, BinnedParameters):
             yield j, _bins(block, statistic, fitted, j, of, against)
         elif isinstance(fitted, TokenParameters):
             yield j, _coin(block, fitted, j, of, against)
@@ -151,7 +151,7 @@ def _unweighted(
             yield j, _numbers(block, fitted, j, n_classes, of, against)
 
 
-def _bins(block: Block, statistic: Any, fitted: NumericParameters, j: int, of: int, against: int) -> Axis:
+def _bins(block: Block, statistic: Any, fitted: BinnedParameters, j: int, of: int, against: int) -> Axis:
     cuts, table = fitted.column_cuts(j), fitted.column_log_probability(j)
     seen = np.flatnonzero(bin_counts(statistic, fitted, j).any(axis=1))
     marks = tuple(interval_words(cuts, int(b), block.kind(j)) for b in seen)

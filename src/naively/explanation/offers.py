@@ -14,20 +14,20 @@ from naively.explanation.tokens import NARROW, row_of
 from naively.explanation.words import WORD
 from naively.families import (
     Bernoulli,
+    Binned,
     Complement,
     Exponential,
     Gaussian,
     LogNormal,
     Multinomial,
-    Numeric,
     Poisson,
     Presence,
 )
-from naively.families.binned import NumericParameters
+from naively.families.binned import BinnedParameters
 from naively.families.categorical import CategoricalParameters
 from naively.families.evidence import shown_value
 from naively.families.gaussian import GaussianParameters
-from naively.statistics import Coded, Numbers, Texts
+from naively.statistics import Codes, Numbers, Texts
 
 if TYPE_CHECKING:
     from naively.model.columns import View
@@ -72,11 +72,11 @@ def offers_of(block: Block, fitted: Any, view: View, row: int, rival: int) -> It
         yield from _words(block.names[0], Texts.as_strings(view.rows(row, row + 1).columns[0])[0])
     elif isinstance(block.family, Presence):
         return  # a value that is missing cannot be changed, and one that is there is not to be taken away
-    elif isinstance(view, Coded):
+    elif isinstance(view, Codes):
         yield from _values(block, fitted, view, row)
     elif isinstance(block.family, (Bernoulli, Multinomial, Complement)):
         yield from _tokens(block, view, row)
-    elif isinstance(block.family, (Gaussian, Poisson, Exponential, Numeric)):
+    elif isinstance(block.family, (Gaussian, Poisson, Exponential, Binned)):
         for j, x in enumerate(number_row(view, row).tolist()):
             if x == x and abs(x) < np.inf:
                 yield from _numbers(block, fitted, j, x, rival)
@@ -88,7 +88,7 @@ def _words(column: str, text: str | None) -> Iterator[Offer]:
         yield Offer(column, word, None, text, word)
 
 
-def _values(block: Block, fitted: CategoricalParameters, x: Coded, row: int) -> Iterator[Offer]:
+def _values(block: Block, fitted: CategoricalParameters, x: Codes, row: int) -> Iterator[Offer]:
     values = x.values
     for place, codes in x.placed():
         for j, code in zip(range(place.start, place.stop), codes[row].tolist(), strict=True):
@@ -125,7 +125,7 @@ def _numbers(block: Block, fitted: Any, j: int, x: float, rival: int) -> Iterato
 
 def _other_numbers(block: Block, fitted: Any, j: int, x: float, rival: int) -> list[float]:
     """The number typical of the rival; for bins, the nearest number seen in each of the other bins."""
-    if isinstance(fitted, NumericParameters):
+    if isinstance(fitted, BinnedParameters):
         return _nearest_in_bins(fitted, j, x)
     if isinstance(fitted, GaussianParameters):
         mean = float(fitted.mean[rival, j])
@@ -137,7 +137,7 @@ def _other_numbers(block: Block, fitted: Any, j: int, x: float, rival: int) -> l
     return [float(f"{1.0 / rate:.6g}")] if 0 < rate < np.inf else []
 
 
-def _nearest_in_bins(fitted: NumericParameters, j: int, x: float) -> list[float]:
+def _nearest_in_bins(fitted: BinnedParameters, j: int, x: float) -> list[float]:
     cuts: NDArray[np.float64] = fitted.column_cuts(j)
     own = int(np.searchsorted(cuts, x, side="right"))
     first = int(fitted.offsets[j]) + j

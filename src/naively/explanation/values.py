@@ -14,7 +14,7 @@ from naively.families.categorical import CategoricalParameters
 from naively.families.evidence import BlockTerms, Term, beta_spread, counts_of, two
 from naively.priors import pseudo_counts
 from naively.schema.schema import Block
-from naively.statistics import Coded, Value, ValueCounts
+from naively.statistics import Codes, Value, ValueCounts
 
 __all__ = ["ValueTerms"]
 
@@ -26,7 +26,7 @@ class ValueTerms(BlockTerms):
     block: Block
     counts: ValueCounts
     fitted: CategoricalParameters
-    x: Coded
+    x: Codes
     classes: tuple[Any, ...]
 
     @cached_property

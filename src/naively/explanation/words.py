@@ -66,7 +66,7 @@ class WordTerms(BlockTerms):
         name, text = self.block.names[0], self.texts[row]
         if text is None:
             return [Term(name, None, "missing", note="missing")]
-        occurrences = Counter(tokens_of(self.family.reading.prepare([text]), self.family.reading.options))
+        occurrences = Counter(tokens_of(self.family.tokeniser.prepare([text]), self.family.tokeniser.options))
         words = list(occurrences)
         numbers = self._numbers(words)
         in_force = (numbers >= 0) & (numbers < len(self.fitted.form.score.base))
@@ -153,7 +153,7 @@ class WordTerms(BlockTerms):
         for word in WORD.finditer(text):
             if word.start() > end:
                 found.append((text[end : word.start()], 0.0))
-            read = tokens_of(self.family.reading.prepare([word.group()]), self.family.reading.options)
+            read = tokens_of(self.family.tokeniser.prepare([word.group()]), self.family.tokeniser.options)
             found.append((word.group(), float(sum(says.get(token, 0.0) for token in read))))
             end = word.end()
         if end < len(text):

@@ -1,10 +1,10 @@
 """One likelihood per file; see `base.py` for the methods that each has, always in the same order."""
 
 from naively.data.kinds import Kind, Support
-from naively.families.automatic import AnyNumber, AnyTruth, AnyValue
+from naively.families.automatic import AutoBoolean, AutoNumber, AutoString
 from naively.families.base import Family, LinearPart, Missing
 from naively.families.bernoulli import Bernoulli
-from naively.families.binned import Numeric
+from naively.families.binned import Binned
 from naively.families.categorical import Categorical
 from naively.families.complement import Complement
 from naively.families.exponential import Exponential
@@ -13,14 +13,16 @@ from naively.families.log_normal import LogNormal
 from naively.families.multinomial import Multinomial
 from naively.families.poisson import Poisson
 from naively.families.presence import Presence
+from naively.families.registry import family_named, family_names, register
 from naively.families.text.text import Text
-from naively.families.undecided import Undecided
+from naively.families.undecided import NoValuesYet
 
 __all__ = [
-    "AnyNumber",
-    "AnyTruth",
-    "AnyValue",
+    "AutoBoolean",
+    "AutoNumber",
+    "AutoString",
     "Bernoulli",
+    "Binned",
     "Categorical",
     "Complement",
     "Exponential",
@@ -31,10 +33,31 @@ __all__ = [
     "LogNormal",
     "Missing",
     "Multinomial",
-    "Numeric",
+    "NoValuesYet",
     "Poisson",
     "Presence",
     "Support",
     "Text",
-    "Undecided",
+    "family_named",
+    "family_names",
+    "register",
 ]
+
+for _family in (
+    AutoBoolean,
+    AutoNumber,
+    AutoString,
+    Bernoulli,
+    Binned,
+    Categorical,
+    Complement,
+    Exponential,
+    Gaussian,
+    LogNormal,
+    Multinomial,
+    NoValuesYet,
+    Poisson,
+    Presence,
+    Text,
+):
+    register(_family)

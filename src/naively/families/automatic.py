@@ -1,8 +1,8 @@
 """Families not decided yet: what is counted of a column is fixed by its type, what it is scored by is chosen later.
 
-    AnyNumber    numbers and dates: histogram and moments, then Numeric, Gaussian or Categorical
-    AnyValue     strings: value counts, then Categorical
-    AnyTruth     booleans: counts of yes, then Bernoulli
+    AutoNumber     numbers and dates: histogram and moments, then Binned, Gaussian or Categorical
+    AutoString     strings: value counts, then Categorical
+    AutoBoolean    booleans: counts of yes, then Bernoulli
 
 The choice is made from the statistics (`choosing.py`), so that batches, order and merging cannot change what a column
 is. Each of them is also a likelihood in its own right, that of its first choice.
@@ -15,43 +15,43 @@ from typing import Any
 
 from naively.families.base import Labels
 from naively.families.bernoulli import Bernoulli
-from naively.families.binned import Cuts, Numeric, NumericParameters
+from naively.families.binned import Binned, BinnedParameters, Cuts
 from naively.families.categorical import Categorical
 from naively.statistics import Histogram
-from naively.statistics.number_summary import Measured
+from naively.statistics.number_summary import NumberSummary
 
-__all__ = ["AnyNumber", "AnyTruth", "AnyValue"]
+__all__ = ["AutoBoolean", "AutoNumber", "AutoString"]
 
 
 @dataclass(frozen=True)
-class AnyNumber(Numeric):
-    """Numbers: `Numeric`, unless their values say otherwise."""
+class AutoNumber(Binned):
+    """Numbers: `Binned`, unless their values say otherwise."""
 
-    statistic = Measured
+    statistic = NumberSummary
     automatic = True
 
-    def estimate(self, stats: Any, classes: Labels, structure: Any = None) -> NumericParameters:
-        """As `Numeric`, from the histogram."""
+    def estimate(self, stats: Any, classes: Labels, structure: Any = None) -> BinnedParameters:
+        """As `Binned`, from the histogram."""
         return super().estimate(_histogram(stats), classes, structure)
 
     def structure(self, stats: Any) -> Cuts:
-        """As `Numeric`, from the histogram."""
+        """As `Binned`, from the histogram."""
         return super().structure(_histogram(stats))
 
     def leave_one_out(self, x: Any, stats: Any, *arguments: Any, **options: Any) -> None:
-        """As `Numeric`, from the histogram."""
+        """As `Binned`, from the histogram."""
         super().leave_one_out(x, _histogram(stats), *arguments, **options)
 
     def __str__(self) -> str:
         return "automatic, from the numbers seen"
 
 
-def _histogram(stats: Measured | Histogram) -> Histogram:
-    return stats.histogram if isinstance(stats, Measured) else stats
+def _histogram(stats: NumberSummary | Histogram) -> Histogram:
+    return stats.histogram if isinstance(stats, NumberSummary) else stats
 
 
 @dataclass(frozen=True)
-class AnyValue(Categorical):
+class AutoString(Categorical):
     """Strings: `Categorical`, unless there is one value only or nearly each row has its own."""
 
     automatic = True
@@ -61,7 +61,7 @@ class AnyValue(Categorical):
 
 
 @dataclass(frozen=True)
-class AnyTruth(Bernoulli):
+class AutoBoolean(Bernoulli):
     """Booleans: `Bernoulli`, unless all are the same."""
 
     automatic = True

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from naively.data.kinds import Kind, Support
 from naively.data.names import listed
-from naively.data.views import Coded, Numbers, Texts
+from naively.data.views import Codes, Numbers, Texts
 from naively.errors import InputError
 from naively.families.evidence import Alternative, LikelihoodRatio, Pair, RowView, Term, shown_value
 from naively.statistics.base import NegativeCountError, Statistic
@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]
 Index = NDArray[np.intp]
 Labels = Sequence[Any]  # the classes of a model, in order: strings, numbers or booleans
-View = Numbers | Coded | Texts
+View = Numbers | Codes | Texts
 Missing = Literal["skip", "value"]
 Role = Literal["value", "presence"]
 
@@ -257,7 +257,7 @@ def one_column_each(x: View) -> Iterator[tuple[slice, View]]:
         place = slice(start, min(start + COLUMNS_AT_A_TIME, len(values)))
         alone = np.full((place.stop - start, len(values)), np.nan)
         alone[np.arange(len(alone)), np.arange(start, place.stop)] = values[place]
-        yield place, Numbers((alone,)) if isinstance(x, Numbers) else Coded((alone,), x.listed, x.tops)
+        yield place, Numbers((alone,)) if isinstance(x, Numbers) else Codes((alone,), x.listed, x.max_codes)
 
 
 def score_each_column(family: Family[S, P], x: View, parameters: P, out: Floats) -> None:
@@ -340,11 +340,11 @@ def usual_values(family: Family[S, P], stats: S, parameters: P, column: int) -> 
 def score_column(family: Family[S, P], stats: S, parameters: P, column: int, values: Sequence[Any]) -> Floats:
     """Return log p(x | c) of values of one column, (value, class), with every other column missing."""
     scores = np.zeros((len(values), stats.n_classes))
-    if stats.view is Coded:
+    if stats.view is Codes:
         codes = np.full((len(values), stats.n_columns), -1, dtype=np.int32)
         codes[:, column] = np.arange(len(values))
         listed = tuple(tuple(values) if j == column else () for j in range(stats.n_columns))
-        family.log_likelihood(Coded((codes,), listed), parameters, scores)
+        family.log_likelihood(Codes((codes,), listed), parameters, scores)
     else:
         numbers = np.full((len(values), stats.n_columns), np.nan)
         numbers[:, column] = values

@@ -1,4 +1,4 @@
-"""Numeric likelihood: numbers of any distribution, in bins that tell about the classes.
+"""Binned likelihood: numbers of any distribution, in bins that tell about the classes.
 
     x | c ~ bin b with probability θ_bc, then within b as all classes together do            (1)
     θ_bc = (N_bc + α) / (N_c + αB)                                                           (2)
@@ -36,13 +36,13 @@ from naively.families.leave_one_out.base import Slots, dense_numbers
 from naively.priors import pseudo_count
 from naively.statistics import Histogram, Numbers, Statistic
 
-__all__ = ["Cuts", "Numeric", "NumericParameters"]
+__all__ = ["Binned", "BinnedParameters", "Cuts"]
 
 LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NumericParameters:
+class BinnedParameters:
     """The cuts of all columns, and log θ as (bin, class); column j has one bin more than cuts.
 
     `low`, `high` and `weight` are the keys of all classes together, in order, of which `first_key` is the first of
@@ -68,7 +68,7 @@ class NumericParameters:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cuts:
-    """The structure of `Numeric`: the cuts of all columns, and where those of each column begin."""
+    """The structure of `Binned`: the cuts of all columns, and where those of each column begin."""
 
     cuts: NDArray[np.float64]
     offsets: NDArray[np.int64]
@@ -86,11 +86,11 @@ class Cuts:
 
 
 @dataclass(frozen=True)
-class Numeric(Family[Histogram, NumericParameters]):
+class Binned(Family[Histogram, BinnedParameters]):
     """Numbers of any distribution: nothing to scale, transform or choose.
 
     >>> age, label = np.array([20.0, 22, 25, 40, 41, 60]), np.array([0, 0, 0, 1, 1, 1])
-    >>> fitted = Numeric(alpha=1).estimate(Histogram.count(age, label, None, n_classes=2), classes=("a", "b"))
+    >>> fitted = Binned(alpha=1).estimate(Histogram.count(age, label, None, n_classes=2), classes=("a", "b"))
     >>> fitted.cuts.tolist()
     [32.5]
     >>> np.exp(fitted.log_probability).T.round(3).tolist()      # (3+1)/(3+2), (0+1)/(3+2)
@@ -104,7 +104,7 @@ class Numeric(Family[Histogram, NumericParameters]):
     def __post_init__(self) -> None:
         pseudo_count("alpha", self.alpha)
 
-    def estimate(self, stats: Histogram, classes: Labels, structure: Cuts | None = None) -> NumericParameters:
+    def estimate(self, stats: Histogram, classes: Labels, structure: Cuts | None = None) -> BinnedParameters:
         """The cuts, unless they are given, and equation (2)."""
         cells, column = stats.cells, stats.column
         low, high = kernels.key_values(cells.keys, cells.levels[column])
@@ -120,10 +120,10 @@ class Numeric(Family[Histogram, NumericParameters]):
         first = np.flatnonzero(_changes(cells.keys) | _changes(column))
         pooled = np.add.reduceat(cells.weight, first) if len(first) else np.zeros(0)
         first_key = np.searchsorted(bin_of[first], np.arange(n_bins + 1))
-        return NumericParameters(cuts, offsets, log_probability, low[first], high[first], pooled, first_key)
+        return BinnedParameters(cuts, offsets, log_probability, low[first], high[first], pooled, first_key)
 
     def log_likelihood(
-        self, x: Numbers, parameters: NumericParameters, out: Floats, length: Floats | None = None
+        self, x: Numbers, parameters: BinnedParameters, out: Floats, length: Floats | None = None
     ) -> None:
         """Equation (3), summed over the columns of the block."""
         for place, pieces in _runs(x):
@@ -132,7 +132,7 @@ class Numeric(Family[Histogram, NumericParameters]):
             cuts = parameters.cuts[offsets[0] : offsets[-1]]
             kernels.score_bins(pieces, cuts, offsets - offsets[0], parameters.log_probability[bins], out)
 
-    def weighted(self, parameters: NumericParameters, weight: NDArray[np.float64]) -> NumericParameters:
+    def weighted(self, parameters: BinnedParameters, weight: NDArray[np.float64]) -> BinnedParameters:
         """The same bins, each column's evidence times its weight."""
         per_bin = np.repeat(weight, np.diff(parameters.offsets) + 1)[:, None]
         return replace(parameters, log_probability=times(per_bin, parameters.log_probability))
@@ -163,7 +163,7 @@ class Numeric(Family[Histogram, NumericParameters]):
         slots.leave_one_out(found.bins_of(dense_numbers(x)), leaving, out)
 
     def sample(
-        self, parameters: NumericParameters, label: NDArray[np.intp], generator: np.random.Generator
+        self, parameters: BinnedParameters, label: NDArray[np.intp], generator: np.random.Generator
     ) -> list[NDArray[Any]]:
         """Draw from (1): a bin, one of its keys by their weight, a number with that key; NaN where none was seen."""
         columns = []
@@ -233,7 +233,7 @@ def _runs(x: Numbers) -> Iterator[tuple[slice, Sequence[NDArray[Any]]]]:
 
 
 def _draw_keys(
-    parameters: NumericParameters, bins: NDArray[np.intp], generator: np.random.Generator
+    parameters: BinnedParameters, bins: NDArray[np.intp], generator: np.random.Generator
 ) -> NDArray[np.float64]:
     """A number from each of the bins."""
     edges = np.concatenate([[0.0], np.cumsum(parameters.weight)])

@@ -26,7 +26,7 @@ from naively.errors import InputError
 from naively.families.base import ALL_KINDS, Family, Floats, Labels, Leaving, LinearPart, times
 from naively.families.leave_one_out.values import CountedValues, shared_left_out, slots_of, values_as_slots
 from naively.priors import alpha_of, pseudo_counts
-from naively.statistics import Coded, Value, ValueCounts, Values
+from naively.statistics import Codes, Value, ValueCounts, Values
 from naively.statistics.value_counts import in_order
 
 __all__ = ["Categorical", "CategoricalParameters"]
@@ -112,10 +112,10 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         return counted
 
     def log_likelihood(
-        self, x: Coded, parameters: CategoricalParameters, out: Floats, length: Floats | None = None
+        self, x: Codes, parameters: CategoricalParameters, out: Floats, length: Floats | None = None
     ) -> None:
         """Equation (3); the values of x are matched with those that were counted."""
-        if parameters.whole is not None and x.tops is not None:
+        if parameters.whole is not None and x.max_codes is not None:
             kernels.score_codes(x.pieces[0], *parameters.whole, out)
             return
         values = x.values
@@ -135,7 +135,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         return CategoricalParameters.of(parameters.values, tables)
 
     def leave_one_out(
-        self, x: Coded, stats: ValueCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
+        self, x: Codes, stats: ValueCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
         """Equation (2) without the row; shared columns are one die, and each value of the row a roll of it."""
         fitted = self._counted(stats, classes)

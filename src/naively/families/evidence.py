@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from naively.data.kinds import Kind
 from naively.data.names import Names
-from naively.data.views import Coded, Numbers, Texts
+from naively.data.views import Codes, Numbers, Texts
 
 NORMAL = 1.959963984540054  # the 97.5 % point of the standard normal
 
@@ -64,7 +64,7 @@ class RowView:
     `weight` is the weight of each column under a tuning, for terms that add up several columns; None is 1.
     """
 
-    x: Numbers | Coded | Texts
+    x: Numbers | Codes | Texts
     names: Names
     kinds: Kind | tuple[Kind, ...]
     classes: tuple[Any, ...]

@@ -49,8 +49,16 @@ class GaussianParameters:
 class Gaussian(Family[Moments, GaussianParameters]):
     """Real numbers, bell-shaped in each class.
 
-    `floor` is relative to the column's variance, so one wide column cannot spoil another. As scikit-learn does, `added`
-    adds that share of the widest column's variance to every variance, and `borrow=False` lends no spread.
+    Parameters
+    ----------
+    ddof
+        Degrees of freedom that are subtracted from the weight in (3); 0 is maximum likelihood.
+    floor
+        The smallest variance, as a share of the variance of the column.
+    var_smoothing
+        This share of the largest variance of any column is added to every variance, as scikit-learn does.
+    pool_zero_variance
+        Whether a class without spread in a column takes the variance pooled within the classes.
 
     >>> height, label = np.array([1.0, 2.0, 3.0, 10.0, 14.0]), np.array([0, 0, 0, 1, 1])
     >>> fitted = Gaussian().estimate(Moments.count(height, label, None, n_classes=2), classes=(0, 1))
@@ -60,15 +68,15 @@ class Gaussian(Family[Moments, GaussianParameters]):
 
     ddof: float = 0.0
     floor: float = 1e-9
-    added: float = 0.0
-    borrow: bool = True
+    var_smoothing: float = 0.0
+    pool_zero_variance: bool = True
 
     statistic = Moments
 
     def __post_init__(self) -> None:
         pseudo_count("ddof", self.ddof)
         pseudo_count("floor", self.floor)
-        pseudo_count("added", self.added)
+        pseudo_count("var_smoothing", self.var_smoothing)
 
     def estimate(self, stats: Moments, classes: Labels, structure: Any = None) -> GaussianParameters:
         """Equations (2) and (3)."""
@@ -79,7 +87,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
         with np.errstate(invalid="ignore", divide="ignore"):
             total = np.where(whole.weight > 0, whole_squares / whole.weight, 0.0)
             within = np.where(whole.weight > 0, squares.sum(axis=0) / n.sum(axis=0), 0.0)
-        added = np.asarray(self.added * total.max(initial=0.0))
+        added = np.asarray(self.var_smoothing * total.max(initial=0.0))
         return GaussianParameters(
             mean=np.where(stats.rows > 0, mean, whole_mean),
             variance=self._variance(n, squares, stats.rows > 0, total, within, added),
@@ -117,7 +125,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
         whole = np.maximum(others(stats.weight)[leaving.label] + own.weight, 1e-300)
         within = np.where(pooled.weight > 0, (others(squares)[leaving.label] + own.squares) / whole, 0.0)
         total = np.where(pooled.weight > 0, pooled.squares / np.maximum(pooled.weight, 1e-300), 0.0)
-        added = self.added * total.max(axis=1, initial=0.0, keepdims=True)
+        added = self.var_smoothing * total.max(axis=1, initial=0.0, keepdims=True)
         constant = ~(total + added >= TINY)
         there = ~np.isnan(values)
         for c in range(stats.n_classes):
@@ -139,7 +147,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
         added: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         """Equation (3), or what takes its place; 1 where there is no spread at all."""
-        fallback = np.where(within > 0, within, total) if self.borrow else np.zeros_like(total)
+        fallback = np.where(within > 0, within, total) if self.pool_zero_variance else np.zeros_like(total)
         unknown = (n <= self.ddof) | ~(squares > 0)
         with np.errstate(invalid="ignore", divide="ignore"):
             variance = np.where(unknown, fallback, squares / (n - self.ddof))

@@ -49,7 +49,7 @@ class LinearForm:
         """Add the scores of the rows of x to `out`, and the sum of their known x_k to `length`."""
         kernels.add_to_rows(out, self.offset)
         for place, piece in x.placed():
-            finite = self._add_piece(out, piece, place, x.above, length)
+            finite = self._add_piece(out, piece, place, x.binarize_above, length)
             if x.strict and not finite:
                 raise RefusedEntryError
 
@@ -158,7 +158,7 @@ class LogLinear:
         if self.forbidden is None:
             return
         count = np.zeros_like(out)
-        self.forbidden.add_to(count, _each(x, partial(_presence, above=x.above)))
+        self.forbidden.add_to(count, _each(x, partial(_presence, above=x.binarize_above)))
         if gaps is not None and self.absent is not None and self.absent.forbidden is not None:
             self.absent.forbidden.add_to(count, gaps)
         out[count > 0.5] = -np.inf
@@ -198,7 +198,7 @@ def _gap(x: NDArray[Any]) -> NDArray[Any]:
 
 def _missing(x: Numbers) -> Numbers | None:
     """1 where an entry is missing; None if none is."""
-    if x.above is not None:
+    if x.binarize_above is not None:
         return None  # who scores them refuses gaps
     floats = [piece for piece in x.pieces if np.issubdtype(piece.dtype, np.floating)]
     if not any(np.isnan(np.asarray(p.data if is_sparse(p) else p)).any() for p in floats):

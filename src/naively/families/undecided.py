@@ -13,20 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.families.base import ALL_KINDS, Family, Floats, Labels, Leaving, LinearPart
-from naively.statistics.empty import Nothing
+from naively.statistics.empty import EmptyStatistic
 
-__all__ = ["Undecided"]
+__all__ = ["NoValuesYet"]
 
 
 @dataclass(frozen=True)
-class Undecided(Family[Nothing, int]):
+class NoValuesYet(Family[EmptyStatistic, int]):
     """A column without a value."""
 
-    statistic = Nothing
+    statistic = EmptyStatistic
     kinds = ALL_KINDS
     awaits_values = True
 
-    def estimate(self, stats: Nothing, classes: Labels, structure: Any = None) -> int:
+    def estimate(self, stats: EmptyStatistic, classes: Labels, structure: Any = None) -> int:
         """The number of columns is all that is known."""
         return stats.n_columns
 
@@ -34,7 +34,7 @@ class Undecided(Family[Nothing, int]):
         """Nothing to add."""
 
     def leave_one_out(
-        self, x: Any, stats: Nothing, classes: Labels, structure: None, leaving: Leaving, out: Floats
+        self, x: Any, stats: EmptyStatistic, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
         """Nothing to add."""
 

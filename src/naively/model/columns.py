@@ -11,11 +11,11 @@ from naively.data.kinds import Kind, check_support
 from naively.data.missing import refuse_lacking
 from naively.data.names import Names, positions_of
 from naively.errors import SchemaError
-from naively.families import Categorical, Presence, Text, Undecided
+from naively.families import Categorical, NoValuesYet, Presence, Text
 from naively.schema.schema import Block, Schema
-from naively.statistics import Coded, Numbers, Texts
+from naively.statistics import Codes, Numbers, Texts
 
-View = Numbers | Coded | Texts
+View = Numbers | Codes | Texts
 
 
 def views(table: Table, schema: Schema) -> list[View]:
@@ -72,7 +72,7 @@ def _check_kinds(block: Block, table: Table, positions: Sequence[int]) -> None:
 def view_of(block: Block, table: Table, positions: Sequence[int]) -> View:
     """Some columns of a table as the family of a block needs them."""
     family = block.family
-    if isinstance(family, Undecided):
+    if isinstance(family, NoValuesYet):
         return Numbers(tuple(np.zeros((table.n_rows, 0)) for _ in positions))
     if isinstance(family, Presence):
         return table.present(positions)

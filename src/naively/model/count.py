@@ -14,7 +14,7 @@ from naively.errors import InputError
 from naively.families import Family, Text
 from naively.model.columns import View, views
 from naively.schema.schema import Block, Schema
-from naively.statistics import Histogram, Measured, Numbers, Statistic, TokenCounts, TooLargeError, WordCounts
+from naively.statistics import Histogram, Numbers, NumberSummary, Statistic, TokenCounts, TooLargeError, WordCounts
 from naively.statistics.histogram import cap_for
 
 
@@ -73,8 +73,8 @@ def _counter(
     """What counts a block: its family's statistic, told what the family transforms or how it reads."""
     if isinstance(family, Text):
         shared = like.vocabulary if isinstance(like, WordCounts) else None
-        return partial(WordCounts.count, reading=family.reading, vocabulary=shared)
-    if family.statistic in (Histogram, Measured):
+        return partial(WordCounts.count, tokeniser=family.tokeniser, vocabulary=shared)
+    if family.statistic in (Histogram, NumberSummary):
         cap = cap_for(n_columns)  # by all columns, whatever a batch shows of them
         return partial(family.statistic.count, cap=cap, like=like if to_add else None)
     if isinstance(view, Numbers):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from naively.data.kinds import Kind
 from naively.data.names import Names, listed, positions_of
 from naively.errors import InputError, LostDigitsWarning, SchemaError, TuningWarning, warn_user
-from naively.families import Family, Undecided
+from naively.families import Family, NoValuesYet
 from naively.schema.schema import Block, Schema
 from naively.statistics import ClassWeights, Moments, NegativeCountError, Statistic, TokenCounts
 from naively.statistics.base import added_in_pairs
@@ -83,7 +83,7 @@ def subtracted(a: Model, b: Model) -> Model:
 def _refuse_values_without_rows(a: Model, left: Sequence[Statistic], gone: NDArray[np.bool_]) -> None:
     """Refuse to take the last rows of a class away if some of what they counted would stay."""
     for block, statistic in zip(a.schema.blocks, left, strict=True):
-        stay = np.flatnonzero(statistic.occupied() & gone)
+        stay = np.flatnonzero(statistic.has_rows() & gone)
         if len(stay):
             among = "column " + repr(block.names[0]) if len(block.names) == 1 else f"columns {block.names[0]!r}, …"
             raise InputError(
@@ -109,8 +109,8 @@ def laid_out(model: Model, schema: Schema, classes: tuple[Any, ...]) -> Model:
         model,
         schema=schema,
         classes=classes,
-        seen=model.seen.with_classes(places, n),
-        statistics=tuple(statistic.with_classes(places, n) for statistic in statistics),
+        seen=model.seen.place_classes(places, n),
+        statistics=tuple(statistic.place_classes(places, n) for statistic in statistics),
     )
 
 
@@ -151,7 +151,7 @@ def _block_of(statistics: Sequence[Statistic], schema: Schema, wanted: Block, se
         return statistic  # tokens are matched by name when they are added
     place = positions_of(names)
     order = np.array([place.get(name, -1) for name in wanted.names], dtype=np.intp)
-    laid_out = statistic.with_columns(order)
+    laid_out = statistic.take_columns(order)
     return laid_out.renamed(wanted.names) if isinstance(laid_out, TokenCounts) else laid_out
 
 
@@ -164,7 +164,7 @@ def _partner(
         alone = not (block.family.joint or block.family.own_block)
         if block.family == wanted.family and (alone or shared & set(block.names)):
             return block.names, statistic
-    return (), wanted.family.statistic.of_no_columns(seen)
+    return (), wanted.family.statistic.empty(seen)
 
 
 def _warn_lost_digits(schema: Schema, statistics: Sequence[Statistic]) -> None:
@@ -195,13 +195,13 @@ def unite(a: Schema, b: Schema) -> Schema:
     ]
     for name in mine.keys() & theirs.keys():
         one, two = mine[name], theirs[name]
-        if one != two and not isinstance(one, Undecided) and not isinstance(two, Undecided):
+        if one != two and not isinstance(one, NoValuesYet) and not isinstance(two, NoValuesYet):
             problems.append(f"{name!r} is {one} in the first, {two} in the second")
     if problems:
         raise SchemaError("the models have different columns: " + listed(sorted(problems), separator="; ") + ".")
     names = a.names if len(mine) == len(mine | theirs) else tuple(mine | theirs)
     kinds = b.kinds() | {n: k for n, k in a.kinds().items() if k != "unknown"}
-    united = theirs | {n: f for n, f in mine.items() if not isinstance(f, Undecided)}
+    united = theirs | {n: f for n, f in mine.items() if not isinstance(f, NoValuesYet)}
     return Schema(names, _regroup(names, united, kinds, _joint_groups(a, b)))
 
 

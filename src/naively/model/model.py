@@ -22,7 +22,7 @@ from naively import data as sources
 from naively._kernels.threads import on_own_threads, use_threads
 from naively.data.labelled import labelled_batches
 from naively.errors import ImpossibleRowsWarning, InputError, warn_user
-from naively.families import Complement, Undecided
+from naively.families import Complement, NoValuesYet
 from naively.model import decide as decisions
 from naively.model import merge as merging
 from naively.model import score
@@ -253,9 +253,9 @@ class Model(Questions):
 
     def schema_for(self, table: sources.Table) -> tuple[Schema, Sequence[Statistic]]:
         """The schema and statistics to count more rows like; columns that had no value yet may now have a family."""
-        if not any(isinstance(block.family, Undecided) for block in self.schema.blocks):
+        if not any(isinstance(block.family, NoValuesYet) for block in self.schema.blocks):
             return self.schema, self.statistics
-        return infer(table, {n: f for n, f in self.schema.families() if not isinstance(f, Undecided)}), ()
+        return infer(table, {n: f for n, f in self.schema.families() if not isinstance(f, NoValuesYet)}), ()
 
     def save(self, path: str | Path, *, source: str = "", comment: str = "") -> None:
         """Write a new file, whole or not at all; `naively.load` reads it, `naively.open` teaches it more."""

@@ -14,7 +14,7 @@ from naively.explanation.bins import interval_words
 from naively.explanation.explain import scored_blocks
 from naively.explanation.tokens import coin_scores
 from naively.families import Bernoulli, Presence
-from naively.families.binned import NumericParameters
+from naively.families.binned import BinnedParameters
 from naively.families.categorical import CategoricalParameters
 from naively.families.evidence import shown_value
 from naively.families.gaussian import GaussianParameters
@@ -22,7 +22,7 @@ from naively.families.multinomial import TokenParameters
 from naively.model.model import Model
 from naively.plot.style import MANY, colour_of, empty_figure, legend_below, name_of, names_of, plain_axes, title
 from naively.schema.schema import Block
-from naively.statistics import Histogram, Measured, Numbers
+from naively.statistics import Histogram, Numbers, NumberSummary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -83,7 +83,7 @@ def distributions(model: Model, columns: Sequence[str] | None = None, most: int 
 def _columns(model: Model) -> Iterator[tuple[Block, Any, int, str]]:
     """The columns that have a distribution of their own."""
     for block, _, fitted in scored_blocks(model):
-        drawn = (CategoricalParameters, NumericParameters, GaussianParameters, np.ndarray)
+        drawn = (CategoricalParameters, BinnedParameters, GaussianParameters, np.ndarray)
         coins = isinstance(block.family, Bernoulli) and not isinstance(block.family, Presence)
         if isinstance(fitted, drawn) or (coins and isinstance(fitted, TokenParameters)):
             yield from ((block, fitted, j, name) for j, name in enumerate(block.names))
@@ -91,7 +91,7 @@ def _columns(model: Model) -> Iterator[tuple[Block, Any, int, str]]:
 
 def _tells(block: Block, fitted: Any, j: int) -> bool:
     """Whether a column can be more than one thing: a number that no cut divides says nothing."""
-    return not isinstance(fitted, NumericParameters) or len(fitted.column_cuts(j)) > 0
+    return not isinstance(fitted, BinnedParameters) or len(fitted.column_cuts(j)) > 0
 
 
 def _panel(panel: Any, model: Model, name: str, block: Block, fitted: Any, j: int, many: bool) -> None:
@@ -99,7 +99,7 @@ def _panel(panel: Any, model: Model, name: str, block: Block, fitted: Any, j: in
         _curves(panel, model, name, block, fitted, j, many)
         return
     marks, share = _shares(block, fitted, j)
-    if len(marks) > MOST_VALUES and not isinstance(fitted, NumericParameters):
+    if len(marks) > MOST_VALUES and not isinstance(fitted, BinnedParameters):
         order = np.sort(np.argsort(-share.sum(axis=1), kind="stable")[:MOST_VALUES])
         panel.set_xlabel(f"the {MOST_VALUES} most frequent of {len(marks)} values", fontsize=7)
         marks, share = [marks[k] for k in order], share[order]
@@ -123,7 +123,7 @@ def _shares(block: Block, fitted: Any, j: int) -> tuple[list[str], NDArray[np.fl
     """What a column can be, and the probability of each in every class, (value, class)."""
     if isinstance(fitted, CategoricalParameters):
         return [str(value) for value in fitted.values[j]], np.exp(fitted.log_probability[j])
-    if isinstance(fitted, NumericParameters):
+    if isinstance(fitted, BinnedParameters):
         cuts = fitted.column_cuts(j)
         marks = [interval_words(cuts, b, block.kind(j)) for b in range(len(cuts) + 1)]
         return marks, np.exp(fitted.column_log_probability(j))
@@ -194,7 +194,7 @@ def _grid(block: Block, fitted: Any, j: int) -> NDArray[np.float64]:
 def _histogram(model: Model, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """The values of a column that were counted, and their weight, (value, class); None if only moments are kept."""
     for block, statistic in zip(model.schema.blocks, model.statistics, strict=True):
-        found = statistic.histogram if isinstance(statistic, Measured) else statistic
+        found = statistic.histogram if isinstance(statistic, NumberSummary) else statistic
         if name in block.names and isinstance(found, Histogram):
             j = block.names.index(name)
             part = slice(int(found.cells.offsets[j]), int(found.cells.offsets[j + 1]))

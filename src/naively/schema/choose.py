@@ -10,7 +10,7 @@ Counting fixed only the kind of statistic. A column whose family was not given i
                at most 10 values (no dates), whole and not negative, and 5 times
                as many rows                                                         Categorical
                fewer than 30 rows, too few for bins                                 Gaussian
-               anything else                                                        Numeric
+               anything else                                                        Binned
     strings    no value; one value only                                             left out
                an identifier: 20 rows or more, 19 of 20 of them with another value  left out
                anything else                                                        Categorical
@@ -35,23 +35,23 @@ from naively import _kernels as kernels
 from naively._kernels import Cells
 from naively.data.names import select
 from naively.families import (
-    AnyNumber,
-    AnyTruth,
-    AnyValue,
+    AutoBoolean,
+    AutoNumber,
+    AutoString,
     Bernoulli,
+    Binned,
     Categorical,
     Family,
     Gaussian,
     Kind,
-    Numeric,
     Presence,
 )
 from naively.schema.schema import Block, Schema
 from naively.statistics import (
     ClassWeights,
     Histogram,
-    Measured,
     Moments,
+    NumberSummary,
     Statistic,
     TokenCounts,
     ValueCounts,
@@ -116,7 +116,7 @@ def choose(
 
 
 def _open(family: Family) -> bool:
-    return isinstance(family, (AnyNumber, AnyValue, AnyTruth))
+    return isinstance(family, (AutoNumber, AutoString, AutoBoolean))
 
 
 def _gap_tells(choice: Choice, counted: Family) -> bool:
@@ -130,14 +130,14 @@ def _place(block: Block, schema: Schema) -> int:
 
 def _choices(block: Block, statistic: Statistic, given: Mapping[str, Family]) -> list[Choice]:
     """What the rules say of each column of a block, or what is given instead."""
-    if isinstance(block.family, AnyNumber):
-        assert isinstance(statistic, Measured)
+    if isinstance(block.family, AutoNumber):
+        assert isinstance(statistic, NumberSummary)
         dates = np.array([block.kind(j) == "date" for j in range(len(block.names))], dtype=np.bool_)
         choices = _of_numbers(statistic, dates, block.family)
-    elif isinstance(block.family, AnyValue):
+    elif isinstance(block.family, AutoString):
         assert isinstance(statistic, ValueCounts)
         choices = _of_values(statistic, block.family)
-    elif isinstance(block.family, AnyTruth):
+    elif isinstance(block.family, AutoBoolean):
         assert isinstance(statistic, TokenCounts)
         choices = _of_booleans(statistic, block.family)
     else:
@@ -156,11 +156,11 @@ def statistic_for(schema: Schema, statistics: Sequence[Statistic], block: Block)
                 return _as_needed(statistic, block.family)
             place = {name: j for j, name in enumerate(counted.names)}
             order = np.array([place[name] for name in block.names], dtype=np.intp)
-            return _as_needed(statistic.with_columns(order), block.family)
+            return _as_needed(statistic.take_columns(order), block.family)
     raise KeyError(block.names[0])
 
 
-def _of_numbers(measured: Measured, dates: NDArray[np.bool_], family: AnyNumber) -> list[Choice]:
+def _of_numbers(measured: NumberSummary, dates: NDArray[np.bool_], family: AutoNumber) -> list[Choice]:
     """The rules for numbers, all columns at once."""
     histogram = measured.histogram
     cells, column, p = histogram.cells, histogram.column, histogram.n_columns
@@ -185,7 +185,7 @@ def _of_numbers(measured: Measured, dates: NDArray[np.bool_], family: AnyNumber)
     two = exact & ~dates & (n_values == 2) & (binary | (n_rows >= 10))
     few = exact & ~dates & (n_values <= FEW_VALUES) & whole & (lowest >= 0) & (n_rows >= 5 * n_values)
     values = Categorical(missing=family.missing)
-    numbers = Numeric(family.alpha, missing=family.missing)
+    numbers = Binned(family.alpha, missing=family.missing)
     bell = Gaussian(missing=family.missing)
     squared = measured.moments.rows.sum(axis=0) == n_rows  # else some are too large to have a variance
     return [
@@ -208,7 +208,7 @@ def _differs(keys: NDArray[np.int64], column: NDArray[np.intp]) -> NDArray[np.bo
     return np.asarray((keys[1:] != keys[:-1]) | (column[1:] != column[:-1]), dtype=np.bool_)
 
 
-def _of_values(counts: ValueCounts, family: AnyValue) -> list[Choice]:
+def _of_values(counts: ValueCounts, family: AutoString) -> list[Choice]:
     """The rules for strings."""
     column = np.searchsorted(counts.offsets, counts.cells.index, side="right") - 1
     n_rows = np.bincount(column, counts.cells.rows, minlength=len(counts.values))
@@ -226,7 +226,7 @@ def _of_values(counts: ValueCounts, family: AnyValue) -> list[Choice]:
     return choices
 
 
-def _of_booleans(counts: TokenCounts, family: AnyTruth) -> list[Choice]:
+def _of_booleans(counts: TokenCounts, family: AutoBoolean) -> list[Choice]:
     """The rules for booleans."""
     n = counts.n_tokens
     ones = np.bincount(counts.cells.index, counts.cells.rows, minlength=n)
@@ -257,7 +257,7 @@ def split(block: Block, statistic: Statistic, weight: NDArray[np.float64]) -> li
     found = []
     for w in dict.fromkeys(weight.tolist()):
         order = np.flatnonzero(weight == w)
-        found.append((_block(block, order, block.family), statistic.with_columns(order), w))
+        found.append((_block(block, order, block.family), statistic.take_columns(order), w))
     return found
 
 
@@ -270,12 +270,12 @@ def _block(block: Block, order: NDArray[np.intp], family: Family) -> Block:
 
 
 def _columns(statistic: Statistic, order: NDArray[np.intp], n: int) -> Statistic:
-    return statistic if len(order) == n else statistic.with_columns(order)
+    return statistic if len(order) == n else statistic.take_columns(order)
 
 
 def _as_needed(statistic: Statistic, family: Family) -> Statistic:
     """The statistic that a family reads, out of what was counted."""
-    if isinstance(statistic, Measured):
+    if isinstance(statistic, NumberSummary):
         if family.statistic is Moments:
             return statistic.moments
         return values_of(statistic.histogram) if family.statistic is ValueCounts else statistic.histogram

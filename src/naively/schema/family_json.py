@@ -7,38 +7,46 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from functools import lru_cache
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from naively import families
 from naively.errors import InputError
-from naively.families import Family
+from naively.families import Family, family_named, family_names
 from naively.priors import Dirichlet
 
-__all__ = ["FAMILIES", "family_from_json", "family_to_json"]
-
-FAMILIES: Mapping[str, type[Family]] = {
-    name: getattr(families, name)
-    for name in families.__all__
-    if is_dataclass(getattr(families, name)) and issubclass(getattr(families, name), Family) and name != "Family"
+# Names of classes and fields that differ in files, which keep the names that they were first written with.
+STORED_NAMES: Mapping[str, str] = {
+    "Binned": "Numeric",
+    "AutoNumber": "AnyNumber",
+    "AutoString": "AnyValue",
+    "AutoBoolean": "AnyTruth",
+    "NoValuesYet": "Undecided",
+    "var_smoothing": "added",
+    "pool_zero_variance": "borrow",
 }
+CURRENT_NAMES = {stored: name for name, stored in STORED_NAMES.items()}
 
 
 def family_to_json(family: Family) -> dict[str, Any]:
     """The name and the fields of a family.
 
-    >>> family_to_json(families.Poisson(a=2))
+    >>> from naively import Poisson
+    >>> family_to_json(Poisson(a=2))
     {'family': 'Poisson', 'a': 2, 'b': 1.0}
     """
     name = type(family).__name__
-    if FAMILIES.get(name) is not type(family):
-        raise InputError(f"{name} is not one of naively's families: a model with it cannot be written to a file.")
-    found = {f.name: getattr(family, f.name) for f in fields(family) if f.init}
-    if found["missing"] == "skip":
-        del found["missing"]
-    return {"family": name} | {key: _plain(f"{name}({key}=…)", value) for key, value in found.items()}
+    if family_named(name) is not type(family):
+        raise InputError(
+            f"{name} is not a registered family, so a model with it cannot be written to a file: "
+            f"call naively.register({name})."
+        )
+    settings = {f.name: getattr(family, f.name) for f in fields(family) if f.init}
+    if settings["missing"] == "skip":
+        del settings["missing"]
+    plain = {STORED_NAMES.get(key, key): _plain(f"{name}({key}=…)", value) for key, value in settings.items()}
+    return {"family": STORED_NAMES.get(name, name)} | plain
 
 
 def _plain(where: str, value: Any) -> Any:
@@ -64,11 +72,13 @@ def family_from_json(found: Any) -> Family:
     >>> family_from_json({"family": "Poisson", "a": 2, "b": 1.0})
     Poisson(a=2, b=1.0)
     """
-    if not isinstance(found, dict) or found.get("family") not in FAMILIES:
-        raise InputError(f"{_short(found)} is not a family: expected one of {', '.join(FAMILIES)}.")
-    made = FAMILIES[found["family"]]
+    name = found.get("family") if isinstance(found, dict) else None
+    made = family_named(CURRENT_NAMES.get(name, name)) if isinstance(name, str) else None
+    if made is None:
+        known = ", ".join(STORED_NAMES.get(name, name) for name in family_names())
+        raise InputError(f"{_short(found)} is not a family: expected one of {known}.")
     try:
-        given = {key: _frozen(value) for key, value in found.items() if key != "family"}
+        given = {CURRENT_NAMES.get(key, key): _frozen(value) for key, value in found.items() if key != "family"}
         wrong = [key for key, value in given.items() if not _is_of(value, _types(made)[key])]
         if wrong:
             raise TypeError(f"{wrong[0]} is {_short(given[wrong[0]])}")

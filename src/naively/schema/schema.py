@@ -15,23 +15,33 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, get_args
 
-from naively import families
 from naively.data import ArrowStrings, Column, ColumnTable, ListOfStrings, MatrixTable, Table
 from naively.data.kinds import Kind
 from naively.data.names import Names, Numbered, listed, positions_of, select
 from naively.data.views import is_sparse
 from naively.errors import InputError, SchemaError
-from naively.families import AnyNumber, AnyTruth, AnyValue, Family, Missing, Multinomial, Text, Undecided
+from naively.families import (
+    AutoBoolean,
+    AutoNumber,
+    AutoString,
+    Family,
+    Missing,
+    Multinomial,
+    NoValuesYet,
+    Text,
+    family_named,
+    family_names,
+)
 from naively.schema.family_json import family_from_json, family_to_json
 
 __all__ = ["Automatic", "Block", "Schema", "infer"]
 
 DEFAULTS: Mapping[Kind, Family] = {
-    "number": AnyNumber(),
-    "date": AnyNumber(),
-    "boolean": AnyTruth(),
-    "string": AnyValue(),
-    "unknown": Undecided(),
+    "number": AutoNumber(),
+    "date": AutoNumber(),
+    "boolean": AutoBoolean(),
+    "string": AutoString(),
+    "unknown": NoValuesYet(),
 }
 
 
@@ -152,13 +162,13 @@ def family_of(spec: Any) -> Family:
         return spec
     if isinstance(spec, type) and issubclass(spec, Family):
         return spec()
-    public = {name.lower(): getattr(families, name) for name in families.__all__}
-    known = {n: f for n, f in public.items() if isinstance(f, type) and issubclass(f, Family) and f is not Family}
-    if isinstance(spec, str) and spec.lower() in known:
-        return family_of(known[spec.lower()])
+    known = {name.lower(): name for name in family_names()} | {"numeric": "Binned"}
+    family = family_named(known[spec.lower()]) if isinstance(spec, str) and spec.lower() in known else None
+    if family is not None:
+        return family()
     raise InputError(
         f"{spec!r} is not a family: use one of Bernoulli, Categorical, Multinomial, Complement, Gaussian, LogNormal, "
-        "Poisson, Exponential, Numeric, Text."
+        "Poisson, Exponential, Binned, Text."
     )
 
 
@@ -254,10 +264,10 @@ def _block(table: Table, positions: Sequence[int], family: Family) -> Block:
 
 
 _FAMILY_WORDS: Mapping[Kind, str] = {
-    "number": "Numeric or Gaussian",
+    "number": "Binned or Gaussian",
     "boolean": "Bernoulli",
     "string": "Categorical or Text",
-    "date": "Numeric",
+    "date": "Binned",
     "unknown": "none",
 }
 _KIND_WORDS: Mapping[Kind, str] = {

@@ -171,7 +171,7 @@ class BernoulliNB(_TokenNB):
     def _table(self, X: Any, names: Names) -> MatrixTable:
         if self.binarize is None or not is_sparse(X):
             return super()._table(X, names)
-        return MatrixTable(X, names, checked=True, strict=True, above=float(self.binarize))
+        return MatrixTable(X, names, checked=True, strict=True, binarize_above=float(self.binarize))
 
     def _check_entries(self, X: Any) -> None:
         if is_sparse(X):  # what is dense has been checked

@@ -37,7 +37,7 @@ class GaussianNB(DropIn):
         self.var_smoothing = var_smoothing
 
     def _family(self) -> Family:
-        return Gaussian(floor=0.0, added=float(self.var_smoothing), borrow=False)
+        return Gaussian(floor=0.0, var_smoothing=float(self.var_smoothing), pool_zero_variance=False)
 
     def _counting_family(self) -> Family:
         return COUNTED_AS

@@ -1,12 +1,12 @@
 """One additive statistic per file; see `base.py` for the laws that they keep."""
 
-from naively.data.views import Coded, Numbers, Texts, Value, Values
-from naively.statistics.base import NegativeCountError, Statistic
+from naively.data.views import Codes, Numbers, Texts, Value, Values
+from naively.statistics.base import NegativeCountError, Statistic, register_statistic, statistic_named
 from naively.statistics.class_weights import ClassWeights
-from naively.statistics.empty import Nothing
+from naively.statistics.empty import EmptyStatistic
 from naively.statistics.histogram import Histogram
 from naively.statistics.moments import Moments, TooLargeError
-from naively.statistics.number_summary import Measured
+from naively.statistics.number_summary import NumberSummary
 from naively.statistics.sums import Sums
 from naively.statistics.token_counts import TokenCounts
 from naively.statistics.value_counts import ValueCounts
@@ -14,12 +14,12 @@ from naively.statistics.word_counts import WordCounts
 
 __all__ = [
     "ClassWeights",
-    "Coded",
+    "Codes",
+    "EmptyStatistic",
     "Histogram",
-    "Measured",
     "Moments",
     "NegativeCountError",
-    "Nothing",
+    "NumberSummary",
     "Numbers",
     "Statistic",
     "Sums",
@@ -30,4 +30,19 @@ __all__ = [
     "ValueCounts",
     "Values",
     "WordCounts",
+    "register_statistic",
+    "statistic_named",
 ]
+
+for _statistic in (
+    ClassWeights,
+    EmptyStatistic,
+    Histogram,
+    Moments,
+    NumberSummary,
+    Sums,
+    TokenCounts,
+    ValueCounts,
+    WordCounts,
+):
+    register_statistic(_statistic)

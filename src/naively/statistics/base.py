@@ -17,7 +17,8 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.data.views import Coded, Numbers, Texts
+from naively.data.views import Codes, Numbers, Texts
+from naively.errors import InputError
 
 __all__ = ["NegativeCountError", "Statistic", "added_in_pairs", "moved", "refuse_negative", "taken"]
 
@@ -52,6 +53,22 @@ def refuse_negative(rows: NDArray[np.int64], weight: NDArray[np.float64], taken:
     raise NegativeCountError(where[0], where[1] if len(where) > 1 else None, found)
 
 
+_REGISTERED: dict[str, type[Statistic]] = {}
+
+
+def register_statistic(statistic: type[Statistic]) -> None:
+    """Make a statistic known by its name, so that it can be written to a model file and read back."""
+    name = statistic.__name__
+    if _REGISTERED.get(name, statistic) is not statistic:
+        raise InputError(f"a statistic {name!r} is registered already ({_REGISTERED[name].__module__}): rename one.")
+    _REGISTERED[name] = statistic
+
+
+def statistic_named(name: str) -> type[Statistic] | None:
+    """Return the statistic of this name, or None."""
+    return _REGISTERED.get(name)
+
+
 def added_in_pairs(parts: Sequence[_A]) -> _A:
     """The sum of one or more: of pairs, of pairs of pairs, …, so that a large sum is not copied for each small part."""
     left = list(parts)
@@ -66,7 +83,7 @@ class Statistic(ABC):
 
     __slots__ = ()
 
-    view: ClassVar[type[Numbers] | type[Coded] | type[Texts]] = Numbers
+    view: ClassVar[type[Numbers] | type[Codes] | type[Texts]] = Numbers
 
     @property
     @abstractmethod
@@ -85,7 +102,7 @@ class Statistic(ABC):
 
     @classmethod
     @abstractmethod
-    def of_no_columns(cls, seen: Any) -> Self:
+    def empty(cls, seen: Any) -> Self:
         """The statistic of rows in which no column was looked at; `seen` is the weight of the classes."""
 
     @classmethod
@@ -100,15 +117,15 @@ class Statistic(ABC):
     def __sub__(self, other: Self) -> Self: ...
 
     @abstractmethod
-    def occupied(self) -> NDArray[np.bool_]:
+    def has_rows(self) -> NDArray[np.bool_]:
         """Whether anything was counted of a class, (class,): of one without rows, nothing may have been."""
 
     @abstractmethod
-    def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
+    def place_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts where class c stands at places[c] (−1: an empty class, dropped) among n_classes."""
 
     @abstractmethod
-    def with_columns(self, order: NDArray[np.intp]) -> Self:
+    def take_columns(self, order: NDArray[np.intp]) -> Self:
         """The same counts with column order[j] at position j; −1 is a column in which nothing was seen."""
 
 

@@ -36,7 +36,7 @@ class ClassWeights(Statistic):
         return cls(np.bincount(label, weights=weight, minlength=n_classes).astype(np.float64), rows)
 
     @classmethod
-    def of_no_columns(cls, seen: Self) -> Self:
+    def empty(cls, seen: Self) -> Self:
         """Of rows in which no column was looked at."""
         return seen
 
@@ -63,14 +63,14 @@ class ClassWeights(Statistic):
         refuse_negative(rows, weight, other.weight)
         return type(self)(np.where(rows > 0, weight, 0.0), rows)
 
-    def occupied(self) -> NDArray[np.bool_]:
+    def has_rows(self) -> NDArray[np.bool_]:
         """Whether anything was counted of a class, (class,)."""
         return np.asarray(self.rows > 0)
 
-    def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
+    def place_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts with the classes laid out anew."""
         return type(self)(moved(self.weight, places, n_classes, 0), moved(self.rows, places, n_classes, 0))
 
-    def with_columns(self, order: NDArray[np.intp]) -> Self:
+    def take_columns(self, order: NDArray[np.intp]) -> Self:
         """Class weights have no columns."""
         return self

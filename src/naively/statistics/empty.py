@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from naively.statistics.base import Statistic
 from naively.statistics.class_weights import ClassWeights
 
-__all__ = ["Nothing"]
+__all__ = ["EmptyStatistic"]
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing(Statistic):
+class EmptyStatistic(Statistic):
     """No counts, for some number of columns."""
 
     classes: int
@@ -27,7 +27,7 @@ class Nothing(Statistic):
         return cls(n_classes, len(x.pieces))
 
     @classmethod
-    def of_no_columns(cls, seen: ClassWeights) -> Self:
+    def empty(cls, seen: ClassWeights) -> Self:
         """Of rows in which no column was looked at."""
         return cls(seen.n_classes, 0)
 
@@ -42,14 +42,14 @@ class Nothing(Statistic):
     def __sub__(self, other: Self) -> Self:
         return self
 
-    def occupied(self) -> NDArray[np.bool_]:
+    def has_rows(self) -> NDArray[np.bool_]:
         """Whether anything was counted of a class, (class,)."""
         return np.zeros(self.classes, dtype=np.bool_)
 
-    def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
+    def place_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """Another number of classes."""
         return type(self)(n_classes, self.n_columns)
 
-    def with_columns(self, order: NDArray[np.intp]) -> Self:
+    def take_columns(self, order: NDArray[np.intp]) -> Self:
         """Another number of columns."""
         return type(self)(self.classes, len(order))

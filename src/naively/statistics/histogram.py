@@ -80,7 +80,7 @@ class Histogram(Statistic):
         return cls(_side_by_side(parts), n_classes, cap)
 
     @classmethod
-    def of_no_columns(cls, seen: ClassWeights) -> Self:
+    def empty(cls, seen: ClassWeights) -> Self:
         """Of rows in which no column was looked at."""
         return cls(HistogramCells.empty(0), seen.n_classes, NO_CAP)
 
@@ -115,16 +115,16 @@ class Histogram(Statistic):
         left._refuse_negative(other)
         return left
 
-    def occupied(self) -> NDArray[np.bool_]:
+    def has_rows(self) -> NDArray[np.bool_]:
         """Whether anything was counted of a class, (class,)."""
         return np.bincount(self.cells.classes, minlength=self.n_classes) > 0
 
-    def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
+    def place_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts with the classes laid out anew; places rise, so the cells stay in their order."""
         classes = places[self.cells.classes] if len(places) else self.cells.classes
         return type(self)(self.cells._replace(classes=classes.astype(np.int32)), n_classes, self.cap)
 
-    def with_columns(self, order: NDArray[np.intp]) -> Self:
+    def take_columns(self, order: NDArray[np.intp]) -> Self:
         """The same counts with the columns in another order."""
         known, at = order >= 0, np.maximum(order, 0)
         cells = self.cells

@@ -75,7 +75,7 @@ class Moments(Statistic):
         return cls(np.concatenate([r for r, _ in parts], axis=1), np.concatenate([s for _, s in parts], axis=2))
 
     @classmethod
-    def of_no_columns(cls, seen: ClassWeights) -> Self:
+    def empty(cls, seen: ClassWeights) -> Self:
         """Of rows in which no column was looked at."""
         return cls(np.zeros((seen.n_classes, 0), np.int64), np.zeros((9, seen.n_classes, 0)))
 
@@ -131,15 +131,15 @@ class Moments(Statistic):
         refuse_negative(rows, state[0], other.weight)
         return type(self)(rows, state)
 
-    def occupied(self) -> NDArray[np.bool_]:
+    def has_rows(self) -> NDArray[np.bool_]:
         """Whether anything was counted of a class, (class,)."""
         return np.asarray((self.rows > 0).any(axis=1))
 
-    def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
+    def place_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts with the classes laid out anew."""
         return type(self)(moved(self.rows, places, n_classes, 0), moved(self.state, places, n_classes, 1))
 
-    def with_columns(self, order: NDArray[np.intp]) -> Self:
+    def take_columns(self, order: NDArray[np.intp]) -> Self:
         """The same counts with the columns in another order."""
         return type(self)(taken(self.rows, order), taken(self.state, order))
 

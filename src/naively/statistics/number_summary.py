@@ -1,4 +1,4 @@
-"""Measured: what is kept of a column of numbers whose family is not decided yet, its histogram and its moments.
+"""NumberSummary: what is kept of a column of numbers whose family is not decided yet, its histogram and its moments.
 
     measured = (histogram, moments)                                                          (1)
 
@@ -24,16 +24,16 @@ from naively.statistics.class_weights import ClassWeights
 from naively.statistics.histogram import CAP, Histogram
 from naively.statistics.moments import LARGEST, Moments, TooLargeError
 
-__all__ = ["Measured", "moments_of_cells", "moments_of_rows"]
+__all__ = ["NumberSummary", "moments_of_cells", "moments_of_rows"]
 
 MANY, OFTEN = 2**14, 8  # rows, and rows to a cell, from which on the cells are added up sooner than the rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measured(Statistic):
+class NumberSummary(Statistic):
     """The histogram and the moments of the same columns.
 
-    >>> age = Measured.count(np.array([31.0, 40, np.inf]), np.array([0, 0, 1]), None, n_classes=2)
+    >>> age = NumberSummary.count(np.array([31.0, 40, np.inf]), np.array([0, 0, 1]), None, n_classes=2)
     >>> age.histogram.values.tolist(), age.moments.mean.ravel().tolist()
     ([31.0, 40.0, inf], [35.5, 0.0])
     """
@@ -53,7 +53,7 @@ class Measured(Statistic):
     ) -> Self:
         """Count rows of numbers, both ways; `like` is what they will be added to, if that is all they are for."""
         numbers = Numbers.of(x)
-        before = like.histogram if isinstance(like, Measured) else None
+        before = like.histogram if isinstance(like, NumberSummary) else None
         histogram = Histogram.count(numbers, label, weight, n_classes, cap, before)
         told = _told(histogram, numbers, weight)
         rest = numbers.columns(np.flatnonzero(~told)) if told.any() else numbers
@@ -61,9 +61,9 @@ class Measured(Statistic):
         return cls(histogram, _with_told(moments, histogram, told) if told.any() else moments)
 
     @classmethod
-    def of_no_columns(cls, seen: ClassWeights) -> Self:
+    def empty(cls, seen: ClassWeights) -> Self:
         """Of rows in which no column was looked at."""
-        return cls(Histogram.of_no_columns(seen), Moments.of_no_columns(seen))
+        return cls(Histogram.empty(seen), Moments.empty(seen))
 
     @property
     def n_classes(self) -> int:
@@ -81,17 +81,19 @@ class Measured(Statistic):
     def __sub__(self, other: Self) -> Self:
         return type(self)(self.histogram - other.histogram, self.moments - other.moments)
 
-    def occupied(self) -> NDArray[np.bool_]:
+    def has_rows(self) -> NDArray[np.bool_]:
         """Whether anything was counted of a class, (class,)."""
-        return self.histogram.occupied() | self.moments.occupied()
+        return self.histogram.has_rows() | self.moments.has_rows()
 
-    def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
+    def place_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts with the classes laid out anew."""
-        return type(self)(self.histogram.with_classes(places, n_classes), self.moments.with_classes(places, n_classes))
+        return type(self)(
+            self.histogram.place_classes(places, n_classes), self.moments.place_classes(places, n_classes)
+        )
 
-    def with_columns(self, order: NDArray[np.intp]) -> Self:
+    def take_columns(self, order: NDArray[np.intp]) -> Self:
         """The same counts with the columns in another order."""
-        return type(self)(self.histogram.with_columns(order), self.moments.with_columns(order))
+        return type(self)(self.histogram.take_columns(order), self.moments.take_columns(order))
 
 
 def _told(histogram: Histogram, numbers: Numbers, weight: NDArray[np.float64] | None) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@ from naively.statistics.cells import class_of_cells
 from naively.statistics.class_weights import ClassWeights
 from naively.statistics.histogram import Histogram
 from naively.statistics.moments import Moments
-from naively.statistics.number_summary import Measured
+from naively.statistics.number_summary import NumberSummary
 from naively.statistics.sums import Sums
 from naively.statistics.token_counts import TokenCounts
 from naively.statistics.value_counts import ValueCounts
@@ -38,7 +38,7 @@ def presence_of(statistic: Statistic, seen: ClassWeights, names: Names) -> Token
 def present(statistic: Statistic, seen: ClassWeights, n_columns: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Weight and number of the rows that have a value, (class, column)."""
     shape = (seen.n_classes, n_columns)
-    if isinstance(statistic, Measured):
+    if isinstance(statistic, NumberSummary):
         return present(statistic.histogram, seen, n_columns)
     if isinstance(statistic, Histogram):
         place = statistic.cells.classes * np.int64(n_columns) + statistic.column

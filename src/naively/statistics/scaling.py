@@ -11,7 +11,7 @@ from typing import TypeVar
 from naively.errors import InputError
 from naively.statistics.base import Statistic
 from naively.statistics.class_weights import ClassWeights
-from naively.statistics.empty import Nothing
+from naively.statistics.empty import EmptyStatistic
 from naively.statistics.histogram import Histogram
 from naively.statistics.moments import Moments
 from naively.statistics.sums import Sums
@@ -44,7 +44,7 @@ def scaled(found: _T, factor: float) -> _T:
         return replace(found, cells=found.cells._replace(weight=found.cells.weight * factor))
     if isinstance(found, (ValueCounts, TokenCounts, WordCounts)):
         return _cells(found, factor)
-    if isinstance(found, Nothing):
+    if isinstance(found, EmptyStatistic):
         return found
     parts = {f.name: getattr(found, f.name) for f in fields(found)}  # type: ignore[arg-type]
     if parts and all(isinstance(part, Statistic) for part in parts.values()):

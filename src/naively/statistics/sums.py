@@ -75,7 +75,7 @@ class Sums(Statistic):
         return cls(moments.rows, n, np.stack(total))
 
     @classmethod
-    def of_no_columns(cls, seen: ClassWeights) -> Self:
+    def empty(cls, seen: ClassWeights) -> Self:
         """Of rows in which no column was looked at."""
         return cls(
             np.zeros((seen.n_classes, 0), np.int64),
@@ -113,11 +113,11 @@ class Sums(Statistic):
             rows, np.where(rows > 0, weight, 0.0), np.stack([np.where(rows > 0, part, 0.0) for part in parts])
         )
 
-    def occupied(self) -> NDArray[np.bool_]:
+    def has_rows(self) -> NDArray[np.bool_]:
         """Whether anything was counted of a class, (class,)."""
         return np.asarray((self.rows > 0).any(axis=1))
 
-    def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
+    def place_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts with the classes laid out anew."""
         return type(self)(
             moved(self.rows, places, n_classes, 0),
@@ -125,6 +125,6 @@ class Sums(Statistic):
             moved(self.parts, places, n_classes, 1),
         )
 
-    def with_columns(self, order: NDArray[np.intp]) -> Self:
+    def take_columns(self, order: NDArray[np.intp]) -> Self:
         """The same counts with the columns in another order."""
         return type(self)(taken(self.rows, order), taken(self.weight, order), taken(self.parts, order))

@@ -55,7 +55,7 @@ class TokenCounts(Statistic):
         block = Numbers.of(x)
         present, missing = [], []
         for _, piece in block.placed():
-            cells, gaps, (negative, _) = _count_piece(piece, codes, weight, n_classes, block.above)
+            cells, gaps, (negative, _) = _count_piece(piece, codes, weight, n_classes, block.binarize_above)
             if block.strict and (negative >= 0 or len(gaps.rows)):
                 raise RefusedEntryError
             present.append((piece.shape[1], cells))
@@ -65,7 +65,7 @@ class TokenCounts(Statistic):
         return cls(names, side_by_side(present, n_classes), side_by_side(missing, n_classes), seen)
 
     @classmethod
-    def of_no_columns(cls, seen: ClassWeights) -> Self:
+    def empty(cls, seen: ClassWeights) -> Self:
         """Of rows in which no column was looked at."""
         return cls((), Cells.empty(seen.n_classes, 2), Cells.empty(seen.n_classes, 1), seen)
 
@@ -127,20 +127,20 @@ class TokenCounts(Statistic):
         k = int(np.argmax(np.abs(rest)))
         raise NegativeCountError(c, k, f"{mine.tokens[k]!r} present: 0 rows with {rest[k]:g} occurrences")
 
-    def occupied(self) -> NDArray[np.bool_]:
+    def has_rows(self) -> NDArray[np.bool_]:
         """Whether anything was counted of a class, (class,)."""
         return (np.diff(self.cells.indptr) > 0) | (np.diff(self.missing.indptr) > 0)
 
-    def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
+    def place_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts with the classes laid out anew."""
         return type(self)(
             self.tokens,
             placed(self.cells, places, n_classes),
             placed(self.missing, places, n_classes),
-            self.seen.with_classes(places, n_classes),
+            self.seen.place_classes(places, n_classes),
         )
 
-    def with_columns(self, order: NDArray[np.intp]) -> Self:
+    def take_columns(self, order: NDArray[np.intp]) -> Self:
         """The same counts with the tokens in another order; a new token is missing in every row so far."""
         places = np.full(self.n_tokens, -1, dtype=np.int32)
         kept = np.flatnonzero(order >= 0)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from naively import _kernels as kernels
 from naively._kernels import Cells
-from naively.data.views import Coded, Value, Values
+from naively.data.views import Codes, Value, Values
 from naively.statistics.base import Statistic
 from naively.statistics.cells import class_of_cells, placed, refuse_negative_cells, side_by_side, table_of_cells
 from naively.statistics.class_weights import ClassWeights
@@ -46,15 +46,15 @@ class ValueCounts(Statistic):
     values: tuple[Values, ...]
     cells: Cells
 
-    view = Coded
+    view = Codes
 
     @classmethod
     def count(
-        cls, x: Coded | NDArray[Any], label: NDArray[np.integer], weight: NDArray[np.float64] | None, n_classes: int
+        cls, x: Codes | NDArray[Any], label: NDArray[np.integer], weight: NDArray[np.float64] | None, n_classes: int
     ) -> Self:
         """Count rows of coded values; equation (1)."""
         codes = np.ascontiguousarray(label, dtype=np.int32)
-        coded = Coded.of(x)
+        coded = Codes.of(x)
         parts = []
         for place, piece in coded.placed():
             sizes = coded.sizes[place]
@@ -62,7 +62,7 @@ class ValueCounts(Statistic):
         return cls(coded.values, side_by_side(parts, n_classes))._sorted()
 
     @classmethod
-    def of_no_columns(cls, seen: ClassWeights) -> Self:
+    def empty(cls, seen: ClassWeights) -> Self:
         """Of rows in which no column was looked at."""
         return cls((), Cells.empty(seen.n_classes, 1))
 
@@ -102,15 +102,15 @@ class ValueCounts(Statistic):
         refuse_negative_cells(cells, theirs.cells, mine._column_of)
         return type(self)(mine.values, cells)._seen_only()
 
-    def occupied(self) -> NDArray[np.bool_]:
+    def has_rows(self) -> NDArray[np.bool_]:
         """Whether anything was counted of a class, (class,)."""
         return np.diff(self.cells.indptr) > 0
 
-    def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
+    def place_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts with the classes laid out anew."""
         return type(self)(self.values, placed(self.cells, places, n_classes))
 
-    def with_columns(self, order: NDArray[np.intp]) -> Self:
+    def take_columns(self, order: NDArray[np.intp]) -> Self:
         """The same counts with the columns in another order."""
         values = tuple(self.values[j] if j >= 0 else () for j in order)
         start = np.concatenate([[0], np.cumsum([len(v) for v in values], dtype=np.int64)])

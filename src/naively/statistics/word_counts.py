@@ -29,24 +29,24 @@ from naively.statistics.base import NegativeCountError, Statistic, added_in_pair
 from naively.statistics.cells import class_of_cells, find_cells, placed, refuse_negative_cells, total_cells
 from naively.statistics.class_weights import ClassWeights
 
-__all__ = ["Reading", "WordCounts"]
+__all__ = ["Tokeniser", "WordCounts"]
 
 WORDS = Options()
 SMALL = 16  # a delta is folded into its base when it is larger than this fraction of it
 
 
 @dataclass(frozen=True)
-class Reading:
+class Tokeniser:
     """How texts are read: what a token is, or a function that finds them."""
 
     options: Options = WORDS
-    tokeniser: Callable[[str], list[str]] | None = None
+    split: Callable[[str], list[str]] | None = None
 
     def prepare(self, texts: Any) -> Any:
         """Texts as the core reads them."""
-        if self.tokeniser is None:
+        if self.split is None:
             return prepare(texts)
-        find = self.tokeniser
+        find = self.split
         plain = Texts.as_strings(texts)
         return prepare_tokens([None if text is None else list(find(text)) for text in plain])
 
@@ -76,34 +76,34 @@ class WordCounts(Statistic):
         label: NDArray[np.integer],
         weight: NDArray[np.float64] | None,
         n_classes: int,
-        reading: Reading | None = None,
+        tokeniser: Tokeniser | None = None,
         vocabulary: Vocabulary | None = None,
     ) -> Self:
         """Count texts; equations (1) to (3). New words are appended to the vocabulary, if one is given."""
         codes = np.ascontiguousarray(label, dtype=np.int32)
-        reading = reading or Reading()
-        if vocabulary is None and reading.options.hash_bits is None:
+        tokeniser = tokeniser or Tokeniser()
+        if vocabulary is None and tokeniser.options.hash_bits is None:
             vocabulary = Vocabulary()
         parts = []
         for texts in Texts.of(x).columns:
-            prepared = reading.prepare(texts)
-            cells, lengths = count_text(prepared, codes, weight, n_classes, vocabulary, reading.options)
+            prepared = tokeniser.prepare(texts)
+            cells, lengths = count_text(prepared, codes, weight, n_classes, vocabulary, tokeniser.options)
             seen = _seen(prepared.missing(), codes, weight, n_classes)
             parts.append(cls(vocabulary, cells, Cells.empty(n_classes, 2), lengths, seen))
         if not parts:
-            return cls.of_no_columns(ClassWeights.count(None, codes[:0], None, n_classes), vocabulary)
+            return cls.empty(ClassWeights.count(None, codes[:0], None, n_classes), vocabulary)
         return reduce(add, parts)  # one column, as most have, is not copied
 
     @classmethod
-    def of_texts(cls, texts: list[str], label: NDArray[np.int32], seen: ClassWeights, reading: Reading) -> Self:
+    def of_texts(cls, texts: list[str], label: NDArray[np.int32], seen: ClassWeights, tokeniser: Tokeniser) -> Self:
         """Count a column of texts of which none is missing; `seen` are all of them."""
-        vocabulary = Vocabulary() if reading.options.hash_bits is None else None
-        prepared = reading.prepare(texts)
-        cells, lengths = count_text(prepared, label, None, seen.n_classes, vocabulary, reading.options)
+        vocabulary = Vocabulary() if tokeniser.options.hash_bits is None else None
+        prepared = tokeniser.prepare(texts)
+        cells, lengths = count_text(prepared, label, None, seen.n_classes, vocabulary, tokeniser.options)
         return cls(vocabulary, cells, Cells.empty(seen.n_classes, 2), lengths, seen)
 
     @classmethod
-    def of_no_columns(cls, seen: ClassWeights, vocabulary: Vocabulary | None = None) -> Self:
+    def empty(cls, seen: ClassWeights, vocabulary: Vocabulary | None = None) -> Self:
         """Of rows in which no text was looked at."""
         n = seen.n_classes
         nobody = ClassWeights(np.zeros(n), np.zeros(n, np.int64))
@@ -164,21 +164,21 @@ class WordCounts(Statistic):
             return replace(self, base=base, delta=Cells.empty(self.n_classes, 2), lengths=lengths, seen=seen)
         return replace(self, delta=kernels.merge_cells(self.delta, cells, sign), lengths=lengths, seen=seen)
 
-    def occupied(self) -> NDArray[np.bool_]:
+    def has_rows(self) -> NDArray[np.bool_]:
         """Whether anything was counted of a class, (class,)."""
         return (np.diff(self.cells.indptr) > 0) | (np.diff(self.lengths.indptr) > 0)
 
-    def with_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
+    def place_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
         """The same counts with the classes laid out anew."""
         return replace(
             self,
             base=placed(self.base, places, n_classes),
             delta=placed(self.delta, places, n_classes),
             lengths=placed(self.lengths, places, n_classes),
-            seen=self.seen.with_classes(places, n_classes),
+            seen=self.seen.place_classes(places, n_classes),
         )
 
-    def with_columns(self, order: NDArray[np.intp]) -> Self:
+    def take_columns(self, order: NDArray[np.intp]) -> Self:
         """The columns of a block of texts are read together: their order does not matter."""
         return self
 

@@ -12,10 +12,10 @@ from naively.data.names import Numbered
 from naively.schema.schema import Block, Schema
 from naively.statistics import (
     ClassWeights,
+    EmptyStatistic,
     Histogram,
-    Measured,
     Moments,
-    Nothing,
+    NumberSummary,
     Statistic,
     Sums,
     TokenCounts,
@@ -143,11 +143,11 @@ def _word_counts(found: WordCounts, n_classes: int, block: Block) -> None:
     _need(isinstance(found.unicode, str), "version of Unicode")
 
 
-def _nothing(found: Nothing, n_classes: int, block: Block) -> None:
+def _nothing(found: EmptyStatistic, n_classes: int, block: Block) -> None:
     _need(found.classes == n_classes and found.n_columns == len(block.names), "columns without a value")
 
 
-def _measured(found: Measured, n_classes: int, block: Block) -> None:
+def _measured(found: NumberSummary, n_classes: int, block: Block) -> None:
     _need(isinstance(found.histogram, Histogram) and isinstance(found.moments, Moments), "histogram and moments")
     _histogram(found.histogram, n_classes, block)
     _moments(found.moments, n_classes, block)
@@ -156,11 +156,11 @@ def _measured(found: Measured, n_classes: int, block: Block) -> None:
 # A new statistic is checked by adding it here; what is not here is not read.
 CHECKS: Mapping[type[Statistic], Callable[[Any, int, Block], None]] = {
     Histogram: _histogram,
-    Measured: _measured,
+    NumberSummary: _measured,
     Moments: _moments,
     Sums: _sums,
     ValueCounts: _value_counts,
     TokenCounts: _token_counts,
     WordCounts: _word_counts,
-    Nothing: _nothing,
+    EmptyStatistic: _nothing,
 }

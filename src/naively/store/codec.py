@@ -1,7 +1,7 @@
 """Statistics as JSON and a list of arrays, and back. The JSON is written as text at once: an update has to be quick.
 
 A statistic is a dataclass whose fields are arrays, cells, a vocabulary, other statistics, names or plain values; so a
-new statistic needs nothing here but its name in `statistics/__init__.py`.
+new statistic needs nothing here but to be registered (`register_statistic`).
 """
 
 from __future__ import annotations
@@ -14,24 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import statistics
 from naively._kernels import Cells, HistogramCells
 from naively._kernels.text import Vocabulary
 from naively.data.names import Numbered
 from naively.errors import InputError
-from naively.statistics import Statistic, WordCounts
+from naively.statistics import Statistic, WordCounts, statistic_named
 from naively.store.arrays import COMPACT, Arrays
 
 __all__ = ["decode", "encode"]
 
-STATISTICS: Mapping[str, type[Statistic]] = {
-    name: found
-    for name in statistics.__all__
-    if isinstance(found := getattr(statistics, name), type) and issubclass(found, Statistic) and found is not Statistic
-}
+STORED_NAMES: Mapping[str, str] = {"NumberSummary": "Measured", "EmptyStatistic": "Nothing"}  # class: name in files
+CLASS_NAMES = {stored: name for name, stored in STORED_NAMES.items()}
 
 PLAIN = (str, bool, int, float)
-FIELDS = {kind: tuple(field.name for field in fields(kind)) for kind in STATISTICS.values()}  # type: ignore[arg-type]
 
 
 def encode(value: Any, arrays: Arrays) -> str:
@@ -44,6 +39,8 @@ def encode(value: Any, arrays: Arrays) -> str:
     write = _WRITERS.get(type(value))
     if write is not None:
         return write(value, arrays)
+    if statistic_named(type(value).__name__) is type(value):
+        return _statistic(value, arrays)
     if value is None or isinstance(value, PLAIN):
         return COMPACT.encode(value)
     raise InputError(f"a {type(value).__name__} cannot be written to a model file.")
@@ -72,9 +69,14 @@ def _tuple(value: tuple[Any, ...], arrays: Arrays) -> str:
 
 
 def _statistic(value: Statistic, arrays: Arrays) -> str:
-    kind = type(value)
-    found = ",".join([f'"{name}":{encode(getattr(value, name), arrays)}' for name in FIELDS[kind]])
-    return f'{{"statistic":"{kind.__name__}","fields":{{{found}}}}}'
+    name = type(value).__name__
+    found = ",".join([f'"{field}":{encode(getattr(value, field), arrays)}' for field in _fields(type(value))])
+    return f'{{"statistic":"{STORED_NAMES.get(name, name)}","fields":{{{found}}}}}'
+
+
+@cache
+def _fields(statistic: type[Statistic]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(statistic))  # type: ignore[arg-type]
 
 
 _WRITERS: Mapping[type, Callable[[Any, Arrays], str]] = {
@@ -84,7 +86,6 @@ _WRITERS: Mapping[type, Callable[[Any, Arrays], str]] = {
     Vocabulary: lambda value, arrays: f'{{"vocabulary":[{_arrays(value.export(), arrays)}]}}',
     Numbered: lambda value, _: f'{{"numbered":{len(value)}}}',
     tuple: _tuple,
-    **dict.fromkeys(STATISTICS.values(), _statistic),
     WordCounts: lambda value, arrays: _statistic(_without_forgotten_words(value), arrays),
 }
 
@@ -123,7 +124,8 @@ def decode(found: Any, arrays: Arrays) -> Any:
         return HistogramCells(*decode(found["histogram"], arrays))
     if set(found) == {"vocabulary"}:
         return Vocabulary.from_arrays(*decode(found["vocabulary"], arrays))
-    if set(found) == {"statistic", "fields"} and found["statistic"] in STATISTICS:
-        made = STATISTICS[found["statistic"]]
-        return made(**{name: decode(value, arrays) for name, value in found["fields"].items()})
+    if set(found) == {"statistic", "fields"}:
+        statistic = statistic_named(CLASS_NAMES.get(str(found["statistic"]), str(found["statistic"])))
+        if statistic is not None:
+            return statistic(**{name: decode(value, arrays) for name, value in found["fields"].items()})
     raise TypeError(f"{str(found)[:60]} is no part of a statistic")

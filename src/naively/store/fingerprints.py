@@ -23,7 +23,7 @@ from naively.data.names import Names
 from naively.data.views import is_sparse
 from naively.model import columns as local
 from naively.model.model import Model
-from naively.statistics import Coded, Numbers, Texts
+from naively.statistics import Codes, Numbers, Texts
 from naively.store.arrays import pack, unpack
 
 __all__ = ["fingerprints_of", "marks_of", "new_key", "pack_fingerprints", "unpack_fingerprints"]
@@ -81,7 +81,7 @@ def _cells(names: Names, view: local.View, n: int) -> Iterable[tuple[bytes, list
         for name, texts in zip(names, view.columns, strict=True):
             tag = _tag(name)
             yield tag, [tag + (GAP if t is None else _value(t)) for t in map(_text, Texts.as_strings(texts))]
-    elif isinstance(view, Coded):
+    elif isinstance(view, Codes):
         for place, piece in view.placed():
             for j, column in enumerate(range(place.start, place.stop)):
                 yield _coded(_tag(names[column]), piece[:, j].tolist(), view, column)
@@ -95,7 +95,7 @@ def _text(text: Any) -> str | None:
     return text.decode("utf-8", "replace") if isinstance(text, bytes) else text
 
 
-def _coded(tag: bytes, codes: list[Any], view: Coded, column: int) -> tuple[bytes, list[bytes]]:
+def _coded(tag: bytes, codes: list[Any], view: Codes, column: int) -> tuple[bytes, list[bytes]]:
     values = view.values[column]
     known = {code: tag + _value(values[int(code)]) for code in set(codes) if 0 <= code < len(values)}
     return tag, [known.get(code, tag + GAP) for code in codes]

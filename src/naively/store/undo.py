@@ -9,7 +9,7 @@ import numpy as np
 
 from naively.errors import InputError
 from naively.model.model import Model
-from naively.statistics import Nothing, TokenCounts, ValueCounts, WordCounts
+from naively.statistics import EmptyStatistic, TokenCounts, ValueCounts, WordCounts
 from naively.store.arrays import Arrays
 from naively.store.codec import encode
 from naively.store.entries import COLUMNS, Row, Schemas, counts_of, intact
@@ -108,7 +108,7 @@ def _changed(connection: sqlite3.Connection, schemas: Schemas, known: Sum, done:
 
 def _whole(model: Model) -> bool:
     """Whether only whole numbers were counted: then nothing is rounded, and order does not matter."""
-    if not all(isinstance(s, (WordCounts, ValueCounts, TokenCounts, Nothing)) for s in model.statistics):
+    if not all(isinstance(s, (WordCounts, ValueCounts, TokenCounts, EmptyStatistic)) for s in model.statistics):
         return False
     arrays: Arrays = []
     encode((model.seen, *model.statistics), arrays)

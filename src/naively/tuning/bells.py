@@ -1,4 +1,4 @@
-"""Bells or bins: whether numeric columns are Gaussian or Numeric.
+"""Bells or bins: whether numeric columns are Gaussian or Binned.
 
 A bell has two numbers for each class, bins have many: bells are the simpler ones, and stay unless they lose. First all
 columns together, then each by itself, under a weight of its own: a bell that does not fit says too much, and would be
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from naively.families import AnyNumber, Family, Gaussian, Numeric
+from naively.families import AutoNumber, Binned, Family, Gaussian
 from naively.tuning.features import EACH
 
 if TYPE_CHECKING:
@@ -30,13 +30,13 @@ def bells(search: Search, open_columns: set[str]) -> None:
     chosen = [
         i
         for i, block in enumerate(search.features.blocks)
-        if isinstance(block.family, (Numeric, Gaussian)) and _squared(search.bench, block, open_columns)
+        if isinstance(block.family, (Binned, Gaussian)) and _squared(search.bench, block, open_columns)
     ]
     if not chosen:
         return
     other = _swapped(search, chosen)
     kinds = {type(search.features.blocks[i].family) for i in chosen}
-    if kinds == {Numeric}:  # else some are bells by rule already, and the others are tried one by one
+    if kinds == {Binned}:  # else some are bells by rule already, and the others are tried one by one
         bins = search.features
         search.features, search.losses = other, search.judged_apart(other)
         search.take_if_better(bins, search.judged_apart(bins), errors=0.0)
@@ -62,13 +62,13 @@ def _swapped(search: Search, chosen: list[int]) -> Features:
 
 
 def _other(family: Family) -> Family:
-    return Gaussian(missing=family.missing) if isinstance(family, Numeric) else Numeric(missing=family.missing)
+    return Gaussian(missing=family.missing) if isinstance(family, Binned) else Binned(missing=family.missing)
 
 
 def _squared(bench: Bench, block: Block, open_columns: set[str]) -> bool:
     """Whether all numbers of a block's columns are in the moments, so that a bell is possible."""
     for counted, statistic in zip(bench.model.schema.blocks, bench.model.statistics, strict=True):
-        if isinstance(counted.family, AnyNumber) and block.names[0] in counted.names:
+        if isinstance(counted.family, AutoNumber) and block.names[0] in counted.names:
             place = {name: j for j, name in enumerate(counted.names)}
             order = [place[name] for name in block.names]
             whole: Any = statistic

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.data.names import Names
-from naively.families import Complement, Multinomial, Numeric, Presence, Text
+from naively.families import Binned, Complement, Multinomial, Presence, Text
 from naively.families.base import Leaving
 from naively.model import columns as local
 from naively.model.count import count_block
@@ -86,7 +86,7 @@ class Bench:
             if block.names[0] in known.names:
                 place = {name: j for j, name in enumerate(known.names)}
                 order = np.array([place[name] for name in block.names], dtype=np.intp)
-                return presence_of(statistic.with_columns(order), self.model.seen, block.names)
+                return presence_of(statistic.take_columns(order), self.model.seen, block.names)
         raise KeyError(block.names[0])
 
     def view(self, block: Block, rows: NDArray[np.intp] | None = None) -> local.View:
@@ -110,7 +110,7 @@ class Bench:
         at: Any = slice(None) if rows is None else rows
         leaving = Leaving.of(self.sample.label, self.leaving_weight, self.leaving_rows).part(at)
         out = np.zeros((len(leaving), 1 if family.joint else len(block.names), len(classes)))
-        structured = isinstance(family, Numeric) or (isinstance(family, Text) and self._cuts_words(block, statistic))
+        structured = isinstance(family, Binned) or (isinstance(family, Text) and self._cuts_words(block, statistic))
         for start, stop, fold in self._spans(structured, rows):
             structure = self._structure(fold, block, statistic) if structured else None
             some = slice(start, stop)

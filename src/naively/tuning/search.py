@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.families import AnyNumber, AnyTruth, AnyValue, Categorical, Complement, Family, Numeric, Presence
+from naively.families import AutoBoolean, AutoNumber, AutoString, Binned, Categorical, Complement, Family, Presence
 from naively.schema.schema import Block
 from naively.tuning.bells import bells
 from naively.tuning.features import BETAS, EACH, Features, WordFeature, summed
@@ -100,7 +100,7 @@ def searched(bench: Bench, features: Features, usable: NDArray[np.bool_], base: 
     for i in range(len(features.words)):
         _event_model(search, i)
     open_columns = _open_columns(bench)
-    for kind in (Categorical, Numeric):
+    for kind in (Categorical, Binned):
         _smoothing(search, kind, open_columns)
     bells(search, open_columns)
     _gaps(search)
@@ -192,10 +192,10 @@ def _length(search: Search, i: int, betas: Sequence[float]) -> None:
 def _open_columns(bench: Bench) -> set[str]:
     """Columns whose family was not given."""
     counted = bench.model.schema.blocks
-    return {n for b in counted if isinstance(b.family, (AnyNumber, AnyValue, AnyTruth)) for n in b.names}
+    return {n for b in counted if isinstance(b.family, (AutoNumber, AutoString, AutoBoolean)) for n in b.names}
 
 
-def _smoothing(search: Search, kind: type[Categorical] | type[Numeric], open_columns: set[str]) -> None:
+def _smoothing(search: Search, kind: type[Categorical] | type[Binned], open_columns: set[str]) -> None:
     """One alpha for all columns of a family."""
     chosen = [
         i
@@ -227,7 +227,7 @@ def _gaps(search: Search) -> None:
     total = float(bench.model.seen.weight.sum())
     gappy: list[Block] = []
     for block in bench.model.schema.blocks:
-        if not isinstance(block.family, (AnyNumber, AnyValue, AnyTruth)):
+        if not isinstance(block.family, (AutoNumber, AutoString, AutoBoolean)):
             continue
         presence = bench.statistic(Block(block.names, block.kinds, Presence()))
         share = presence.documents().sum(axis=0) / max(total, 1e-300)  # type: ignore[attr-defined]

@@ -162,8 +162,8 @@ def _read(
     if isinstance(view, Texts):
         assert isinstance(family, Text)
         assert isinstance(statistic, WordCounts)
-        prepared = family.reading.prepare(view.columns[0])
-        count, index, ends = token_rows(prepared, statistic.vocabulary, family.reading.options, ordered=False)
+        prepared = family.tokeniser.prepare(view.columns[0])
+        count, index, ends = token_rows(prepared, statistic.vocabulary, family.tokeniser.options, ordered=False)
         return ends.astype(np.int64), index.astype(np.int32), count.astype(np.float64)
     found = Entries.of_numbers(view)
     order = np.lexsort((found.token, found.row))  # the pieces of a frame come column by column

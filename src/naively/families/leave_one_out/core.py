@@ -12,7 +12,7 @@ from naively import _kernels as kernels
 from naively._kernels import Cells, TokenCells
 from naively._kernels.text import Vocabulary
 from naively.families.base import Leaving, NotCountedError
-from naively.statistics.word_counts import Reading
+from naively.statistics.word_counts import Tokeniser
 
 __all__ = ["Tokens", "rows_left_out", "texts_left_out"]
 
@@ -61,7 +61,7 @@ def rows_left_out(
 
 def texts_left_out(
     texts: Any,
-    reading: Reading,
+    tokeniser: Tokeniser,
     vocabulary: Vocabulary | None,
     once: bool,
     tokens: Tokens,
@@ -70,8 +70,8 @@ def texts_left_out(
     out: Floats,
 ) -> None:
     """Increase out (row, class) by either equation, by the core, for `smoothed` tokens, straight from the texts."""
-    prepared, taken = reading.prepare(texts), leaving.arrays
-    bad = kernels.leave_text_out(prepared, vocabulary, reading.options, once, taken, tokens.by_token, complement, out)
+    prepared, taken = tokeniser.prepare(texts), leaving.arrays
+    bad = kernels.leave_text_out(prepared, vocabulary, tokeniser.options, once, taken, tokens.by_token, complement, out)
     _check(bad, leaving)
 
 

@@ -13,7 +13,7 @@ from naively.families.base import Leaving, NotCountedError
 from naively.families.leave_one_out.base import FOREVER, Slots
 from naively.families.leave_one_out.tokens import Entries, Tokens, multinomial_left_out
 from naively.families.multinomial import multinomial_form
-from naively.statistics import Coded, Values
+from naively.statistics import Codes, Values
 
 __all__ = ["CountedValues", "shared_left_out", "slots_of", "values_as_slots"]
 
@@ -40,7 +40,7 @@ class CountedValues:
         return np.array([value not in self.declared for value in self.values], dtype=np.bool_)
 
 
-def slots_of(x: Coded, columns: Sequence[CountedValues], leaving: Leaving) -> NDArray[np.intp]:
+def slots_of(x: Codes, columns: Sequence[CountedValues], leaving: Leaving) -> NDArray[np.intp]:
     """The slot of each value (row, column), −1 where it is missing; columns that share one list share its slots."""
     starts = np.cumsum([0, *(len(column.values) for column in columns)])
     parts, names = [], x.values

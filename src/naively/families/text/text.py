@@ -36,7 +36,7 @@ from naively.families.text.vocabulary import words_in_force, words_let_through
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Texts, WordCounts
 from naively.statistics.cells import class_sums
-from naively.statistics.word_counts import Reading
+from naively.statistics.word_counts import Tokeniser
 
 __all__ = ["Text", "TextParameters"]
 
@@ -95,10 +95,10 @@ class Text(Family[WordCounts, TextParameters]):
             raise InputError(f"Text(model={self.model!r}) takes one alpha for all words.")
         if not 0 < self.max_share <= 1:
             raise InputError(f"max_share={self.max_share}: a share of the texts, above 0 and up to 1.")
-        _ = self.reading
+        _ = self.tokeniser
 
     @cached_property
-    def reading(self) -> Reading:
+    def tokeniser(self) -> Tokeniser:
         """How the texts are read, checked."""
         kind = "words" if callable(self.tokens) else self.tokens
         stop = _stop_words(self.stop_words) if isinstance(self.stop_words, str) else self.stop_words
@@ -106,7 +106,7 @@ class Text(Family[WordCounts, TextParameters]):
             options = Options(kind, self.lowercase, self.strip_accents, self.ngrams, stop, self.hash_bits)
         except ValueError as error:
             raise InputError(f"Text: {error}") from None
-        return Reading(options, self.tokens if callable(self.tokens) else None)
+        return Tokeniser(options, self.tokens if callable(self.tokens) else None)
 
     def estimate(self, stats: WordCounts, classes: Labels, structure: Any = None) -> TextParameters:
         """Equations (1) to (4), over the words in force."""
@@ -144,7 +144,7 @@ class Text(Family[WordCounts, TextParameters]):
     def log_likelihood(self, x: Texts, parameters: TextParameters, out: Floats, length: Floats | None = None) -> None:
         """Equations (1) to (4); a missing text adds nothing."""
         for texts in x.columns:
-            prepared = self.reading.prepare(texts)
+            prepared = self.tokeniser.prepare(texts)
             there = ~prepared.missing()
             self._add(parameters.form.score, parameters, prepared, there, self.once, out, length)
             if parameters.form.forbidden is not None:
@@ -174,7 +174,7 @@ class Text(Family[WordCounts, TextParameters]):
     ) -> None:
         if form.offset.any():
             out[there] += form.offset
-        vocabulary, options = parameters.counts.vocabulary, self.reading.options
+        vocabulary, options = parameters.counts.vocabulary, self.tokeniser.options
         if form.table is not None:
             score_text_table(prepared, vocabulary, options, form.table, form.constant, once, out, length=length)
         else:
@@ -214,10 +214,10 @@ class Text(Family[WordCounts, TextParameters]):
         for texts in x.columns:
             if tokens.smoothed and self.model != "bernoulli":
                 kind = self.once, tokens, leaving, self.model == "complement"
-                texts_left_out(texts, self.reading, stats.vocabulary, *kind, out[:, 0])
+                texts_left_out(texts, self.tokeniser, stats.vocabulary, *kind, out[:, 0])
                 continue
-            prepared = self.reading.prepare(texts)
-            count, index, ends = token_rows(prepared, stats.vocabulary, self.reading.options, ordered=False)
+            prepared = self.tokeniser.prepare(texts)
+            count, index, ends = token_rows(prepared, stats.vocabulary, self.tokeniser.options, ordered=False)
             number = np.ones(len(count)) if self.once else count.astype(np.float64)
             row = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
             entries = Entries(row, index.astype(np.intp), number, len(ends) - 1)

@@ -1,4 +1,4 @@
-"""Numeric: bins and probabilities worked by hand, edges of the number line, and real columns."""
+"""Binned: bins and probabilities worked by hand, edges of the number line, and real columns."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from tests.support.data_sets import DATA_SETS, needs_data_set, optional_data_set, read_csv
 
 import naively as nb
-from naively.families.binned import NumericParameters
+from naively.families.binned import BinnedParameters
 from naively.statistics import Histogram, Numbers
 
 
-def fitted(x: Any, label: Any, alpha: float = 1.0, n_classes: int = 2, cap: int = 4096) -> NumericParameters:
+def fitted(x: Any, label: Any, alpha: float = 1.0, n_classes: int = 2, cap: int = 4096) -> BinnedParameters:
     stats = Histogram.count(np.asarray(x), np.asarray(label), None, n_classes, cap=cap)
-    return nb.Numeric(alpha).estimate(stats, tuple(range(n_classes)))
+    return nb.Binned(alpha).estimate(stats, tuple(range(n_classes)))
 
 
-def scored(x: Any, parameters: NumericParameters, n_classes: int = 2) -> Any:
+def scored(x: Any, parameters: BinnedParameters, n_classes: int = 2) -> Any:
     out = np.zeros((len(x), n_classes))
-    nb.Numeric().log_likelihood(Numbers.of(np.asarray(x, np.float64)), parameters, out)
+    nb.Binned().log_likelihood(Numbers.of(np.asarray(x, np.float64)), parameters, out)
     return np.exp(out)
 
 
@@ -47,7 +47,7 @@ def test_two_humps_that_a_gaussian_cannot_see() -> None:
     rng = np.random.default_rng(1)
     outer = rng.choice([-3.0, 3.0], 500) + rng.normal(0, 0.5, 500)
     x, label = np.concatenate([outer, rng.normal(0, 0.5, 500)])[:, None], np.repeat(["out", "in"], 500)
-    model = nb.fit(x, label, columns=nb.Numeric(), tune=False)
+    model = nb.fit(x, label, columns=nb.Binned(), tune=False)
     assert (np.asarray(model.predict(x)) == label).mean() > 0.99
     assert len(model.parameters[0].cuts) == 2
 
@@ -85,7 +85,7 @@ def test_gaps_and_constants_say_nothing(x: list[float]) -> None:
 
 def test_one_row_and_one_class() -> None:
     np.testing.assert_array_equal(scored([5.0, 6.0], fitted([5.0], [0], n_classes=1), 1), np.ones((2, 1)))
-    model = nb.fit({"x": [1.0, 2.0]}, ["a", "a"], columns=nb.Numeric(), tune=False)
+    model = nb.fit({"x": [1.0, 2.0]}, ["a", "a"], columns=nb.Binned(), tune=False)
     np.testing.assert_array_equal(model.posterior({"x": [0.0]}), [[1.0]])
 
 
@@ -93,7 +93,7 @@ def test_alpha_zero_is_maximum_likelihood() -> None:
     found = fitted(np.arange(20.0), [0] * 10 + [1] * 10, alpha=0.0)
     np.testing.assert_array_equal(scored([1.0, 15.0], found), np.eye(2))
     with pytest.raises(nb.InputError, match="alpha=-1"):
-        nb.Numeric(alpha=-1)
+        nb.Binned(alpha=-1)
 
 
 @given(
@@ -104,7 +104,7 @@ def test_every_value_falls_into_the_bin_that_counted_it(rows: list[tuple[float, 
     """Even where neighbouring floats, subnormals or the largest numbers are parted, or the level has risen."""
     x, label = np.array([r[0] for r in rows], np.float64), np.array([r[1] for r in rows], np.int32)
     stats = Histogram.count(x, label, None, 3, cap=cap)
-    found = nb.Numeric().estimate(stats, (0, 1, 2))
+    found = nb.Binned().estimate(stats, (0, 1, 2))
     assert (np.diff(found.cuts) > 0).all()
     bins = np.searchsorted(found.cuts, x, side="right")
     total = np.bincount(label, minlength=3)
@@ -123,7 +123,7 @@ def test_weight_and_order_and_columns_do_not_matter(times: int, seed: int) -> No
     some = rng.permutation(40)
     repeated = fitted(np.repeat(x, times, axis=0), np.repeat(label, times))
     weighted = Histogram.count(x[some], label[some], np.full(40, float(times)), 2)
-    again = nb.Numeric().estimate(weighted, (0, 1))
+    again = nb.Binned().estimate(weighted, (0, 1))
     np.testing.assert_array_equal(repeated.cuts, again.cuts)
     np.testing.assert_array_equal(repeated.log_probability, again.log_probability)
     for j in range(3):
@@ -140,7 +140,7 @@ def test_sparse_and_frame_and_array_score_alike() -> None:
     outs = [np.zeros((500, 3)) for _ in range(3)]
     pieces: list[tuple[Any, ...]] = [(x,), tuple(x[:, [j]] for j in range(70)), (sp.csr_array(x[:, :66]), x[:, 66:])]
     for out, some in zip(outs, pieces, strict=True):
-        nb.Numeric().log_likelihood(Numbers(some), found, out)
+        nb.Binned().log_likelihood(Numbers(some), found, out)
     np.testing.assert_array_equal(outs[0], outs[1])
     np.testing.assert_allclose(outs[0], outs[2], rtol=1e-12)
 
@@ -149,18 +149,18 @@ def test_samples_follow_the_bins_and_the_values_seen() -> None:
     x = np.concatenate([np.arange(10.0), np.arange(10.0), np.arange(100, 110.0), [np.inf]])
     label = np.repeat([0, 0, 1, 1], [10, 10, 10, 1])
     found = fitted(x, label)
-    drawn = nb.Numeric().sample(found, np.repeat([0, 1], 20_000), np.random.default_rng(4))[0]
+    drawn = nb.Binned().sample(found, np.repeat([0, 1], 20_000), np.random.default_rng(4))[0]
     assert set(drawn) <= set(x)
     assert np.mean(drawn[:20_000] < 50) == pytest.approx(21 / 23, abs=0.01)
     assert np.mean(drawn[20_000:] == np.inf) == pytest.approx(2 / 14, abs=0.01)
-    gaps = nb.Numeric().sample(fitted([np.nan], [0]), np.zeros(3, np.intp), np.random.default_rng(4))[0]
+    gaps = nb.Binned().sample(fitted([np.nan], [0]), np.zeros(3, np.intp), np.random.default_rng(4))[0]
     assert np.isnan(gaps).all()
 
 
 def test_samples_of_joined_keys_lie_within_the_range() -> None:
     rng = np.random.default_rng(5)
     x = rng.normal(10, 1, 5000)
-    drawn = nb.Numeric().sample(fitted(x, x > 10, cap=64), np.ones(1000, np.intp), rng)[0]
+    drawn = nb.Binned().sample(fitted(x, x > 10, cap=64), np.ones(1000, np.intp), rng)[0]
     assert np.quantile(drawn, [0.1, 0.5, 0.9]) == pytest.approx(np.quantile(x[x > 10], [0.1, 0.5, 0.9]), abs=0.2)
 
 
@@ -171,12 +171,12 @@ def test_in_a_model_with_other_columns_dates_and_gaps() -> None:
         "colour": ["red", "blue", "red", None, "blue"] * 4,
     }
     label = ["a", "a", "a", "b", "b"] * 4
-    model = nb.fit(table, label, columns={"when": nb.Numeric(), "size": "numeric"}, tune=False)
+    model = nb.fit(table, label, columns={"when": nb.Binned(), "size": "numeric"}, tune=False)
     assert list(model.predict(table)) == label
     rest = model - nb.fit(
         {name: values[:5] for name, values in table.items()},
         label[:5],
-        columns={("when", "size"): nb.Numeric()},
+        columns={("when", "size"): nb.Binned()},
         tune=False,
     )
     assert list(rest.predict(table)) == label
@@ -192,7 +192,7 @@ def read_columns(path: Path, columns: list[str], target: str) -> tuple[Any, Any]
 def test_bins_of_adult() -> None:
     """Income rises from the twenties to the fifties and then falls; forty hours are a bin's edge."""
     x, income = read_columns(optional_data_set("tables/adult.csv"), ["age", "hours-per-week"], "income")
-    found = nb.fit(x, income, columns=nb.Numeric(), tune=False).parameters[0]
+    found = nb.fit(x, income, columns=nb.Binned(), tune=False).parameters[0]
     age, hours = found.column_cuts(0), found.column_cuts(1)
     assert 5 <= len(age) <= 20
     assert 18 < age[0] < 24
@@ -207,5 +207,5 @@ def test_bins_separate_the_species_of_iris() -> None:
     names = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
     x, label = read_columns(DATA_SETS / "iris.csv", names, "species")
     half = np.random.default_rng(0).permutation(150)
-    model = nb.fit(x[half[:100]], label[half[:100]], columns=nb.Numeric(), tune=False)
+    model = nb.fit(x[half[:100]], label[half[:100]], columns=nb.Binned(), tune=False)
     assert (np.asarray(model.predict(x[half[100:]])) == label[half[100:]]).mean() >= 0.9

@@ -1,4 +1,4 @@
-"""Measured: moments that the histogram tells are those of the rows."""
+"""NumberSummary: moments that the histogram tells are those of the rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from naively.statistics import Measured, Moments, Numbers
+from naively.statistics import Moments, Numbers, NumberSummary
 from naively.statistics.number_summary import MANY
 
 N = 3 * MANY
@@ -39,7 +39,7 @@ def test_moments_told_by_the_histogram_are_those_of_the_rows(name: str) -> None:
     x, label = drawn(name)
     squarable = np.where(np.abs(x) <= 1e150, x, np.nan)
     by_rows = Moments.count(squarable, label, None, 3)
-    counted = Measured.count(Numbers((x[:, None],)), label, None, 3).moments
+    counted = NumberSummary.count(Numbers((x[:, None],)), label, None, 3).moments
     np.testing.assert_array_equal(counted.rows, by_rows.rows)
     np.testing.assert_array_equal(counted.weight, by_rows.weight)
     np.testing.assert_array_equal(counted.mean, by_rows.mean)
@@ -49,18 +49,18 @@ def test_moments_told_by_the_histogram_are_those_of_the_rows(name: str) -> None:
 def test_columns_told_and_not_told_keep_their_places() -> None:
     columns = [drawn(name)[0] for name in COLUMNS if name != "infinite and huge"]
     label = drawn("ages")[1]
-    together = Measured.count(Numbers(tuple(x[:, None] for x in columns)), label, None, 3)
+    together = NumberSummary.count(Numbers(tuple(x[:, None] for x in columns)), label, None, 3)
     for j, x in enumerate(columns):
-        alone = Measured.count(Numbers((x[:, None],)), label, None, 3)
+        alone = NumberSummary.count(Numbers((x[:, None],)), label, None, 3)
         np.testing.assert_array_equal(together.moments.mean[:, j], alone.moments.mean[:, 0])
         np.testing.assert_allclose(together.moments.squares[:, j], alone.moments.squares[:, 0], rtol=1e-15)
 
 
 def test_what_was_counted_can_be_taken_away_again() -> None:
     x, label = drawn("an outlier")
-    whole = Measured.count(Numbers((x[:, None],)), label, None, 3)
-    part = Measured.count(Numbers((x[:100, None],)), label[:100], None, 3)
-    rest = Measured.count(Numbers((x[100:, None],)), label[100:], None, 3)
+    whole = NumberSummary.count(Numbers((x[:, None],)), label, None, 3)
+    part = NumberSummary.count(Numbers((x[:100, None],)), label[:100], None, 3)
+    rest = NumberSummary.count(Numbers((x[100:, None],)), label[100:], None, 3)
     left = whole - part
     np.testing.assert_array_equal(left.moments.mean, rest.moments.mean)
     np.testing.assert_allclose(left.moments.squares, rest.moments.squares, rtol=1e-15)
@@ -69,5 +69,5 @@ def test_what_was_counted_can_be_taken_away_again() -> None:
 def test_rows_of_weight_are_not_told_by_cells() -> None:
     x, label = drawn("ages")
     weight = np.random.default_rng(8).random(N)
-    counted = Measured.count(Numbers((x[:, None],)), label, weight, 3).moments
+    counted = NumberSummary.count(Numbers((x[:, None],)), label, weight, 3).moments
     np.testing.assert_array_equal(counted.state, Moments.count(x, label, weight, 3).state)
