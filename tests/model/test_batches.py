@@ -10,14 +10,14 @@ import pyarrow as pa
 import pytest
 
 import naively
-from naively.data import labelled as stream
+from naively.data.files import batches
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("sorted_by_class", [False, True])
 def test_a_stream_is_counted_like_a_table(weighted: bool, sorted_by_class: bool, monkeypatch: Any) -> None:
     """Also where classes come late, lists of values change, a column has no value for long, and another is text."""
-    monkeypatch.setattr(stream, "MOST", 50)
+    monkeypatch.setattr(batches, "MAX_ROWS", 50)
     rng = np.random.default_rng(11)
     n = 600
     label = np.sort(rng.integers(0, 4, n)) if sorted_by_class else rng.integers(0, 4, n)

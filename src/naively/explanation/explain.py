@@ -29,6 +29,8 @@ from naively.families import Bernoulli, NoValuesYet
 from naively.families.evidence import BlockTerms, Term
 from naively.model import columns as local
 from naively.model import decide as decisions
+from naively.model.calibrate import weighted_blocks
+from naively.model.decide import position_of
 from naively.statistics import Codes, Histogram, Numbers, Texts, TokenCounts, ValueCounts, WordCounts
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ def explain(
         raise InputError("an explanation compares two classes, and the model has one.")
     if top is not None and top < 0:
         raise InputError(f"top={top}: the number of contributions to keep is zero or more.")
-    table = model.read(X)
+    table = local.read_rows(model, X)
     log_posterior = model.log_posterior(table)
     blocks = scored_blocks(model)
     views = local.views(table, model.chosen.schema)
@@ -76,8 +78,8 @@ def explain(
 def _pair(model: Model, log_posterior: NDArray[np.float64], of: Any, against: Any) -> tuple[int, int]:
     """Two classes: those given, and else the most probable ones."""
     order = np.argsort(-log_posterior, kind="stable").tolist()
-    first = None if of is None else model._position(of)
-    second = None if against is None else model._position(against)
+    first = None if of is None else position_of(of, model.classes)
+    second = None if against is None else position_of(against, model.classes)
     if first is None:
         first = next(c for c in order if c != second)
     if second is None:
@@ -169,7 +171,7 @@ def _explanation(
     log_prior = model.log_prior
     total = float(decisions.log_odds_against(log_posterior[None], log_prior, of, against)[0])
     void = all(log_prior[c] == -np.inf or any(term.scores[i] == -np.inf for term in flat) for i, c in enumerate(pair))
-    start = log_prior if void else log_prior + model.calibrated.offset
+    start = log_prior if void else log_prior + weighted_blocks(model).offset
     prior = float(decisions.log_odds_against(start[None], log_prior, of, against)[0])
     labels = model.classes[of], model.classes[against]
     lines = sorted((_contribution(term, *labels, void) for term in flat), key=lambda c: -abs(c.log_odds))

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from naively.errors import InputError
 from naively.families import LinearPart
+from naively.model.calibrate import weighted_blocks
+from naively.model.decide import position_of
 
 if TYPE_CHECKING:
     from naively.model.model import Model
@@ -47,7 +49,7 @@ def linear_form(model: Model, of: Any = None, against: Any = None) -> Linear:
     features: dict[str, float] = {}
     bias = float(prior[first] - prior[second])
     parts = []
-    calibrated = model.calibrated
+    calibrated = weighted_blocks(model)
     bias += float(calibrated.offset[first] - calibrated.offset[second])
     for block, fitted, factor in zip(calibrated.schema.blocks, calibrated.parameters, calibrated.factors, strict=True):
         part = block.family.linear(fitted, block.names, first, second)
@@ -72,12 +74,12 @@ def _pair(model: Model, of: Any, against: Any) -> tuple[int, int]:
     n = len(model.classes)
     if n < 2:
         raise InputError("linear() compares two classes, and the model has one.")
-    first = model._position(of)
+    first = position_of(of, model.classes)
     if against is None and n > 2:
         raise InputError(
             f"with {n} classes, the odds against all others together are not linear: name one with against=."
         )
-    second = (1 - first) if against is None else model._position(against)
+    second = (1 - first) if against is None else position_of(against, model.classes)
     if first == second:
         raise InputError(f"of= and against= are the same class, {model.classes[first]!r}.")
     return first, second

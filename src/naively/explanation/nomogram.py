@@ -30,6 +30,8 @@ from naively.families.evidence import shown_value
 from naively.families.gaussian import GaussianParameters
 from naively.families.multinomial import TokenParameters
 from naively.families.text.text import TextParameters
+from naively.model.calibrate import weighted_blocks
+from naively.model.decide import position_of
 from naively.statistics import Numbers
 
 if TYPE_CHECKING:
@@ -97,11 +99,15 @@ def nomogram_of(model: Model, of: Any = None, against: Any = None, most: int = 1
     """The nomogram of the whole model between two classes, by default the last against the first."""
     if len(model.classes) < 2:
         raise InputError("a nomogram compares two classes, and the model has one.")
-    first = model._position(of)
-    second = next(c for c in range(len(model.classes)) if c != first) if against is None else model._position(against)
+    first = position_of(of, model.classes)
+    second = (
+        next(c for c in range(len(model.classes)) if c != first)
+        if against is None
+        else position_of(against, model.classes)
+    )
     if first == second:
         raise InputError(f"of= and against= are the same class, {model.classes[first]!r}: name two.")
-    start = model.log_prior + model.calibrated.offset
+    start = model.log_prior + weighted_blocks(model).offset
     axes: list[Axis] = []
     hidden: list[str] = []
     for block, statistic, fitted in scored_blocks(model):

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from naively.data.names import listed
 from naively.errors import InputError
 from naively.families import Bernoulli, Multinomial, Text
+from naively.model.decide import position_of
 from naively.statistics import TokenCounts, WordCounts
 from naively.statistics.cells import class_of_cells
 
@@ -78,10 +79,10 @@ class Evidence:
 
     def top(self, label: Any, n: int = 20, against: Any = None, min_count: float = 5) -> Top:
         """The n words with the largest log-odds (1), among those that occur at least min_count times in both."""
-        of = self.model._position(label)
+        of = position_of(label, self.model.classes)
         other = np.arange(len(self.model.classes)) != of
         if against is not None:
-            other = np.arange(len(self.model.classes)) == self.model._position(against)
+            other = np.arange(len(self.model.classes)) == position_of(against, self.model.classes)
             if other[of]:
                 raise InputError(f"{label!r} against itself says nothing: name another class.")
         mine, theirs = self._counts(np.arange(len(other)) == of), self._counts(other)

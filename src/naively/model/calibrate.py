@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from naively.families import Family, Presence
 from naively.schema.choose import Chosen, split
 from naively.schema.family_json import family_from_json, family_to_json
 from naively.schema.schema import Block, Schema
+
+if TYPE_CHECKING:
+    from naively.model.model import Model
 
 __all__ = ["Calibrated", "Tuning", "calibrate", "column_key"]
 
@@ -138,3 +141,8 @@ def calibrate(chosen: Chosen, parameters: Sequence[Any], classes: Sequence[Any],
                 found.append((part, part.family.estimate(of_part, classes), (w, 0.0)))
     schema = Schema(chosen.schema.names, tuple(block for block, _, _ in found))
     return Calibrated(schema, tuple(p for _, p, _ in found), tuple(f for _, _, f in found), tuning.offset(classes))
+
+
+def weighted_blocks(model: Model) -> Calibrated:
+    """Return what the posteriors of a model are computed from."""
+    return model._blocks

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from naively.data import MatrixTable, Table
+from naively.data import MatrixTable, Table, completed, read
 from naively.data.kinds import Kind, check_support
 from naively.data.missing import refuse_lacking
 from naively.data.names import Names, positions_of
@@ -15,7 +16,16 @@ from naively.families import Categorical, NoValuesYet, Presence, Text
 from naively.schema.schema import Block, Schema
 from naively.statistics import Codes, Numbers, Texts
 
+if TYPE_CHECKING:
+    from naively.model.model import Model
+
 View = Numbers | Codes | Texts
+
+
+def read_rows(model: Model, X: Any) -> Table:
+    """Return rows to be scored; a column of the model that they do not have is all missing."""
+    table = read(X)
+    return table if table.names == model.schema.names else completed(table, model._used_columns)
 
 
 def views(table: Table, schema: Schema) -> list[View]:

@@ -16,39 +16,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels import best_class, normalise
 from naively.errors import InputError
 
-__all__ = [
-    "Decision",
-    "answer_if_probable",
-    "by_costs",
-    "by_odds",
-    "by_thresholds",
-    "log_odds_against",
-    "log_odds_of",
-    "log_threshold",
-    "position_of",
-]
+Floats = NDArray[np.float64]
 
 ROUNDING = 1e-12  # odds that differ from γ by less than this in logs are a tie: sums of logarithms are no better
 
 
 @dataclass(frozen=True)
 class Decision:
-    """How to answer: one of `odds`, `threshold`, `costs` and `min_probability`, or the most probable class."""
+    """How a row gets its class: by odds, thresholds, costs or a least probability; without these, the most probable."""
 
-    odds: float | None
-    threshold: Any
-    costs: Any
-    of: Any
-    min_probability: float | None
     classes: Sequence[Any]
+    odds: float | None = None
+    threshold: Any = None
+    costs: Any = None
+    of: Any = None
+    min_probability: float | None = None
 
     def __post_init__(self) -> None:
         given = (self.odds, self.threshold, self.costs, self.min_probability)
         if sum(option is not None for option in given) > 1:
             raise InputError("give one of odds=, threshold=, costs= and min_probability=, not several.")
-        single = self.odds is not None or (self.threshold is not None and self._one_threshold)
+        single = self.odds is not None or (self.threshold is not None and self._is_single_threshold)
         if single and self.of is None and len(self.classes) > 2:
             raise InputError(
                 f"odds= and a single threshold= decide between two classes, and there are {len(self.classes)}: "
@@ -56,24 +47,42 @@ class Decision:
             )
 
     @property
-    def asked(self) -> bool:
-        """Whether anything but the most probable class was asked for."""
+    def has_rule(self) -> bool:
+        """Whether rows are decided by anything but the most probable class."""
         return any(option is not None for option in (self.odds, self.threshold, self.costs, self.min_probability))
 
     @property
-    def _one_threshold(self) -> bool:
+    def _is_single_threshold(self) -> bool:
         return np.ndim(self.threshold) == 0 and not isinstance(self.threshold, Mapping)
 
-    def answers(self, log_posterior: NDArray[np.float64]) -> NDArray[np.intp]:
-        """The position of the answer to each row, −1 for none."""
+    def decide(self, scores: Floats, log_prior: Floats, out: NDArray[np.int32]) -> int:
+        """Write the position of each row's class to `out`, −1 for none, and return the number of impossible rows.
+
+        If there is a rule, the scores are normalised in place.
+        """
+        if not self.has_rule:
+            return best_class(scores, log_prior, out)
+        n_impossible = normalise(scores, log_prior, 0)
+        out[:] = self._by_rule(scores)
+        return n_impossible
+
+    def _by_rule(self, log_posterior: Floats) -> NDArray[np.intp]:
         if self.min_probability is not None:
             return answer_if_probable(log_posterior, self.min_probability)
         if self.costs is not None:
             return by_costs(np.exp(log_posterior), self.costs)
-        if self.threshold is not None and not self._one_threshold:
+        if self.threshold is not None and not self._is_single_threshold:
             return by_thresholds(log_posterior, self.threshold, self.classes)
         gamma = log_threshold(self.odds, None if self.threshold is None else float(self.threshold))
         return by_odds(log_posterior, position_of(self.of, self.classes), gamma)
+
+    def names(self, positions: NDArray[np.int32]) -> NDArray[Any]:
+        """Return the classes at these positions; None, in an object array, where a position is −1."""
+        names: NDArray[Any] = np.asarray(self.classes)[positions]
+        if (positions < 0).any():
+            names = names.astype(object)
+            names[positions < 0] = None
+        return names
 
 
 def position_of(label: Any, classes: Sequence[Any]) -> int:
@@ -85,14 +94,14 @@ def position_of(label: Any, classes: Sequence[Any]) -> int:
     return list(classes).index(label)
 
 
-def answer_if_probable(log_posterior: NDArray[np.float64], min_probability: float) -> NDArray[np.intp]:
+def answer_if_probable(log_posterior: Floats, min_probability: float) -> NDArray[np.intp]:
     """Equation (4): the most probable class, or −1 where its probability does not reach `min_probability`."""
     if not (isinstance(min_probability, (int, float)) and 0 < min_probability <= 1):
         raise InputError(f"min_probability={min_probability!r}: a probability above 0 and up to 1.")
     return np.where(log_posterior.max(axis=1) >= math.log(min_probability) - ROUNDING, log_posterior.argmax(axis=1), -1)
 
 
-def log_odds_of(log_posterior: NDArray[np.float64], of: int) -> NDArray[np.float64]:
+def log_odds_of(log_posterior: Floats, of: int) -> Floats:
     """log P(of) − log P(any other), without taking differences of nearly equal numbers."""
     others = np.delete(log_posterior, of, axis=1)
     if not others.shape[1]:
@@ -104,9 +113,7 @@ def log_odds_of(log_posterior: NDArray[np.float64], of: int) -> NDArray[np.float
     return np.asarray(log_posterior[:, of] - rest)
 
 
-def log_odds_against(
-    log_posterior: NDArray[np.float64], log_prior: NDArray[np.float64], of: int, against: int
-) -> NDArray[np.float64]:
+def log_odds_against(log_posterior: Floats, log_prior: Floats, of: int, against: int) -> Floats:
     """log P(of) − log P(against); the prior's odds for a row that rules out both."""
     one, two = log_posterior[:, of], log_posterior[:, against]
     neither = np.isneginf(one) & np.isneginf(two)
@@ -115,7 +122,7 @@ def log_odds_against(
     return np.subtract(one, two, out=out, where=~neither)
 
 
-def by_odds(log_posterior: NDArray[np.float64], of: int, log_gamma: float) -> NDArray[np.intp]:
+def by_odds(log_posterior: Floats, of: int, log_gamma: float) -> NDArray[np.intp]:
     """Equation (1); a tie goes against `of`. With more than two classes, the most probable of the others else."""
     others = log_posterior.copy()
     others[:, of] = -np.inf
@@ -140,7 +147,7 @@ def log_threshold(odds: float | None, threshold: float | None) -> float:
     return math.log(threshold) - math.log1p(-threshold)
 
 
-def by_thresholds(log_posterior: NDArray[np.float64], thresholds: Any, classes: Sequence[Any]) -> NDArray[np.intp]:
+def by_thresholds(log_posterior: Floats, thresholds: Any, classes: Sequence[Any]) -> NDArray[np.intp]:
     """Equation (2)."""
     if isinstance(thresholds, Mapping):
         unlike = set(thresholds) ^ set(classes)
@@ -155,7 +162,7 @@ def by_thresholds(log_posterior: NDArray[np.float64], thresholds: Any, classes: 
     return np.asarray((log_posterior - np.log(numbers)).argmax(axis=1))
 
 
-def by_costs(posterior: NDArray[np.float64], costs: Any) -> NDArray[np.intp]:
+def by_costs(posterior: Floats, costs: Any) -> NDArray[np.intp]:
     """Equation (3); costs[c][d] is the cost of answering d when c is true."""
     try:
         matrix = np.asarray(costs, dtype=np.float64)

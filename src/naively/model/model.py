@@ -17,38 +17,40 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import _kernels as kernels
 from naively import data as sources
+from naively._kernels import normalise
 from naively._kernels.threads import on_own_threads, use_threads
 from naively.data.labelled import labelled_batches
-from naively.errors import ImpossibleRowsWarning, InputError, warn_user
+from naively.errors import InputError
 from naively.families import Complement, NoValuesYet
-from naively.model import decide as decisions
 from naively.model import merge as merging
-from naively.model import score
 from naively.model.calibrate import Calibrated, Tuning, calibrate
-from naively.model.columns import View
-from naively.model.columns import views as views_of
 from naively.model.count import count
-from naively.model.questions import Questions
+from naively.model.decide import Decision, log_odds_against, log_odds_of, position_of
+from naively.model.score import decide_rows, score_rows, warn_of_impossible_rows
 from naively.priors import ClassPrior, PriorLike
 from naively.schema.choose import Chosen, choose
 from naively.schema.schema import Schema, infer
 from naively.statistics import ClassWeights, Statistic
-from naively.store import write as storage
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pyarrow as pa
 
-__all__ = ["Model"]
+    from naively.evaluation import Evaluation
+    from naively.explanation import Explanation
+    from naively.explanation.linear import Linear
+    from naively.explanation.word_weights import Evidence
+    from naively.tuning.leave_one_out import LeaveOneOut
+
+Floats = NDArray[np.float64]
 
 EMPIRICAL = ClassPrior()
-CHUNK = 2**21  # numbers of a (row, class) table that is only needed for an answer: 16 MB
 
 
 @dataclass(frozen=True, eq=False)
-class Model(Questions):
+class Model:
     """A trained model; `a + b` and `a - b` are the models of the rows together and of the rows left."""
 
     schema: Schema
@@ -107,8 +109,8 @@ class Model(Questions):
             return tuple(block.family.estimate(statistic, self.classes) for block, statistic in pairs)
 
     @cached_property
-    def calibrated(self) -> Calibrated:
-        """What posteriors are computed by: the parameters under the tuning, if there is one."""
+    def _blocks(self) -> Calibrated:
+        """What posteriors are computed from: the parameters under the tuning, if there is one."""
         return calibrate(self.chosen, self.parameters, self.classes, self.tuning)
 
     def with_tuning(self, tuning: Tuning | None) -> Model:
@@ -119,55 +121,69 @@ class Model(Questions):
         """The same counts under another class prior: the 1 % and the 50 % mailbox are one model."""
         return replace(self, prior=ClassPrior.of(prior, self.classes))
 
-    def read(self, X: Any) -> sources.Table:
-        """Rows to be scored; a column that they lack is all missing, and that is said by name."""
-        table = sources.read(X)
-        if table.names == self.schema.names:
-            return table
-        return sources.completed(table, self.scored)
-
     @cached_property
-    def scored(self) -> tuple[str, ...]:
-        """The names of the columns that answers depend on: all but those left out."""
+    def _used_columns(self) -> tuple[str, ...]:
+        """The names of the columns that predictions depend on."""
         return tuple(name for block in self.chosen.schema.blocks for name in block.names)
 
     @on_own_threads
-    def log_joint(self, X: Any) -> NDArray[np.float64]:
-        """Equation (1), (row, class)."""
-        table = self.read(X)
-        return self._log_joint(views_of(table, self.chosen.schema), table.n_rows)
+    def log_joint(self, X: Any) -> Floats:
+        """Return the logarithm of p(x, c), equation (1), without the tuning.
 
-    def _log_joint(self, views: Sequence[View], n_rows: int) -> NDArray[np.float64]:
-        out = kernels.same_rows(self.log_prior, n_rows)
-        score.score(self.chosen.schema, views, self.parameters, out)
-        return out
+        Parameters
+        ----------
+        X
+            Rows, of any kind that `fit` takes.
 
-    def _scores(self, views: Sequence[View], n_rows: int) -> NDArray[np.float64]:
-        """log π_c + b_c + the calibrated evidence, (row, class); `views` are of the calibrated schema."""
-        out = kernels.same_rows(self.log_prior + self.calibrated.offset, n_rows)
-        score.score_calibrated(self.calibrated, views, out)
-        return out
+        Returns
+        -------
+        (row, class)
+        """
+        return score_rows(self, X, calibrate(self.chosen, self.parameters, self.classes, None))
 
-    @on_own_threads
-    def log_posterior(self, X: Any) -> NDArray[np.float64]:
-        """The logarithm of equation (2), (row, class)."""
-        return self._normalised(X, 0)
-
-    @on_own_threads
-    def posterior(self, X: Any) -> NDArray[np.float64]:
-        """Equation (2), (row, class)."""
-        return self._normalised(X, 1)
-
-    def _normalised(self, X: Any, kind: int) -> NDArray[np.float64]:
-        table = self.read(X)
-        out = self._scores(views_of(table, self.calibrated.schema), table.n_rows)
-        impossible = kernels.normalise(out, self.log_prior, kind)
-        _warn_impossible(impossible, len(out))
-        return out
+    def _probabilities(self, X: Any, kind: int) -> Floats:
+        """Return log posteriors (kind 0) or posteriors (kind 1)."""
+        scores = score_rows(self, X, self._blocks)
+        warn_of_impossible_rows(normalise(scores, self.log_prior, kind), len(scores))
+        return scores
 
     @on_own_threads
-    def log_marginal(self, X: Any) -> NDArray[np.float64]:
-        """Equation (3), per row; small for odd rows, −inf for impossible ones."""
+    def log_posterior(self, X: Any) -> Floats:
+        """Return the logarithm of the probability of each class, (row, class), columns as in `classes`.
+
+        Parameters
+        ----------
+        X
+            Rows, of any kind that `fit` takes.
+        """
+        return self._probabilities(X, 0)
+
+    @on_own_threads
+    def posterior(self, X: Any) -> Floats:
+        """Return the probability of each class, equation (2), (row, class), columns as in `classes`.
+
+        Parameters
+        ----------
+        X
+            Rows, of any kind that `fit` takes.
+
+        Returns
+        -------
+        (row, class), columns as in `classes`. A row that is impossible in every class gets the class prior.
+        """
+        return self._probabilities(X, 1)
+
+    predict_proba = posterior
+
+    @on_own_threads
+    def log_marginal(self, X: Any) -> Floats:
+        """Return log p(x), equation (3): small for unusual rows, −inf for impossible ones.
+
+        Parameters
+        ----------
+        X
+            Rows, of any kind that `fit` takes.
+        """
         if any(isinstance(block.family, Complement) for block in self.chosen.schema.blocks):
             raise InputError("Complement is evidence, not a likelihood: it has no marginal. Use Multinomial.")
         joint = self.log_joint(X)
@@ -176,7 +192,6 @@ class Model(Questions):
         with np.errstate(divide="ignore"):
             return np.asarray(top + np.log(np.exp(joint - top[:, None]).sum(axis=1)))
 
-    @on_own_threads
     def predict(
         self,
         X: Any,
@@ -187,55 +202,59 @@ class Model(Questions):
         of: Any = None,
         min_probability: float | None = None,
     ) -> NDArray[Any]:
-        """The most probable class of each row, or the answer under odds γ, thresholds or costs; see `decisions`.
+        """Return a class for each row: the most probable, unless one of the options says otherwise.
 
-        With `min_probability=0.9` the answer is None where the posterior does not reach 0.9 (in an object array).
+        Parameters
+        ----------
+        X
+            Rows, of any kind that `fit` takes.
+        odds
+            Return the class `of` only if its odds against all others are above this.
+        threshold
+            Return the class `of` only if its probability is above this; or one threshold per class.
+        costs
+            costs[c][d] is the cost of predicting d if c is true; return the class of least expected cost.
+        of
+            The class for `odds` and `threshold`, by default the last.
+        min_probability
+            Return None, in an object array, for rows in which no class has this probability.
         """
-        decision = decisions.Decision(odds, threshold, costs, of, min_probability, self.classes)
-        return self._names(self.answers(X, decision))
+        decision = Decision(self.classes, odds, threshold, costs, of, min_probability)
+        return decision.names(decide_rows(self, X, decision))
 
     @on_own_threads
-    def answers(self, X: Any, decision: decisions.Decision) -> NDArray[Any]:
-        """Positions of the classes that are answered, −1 for none."""
-        return decision.answers(self.log_posterior(X)) if decision.asked else self.best(X)
+    def log_odds(self, X: Any, of: Any = None, against: Any = None) -> Floats:
+        """Return log P(of | x) − log P(against | x) for each row.
 
-    @on_own_threads
-    def best(self, X: Any) -> NDArray[np.int32]:
-        """Position of the most probable class, a chunk of rows at a time."""
-        table = self.read(X)
-        views, n_rows = views_of(table, self.calibrated.schema), table.n_rows
-        best = np.empty(n_rows, dtype=np.int32)
-        step = max(1024, CHUNK // max(1, len(self.classes)))
-        impossible = 0
-        for start in range(0, n_rows, step):
-            stop = min(start + step, n_rows)
-            whole = stop - start == n_rows
-            joint = self._scores(views if whole else [v.rows(start, stop) for v in views], stop - start)
-            impossible += kernels.best_class(joint, self.log_prior, best[start:stop])
-        _warn_impossible(impossible, n_rows)
-        return best
-
-    def _names(self, positions: NDArray[Any]) -> NDArray[Any]:
-        """The classes at these positions; None, in an object array, where a position is −1."""
-        names = np.asarray(self.classes)[positions]
-        return np.asarray(np.where(positions < 0, None, names.astype(object)) if (positions < 0).any() else names)
-
-    def _position(self, label: Any) -> int:
-        return decisions.position_of(label, self.classes)
-
-    @on_own_threads
-    def log_odds(self, X: Any, of: Any = None, against: Any = None) -> NDArray[np.float64]:
-        """log P(of | x) − log P(against | x), per row; against=None is all other classes together."""
+        Parameters
+        ----------
+        X
+            Rows, of any kind that `fit` takes.
+        of
+            A class; with two classes, by default the second.
+        against
+            Another class; by default all other classes together.
+        """
         if of is None and len(self.classes) > 2:
             raise InputError(f"of={None}: with {len(self.classes)} classes, say whose log-odds you want.")
         log_posterior = self.log_posterior(X)
+        first = position_of(of, self.classes)
         if against is None:
-            return decisions.log_odds_of(log_posterior, self._position(of))
-        pair = self._position(of), self._position(against)
-        return decisions.log_odds_against(log_posterior, self.log_prior, *pair)
+            return log_odds_of(log_posterior, first)
+        return log_odds_against(log_posterior, self.log_prior, first, position_of(against, self.classes))
 
-    def odds(self, X: Any, of: Any = None, against: Any = None) -> NDArray[np.float64]:
-        """P(of | x) / P(against | x), per row; infinite where it is too large for a number."""
+    def odds(self, X: Any, of: Any = None, against: Any = None) -> Floats:
+        """Return P(of | x) / P(against | x) for each row; infinite if it is too large for a number.
+
+        Parameters
+        ----------
+        X
+            Rows, of any kind that `fit` takes.
+        of
+            A class; with two classes, by default the second.
+        against
+            Another class; by default all other classes together.
+        """
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(self.log_odds(X, of, against)))
 
@@ -257,12 +276,6 @@ class Model(Questions):
             return self.schema, self.statistics
         return infer(table, {n: f for n, f in self.schema.families() if not isinstance(f, NoValuesYet)}), ()
 
-    def save(self, path: str | Path, *, source: str = "", comment: str = "") -> None:
-        """Write a new file, whole or not at all; `naively.load` reads it, `naively.open` teaches it more."""
-        counts = storage.Counts(self.schema, self.classes, self.seen, self.statistics)
-        tuning = None if self.tuning is None else self.tuning.to_json()
-        storage.write(path, counts, storage.Meta(self.target, self.prior, tuning), source=source, comment=comment)
-
     def update(self, X: Any, y: Any, weight: Any = None) -> Model:
         """This model taught some more rows; a new value."""
         return self + self.of_rows(X, y, weight)
@@ -281,11 +294,128 @@ class Model(Questions):
     def __sub__(self, other: Model) -> Model:
         return merging.subtracted(self, other) if isinstance(other, Model) else NotImplemented
 
+    # The methods below forward to folders above this one, which they load when they are called.
 
-def _warn_impossible(impossible: int, n_rows: int) -> None:
-    if impossible:
-        warn_user(
-            f"{impossible} of {n_rows} rows are impossible under every class (a probability of zero in each); they "
-            "get the class prior. Smooth the model (alpha > 0, a and b > 0) to tell such rows apart.",
-            ImpossibleRowsWarning,
-        )
+    def explain(
+        self, X: Any, of: Any = None, against: Any = None, top: int | None = None, changes: bool = True
+    ) -> list[Explanation]:
+        """Explain each row: the log-odds between two classes, one line per column or word.
+
+        Parameters
+        ----------
+        X
+            Rows, of any kind that `fit` takes.
+        of
+            A class, by default the predicted one.
+        against
+            The class to compare it with, by default the most probable other one.
+        top
+            The number of lines, those of the largest log-odds; by default all.
+        changes
+            Whether to look for a small change of the row that would change the prediction.
+        """
+        from naively.explanation import explain
+
+        return explain(self, X, of, against, top, changes)
+
+    def linear(self, of: Any = None, against: Any = None) -> Linear:
+        """Return weights and bias of the log-odds between two classes, if they are a linear function of the columns.
+
+        Parameters
+        ----------
+        of
+            A class; with two classes, by default the second.
+        against
+            Another class; with two classes, by default the first.
+        """
+        from naively.explanation.linear import linear_form
+
+        return linear_form(self, of, against)
+
+    def evidence(self, column: str) -> Evidence:
+        """Return the weight of every word of a column of text, as in `evidence("text").top("spam", 20)`.
+
+        Parameters
+        ----------
+        column
+            The name of a column of text or of a block of counts.
+        """
+        from naively.explanation.word_weights import evidence_of
+
+        return evidence_of(self, column)
+
+    def sample(self, n: int, label: Any = None, seed: int | None = None) -> pa.Table:
+        """Return random rows from the model, with their class in the last column.
+
+        Parameters
+        ----------
+        n
+            The number of rows.
+        label
+            The class of all rows; by default classes are drawn from the prior.
+        seed
+            A seed of the random numbers.
+        """
+        from naively.model.sample import sample
+
+        return sample(self, n, label, seed)
+
+    def evaluate(self, X: Any, y: Any, weight: Any = None, **asked: Any) -> Evaluation:
+        """Return accuracy, log-loss, calibration and more on rows whose class is known; see `evaluation.evaluate`."""
+        from naively.evaluation import evaluate
+
+        return evaluate(self, X, y, weight, **asked)
+
+    def evaluate_training(
+        self, X: Any, y: Any, weight: Any = None, *, groups: Any = None, time: Any = None, **asked: Any
+    ) -> Evaluation:
+        """Return the same on the training rows, each predicted as if it, or its group, had not been counted."""
+        from naively.evaluation.training import evaluate_training
+
+        return evaluate_training(self, X, y, weight, groups, time, **asked)
+
+    @on_own_threads
+    def tune(self, X: Any, y: Any, weight: Any = None) -> Model:
+        """Return this model with smoothing, families and calibration chosen again, by leave-one-out.
+
+        Parameters
+        ----------
+        X, y, weight
+            The rows that the model was fitted on, or some of them, with their labels and weights.
+        """
+        from naively.tuning.tune import tune
+
+        return self.with_tuning(tune(self, X, y, weight))
+
+    @on_own_threads
+    def leave_one_out(
+        self,
+        X: Any,
+        y: Any,
+        weight: Any = None,
+        groups: Any = None,
+        folds: int | None = None,
+        sample: int | None = None,
+    ) -> LeaveOneOut:
+        """Score each training row as if it had not been counted; see `tuning.leave_one_out`."""
+        from naively.tuning.leave_one_out import leave_one_out
+
+        return leave_one_out(self, X, y, weight, groups, folds, sample)
+
+    def save(self, path: str | Path, *, source: str = "", comment: str = "") -> None:
+        """Write a new model file; if it cannot be written completely, no file is left.
+
+        Parameters
+        ----------
+        path
+            The file. `naively.load` reads it; `naively.open` adds rows to it.
+        source
+            Where the rows come from, for the log.
+        comment
+            A comment for the log.
+        """
+        from naively.store import write as storage
+
+        counts = storage.Counts(self.schema, self.classes, self.seen, self.statistics)
+        tuning = None if self.tuning is None else self.tuning.to_json()
+        storage.write(path, counts, storage.Meta(self.target, self.prior, tuning), source=source, comment=comment)

@@ -17,14 +17,12 @@ from naively.errors import InputError, LeftOutWarning, warn_user
 from naively.families import Text
 from naively.model.decide import Decision
 from naively.model.model import Model
+from naively.model.score import decide_rows, decide_with_posterior
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 AT_ONCE = 65_536
-DEFAULTS = dict.fromkeys(("odds", "threshold", "costs", "of", "min_probability"))
-
-__all__ = ["as_trained", "predict_batches"]
 
 
 def predict_batches(
@@ -65,7 +63,7 @@ def as_trained(model: Model, table: pa.Table, said: set[str], before: int = 0) -
     import pyarrow as pa
 
     absent = set(lacking(model.schema.names, tuple(table.column_names)))
-    unsaid = [name for name in dict.fromkeys(model.scored) if name in absent and name not in said]
+    unsaid = [name for name in dict.fromkeys(model._used_columns) if name in absent and name not in said]
     if unsaid:
         said.update(unsaid)
         warn_user(f"the data lacks {listed(map(repr, unsaid))}: taken as missing.", LeftOutWarning)
@@ -87,10 +85,13 @@ def _predicted(
     model: Model, table: pa.Table, known: sources.Table, proba: bool, top: int | None, decision: dict[str, Any]
 ) -> pa.Table:
     classes = arrow_array(np.asarray(model.classes))
-    found = model.answers(known, Decision(**DEFAULTS | decision, classes=model.classes))
-    added: dict[str, Any] = {"prediction": _named(classes, found)}
+    rule = Decision(model.classes, **decision)
     if proba or top:
-        posterior = model.posterior(known)
+        positions, posterior = decide_with_posterior(model, known, rule)
+    else:
+        positions, posterior = decide_rows(model, known, rule), None
+    added: dict[str, Any] = {"prediction": _named(classes, positions)}
+    if posterior is not None:
         if proba:
             added |= {f"p_{label}": arrow_array(posterior[:, c]) for c, label in enumerate(model.classes)}
         order = np.argsort(-posterior, axis=1, kind="stable")[:, : top or 0]

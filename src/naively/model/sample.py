@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from naively.data.kinds import Kind
 from naively.errors import InputError
 from naively.families import Presence
+from naively.model.decide import position_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +35,7 @@ def sample(model: Model, n: int, label: Any = None, seed: int | None = None) -> 
         probability = np.exp(model.log_prior)
         codes = generator.choice(len(model.classes), size=n, p=probability / probability.sum())
     else:
-        codes = np.full(n, model._position(label), dtype=np.intp)
+        codes = np.full(n, position_of(label, model.classes), dtype=np.intp)
     columns: dict[str, Any] = {}
     there: dict[str, NDArray[Any]] = {}
     for block, fitted in zip(model.chosen.schema.blocks, model.parameters, strict=True):

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from naively.data.labelled import code_labels, refuse_missing_labels
 from naively.model.model import Model
+from naively.model.score import most_probable
 
 __all__ = ["Estimator", "classes_and_codes", "is_plain", "positions_in"]
 
@@ -42,8 +43,8 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
-        best = self._ask(Model.best, X)
-        return np.asarray(self.classes_[best])
+        positions = self._ask(most_probable, X)
+        return np.asarray(self.classes_[positions])
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """The logarithm of the posterior, (row, class)."""

@@ -112,12 +112,12 @@ def _draw_rows(model: Model, kind: str, data: tuple[str, ...], of: Any) -> Figur
 
     from naively import plot
     from naively.errors import InputError
-    from naively.model.decide import log_odds_of
+    from naively.model.decide import log_odds_of, position_of
 
     labels, log_posterior = _predict(model, data)
     if not labels:
         raise InputError("the data has no rows to draw.")
-    position = model._position(of)
+    position = position_of(of, model.classes)
     if kind == "posterior":
         return plot.posterior(log_odds_of(log_posterior, position), labels, model.classes[position])
     is_known = np.array([label is not None for label in labels])
