@@ -13,7 +13,8 @@ from naively.data.labelled import LabelledRows, labelled_batches
 from naively.model.model import Model
 from naively.priors import ClassPrior, PriorLike
 from naively.schema.schema import infer
-from naively.tuning.tune import Sampler, rows_to_keep, rows_to_look_at, tuned
+from naively.tuning.sample import Sampler
+from naively.tuning.tune import rows_to_keep, rows_to_look_at, tuned
 
 __all__ = ["fit"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -14,10 +14,10 @@ import naively
 from naively import data as sources
 from naively.data.labelled import read_labelled
 from naively.families import Complement, Multinomial, Text
-from naively.tuning.loo_scores import Bench
+from naively.tuning.loo_scores import LooScorer
+from naively.tuning.sample import Sampler
 from naively.tuning.solver import OFFSET_PENALTY, Problem, log_softmax, standard_error_of_sum
-from naively.tuning.text_scores import Words
-from naively.tuning.tune import Sampler, tuned
+from naively.tuning.tune import tuned
 
 RANDOM = np.random.default_rng(11)
 
@@ -42,14 +42,13 @@ def test_words_are_left_out_as_the_family_does(
     family = Text(model=event, binary=binary and event != "bernoulli", alpha=0.5)
     model = naively.fit(texts, label, columns=family, weight=weights, tune=False)
     sample = sampled(model, texts, label, weight=weights)
-    bench = Bench(model, sample)
-    usable = bench.usable
+    scorer = LooScorer(model, sample)
+    is_usable = scorer.is_usable
     (block,) = model.schema.blocks
-    view: Any = bench.view(block)
-    leaving = sample.label, bench.leaving_weight, bench.leaving_rows
-    words = Words.of(family, view, model.statistics[0], *leaving)  # type: ignore[arg-type]
+    view: Any = scorer.view(block)
+    words = family.word_scorer(view, cast(Any, model.statistics[0]), scorer.leaving)
     found = words.evidence(event, binary, 0.5)
-    np.testing.assert_allclose(found[usable], bench.evidence(block)[0][usable], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found[is_usable], scorer.evidence(block)[0][is_usable], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("family", [Multinomial(alpha=0.25), Complement(alpha=0.25)])
@@ -61,13 +60,12 @@ def test_counts_are_left_out_as_the_family_does(family: Any, framed: bool) -> No
     columns = {tuple(data): family} if framed else family
     model = naively.fit(data, label, columns=columns, tune=False)
     sample = sampled(model, data, label)
-    bench = Bench(model, sample)
+    scorer = LooScorer(model, sample)
     (block,) = model.schema.blocks
-    view: Any = bench.view(block)
-    leaving = sample.label, bench.leaving_weight, bench.leaving_rows
-    words = Words.of(family, view, model.statistics[0], *leaving)  # type: ignore[arg-type]
+    view: Any = scorer.view(block)
+    words = family.word_scorer(view, cast(Any, model.statistics[0]), scorer.leaving)
     event = "complement" if isinstance(family, Complement) else "multinomial"
-    np.testing.assert_allclose(words.evidence(event, False, 0.25), bench.evidence(block)[0], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(words.evidence(event, False, 0.25), scorer.evidence(block)[0], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -59,7 +59,7 @@ class WordTerms(BlockTerms):
         """What a word's count is a part of, per class: the texts, or all words in force."""
         if self.family.model == "bernoulli":
             return self.counts.seen.weight
-        return class_sums(self.in_force[0], 1 if self.family.once else 0)
+        return class_sums(self.in_force[0], 1 if self.family.counts_presence else 0)
 
     def terms(self, row: int, of: int, against: int) -> list[Term]:
         """Those of one row, between two classes."""
@@ -98,13 +98,13 @@ class WordTerms(BlockTerms):
         form, coins = self.fitted.form, self.family.model == "bernoulli"
         scores = (coin_scores(form, numbers, True) if coins else scores_at(form, numbers))[:, [of, against]]
         cells = self.in_force[0]
-        channel = 1 if self.family.once else 0
+        channel = 1 if self.family.counts_presence else 0
         counted = [in_class(cells, c, numbers, cells.sums[channel]) for c in (of, against)]
         every = self.every
         low, high = self._spread(numbers, counted, every, of, against)
         name, found = self.block.names[0], []
         for i, word in enumerate(words):
-            times = 1.0 if self.family.once else float(occurrences[word])
+            times = 1.0 if self.family.counts_presence else float(occurrences[word])
             behind = counts_of([n[i] for n in counted], every[[of, against]])
             spread = times * float(low[i]), times * float(high[i])
             found.append(Term(name, word, word, two(times * scores[i]), float(occurrences[word]), behind, spread))
@@ -122,7 +122,7 @@ class WordTerms(BlockTerms):
         if self.family.model == "complement":
             return np.full(len(numbers), np.nan), np.full(len(numbers), np.nan)
         ends, (cells, known) = [], self.in_force
-        channel = 1 if self.family.once else 0
+        channel = 1 if self.family.counts_presence else 0
         for n, c in zip(counted, (of, against), strict=True):
             if every[c] == 0:  # a class without a word has taken the counts of all
                 n = np.bincount(cells.index, cells.sums[channel], len(known))[numbers].astype(np.float64)
@@ -146,7 +146,7 @@ class WordTerms(BlockTerms):
         text = self.texts[row]
         if text is None:
             return {}
-        share = 1.0 if self.family.once else None
+        share = 1.0 if self.family.counts_presence else None
         says = {t.value: t.log_odds / (share or max(t.count, 1.0)) for t in terms if t.value is not None}
         found: list[tuple[str, float]] = []
         end = 0

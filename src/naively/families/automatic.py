@@ -10,13 +10,17 @@ is. Each of them is also a likelihood in its own right, that of its first choice
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from naively.families.base import Labels
+import numpy as np
+
+from naively.families.base import Family, Labels
 from naively.families.bernoulli import Bernoulli
 from naively.families.binned import Binned, BinnedParameters, Cuts
 from naively.families.categorical import Categorical
+from naively.families.gaussian import Gaussian
 from naively.statistics import Histogram
 from naively.statistics.number_summary import NumberSummary
 
@@ -41,6 +45,13 @@ class AutoNumber(Binned):
     def leave_one_out(self, x: Any, stats: Any, *arguments: Any, **options: Any) -> None:
         """As `Binned`, from the histogram."""
         super().leave_one_out(x, _histogram(stats), *arguments, **options)
+
+    def rivals(self, stats: Any) -> Sequence[Family]:
+        """Return Gaussian and binned, if all numbers are small enough to have a variance."""
+        rows = np.bincount(stats.histogram.column, stats.histogram.cells.rows, minlength=stats.histogram.n_columns)
+        if not (stats.moments.rows.sum(axis=0) == rows).all():
+            return ()
+        return Gaussian(missing=self.missing), Binned(missing=self.missing)
 
     def __str__(self) -> str:
         return "automatic, from the numbers seen"

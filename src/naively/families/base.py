@@ -33,6 +33,7 @@ Index = NDArray[np.intp]
 Labels = Sequence[Any]  # the classes of a model, in order: strings, numbers or booleans
 View = Numbers | Codes | Texts
 Missing = Literal["skip", "value"]
+EventModel = Literal["multinomial", "bernoulli", "complement"]  # of words
 Role = Literal["value", "presence"]
 
 NUMBER_KINDS: tuple[Kind, ...] = ("number", "boolean", "date")
@@ -42,6 +43,8 @@ COLUMNS_AT_A_TIME = 64  # scored on their own together: bounds a table of 64 × 
 
 if TYPE_CHECKING:  # `Family` alone is a family of any statistic and parameters
     from typing_extensions import TypeVar
+
+    from naively.families.leave_one_out.words import WordScorer
 
     S = TypeVar("S", bound=Statistic, default=Any)
     P = TypeVar("P", default=Any)
@@ -190,6 +193,10 @@ class Family(ABC, Generic[S, P]):
         """Return what `estimate` would choose by the labels or the pooled counts (bins, a vocabulary), or None."""
         return None
 
+    def has_structure(self, stats: S) -> bool:
+        """Return whether `structure` has anything to choose from these statistics."""
+        return self.structure(stats) is not None
+
     def leave_one_out(self, x: Any, stats: S, classes: Labels, structure: Any, leaving: Leaving, out: Floats) -> None:
         """Add log p(x | c) of counted rows to `out`, each estimated without the row itself.
 
@@ -206,8 +213,30 @@ class Family(ABC, Generic[S, P]):
         return None
 
     def rivals(self, stats: S) -> Sequence[Family]:
-        """Return the families that tuning may try instead."""
+        """Return the families among which tuning may choose for a column that was counted so, the simplest first."""
         return ()
+
+    def with_alpha(self, alpha: float) -> Family | None:
+        """Return the family with another pseudo-count, for tuning to try; None if tuning may not change it."""
+        return None
+
+    @property
+    def counts_presence(self) -> bool:
+        """Whether a word counts once per row."""
+        return False
+
+    @property
+    def tunes_words(self) -> bool:
+        """Whether tuning may choose the event model and the smoothing of words."""
+        return False
+
+    def with_word_settings(self, event_model: EventModel, binary: bool, alpha: float) -> Family | None:
+        """Return the family of words with other settings; None if it has no such settings."""
+        return None
+
+    def word_scorer(self, x: Any, stats: S, leaving: Leaving) -> WordScorer:
+        """Return leave-one-out scores of the words of rows, for families with `has_length`."""
+        raise InputError(f"{type(self).__name__} has no words to score.")
 
     def terms(self, row: RowView, stats: S, parameters: P, pair: Pair) -> list[Term]:
         """Return the evidence of a row between two classes, as terms whose sum is the block's log-odds."""

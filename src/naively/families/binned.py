@@ -143,6 +143,14 @@ class Binned(Family[Histogram, BinnedParameters]):
         low, high = kernels.key_values(stats.cells.keys, stats.cells.levels[column])
         return Cuts(*_cuts(stats, column, low, high)[:2])
 
+    def has_structure(self, stats: Histogram) -> bool:
+        """Return True: the cuts are always chosen by the labels."""
+        return True
+
+    def with_alpha(self, alpha: float) -> Binned:
+        """Return the family with another pseudo-count."""
+        return replace(self, alpha=alpha)
+
     def leave_one_out(
         self, x: Numbers, stats: Histogram, classes: Labels, structure: Cuts | None, leaving: Leaving, out: Floats
     ) -> None:

@@ -14,7 +14,7 @@ Source: documents 001; 003 (K outcomes).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -133,6 +133,10 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
             return None
         tables = tuple(times(w, t) for w, t in zip(weight.tolist(), parameters.log_probability, strict=True))
         return CategoricalParameters.of(parameters.values, tables)
+
+    def with_alpha(self, alpha: float) -> Categorical | None:
+        """Return the family with another pseudo-count; None if the columns share one distribution."""
+        return None if self.shared else replace(self, alpha=alpha)
 
     def leave_one_out(
         self, x: Codes, stats: ValueCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats

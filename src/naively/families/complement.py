@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from naively._kernels import Cells
 from naively.data.kinds import Support
 from naively.errors import InputError
-from naively.families.base import Family, Floats, Labels, Leaving, LinearPart
+from naively.families.base import EventModel, Family, Floats, Labels, Leaving, LinearPart
 from naively.families.leave_one_out.tokens import Entries, Tokens, complement_left_out, normed_left_out
+from naively.families.leave_one_out.words import WordScorer, rows_of_counts
 from naively.families.linear_form import LogLinear, dense_form, sparse_form
-from naively.families.multinomial import TokenParameters, difference
+from naively.families.multinomial import Multinomial, TokenParameters, difference
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Numbers, TokenCounts
 from naively.statistics.cells import class_sums, table_of_cells
@@ -81,6 +82,14 @@ class Complement(Family[TokenCounts, TokenParameters]):
     ) -> None:
         """Equation (2); in place of a log-likelihood."""
         parameters.form.add_to(out, x, length)
+
+    def with_word_settings(self, event_model: EventModel, binary: bool, alpha: float) -> Family | None:
+        """Return the same counts under another event model and smoothing."""
+        return Multinomial(fractional=self.fractional).with_word_settings(event_model, binary, alpha)
+
+    def word_scorer(self, x: Numbers, stats: TokenCounts, leaving: Leaving) -> WordScorer:
+        """Read the counts once, to score them under many settings."""
+        return WordScorer.of(rows_of_counts(x), stats, leaving)
 
     def leave_one_out(
         self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats

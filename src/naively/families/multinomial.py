@@ -30,8 +30,9 @@ from naively._kernels.token_logs import token_log_table, token_logs
 from naively.data.kinds import Support
 from naively.data.views import is_sparse
 from naively.errors import InputError
-from naively.families.base import Family, Floats, Labels, Leaving, LinearPart
+from naively.families.base import EventModel, Family, Floats, Labels, Leaving, LinearPart
 from naively.families.leave_one_out.tokens import Entries, Tokens, multinomial_left_out
+from naively.families.leave_one_out.words import WordScorer, rows_of_counts
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form, stays_sparse
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Numbers, TokenCounts
@@ -98,6 +99,25 @@ class Multinomial(Family[TokenCounts, TokenParameters]):
         parameters.form.add_to(out, x, length)
         if self.coefficient:
             out += log_coefficient(x)[:, None]
+
+    @property
+    def tunes_words(self) -> bool:
+        """Whether the smoothing is the default."""
+        return self == Multinomial(fractional=self.fractional, missing=self.missing)
+
+    def with_word_settings(self, event_model: EventModel, binary: bool, alpha: float) -> Family | None:
+        """Return the same counts under another event model and smoothing."""
+        if binary or event_model == "bernoulli":
+            return None
+        if event_model == "multinomial":
+            return Multinomial(alpha=alpha, fractional=self.fractional)
+        from naively.families.complement import Complement  # built on this module
+
+        return Complement(alpha=alpha, fractional=self.fractional)
+
+    def word_scorer(self, x: Numbers, stats: TokenCounts, leaving: Leaving) -> WordScorer:
+        """Read the counts once, to score them under many settings."""
+        return WordScorer.of(rows_of_counts(x), stats, leaving)
 
     def leave_one_out(
         self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats

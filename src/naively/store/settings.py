@@ -29,7 +29,7 @@ from naively.store.rows import read_rows
 from naively.store.running_sum import Sum, undone
 
 if TYPE_CHECKING:
-    from naively.tuning.tune import Sample
+    from naively.tuning.sample import Sample
 
 __all__ = ["Asked", "changed", "restored", "root_of"]
 
@@ -81,7 +81,8 @@ class Asked:
 
 def _tuning(model: Model, X: Any, y: Any, weight: Any) -> Tuning:
     """A tuning from rows that the model has counted: a table, files or batches."""
-    from naively.tuning.tune import Sampler, rows_to_look_at, tune_on  # not needed to open a file
+    from naively.tuning.sample import Sampler  # not needed to open a file
+    from naively.tuning.tune import rows_to_look_at, tune_on  # not needed to open a file
 
     sampler = Sampler(rows_to_look_at(model))
     for rows in read_rows(model, X, y, weight):

@@ -1,8 +1,8 @@
-"""The bench: leave-one-out evidence of a sample of rows, under any families, with structure cross-fitted.
+"""Leave-one-out evidence of a sample of rows, under any families.
 
-A row is scored with its own counts taken out. What an estimate chose by looking at labels (bins, cut-offs of a
-vocabulary) is chosen for each fold without the sampled rows of that fold, so that no row has had a hand in it.
-Equal rows leave together when the model without them expects fewer than one such row; else one of them leaves.
+A row is scored with its own counts taken out. What an estimate chose by looking at labels (bins, a vocabulary) is
+chosen for each fold without the sampled rows of that fold, so that a row has no influence on it. Equal rows leave
+together if the model without them expects fewer than one such row; otherwise one of them leaves.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.data.names import Names
-from naively.families import Binned, Complement, Multinomial, Presence, Text
 from naively.families.base import Leaving
-from naively.model import columns as local
+from naively.model import columns
 from naively.model.count import count_block
 from naively.schema.choose import statistic_for
 from naively.schema.schema import Block, Schema
@@ -28,136 +27,146 @@ from naively.tuning.sample import FOLDS, Sample
 if TYPE_CHECKING:
     from naively.model.model import Model
 
-__all__ = ["Bench"]
-
 Floats = NDArray[np.float64]
-HELD = 2**22  # numbers of (row, column, class) evidence held at a time, where only its sum is wanted
+MAX_NUMBERS_HELD = 2**22  # of (row, column, class) evidence, where only its sum over columns is needed
+MAX_NATS = 1000.0  # of evidence against a class: what takes the place of infinity
 
 
-class Bench:
+class LooScorer:
     """A model without tuning, a sample of the rows that it has counted, and how each row leaves."""
 
     def __init__(self, model: Model, sample: Sample) -> None:
-        """Find out how each row leaves."""
+        """Decide how each row leaves."""
         self.model, self.sample = model, sample
-        self.leaving_weight, self.leaving_rows = sample.weight.copy(), sample.rows.copy()
+        self.leaving = Leaving.of(sample.label, sample.weight, sample.rows)
         if (sample.weight > 1).any():
-            self._leave_one_where_many_are_expected(np.flatnonzero(sample.weight > 1))
+            self._leave_singly_where_expected(np.flatnonzero(sample.weight > 1))
 
-    def _leave_one_where_many_are_expected(self, several: NDArray[np.intp]) -> None:
-        """One row of weight 1 leaves, and the others like it stay, where the model expects as many."""
-        expected = np.log(np.maximum(self.left_in_class, 1e-300))[several]
-        label = self.sample.label[several]
+    def _leave_singly_where_expected(self, repeated: NDArray[np.intp]) -> None:
+        """Let one row of weight 1 leave, while its copies stay, where the model expects at least one such row."""
+        log_expected = np.log(np.maximum(self.weight_left_in_class, 1e-300))[repeated]
+        label = self.sample.label[repeated]
         for block in self.model.chosen.schema.blocks:
-            for part in strips(block, len(several) * len(self.model.classes)):
-                expected += self.evidence(part, several)[:, np.arange(len(several)), label].sum(axis=0)
-        common = several[expected >= 0]
-        self.leaving_weight[common], self.leaving_rows[common] = 1.0, 0
+            for part in column_groups(block, len(repeated) * len(self.model.classes)):
+                log_expected += self.evidence(part, repeated)[:, np.arange(len(repeated)), label].sum(axis=0)
+        weight, rows = self.leaving.weight.copy(), self.leaving.rows.copy()
+        expected = repeated[log_expected >= 0]
+        weight[expected], rows[expected] = 1.0, 0
+        self.leaving = Leaving.of(self.sample.label, weight, rows)
 
     @property
-    def left_in_class(self) -> Floats:
+    def weight_left_in_class(self) -> Floats:
         """The weight of each row's class without the row."""
-        return np.asarray(self.model.seen.weight[self.sample.label] - self.leaving_weight)
+        return np.asarray(self.model.seen.weight[self.sample.label] - self.leaving.weight)
 
     @property
-    def usable(self) -> NDArray[np.bool_]:
+    def is_usable(self) -> NDArray[np.bool_]:
         """Rows that are not alone in their class."""
-        rows = self.model.seen.rows[self.sample.label] - self.leaving_rows
-        return np.asarray((rows > 0) & (self.left_in_class > 0))
+        rows = self.model.seen.rows[self.sample.label] - self.leaving.rows
+        return np.asarray((rows > 0) & (self.weight_left_in_class > 0))
 
     def log_prior(self) -> Floats:
-        """The log of the classes' shares, (row, class), with half of each row taken out of its own class.
+        """Return the log of the class shares, (row, class), with half of each row taken out of its own class.
 
-        Half, because taking out all of it overstates what estimating the shares costs by as much as taking out none
-        understates it: with C classes and N rows, by (C − 1) / 2N.
+        Taking out all of a row overstates what estimating the shares costs, by as much as taking out nothing
+        understates it: with C classes and N rows by (C − 1) / 2N.
         """
         counts = np.repeat(self.model.seen.weight[None, :], len(self.sample), axis=0)
-        own = np.arange(len(self.sample)), self.sample.label
-        half = 0.5 * np.minimum(self.leaving_weight, 1.0)
-        counts[own] = np.maximum(counts[own] - half, 0.5 * counts[own])
+        own_class = np.arange(len(self.sample)), self.sample.label
+        half = 0.5 * np.minimum(self.leaving.weight, 1.0)
+        counts[own_class] = np.maximum(counts[own_class] - half, 0.5 * counts[own_class])
         return np.asarray(np.log(np.maximum(counts, 1e-12)) - np.log(counts.sum(axis=1, keepdims=True)))
 
-    def statistic(self, block: Block) -> Statistic:
-        """What a block's family reads."""
-        counted = self.model.schema, self.model.statistics
-        if not isinstance(block.family, Presence):
-            return statistic_for(*counted, block)
+    def counted(self, block: Block) -> tuple[Block, Statistic]:
+        """Return the block that counted the columns of a block, and the statistic of these columns."""
         for known, statistic in zip(self.model.schema.blocks, self.model.statistics, strict=True):
             if block.names[0] in known.names:
-                place = {name: j for j, name in enumerate(known.names)}
-                order = np.array([place[name] for name in block.names], dtype=np.intp)
-                return presence_of(statistic.take_columns(order), self.model.seen, block.names)
+                position = {name: j for j, name in enumerate(known.names)}
+                order = np.array([position[name] for name in block.names], dtype=np.intp)
+                return known, statistic.take_columns(order)
         raise KeyError(block.names[0])
 
-    def view(self, block: Block, rows: NDArray[np.intp] | None = None) -> local.View:
-        """The sample's columns, of all rows or some, as a block's family reads them."""
+    def statistic(self, block: Block) -> Statistic:
+        """Return what the family of a block estimates from."""
+        if block.family.role == "presence":
+            return presence_of(self.counted(block)[1], self.model.seen, block.names)
+        return statistic_for(self.model.schema, self.model.statistics, block)
+
+    def view(self, block: Block, rows: NDArray[np.intp] | None = None) -> columns.View:
+        """Return columns of the sample, of all rows or some, as the family of a block reads them."""
         schema = Schema(block.names, (block,))
         if rows is not None:
-            return local.views(self.sample.table.take(rows), schema)[0]
+            return columns.views(self.sample.table.take(rows), schema)[0]
         key = type(block.family).__name__, block.names
         if key not in self._views:
-            self._views[key] = local.views(self.sample.table, schema)[0]
+            self._views[key] = columns.views(self.sample.table, schema)[0]
         return self._views[key]
 
-    @cached_property
-    def _views(self) -> dict[tuple[str, Names], local.View]:
-        return {}
-
     def evidence(self, block: Block, rows: NDArray[np.intp] | None = None) -> Floats:
-        """(column, row, class) of a block, one column if it is joint; of all rows, or some (ascending)."""
+        """Return the evidence of a block, (column, row, class), of all rows or of some in ascending order.
+
+        A joint block has one column.
+        """
         family, classes = block.family, self.model.classes
         statistic, view = self.statistic(block), self.view(block, rows)
-        at: Any = slice(None) if rows is None else rows
-        leaving = Leaving.of(self.sample.label, self.leaving_weight, self.leaving_rows).part(at)
+        leaving = self.leaving if rows is None else self.leaving.part(rows)
         out = np.zeros((len(leaving), 1 if family.joint else len(block.names), len(classes)))
-        structured = isinstance(family, Binned) or (isinstance(family, Text) and self._cuts_words(block, statistic))
-        for start, stop, fold in self._spans(structured, rows):
-            structure = self._structure(fold, block, statistic) if structured else None
-            some = slice(start, stop)
+        has_structure = family.has_structure(statistic)
+        for start, stop, fold in self._fold_spans(has_structure, rows):
+            structure = self._structure(fold, block, statistic) if has_structure else None
+            span = slice(start, stop)
             part = view if stop - start == len(leaving) else view.rows(start, stop)
-            family.leave_one_out(part, statistic, classes, structure, leaving.part(some), out[some])
-        return bounded(np.ascontiguousarray(out.transpose(1, 0, 2)))
+            family.leave_one_out(part, statistic, classes, structure, leaving.part(span), out[span])
+        return bound_evidence(np.ascontiguousarray(out.transpose(1, 0, 2)))
 
-    def _cuts_words(self, block: Block, statistic: Statistic) -> bool:
-        return block.family.structure(statistic) is not None
+    def summed_evidence(self, block: Block) -> Floats:
+        """Return the evidence of all columns of a block together, (1, row, class), a few columns at a time."""
+        total = np.zeros((1, len(self.sample), len(self.model.classes)))
+        for part in column_groups(block, len(self.sample) * len(self.model.classes)):
+            total = total + self.evidence(part).sum(axis=0, keepdims=True)
+        return total
 
-    def _structure(self, fold: int, block: Block, whole: Statistic) -> Any:
-        """What the family chooses without a fold; its smoothing has no part in it."""
+    def _structure(self, fold: int, block: Block, statistic: Statistic) -> Any:
+        """Return what the family chooses without a fold; its smoothing does not matter for that."""
         key = fold, type(block.family).__name__, block.names
         if key not in self._structures:
-            rest = whole - self._counted(fold, block, whole)
+            rest = statistic - self._statistic_of_fold(fold, block, statistic)
             self._structures[key] = block.family.structure(rest)
         return self._structures[key]
 
-    @cached_property
-    def _structures(self) -> dict[tuple[int, str, Names], Any]:
-        return {}
-
-    def _spans(self, structured: bool, rows: NDArray[np.intp] | None) -> Iterator[tuple[int, int, int]]:
-        """Where the rows of each fold begin and end, and which it is; all as one if no structure is cross-fitted."""
+    def _fold_spans(self, by_fold: bool, rows: NDArray[np.intp] | None) -> Iterator[tuple[int, int, int]]:
+        """Yield first row, end and number of each fold that has rows; all rows as one span unless `by_fold`."""
         ends = self.sample.ends if rows is None else np.searchsorted(rows, self.sample.ends).tolist()
-        if not structured:
+        if not by_fold:
             yield 0, ends[-1], 0
             return
         for fold in range(FOLDS):
             if ends[fold + 1] > ends[fold]:
                 yield ends[fold], ends[fold + 1], fold
 
-    def _counted(self, fold: int, block: Block, whole: Statistic) -> Statistic:
-        """What the sampled rows of a fold have added to the statistic of a block."""
+    def _statistic_of_fold(self, fold: int, block: Block, like: Statistic) -> Statistic:
+        """Count the sampled rows of a fold as they were counted."""
         start, stop = self.sample.ends[fold], self.sample.ends[fold + 1]
-        times = self.sample.rows[start:stop]
-        chosen = np.repeat(np.arange(start, stop), times)
-        view = self.view(block).rows(start, stop) if (times == 1).all() else self.view(block, chosen)
-        label = self.sample.label[chosen].astype(np.int32)
-        weight = (self.sample.weight / self.sample.rows)[chosen]
-        given = block, view, label, weight, len(self.model.classes), whole
-        return count_block(*given, len(self.model.schema.names), to_add=True)
+        n_copies = self.sample.rows[start:stop]
+        rows = np.repeat(np.arange(start, stop), n_copies)
+        view = self.view(block).rows(start, stop) if (n_copies == 1).all() else self.view(block, rows)
+        label = self.sample.label[rows].astype(np.int32)
+        weight = (self.sample.weight / self.sample.rows)[rows]
+        n_classes, n_columns = len(self.model.classes), len(self.model.schema.names)
+        return count_block(block, view, label, weight, n_classes, like, n_columns, to_add=True)
+
+    @cached_property
+    def _views(self) -> dict[tuple[str, Names], columns.View]:
+        return {}
+
+    @cached_property
+    def _structures(self) -> dict[tuple[int, str, Names], Any]:
+        return {}
 
 
-def strips(block: Block, numbers: int) -> Iterator[Block]:
-    """A block in parts of not too many columns, of so many numbers each; a joint one as it is."""
-    width = max(64, HELD // max(1, numbers))
+def column_groups(block: Block, numbers_per_column: int) -> Iterator[Block]:
+    """Yield a block in groups of columns whose evidence fits into memory; a joint block as it is."""
+    width = max(64, MAX_NUMBERS_HELD // max(1, numbers_per_column))
     if block.family.joint or len(block.names) <= width:
         yield block
         return
@@ -166,16 +175,11 @@ def strips(block: Block, numbers: int) -> Iterator[Block]:
         yield Block(tuple(block.names[start : start + width]), kinds, block.family)
 
 
-def bounded(evidence: Floats) -> Floats:
-    """Evidence with 1,000 nats instead of infinity against a class; none where every class is impossible."""
+def bound_evidence(evidence: Floats) -> Floats:
+    """Replace infinite evidence against a class by 1,000 nats, and by none where every class is impossible."""
     if np.isfinite(evidence).all():
         return evidence
     finite = np.where(np.isfinite(evidence), evidence, -np.inf)
     top = finite.max(axis=2, keepdims=True)
     top = np.where(np.isfinite(top), top, 0.0)
-    return np.asarray(np.maximum(finite, top - 1000.0))
-
-
-def has_words(block: Block) -> bool:
-    """Whether a block's evidence is a sum over words, so that its length matters."""
-    return isinstance(block.family, (Text, Multinomial, Complement))
+    return np.asarray(np.maximum(finite, top - MAX_NATS))

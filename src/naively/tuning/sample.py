@@ -1,7 +1,7 @@
-"""The rows that tuning looks at: those with the smallest hash of their content, so that order does not matter.
+"""The rows that tuning looks at: those with the smallest hash of their content, so that their order does not matter.
 
-Equal rows (with equal labels) are one row here, of their whole weight; so a row of weight 2 is the row twice. Rows fall
-into folds by their content as well.
+Equal rows with equal labels are one row here, with the sum of their weights; so a weight of 2 is the row twice. The
+hash also decides the fold of a row.
 """
 
 from __future__ import annotations
@@ -17,22 +17,19 @@ from naively import data as sources
 from naively.data.row_hash import mix, row_hashes
 from naively.data.table import Table
 
-__all__ = ["FOLDS", "Sample", "Sampler"]
-
 FOLDS = 5
-HIGHEST = 2**64 - 1
+MAX_HASH = 2**64 - 1
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Different rows, fold by fold: their columns, class codes, the weight and number of the rows like each."""
+    """Distinct rows, fold by fold: columns, class codes, and the weight and number of the rows equal to each."""
 
     table: Table
     label: NDArray[np.intp]
     weight: NDArray[np.float64]
     rows: NDArray[np.int64]
     ends: tuple[int, ...]  # fold f is ends[f] … ends[f + 1]
-    whole: bool  # whether these are all rows there are
 
     def __len__(self) -> int:
         return len(self.label)
@@ -42,25 +39,25 @@ class Sample:
         """The fold of each row."""
         return np.repeat(np.arange(FOLDS), np.diff(self.ends))
 
-    def where(self, chosen: NDArray[np.bool_]) -> Sample:
-        """Some of the rows."""
-        ends = np.concatenate([[0], np.cumsum(np.bincount(self.fold[chosen], minlength=FOLDS))])
+    def where(self, keep: NDArray[np.bool_]) -> Sample:
+        """Return some of the rows."""
+        ends = np.concatenate([[0], np.cumsum(np.bincount(self.fold[keep], minlength=FOLDS))])
         return replace(
             self,
-            table=self.table.where(chosen),
-            label=self.label[chosen],
-            weight=self.weight[chosen],
-            rows=self.rows[chosen],
+            table=self.table.where(keep),
+            label=self.label[keep],
+            weight=self.weight[keep],
+            rows=self.rows[keep],
             ends=tuple(ends.tolist()),
         )
 
 
 @dataclass
 class Sampler:
-    """Takes in tables one after the other and keeps the rows of the smallest hashes, `limit` different ones."""
+    """Take tables one after the other, and keep the rows with the smallest hashes: `limit` distinct ones."""
 
     limit: int
-    ceiling: int = HIGHEST
+    max_hash: int = MAX_HASH
     tables: list[Table] = field(default_factory=list)
     hashes: list[NDArray[np.uint64]] = field(default_factory=list)
     labels: list[tuple[tuple[Any, ...], NDArray[np.integer]]] = field(default_factory=list)
@@ -75,49 +72,48 @@ class Sampler:
     ) -> None:
         """Look at more rows."""
         hashes = row_hashes(table, classes, label)
-        self._lower(hashes)
-        kept = np.flatnonzero(hashes <= np.uint64(self.ceiling))
-        if not len(kept):
+        self._lower_max_hash(hashes)
+        keep = np.flatnonzero(hashes <= np.uint64(self.max_hash))
+        if not len(keep):
             return
-        self.tables.append(table if len(kept) == len(hashes) else table.take(kept))
-        self.hashes.append(hashes[kept])
-        self.labels.append((classes, label[kept]))
-        self.weights.append(np.ones(len(kept)) if weight is None else weight[kept])
+        self.tables.append(table if len(keep) == len(hashes) else table.take(keep))
+        self.hashes.append(hashes[keep])
+        self.labels.append((classes, label[keep]))
+        self.weights.append(np.ones(len(keep)) if weight is None else weight[keep])
 
-    def _lower(self, hashes: NDArray[np.uint64]) -> None:
-        """Lower the ceiling to the smallest under which there are `limit` different rows, these ones included."""
-        near = hashes if self.ceiling == HIGHEST else hashes[hashes <= np.uint64(self.ceiling)]
-        share = 2 * self.limit / max(len(near), 1)  # a first guess, so that not all are sorted
+    def _lower_max_hash(self, hashes: NDArray[np.uint64]) -> None:
+        """Lower `max_hash` to the smallest value that admits `limit` distinct rows, the new ones included."""
+        candidates = hashes if self.max_hash == MAX_HASH else hashes[hashes <= np.uint64(self.max_hash)]
+        share = 2 * self.limit / max(len(candidates), 1)  # a first guess, so that not all are sorted
         if share < 0.5:
-            lowest = near[near <= np.uint64(int(self.ceiling * share))]
-            near = lowest if len(np.unique(lowest)) >= self.limit else near
-        different = np.unique(np.concatenate([*self.hashes, near]))
-        if len(different) > self.limit:
-            self.ceiling = int(different[self.limit - 1])
+            lowest = candidates[candidates <= np.uint64(int(self.max_hash * share))]
+            candidates = lowest if len(np.unique(lowest)) >= self.limit else candidates
+        distinct = np.unique(np.concatenate([*self.hashes, candidates]))
+        if len(distinct) > self.limit:
+            self.max_hash = int(distinct[self.limit - 1])
 
     def sample(self, classes: Sequence[Any], limit: int | None = None) -> Sample:
-        """The rows kept, or `limit` of them, in the order of their folds and hashes."""
-        place = {label: position for position, label in enumerate(classes)}
-        codes = [np.array([place[c] for c in known], dtype=np.intp)[label] for known, label in self.labels]
+        """Return the rows, or `limit` of them, in the order of folds and hashes."""
+        position = {label: code for code, label in enumerate(classes)}
+        codes = [np.array([position[c] for c in known], dtype=np.intp)[label] for known, label in self.labels]
         hashes, label = np.concatenate(self.hashes), np.concatenate(codes)
         weight = np.concatenate(self.weights)
         table = sources.concatenated(self.tables)
-        kept = np.flatnonzero(hashes <= np.uint64(self.ceiling))
+        keep = np.flatnonzero(hashes <= np.uint64(self.max_hash))
         if limit is not None:
-            lowest = np.unique(hashes[kept])[:limit]
-            kept = kept[hashes[kept] <= lowest[-1]] if len(lowest) else kept
-        different, first, inverse = np.unique(hashes[kept], return_index=True, return_inverse=True)
-        rows = np.bincount(inverse, minlength=len(different))
-        whole = np.bincount(inverse, weights=weight[kept], minlength=len(different))
-        fold = (mix(different) % np.uint64(FOLDS)).astype(np.intp)
-        order = np.lexsort((different, fold))
-        chosen = kept[first][order]
+            lowest = np.unique(hashes[keep])[:limit]
+            keep = keep[hashes[keep] <= lowest[-1]] if len(lowest) else keep
+        distinct, first, inverse = np.unique(hashes[keep], return_index=True, return_inverse=True)
+        n_copies = np.bincount(inverse, minlength=len(distinct))
+        total_weight = np.bincount(inverse, weights=weight[keep], minlength=len(distinct))
+        fold = (mix(distinct) % np.uint64(FOLDS)).astype(np.intp)
+        order = np.lexsort((distinct, fold))
+        rows = keep[first][order]
         ends = np.concatenate([[0], np.cumsum(np.bincount(fold, minlength=FOLDS))])
         return Sample(
-            table.take(chosen),
-            label[chosen],
-            whole[order].astype(np.float64),
-            rows[order].astype(np.int64),
-            tuple(ends.tolist()),
-            len(kept) == len(hashes) and self.ceiling == HIGHEST,
+            table=table.take(rows),
+            label=label[rows],
+            weight=total_weight[order].astype(np.float64),
+            rows=n_copies[order].astype(np.int64),
+            ends=tuple(ends.tolist()),
         )

@@ -1,249 +1,282 @@
-"""The search: smoothing, event model, family of each column, gaps as values; each compared after calibration.
+"""Search for event models, smoothing, families and missing values as evidence.
 
-A choice is judged by the penalised log-loss of leave-one-out evidence, with the weights (one for all columns, one for
-each block of words) and the class offsets fitted anew. What is simpler, or stands there already, stays unless it loses
-by more than one standard error of the difference, and by more than `MARGIN` nats over the whole sample.
+A choice is judged by the penalised log-loss of leave-one-out evidence. Weights (one for all columns, one for each block
+of words) and class offsets are fitted again for each choice. The simpler choice, or the current one, stays unless it
+loses by more than one standard error of the difference and by more than `MIN_GAIN_NATS` over the sample.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.families import AutoBoolean, AutoNumber, AutoString, Binned, Categorical, Complement, Family, Presence
+from naively.families import Family, Presence
+from naively.families.base import EventModel
 from naively.schema.schema import Block
-from naively.tuning.bells import bells
-from naively.tuning.features import BETAS, EACH, Features, WordFeature, summed
-from naively.tuning.loo_scores import Bench
-from naively.tuning.solver import WEIGHT_PENALTY, Problem, Solution, standard_error_of_sum
+from naively.tuning.features import Features
+from naively.tuning.loo_scores import LooScorer
+from naively.tuning.solver import WEIGHT_PENALTY, Floats, Problem, Solution, standard_error_of_sum
 
-__all__ = ["searched"]
+MIN_GAIN_NATS = 1.0
+SEARCH_SHRINKAGE = 0.1  # strength of the pull to the common weight, as a share of the rows' own curvature
+SEARCH_TOLERANCE = 1e-4  # relative: a thousand nats are known to a tenth, or far better after a Newton step
+ALPHA_STEP = 4.0  # ratio of neighbouring values of alpha
+FIRST_BERNOULLI_ALPHA = 1 / ALPHA_STEP
+LENGTH_EXPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+COARSE_LENGTH_EXPONENTS = (0.0, 0.5, 1.0)
+MAX_COLUMNS_TRIED_SINGLY = 32  # more are tried all together
 
-Floats = NDArray[np.float64]
-MARGIN = 1.0
-APART = 0.1  # strength of the pull to the common weight, as a share of what the rows say
-ROUGH = 1e-4  # of the objective, relative: a thousand nats are then known to a tenth or, as Newton's steps go, far less
-STEP = 4.0  # between neighbouring values of alpha
+
+def search(scorer: LooScorer, features: Features, is_usable: NDArray[np.bool_], log_prior: Floats) -> Features:
+    """Return the features under the best choices."""
+    current = Search(scorer, features, is_usable, log_prior)
+    for i in range(len(features.words)):
+        choose_event_model(current, i)
+    open_columns = {n for b in scorer.model.schema.blocks if b.family.automatic for n in b.names}
+    choose_smoothing(current, open_columns)
+    choose_gaussian_or_binned(current, open_columns)
+    choose_presence(current)
+    return current.features
 
 
 class Search:
-    """Features, and how good the best calibration of them is."""
+    """The best features so far, and the loss of each row under their best calibration."""
 
-    def __init__(self, bench: Bench, features: Features, usable: NDArray[np.bool_], base: Floats) -> None:
-        """Judge what stands there."""
-        self.bench, self.features, self.usable, self.base = bench, features, usable, base
-        self.label, self.weight = bench.sample.label[usable], bench.sample.weight[usable]
-        self.together = bench.leaving_weight[usable]
-        self.last: Solution | None = None
-        self.apart: Solution | None = None
-        self.losses = self.judged(features)
+    def __init__(self, scorer: LooScorer, features: Features, is_usable: NDArray[np.bool_], log_prior: Floats) -> None:
+        """Judge the features to begin with."""
+        self.scorer, self.features, self.is_usable, self.log_prior = scorer, features, is_usable, log_prior
+        self.label, self.weight = scorer.sample.label[is_usable], scorer.sample.weight[is_usable]
+        self.copies_per_row = scorer.leaving.weight[is_usable]
+        self.last_shared: Solution | None = None
+        self.last_own: Solution | None = None
+        self.losses = self.losses_shared_weight(features)
 
-    def judged(self, features: Features) -> Floats:
-        """The weighted loss of each row after calibration, in nats."""
+    def losses_shared_weight(self, features: Features) -> Floats:
+        """Return the weighted loss of each row in nats, with one weight for all columns."""
         columns = features.sum_of_columns()
-        parts = [*([] if columns is None else [columns]), *(word.weighed() for word in features.words)]
-        evidence = self._of_rows(np.stack(parts)) if parts else np.zeros((0, *self.base.shape))
+        parts = [*([] if columns is None else [columns]), *(word.length_scaled() for word in features.words)]
+        evidence = self._usable_rows(np.stack(parts)) if parts else np.zeros((0, *self.log_prior.shape))
         ones = np.ones(len(parts))
-        start = self.last if self.last is not None and len(self.last.weight) == len(parts) else None
-        problem = Problem(self.base, evidence, self.label, self.weight)
-        self.last = problem.solve(ones, WEIGHT_PENALTY * ones, start, ROUGH)
-        return problem.losses(self.last)
+        last = self.last_shared
+        start = last if last is not None and len(last.weight) == len(parts) else None
+        problem = Problem(self.log_prior, evidence, self.label, self.weight)
+        self.last_shared = problem.solve(ones, WEIGHT_PENALTY * ones, start, SEARCH_TOLERANCE)
+        return problem.losses(self.last_shared)
 
-    def _of_rows(self, evidence: Floats) -> Floats:
-        """Evidence of the rows that are looked at, all of them as a rule."""
-        return evidence if self.usable.all() else evidence[:, self.usable]
+    def losses_own_weights(self, features: Features) -> Floats:
+        """Return the same with a weight for each column, shrunk to the last common one."""
+        assert self.last_shared is not None
+        n_columns, common = len(features.keys()), self.last_shared.weight
+        centre = np.concatenate([np.repeat(common[:1], n_columns), common[min(n_columns, 1) :]])
+        problem = Problem(self.log_prior, self._usable_rows(features.stacked()), self.label, self.weight)
+        start = Solution(self.last_shared.offset, centre, 0.0)
+        shrinkage = SEARCH_SHRINKAGE * problem.curvature_of_weights(start) + 1e-3
+        pull = np.where(np.arange(len(centre)) < n_columns, shrinkage, WEIGHT_PENALTY)
+        last = self.last_own
+        near = last if last is not None and len(last.weight) == len(centre) else start
+        self.last_own = problem.solve(centre, pull, near, SEARCH_TOLERANCE)
+        return problem.losses(self.last_own)
 
-    def judged_apart(self, features: Features) -> Floats:
-        """The same, a weight for each column, pulled to the last common one: a column that is wrong may say less."""
-        assert self.last is not None
-        n, common = len(features.keys()), self.last.weight
-        centre = np.concatenate([np.repeat(common[:1], n), common[min(n, 1) :]])
-        problem = Problem(self.base, self._of_rows(features.stacked()), self.label, self.weight)
-        start = Solution(self.last.offset, centre, 0.0)
-        pull = np.where(np.arange(len(centre)) < n, APART * problem.curvature_of_weights(start) + 1e-3, WEIGHT_PENALTY)
-        near = self.apart if self.apart is not None and len(self.apart.weight) == len(centre) else start
-        self.apart = problem.solve(centre, pull, near, ROUGH)
-        return problem.losses(self.apart)
+    def _usable_rows(self, evidence: Floats) -> Floats:
+        return evidence if self.is_usable.all() else evidence[:, self.is_usable]
 
     def evidence(self, blocks: Sequence[Block]) -> list[Floats]:
-        """Evidence of blocks that have one family; single columns are scored together."""
-        if not self.features.narrow:
-            return [summed(self.bench, block) for block in blocks]
-        counted = self.bench.model.schema.blocks
+        """Return the evidence of blocks of one family; columns that were counted together are scored together."""
+        if not self.features.has_weight_per_column:
+            return [self.scorer.summed_evidence(block) for block in blocks]
+        counted = self.scorer.model.schema.blocks
         source = [next(k for k, b in enumerate(counted) if block.names[0] in b.names) for block in blocks]
         out: list[Floats] = [np.zeros(0)] * len(blocks)
         for k in dict.fromkeys(source):
-            chosen = [j for j, other in enumerate(source) if other == k]
-            names, kinds = tuple(blocks[j].names[0] for j in chosen), tuple(blocks[j].kind(0) for j in chosen)
-            found = self.bench.evidence(Block(names, kinds, blocks[0].family))
-            for place, j in enumerate(chosen):
-                out[j] = found[place : place + 1]
+            members = [j for j, other in enumerate(source) if other == k]
+            names, kinds = tuple(blocks[j].names[0] for j in members), tuple(blocks[j].kind(0) for j in members)
+            evidence = self.scorer.evidence(Block(names, kinds, blocks[0].family))
+            for i, j in enumerate(members):
+                out[j] = evidence[i : i + 1]
         return out
 
-    def take_if_better(self, features: Features, losses: Floats | None = None, errors: float = 1.0) -> bool:
-        """Take other features if they win, by more than chance: by so many standard errors."""
-        found = self.judged(features) if losses is None else losses
-        gain = self.losses - found
-        if gain.sum() < max(MARGIN, errors * standard_error_of_sum(gain, self.weight, self.together)):
+    def take_if_better(
+        self, features: Features | None, losses: Floats | None = None, min_standard_errors: float = 1.0
+    ) -> bool:
+        """Replace the features if others win by more than chance; return whether they do."""
+        if features is None:
             return False
-        self.losses, self.features = found, features
+        if losses is None:
+            losses = self.losses_shared_weight(features)
+        gain = self.losses - losses
+        chance = min_standard_errors * standard_error_of_sum(gain, self.weight, self.copies_per_row)
+        if gain.sum() < max(MIN_GAIN_NATS, chance):
+            return False
+        self.losses, self.features = losses, features
         return True
 
-
-def searched(bench: Bench, features: Features, usable: NDArray[np.bool_], base: Floats) -> Features:
-    """The features under the best choices."""
-    search = Search(bench, features, usable, base)
-    for i in range(len(features.words)):
-        _event_model(search, i)
-    open_columns = _open_columns(bench)
-    for kind in (Categorical, Binned):
-        _smoothing(search, kind, open_columns)
-    bells(search, open_columns)
-    _gaps(search)
-    return search.features
+    def word_settings(self, i: int, event_model: EventModel, binary: bool, alpha: float) -> Features | None:
+        """Return the features with other settings for block i of words; None if it has no such settings."""
+        word = self.features.words[i].with_settings(event_model, binary, alpha)
+        return None if word is None else self.features.with_word(i, word)
 
 
-COARSE = (0.0, 0.5, 1.0)  # values of β to begin with
+def choose_event_model(current: Search, i: int) -> None:
+    """Choose multinomial, boolean, complement or Bernoulli, its alpha, and what a long text is worth.
 
-
-def _event_model(search: Search, i: int) -> None:
-    """Multinomial, boolean, complement or bernoulli, its alpha, and what a long text is worth.
-
-    None of the four is simpler than the others: the one that does best is taken. Whether a word counts once is
-    decided at alpha = 1.
+    None of the four is simpler than the others, so the best one wins. Whether a word counts once is decided at
+    alpha = 1. With two classes, complement is the same as multinomial.
     """
-    if search.features.words[i].words is None:
-        return _length(search, i, BETAS)
-    _length(search, i, COARSE)
-    once = hasattr(search.features.words[i].block.family, "binary") and search.take_if_better(
-        _under(search, i, ("multinomial", True, 1.0)), errors=0.0
-    )
-    _smooth_words(search, i, "multinomial", once)
-    if search.base.shape[1] > 2:  # of two classes, the other one is all others: complement is the same
-        before = search.losses, search.features
-        search.features = _under(search, i, ("complement", once, 1.0))
-        search.losses = search.judged(search.features)
-        _smooth_words(search, i, "complement", once)
-        (losses, features), (search.losses, search.features) = (search.losses, search.features), before
-        search.take_if_better(features, losses, errors=0.0)
-    _coins(search, i)
-    beta = search.features.words[i].beta
-    return _length(search, i, (beta - 0.25, beta + 0.25))
-
-
-COIN = 1 / STEP  # alpha to begin with
-
-
-def _coins(search: Search, i: int) -> None:
-    """Bernoulli, if it does better at its first alpha with some β: absent words have no length."""
-    words = search.features.words[i].words
-    if words is None or words.coins is None or not words.coins.few(words.leaving):
+    if current.features.words[i].scorer is None:
+        choose_length_exponent(current, i, LENGTH_EXPONENTS)
         return
-    tossed = _under(search, i, ("bernoulli", True, COIN))
-    found = [tossed.with_word(i, replace(tossed.words[i], beta=beta)) for beta in COARSE]
-    losses = [search.judged(features) for features in found]
+    choose_length_exponent(current, i, COARSE_LENGTH_EXPONENTS)
+    binary = current.take_if_better(current.word_settings(i, "multinomial", True, 1.0), min_standard_errors=0.0)
+    choose_word_alpha(current, i, "multinomial", binary)
+    complement = current.word_settings(i, "complement", binary, 1.0) if current.log_prior.shape[1] > 2 else None
+    if complement is not None:
+        before = current.losses, current.features
+        current.losses, current.features = current.losses_shared_weight(complement), complement
+        choose_word_alpha(current, i, "complement", binary)
+        (losses, features), (current.losses, current.features) = (current.losses, current.features), before
+        current.take_if_better(features, losses, min_standard_errors=0.0)
+    choose_bernoulli(current, i)
+    exponent = current.features.words[i].length_exponent
+    choose_length_exponent(current, i, (exponent - 0.25, exponent + 0.25))
+
+
+def choose_bernoulli(current: Search, i: int) -> None:
+    """Take Bernoulli if it does better at its first alpha under any length exponent: absent words have no length."""
+    words = current.features.words[i].scorer
+    bernoulli = current.word_settings(i, "bernoulli", True, FIRST_BERNOULLI_ALPHA)
+    if words is None or bernoulli is None or not words.can_score_bernoulli:
+        return
+    candidates = [
+        bernoulli.with_word(i, replace(bernoulli.words[i], length_exponent=exponent))
+        for exponent in COARSE_LENGTH_EXPONENTS
+    ]
+    losses = [current.losses_shared_weight(features) for features in candidates]
     best = int(np.argmin([loss.sum() for loss in losses]))
-    if search.take_if_better(found[best], losses[best], errors=0.0):
-        _smooth_words(search, i, "bernoulli", True, COIN)
+    if current.take_if_better(candidates[best], losses[best], min_standard_errors=0.0):
+        choose_word_alpha(current, i, "bernoulli", True, FIRST_BERNOULLI_ALPHA)
 
 
-def _smooth_words(search: Search, i: int, model: str, binary: bool, start: float = 1.0) -> None:
-    """The best alpha on the way from the first one down, or else up."""
-    for factor in (1 / STEP, STEP):
+def choose_word_alpha(current: Search, i: int, event_model: EventModel, binary: bool, start: float = 1.0) -> None:
+    """Lower alpha while that helps; if it does not help at all, raise it."""
+    for factor in (1 / ALPHA_STEP, ALPHA_STEP):
         alpha = start
-        while 1e-3 < alpha * factor < 100 and search.take_if_better(_under(search, i, (model, binary, alpha * factor))):
+        while 1e-3 < alpha * factor < 100 and current.take_if_better(
+            current.word_settings(i, event_model, binary, alpha * factor)
+        ):
             alpha *= factor
         if alpha != start:
             return
 
 
-def _under(search: Search, i: int, settings: tuple[str, bool, float]) -> Features:
-    word = search.features.words[i].under(*settings)
-    block = replace(word.block, family=_family(word.block.family, *settings))
-    return search.features.with_word(i, replace(word, block=block))
+def choose_length_exponent(current: Search, i: int, exponents: Sequence[float]) -> None:
+    """Choose how much less a long text is worth than its words one by one."""
+    for exponent in exponents:
+        word = current.features.words[i]
+        if exponent != word.length_exponent and 0 <= exponent <= 1:
+            current.take_if_better(current.features.with_word(i, replace(word, length_exponent=exponent)))
 
 
-def _family(family: Family, model: str, binary: bool, alpha: float) -> Family:
-    if hasattr(family, "binary"):
-        return replace(family, model=model, binary=binary and model != "bernoulli", alpha=alpha)  # type: ignore[call-arg]
-    if model == "complement":
-        return Complement(alpha=alpha, **_kept(family))
-    from naively.families import Multinomial
-
-    return Multinomial(alpha=alpha, **_kept(family))
-
-
-def _kept(family: Family) -> dict[str, Any]:
-    return {"fractional": family.fractional} if hasattr(family, "fractional") else {}
-
-
-def _length(search: Search, i: int, betas: Sequence[float]) -> None:
-    """β, what a long text is worth."""
-    for beta in betas:
-        word: WordFeature = search.features.words[i]
-        if beta != word.beta and 0 <= beta <= 1:
-            search.take_if_better(search.features.with_word(i, replace(word, beta=beta)))
+def choose_smoothing(current: Search, open_columns: set[str]) -> None:
+    """Choose one alpha for all open columns of a family: first families for strings, then those for numbers."""
+    groups: dict[type[Family], list[int]] = {}
+    for i, block in enumerate(current.features.blocks):
+        if block.names[0] in open_columns and block.family.with_alpha(1.0) is not None:
+            groups.setdefault(type(block.family), []).append(i)
+    for kind in sorted(groups, key=lambda kind: ("string" not in kind.kinds, kind.__name__)):
+        for factor in (ALPHA_STEP, 1 / ALPHA_STEP):
+            alpha = 1.0
+            while 0.01 < alpha * factor < 300 and current.take_if_better(
+                _with_alpha(current, groups[kind], alpha * factor)
+            ):
+                alpha *= factor
+            if alpha != 1.0:
+                break
 
 
-def _open_columns(bench: Bench) -> set[str]:
-    """Columns whose family was not given."""
-    counted = bench.model.schema.blocks
-    return {n for b in counted if isinstance(b.family, (AutoNumber, AutoString, AutoBoolean)) for n in b.names}
+def _with_alpha(current: Search, positions: Sequence[int], alpha: float) -> Features:
+    families = [current.features.blocks[i].family.with_alpha(alpha) for i in positions]
+    return _with_families(current, positions, [family for family in families if family is not None])
 
 
-def _smoothing(search: Search, kind: type[Categorical] | type[Binned], open_columns: set[str]) -> None:
-    """One alpha for all columns of a family."""
-    chosen = [
-        i
-        for i, block in enumerate(search.features.blocks)
-        if type(block.family) is kind and block.names[0] in open_columns and not block.family.joint
-    ]
-    for factor in (STEP, 1 / STEP) if chosen else ():
-        alpha = 1.0
-        while 0.01 < alpha * factor < 300 and search.take_if_better(_with_alpha(search, chosen, alpha * factor)):
-            alpha *= factor
-        if alpha != 1.0:
-            return
-
-
-def _with_alpha(search: Search, chosen: Sequence[int], alpha: float) -> Features:
-    features = search.features
-    blocks = [replace(features.blocks[i], family=replace(features.blocks[i].family, alpha=alpha)) for i in chosen]  # type: ignore[call-arg]
-    for i, block, evidence in zip(chosen, blocks, search.evidence(blocks), strict=True):
-        features = features.with_block(i, block, evidence)
+def _with_families(current: Search, positions: Sequence[int], families: Sequence[Family]) -> Features:
+    """Return the features with other families for some blocks; blocks of one family are scored together."""
+    features = current.features
+    for family in dict.fromkeys(families):
+        members = [i for i, other in zip(positions, families, strict=True) if other == family]
+        blocks = [replace(current.features.blocks[i], family=family) for i in members]
+        for i, block, evidence in zip(members, blocks, current.evidence(blocks), strict=True):
+            features = features.with_block(i, block, evidence)
     return features
 
 
-def _gaps(search: Search) -> None:
-    """Whether a column has a value at all, as evidence of its own."""
-    bench, there = (
-        search.bench,
-        {block.names[0] for block in search.features.blocks if isinstance(block.family, Presence)},
-    )
-    total = float(bench.model.seen.weight.sum())
-    gappy: list[Block] = []
-    for block in bench.model.schema.blocks:
-        if not isinstance(block.family, (AutoNumber, AutoString, AutoBoolean)):
+def choose_gaussian_or_binned(current: Search, open_columns: set[str]) -> None:
+    """Choose between a Gaussian and a binned likelihood for each open numeric column.
+
+    A Gaussian has two parameters per class, a binned likelihood has many. The search starts from the Gaussian and
+    switches to bins only where bins lower the leave-one-out log-loss: first all columns together, then, if they are
+    few, each in turn. Every column has its own weight in these comparisons. Under a shared weight, a Gaussian that fits
+    badly would lower the weight of the columns that fit well. Bins need not win by more than a standard error: with
+    long tails a few rows dominate that error, and harmful Gaussians would stay.
+    """
+    positions, rivals = [], []
+    for i, block in enumerate(current.features.blocks):
+        if block.names[0] in open_columns and block.family.role == "value":
+            counted, statistic = current.scorer.counted(block)
+            others = [f for f in counted.family.rivals(statistic) if type(f) is not type(block.family)]
+            if len(others) == 1:  # the block's own family is one of two rivals
+                positions.append(i)
+                rivals.append(others[0])
+    if not positions:
+        return
+    other = _with_families(current, positions, rivals)
+    if len({type(current.features.blocks[i].family) for i in positions}) == 1 and not _is_simplest(current, positions):
+        binned = current.features
+        current.features, current.losses = other, current.losses_own_weights(other)
+        current.take_if_better(binned, current.losses_own_weights(binned), min_standard_errors=0.0)
+        other = binned if current.features is other else other
+    else:  # the rules have made some Gaussian already; the others are tried one by one
+        current.losses = current.losses_own_weights(current.features)
+    if current.features.has_weight_per_column and len(positions) <= MAX_COLUMNS_TRIED_SINGLY:
+        for i in positions:
+            features = current.features.with_block(i, other.blocks[i], other.evidence[i])
+            current.take_if_better(features, current.losses_own_weights(features), min_standard_errors=0.0)
+    current.losses = current.losses_shared_weight(current.features)
+
+
+def _is_simplest(current: Search, positions: Sequence[int]) -> bool:
+    """Return whether the first of these blocks has the simplest of its rival families."""
+    block = current.features.blocks[positions[0]]
+    counted, statistic = current.scorer.counted(block)
+    return type(counted.family.rivals(statistic)[0]) is type(block.family)
+
+
+def choose_presence(current: Search) -> None:
+    """Choose whether the presence of a value is evidence of its own, for columns with missing values."""
+    scorer = current.scorer
+    has_presence = {block.names[0] for block in current.features.blocks if block.family.role == "presence"}
+    total = max(float(scorer.model.seen.weight.sum()), 1e-300)
+    candidates: list[Block] = []
+    for block in scorer.model.schema.blocks:
+        if not block.family.automatic:
             continue
-        presence = bench.statistic(Block(block.names, block.kinds, Presence()))
-        share = presence.documents().sum(axis=0) / max(total, 1e-300)  # type: ignore[attr-defined]
-        gappy += [
+        presence = scorer.statistic(Block(block.names, block.kinds, Presence()))
+        share = presence.documents().sum(axis=0) / total  # type: ignore[attr-defined]
+        candidates += [
             Block((name,), block.kind(j), Presence())
             for j, name in enumerate(block.names)
-            if 0.01 < share[j] < 0.99 and name not in there
+            if 0.01 < share[j] < 0.99 and name not in has_presence
         ]
-    if not gappy or not search.features.narrow:
+    if not candidates or not current.features.has_weight_per_column:
         return
-    evidence = search.evidence(gappy)
-    if len(gappy) > EACH:
-        features = search.features
-        for block, found in zip(gappy, evidence, strict=True):
-            features = features.and_block(block, found)
-        search.take_if_better(features)
+    per_block = list(zip(candidates, current.evidence(candidates), strict=True))
+    if len(candidates) <= MAX_COLUMNS_TRIED_SINGLY:
+        for block, evidence in per_block:
+            current.take_if_better(current.features.and_block(block, evidence))
         return
-    for block, found in zip(gappy, evidence, strict=True):
-        search.take_if_better(search.features.and_block(block, found))
+    features = current.features
+    for block, evidence in per_block:
+        features = features.and_block(block, evidence)
+    current.take_if_better(features)

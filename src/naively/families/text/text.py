@@ -14,7 +14,7 @@ A word not in force is zero evidence; a text without known words leaves the clas
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -24,12 +24,13 @@ from numpy.typing import NDArray
 from naively._kernels import Cells
 from naively._kernels.text import Options, score_text, score_text_table, token_rows
 from naively.errors import InputError
-from naively.families.base import Family, Floats, Labels, Leaving, LinearPart
+from naively.families.base import EventModel, Family, Floats, Labels, Leaving, LinearPart
 from naively.families.bernoulli import bernoulli_form
 from naively.families.complement import complement_form
 from naively.families.leave_one_out.coins import coins_left_out
 from naively.families.leave_one_out.core import Tokens, texts_left_out
 from naively.families.leave_one_out.tokens import Entries, complement_left_out, multinomial_left_out
+from naively.families.leave_one_out.words import WordScorer
 from naively.families.linear_form import LinearForm, LogLinear
 from naively.families.multinomial import multinomial_form
 from naively.families.text.vocabulary import words_in_force, words_let_through
@@ -146,7 +147,7 @@ class Text(Family[WordCounts, TextParameters]):
         for texts in x.columns:
             prepared = self.tokeniser.prepare(texts)
             there = ~prepared.missing()
-            self._add(parameters.form.score, parameters, prepared, there, self.once, out, length)
+            self._add(parameters.form.score, parameters, prepared, there, self.counts_presence, out, length)
             if parameters.form.forbidden is not None:
                 count = np.zeros_like(out)
                 self._add(parameters.form.forbidden, parameters, prepared, there, True, count)
@@ -158,9 +159,28 @@ class Text(Family[WordCounts, TextParameters]):
         return self.model != "complement"
 
     @property
-    def once(self) -> bool:
+    def counts_presence(self) -> bool:
         """Whether a word counts once per text."""
         return self.binary or self.model == "bernoulli"
+
+    @property
+    def tunes_words(self) -> bool:
+        """Whether event model, smoothing and vocabulary are the defaults."""
+        kept = ("missing", "tokens", "ngrams", "lowercase", "strip_accents", "stop_words", "hash_bits")
+        return self == replace(Text(), **{name: getattr(self, name) for name in kept})
+
+    def with_word_settings(self, event_model: EventModel, binary: bool, alpha: float) -> Text:
+        """Return the same words under another event model and smoothing."""
+        return replace(self, model=event_model, binary=binary and event_model != "bernoulli", alpha=alpha)
+
+    def word_scorer(self, x: Texts, stats: WordCounts, leaving: Leaving) -> WordScorer:
+        """Read the texts once, to score them under many settings."""
+        (texts,) = x.columns
+        count, index, ends = token_rows(
+            self.tokeniser.prepare(texts), stats.vocabulary, self.tokeniser.options, ordered=False
+        )
+        rows = ends.astype(np.int64), index.astype(np.int32), count.astype(np.float64)
+        return WordScorer.of(rows, stats, leaving, has_text=~Texts.missing(texts))
 
     def _add(
         self,
@@ -202,7 +222,7 @@ class Text(Family[WordCounts, TextParameters]):
     ) -> None:
         """Equations (1) to (4) without the row's words; see `left_out_tokens` and `left_out_coins`."""
         cells, known = self.in_force(stats, structure)
-        counted = cells._replace(sums=cells.sums[1:]) if self.once else cells
+        counted = cells._replace(sums=cells.sums[1:]) if self.counts_presence else cells
         alpha = self._alpha(stats, known, classes)
         members = np.where(known if alpha.ndim == 1 else known[:, None], alpha, 0.0)
         whole = np.broadcast_to(members.sum(axis=0), (stats.n_classes,))
@@ -213,12 +233,12 @@ class Text(Family[WordCounts, TextParameters]):
 
         for texts in x.columns:
             if tokens.smoothed and self.model != "bernoulli":
-                kind = self.once, tokens, leaving, self.model == "complement"
+                kind = self.counts_presence, tokens, leaving, self.model == "complement"
                 texts_left_out(texts, self.tokeniser, stats.vocabulary, *kind, out[:, 0])
                 continue
             prepared = self.tokeniser.prepare(texts)
             count, index, ends = token_rows(prepared, stats.vocabulary, self.tokeniser.options, ordered=False)
-            number = np.ones(len(count)) if self.once else count.astype(np.float64)
+            number = np.ones(len(count)) if self.counts_presence else count.astype(np.float64)
             row = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
             entries = Entries(row, index.astype(np.intp), number, len(ends) - 1)
             if self.model == "complement":
