@@ -28,15 +28,6 @@ void py_fill_codes(const Values& codes, const std::optional<Bits>& valid, std::i
   fill_codes(column.values, column.gaps, static_cast<std::int64_t>(out.size()), out.data());
 }
 
-std::int64_t py_relabel(const Values& codes, const std::optional<Bits>& valid, std::int64_t first,
-                        const In<std::int32_t>& place, const Out<std::int32_t>& label, const Out<std::int64_t>& rows) {
-  const Gapped column = gapped_of(codes, valid, first, label.size(), true);
-  if (place.size() != rows.size()) throw std::invalid_argument("place and rows have one entry for each code");
-  nb::gil_scoped_release release;
-  return relabel(column, static_cast<std::int64_t>(label.size()), place.data(), static_cast<std::int64_t>(place.size()),
-                 label.data(), rows.data());
-}
-
 void py_count(const std::vector<GivenColumn>& columns, const In<std::int64_t>& sizes, const In<std::int32_t>& label,
               std::int64_t n_classes, const Out<std::int64_t>& out, int n_jobs) {
   const auto found = gapped_of(columns, label.size(), true);
@@ -64,8 +55,6 @@ void bind_gaps(nb::module_& m) {
   using namespace nb::literals;
   m.def("fill_numbers", py_fill_numbers, "values"_a, "valid"_a.none(), "first"_a, "out"_a.noconvert());
   m.def("fill_codes", py_fill_codes, "codes"_a, "valid"_a.none(), "first"_a, "out"_a.noconvert());
-  m.def("relabel", py_relabel, "codes"_a, "valid"_a.none(), "first"_a, "place"_a, "label"_a.noconvert(),
-        "rows"_a.noconvert());
   m.def("count_gapped_codes", py_count, "columns"_a, "sizes"_a, "label"_a, "n_classes"_a, "out"_a.noconvert(),
         "n_jobs"_a);
 }

@@ -12,6 +12,5 @@ NB_MODULE(_core, m) {
   bind_left_out(m);
   bind_log_loss(m);
   bind_gaps(m);
-  bind_values(m);
   bind_packing(m);
 }

@@ -13,8 +13,6 @@
 #include "bindings/module.hpp"
 #include "moments/gaussian.hpp"
 #include "posterior/normalise.hpp"
-#include "support/labels.hpp"
-#include "support/threshold.hpp"
 
 namespace nb = nanobind;
 using namespace naively::dense;
@@ -128,29 +126,6 @@ std::ptrdiff_t to_class(const In<double, 2>& log_joint, const In<double, 1>& log
   return best_class(log_joint.data(), log_joint.shape(0), log_joint.shape(1), log_prior.data(), out.data(), n_jobs);
 }
 
-bool is_above(const nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>& x, double threshold,
-              const nb::ndarray<bool, nb::c_contig, nb::device::cpu>& out) {
-  require(out.size() == x.size(), "out and x differ in size");
-  const bool single = x.dtype() == nb::dtype<float>();
-  require(single || x.dtype() == nb::dtype<double>(), "x is neither float64 nor float32; convert it with astype");
-  const auto n = static_cast<std::ptrdiff_t>(x.size());
-  nb::gil_scoped_release release;
-  if (single) return above(static_cast<const float*>(x.data()), n, static_cast<float>(threshold), out.data());
-  return above(static_cast<const double*>(x.data()), n, threshold, out.data());
-}
-
-std::ptrdiff_t rows_of_classes(const In<std::int32_t, 1>& label, const Out<std::int64_t, 1>& rows) {
-  nb::gil_scoped_release release;
-  return count_labels(label.data(), static_cast<std::ptrdiff_t>(label.shape(0)),
-                      static_cast<std::ptrdiff_t>(rows.shape(0)), rows.data());
-}
-
-std::int64_t codes_of_labels(const In<std::int64_t, 1>& label, std::int64_t low, const Out<std::int32_t, 1>& code) {
-  require(code.shape(0) == label.shape(0), "code and label differ in length");
-  nb::gil_scoped_release release;
-  return narrow_labels(label.data(), static_cast<std::ptrdiff_t>(label.shape(0)), low, code.data());
-}
-
 }  // namespace
 
 void bind_moments(nb::module_& m) {
@@ -169,7 +144,4 @@ void bind_moments(nb::module_& m) {
         nb::arg("n_jobs"));
   m.def("best_class", &to_class, nb::arg("log_joint").noconvert(), nb::arg("log_prior").noconvert(),
         nb::arg("out").noconvert(), nb::arg("n_jobs"));
-  m.def("count_labels", &rows_of_classes, nb::arg("label").noconvert(), nb::arg("rows").noconvert());
-  m.def("narrow_labels", &codes_of_labels, nb::arg("label").noconvert(), nb::arg("low"), nb::arg("code").noconvert());
-  m.def("above", &is_above, nb::arg("x").noconvert(), nb::arg("threshold"), nb::arg("out").noconvert());
 }

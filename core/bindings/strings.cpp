@@ -69,20 +69,3 @@ PythonDocuments documents_of_tokens(nb::handle sequence) {
   return {Documents::of_tokens(std::move(tokens), std::move(first), std::move(missing)), documents, std::move(copies),
           std::move(lists)};
 }
-
-nb::set types_of(nb::handle items) {
-  constexpr Py_ssize_t kAhead = 16;  // objects under way at once: those of a long list lie far apart
-  const bool is_list = PyList_Check(items.ptr());
-  if (!is_list && !PyTuple_Check(items.ptr())) throw nb::type_error("give a list or a tuple");
-  const auto get = is_list ? PyList_GetItem : PyTuple_GetItem;
-  const Py_ssize_t n = is_list ? PyList_Size(items.ptr()) : PyTuple_Size(items.ptr());
-  std::vector<PyTypeObject*> types;  // few; no code of Python's runs, and could change the list, before all were seen
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    if (i + kAhead < n) __builtin_prefetch(get(items.ptr(), i + kAhead));
-    PyTypeObject* const type = Py_TYPE(get(items.ptr(), i));
-    if (std::find(types.rbegin(), types.rend(), type) == types.rend()) types.push_back(type);
-  }
-  nb::set found;
-  for (PyTypeObject* type : types) found.add(nb::handle(reinterpret_cast<PyObject*>(type)));
-  return found;
-}

@@ -44,6 +44,3 @@ inline void look_for_signals() {
 
 PythonDocuments documents_of_sequence(nanobind::handle sequence);
 PythonDocuments documents_of_tokens(nanobind::handle sequence);
-
-// set(map(type, items)) of a list or a tuple.
-nanobind::set types_of(nanobind::handle items);

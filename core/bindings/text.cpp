@@ -152,11 +152,6 @@ nb::tuple logs(Vector<std::int64_t> indptr, Vector<std::int32_t> index, Vector<d
                         array_of(std::move(found.value), {n}));
 }
 
-void mark(Vector<std::int32_t> index, nb::ndarray<bool, nb::ndim<1>, nb::c_contig, nb::device::cpu> seen) {
-  nb::gil_scoped_release no_gil;
-  mark_tokens(index.data(), index.size(), reinterpret_cast<std::uint8_t*>(seen.data()), seen.size());
-}
-
 nb::object hashes(const PythonDocuments& documents, int n_jobs) {
   std::vector<std::uint64_t> found;
   {
@@ -256,8 +251,6 @@ void bind_text(nb::module_& m) {
       .def_static("of_buffers", documents_of_buffers, "offsets"_a, "data"_a, "valid"_a.none(), "bit_offset"_a)
       .def("__len__", [](const PythonDocuments& self) { return self.items.size(); })
       .def("missing", missing, nb::sig("def missing(self) -> NDArray[numpy.bool_]"));
-  m.def("types_of", types_of, "items"_a,
-        nb::sig("def types_of(items: list[object] | tuple[object, ...]) -> set[type]"));
   m.def("count_text", count, "documents"_a, "label"_a, "weight"_a.none(), "n_classes"_a, "vocabulary"_a.none(),
         "options"_a, "n_jobs"_a);
   m.def("score_text", score_sparse, "documents"_a, "vocabulary"_a.none(), "options"_a, "base"_a, "token_indptr"_a,
@@ -276,8 +269,6 @@ void bind_text(nb::module_& m) {
         nb::sig("def token_logs(indptr: NDArray[numpy.int64], index: NDArray[numpy.int32], count: "
                 "NDArray[numpy.float64], n_tokens: int, alpha: float, n_jobs: int) -> tuple[NDArray[numpy.int64], "
                 "NDArray[numpy.int32], NDArray[numpy.float64]]"));
-  m.def("mark_tokens", mark, "index"_a, "seen"_a.noconvert(),
-        nb::sig("def mark_tokens(index: NDArray[numpy.int32], seen: NDArray[numpy.bool_]) -> None"));
   m.def("hash_texts", hashes, "documents"_a, "n_jobs"_a,
         nb::sig("def hash_texts(documents: Documents, n_jobs: int) -> NDArray[numpy.uint64]"));
   m.def("tokens", tokens, "documents"_a, "options"_a,

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "support/labels.hpp"
-
 namespace naively::cells {
 namespace {
 
@@ -34,19 +32,6 @@ void fill_numbers(const Numbers& values, const Gaps& gaps, std::int64_t n, doubl
 
 void fill_codes(const Numbers& codes, const Gaps& gaps, std::int64_t n, std::int32_t* out) {
   fill(codes, gaps, n, std::int32_t{-1}, out);
-}
-
-std::int64_t relabel(const Gapped& codes, std::int64_t n, const std::int32_t* place, std::int64_t n_codes,
-                     std::int32_t* label, std::int64_t* rows) {
-  constexpr std::int64_t TILE = 2048;
-  std::int32_t buffer[TILE];
-  for (std::int64_t start = 0; start < n; start += TILE) {
-    const std::int64_t some = std::min(TILE, n - start);
-    const std::int32_t* const code = codes.codes(start, some, buffer);
-    if (const std::ptrdiff_t wrong = dense::count_labels(code, some, n_codes, rows); wrong >= 0) return start + wrong;
-    for (std::int64_t i = 0; i < some; ++i) label[start + i] = place[code[i]];
-  }
-  return -1;
 }
 
 const double* Gapped::numbers(std::int64_t from, std::int64_t n, double* buffer) const {

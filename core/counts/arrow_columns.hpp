@@ -53,11 +53,6 @@ struct Gapped {
   const std::int32_t* codes(std::int64_t from, std::int64_t n, std::int32_t* buffer) const;
 };
 
-// What each code stands for, label[i] = place[code of row i], and to rows[k] is added how often code k comes. Returns
-// the first row that has no code or one outside [0, n_codes), or −1.
-std::int64_t relabel(const Gapped& codes, std::int64_t n, const std::int32_t* place, std::int64_t n_codes,
-                     std::int32_t* label, std::int64_t* rows);
-
 void fill_numbers(const Numbers& values, const Gaps& gaps, std::int64_t n, double* out);
 void fill_codes(const Numbers& codes, const Gaps& gaps, std::int64_t n, std::int32_t* out);
 

@@ -182,8 +182,4 @@ TokenLogs token_logs(const CountCells& cells, double alpha, int n_jobs) {
   return made;
 }
 
-void mark_tokens(const std::int32_t* index, std::size_t n, std::uint8_t* seen, std::size_t n_tokens) {
-  for (std::size_t i = 0; i < n; ++i) seen[checked(index[i], n_tokens)] = 1;
-}
-
 }  // namespace naively::text

@@ -28,7 +28,4 @@ struct TokenLogs {
 };
 TokenLogs token_logs(const CountCells& cells, double alpha, int n_jobs);
 
-// seen[k] = 1 where some cell is of token k.
-void mark_tokens(const std::int32_t* index, std::size_t n, std::uint8_t* seen, std::size_t n_tokens);
-
 }  // namespace naively::text

@@ -6,25 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.drawn_matrix import Draw, many, same_counted, seeds, strided
+from tests.support.drawn_matrix import Draw, many, same_counted, seeds
 from tests.twins import cells as twin_cells
 from tests.twins import labels as twin
 
 from naively._kernels import cells, labels
-
-
-@many
-@given(seeds)
-def test_above_is_the_twin(seed: int) -> None:
-    d = Draw(seed)
-    threshold = float(d.rng.choice([0.0, 0.1, -1.0, 1e30]))
-    odd = d.x.copy()
-    if d.kind[0] == "f" and odd.size:
-        odd.flat[d.rng.integers(odd.size)] = d.rng.choice([np.inf, -np.inf, np.nan, 0.1])
-    for x in (d.x, odd, strided(d.rng, d.x)):
-        (out, finite), expected = labels.above(x, threshold), twin.above(np.asarray(x), threshold)
-        np.testing.assert_array_equal(out, expected[0])
-        assert finite == expected[1]
 
 
 @many

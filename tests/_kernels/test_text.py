@@ -237,17 +237,3 @@ def test_vocabulary_of_threads() -> None:
     for thread in threads:
         thread.join()
     assert sorted(vocabulary.words()) == sorted({w for of_thread in words for w in of_thread})
-
-
-anything = st.one_of(st.none(), st.text(max_size=3), st.binary(max_size=3), st.floats(), st.integers(), st.just([]))
-
-
-@given(st.lists(anything, max_size=40))
-def test_types_are_those_that_python_finds(items: list[Any]) -> None:
-    assert compiled.types_of(items) == compiled.types_of(tuple(items)) == set(map(type, items))
-
-
-@pytest.mark.parametrize("other", ["ab", {"a"}, iter([1]), 3])
-def test_types_of_something_else_are_refused(other: Any) -> None:
-    with pytest.raises(TypeError, match="a list or a tuple"):
-        compiled.types_of(other)

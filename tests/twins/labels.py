@@ -8,11 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def above(x: NDArray[Any], threshold: float) -> tuple[NDArray[np.bool_], bool]:
-    """Which numbers are above a threshold, and whether all are finite."""
-    return x > threshold, bool(np.isfinite(x).all())
-
-
 def count_labels(label: NDArray[np.int32], n_classes: int) -> NDArray[np.int64]:
     """How many labels are 0, 1, …, n_classes − 1."""
     return np.bincount(label, minlength=n_classes).astype(np.int64)

@@ -34,7 +34,7 @@ from naively._kernels.histogram import (
     merge_histograms,
     score_bins,
 )
-from naively._kernels.labels import above, count_labels, narrow_labels
+from naively._kernels.labels import count_labels, narrow_labels
 from naively._kernels.leave_one_out import (
     LeftTokens,
     TokenCells,
@@ -54,7 +54,6 @@ from naively._kernels.moments import (
 )
 from naively._kernels.packing import pack_arrays
 from naively._kernels.rows import add_to_rows, same_rows
-from naively._kernels.values import merge_strings
 
 __all__ = [
     "MINUS_INFINITY",
@@ -67,7 +66,6 @@ __all__ = [
     "RunningNumbers",
     "TokenCells",
     "ValueSlots",
-    "above",
     "add_moments",
     "add_to_rows",
     "best_class",
@@ -93,7 +91,6 @@ __all__ = [
     "leave_values_out",
     "merge_cells",
     "merge_histograms",
-    "merge_strings",
     "narrow_labels",
     "normalise",
     "pack_arrays",

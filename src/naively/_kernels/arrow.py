@@ -49,11 +49,12 @@ def relabel(codes: Gapped, place: NDArray[np.int32]) -> tuple[NDArray[np.int32],
     >>> label.tolist(), rows.tolist()
     ([0, 1, 0], [1, 0, 2])
     """
-    label, rows = np.empty(len(codes.values), np.int32), np.zeros(len(place), np.int64)
-    wrong = _core.relabel(*codes, np.ascontiguousarray(place), label, rows)
-    if wrong >= 0:
+    code = np.empty(len(codes.values), np.int32)
+    fill_codes(*codes, code)
+    if code.size and (code.min() < 0 or code.max() >= len(place)):
+        wrong = int(np.argmax((code < 0) | (code >= len(place))))
         raise ValueError(f"row {wrong} has no code, or one outside [0, {len(place)})")
-    return label, rows
+    return place[code], np.bincount(code, minlength=len(place)).astype(np.int64)
 
 
 def count_gapped_codes(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,6 @@ __all__ = [
     "token_rows",
     "tokens",
     "tokens_of",
-    "types_of",
 ]
 
 UNICODE_VERSION: str = _core.UNICODE_VERSION
@@ -106,15 +105,6 @@ def prepare(documents: Documents) -> _core.Documents:
     if isinstance(documents, Strings):
         return _core.Documents.of_buffers(*documents)
     return _core.Documents.of_sequence(documents)
-
-
-def types_of(items: list[Any] | tuple[Any, ...]) -> set[type]:
-    """The types of the items, found without waiting for each of them in turn.
-
-    >>> types_of(["a", None, "b"]) == {str, type(None)}
-    True
-    """
-    return _core.types_of(items)
 
 
 def tokens(document: str | bytes, options: Options) -> list[str]:

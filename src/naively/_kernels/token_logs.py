@@ -28,8 +28,11 @@ def seen_tokens(index: NDArray[np.int32], n_tokens: int) -> NDArray[np.bool_]:
     >>> seen_tokens(np.array([2, 0, 2], dtype=np.int32), 4).tolist()
     [True, False, True, False]
     """
+    outside = index[(index < 0) | (index >= n_tokens)]
+    if len(outside):
+        raise ValueError(f"a cell has token {outside[0]}; tokens must be from 0 to {n_tokens} - 1")
     seen = np.zeros(n_tokens, dtype=np.bool_)
-    _core.mark_tokens(index, seen)
+    seen[index] = True
     return seen
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from naively._kernels.text import types_of
 from naively.data.frames import table_of_columns, table_of_frame
 from naively.data.names import Numbered
 from naively.data.strings import ListOfStrings
@@ -58,11 +57,11 @@ def _of_list(X: Any) -> Table:
 
 def _texts_of(items: list[Any] | tuple[Any, ...]) -> tuple[str | None, ...] | None:
     """The items if all are texts and gaps, None or NaN; None if no text is among them. No items are no texts."""
-    kinds = types_of(items)
+    kinds = set(map(type, items))
     some_texts = any(issubclass(kind, (str, bytes)) for kind in kinds)
     if some_texts and any(issubclass(kind, (float, np.floating)) for kind in kinds):  # as pandas has its gaps
         items = tuple(None if isinstance(item, (float, np.floating)) and isnan(item) else item for item in items)
-        kinds = types_of(items)
+        kinds = set(map(type, items))
     if all(issubclass(kind, (str, bytes, NoneType)) for kind in kinds):
         return tuple(items)
     if not some_texts:

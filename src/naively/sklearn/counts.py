@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_non_negative, validate_data
 
-from naively import _kernels as kernels
 from naively.data import MatrixTable
 from naively.data.names import Names
 from naively.data.views import is_sparse
@@ -163,10 +162,9 @@ class BernoulliNB(_TokenNB):
             raise ValueError("Cannot binarize a sparse matrix with threshold < 0")
         if is_sparse(checked):
             return checked  # binarized, and looked through for gaps, while it is counted or scored
-        above, finite = kernels.above(checked, self.binarize)
-        if not finite:
+        if not np.isfinite(checked).all():
             validate_data(self, X, accept_sparse="csr", reset=False)
-        return above
+        return checked > self.binarize
 
     def _table(self, X: Any, names: Names) -> MatrixTable:
         if self.binarize is None or not is_sparse(X):

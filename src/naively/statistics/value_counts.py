@@ -8,7 +8,7 @@ Kept sparse: a value that a class never showed has no cell there, and a value th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,8 +176,6 @@ def _union(a: Values, b: Values) -> tuple[Values, NDArray[np.int32], NDArray[np.
     """The values of two columns, sorted, and where those of each are among them."""
     if a == b:
         return a, np.arange(len(a), dtype=np.int32), np.arange(len(a), dtype=np.int32)
-    if {*map(type, a), *map(type, b)} <= {str}:
-        return kernels.merge_strings(cast("tuple[str, ...]", a), cast("tuple[str, ...]", b))
     union = in_order({*a, *b})
     place = {value: k for k, value in enumerate(union)}
     return union, np.array([place[v] for v in a], np.int32), np.array([place[v] for v in b], np.int32)
