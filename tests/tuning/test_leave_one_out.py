@@ -109,7 +109,7 @@ def test_long_data_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = rng.normal(size=(300, 2)), rng.integers(0, 2, 300)
     model = nb.fit(x, y)
     whole = model.leave_one_out(x, y)
-    monkeypatch.setattr("naively.tuning.leave_one_out.CHUNK", 100)
+    monkeypatch.setattr("naively.tuning.leave_one_out.MAX_NUMBERS_AT_A_TIME", 100)
     np.testing.assert_array_equal(model.leave_one_out(x, y).log_joint, whole.log_joint)
 
 
@@ -122,7 +122,7 @@ def test_names_of_the_evidence() -> None:
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [
-        ({"a": [1, 9]}, ["x", "y"], "row 1 was not counted in this model: without it, class 'y' would have in column"),
+        ({"a": [1, 9]}, ["x", "y"], "row 1 is not among the rows this model was fitted on: without it, class 'y'"),
         ({"a": [1, 2]}, ["x", "z"], "'z' is not a class of the model"),
         ({"a": [1, 2]}, ["x"], "2 rows but 1 labels"),
     ],
@@ -136,8 +136,8 @@ def test_refusals(x: Any, y: Any, message: str) -> None:
 def test_refuses_odd_groups_and_folds() -> None:
     model = nb.fit({"a": [1, 2]}, ["x", "y"], columns=nb.Categorical())
     cases: list[tuple[dict[str, Any], str]] = [
-        ({"groups": [1]}, "give one value for each of 2 rows"),
-        ({"folds": 1}, "a whole number from 2 on"),
+        ({"groups": [1]}, "give one value for each of the 2 rows"),
+        ({"folds": 1}, "a whole number of at least 2"),
         ({"folds": 2, "groups": [1, 2]}, "not both"),
     ]
     for options, message in cases:

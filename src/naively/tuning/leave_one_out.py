@@ -1,10 +1,10 @@
-"""Counted rows scored as if they had not been counted: one by one, or a group of them at a time.
+"""Score counted rows as if they had not been counted: one by one, or a group of rows at a time.
 
     log p₋ᵢ(xᵢ, c) = log π₋ᵢ_c + Σ_j log p₋ᵢ(xᵢⱼ | c)                                         (1)
 
-where ₋ᵢ says: estimated from all statistics minus those of row i. Nothing is counted again: statistics subtract.
-Bins, vocabulary and the choice of families are those of all rows (they are structure, not counts); with groups or folds
-these too are estimated anew without the group.
+The index ₋ᵢ means: estimated from all statistics minus those of row i. Nothing is counted again: statistics subtract.
+Bins, vocabulary and families are those of all rows, because they are structure and not counts. With groups or folds
+they are estimated again without the group.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 __all__ = ["LeaveOneOut", "evidence_columns", "leave_one_out", "smallest_hashes"]
 
-CHUNK = 2**22  # numbers of a (row, column, class) table that are worked on at a time: 32 MB
+MAX_NUMBERS_AT_A_TIME = 2**22  # of a (row, column, class) table: 32 MB
 
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOut:
-    """What a model says of rows that it has not seen: log joint (row, class), evidence (row, column, class).
+    """Scores of rows by a model that has not counted them: log joint (row, class), evidence (row, column, class).
 
-    `rows` are their positions in the data, `columns` the names of the evidence; columns that are one distribution are
-    one piece of evidence, named by the first of them. The evidence is not calibrated.
+    `rows` are the positions of the rows in the data, `columns` the names of the evidence. Columns that share one
+    distribution are one piece of evidence, named by the first column. The evidence is not calibrated.
     """
 
     classes: tuple[Any, ...]
@@ -52,12 +52,12 @@ class LeaveOneOut:
 
     @property
     def log_joint(self) -> NDArray[np.float64]:
-        """Equation (1), (row, class)."""
+        """Return equation (1), (row, class)."""
         return np.asarray(self.log_prior + self.evidence.sum(axis=1))
 
     @property
     def log_posterior(self) -> NDArray[np.float64]:
-        """The logarithm of the posterior (row, class), not calibrated; the prior where every class is impossible."""
+        """Return uncalibrated log posteriors (row, class); the prior where every class is impossible."""
         joint = self.log_joint
         impossible = np.isneginf(joint).all(axis=1)
         joint[impossible] = self.log_prior[impossible]
@@ -74,10 +74,20 @@ def leave_one_out(
     folds: int | None = None,
     sample: int | None = None,
 ) -> LeaveOneOut:
-    """Score rows that the model has counted as if they had not been; see `LeaveOneOut`.
+    """Score rows that the model has counted as if they had not been.
 
-    `groups`, one value per row, leaves all rows of a group out together; `folds` does so for so many groups by a hash
-    of the rows' content, equal rows together. `sample` takes at most so many rows, those with the smallest hashes.
+    Parameters
+    ----------
+    model
+        The model.
+    X, y, weight
+        The rows, labels and weights that the model was fitted on, or some of them.
+    groups
+        One value per row. All rows of a group are left out together.
+    folds
+        Leave out this many groups, made by a hash of the rows' content, so that equal rows are in one group.
+    sample
+        Score at most this many rows, those with the smallest hashes.
 
     >>> from naively import fit
     >>> sky, play = {"sky": ["sun", "sun", "rain", "rain"]}, ["yes", "yes", "no", "yes"]
@@ -87,9 +97,9 @@ def leave_one_out(
     """
     table, label, weights = _read(model, X, y, weight)
     if groups is not None and folds is not None:
-        raise InputError("give groups= or folds=, not both.")
+        raise InputError("Give groups= or folds=, not both.")
     if folds is not None and not (isinstance(folds, int) and folds >= 2):
-        raise InputError(f"folds={folds!r}: give a whole number from 2 on.")
+        raise InputError(f"folds={folds!r}: give a whole number of at least 2.")
     if groups is not None:
         group: NDArray[Any] | None = _codes(groups, table.n_rows)
     else:
@@ -110,24 +120,24 @@ def leave_one_out(
 
 
 def smallest_hashes(hashes: NDArray[np.uint64], size: int) -> NDArray[np.intp]:
-    """The rows with the smallest hashes, in the order of the data; which of several equal ones is all the same."""
+    """Return the positions of the rows with the smallest hashes, in the order of the data."""
     return np.sort(np.argsort(hashes, kind="stable")[:size])
 
 
 def evidence_columns(model: Model) -> tuple[str, ...]:
-    """The pieces of evidence, named as a Tuning names them; the first column stands for a block that is one.
+    """Return the names of the evidence, as in a Tuning; a joint block is named by its first column.
 
-    Columns that are left out of the model are among them: without some rows they may not be.
+    Columns that the model drops are included: without some rows they may not be dropped.
     """
-    found = {name: None for block in model.schema.blocks for name in _pieces(block)}
+    counted = {name: None for block in model.schema.blocks for name in _pieces(block)}
     chosen = {name: None for block in model.chosen.schema.blocks for name in _pieces(block)}
-    gaps = {
+    presence = {
         column_key(Presence(), name): None
         for block in model.schema.blocks
         for name in block.names
         if block.family.missing == "value"
     }
-    return tuple(found | chosen | gaps)
+    return tuple(counted | chosen | presence)
 
 
 def _pieces(block: Block) -> tuple[str, ...]:
@@ -141,10 +151,10 @@ def _read(model: Model, X: Any, y: Any, weight: Any) -> tuple[sources.Table, NDA
 
 
 def _codes(groups: Any, n_rows: int) -> NDArray[np.intp]:
-    found = np.asarray(groups if not hasattr(groups, "to_pylist") else groups.to_pylist())
-    if found.shape != (n_rows,):
-        raise InputError(f"groups have shape {found.shape}: give one value for each of {n_rows} rows.")
-    return np.unique(found.astype(str) if found.dtype == object else found, return_inverse=True)[1]
+    values = np.asarray(groups if not hasattr(groups, "to_pylist") else groups.to_pylist())
+    if values.shape != (n_rows,):
+        raise InputError(f"groups has shape {values.shape}: give one value for each of the {n_rows} rows.")
+    return np.unique(values.astype(str) if values.dtype == object else values, return_inverse=True)[1]
 
 
 def _some(table: sources.Table, rows: NDArray[np.intp]) -> sources.Table:
@@ -156,7 +166,7 @@ def _some(table: sources.Table, rows: NDArray[np.intp]) -> sources.Table:
 
 
 def _one_by_one(model: Model, table: sources.Table, result: LeaveOneOut) -> None:
-    """Each row leaves the class that it was counted in, with its weight; one of weight zero was never there."""
+    """Let each row leave its class with its weight; a row of weight zero was never counted."""
     leaves = result.weight > 0
     result.log_prior[:] = _log_prior_without(model, result.label, result.weight, leaves)
     leaving = Leaving.of(result.label, result.weight, leaves)
@@ -171,40 +181,39 @@ def _by_group(
     group: NDArray[Any],
     result: LeaveOneOut,
 ) -> None:
-    """Each group of rows scored by the model without it, in which nothing more has to leave."""
+    """Score each group of rows by the model without the group."""
     for g in np.unique(group[result.rows]):
-        whole = group == g
-        counted = whole & (weight > 0)
-        asked = np.flatnonzero(whole[result.rows])
+        in_group = group == g
+        counted = in_group & (weight > 0)
+        scored = np.flatnonzero(in_group[result.rows])
         rest = model
         if counted.any():
             part = type(model).count(
                 table.where(counted), label[counted], weight[counted], model.classes, model.schema, model.statistics
             )
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", LostDigitsWarning)  # the rows are at hand: a refit would say no more
+                warnings.simplefilter("ignore", LostDigitsWarning)  # a refit of the remaining rows has no more digits
                 rest = (model - part).with_classes(model.classes)
-        chosen = np.zeros(len(group), dtype=np.bool_)
-        chosen[result.rows[asked]] = True
-        nothing, evidence = np.zeros(len(asked)), np.zeros((len(asked), *result.evidence.shape[1:]))
-        leaving = Leaving.of(label[chosen], nothing, nothing)
-        _add_evidence(rest, table.where(chosen), leaving, result.columns, evidence)
-        result.evidence[asked] = evidence
-        result.log_prior[asked] = rest.log_prior
+        keep = np.zeros(len(group), dtype=np.bool_)
+        keep[result.rows[scored]] = True
+        zeros, evidence = np.zeros(len(scored)), np.zeros((len(scored), *result.evidence.shape[1:]))
+        _add_evidence(rest, table.where(keep), Leaving.of(label[keep], zeros, zeros), result.columns, evidence)
+        result.evidence[scored] = evidence
+        result.log_prior[scored] = rest.log_prior
 
 
 def _log_prior_without(
     model: Model, label: NDArray[np.int32], weight: NDArray[np.float64], leaves: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """The class prior without each row, once for each class and weight."""
+    """Return the class prior without each row, computed once for each class and weight."""
     weights, of_weight = np.unique(weight, return_inverse=True)
-    keys, place = np.unique(of_weight * np.int64(len(model.classes)) + label, return_inverse=True)
-    found = []
+    keys, key_index = np.unique(of_weight * np.int64(len(model.classes)) + label, return_inverse=True)
+    log_priors = []
     for c, w in zip(keys % len(model.classes), weights[keys // len(model.classes)], strict=True):
-        left = model.seen.weight.copy()
-        left[int(c)] = max(left[int(c)] - w, 0.0) if model.seen.rows[int(c)] > 1 or w == 0 else 0.0
-        found.append(model.prior.log_probability(model.classes, left))
-    return np.asarray(np.array(found)[place], dtype=np.float64).reshape(len(label), len(model.classes))
+        rest = model.seen.weight.copy()
+        rest[int(c)] = max(rest[int(c)] - w, 0.0) if model.seen.rows[int(c)] > 1 or w == 0 else 0.0
+        log_priors.append(model.prior.log_probability(model.classes, rest))
+    return np.asarray(np.array(log_priors)[key_index], dtype=np.float64).reshape(len(label), len(model.classes))
 
 
 def _add_evidence(
@@ -216,34 +225,36 @@ def _add_evidence(
 ) -> None:
     """Add the evidence of every block, a chunk of rows at a time."""
     schema = model.chosen.schema
-    place = {name: j for j, name in enumerate(columns)}
+    position = {name: j for j, name in enumerate(columns)}
     views = local.views(table, schema)
     for block, view, statistic in zip(schema.blocks, views, model.chosen.statistics, strict=True):
         family, pieces = block.family, _pieces(block)
-        at = np.array([place[name] for name in pieces], dtype=np.intp)
+        target = np.array([position[name] for name in pieces], dtype=np.intp)
         structure = family.structure(statistic)
-        alone = np.array_equal(at, np.arange(len(columns)))
-        for some in _chunks(len(leaving), len(pieces) * len(model.classes)):
-            found = out[some] if alone else np.zeros((some.stop - some.start, len(pieces), len(model.classes)))
-            part = view if len(found) == len(leaving) else view.rows(some.start, some.stop)
+        in_place = np.array_equal(target, np.arange(len(columns)))
+        for span in _spans(len(leaving), len(pieces) * len(model.classes)):
+            evidence = out[span] if in_place else np.zeros((span.stop - span.start, len(pieces), len(model.classes)))
+            part = view if len(evidence) == len(leaving) else view.rows(span.start, span.stop)
             try:
-                family.leave_one_out(part, statistic, model.classes, structure, leaving.part(some), found)
+                family.leave_one_out(part, statistic, model.classes, structure, leaving.part(span), evidence)
             except NotCountedError as error:
-                raise InputError(_refusal(error, model, block.names, some.start)) from None
-            if not alone:
-                out[some, at] += found
+                raise InputError(_refusal(error, model, block.names, span.start)) from None
+            if not in_place:
+                out[span, target] += evidence
 
 
 def _refusal(error: NotCountedError, model: Model, names: Sequence[str], start: int) -> str:
-    where = "" if error.column is None or error.column >= len(names) else f" in column {names[error.column]!r}"
+    """Return the message for a row that the model has not counted."""
+    is_known = error.column is not None and error.column < len(names)
+    column = f" in column {names[error.column or 0]!r}" if is_known else ""
     return (
-        f"row {start + error.row} was not counted in this model: without it, class "
-        f"{model.classes[error.class_position]!r} would have{where} {error.found}. Give the rows, labels and weights "
-        "that the model was fitted with."
+        f"row {start + error.row} is not among the rows this model was fitted on: without it, class "
+        f"{model.classes[error.class_position]!r} would have {error.found}{column}. Pass the same rows, labels and "
+        "weights that you passed to fit()."
     )
 
 
-def _chunks(n_rows: int, width: int) -> Iterator[slice]:
-    step = max(64, CHUNK // max(1, width))
+def _spans(n_rows: int, width: int) -> Iterator[slice]:
+    step = max(64, MAX_NUMBERS_AT_A_TIME // max(1, width))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
