@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet"}
 
-target_option = click.option(
+target = click.option(
     "--target", metavar="COLUMN", help="Column with the labels. Default: the column that the model predicts."
 )
-weight_option = click.option("--weight", metavar="COLUMN", help="Column with the weight of each row.")
-source_option = click.option("--source", help="Where the rows come from, for the log. Default: the file names.")
-comment_option = click.option("--comment", default="", help="Comment for the log.")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-force_option = click.option("--force", is_flag=True, help="Overwrite an existing file.")
-rows_output_option = click.option(
+weight = click.option("--weight", metavar="COLUMN", help="Column with the weight of each row.")
+source = click.option("--source", help="Where the rows come from, for the log. Default: the file names.")
+comment = click.option("--comment", default="", help="Comment for the log.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+force = click.option("--force", is_flag=True, help="Overwrite an existing file.")
+rows_output = click.option(
     "-o", "--output", default="-", show_default=True, help="File to write; - is standard output."
 )
-min_probability_type = click.FloatRange(0, 1, min_open=True)
+PROBABILITY = click.FloatRange(0, 1, min_open=True)
 
 
 def as_paths(data: tuple[str, ...]) -> str | list[Path]:

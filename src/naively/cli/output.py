@@ -121,6 +121,11 @@ def without_dictionaries(table: pa.Table, keep: Collection[str] = ()) -> pa.Tabl
     return table.cast(pa.schema(fields).with_metadata(table.schema.metadata))
 
 
+def print_note(message: str) -> None:
+    """Print a note on standard error."""
+    click.echo(f"naively: note: {message}", err=True)
+
+
 def print_json(data: object) -> None:
     """Print plain data as JSON; null stands for NaN, and the strings "inf" and "-inf" for infinite numbers."""
     click.echo(json.dumps(_finite(data), ensure_ascii=False, indent=1))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from naively.cli.options import comment_option, json_option
+from naively.cli import options
 
 
 @click.command("compact", short_help="Replace the history by one entry.")
 @click.argument("model")
 @click.option("--force", is_flag=True, help="Do not ask for confirmation.")
-@comment_option
-@json_option
+@options.comment
+@options.as_json
 def command(model: str, force: bool, comment: str, as_json: bool) -> None:
     """Replace the history of MODEL by a single entry. Predictions do not change.
 

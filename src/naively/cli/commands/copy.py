@@ -6,16 +6,16 @@ from pathlib import Path
 
 import click
 
-from naively.cli.options import comment_option, force_option, json_option, refuse_existing
+from naively.cli import options
 
 
 @click.command("copy", short_help="Copy a model file safely.")
 @click.argument("model")
 @click.argument("to", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--salvage", "is_damaged", is_flag=True, help="Recover the intact entries of a damaged file.")
-@force_option
-@comment_option
-@json_option
+@options.force
+@options.comment
+@options.as_json
 def command(model: str, to: Path, is_damaged: bool, force: bool, comment: str, as_json: bool) -> None:
     """Copy MODEL safely while other processes use it. Plain `cp` of a file in use can give a broken copy.
 
@@ -26,7 +26,7 @@ def command(model: str, to: Path, is_damaged: bool, force: bool, comment: str, a
     naively copy spam.naively backup.naively --comment "before the holidays"
     naively copy damaged.naively rest.naively --salvage
     """
-    refuse_existing(to, force)
+    options.refuse_existing(to, force)
 
     from naively.cli.output import print_json
     from naively.store.copy import copy, salvage

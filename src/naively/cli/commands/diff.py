@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from naively.cli.options import json_option
+from naively.cli import options
 
 if TYPE_CHECKING:
     from naively.evaluation.diff import Drift
@@ -22,7 +22,7 @@ MAX_Q = 0.05  # false discovery rate of the changes that are printed
     "--top", default=5, show_default=True, metavar="N", help="Show the N most changed values or words of each column."
 )
 @click.option("--all", "show_all", is_flag=True, help="Also list columns whose change may be chance.")
-@json_option
+@options.as_json
 def command(a: str, b: str, top: int, show_all: bool, as_json: bool) -> None:
     """Compare two models column by column and test each difference for significance.
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from naively.cli.options import as_paths, find_class, min_probability_type, target_option, weight_option
+from naively.cli import options
 
 TOO_GOOD = 0.8  # of the log-loss that is expected on new rows
 
@@ -14,16 +12,16 @@ TOO_GOOD = 0.8  # of the log-loss that is expected on new rows
 @click.command("evaluate", short_help="Measure how good a model is.")
 @click.argument("model")
 @click.argument("data", nargs=-1, required=True)
-@target_option
-@weight_option
+@options.target
+@options.weight
 @click.option(
     "--min-probability",
-    type=min_probability_type,
+    type=options.PROBABILITY,
     help="Show how many rows reach this probability, and the error rate among them.",
 )
 @click.option("--of", metavar="CLASS", help="Class for --cost and --precision. Default: the last class.")
 @click.option("--cost", type=float, help="Find the best threshold if a miss costs this and a false alarm costs 1.")
-@click.option("--precision", type=min_probability_type, help="Find the threshold with this precision.")
+@click.option("--precision", type=options.PROBABILITY, help="Find the threshold with this precision.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with all curves.")
 def command(
     model: str,
@@ -44,25 +42,29 @@ def command(
     naively evaluate spam.naively mail.csv --of spam --precision 0.99
     """
     from naively.cli.input import name_file_in_errors, read_with_progress
-    from naively.cli.output import print_json
+    from naively.cli.output import print_json, print_note
     from naively.data.labelled import training_kinds
     from naively.store.load import load
 
     loaded = load(model)
-    options: dict[str, Any] = {"of": find_class(loaded, of), "costs": cost, "precision": precision}
-    options["min_probability"] = min_probability
+    target = target or loaded.target
     with name_file_in_errors(data):
-        target = target or loaded.target
-        batches = read_with_progress(as_paths(data), training_kinds(loaded, target, weight))
-        evaluation = loaded.evaluate(batches, target, weight, **options)
+        evaluation = loaded.evaluate(
+            read_with_progress(options.as_paths(data), training_kinds(loaded, target, weight)),
+            target,
+            weight,
+            of=options.find_class(loaded, of),
+            costs=cost,
+            precision=precision,
+            min_probability=min_probability,
+        )
     if as_json:
         print_json(evaluation.to_dict())
     else:
         click.echo(str(evaluation))
     expected = None if loaded.tuning is None else loaded.tuning.report.get("log_loss")
     if expected is not None and evaluation.log_loss.high < TOO_GOOD * expected:
-        click.echo(
-            "naively: note: these look like training rows, so the figures are too good. On new rows expect a log-loss "
-            f"near {expected:.4f} (in Python: Model.evaluate_training).",
-            err=True,
+        print_note(
+            "these look like training rows, so the figures are too good. On new rows expect a log-loss near "
+            f"{expected:.4f} (in Python: Model.evaluate_training)."
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from naively.cli.options import find_class, json_option
+from naively.cli import options
 
 UNLIMITED_WIDTH = 1000  # a file or a pipe has no width: do not shorten lines
 
@@ -29,7 +29,7 @@ UNLIMITED_WIDTH = 1000  # a file or a pipe has no width: do not shorten lines
     metavar="K",
     help="Show the K strongest contributions, and sum up the others in one line.",
 )
-@json_option
+@options.as_json
 @click.option("--html", "as_html", is_flag=True, help="Print HTML.")
 def command(
     model: str,
@@ -63,7 +63,9 @@ def command(
     loaded = load(model)
     numbers = rows or (1,)
     table = read_rows(loaded, data, numbers) if text is None else row_of_text(loaded, text)
-    explanations = loaded.explain(table, of=find_class(loaded, of), against=find_class(loaded, against), top=top)
+    explanations = loaded.explain(
+        table, of=options.find_class(loaded, of), against=options.find_class(loaded, against), top=top
+    )
     if as_json:
         print_json([explanation.to_dict() for explanation in explanations])
         return

@@ -9,19 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from naively.cli.options import (
-    as_paths,
-    comment_option,
-    force_option,
-    parse_pair,
-    parse_prior,
-    refuse_existing,
-    refuse_missing_folder,
-    source_name,
-    source_option,
-    weight_option,
-    with_classes,
-)
+from naively.cli import options
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,7 +29,7 @@ ROWS_PER_NUMBER = 10
     "families",
     multiple=True,
     metavar="C=FAMILY",
-    help="Model column C with this family (bernoulli, categorical, gaussian, numeric, poisson, text, …). Repeatable.",
+    help="Model column C with this family (bernoulli, categorical, gaussian, binned, poisson, text, …). Repeatable.",
 )
 @click.option("--ignore", multiple=True, metavar="C", help="Leave out column C. Repeatable.")
 @click.option(
@@ -53,16 +41,16 @@ ROWS_PER_NUMBER = 10
 @click.option(
     "--prior", default="empirical", show_default=True, help="Class prior: empirical, uniform, or CLASS=P,CLASS=P,…"
 )
-@weight_option
+@options.weight
 @click.option("--no-tune", is_flag=True, help="Do not tune: plain Naive Bayes with add-one smoothing.")
 @click.option(
     "--remember-rows",
     is_flag=True,
     help="Store a 16-byte fingerprint of each row, so that `forget` can reject rows that were never learnt.",
 )
-@source_option
-@comment_option
-@force_option
+@options.source
+@options.comment
+@options.force
 def command(
     data: tuple[str, ...],
     target: str,
@@ -87,20 +75,37 @@ def command(
     naively fit 'logs/*.parquet' --target failed --ignore id --column price=lognormal -o failed.naively
     naively fit mail/spam mail/ham --target class -o spam.naively
     """
-    refuse_existing(output, force)
-    refuse_missing_folder(output)
-    family_names = dict(parse_pair("--column", item) for item in families)
-    parsed_prior = parse_prior(prior)
+    options.refuse_existing(output, force)
+    options.refuse_missing_folder(output)
+    family_names = dict(options.parse_pair("--column", item) for item in families)
+    parsed_prior = options.parse_prior(prior)
 
+    from naively.cli.input import name_file_in_errors, read_with_progress
+    from naively.cli.output import print_note
+    from naively.data.files.read import retry_with_wider_types
+    from naively.fitting import fit
+    from naively.schema.schema import Automatic, family_of
     from naively.store.remembering import write_remembered
 
-    summary, model = _fit(data, target, family_names, missing, ignore, weight, tune=not no_tune)
+    columns: dict[str, Any] = {name: family_of(family) for name, family in family_names.items()}
+    for name in missing:
+        columns[name] = replace(columns[name], missing="value") if name in columns else Automatic("value")
+    paths = options.as_paths(data)
+
+    def read_and_fit(types: Mapping[str, str]) -> tuple[Model, BatchSummary]:
+        summary = BatchSummary(frozenset(ignore), frozenset((target, *family_names)))
+        batches = summary.add(read_with_progress(paths, types))
+        return fit(batches, target, columns=columns or None, weight=weight, tune=not no_tune), summary
+
+    texts = {name: "string" for name, family in family_names.items() if family.lower() == "text"}
+    with name_file_in_errors(data):
+        model, summary = retry_with_wider_types(read_and_fit, texts, can_retry=paths != "-")
     for hint in summary.hints:
-        click.echo(f"naively: note: {hint}", err=True)
-    model = model.with_prior(with_classes(parsed_prior, model))
-    log = {"source": source_name(data, source), "comment": comment}
+        print_note(hint)
+    model = model.with_prior(options.with_classes(parsed_prior, model))
+    log = {"source": options.source_name(data, source), "comment": comment}
     if remember_rows:
-        write_remembered(output, model, as_paths(data), target, weight, **log)
+        write_remembered(output, model, paths, target, weight, **log)
     else:
         model.save(output, **log)
     click.echo(_report(model, summary))
@@ -111,11 +116,12 @@ class BatchSummary:
     """What `fit` reports about the batches it has read."""
 
     ignore: frozenset[str]
+    without_hints: frozenset[str]
     n_rows: int = 0
     n_missing: dict[str, int] = field(default_factory=dict)
     hints: tuple[str, ...] = ()
 
-    def add(self, batches: Iterator[pa.RecordBatch], without_hints: frozenset[str]) -> Iterator[pa.RecordBatch]:
+    def add(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the batches without the ignored columns, and add them to the summary."""
         from naively.cli.hints import hints_about
         from naively.data.names import listed
@@ -127,41 +133,12 @@ class BatchSummary:
                 raise InputError(f"--ignore {min(absent)}: there is no such column; the data has {names}.")
             batch = batch.select([name for name in batch.schema.names if name not in self.ignore])
             if not self.n_rows:
-                others = [name for name in batch.schema.names if name not in without_hints]
+                others = [name for name in batch.schema.names if name not in self.without_hints]
                 self.hints = tuple(hints_about(batch.select(others)))
             self.n_rows += batch.num_rows
             for name, column in zip(batch.schema.names, batch.columns, strict=True):
                 self.n_missing[name] = self.n_missing.get(name, 0) + column.null_count
             yield batch
-
-
-def _fit(
-    data: tuple[str, ...],
-    target: str,
-    family_names: dict[str, str],
-    missing: tuple[str, ...],
-    ignore: tuple[str, ...],
-    weight: str | None,
-    tune: bool,
-) -> tuple[BatchSummary, Model]:
-    """Fit a model to files, and sum up what was read."""
-    from naively.cli.input import name_file_in_errors, read_with_progress
-    from naively.data.files.read import retry_with_wider_types
-    from naively.fitting import fit
-    from naively.schema.schema import Automatic, family_of
-
-    columns: dict[str, Any] = {name: family_of(family) for name, family in family_names.items()}
-    for name in missing:
-        columns[name] = replace(columns[name], missing="value") if name in columns else Automatic("value")
-    types = {name: "string" for name, family in family_names.items() if family.lower() == "text"}
-
-    def read_and_fit(types: Mapping[str, str]) -> tuple[BatchSummary, Model]:
-        summary = BatchSummary(frozenset(ignore))
-        batches = summary.add(read_with_progress(as_paths(data), types), frozenset((target, *family_names)))
-        return summary, fit(batches, target, columns=columns or None, weight=weight, tune=tune)
-
-    with name_file_in_errors(data):
-        return retry_with_wider_types(read_and_fit, types, can_retry=data != ("-",))
 
 
 def _report(model: Model, summary: BatchSummary) -> str:

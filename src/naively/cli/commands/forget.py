@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import click
 
-from naively.cli.options import as_paths, comment_option, json_option, target_option, weight_option
+from naively.cli import options
 
 
 @click.command("forget", short_help="Remove rows from a model.")
 @click.argument("model")
 @click.argument("data", nargs=-1, required=True)
-@target_option
-@weight_option
+@options.target
+@options.weight
 @click.option("--entry", metavar="ID", help="Entry to take the rows from. Default: the latest that contains them.")
-@comment_option
-@json_option
+@options.comment
+@options.as_json
 def command(
     model: str,
     data: tuple[str, ...],
@@ -37,5 +37,5 @@ def command(
     from naively.store.ledger import Ledger
 
     with Ledger(model) as ledger, name_file_in_errors(data, model):
-        entries = ledger.forget(as_paths(data), target, weight=weight, entry=entry, comment=comment)
+        entries = ledger.forget(options.as_paths(data), target, weight=weight, entry=entry, comment=comment)
     print_entries(entries, as_json)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from naively.cli.options import json_option
+from naively.cli import options
 
 
 @click.command("log", short_help="List the history of a model.")
 @click.argument("model")
-@json_option
+@options.as_json
 def command(model: str, as_json: bool) -> None:
     """List the entries of MODEL: ID, time, action, rows and source. Checks the checksum of every entry.
 

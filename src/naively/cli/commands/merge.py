@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from naively.cli.options import comment_option, force_option, json_option, refuse_existing
+from naively.cli import options
 
 MAX_CLASSES = 8  # in the line that is printed
 
@@ -14,9 +14,9 @@ MAX_CLASSES = 8  # in the line that is printed
 @click.command("merge", short_help="Merge model files.")
 @click.argument("models", nargs=-1, required=True)
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="New model file.")
-@force_option
-@comment_option
-@json_option
+@options.force
+@options.comment
+@options.as_json
 def command(models: tuple[str, ...], output: Path, force: bool, comment: str, as_json: bool) -> None:
     """Merge MODELS into one file with all of their entries. Entries that several files have in common are counted once.
 
@@ -26,7 +26,7 @@ def command(models: tuple[str, ...], output: Path, force: bool, comment: str, as
     \b
     naively merge anna.naively ben.naively -o both.naively --comment "end of the month"
     """
-    refuse_existing(output, force)
+    options.refuse_existing(output, force)
 
     from naively.cli.describe import model_data
     from naively.cli.output import print_json

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from naively.cli.options import find_class, refuse_missing_folder
+from naively.cli import options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,7 +73,7 @@ def command(
     """
     if output.suffix.lower() not in (".svg", ".png", ".pdf"):
         raise click.UsageError(f"{output}: pictures are written as .svg, .png or .pdf. Give such a name.")
-    refuse_missing_folder(output)
+    options.refuse_missing_folder(output)
     if kind in OF_MODEL and (data or text is not None):
         raise click.UsageError(f"{kind} draws the model alone: leave out the data.")
     if kind in OF_ROWS and not data:
@@ -89,7 +89,7 @@ def command(
     from naively.store.write import written_whole
 
     loaded = load(model)
-    pair = {"of": find_class(loaded, of), "against": find_class(loaded, against)}
+    pair = {"of": options.find_class(loaded, of), "against": options.find_class(loaded, against)}
     if kind == "waterfall":
         table = read_rows(loaded, data, (row,)) if text is None else row_of_text(loaded, text)
         figure = plot.waterfall(loaded.explain(table, **pair, changes=False)[0])

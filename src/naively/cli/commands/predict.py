@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from naively.cli.options import as_paths, find_class, min_probability_type, output_format, rows_output_option
+from naively.cli import options
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.command("predict", short_help="Predict the class of each row.")
 @click.argument("model")
 @click.argument("data", nargs=-1, required=True)
-@rows_output_option
+@options.rows_output
 @click.option("--proba", is_flag=True, help="Add the probability of every class, as p_CLASS.")
 @click.option("--top", type=click.IntRange(min=1), metavar="K", help="Add the K most probable classes.")
 @click.option(
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--of", metavar="CLASS", help="Class for --odds and --threshold. Default: the last class.")
 @click.option(
     "--min-probability",
-    type=min_probability_type,
+    type=options.PROBABILITY,
     help="Leave the prediction empty if no class reaches this probability.",
 )
 @click.option(
@@ -68,7 +68,7 @@ def command(
         raise click.UsageError("give only one of --odds, --threshold and --min-probability.")
     if of is not None and odds is None and threshold is None:
         raise click.UsageError("--of needs --odds or --threshold.")
-    kind = output_format(output, kind)
+    kind = options.output_format(output, kind)
 
     from naively.cli.input import name_file_in_errors, read_with_progress
     from naively.cli.output import without_dictionaries, write_tables
@@ -78,7 +78,7 @@ def command(
     from naively.store.load import load
 
     loaded = load(model)
-    paths, is_piped = as_paths(data), data == ("-",)
+    paths, is_piped = options.as_paths(data), data == ("-",)
     copy_cells = kind == "csv" or (is_piped and kind == "jsonl")  # the other outputs need the types of the columns
 
     def write_predictions(types: Mapping[str, str]) -> None:
@@ -90,7 +90,7 @@ def command(
             top=top,
             odds=odds,
             threshold=threshold,
-            of=find_class(loaded, of),
+            of=options.find_class(loaded, of),
             min_probability=min_probability,
             prompt=is_piped and copy_cells,
         )
@@ -101,8 +101,7 @@ def command(
             tables = (without_dictionaries(table, keep=categories) for table in tables)
         write_tables(prefetch(tables), output, kind)  # the next table is predicted while this one is written
 
-    kinds = {name: block.kind(i) for block in loaded.schema.blocks for i, name in enumerate(block.names)}
-    strings = {name: "string" for name, column_kind in kinds.items() if column_kind == "string"}
+    strings = {name: "string" for name, column_kind in loaded.schema.kinds().items() if column_kind == "string"}
     advice = "Name a file with -o, so that the data can be read again." if output == "-" and not is_piped else ""
     with name_file_in_errors(data, output):
         retry_with_wider_types(write_predictions, strings, can_retry=not is_piped and output != "-", advice=advice)

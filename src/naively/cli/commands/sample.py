@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from naively.cli.options import find_class, output_format, rows_output_option
+from naively.cli import options
 
 
 @click.command("sample", short_help="Draw random rows from a model.")
@@ -12,7 +12,7 @@ from naively.cli.options import find_class, output_format, rows_output_option
 @click.option("-n", "n", type=click.IntRange(min=0), default=5, show_default=True, help="Number of rows.")
 @click.option("--of", metavar="CLASS", help="Class of the rows. Default: classes are drawn from the prior.")
 @click.option("--seed", type=click.IntRange(min=0), help="The same seed draws the same rows.")
-@rows_output_option
+@options.rows_output
 @click.option(
     "--format",
     "kind",
@@ -28,10 +28,10 @@ def command(model: str, n: int, of: str | None, seed: int | None, output: str, k
     naively sample spam.naively -n 5 --of spam
     naively sample income.naively -n 1000 --seed 1 -o rows.parquet
     """
-    kind = output_format(output, kind)
+    kind = options.output_format(output, kind)
 
     from naively.cli.output import write_tables
     from naively.store.load import load
 
     loaded = load(model)
-    write_tables([loaded.sample(n, find_class(loaded, of), seed)], output, kind)
+    write_tables([loaded.sample(n, options.find_class(loaded, of), seed)], output, kind)

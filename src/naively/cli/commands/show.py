@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from naively.cli.options import json_option
+from naively.cli import options
 
 
 @click.command("show", short_help="Show what a model has learnt.")
 @click.argument("model")
 @click.argument("column", required=False)
-@json_option
+@options.as_json
 def command(model: str, column: str | None, as_json: bool) -> None:
     """Show the classes, columns and tuning of MODEL, or what it has learnt of one COLUMN.
 

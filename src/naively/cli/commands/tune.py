@@ -6,26 +6,18 @@ from contextlib import nullcontext
 
 import click
 
-from naively.cli.options import (
-    as_paths,
-    comment_option,
-    json_option,
-    parse_prior,
-    target_option,
-    weight_option,
-    with_classes,
-)
+from naively.cli import options
 
 
 @click.command("tune", short_help="Tune a model again, or change its prior.")
 @click.argument("model")
 @click.argument("data", nargs=-1)
-@target_option
-@weight_option
+@options.target
+@options.weight
 @click.option("--prior", help="New class prior: empirical, uniform, or CLASS=P,CLASS=P,…")
 @click.option("--no-tune", is_flag=True, help="Remove the tuning: plain Naive Bayes with add-one smoothing.")
-@comment_option
-@json_option
+@options.comment
+@options.as_json
 def command(
     model: str,
     data: tuple[str, ...],
@@ -50,7 +42,7 @@ def command(
         raise click.UsageError("give DATA that the model has learnt, --prior or --no-tune.")
     if data and no_tune:
         raise click.UsageError("give DATA to tune on, or --no-tune, not both.")
-    parsed_prior = None if prior is None else parse_prior(prior)
+    parsed_prior = None if prior is None else options.parse_prior(prior)
 
     from naively.cli.input import name_file_in_errors
     from naively.cli.output import print_entries
@@ -58,10 +50,10 @@ def command(
 
     with Ledger(model) as ledger, name_file_in_errors(data, model) if data else nullcontext():
         entry = ledger.tune(
-            as_paths(data) if data else None,
+            options.as_paths(data) if data else None,
             target,
             weight=weight,
-            prior=None if parsed_prior is None else with_classes(parsed_prior, ledger.model()),
+            prior=None if parsed_prior is None else options.with_classes(parsed_prior, ledger.model()),
             textbook=no_tune,
             source=" ".join(data),
             comment=comment,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from naively.cli.options import comment_option, json_option
+from naively.cli import options
 
 
 @click.command("undo", short_help="Undo an entry of the log.")
 @click.argument("model")
 @click.argument("entry", metavar="ID")
-@comment_option
-@json_option
+@options.comment
+@options.as_json
 def command(model: str, entry: str, comment: str, as_json: bool) -> None:
     """Undo an entry of MODEL. ID is the first digits shown by `naively log`. Undoing an undo restores the entry.
 

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import click
 
-from naively.cli.options import (
-    as_paths,
-    comment_option,
-    json_option,
-    source_name,
-    source_option,
-    target_option,
-    weight_option,
-)
+from naively.cli import options
 
 
 @click.command("update", short_help="Add rows to a model.")
 @click.argument("model")
 @click.argument("data", nargs=-1, required=True)
-@target_option
-@weight_option
-@source_option
-@comment_option
-@json_option
+@options.target
+@options.weight
+@options.source
+@options.comment
+@options.as_json
 def command(
     model: str,
     data: tuple[str, ...],
@@ -45,5 +37,7 @@ def command(
     from naively.store.ledger import Ledger
 
     with Ledger(model) as ledger, name_file_in_errors(data, model):
-        entry = ledger.update(as_paths(data), target, weight=weight, source=source_name(data, source), comment=comment)
+        entry = ledger.update(
+            options.as_paths(data), target, weight=weight, source=options.source_name(data, source), comment=comment
+        )
     print_entries([entry], as_json)
