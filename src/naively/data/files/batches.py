@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MAX_ROWS = 2**16  # rows of a table
+MAX_ROWS = 2**18  # rows of a table: counting fewer at a time takes longer
 MIN_ROWS = 2**10  # rows of a table, if it has many columns
 MAX_CELLS = 2**23  # cells of a table that has more than MIN_ROWS rows: 64 MB of numbers
 MAX_BYTES = 2**27  # of strings in a table, whose cells may be long
@@ -31,7 +31,7 @@ def rebatch(batches: Iterable[Any], rows: int | None = None, max_bytes: int = MA
     batches
         Arrow batches or tables, frames, or mappings from column name to values.
     rows
-        The number of rows of each table but the last. By default 65,536, fewer if there are more than 128 columns.
+        The number of rows of each table but the last. By default 262,144, fewer if there are more than 32 columns.
     max_bytes
         A table whose strings take more is yielded before it has that many rows.
     """
