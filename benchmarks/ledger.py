@@ -18,8 +18,7 @@ import numpy as np
 import naively
 from benchmarks.measure import report
 from benchmarks.results import record
-from naively.store.entries import Schemas, append, new_id, new_row
-from naively.store.write import Counts
+from naively.store.entries import Schemas, append, new_entry, new_id
 
 OURS = "import naively, sys; naively.load(sys.argv[1])"
 THEIRS = "import joblib, sys; joblib.load(sys.argv[1])"  # brings scikit-learn with it
@@ -134,15 +133,14 @@ def _measure_many_entries(folder: Path, n: int) -> None:
     model = naively.fit(x, y, tune=False)
     model.save(many)
     part = model.of_rows(["one more message about the lunch of today"], ["ham"])
-    counts = Counts(part.schema, part.classes, part.seen, part.statistics)
     with naively.open(many) as ledger:
         ledger.update(["the first of many"], ["ham"])
     connection = sqlite3.connect(many, isolation_level=None)
     schemas = Schemas(connection)
     connection.execute("BEGIN")
-    row = new_row(schemas, counts, "update", 1)
+    entry = new_entry(schemas, "update", part)
     for _ in range(n):
-        append(connection, schemas, row._replace(id=new_id()))
+        append(connection, schemas, entry._replace(id=new_id()))
     connection.execute("COMMIT")
     connection.close()
     with naively.open(many) as ledger:

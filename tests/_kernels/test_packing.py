@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tests.twins import packing as twin
 
 from naively import _kernels as kernels
-from naively.store.arrays import pack, unpack
+from naively.store.codec import pack, unpack
 
 whole = st.integers(-(2**63), 2**63 - 1) | st.integers(-300, 300) | st.integers(-(2**17), 2**17)
 numbers = st.floats(width=64) | st.integers(-(2**54), 2**54).map(float) | st.integers(0, 9).map(float)

@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("update m.naively none.csv", "none.csv: no rows to count"),
         ("update m.naively text.csv --weight sky", "text.csv, line 2: column 'sky' is 'sun', but should be a number"),
         ("forget m.naively other.csv", "other.csv: there is no column 'play' to predict"),
-        ("forget m.naively text.csv --entry x", "m.naively: 'x' is no id of an entry"),
+        ("forget m.naively text.csv --entry x", "m.naively: 'x' is not the id of an entry"),
         ("tune m.naively other.csv", "other.csv: there is no column 'play' to predict"),
         ("evaluate m.naively other.csv", "other.csv: there is no column 'play'"),
         ("explain m.naively other.csv --row 3", "other.csv: there is no row 3: the data has 1 rows"),

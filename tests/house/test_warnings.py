@@ -71,7 +71,7 @@ def a_small_alpha(_: Path) -> object:
 def another_process_writes(folder: Path) -> object:
     plain().save(folder / "m.naively")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sqlite, "SILENT", 0.02)
+        patch.setattr(sqlite, "SILENT_SECONDS", 0.02)
         ledger = naively.open(folder / "m.naively", wait=0.2)
         ledger.update(SKY, PLAY)
         other = sqlite3.connect(folder / "m.naively", isolation_level=None)

@@ -26,11 +26,11 @@ def test_compact_absorbs_and_clears(path: Path) -> None:
             ledger.undo(entry.id)
         with pytest.raises(InputError, match="cannot be divided"):
             ledger.model(sources="anna")
-        with pytest.raises(InputError, match="no one age"):
+        with pytest.raises(InputError, match="no single age"):
             ledger.model(half_life=1)
         ledger.update(*rows(5), source="ben")
         assert same(ledger.model(since=entry.written), naively.fit(*rows(5), columns=EVERYTHING, tune=False))
-        (corrected,) = ledger.forget(*rows(0, 12))
+        (corrected,) = ledger.forget(*rows(0, 12), entry=entry.id)
         assert corrected.corrects == entry.id
     assert beside(path) == ["m.naively"]
     assert b"geheimnis" not in path.read_bytes()
@@ -49,3 +49,13 @@ def test_words_of_deleted_pages_are_gone(tmp_path: Path) -> None:
     assert len(found) == 1
     assert (tmp_path / "m").stat().st_size < 100_000
     assert naively.load(tmp_path / "m").evidence("text") is not None
+
+
+def test_compact_of_a_file_without_rows(path: Path) -> None:
+    with naively.open(path) as ledger:
+        ledger.undo(ledger.log()[0].id)
+        entry = ledger.compact()
+        assert (entry.rows, entry.absorbed, entry.sources) == (0, 2, ("",))
+    assert naively.load(path).class_counts.tolist() == [0.0, 0.0]
+    naively.open(path).update(*rows(1))
+    assert naively.load(path).class_counts.sum() == 5.0

@@ -26,7 +26,7 @@ import random
 import naively
 from naively.store import running_sum as sums
 from tests.support.models import rows
-sums.TAIL = 3
+sums.MAX_PENDING_ENTRIES = 3
 chance = random.Random(int(sys.argv[2]))
 ledger = naively.open(sys.argv[1])
 last = None

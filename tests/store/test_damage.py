@@ -21,7 +21,7 @@ def history(path: Path) -> naively.Model:
     """A file with entries of all kinds and both snapshots; the model that it is."""
     fitted().save(path, source="first")
     with pytest.MonkeyPatch.context() as patch, naively.open(path) as live:
-        patch.setattr(sums, "TAIL", 1)
+        patch.setattr(sums, "MAX_PENDING_ENTRIES", 1)
         taught = live.update(*rows(1), source="anna")
         live.update(*rows(2), source="ben")
         live.undo(taught.id)
@@ -99,19 +99,22 @@ def test_settings_are_checked(tmp_path: Path) -> None:
     with connection:
         connection.execute("UPDATE meta SET value = 'other' WHERE key = 'target'")
     connection.close()
-    with pytest.raises(InputError, match="what it says of itself is damaged"):
+    with pytest.raises(InputError, match="its settings cannot be read"):
         naively.load(path)
     found = naively.salvage(path, tmp_path / "n")
     assert "the settings are lost" in found.notes[0]
     assert naively.load(tmp_path / "n").classes == ("a", "b")
 
 
-def test_salvage(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_attributed", [True, False])
+def test_salvage(is_attributed: bool, tmp_path: Path) -> None:
     path = tmp_path / "m"
     fitted().save(path)
     with naively.open(path) as live:
         one = live.update(*rows(1))
-        live.forget(*rows(1))
+        live.forget(*rows(1), entry=one.id if is_attributed else None)
+        live.update(*rows(2))
+        live.forget(*rows(2, 5))
         live.update(*rows(2))
     connection = sqlite3.connect(path)
     with connection:
@@ -121,7 +124,7 @@ def test_salvage(tmp_path: Path) -> None:
         naively.load(path)
     found = naively.salvage(path, tmp_path / "n")
     assert [number for number, _ in found.lost] == [2, 3]
-    assert "corrects an entry that is lost" in found.lost[1][1]
+    assert ("corrects an entry that is lost" if is_attributed else "forgets rows that are lost") in found.lost[1][1]
     assert same(naively.load(tmp_path / "n"), fitted().update(*rows(2)))
     connection = sqlite3.connect(path)
     with connection:
@@ -205,4 +208,4 @@ def test_tables_are_what_the_documentation_says() -> None:
         assert f"`{name}`" in page
         for column in statement.split("(", 1)[1].split(","):
             assert column.split()[0].strip("()") in page
-    assert sums.TAIL == 256
+    assert sums.MAX_PENDING_ENTRIES == 256

@@ -18,44 +18,83 @@ from naively import InputError, Ledger
 SOAK = bool(os.environ.get("NAIVELY_SOAK"))
 
 
-def test_forget_is_exact_and_names_the_entry(path: Path) -> None:
+def test_forget_of_an_entry_is_exact(path: Path) -> None:
     with naively.open(path) as ledger:
         taught = ledger.update(*rows(1), source="anna")
         ledger.update(*rows(2), source="ben")
-        (entry,) = ledger.forget(*rows(1), comment="oops")
+        (entry,) = ledger.forget(*rows(1), entry=taught.id[:8], comment="oops")
         assert (entry.corrects, entry.source, entry.time, entry.sign) == (taught.id, "anna", taught.time, -1)
         assert entry.written > entry.time
         assert same(ledger.model(), fitted().update(*rows(2)))
+        assert same(ledger.model(sources=["first", "anna"]), fitted())
         with pytest.raises(InputError, match="cannot subtract what was never counted"):
             ledger.forget(*rows(1))
         assert len(ledger.log()) == 4
 
 
-def test_forget_rows_of_several_entries(path: Path) -> None:
+def test_forget_without_an_entry_applies_to_the_sum(path: Path) -> None:
     data, label = rows(1, 1)
     more, other = rows(2, 1)
     with naively.open(path) as ledger:
-        one, two = ledger.update(data, label, source="anna"), ledger.update(more, other, source="ben")
+        ledger.update(data, label, source="anna")
+        ledger.update(more, other, source="ben")
         both = {name: data[name] + more[name] for name in data}
-        found = ledger.forget(both, label + other)
-        assert {entry.corrects for entry in found} == {one.id, two.id}
-        assert {entry.source for entry in found} == {"anna", "ben"}
+        (entry,) = ledger.forget(both, label + other)
+        assert (entry.corrects, entry.source, entry.rows) == (None, "", 2)
+        assert entry.time == entry.written
         assert same(ledger.model(), fitted())
-        assert same(ledger.model(sources="first"), fitted())
+        assert same(naively.load(path), fitted())
+        assert same(ledger.model(sources=["first", "anna"]), fitted().update(data, label))
+        with pytest.raises(InputError, match=r"do not make a model: .* is given entry=, .* with source="):
+            ledger.model(sources=["anna", ""])
         with pytest.raises(InputError, match="would be left with"):
             ledger.forget(both, label + other)
+        ledger.undo(entry.id)
+        assert same(ledger.model(), fitted().update(both, label + other))
 
 
-def test_forget_from_a_named_entry(path: Path) -> None:
+def test_forget_of_a_source(path: Path) -> None:
+    with naively.open(path) as ledger:
+        ledger.update(*rows(1), source="anna")
+        ledger.update(*rows(2), source="anna")
+        ledger.update(*rows(1), source="ben")
+        both = {name: rows(1)[0][name] + rows(2)[0][name] for name in rows(1)[0]}
+        (entry,) = ledger.forget(both, rows(1)[1] + rows(2)[1], source="anna")
+        assert (entry.corrects, entry.source, entry.rows) == (None, "anna", 10)
+        assert same(ledger.model(sources=["first", "anna"]), fitted())
+        assert same(ledger.model(sources=["first", "ben"]), fitted().update(*rows(1)))
+        for wrong, message in (
+            ({"source": "anna"}, r"are not among the rows of source 'anna' \(source=\)"),
+            ({"source": "carl"}, "no entry is selected"),
+            ({"source": "ben", "entry": entry.id}, "not both"),
+        ):
+            with pytest.raises(InputError, match=message):
+                ledger.forget(*rows(1), **wrong)
+        assert len(ledger.log()) == 5
+
+
+def test_forget_of_a_wrong_entry(path: Path) -> None:
     with naively.open(path) as ledger:
         one = ledger.update(*rows(1), source="anna")
-        ledger.update(*rows(1), source="ben")
-        (entry,) = ledger.forget(*rows(1), entry=one.id[:8])
-        assert entry.corrects == one.id
-        with pytest.raises(InputError, match="would be left with"):
+        two = ledger.update(*rows(1), source="ben")
+        (entry,) = ledger.forget(*rows(1), entry=one.id)
+        with pytest.raises(InputError, match=r"what is left of entry .* \(entry=\): .*would be left with"):
             ledger.forget(*rows(1), entry=one.id)
         with pytest.raises(InputError, match="does not count any rows"):
             ledger.forget(*rows(1), entry=entry.id)
+        ledger.undo(two.id)
+        with pytest.raises(InputError, match="does not count any rows"):
+            ledger.forget(*rows(0, 12), entry=two.id)
+
+
+def test_an_entry_whose_rows_were_forgotten_is_not_undone(path: Path) -> None:
+    with naively.open(path) as ledger:
+        taught = ledger.update(*rows(1))
+        ledger.forget(*rows(1))
+        with pytest.raises(InputError, match="cannot subtract what was never counted"):
+            ledger.undo(taught.id)
+        assert same(ledger.model(), fitted())
+        assert len(ledger.log()) == 3
 
 
 def test_remembered_rows(tmp_path: Path) -> None:
@@ -103,57 +142,47 @@ def test_remembered_arrays_in_any_container(tmp_path: Path, wrap: Any) -> None:
         ledger.forget(given(x[:7]), y[:7])
 
 
-def some(taught: list[tuple[int, int]]) -> tuple[dict[str, list[Any]], list[str]]:
-    """Rows by the seed of their batch and their place in it."""
-    batches = {seed: rows(seed, 4) for seed, _ in taught}
-    data = {name: [batches[seed][0][name][r] for seed, r in taught] for name in batches[taught[0][0]][0]}
-    return data, [batches[seed][1][r] for seed, r in taught]
+def select(positions: list[tuple[int, int]]) -> tuple[dict[str, list[Any]], list[str]]:
+    """Return rows by the seed of their batch and their position in it."""
+    batches = {seed: rows(seed, 4) for seed, _ in positions}
+    data = {name: [batches[seed][0][name][r] for seed, r in positions] for name in batches[positions[0][0]][0]}
+    return data, [batches[seed][1][r] for seed, r in positions]
 
 
 @settings(max_examples=200 if SOAK else 25)
-@given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.randoms(use_true_random=False))
-def test_rows_of_any_entries_are_forgotten_together(sizes: list[int], chance: random.Random) -> None:
-    """Batches of any size, some of their rows forgotten in any order: what is left is the rest, in every source too."""
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.booleans(), st.randoms(use_true_random=False))
+def test_rows_of_several_entries_are_forgotten_together(
+    sizes: list[int], remember: bool, chance: random.Random
+) -> None:
+    """The model is that of the other rows; rows that are remembered are forgotten in every source too."""
     with tempfile.TemporaryDirectory(prefix="naively-tests-") as folder:
         path = Path(folder) / "m"
-        fitted().save(path, source="first")
-        taught = [(seed, r) for seed, n in enumerate(sizes, 1) for r in range(n)]
-        with naively.open(path) as ledger:
+        first = {"columns": EVERYTHING, "tune": False, "source": "first", "remember_rows": remember}
+        left = [(seed, r) for seed, n in enumerate(sizes, 1) for r in range(n)]
+        with Ledger.fit(path, *rows(0, 12), **first) as ledger:
             for seed, n in enumerate(sizes, 1):
-                ledger.update(*some([(seed, r) for r in range(n)]), source=str(seed))
-            left = list(taught)
+                ledger.update(*select([(seed, r) for r in range(n)]), source=str(seed))
             for _ in range(2):
                 gone = chance.sample(left, chance.randint(0, len(left)))
-                left = [place for place in left if place not in gone]
+                left = [position for position in left if position not in gone]
                 if gone:
-                    found = ledger.forget(*some(gone))
-                    assert sum(entry.rows for entry in found) == len(gone)
-                    assert len({entry.corrects for entry in found}) == len(found)
-                wanted = fitted().update(*some(left)) if left else fitted()
-                assert same(ledger.model(), wanted)
-                for source in {entry.source for entry in ledger.log()}:
+                    entries = ledger.forget(*select(gone))
+                    assert sum(entry.rows for entry in entries) == len(gone)
+                    assert len({entry.corrects for entry in entries}) == len(entries)
+                    assert remember != (entries[0].corrects is None)
+                assert same(ledger.model(), fitted().update(*select(left)) if left else fitted())
+                for source in {entry.source for entry in ledger.log()} if remember else ():
                     ledger.model(sources=source)  # no entry has lost more than it had
 
 
-def test_an_entry_of_exactly_these_rows_comes_first(path: Path) -> None:
-    one = rows(1, 1)
-    more = {name: one[0][name] * 2 for name in one[0]}
-    with naively.open(path) as ledger:
-        exact = ledger.update(*one)
-        later = ledger.update(more, one[1] * 2)
-        assert [entry.corrects for entry in ledger.forget(*one)] == [exact.id]
-        assert [entry.corrects for entry in ledger.forget(*one)] == [later.id]
-        assert [entry.corrects for entry in ledger.forget(*one)] == [later.id]
-        assert same(ledger.model(), fitted())
-
-
 def test_rows_in_another_order_are_the_same_rows(path: Path) -> None:
-    """The words of an entry are numbered as they come, so its bytes differ: it is found by its counts."""
+    """The words of an entry are numbered in order of occurrence, so its bytes differ, but not its counts."""
     data, label = rows(1, 5)
     with naively.open(path) as ledger:
         entry = ledger.update(data, label)
-        (found,) = ledger.forget({name: values[::-1] for name, values in data.items()}, label[::-1])
-        assert found.corrects == entry.id
+        reverse = {name: values[::-1] for name, values in data.items()}, label[::-1]
+        assert [new.corrects for new in ledger.forget(*reverse, entry=entry.id)] == [entry.id]
+        assert same(ledger.model(), fitted())
 
 
 @pytest.mark.parametrize(

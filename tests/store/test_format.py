@@ -32,8 +32,8 @@ from naively._kernels.text import Vocabulary
 from naively.data.names import Numbered
 from naively.schema.schema import Schema
 from naively.statistics import Statistic
-from naively.store.arrays import pack, unpack
-from naively.store.counts import DAMAGED, Counts, counts_from_bytes, counts_to_bytes
+from naively.store.codec import decode_counts, encode_counts, pack, unpack
+from naively.store.sqlite import DECODE_ERRORS
 
 DATA: dict[str, list[Any]] = {
     "age": [30.5, 41.0, None, 22.25],
@@ -148,8 +148,7 @@ def test_no_such_file_and_rubbish(tmp_path: Path) -> None:
 
 
 def payloads(model: Model) -> tuple[bytes, Schema]:
-    counts = Counts(model.schema, model.classes, model.seen, model.statistics)
-    return counts_to_bytes(counts), model.schema
+    return encode_counts(model), model.schema
 
 
 def test_damaged_heads_are_refused() -> None:
@@ -168,9 +167,9 @@ def test_damaged_heads_are_refused() -> None:
         ("seen", {"numbered": 2**40}),
     ]
     for key, value in changes:
-        with pytest.raises(DAMAGED):
-            counts_from_bytes(pack(whole | {key: value}, arrays), schema)
-    assert counts_from_bytes(pack(whole, arrays), schema).classes == ("ham", "spam")
+        with pytest.raises(DECODE_ERRORS):
+            decode_counts(pack(whole | {key: value}, arrays), schema)
+    assert decode_counts(pack(whole, arrays), schema).classes == ("ham", "spam")
 
 
 def test_a_histogram_without_room_is_refused() -> None:
@@ -180,8 +179,8 @@ def test_a_histogram_without_room_is_refused() -> None:
     (counted,) = whole["statistics"]
     for cap in (-1, 0, 1, 2**25):
         changed = {**counted, "fields": {**counted["fields"], "cap": cap}}
-        with pytest.raises(DAMAGED):
-            counts_from_bytes(pack(whole | {"statistics": [changed]}, arrays), schema)
+        with pytest.raises(DECODE_ERRORS):
+            decode_counts(pack(whole | {"statistics": [changed]}, arrays), schema)
 
 
 def test_damaged_arrays_are_refused() -> None:
@@ -189,8 +188,8 @@ def test_damaged_arrays_are_refused() -> None:
     whole, arrays = unpack(payload)
     for i in range(len(arrays)):
         for bad in (np.full((1,), np.nan), np.zeros((2, 2), dtype="<i8") - 1, np.zeros((0,), dtype="u1")):
-            with pytest.raises(DAMAGED):
-                counts_from_bytes(pack(whole, [*arrays[:i], bad, *arrays[i + 1 :]]), schema)
+            with pytest.raises(DECODE_ERRORS):
+                decode_counts(pack(whole, [*arrays[:i], bad, *arrays[i + 1 :]]), schema)
 
 
 def described(head: list[Any], chunk: bytes = b"", deflated: bool = False) -> bytes:
@@ -230,7 +229,7 @@ def described(head: list[Any], chunk: bytes = b"", deflated: bool = False) -> by
     ],
 )
 def test_payloads_that_nobody_wrote(payload: bytes) -> None:
-    with pytest.raises(DAMAGED):
+    with pytest.raises(DECODE_ERRORS):
         unpack(payload)
 
 

@@ -20,9 +20,9 @@ from tests.support.models import fitted, rows
 import naively
 from naively import InputError
 from naively.schema.family_json import family_from_json
-from naively.store.arrays import pack, unpack
-from naively.store.entries import COLUMNS, START, Row, Schemas, append
-from naively.store.meta import _checksum, digest_of
+from naively.store.codec import pack, unpack
+from naively.store.entries import COLUMNS, START, Schemas, StoredEntry, append
+from naively.store.meta import checksum_of, digest_of
 
 SOAK = bool(os.environ.get("NAIVELY_SOAK"))
 FOLDER = tempfile.TemporaryDirectory(prefix="naively-tests-")
@@ -34,7 +34,9 @@ ODD: tuple[Any, ...] = (
 ACTS = ("fit", "update", "forget", "undo", "compact", "tune", "merge", "")
 
 
-def forged(path: Path, change: Callable[[Row], Row], schema: str | None = None, meta: Mapping[str, str] = {}) -> None:
+def forged(
+    path: Path, change: Callable[[StoredEntry], StoredEntry], schema: str | None = None, meta: Mapping[str, str] = {}
+) -> None:
     """The file with its entry, schema or settings changed, and all checksums right again: an enemy can do that."""
     connection = sqlite3.connect(path)
     with connection:
@@ -42,21 +44,21 @@ def forged(path: Path, change: Callable[[Row], Row], schema: str | None = None, 
             connection.execute("UPDATE schemas SET json = ?", (schema,))
         if meta:
             values = {**dict(connection.execute("SELECT key, value FROM meta")), **meta}
-            values["checksum"] = _checksum(values)
+            values["checksum"] = checksum_of(values)
             connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
-        row = Row(*connection.execute(f"SELECT {COLUMNS} FROM entries").fetchone())
+        row = StoredEntry(*connection.execute(f"SELECT {COLUMNS} FROM entries").fetchone())
         connection.execute("DELETE FROM entries")
-        connection.execute("UPDATE head SET entries = 0, checksum = ?", (START,))
+        connection.execute("UPDATE head SET entries = ?, checksum = ?", START)
         append(connection, _AnySchemas(connection), change(row))
     connection.close()
 
 
 class _AnySchemas(Schemas):
-    """Schemas that need not make sense."""
+    """Schemas that need not be valid."""
 
-    def text(self, number: int) -> str:
-        found = self._connection.execute("SELECT json FROM schemas WHERE number = ?", (number,)).fetchone()
-        return str(found[0]) if found else ""
+    def get(self, number: int) -> tuple[Any, str]:
+        row = self._connection.execute("SELECT json FROM schemas WHERE number = ?", (number,)).fetchone()
+        return None, str(row[0]) if row else ""
 
 
 def altered(found: Any, chance: random.Random) -> Any:
@@ -74,7 +76,7 @@ def altered(found: Any, chance: random.Random) -> Any:
     return chance.choice(ODD)
 
 
-def _payload(row: Row, chance: random.Random) -> Row:
+def _payload(row: StoredEntry, chance: random.Random) -> StoredEntry:
     """Bytes, the head, or an array changed."""
     assert row.statistics is not None
     head, arrays = unpack(row.statistics)
@@ -94,7 +96,7 @@ def _payload(row: Row, chance: random.Random) -> Row:
     return row._replace(statistics=pack(head, [*arrays[:i], array.reshape(arrays[i].shape), *arrays[i + 1 :]]))
 
 
-def _fields(row: Row, chance: random.Random) -> Row:
+def _fields(row: StoredEntry, chance: random.Random) -> StoredEntry:
     """What an entry says beside its counts."""
     blob = bytes(chance.randrange(256) for _ in range(chance.choice((0, 1, 16, 32, 40))))
     text = chance.choice(["", "x", "2026-01-01", "9999-12-31T23:59:59.999999Z", '{"first": 1}', "[" * 5000, "\ud800"])
@@ -126,7 +128,7 @@ def _settings(chance: random.Random) -> dict[str, str]:
 def _more_entries(path: Path, chance: random.Random) -> None:
     """One to three entries more, each with other counts: what they say is added up."""
     connection = sqlite3.connect(path)
-    row = Row(*connection.execute(f"SELECT {COLUMNS} FROM entries").fetchone())
+    row = StoredEntry(*connection.execute(f"SELECT {COLUMNS} FROM entries").fetchone())
     with connection:
         for _ in range(chance.choice((1, 2, 3))):
             act, sign = chance.choice((("update", 1), ("update", 1), ("forget", -1)))
@@ -138,7 +140,7 @@ def _more_entries(path: Path, chance: random.Random) -> None:
 def _snapshots(path: Path, chance: random.Random) -> None:
     """One to three snapshots of anything, with right checksums."""
     connection = sqlite3.connect(path)
-    row = Row(*connection.execute(f"SELECT {COLUMNS} FROM entries").fetchone())
+    row = StoredEntry(*connection.execute(f"SELECT {COLUMNS} FROM entries").fetchone())
     text = connection.execute("SELECT json FROM schemas").fetchone()[0]
     behind: tuple[bytes, ...] = ()
     with connection:

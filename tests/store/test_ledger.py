@@ -66,7 +66,7 @@ def test_other_columns_are_left_out_with_a_word(path: Path) -> None:
 def test_who_waits_is_told_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from naively.store import sqlite as file
 
-    monkeypatch.setattr(file, "SILENT", 0.02)
+    monkeypatch.setattr(file, "SILENT_SECONDS", 0.02)
     other = sqlite3.connect(path, isolation_level=None)
     ledger = naively.open(path, wait=0.2)
     ledger.update(*rows(1))
@@ -123,7 +123,7 @@ def snapshots(path: Path) -> list[int]:
 
 
 def test_snapshots_come_and_are_rebuilt(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sums, "TAIL", 8)
+    monkeypatch.setattr(sums, "MAX_PENDING_ENTRIES", 8)
     wanted = taught(path, range(30))
     first, second = snapshots(path)
     assert first < 16 < second
@@ -145,9 +145,9 @@ def test_snapshots_come_and_are_rebuilt(path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_snapshot_is_renewed_when_what_came_since_is_no_longer_small(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sums, "TAIL", 4)
-    monkeypatch.setattr(sums, "LITTLE", 1)
-    monkeypatch.setattr(sums, "SHARE", 1)
+    monkeypatch.setattr(sums, "MAX_PENDING_ENTRIES", 4)
+    monkeypatch.setattr(sums, "MIN_SNAPSHOT_BYTES", 1)
+    monkeypatch.setattr(sums, "MAX_PENDING_SHARE", 1)
     seen = set()
     for seed in range(0, 100, 5):
         taught(path, range(seed, seed + 5))
@@ -159,7 +159,7 @@ def test_a_snapshot_is_renewed_when_what_came_since_is_no_longer_small(
 
 def test_two_writers_make_their_snapshots(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One of them has the base written anew while the other knows the former one."""
-    monkeypatch.setattr(sums, "TAIL", 4)
+    monkeypatch.setattr(sums, "MAX_PENDING_ENTRIES", 4)
     one, two = naively.open(path), naively.open(path)
     wanted = fitted()
     for seed in range(40):

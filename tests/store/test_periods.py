@@ -23,13 +23,13 @@ def test_periods_sources_and_decay(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ledger = naively.open(path)
     for seed, source in ((1, "anna"), (2, "ben"), (3, "anna")):  # on the 2nd, 3rd, 4th
         ledger.update(*rows(seed), source=source)
-    ledger.forget(*rows(2, 5))  # on the 5th, of the 3rd
+    ledger.forget(*rows(2, 5), entry=ledger.log()[2].id)  # on the 5th, of the 3rd
     first, parts = fitted(), [naively.fit(*rows(seed), columns=EVERYTHING, tune=False) for seed in (1, 2, 3)]
     assert same(ledger.model(until="2026-01-03"), first + parts[0])
     assert same(ledger.model(since="2026-01-02", until=datetime(2026, 1, 5, tzinfo=UTC)), parts[0] + parts[2])
     assert same(ledger.model(sources=["first", "ben"]), first)
     assert same(ledger.model(without="anna"), first)
-    with pytest.raises(InputError, match="no entry was chosen"):
+    with pytest.raises(InputError, match="no entry is selected"):
         ledger.model(sources="carl")
     faded = ledger.model(until="2026-01-05", half_life=timedelta(days=1))
     wanted = first.class_counts / 16 + (parts[0].class_counts / 8) + parts[2].class_counts / 2
@@ -71,11 +71,11 @@ def test_a_selection_below_zero_names_the_entries(path: Path) -> None:
 
 
 def _rechained(connection: sqlite3.Connection) -> None:
-    from naively.store.entries import START, Row, Schemas, append
+    from naively.store.entries import START, Schemas, StoredEntry, append
 
     schemas = Schemas(connection)
-    found = [Row(*values) for values in connection.execute(f"SELECT {TABLE} FROM entries ORDER BY number")]
+    found = [StoredEntry(*values) for values in connection.execute(f"SELECT {TABLE} FROM entries ORDER BY number")]
     connection.execute("DELETE FROM entries")
-    connection.execute("UPDATE head SET entries = 0, checksum = ?", (START,))
+    connection.execute("UPDATE head SET entries = ?, checksum = ?", START)
     for row in found:
         append(connection, schemas, row)

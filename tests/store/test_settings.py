@@ -107,7 +107,7 @@ def test_wrong_tunes_change_nothing(mail: Path) -> None:
         ({}, "nothing to change"),
         ({"X": TEXTS, "y": LABEL, "textbook": True}, "not both"),
         ({"X": ["never seen this", "nor that"] * 4, "y": ["ham", "spam"] * 4}, "give rows that were counted"),
-        ({"X": TEXTS[:1], "y": LABEL[:1]}, "no two classes"),
+        ({"X": TEXTS[:1], "y": LABEL[:1]}, "two classes of two rows"),
         ({"X": ["cheap"], "y": ["news"]}, "'news' is not a class"),
         ({"prior": "loud"}, "is not known"),
         ({"prior": {"ham": 1.0}}, "must name every class"),
@@ -123,20 +123,18 @@ def test_forgotten_rows_among_those_to_tune_by(mail: Path) -> None:
     texts, label = [*TEXTS, *(f"cheap {i} pills number {i}" for i in range(40))], [*LABEL, *(["spam", "ham"] * 20)]
     live.update(texts[60:], label[60:])
     live.forget(texts[97:], label[97:])
-    with pytest.warns(
-        naively.LeftOutWarning, match="3 of the 68 rows that were looked at are not counted, or forgotten"
-    ):
+    with pytest.warns(naively.LeftOutWarning, match="3 of the 68 sampled rows were never counted, or are forgotten"):
         live.tune(texts, label)
     assert live.model().tuning == naively.fit(texts[:97], label[:97]).tuning
     live.forget(texts[80:97], label[80:97])
-    with pytest.raises(InputError, match="20 of the 68 rows that were looked at were never counted"):
+    with pytest.raises(InputError, match="20 of the 68 sampled rows were never counted"):
         live.tune(texts, label)
 
 
 def test_damaged_settings_in_an_entry(mail: Path) -> None:
     from tests.store.test_fuzz import _AnySchemas
 
-    from naively.store.entries import COLUMNS, START, Row, append
+    from naively.store.entries import COLUMNS, START, StoredEntry, append
 
     live = naively.open(mail)
     id_ = live.tune(prior="uniform").id
@@ -144,9 +142,9 @@ def test_damaged_settings_in_an_entry(mail: Path) -> None:
     for span in ('{"note": "x"}', '{"note": "x", "before": 3, "after": {}}'):
         connection = sqlite3.connect(mail)
         with connection:
-            found = [Row(*row) for row in connection.execute(f"SELECT {COLUMNS} FROM entries ORDER BY number")]
+            found = [StoredEntry(*row) for row in connection.execute(f"SELECT {COLUMNS} FROM entries ORDER BY number")]
             connection.execute("DELETE FROM entries")
-            connection.execute("UPDATE head SET entries = 0, checksum = ?", (START,))
+            connection.execute("UPDATE head SET entries = ?, checksum = ?", START)
             for row in found:
                 forged = row._replace(span=span) if row.act == "tune" else row
                 append(connection, _AnySchemas(connection), forged)

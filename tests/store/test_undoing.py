@@ -23,7 +23,7 @@ def test_undo_and_undo_of_undo(path: Path) -> None:
         ledger.undo(undo.id)
         assert same(ledger.model(), fitted().update(*rows(1)).update(*rows(2)))
         assert same(naively.load(path), ledger.model())
-        (gone,) = ledger.forget(*rows(1))
+        (gone,) = ledger.forget(*rows(1), entry=one.id)
         with pytest.raises(InputError, match=f"partly forgotten by entry {gone.id[:8]}"):
             ledger.undo(one.id)
         ledger.undo(gone.id)
@@ -40,7 +40,7 @@ def test_undo_of_everything_leaves_a_model_of_nothing(path: Path) -> None:
 
 @pytest.mark.parametrize("wrong", ["zz", "12", "", "ffffffffffff", "g" * 32])
 def test_ids_that_are_none(path: Path, wrong: str) -> None:
-    with pytest.raises(InputError, match=r"no entry whose id|is no id"):
+    with pytest.raises(InputError, match=r"no entry whose id|is not the id"):
         naively.open(path).undo(wrong)
 
 
@@ -69,7 +69,7 @@ def test_undo_of_texts_is_their_sum_without_the_entry(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tail: int, weight: list[float] | None
 ) -> None:
     """Whether the entry is taken from the sum or all are summed anew: the same as if it had never been."""
-    monkeypatch.setattr(sums, "TAIL", tail)
+    monkeypatch.setattr(sums, "MAX_PENDING_ENTRIES", tail)
     path = tmp_path / "m"
     naively.fit(*words(0), weight=weight, tune=False).save(path)
     ledger = naively.open(path)

@@ -28,11 +28,11 @@ def write_tables(tables: Iterable[pa.Table], output: str, kind: str) -> None:
 
     A reader of standard output that stops early (head) is not an error.
     """
-    from naively.store.write import written_whole
+    from naively.store.write import atomic_write
 
     write = {"csv": _write_csv, "jsonl": _write_json_lines, "json": _write_json, "parquet": _write_parquet}[kind]
     if output != "-":
-        with written_whole(output) as unfinished, unfinished.open("wb") as file:
+        with atomic_write(output) as unfinished, unfinished.open("wb") as file:
             write(tables, file)
         return
     try:

@@ -414,8 +414,6 @@ class Model:
         comment
             A comment for the log.
         """
-        from naively.store import write as storage
+        from naively.store.write import write_model
 
-        counts = storage.Counts(self.schema, self.classes, self.seen, self.statistics)
-        tuning = None if self.tuning is None else self.tuning.to_json()
-        storage.write(path, counts, storage.Meta(self.target, self.prior, tuning), source=source, comment=comment)
+        write_model(path, self, source=source, comment=comment)

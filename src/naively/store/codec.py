@@ -1,11 +1,31 @@
-"""Statistics as JSON and a list of arrays, and back. The JSON is written as text at once: an update has to be quick.
+"""Encode what a model has counted as bytes, the payload of an entry or a snapshot, and decode it.
 
-A statistic is a dataclass whose fields are arrays, cells, a vocabulary, other statistics, names or plain values; so a
-new statistic needs nothing here but to be registered (`register_statistic`).
+    body     = length of the head (4 bytes), head (JSON), the bytes of the arrays one after the other
+    payload  = version 1 (1 byte), 0 stored or 1 deflated (1 byte), length of the body (8 bytes), length of the body in
+               the payload (8 bytes), body, the bytes of the arrays that are stored outside the body
+
+The head holds the classes, the class weights and one statistic per block of the schema. A statistic is a dataclass
+whose fields are arrays, cells, a vocabulary, other statistics, names or plain values, so that a new one needs no code
+here, only `register_statistic`. "arrays" in the head lists for each array its type, its shape, and either its values,
+if it has few, or a coding and a width in bytes:
+
+- "bits": the bytes of the array; "apart": the same, outside the body. Long arrays of bytes (the letters of words) are
+  stored there and are not deflated: that would halve them and take longer than all the rest of reading.
+- "whole": integers with the sign in the lowest bit; "steps": the differences of integers modulo 2⁶⁴, in the same way.
+
+Bytes of equal significance are stored together, which deflates better. All numbers are little-endian. Integers take
+the width of the largest, whatever their type.
+
+A payload is never deflated to less than 1/16 of its body, and no array is wider than 8 times its bytes. So memory is
+bounded by the size of the file, and checked before it is allocated.
 """
 
 from __future__ import annotations
 
+import json
+import math
+import struct
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cache
@@ -15,117 +35,262 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels import Cells, HistogramCells
+from naively._kernels.packing import pack_arrays
 from naively._kernels.text import Vocabulary
 from naively.data.names import Numbered
 from naively.errors import InputError
+from naively.model.model import Model
+from naively.schema.schema import Schema
 from naively.statistics import Statistic, WordCounts, statistic_named
-from naively.store.arrays import COMPACT, Arrays
+from naively.store.checks import check_model
 
-__all__ = ["decode", "encode"]
+Array = NDArray[Any]
+Classes = tuple[str, ...] | tuple[bool, ...] | tuple[float, ...]
+VERSION = 1
+MAX_INFLATION = 16  # a body may be this many times longer than its payload
+MAX_INLINE_VALUES = 32  # arrays up to this size are stored in the head
+MIN_SEPARATE_BYTES = 4096  # arrays of bytes from this size on are stored outside the body
+MAX_SMALL_WINDOW_BYTES = 4096  # bodies up to this size are deflated with a small window
+MAX_EXACT_FLOAT = 2**53  # integers up to this are exact as float64
+COMPACT_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+PREFIX = struct.Struct("<BBQQ")
+TYPES: Mapping[str, np.dtype[Any]] = {
+    "f8": np.dtype("<f8"),
+    "i8": np.dtype("<i8"),
+    "i4": np.dtype("<i4"),
+    "u1": np.dtype("u1"),
+    "b1": np.dtype("?"),
+}
+UNSIGNED: Mapping[int, np.dtype[Any]] = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4"), 8: np.dtype("<u8")}
+SIGNED: Mapping[int, np.dtype[Any]] = {width: np.dtype(f"<i{width}") for width in UNSIGNED}
+PLAIN_TYPES = (str, bool, int, float)
 
-STORED_NAMES: Mapping[str, str] = {"NumberSummary": "Measured", "EmptyStatistic": "Nothing"}  # class: name in files
+# Statistics whose class was renamed keep the name in files that they had at first: class name, name in files.
+STORED_NAMES: Mapping[str, str] = {"NumberSummary": "Measured", "EmptyStatistic": "Nothing"}
 CLASS_NAMES = {stored: name for name, stored in STORED_NAMES.items()}
 
-PLAIN = (str, bool, int, float)
+
+def encode_counts(model: Model) -> bytes:
+    """Return the payload of what a model has counted; its schema is stored elsewhere, because entries share it."""
+    arrays: list[Array] = []
+    classes, weights, counts = (encode_value(part, arrays) for part in (model.classes, model.seen, model.statistics))
+    return pack(f'{{"classes":{classes},"seen":{weights},"statistics":{counts}}}', arrays)
 
 
-def encode(value: Any, arrays: Arrays) -> str:
-    """A value as JSON; its arrays are appended to the list and named by their place.
+def decode_counts(payload: bytes, schema: Schema) -> Model:
+    """Return a model of these counts, without settings; raise one of DECODE_ERRORS for a payload that is not valid.
 
-    >>> arrays: Arrays = []
-    >>> encode((np.zeros(3), "a", (1, True, None)), arrays), len(arrays)
+    Sizes, types, order and finiteness are checked before any of it reaches the core.
+    """
+    head, arrays = unpack(payload)
+    classes = tuple(head["classes"])
+    weights = decode_value(head["seen"], arrays)
+    counts = tuple(decode_value(value, arrays) for value in head["statistics"])
+    check_model(schema, classes, weights, counts)
+    return Model(schema, classes, weights, counts)
+
+
+def decode_classes(payload: bytes) -> Classes:
+    """Return the classes of a payload without decoding its counts."""
+    return tuple(_unpack_head(_inflate(payload)[0])[0]["classes"])
+
+
+def encode_value(value: object, arrays: list[Array]) -> str:
+    """Return a value as JSON; append its arrays to the list and refer to them by position.
+
+    >>> arrays: list[Array] = []
+    >>> encode_value((np.zeros(3), "a", (1, True, None)), arrays), len(arrays)
     ('[{"array":0},"a",[1,true,null]]', 1)
     """
     write = _WRITERS.get(type(value))
     if write is not None:
         return write(value, arrays)
     if statistic_named(type(value).__name__) is type(value):
-        return _statistic(value, arrays)
-    if value is None or isinstance(value, PLAIN):
-        return COMPACT.encode(value)
+        return _encode_statistic(value, arrays)  # type: ignore[arg-type]  # it is a statistic
+    if value is None or isinstance(value, PLAIN_TYPES):
+        return COMPACT_JSON.encode(value)
     raise InputError(f"a {type(value).__name__} cannot be written to a model file.")
 
 
-def _array(value: NDArray[Any], arrays: Arrays) -> str:
-    arrays.append(value)
-    return f'{{"array":{len(arrays) - 1}}}'
-
-
-def _arrays(value: Sequence[NDArray[Any]], arrays: Arrays) -> str:
+def _encode_arrays(values: Sequence[Array], arrays: list[Array]) -> str:
     first = len(arrays)
-    arrays.extend(value)
-    return _places(first, len(value))
+    arrays.extend(values)
+    return _references(first, len(values))
 
 
 @cache
-def _places(first: int, n: int) -> str:
+def _references(first: int, n: int) -> str:
     return ",".join([f'{{"array":{i}}}' for i in range(first, first + n)])
 
 
-def _tuple(value: tuple[Any, ...], arrays: Arrays) -> str:
-    if all(type(item) in PLAIN for item in value):
-        return COMPACT.encode(value)
-    return f"[{','.join([encode(item, arrays) for item in value])}]"
+def _encode_tuple(value: tuple[object, ...], arrays: list[Array]) -> str:
+    if all(type(item) in PLAIN_TYPES for item in value):
+        return COMPACT_JSON.encode(value)
+    return f"[{','.join([encode_value(item, arrays) for item in value])}]"
 
 
-def _statistic(value: Statistic, arrays: Arrays) -> str:
+def _encode_statistic(value: Statistic, arrays: list[Array]) -> str:
     name = type(value).__name__
-    found = ",".join([f'"{field}":{encode(getattr(value, field), arrays)}' for field in _fields(type(value))])
-    return f'{{"statistic":"{STORED_NAMES.get(name, name)}","fields":{{{found}}}}}'
+    parts = ",".join([f'"{field}":{encode_value(getattr(value, field), arrays)}' for field in _fields(type(value))])
+    return f'{{"statistic":"{STORED_NAMES.get(name, name)}","fields":{{{parts}}}}}'
 
 
 @cache
 def _fields(statistic: type[Statistic]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(statistic))  # type: ignore[arg-type]
+    return tuple(field.name for field in fields(statistic))  # type: ignore[arg-type]  # it is a dataclass
 
 
-_WRITERS: Mapping[type, Callable[[Any, Arrays], str]] = {
-    np.ndarray: _array,
-    Cells: lambda value, arrays: f'{{"cells":[{_arrays(value, arrays)}]}}',
-    HistogramCells: lambda value, arrays: f'{{"histogram":[{_arrays(value, arrays)}]}}',
-    Vocabulary: lambda value, arrays: f'{{"vocabulary":[{_arrays(value.export(), arrays)}]}}',
+_WRITERS: Mapping[type, Callable[[Any, list[Array]], str]] = {
+    np.ndarray: lambda value, arrays: _encode_arrays((value,), arrays),
+    Cells: lambda value, arrays: f'{{"cells":[{_encode_arrays(value, arrays)}]}}',
+    HistogramCells: lambda value, arrays: f'{{"histogram":[{_encode_arrays(value, arrays)}]}}',
+    Vocabulary: lambda value, arrays: f'{{"vocabulary":[{_encode_arrays(value.export(), arrays)}]}}',
     Numbered: lambda value, _: f'{{"numbered":{len(value)}}}',
-    tuple: _tuple,
-    WordCounts: lambda value, arrays: _statistic(_without_forgotten_words(value), arrays),
+    tuple: _encode_tuple,
+    WordCounts: lambda value, arrays: _encode_statistic(_without_forgotten_words(value), arrays),
 }
 
 
 def _without_forgotten_words(counts: WordCounts) -> WordCounts:
-    """The same counts with a vocabulary of the words in use: what was forgotten is not written down."""
+    """Return the same counts with a vocabulary of the words that still occur: forgotten words are not written."""
     if counts.vocabulary is None or int(counts.base.indptr[1]) == len(counts.vocabulary):
-        return counts  # the first class alone has all words, as the only class of a text has
-    there = np.zeros(len(counts.vocabulary), dtype=np.bool_)
-    there[counts.base.index] = there[counts.delta.index] = True
-    if there.all():
+        return counts  # the first class alone has all words
+    occurs = np.zeros(len(counts.vocabulary), dtype=np.bool_)
+    occurs[counts.base.index] = occurs[counts.delta.index] = True
+    if occurs.all():
         return counts
-    used = np.flatnonzero(there).astype(np.int32)
+    used = np.flatnonzero(occurs).astype(np.int32)
     vocabulary = Vocabulary()
     vocabulary.add(counts.vocabulary.words(used))
     base, delta = (
-        cells._replace(index=np.searchsorted(used, cells.index).astype(np.int32))  # rising: the order stays
+        cells._replace(index=np.searchsorted(used, cells.index).astype(np.int32))  # the order of cells stays
         for cells in (counts.base, counts.delta)
     )
     return replace(counts, vocabulary=vocabulary, base=base, delta=delta)
 
 
-def decode(found: Any, arrays: Arrays) -> Any:
-    """The inverse of `encode`; what it makes is checked in `checks.py`."""
-    if isinstance(found, list):
-        return tuple(decode(item, arrays) for item in found)
-    if not isinstance(found, dict):
-        return found
-    if set(found) == {"array"} and type(found["array"]) is int and found["array"] >= 0:
-        return arrays[found["array"]]
-    if set(found) == {"numbered"} and type(found["numbered"]) is int and 0 <= found["numbered"] < 2**31:
-        return Numbered(found["numbered"])
-    if set(found) == {"cells"}:
-        return Cells(*decode(found["cells"], arrays))
-    if set(found) == {"histogram"}:
-        return HistogramCells(*decode(found["histogram"], arrays))
-    if set(found) == {"vocabulary"}:
-        return Vocabulary.from_arrays(*decode(found["vocabulary"], arrays))
-    if set(found) == {"statistic", "fields"}:
-        statistic = statistic_named(CLASS_NAMES.get(str(found["statistic"]), str(found["statistic"])))
+def decode_value(value: Any, arrays: list[Array]) -> Any:
+    """Return the value that `encode_value` wrote; the result is not checked yet."""
+    if isinstance(value, list):
+        return tuple(decode_value(item, arrays) for item in value)
+    if not isinstance(value, dict):
+        return value
+    if set(value) == {"array"} and type(value["array"]) is int and value["array"] >= 0:
+        return arrays[value["array"]]
+    if set(value) == {"numbered"} and type(value["numbered"]) is int and 0 <= value["numbered"] < 2**31:
+        return Numbered(value["numbered"])
+    if set(value) == {"cells"}:
+        return Cells(*decode_value(value["cells"], arrays))
+    if set(value) == {"histogram"}:
+        return HistogramCells(*decode_value(value["histogram"], arrays))
+    if set(value) == {"vocabulary"}:
+        return Vocabulary.from_arrays(*decode_value(value["vocabulary"], arrays))
+    if set(value) == {"statistic", "fields"}:
+        statistic = statistic_named(CLASS_NAMES.get(str(value["statistic"]), str(value["statistic"])))
         if statistic is not None:
-            return statistic(**{name: decode(value, arrays) for name, value in found["fields"].items()})
-    raise TypeError(f"{str(found)[:60]} is no part of a statistic")
+            return statistic(**{name: decode_value(field, arrays) for name, field in value["fields"].items()})
+    raise TypeError(f"{str(value)[:60]} is not part of a statistic")
+
+
+def pack(head: Mapping[str, Any] | str, arrays: Sequence[Array]) -> bytes:
+    """Return a head, or its JSON, and arrays as a payload.
+
+    >>> head, arrays = unpack(pack({"a": 1}, [np.arange(1000), np.array([0.5])]))
+    >>> head["a"], len(arrays[0]), arrays[1].tolist(), len(pack({}, [np.arange(1000)])) < 1100
+    (1, 1000, [0.5], True)
+    """
+    descriptions, inside, outside = pack_arrays(arrays, MAX_INLINE_VALUES, MIN_SEPARATE_BYTES)
+    front = (head if isinstance(head, str) else COMPACT_JSON.encode(head))[:-1]
+    front += "," if len(front) > 1 else ""
+    text = b"".join([front.encode("utf-8", "surrogatepass"), b'"arrays":', descriptions, b"}"])
+    body = b"".join([struct.pack("<I", len(text)), text, inside])
+    if len(body) > MAX_SMALL_WINDOW_BYTES:
+        small = zlib.compress(body, 1)
+    else:
+        deflater = zlib.compressobj(1, wbits=12, memLevel=4)  # to allocate a larger window takes longer than to use it
+        small = deflater.compress(body) + deflater.flush()
+    if len(small) < len(body) <= MAX_INFLATION * len(small):
+        return b"".join([PREFIX.pack(VERSION, 1, len(body), len(small)), small, outside])
+    return b"".join([PREFIX.pack(VERSION, 0, len(body), len(body)), body, outside])
+
+
+def unpack(payload: bytes) -> tuple[dict[str, Any], list[Array]]:
+    """Return the head and the arrays of a payload; raise one of DECODE_ERRORS if it is not valid."""
+    body, outside = _inflate(payload)
+    head, inside = _unpack_head(body)
+    arrays: list[Array] = []
+    for description in head.pop("arrays"):
+        if description[2] == "apart":
+            array, n_bytes = _decode_array(description, outside)
+            outside = outside[n_bytes:]
+        else:
+            array, n_bytes = _decode_array(description, inside)
+            inside = inside[n_bytes:]
+        arrays.append(array)
+    _require(not len(inside) and not len(outside), "it has further bytes")
+    return head, arrays
+
+
+def _require(holds: bool, message: str) -> None:
+    if not holds:
+        raise ValueError(f"a payload is not valid: {message}")
+
+
+def _inflate(payload: bytes) -> tuple[memoryview, memoryview]:
+    """Return the body, inflated, and the bytes that are stored outside it."""
+    _require(len(payload) >= PREFIX.size, "it is too short")
+    version, deflated, length, n_bytes = PREFIX.unpack_from(payload)
+    _require(version == VERSION and deflated in (0, 1), f"version {version}")
+    rest = memoryview(payload)[PREFIX.size :]
+    _require(n_bytes <= len(rest), "its length")
+    stored, outside = rest[:n_bytes], rest[n_bytes:]
+    if not deflated:
+        _require(length == n_bytes, "its length")
+        return stored, outside
+    _require(length <= MAX_INFLATION * n_bytes, f"it would inflate to more than {MAX_INFLATION} times its size")
+    inflater = zlib.decompressobj()
+    try:
+        body = inflater.decompress(stored, max(length, 1))
+    except zlib.error as error:
+        raise ValueError(f"a payload is not valid: {error}") from None
+    _require(len(body) == length and inflater.eof and not inflater.unused_data, "its length")
+    return memoryview(body), outside
+
+
+def _unpack_head(body: memoryview) -> tuple[dict[str, Any], memoryview]:
+    """Return the head of a body, and the bytes behind it."""
+    (size,) = struct.unpack_from("<I", body)
+    _require(4 + size <= len(body), "its head is cut short")
+    head = json.loads(bytes(body[4 : 4 + size]).decode("utf-8", "surrogatepass"))
+    _require(isinstance(head, dict) and isinstance(head.get("arrays"), list), "it has no head")
+    return head, body[4 + size :]
+
+
+def _decode_array(description: Any, data: memoryview) -> tuple[Array, int]:
+    """Return an array and how many bytes it took; its size is checked before it is allocated."""
+    dtype, shape = TYPES[description[0]], description[1]
+    _require(isinstance(shape, list) and len(shape) <= 3 and all(type(s) is int and s >= 0 for s in shape), "a shape")
+    n = math.prod(shape)
+    if isinstance(description[2], list):
+        values = description[2]
+        types = (int, float) if dtype.kind == "f" else (bool,) if dtype.kind == "b" else (int,)
+        _require(len(description) == 3 and len(values) == n and all(type(v) in types for v in values), "values")
+        return np.array(values, dtype=dtype).reshape(shape), 0
+    _, _, coding, width = description
+    _require(width in UNSIGNED and n * width <= len(data), "an array is cut short")
+    planes = np.frombuffer(data[: n * width], dtype=np.uint8).reshape(width, n)
+    numbers = planes[0].copy() if width == 1 else np.ascontiguousarray(planes.T).view(UNSIGNED[width]).ravel()
+    if coding in ("bits", "apart"):
+        _require(width == dtype.itemsize, "a width")
+        _require(dtype.kind != "b" or not n or int(numbers.max()) <= 1, "a boolean")
+        return numbers.view(dtype).reshape(shape), n * width
+    _require(coding in ("whole", "steps") and dtype.kind in "fi", "a coding")
+    one = numbers.dtype.type(1)
+    integers = np.asarray((numbers >> one) ^ np.negative(numbers & one)).view(SIGNED[width])
+    if coding == "steps":
+        integers = np.cumsum(integers, dtype=np.int64)  # modulo 2⁶⁴
+    if integers.itemsize >= 4 and n and not (dtype.itemsize == 8 and dtype.kind == "i"):
+        low, high = int(integers.min()), int(integers.max())
+        largest = MAX_EXACT_FLOAT if dtype.kind == "f" else 2**31 - 1
+        _require(-largest - (dtype.kind == "i") <= low and high <= largest, "a number is too large")
+    return integers.astype(dtype).reshape(shape), n * width

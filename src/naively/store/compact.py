@@ -1,4 +1,4 @@
-"""Compaction: one entry in the place of all, and nothing left of the others in the file."""
+"""Compact a file: replace all entries by one, and erase the bytes of the others."""
 
 from __future__ import annotations
 
@@ -7,77 +7,79 @@ import sqlite3
 from collections import Counter
 
 from naively.errors import InputError
-from naively.store import running_sum as sums
-from naively.store.entries import COLUMNS, START, Entry, Row, Schemas, append, new_row, rows_after, span_of
+from naively.store.entries import (
+    START,
+    Counts,
+    Head,
+    Schemas,
+    StoredEntry,
+    append,
+    entries_after,
+    new_entry,
+    span_of,
+    undone_ids,
+)
 from naively.store.fingerprints import pack_fingerprints, unpack_fingerprints
-from naively.store.history import entry_of
-from naively.store.running_sum import Sum, undone
-from naively.store.sqlite import patiently
-
-__all__ = ["compact", "only_entry", "vacuum"]
+from naively.store.running_sum import RunningSum
+from naively.store.sqlite import retry_while_locked
 
 
-def compact(connection: sqlite3.Connection, schemas: Schemas, whole: Sum, comment: str) -> Sum:
-    """Replace all entries by their sum; inside a change. Every entry is checked before it goes."""
+def compact(
+    connection: sqlite3.Connection, schemas: Schemas, total: RunningSum, comment: str
+) -> tuple[StoredEntry, RunningSum]:
+    """Replace all entries by their sum; inside a transaction. Every entry is checked before it is deleted."""
     absorbed = b""
-    net: Counter[bytes] = Counter()
+    fingerprints: Counter[bytes] = Counter()
     times: list[str] = []
     sources: dict[str, None] = {}
-    acts = connection.execute("SELECT id, act, corrects FROM entries WHERE act = 'undo' ORDER BY number").fetchall()
-    gone = undone(acts)
-    for row in rows_after(connection, schemas, 0, START):
-        absorbed += row.id + (row.absorbed or b"")
-        if row.sign and row.id not in gone:
-            first, last, of = span_of(row)
-            times += [first, last]
-            sources |= dict.fromkeys(of)
-            if row.fingerprints is not None:
-                for mark, n in unpack_fingerprints(row.fingerprints).items():
-                    net[mark] += row.sign * n
-    model = whole.model()
-    assert model is not None
-    marks = None if whole.meta.key is None else pack_fingerprints(net)
-    span = json.dumps({"first": min(times, default=""), "last": max(times, default=""), "sources": list(sources)})
+    undone = undone_ids(connection)
+    for entry in entries_after(connection, schemas, START):
+        absorbed += entry.id + (entry.absorbed or b"")
+        if entry.id in undone:
+            continue
+        if entry.sign > 0:
+            span = span_of(entry)
+            times += [span.first, span.last]
+            sources |= dict.fromkeys(span.sources)
+        if entry.fingerprints is not None:
+            for fingerprint, n in unpack_fingerprints(entry.fingerprints).items():
+                fingerprints[fingerprint] += entry.sign * n
+    model = total.model
     for table in ("entries", "snapshot", "schemas"):
         connection.execute(f"DELETE FROM {table}")
-    schemas.forget()
-    connection.execute("UPDATE head SET entries = 0, checksum = ?", (START,))
-    new = new_row(
+    schemas.clear()
+    connection.execute("UPDATE head SET entries = ?, checksum = ?", START)
+    compacted = new_entry(
         schemas,
-        sums.counts_of_model(model),
         "compact",
-        1,
+        model,
         time=max(times, default=None),
         source="; ".join(source for source in sources if source),
         comment=comment,
-        fingerprints=marks,
+        span=json.dumps({"first": min(times), "last": max(times), "sources": list(sources)}) if times else None,
+        fingerprints=None if total.meta.key is None else pack_fingerprints(fingerprints),
         absorbed=absorbed,
-        span=span,
     )
-    done = append(connection, schemas, new)
-    return Sum(whole.meta).plus(done, model)
-
-
-def only_entry(connection: sqlite3.Connection) -> Entry:
-    """The entry that a compaction leaves."""
-    return entry_of(Row(*connection.execute(f"SELECT {COLUMNS} FROM entries").fetchone()))
+    entry = append(connection, schemas, compacted)
+    counts = Counts(1, model.schema, entry.statistics or b"", str(entry), model)
+    return entry, RunningSum(total.meta, Head(entry.number, entry.checksum), (counts,))
 
 
 def vacuum(connection: sqlite3.Connection, wait: float) -> None:
-    """Write the file anew without what was deleted, and the log of changes too."""
-    (silent,) = connection.execute("PRAGMA busy_timeout").fetchone()
+    """Write the file again without deleted bytes, and empty the WAL."""
+    (timeout,) = connection.execute("PRAGMA busy_timeout").fetchone()
     connection.execute(f"PRAGMA busy_timeout={int(1000 * wait)}")
     try:
-        patiently(connection, "VACUUM", wait)
-        busy = patiently(connection, "PRAGMA wal_checkpoint(TRUNCATE)", wait)
+        retry_while_locked(connection, "VACUUM", wait)
+        is_busy = retry_while_locked(connection, "PRAGMA wal_checkpoint(TRUNCATE)", wait)[0]
     except sqlite3.OperationalError as error:
         if not error.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             raise
-        busy = (1,)
+        is_busy = 1
     finally:
-        connection.execute(f"PRAGMA busy_timeout={silent}")
-    if busy[0]:
+        connection.execute(f"PRAGMA busy_timeout={timeout}")
+    if is_busy:
         raise InputError(
-            "the file was compacted, but others are reading it, so bytes of forgotten words may still be in it: "
-            "compact it again when nobody has it open."
+            "the file was compacted, but other processes are reading it, so bytes of forgotten words may still be in "
+            "it: compact it again when no other process has it open."
         )

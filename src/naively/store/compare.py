@@ -1,62 +1,63 @@
-"""Two files as two sets of rows that have none in common, so that they can be compared."""
+"""Two files as two models without common rows, so that they can be compared."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from naively.errors import InputError
 from naively.model.merge import total
 from naively.model.model import Model
-from naively.store.entries import START, Row, counts_of, rows_after
-from naively.store.load import load, reading
-from naively.store.running_sum import model_of, undone
-
-__all__ = ["apart"]
+from naively.store.entries import START, Counts, entries_after, undone_among
+from naively.store.load import load, open_file
 
 
-def apart(a: str | Path, b: str | Path) -> tuple[Model, Model, str]:
-    """Two models without the entries that both files have, and a word on what was compared.
+def disjoint_models(a: str | Path, b: str | Path) -> tuple[Model, Model, str]:
+    """Return two models without the entries that both files have, and a note on what is compared.
 
-    If all of a's entries are in b, b's others are compared with a; and the other way round.
+    If b has all entries of a, the model of a is compared with the further entries of b; and the other way round.
     """
-    kept = [_entries(a), _entries(b)]
-    shared = kept[0].keys() & kept[1].keys()
-    if not shared:
-        return load(a), load(b), ""
-    models = [total([m for id_, m in some.items() if id_ not in shared]) for some in kept]
-    if models[0] is None and models[1] is None:
-        raise InputError(f"{a} and {b} have the same entries, {len(shared)} in force: there is nothing to compare.")
-    if models[1] is None:
-        return (
-            total(list(kept[1].values())) or load(b),
-            models[0] or load(a),
-            f"{a} is {b} and {_entries_of(len(kept[0]) - len(shared))} more: {b} is compared with those",
-        )
-    if models[0] is None:
-        old = total(list(kept[0].values())) or load(a)
-        return old, models[1], f"{b} is {a} and {_entries_of(len(kept[1]) - len(shared))} more, compared with {a}"
-    return models[0], models[1], f"left out: {_entries_of(len(shared))} that both have"
+    files = [_counts_by_entry(a), _counts_by_entry(b)]
+    shared = files[0].keys() & files[1].keys()
+    own_a, own_b = ([model for id_, model in file.items() if id_ not in shared] for file in files)
+    if not shared or not (own_a or own_b):
+        return load(a), load(b), f"{a} and {b} have the same {_n_entries(len(shared))}" if shared else ""
+    if not own_b:
+        note = f"{a} is {b} and {_n_entries(len(own_a))} more: {b} is compared with those"
+        return _sum(list(files[1].values()), b), _sum(own_a, a), note
+    if not own_a:
+        note = f"{b} is {a} and {_n_entries(len(own_b))} more, compared with {a}"
+        return _sum(list(files[0].values()), a), _sum(own_b, b), note
+    return _sum(own_a, a), _sum(own_b, b), f"left out: {_n_entries(len(shared))} that both have"
 
 
-def _entries_of(n: int) -> str:
+def _n_entries(n: int) -> str:
     return f"{n:,} entr{'y' if n == 1 else 'ies'}"
 
 
-def _entries(path: str | Path) -> dict[bytes, Model]:
-    """What each entry in force counted, less what was forgotten of it."""
-    with reading(path) as (connection, schemas, meta):
-        rows = list(rows_after(connection, schemas, 0, START))
-        gone = undone((row.id, row.act, row.corrects) for row in rows)
-        found: dict[bytes, Model] = {}
-        later: list[Row] = []
-        for row in rows:
-            if row.id in gone or not row.sign:
-                continue
-            if row.sign > 0:
-                found[row.id] = model_of(counts_of(row, schemas), meta)
-            else:
-                later.append(row)
-        for row in later:
-            if row.corrects in found:
-                found[row.corrects] = found[row.corrects] - model_of(counts_of(row, schemas), meta)
-        return found
+def _sum(models: list[Model], path: str | Path) -> Model:
+    return total(models) or load(path)
+
+
+def _counts_by_entry(path: str | Path) -> dict[bytes, Model]:
+    """Return what each entry counted, without what was forgotten of it."""
+    with open_file(path) as (connection, schemas, meta):
+        entries = list(entries_after(connection, schemas, START))
+        undone = undone_among((entry.id, entry.act, entry.corrects) for entry in entries)
+        counting = [entry for entry in entries if entry.sign and entry.id not in undone]
+        counts = {e.id: meta.apply(Counts.of_entry(e, schemas).model) for e in counting if e.sign > 0}
+        for entry in counting:
+            if entry.sign < 0:
+                ids = reversed(counts) if entry.corrects is None else [entry.corrects]
+                _subtract_from_first(counts, ids, Counts.of_entry(entry, schemas).model)
+        return counts
+
+
+def _subtract_from_first(counts: dict[bytes, Model], ids: Iterable[bytes], part: Model) -> None:
+    """Subtract a part from the first of these entries that can contain it."""
+    for id_ in ids:
+        try:
+            counts[id_] = counts[id_] - part
+            return
+        except (KeyError, InputError):
+            continue

@@ -1,60 +1,104 @@
-"""A copy of a file in use, or of what is intact in a damaged one."""
+"""Copy a file that is in use, or the intact entries of a damaged one."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from naively.data.names import listed
 from naively.errors import InputError
-from naively.store.counts import DAMAGED
-from naively.store.cut_short import padded
-from naively.store.entries import COLUMNS, DamagedError, Entry, Row, Schemas, counts_of, head_of, intact
-from naively.store.history import entry_of
-from naively.store.load import load, told
+from naively.store.entries import (
+    Counts,
+    Entry,
+    Schemas,
+    StoredEntry,
+    append,
+    new_entry,
+    public_entry,
+    read_entry,
+    read_head,
+    undone_among,
+)
+from naively.store.load import load
 from naively.store.meta import Meta, read_meta
-from naively.store.notes import append_note, new_note
-from naively.store.sqlite import change, open_to_read
-from naively.store.write import write_rows, written_whole
+from naively.store.sqlite import (
+    DECODE_ERRORS,
+    JOURNALS,
+    DamagedError,
+    file_lengths,
+    open_to_read,
+    transaction,
+    translate_file_errors,
+)
+from naively.store.write import atomic_write, write_entries
 
-__all__ = ["Salvaged", "copy", "salvage"]
+MAX_NUMBERS_LISTED = 20
+READ_ERRORS = (*DECODE_ERRORS, sqlite3.DatabaseError)
 
 
 def copy(path: str | Path, to: str | Path, *, comment: str = "") -> None:
-    """A copy of a file as it is now, whoever has it open; it is read before it is kept.
+    """Copy a model file safely while other processes use it.
 
-    With a comment the copy has one entry more, which counts nothing and says what it is a copy of.
+    Parameters
+    ----------
+    path
+        The file to copy.
+    to
+        The new file. It is replaced if it exists.
+    comment
+        If given, the copy has a further entry with the comment and the name of the original.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged or the copy cannot be written.
     """
-    _refuse_itself(path, to)
-    with told(path), written_whole(to) as unfinished:
+    _refuse_same_file(path, to)
+    with translate_file_errors(path), atomic_write(to) as unfinished:
         source = open_to_read(path)
         try:
-            source.execute("COMMIT")  # the backup takes a state of its own
-            made = sqlite3.connect(unfinished, isolation_level=None)
+            source.execute("COMMIT")  # the backup reads a state of its own
+            target = sqlite3.connect(unfinished, isolation_level=None)
             try:
-                source.backup(made)
-                made.execute("PRAGMA journal_mode=DELETE")
+                source.backup(target)
+                target.execute("PRAGMA journal_mode=DELETE")
                 if comment:
-                    with change(made):
-                        append_note(made, "copy", source=str(path), comment=comment)
+                    with transaction(target):
+                        (schema,) = target.execute("SELECT max(number) FROM schemas").fetchone()
+                        schemas = Schemas(target)
+                        note = new_entry(schemas, "copy", schema=schema, source=str(path), comment=comment)
+                        append(target, schemas, note)
             finally:
-                made.close()
+                target.close()
         finally:
             source.close()
-        load(unfinished)
+        load(unfinished)  # refuses a damaged copy
 
 
-def _refuse_itself(path: str | Path, to: str | Path) -> None:
+def _refuse_same_file(path: str | Path, to: str | Path) -> None:
     if os.path.realpath(path) == os.path.realpath(to):
         raise InputError(f"{to}: is the file itself: give another name.")
 
 
 @dataclass(frozen=True)
 class Salvaged:
-    """What was recovered, and what was not: the number of each entry lost, and why."""
+    """What a salvage recovered and lost.
+
+    Parameters
+    ----------
+    recovered
+        The entries of the new file.
+    lost
+        The number of each lost entry, and why it is lost.
+    notes
+        What else is lost.
+    """
 
     recovered: tuple[Entry, ...]
     lost: tuple[tuple[int, str], ...]
@@ -62,9 +106,29 @@ class Salvaged:
 
 
 def salvage(path: str | Path, to: str | Path, *, comment: str = "") -> Salvaged:
-    """A new file with the entries of a damaged one that are intact; says what is lost, also in its last entry."""
-    _refuse_itself(path, to)
-    with padded(path) as copied:
+    """Write the intact entries of a damaged file to a new file.
+
+    Parameters
+    ----------
+    path
+        The damaged file. It is not changed.
+    to
+        The new file. Its last entry records what was lost.
+    comment
+        A comment in that entry.
+
+    Returns
+    -------
+    Salvaged
+        The entries recovered, and those lost with the reasons.
+
+    Raises
+    ------
+    InputError
+        If nothing can be recovered.
+    """
+    _refuse_same_file(path, to)
+    with _padded_copy(path) as copied:
         try:
             connection = open_to_read(copied)
         except InputError as error:
@@ -72,59 +136,87 @@ def salvage(path: str | Path, to: str | Path, *, comment: str = "") -> Salvaged:
         except (sqlite3.Error, UnicodeError) as error:
             raise InputError(f"{path}: is too damaged to be read ({error}): nothing can be recovered.") from None
         try:
-            with told(path):
-                return _salvaged(connection, path, to, comment)
+            with translate_file_errors(path):
+                return _salvage(connection, path, to, comment)
         finally:
             connection.close()
 
 
-def _salvaged(connection: sqlite3.Connection, path: str | Path, to: str | Path, comment: str) -> Salvaged:
+@contextmanager
+def _padded_copy(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary copy of a file and its journals, padded with zeros to the length that its header states.
+
+    SQLite refuses a file with fewer pages than stated. Padded, it is opened, and only the missing pages are damaged.
+    """
+    with tempfile.TemporaryDirectory(prefix="naively-") as folder:
+        try:
+            original = Path(path).resolve(strict=True)
+            copied = Path(folder) / original.name
+            shutil.copyfile(original, copied)
+            for end in JOURNALS:
+                if Path(f"{original}{end}").exists():
+                    shutil.copyfile(f"{original}{end}", f"{copied}{end}")
+            actual, stated = file_lengths(copied)
+            if actual < stated:
+                with copied.open("r+b") as file:
+                    file.truncate(stated)
+        except (OSError, RuntimeError) as error:
+            raise InputError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error}).") from None
+        yield copied
+
+
+def _salvage(connection: sqlite3.Connection, path: str | Path, to: str | Path, comment: str) -> Salvaged:
     notes: list[str] = []
     try:
         meta = read_meta(connection)
-    except (*DAMAGED, sqlite3.DatabaseError):
+    except READ_ERRORS:
         meta = Meta()
-        notes.append("the settings are lost: the target is taken as 'class', the class prior as the empirical one.")
+        notes.append("the settings are lost: the target is now 'class', the class prior the empirical one.")
     schemas = Schemas(connection)
-    kept: list[Row] = []
+    intact: list[StoredEntry] = []
     lost: list[tuple[int, str]] = []
-    for number in _numbers(connection, notes):
+    for number in _entry_numbers(connection, notes):
         try:
-            found = connection.execute(f"SELECT {COLUMNS} FROM entries WHERE number = ?", (number,)).fetchone()
-            if found is None:
-                raise DamagedError(f"entry {number} is missing")
-            row = Row(*found)
-            intact(row, schemas)
-            if row.sign:
-                counts_of(row, schemas)
-            kept.append(row)
-        except (*DAMAGED, sqlite3.DatabaseError) as error:
-            said = str(error) if isinstance(error, DamagedError) else f"entry {number} cannot be read ({error})"
-            lost.append((number, said))
-    kept = _without_orphans(kept, lost)
-    if not any(row.sign > 0 for row in kept):
+            entry = read_entry(connection, schemas, number)
+            if entry.sign:
+                _ = Counts.of_entry(entry, schemas).model  # refuses what cannot be decoded
+            intact.append(entry)
+        except READ_ERRORS as error:
+            reason = str(error) if isinstance(error, DamagedError) else f"entry {number} cannot be read ({error})"
+            lost.append((number, reason))
+    kept = _without_orphans(intact, lost)
+    if not any(entry.sign > 0 for entry in kept):
         raise InputError(f"{path}: no entry is intact: nothing can be recovered.")
-    said = f"{len(kept)} entries recovered, {len(lost)} lost" + _listed([number for number, _ in sorted(lost)])
+    kept = _without_impossible_forgets(kept, schemas, meta, lost)
+    lost.sort()
+    summary = f"{len(kept)} entries recovered, {len(lost)} lost" + _list_numbers([number for number, _ in lost])
 
-    def rows(new: Schemas) -> Iterator[Row]:
-        yield from renumbered(kept, schemas, new)
-        number = new.number(schemas.get(kept[-1].schema))
-        yield new_note(new, "salvage", number, source=str(path), comment=comment, note="; ".join([said, *notes]))
+    def entries(new: Schemas) -> Iterator[StoredEntry]:
+        yield from _renumber(kept, schemas, new)
+        number, note = new.number(schemas.get(kept[-1].schema)[0]), "; ".join([summary, *notes])
+        yield new_entry(new, "salvage", schema=number, source=str(path), comment=comment, note=note)
 
-    write_rows(to, meta, rows)
+    write_entries(to, meta, entries)
     load(to)
-    return Salvaged(tuple(entry_of(row) for row in kept), tuple(sorted(lost)), tuple(notes))
+    return Salvaged(tuple(public_entry(entry) for entry in kept), tuple(lost), tuple(notes))
 
 
-def _listed(numbers: Sequence[int]) -> str:
-    return f" (number {listed(map(str, numbers), 20)})" if numbers else ""
+def _renumber(entries: Sequence[StoredEntry], old: Schemas, new: Schemas) -> Iterator[StoredEntry]:
+    """Yield entries with the numbers that their schemas have in another file."""
+    for entry in entries:
+        yield entry._replace(schema=new.number(old.get(entry.schema)[0]))
 
 
-def _numbers(connection: sqlite3.Connection, notes: list[str]) -> range:
+def _list_numbers(numbers: Sequence[int]) -> str:
+    return f" (number {listed(map(str, numbers), MAX_NUMBERS_LISTED)})" if numbers else ""
+
+
+def _entry_numbers(connection: sqlite3.Connection, notes: list[str]) -> range:
+    """Return the numbers of the entries that there were."""
     try:
-        return range(1, head_of(connection)[0] + 1)
-    except (*DAMAGED, sqlite3.DatabaseError):
-        notes.append("how many entries there were is lost: later ones than those found may be missing.")
+        return range(1, read_head(connection).entries + 1)
+    except READ_ERRORS:
+        notes.append("the number of entries is lost: entries after the last one recovered may be missing.")
     try:
         (last,) = connection.execute("SELECT max(number) FROM entries").fetchone()
     except sqlite3.DatabaseError:
@@ -132,20 +224,35 @@ def _numbers(connection: sqlite3.Connection, notes: list[str]) -> range:
     return range(1, (last or 0) + 1)
 
 
-def _without_orphans(kept: list[Row], lost: list[tuple[int, str]]) -> list[Row]:
-    """Without forgets and undos of what is lost."""
-    there = {row.id for row in kept}
-    absorbed = {row.absorbed[i : i + 16] for row in kept if row.absorbed for i in range(0, len(row.absorbed), 16)}
-    out = []
-    for row in kept:
-        if row.corrects is None or row.corrects in there or row.corrects in absorbed:
-            out.append(row)
+def _without_orphans(entries: list[StoredEntry], lost: list[tuple[int, str]]) -> list[StoredEntry]:
+    """Drop forgets and undos of lost entries."""
+    known = {entry.id for entry in entries}.union(*(entry.absorbed_ids() for entry in entries))
+    kept = []
+    for entry in entries:
+        if entry.corrects is None or entry.corrects in known:
+            kept.append(entry)
         else:
-            lost.append((row.number, f"entry {row.number} corrects an entry that is lost"))
-    return out
+            lost.append((entry.number, f"entry {entry.number} corrects an entry that is lost"))
+    return kept
 
 
-def renumbered(rows: Iterable[Row], old: Schemas, new: Schemas) -> Iterator[Row]:
-    """The same entries with the numbers that their schemas have in another file."""
-    for row in rows:
-        yield row._replace(schema=new.number(old.get(row.schema)))
+def _without_impossible_forgets(
+    entries: list[StoredEntry], schemas: Schemas, meta: Meta, lost: list[tuple[int, str]]
+) -> list[StoredEntry]:
+    """Drop forgets that are not attributed to an entry and whose rows were in lost entries."""
+    undone = undone_among((entry.id, entry.act, entry.corrects) for entry in entries)
+    forgets = [e for e in entries if e.act == "forget" and e.corrects is None and e.id not in undone]
+    if not forgets:
+        return entries
+    with tempfile.TemporaryDirectory(prefix="naively-") as folder:
+        others = [entry for entry in entries if entry not in forgets]
+        write_entries(Path(folder) / "others.naively", meta, lambda new: _renumber(others, schemas, new))
+        model = load(Path(folder) / "others.naively")
+    dropped = set()
+    for entry in forgets:
+        try:
+            model = model - Counts.of_entry(entry, schemas).model
+        except InputError:
+            dropped.add(entry.id)
+            lost.append((entry.number, f"entry {entry.number} forgets rows that are lost"))
+    return [entry for entry in entries if entry.id not in dropped and entry.corrects not in dropped]

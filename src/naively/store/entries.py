@@ -1,10 +1,10 @@
-"""Entries: what was counted, added or taken away, when, by whom; each with a digest, all in one chain of checksums.
+"""Entries: what was counted, added or subtracted, when and by whom. Each has a digest, all form a chain of checksums.
 
     digest_i = H(all fields of entry i and its schema)                      (1)
     checksum_i = H(checksum_{i−1}, digest_i),   checksum_0 = 16 zero bytes  (2)
 
-The digest tells whether an entry is intact, the checksum whether all before it are there, in order; `head` keeps the
-number of entries and the last checksum.
+The digest shows whether an entry is intact, the checksum whether all entries before it are present and in order. The
+table `head` holds the number of entries and the last checksum.
 """
 
 from __future__ import annotations
@@ -12,68 +12,51 @@ from __future__ import annotations
 import json
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from operator import itemgetter
+from pathlib import Path
 from time import time_ns
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
+from naively.errors import InputError
+from naively.model.model import Model
 from naively.schema.schema import Schema
-from naively.store.counts import DAMAGED, Counts, counts_from_bytes, counts_to_bytes
+from naively.store.codec import Classes, decode_classes, decode_counts, encode_counts
 from naively.store.meta import digest_of
+from naively.store.sqlite import DECODE_ERRORS, DamagedError
 
-__all__ = [
-    "START",
-    "DamagedError",
-    "Entry",
-    "Row",
-    "Schemas",
-    "append",
-    "head_of",
-    "intact",
-    "new_id",
-    "now",
-    "rows_after",
-]
-
-START = bytes(16)
+ID_BYTES = 16
 ACTS = {"fit": 1, "update": 1, "compact": 1, "forget": -1, "undo": 0, "tune": 0, "merge": 0, "copy": 0, "salvage": 0}
-
-
-class DamagedError(ValueError):
-    """Part of a file is not what was written; `number` is the entry, None if it is not about one."""
-
-    def __init__(self, found: str, number: int | None = None) -> None:
-        """Say what, and which entry."""
-        super().__init__(found)
-        self.number = number
-
-
-def now() -> str:
-    """The time, UTC, to the microsecond; as text it sorts as it runs."""
-    seconds, rest = divmod(time_ns() // 1000, 10**6)
-    return f"{_to_the_second(seconds)}.{rest:06}Z"
-
-
-@lru_cache(maxsize=1)
-def _to_the_second(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None).isoformat()
-
-
-def new_id() -> bytes:
-    """128 random bits."""
-    return secrets.token_bytes(16)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the log.
+    """One entry of the log of a model file.
 
-    `time` is when its rows were counted: a forget has the time and source of the entry that it corrects, and `written`
-    tells when it was made. A compacted entry stands for `absorbed` others, counted between `first` and `last`. `note`
-    says what an entry did that counts no rows: what was tuned, what a salvage lost.
+    Parameters
+    ----------
+    number, id
+        Its position in the log, from 1; an identifier that is the same in every copy of the entry.
+    act
+        What it records: "fit", "update", "compact", "forget", "undo", "tune", "merge", "copy" or "salvage".
+    sign
+        1 if its rows are added, −1 if they are subtracted, 0 if it counts no rows.
+    time, written
+        When its rows were counted, and when it was written. They differ for a forget that is attributed to an entry: it
+        has the time and the source of that entry.
+    rows, source, comment
+        The number of rows, where they came from, and a comment.
+    corrects
+        The id of the entry that it undoes, or whose rows it forgets.
+    absorbed, first, last, sources
+        How many entries a compacted entry replaces, the times of the first and the last of these, and their sources.
+    in_force
+        False if the entry is undone.
+    note
+        What an entry without rows records: what was tuned, what a salvage lost.
     """
 
     number: int
@@ -94,8 +77,8 @@ class Entry:
     note: str = ""
 
 
-class Row(NamedTuple):
-    """An entry as the table holds it."""
+class StoredEntry(NamedTuple):
+    """A row of the table `entries`."""
 
     number: int
     id: bytes
@@ -110,177 +93,337 @@ class Row(NamedTuple):
     schema: int
     digest: bytes
     checksum: bytes
-    span: str | None  # JSON: times and sources of what a compacted entry absorbed; note and settings of a tune
+    span: str | None  # JSON: times and sources that a compacted entry covers; note and settings of other acts
     statistics: bytes | None
     fingerprints: bytes | None
-    absorbed: bytes | None  # the ids of what it absorbed, 16 bytes each
+    absorbed: bytes | None  # the ids of the entries that a compacted entry replaces
+
+    def __str__(self) -> str:
+        return f"entry {self.number} ({self.act} of {self.rows} rows, {self.time}, source {self.source!r})"
+
+    @property
+    def short_id(self) -> str:
+        """Return the first digits of the id, enough to identify it."""
+        return short(self.id)
+
+    def absorbed_ids(self) -> frozenset[bytes]:
+        """Return the ids of the entries that a compacted entry replaces."""
+        ids = self.absorbed or b""
+        return frozenset(ids[i : i + ID_BYTES] for i in range(0, len(ids), ID_BYTES))
 
 
-COLUMNS = ", ".join(Row._fields)
-_INSERT = f"INSERT INTO entries ({COLUMNS}) VALUES ({', '.join('?' * len(Row._fields))})"
-_OF_THIS_FILE = ("number", "schema", "digest", "checksum")
-_digested = itemgetter(*(i for i, name in enumerate(Row._fields) if name not in _OF_THIS_FILE))
+class Span(NamedTuple):
+    """What the column `span` says: first and last time and the sources of the rows, and a note."""
+
+    first: str
+    last: str
+    sources: tuple[str, ...]
+    note: str = ""
+
+
+class Head(NamedTuple):
+    """The row of the table `head`: the number of entries and the checksum of the last one."""
+
+    entries: int
+    checksum: bytes
+
+
+START = Head(0, bytes(16))
+COLUMNS = ", ".join(StoredEntry._fields)
+_INSERT = f"INSERT INTO entries ({COLUMNS}) VALUES ({', '.join('?' * len(StoredEntry._fields))})"
+_NOT_IN_DIGEST = ("number", "schema", "digest", "checksum")
+_digest_fields = itemgetter(*(i for i, name in enumerate(StoredEntry._fields) if name not in _NOT_IN_DIGEST))
 
 
 class Schemas:
     """The schemas of a file by their numbers; most entries share one."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        """Read when they are asked for."""
+        """Read a schema when it is first needed."""
         self._connection = connection
-        self._known: dict[int, tuple[Schema, str]] = {}
+        self._cache: dict[int, tuple[Schema, str]] = {}
 
-    def get(self, number: int) -> Schema:
-        """A schema, checked."""
-        return self._found(number)[0]
-
-    def text(self, number: int) -> str:
-        """A schema as it stands in the file."""
-        return self._found(number)[1]
-
-    def _found(self, number: int) -> tuple[Schema, str]:
-        if number not in self._known:
-            found = self._connection.execute("SELECT json FROM schemas WHERE number = ?", (number,)).fetchone()
-            if found is None or not isinstance(found[0], str):
+    def get(self, number: int) -> tuple[Schema, str]:
+        """Return a schema, checked, and its JSON as it is in the file."""
+        if number not in self._cache:
+            row = self._connection.execute("SELECT json FROM schemas WHERE number = ?", (number,)).fetchone()
+            if row is None or not isinstance(row[0], str):
                 raise DamagedError(f"schema {number} is missing")
-            self._known[number] = Schema.from_json(found[0]), found[0]
-        return self._known[number]
+            self._cache[number] = Schema.from_json(row[0]), row[0]
+        return self._cache[number]
 
     def number(self, schema: Schema) -> int:
-        """The number of a schema, which is written down if it is new."""
-        for number, (known, _) in self._known.items():
+        """Return the number of a schema; write it to the file if it is new."""
+        for number, (known, _) in self._cache.items():
             if known is schema or known == schema:
                 return number
         text = schema.to_json()
-        found = self._connection.execute("SELECT number FROM schemas WHERE json = ?", (text,)).fetchone()
-        if found is None:
+        row = self._connection.execute("SELECT number FROM schemas WHERE json = ?", (text,)).fetchone()
+        if row is None:
             self._connection.execute("INSERT INTO schemas (json) VALUES (?)", (text,))
-            found = self._connection.execute("SELECT max(number) FROM schemas").fetchone()
-        self._known[found[0]] = schema, text
-        return int(found[0])
+            row = self._connection.execute("SELECT max(number) FROM schemas").fetchone()
+        self._cache[row[0]] = schema, text
+        return int(row[0])
 
-    def forget(self) -> None:
-        """Look again: they are written anew."""
-        self._known.clear()
-
-
-def _digest(row: Row, schema: str) -> bytes:
-    """Equation (1)."""
-    return digest_of(*_digested(row), schema)
+    def clear(self) -> None:
+        """Forget what was read: the table is written again."""
+        self._cache.clear()
 
 
-def head_of(connection: sqlite3.Connection) -> tuple[int, bytes]:
-    """How many entries there are, and the checksum of the last."""
-    found = connection.execute("SELECT entries, checksum FROM head LIMIT 2").fetchall()
-    if len(found) != 1 or type(found[0][0]) is not int or found[0][0] < 0 or not isinstance(found[0][1], bytes):
+class Counts:
+    """What an entry or a snapshot counted, decoded when it is first needed.
+
+    `sign` is 1 for counts to add, −1 for counts to subtract. `payload` is empty if only the model is known.
+    """
+
+    def __init__(
+        self, sign: int, schema: Schema, payload: bytes = b"", name: str = "a snapshot", model: Model | None = None
+    ) -> None:
+        """Keep the payload or the model; `name` is how a message calls what is damaged."""
+        self.sign, self.schema, self.payload, self.name = sign, schema, payload, name
+        self._model = model
+
+    @classmethod
+    def of_entry(cls, entry: StoredEntry, schemas: Schemas) -> Counts:
+        """Return the counts of an entry that counts rows."""
+        return cls(entry.sign, schemas.get(entry.schema)[0], entry.statistics or b"", str(entry))
+
+    @property
+    def model(self) -> Model:
+        """Return the counts as a model without settings."""
+        if self._model is None:
+            try:
+                self._model = decode_counts(self.payload, self.schema)
+            except DECODE_ERRORS as error:
+                raise DamagedError(f"{self.name} cannot be read ({error})") from None
+        return self._model
+
+    @property
+    def classes(self) -> Classes:
+        """Return the classes; the counts are not decoded for that."""
+        if self._model is not None:
+            return self._model.classes
+        try:
+            return decode_classes(self.payload)
+        except DECODE_ERRORS as error:
+            raise DamagedError(f"{self.name} cannot be read ({error})") from None
+
+
+def short(id_: bytes) -> str:
+    """Return the first digits of an id, enough to identify it."""
+    return id_.hex()[:8]
+
+
+def new_id() -> bytes:
+    """Return a random id."""
+    return secrets.token_bytes(ID_BYTES)
+
+
+def now() -> str:
+    """Return the time in UTC, to the microsecond; as text it sorts by time."""
+    seconds, microseconds = divmod(time_ns() // 1000, 10**6)
+    return f"{_format_second(seconds)}.{microseconds:06}Z"
+
+
+@lru_cache(maxsize=1)
+def _format_second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def read_head(connection: sqlite3.Connection) -> Head:
+    """Return the number of entries and the checksum of the last one."""
+    rows = connection.execute("SELECT entries, checksum FROM head LIMIT 2").fetchall()
+    if len(rows) != 1 or type(rows[0][0]) is not int or rows[0][0] < 0 or not isinstance(rows[0][1], bytes):
         raise DamagedError("the number of entries is missing")
-    return int(found[0][0]), bytes(found[0][1])
+    return Head(*rows[0])
 
 
-def append(connection: sqlite3.Connection, schemas: Schemas, row: Row, last: tuple[int, bytes] | None = None) -> Row:
-    """Write one entry behind the last, whose number and checksum may be known; inside a change."""
-    number, before = head_of(connection) if last is None else last
-    digest = _digest(row, schemas.text(row.schema))
-    done = row._replace(number=number + 1, digest=digest, checksum=digest_of(before, digest))
-    connection.execute(_INSERT, done)
-    connection.execute("UPDATE head SET entries = ?, checksum = ?", (done.number, done.checksum))
-    return done
+def read_entry(connection: sqlite3.Connection, schemas: Schemas, number: int) -> StoredEntry:
+    """Return the entry with this number, checked."""
+    row = connection.execute(f"SELECT {COLUMNS} FROM entries WHERE number = ?", (number,)).fetchone()
+    if row is None:
+        raise DamagedError(f"entry {number} is missing", number)
+    entry = StoredEntry(*row)
+    check_entry(entry, schemas)
+    return entry
 
 
-def intact(row: Row, schemas: Schemas) -> None:
-    """Refuse an entry that is not what was written."""
-    try:
-        right = row.digest == _digest(row, schemas.text(row.schema)) and _well_formed(row)
-    except DAMAGED as error:
-        raise DamagedError(f"entry {row.number} cannot be read ({error})", row.number) from None
-    if not right:
-        raise DamagedError(f"{told(row)} is damaged: it does not have its checksum", row.number)
-
-
-def _well_formed(row: Row) -> bool:
-    """Whether the fields are of their kinds; an enemy can write right checksums of wrong fields."""
-    for when in (row.time, row.written, *span_of(row)[:2]):
-        datetime.fromisoformat(when)
-    return (
-        ACTS.get(row.act) == row.sign
-        and (row.sign == 0) == (row.statistics is None)
-        and isinstance(note_of(row), str)
-        and type(row.rows) is int
-        and isinstance(row.source + row.comment, str)
-        and all(part is None or isinstance(part, bytes) for part in (row.statistics, row.fingerprints, row.absorbed))
-        and all(isinstance(part, bytes) and len(part) == 16 for part in (row.id, row.corrects) if part is not None)
-        and len(row.absorbed or b"") % 16 == 0
-    )
-
-
-def span_of(row: Row) -> tuple[str, str, tuple[str, ...]]:
-    """First and last time, and the sources, of what an entry stands for."""
-    if row.span is None or row.sign == 0:
-        return row.time, row.time, (row.source,)
-    found = json.loads(row.span)
-    return found["first"], found["last"], tuple(str(source) for source in found["sources"])
-
-
-def note_of(row: Row) -> str:
-    """What an entry that counts no rows says that it did."""
-    return "" if row.span is None or row.sign else cast("str", json.loads(row.span)["note"])
-
-
-def told(row: Row) -> str:
-    """An entry for people."""
-    return f"entry {row.number} ({row.act} of {row.rows} rows, {row.time}, source {row.source!r})"
-
-
-def rows_after(connection: sqlite3.Connection, schemas: Schemas, number: int, before: bytes) -> Iterator[Row]:
-    """The entries after one whose checksum is known, each checked; DamagedError at the first that is not intact."""
-    entries, last = head_of(connection)
-    for values in connection.execute(f"SELECT {COLUMNS} FROM entries WHERE number > ? ORDER BY number", (number,)):
-        row = Row(*values)
+def entries_after(connection: sqlite3.Connection, schemas: Schemas, head: Head) -> Iterator[StoredEntry]:
+    """Yield the entries after a position of the chain, each checked; DamagedError at the first that is not intact."""
+    number, checksum = head
+    last = read_head(connection)
+    for row in connection.execute(f"SELECT {COLUMNS} FROM entries WHERE number > ? ORDER BY number", (number,)):
+        entry = StoredEntry(*row)
         number += 1
-        if row.number != number:
+        if entry.number != number:
             raise DamagedError(f"entry {number} is missing", number)
-        intact(row, schemas)
-        before = digest_of(before, row.digest)
-        if row.checksum != before:
-            raise DamagedError(f"{told(row)} does not follow what is before it", row.number)
-        yield row
-    if number != entries or before != last:
+        check_entry(entry, schemas)
+        checksum = digest_of(checksum, entry.digest)
+        if entry.checksum != checksum:
+            raise DamagedError(f"{entry} does not continue the entries before it", number)
+        yield entry
+    if (number, checksum) != last:
         raise DamagedError(
-            f"entries {number + 1} to {entries} are missing" if number < entries else "the last checksum"
+            f"entries {number + 1} to {last.entries} are missing" if number < last.entries else "the last checksum"
         )
 
 
-def counts_of(row: Row, schemas: Schemas) -> Counts:
-    """What an entry counted."""
+def check_entry(entry: StoredEntry, schemas: Schemas) -> None:
+    """Raise DamagedError unless an entry is what was written.
+
+    The fields are checked as well as the digest: a forged file can have right digests of wrong fields.
+    """
     try:
-        assert row.statistics is not None
-        return counts_from_bytes(row.statistics, schemas.get(row.schema))
-    except (*DAMAGED, AssertionError) as error:
-        raise DamagedError(f"{told(row)} cannot be read ({error})", row.number) from None
+        is_intact = entry.digest == digest_of(*_digest_fields(entry), schemas.get(entry.schema)[1])
+        if is_intact:
+            span = span_of(entry)
+            for moment in (entry.time, entry.written, span.first, span.last):
+                datetime.fromisoformat(moment)
+            is_intact = (
+                ACTS.get(entry.act) == entry.sign
+                and (entry.sign == 0) == (entry.statistics is None)
+                and isinstance(span.note, str)
+                and type(entry.rows) is int
+                and isinstance(entry.source + entry.comment, str)
+                and all(
+                    part is None or isinstance(part, bytes)
+                    for part in (entry.statistics, entry.fingerprints, entry.absorbed)
+                )
+                and all(
+                    isinstance(id_, bytes) and len(id_) == ID_BYTES
+                    for id_ in (entry.id, entry.corrects)
+                    if id_ is not None
+                )
+                and len(entry.absorbed or b"") % ID_BYTES == 0
+            )
+    except DECODE_ERRORS as error:
+        raise DamagedError(f"entry {entry.number} cannot be read ({error})", entry.number) from None
+    if not is_intact:
+        raise DamagedError(f"{entry} is damaged: it does not match its checksum", entry.number)
 
 
-def new_row(
+def span_of(entry: StoredEntry) -> Span:
+    """Return the times and sources of the rows of an entry, and its note."""
+    if entry.span is None:
+        return Span(entry.time, entry.time, (entry.source,))
+    value = json.loads(entry.span)
+    if entry.sign == 0:
+        return Span(entry.time, entry.time, (entry.source,), value["note"])
+    return Span(value["first"], value["last"], tuple(str(source) for source in value["sources"]))
+
+
+def new_entry(
     schemas: Schemas,
-    counts: Counts | None,
     act: str,
-    sign: int,
+    model: Model | None = None,
     *,
+    schema: int = 0,
     source: str = "",
     comment: str = "",
+    note: str = "",
     time: str | None = None,
     corrects: bytes | None = None,
+    span: str | None = None,
     fingerprints: bytes | None = None,
     absorbed: bytes | None = None,
-    span: str | None = None,
-    schema: int | None = None,
-) -> Row:
-    """A row to be appended, with an id and the time of now."""
+) -> StoredEntry:
+    """Return an entry to append, with a new id and the time of now.
+
+    An entry without counts names a schema too, because every entry does.
+    """
     written = now()
-    number = schemas.number(counts.schema) if counts is not None else schema
-    assert number is not None
-    rows = 0 if counts is None else int(counts.seen.rows.sum())
-    payload = None if counts is None else counts_to_bytes(counts)
-    return Row(
-        0, new_id(), act, sign, time or written, written, rows, source, comment, corrects, number, b"", b"", span,
+    payload, rows = None, 0
+    if model is not None:
+        schema, payload, rows = schemas.number(model.schema), encode_counts(model), int(model.seen.rows.sum())
+    if note:
+        span = json.dumps({"note": note}, ensure_ascii=False)
+    return StoredEntry(
+        0, new_id(), act, ACTS[act], time or written, written, rows, source, comment, corrects, schema, b"", b"", span,
         payload, fingerprints, absorbed,
     )  # fmt: skip
+
+
+def append(
+    connection: sqlite3.Connection, schemas: Schemas, entry: StoredEntry, head: Head | None = None
+) -> StoredEntry:
+    """Write an entry behind the last one, whose position may be known; inside a transaction."""
+    number, before = read_head(connection) if head is None else head
+    digest = digest_of(*_digest_fields(entry), schemas.get(entry.schema)[1])
+    written = entry._replace(number=number + 1, digest=digest, checksum=digest_of(before, digest))
+    connection.execute(_INSERT, written)
+    connection.execute("UPDATE head SET entries = ?, checksum = ?", (written.number, written.checksum))
+    return written
+
+
+def undone_among(acts: Iterable[tuple[bytes, str, bytes | None]]) -> set[bytes]:
+    """Return the ids that are undone, given (id, act, corrects) of entries in order.
+
+    An undo comes after what it undoes, so from the last one back each is known to be undone itself or not.
+
+    >>> a, b, c = b"a", b"b", b"c"
+    >>> sorted(undone_among([(a, "fit", None), (b, "undo", a), (c, "undo", b)]))
+    [b'b']
+    """
+    undone: set[bytes] = set()
+    for id_, act, corrects in reversed(list(acts)):
+        if act == "undo" and id_ not in undone and corrects is not None:
+            undone.add(corrects)
+    return undone
+
+
+def undone_ids(connection: sqlite3.Connection) -> set[bytes]:
+    """Return the ids of the entries of a file that are undone."""
+    return undone_among(connection.execute("SELECT id, act, corrects FROM entries WHERE act = 'undo' ORDER BY number"))
+
+
+def find_entry(path: Path, connection: sqlite3.Connection, prefix: str) -> StoredEntry:
+    """Return the entry whose id begins with these hexadecimal digits."""
+    digits = prefix.strip().lower()
+    if len(digits) < 4 or not all(digit in "0123456789abcdef" for digit in digits):
+        raise InputError(
+            f"{path}: {prefix!r} is not the id of an entry: give 4 or more of its hexadecimal digits (naively log)."
+        )
+    query = f"SELECT {COLUMNS} FROM entries WHERE lower(hex(id)) LIKE ? LIMIT 5"
+    entries = [StoredEntry(*row) for row in connection.execute(query, (f"{digits}%",))]
+    if len(entries) == 1:
+        return entries[0]
+    if entries:
+        ids = ", ".join(entry.id.hex()[: len(digits) + 4] for entry in entries)
+        raise InputError(f"{path}: several entries have an id that begins with {digits} ({ids}): give more digits.")
+    for row in connection.execute(f"SELECT {COLUMNS} FROM entries WHERE absorbed NOT NULL"):
+        compacted = StoredEntry(*row)
+        if any(id_.hex().startswith(digits) for id_ in compacted.absorbed_ids()):
+            raise InputError(
+                f"{path}: entry {digits} was absorbed when the file was compacted (entry {compacted.number}, "
+                f"{compacted.short_id}): it can no longer be separated from the others."
+            )
+    raise InputError(f"{path}: has no entry whose id begins with {digits} (naively log lists them).")
+
+
+def public_entry(entry: StoredEntry, in_force: bool = True) -> Entry:
+    """Return an entry as the log shows it."""
+    span = span_of(entry)
+    return Entry(
+        number=entry.number,
+        id=entry.id.hex(),
+        act=entry.act,
+        sign=entry.sign,
+        time=entry.time,
+        written=entry.written,
+        rows=entry.rows,
+        source=entry.source,
+        comment=entry.comment,
+        corrects=None if entry.corrects is None else entry.corrects.hex(),
+        absorbed=len(entry.absorbed or b"") // ID_BYTES,
+        first=span.first,
+        last=span.last,
+        sources=span.sources,
+        in_force=in_force,
+        note=span.note,
+    )
+
+
+def read_log(connection: sqlite3.Connection, schemas: Schemas) -> tuple[Entry, ...]:
+    """Return all entries as the log shows them, each checked."""
+    undone = undone_ids(connection)
+    return tuple(public_entry(entry, entry.id not in undone) for entry in entries_after(connection, schemas, START))

@@ -1,10 +1,10 @@
-"""Fingerprints: 16 bytes of each row that was counted, so that no other row can be forgotten.
+"""Fingerprints: 16 bytes of each row that was counted, so that rows that were never counted cannot be forgotten.
 
     f = H_key(cells of the row in the order of their tags, its label, its weight)        (1)
 
-A tag is 8 bytes of a hash of the column's name; a zero is left out, a gap has a mark of its own; so the same row has
-the same fingerprint, whatever it came in. The key is random, of one file, and kept in it: it hides nothing from who has
-the file and can guess a row, but two files cannot be matched by their rows. Counts of fingerprints add and subtract.
+A tag is 8 bytes of a hash of the column's name. Zeros are left out and a missing value has a mark, so that a row has
+the same fingerprint in any container. The key is random and stored in the file. It hides nothing from a person who has
+the file and can guess a row, but rows of two files cannot be matched. Counts of fingerprints add and subtract.
 """
 
 from __future__ import annotations
@@ -12,49 +12,63 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from functools import singledispatch
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.data.labelled import LabelledRows
+from naively.data.labelled import LabelledRows, is_stream
 from naively.data.names import Names
-from naively.data.views import is_sparse
-from naively.model import columns as local
+from naively.data.views import Codes, Numbers, Texts, is_sparse
+from naively.errors import InputError
+from naively.model.columns import View, views
 from naively.model.model import Model
-from naively.statistics import Codes, Numbers, Texts
-from naively.store.arrays import pack, unpack
+from naively.store.codec import pack, unpack
+from naively.store.rows import read_rows
+from naively.store.write import write_model
 
-__all__ = ["fingerprints_of", "marks_of", "new_key", "pack_fingerprints", "unpack_fingerprints"]
-
-GAP = np.array([np.nan]).tobytes()
+MISSING = np.array([np.nan]).tobytes()
+Cells = tuple[bytes, list[bytes]]  # the tag of a column, and the bytes of each of its cells
 
 
 def new_key() -> str:
-    """A key for a new file."""
+    """Return a key for a new file."""
     return secrets.token_hex(32)
 
 
-def fingerprints_of(model: Model, rows: Iterable[LabelledRows], key: str) -> Counter[bytes]:
-    """How often each fingerprint comes."""
-    return Counter(mark for some in rows for mark in marks_of(model, some, key))
+def write_with_fingerprints(
+    path: str | Path, model: Model, X: Any, y: Any, weight: Any = None, *, source: str = "", comment: str = ""
+) -> None:
+    """Write a new file with a fingerprint of each row; the rows are read a second time for that."""
+    if X == "-" if isinstance(X, str) else is_stream(X):
+        raise InputError("to remember its rows, data is read twice: give a table or files, not a stream.")
+    key = new_key()
+    fingerprints = encode_fingerprints(model, read_rows(model, X, y, weight), key)
+    write_model(path, model, source=source, comment=comment, key=key, fingerprints=fingerprints)
 
 
-def marks_of(model: Model, rows: LabelledRows, key: str) -> list[bytes]:
-    """Equation (1), row by row."""
+def encode_fingerprints(model: Model, batches: Iterable[LabelledRows], key: str) -> bytes:
+    """Return the payload of the fingerprints of rows."""
+    return pack_fingerprints(Counter(f for rows in batches for f in fingerprint_rows(model, rows, key)))
+
+
+def fingerprint_rows(model: Model, rows: LabelledRows, key: str) -> list[bytes]:
+    """Return equation (1) for each row."""
     schema, _ = model.schema_for(rows.table)
-    columns: list[tuple[bytes, list[bytes]]] = []
-    for block, view in zip(schema.blocks, local.views(rows.table, schema), strict=True):
-        columns.extend(_cells(block.names, view, rows.table.n_rows))
+    columns: list[Cells] = []
+    for block, view in zip(schema.blocks, views(rows.table, schema), strict=True):
+        columns.extend(_cells(view, block.names, rows.table.n_rows))
     columns.sort(key=lambda column: column[0])
     weights = np.ones(rows.table.n_rows) if rows.weight is None else rows.weight
-    labels = [_value(rows.classes[c]) for c in rows.label.tolist()]
-    secret, n = bytes.fromhex(key), rows.table.n_rows
-    cells = zip(*(cells for _, cells in columns), strict=True) if columns else [()] * n
+    labels = [_encode(rows.classes[c]) for c in rows.label.tolist()]
+    secret = bytes.fromhex(key)
+    cells = zip(*(cells for _, cells in columns), strict=True) if columns else [()] * rows.table.n_rows
     return [
         hashlib.blake2b(b"".join((*row, label, weight)), digest_size=16, key=secret).digest()
-        for row, label, weight in zip(cells, labels, _eights(weights), strict=True)
+        for row, label, weight in zip(cells, labels, _encode_numbers(weights), strict=True)
     ]
 
 
@@ -62,84 +76,80 @@ def _tag(name: str) -> bytes:
     return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
-def _value(value: Any) -> bytes:
-    """A value of any type; a number is a number, whatever its type."""
+def _encode(value: str | float) -> bytes:
+    """Return the bytes of a value; equal numbers of different types have the same."""
     if isinstance(value, str):
-        plain = value.encode("utf-8", "surrogatepass")
-        return b"s" + len(plain).to_bytes(4, "little") + plain
+        data = value.encode("utf-8", "surrogatepass")
+        return b"s" + len(data).to_bytes(4, "little") + data
     return (b"b" if isinstance(value, bool) else b"n") + np.float64(value).tobytes()
 
 
-def _eights(x: NDArray[np.float64]) -> list[bytes]:
-    buffer = np.ascontiguousarray(x, dtype="<f8").tobytes()
-    return [buffer[i : i + 8] for i in range(0, len(buffer), 8)]
+def _encode_numbers(x: NDArray[np.float64]) -> list[bytes]:
+    data = np.ascontiguousarray(x, dtype="<f8").tobytes()
+    return [data[i : i + 8] for i in range(0, len(data), 8)]
 
 
-def _cells(names: Names, view: local.View, n: int) -> Iterable[tuple[bytes, list[bytes]]]:
-    """For each column its tag, and the bytes of each of its cells."""
-    if isinstance(view, Texts):
-        for name, texts in zip(names, view.columns, strict=True):
-            tag = _tag(name)
-            yield tag, [tag + (GAP if t is None else _value(t)) for t in map(_text, Texts.as_strings(texts))]
-    elif isinstance(view, Codes):
-        for place, piece in view.placed():
-            for j, column in enumerate(range(place.start, place.stop)):
-                yield _coded(_tag(names[column]), piece[:, j].tolist(), view, column)
-    elif sum(piece.shape[1] for piece in view.pieces) == 0:  # only gaps so far
-        yield from ((_tag(name), [_tag(name) + GAP] * n) for name in names)
-    else:
-        yield from _numbers(names, view, n)
+@singledispatch
+def _cells(view: View, names: Names, n_rows: int) -> Iterator[Cells]:
+    """Yield the tag of each column and the bytes of each of its cells; all of a sparse matrix as one column."""
+    raise TypeError(f"rows of {type(view).__name__} have no fingerprints")
 
 
-def _text(text: Any) -> str | None:
-    return text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+@_cells.register
+def _(view: Texts, names: Names, n_rows: int) -> Iterator[Cells]:
+    for name, texts in zip(names, view.columns, strict=True):
+        tag = _tag(name)
+        strings = (t.decode("utf-8", "replace") if isinstance(t, bytes) else t for t in Texts.as_strings(texts))
+        yield tag, [tag + (MISSING if text is None else _encode(text)) for text in strings]
 
 
-def _coded(tag: bytes, codes: list[Any], view: Codes, column: int) -> tuple[bytes, list[bytes]]:
-    values = view.values[column]
-    known = {code: tag + _value(values[int(code)]) for code in set(codes) if 0 <= code < len(values)}
-    return tag, [known.get(code, tag + GAP) for code in codes]
+@_cells.register
+def _(view: Codes, names: Names, n_rows: int) -> Iterator[Cells]:
+    for columns, piece in view.placed():
+        for j, column in enumerate(range(columns.start, columns.stop)):
+            tag, values, codes = _tag(names[column]), view.values[column], piece[:, j].tolist()
+            known = {code: tag + _encode(values[int(code)]) for code in set(codes) if 0 <= code < len(values)}
+            yield tag, [known.get(code, tag + MISSING) for code in codes]
 
 
-def _numbers(names: Names, view: Numbers, n: int) -> Iterable[tuple[bytes, list[bytes]]]:
-    """Dense columns one by one; of a sparse matrix, all that is not zero as one."""
-    for place, piece in view.placed():
+@_cells.register
+def _(view: Numbers, names: Names, n_rows: int) -> Iterator[Cells]:
+    if view.n_columns == 0:  # columns without any value so far
+        yield from ((_tag(name), [_tag(name) + MISSING] * n_rows) for name in names)
+    for columns, piece in view.placed():
         if is_sparse(piece):
-            yield b"", _sparse(names, piece.tocsr(), place.start)
+            yield b"", _sparse_cells(names, piece.tocsr(), columns.start)
             continue
-        for j, column in enumerate(range(place.start, place.stop)):
+        for j, column in enumerate(range(columns.start, columns.stop)):
             tag = _tag(names[column])
             x = piece[:, j].astype(np.float64)
-            x[np.isnan(x)] = np.nan
-            yield (
-                tag,
-                [tag + eight if there else b"" for eight, there in zip(_eights(x), (x != 0).tolist(), strict=True)],
-            )
+            x[np.isnan(x)] = np.nan  # every NaN has the same bytes
+            nonzero = (x != 0).tolist()
+            yield tag, [tag + cell if keep else b"" for cell, keep in zip(_encode_numbers(x), nonzero, strict=True)]
 
 
-def _sparse(names: Names, matrix: Any, start: int) -> list[bytes]:
-    used = np.unique(matrix.indices).tolist()
-    tags = {column: _tag(names[start + column]) for column in used}
-    out = []
-    for a, b in zip(matrix.indptr[:-1].tolist(), matrix.indptr[1:].tolist(), strict=True):
-        x = matrix.data[a:b].astype(np.float64)
-        cells = zip(matrix.indices[a:b].tolist(), _eights(x), (x != 0).tolist(), strict=True)
-        out.append(b"".join(sorted(tags[column] + eight for column, eight, there in cells if there)))
-    return out
+def _sparse_cells(names: Names, matrix: Any, first: int) -> list[bytes]:
+    """Return for each row of a CSR matrix the tags and bytes of the numbers that are not zero."""
+    tags = {column: _tag(names[first + column]) for column in np.unique(matrix.indices).tolist()}
+    rows = []
+    for start, stop in zip(matrix.indptr[:-1].tolist(), matrix.indptr[1:].tolist(), strict=True):
+        x = matrix.data[start:stop].astype(np.float64)
+        cells = zip(matrix.indices[start:stop].tolist(), _encode_numbers(x), (x != 0).tolist(), strict=True)
+        rows.append(b"".join(sorted(tags[column] + cell for column, cell, keep in cells if keep)))
+    return rows
 
 
-def pack_fingerprints(found: Counter[bytes]) -> bytes:
-    """Fingerprints and how often they come, as bytes; in order, so that nothing tells who came first."""
-    kept = sorted(mark for mark, n in found.items() if n)
-    marks = np.frombuffer(b"".join(kept), dtype=np.uint8).reshape(len(kept), 16)
-    return pack({}, [marks, np.array([found[mark] for mark in kept], dtype=np.int64)])
+def pack_fingerprints(counts: Counter[bytes]) -> bytes:
+    """Return fingerprints and their counts as a payload; sorted, so that the order of rows is not stored."""
+    present = sorted(fingerprint for fingerprint, n in counts.items() if n)
+    fingerprints = np.frombuffer(b"".join(present), dtype=np.uint8).reshape(len(present), 16)
+    return pack({}, [fingerprints, np.array([counts[f] for f in present], dtype=np.int64)])
 
 
 def unpack_fingerprints(payload: bytes) -> Counter[bytes]:
-    """The inverse; ValueError for what is not so."""
-    _, (marks, counts) = unpack(payload)
-    if marks.dtype != np.uint8 or marks.ndim != 2 or marks.shape[1] != 16 or counts.shape != marks.shape[:1]:
+    """Return the fingerprints of a payload and their counts; raise one of DECODE_ERRORS if it is not valid."""
+    _, (fingerprints, counts) = unpack(payload)
+    if fingerprints.dtype != np.uint8 or fingerprints.shape != (len(counts), 16) or counts.ndim != 1:
         raise ValueError("fingerprints are not as they were written")
-    buffer = marks.tobytes()
-    each: Sequence[int] = counts.tolist()
-    return Counter({buffer[16 * i : 16 * i + 16]: n for i, n in enumerate(each)})
+    data = fingerprints.tobytes()
+    return Counter({data[16 * i : 16 * i + 16]: n for i, n in enumerate(counts.tolist())})

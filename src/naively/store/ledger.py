@@ -1,11 +1,12 @@
-"""A live ledger: the model file as it is taught, corrected and asked."""
+"""The ledger: a model file that is updated, corrected and queried."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+import weakref
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -15,38 +16,64 @@ from naively.data.labelled import LabelledRows
 from naively.model.merge import total, unite
 from naively.model.model import Model
 from naively.priors import PriorLike
-from naively.store import compact as compacting
-from naively.store import forget as forgetting
-from naively.store import history, periods, settings
-from naively.store import running_sum as sums
-from naively.store import sqlite as file
-from naively.store import undo as undoing
-from naively.store.entries import Entry, Row, Schemas, append, new_row
-from naively.store.fingerprints import fingerprints_of, pack_fingerprints
-from naively.store.load import meta_of, reading, told, whole
-from naively.store.remembering import write_remembered
+from naively.store.compact import compact, vacuum
+from naively.store.copy import copy
+from naively.store.entries import Counts, Entry, Head, Schemas, StoredEntry, append, new_entry, public_entry, read_log
+from naively.store.fingerprints import encode_fingerprints, write_with_fingerprints
+from naively.store.forget import Forgetter
+from naively.store.load import open_file
+from naively.store.meta import read_meta
+from naively.store.periods import Moment, Selection, Sources, model_of_selection
 from naively.store.rows import count_rows, read_rows, refuse_other_classes, saying_what_is_left_out
-from naively.store.snapshots import write_snapshot
-from naively.store.summing import caught_up, read_sum
+from naively.store.running_sum import catch_up, read_sum, write_snapshot
+from naively.store.settings import SettingsChange, restore_settings
+from naively.store.sqlite import (
+    WAIT_SECONDS,
+    close_when_collected,
+    data_version,
+    open_to_write,
+    transaction,
+    translate_file_errors,
+)
+from naively.store.undo import entry_to_undo, sum_after_undo, undone_root
 
-__all__ = ["Ledger", "open"]
+MAX_PENDING_AT_CLOSE = 16  # with more entries after the last snapshot, closing writes one
+_PARENT_CONNECTIONS: list[sqlite3.Connection] = []  # a forked process must not close the connections of its parent
 
-_ABANDONED: list[sqlite3.Connection] = []  # of a parent process; to close them here would close them there
 
+def open(path: str | Path, *, wait: float = WAIT_SECONDS) -> Ledger:  # noqa: A001  (naively.open)
+    """Open a model file to update, correct and query it.
 
-def open(path: str | Path, *, wait: float = file.WAIT) -> Ledger:  # noqa: A001  (naively.open)
-    """A live ledger: `update`, `forget`, `undo`, `log`, `compact`, `model`. Needs no `with`, nor `close`.
+    Parameters
+    ----------
+    path
+        A model file.
+    wait
+        How many seconds to wait while another process writes.
 
-    `wait` is how many seconds to wait while another process writes.
+    Returns
+    -------
+    Ledger
+        The file. It may be used in a `with` block, but need not be closed.
     """
     return Ledger(path, wait=wait)
 
 
 class Ledger:
-    """A model file that learns, forgets and remembers what it was taught.
+    """A model file that can be updated and corrected, and that keeps its history.
 
-    Every act is one entry, durable when the method returns. Other processes may write too: they take turns.
+    Every change is one entry, which is on the disk when the method returns. Several processes may write to a file: they
+    take turns.
 
+    Parameters
+    ----------
+    path
+        A model file.
+    wait
+        How many seconds to wait while another process writes.
+
+    Examples
+    --------
     >>> import naively, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "mail.naively"
     >>> naively.fit(["cheap pills", "lunch today"], ["spam", "ham"]).save(path, source="first.csv")
@@ -59,17 +86,17 @@ class Ledger:
     [('fit', 2, 'first.csv', True), ('update', 1, 'anna', False), ('undo', 0, '', True)]
     """
 
-    def __init__(self, path: str | Path, *, wait: float = file.WAIT) -> None:
-        """Read the file; it is opened to write when something is to be written."""
+    def __init__(self, path: str | Path, *, wait: float = WAIT_SECONDS) -> None:
+        """Read the file. It is opened for writing when it is first changed."""
         self.path = Path(path)
         self._wait = wait
-        self._turn = threading.RLock()
+        self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._process = os.getpid()
-        self._closing: Any = None
-        self._schemas: Schemas | None = None  # known while nobody else has changed the file
-        self._others = 0
-        with reading(path) as (connection, schemas, meta):
+        self._finalizer: weakref.finalize[..., Any] | None = None
+        self._schemas: Schemas | None = None  # valid while no other process has changed the file
+        self._data_version = 0
+        with open_file(path) as (connection, schemas, meta):
             self._sum = read_sum(connection, schemas, meta)
 
     @classmethod
@@ -85,89 +112,141 @@ class Ledger:
         weight: Any = None,
         **settings: Any,
     ) -> Self:
-        """A new file with the model of some rows; see `naively.fit` for the settings.
+        """Fit a model and write it to a new file.
 
-        With `remember_rows` the file keeps 16 bytes of each row, a keyed hash, and refuses to forget any other.
+        Parameters
+        ----------
+        path
+            The file to write. It is replaced if it exists.
+        X, y, weight, **settings
+            As in `naively.fit`.
+        remember_rows
+            Store a 16-byte fingerprint of each row, so that `forget` can refuse rows that were never counted. The data
+            is read twice, and must not be a stream.
+        source, comment
+            Where the rows come from, and a comment, for the log.
+
+        Returns
+        -------
+        Ledger
+            The new file.
         """
         from naively.fitting import fit
 
-        fitted = fit(X, y, weight=weight, **settings)
+        model = fit(X, y, weight=weight, **settings)
         if remember_rows:
-            write_remembered(path, fitted, X, y, weight, source=source, comment=comment)
+            write_with_fingerprints(path, model, X, y, weight, source=source, comment=comment)
         else:
-            fitted.save(path, source=source, comment=comment)
+            model.save(path, source=source, comment=comment)
         return cls(path)
 
     def update(self, X: Any, y: Any = None, *, weight: Any = None, source: str = "", comment: str = "") -> Entry:
-        """Teach it more rows: one entry, durable when this returns."""
-        with self._change() as (connection, schemas):
-            like = self._sum.pattern()
-            part, marks = self._counted(like, X, y, weight)
-            unite(like.schema, part.schema)  # refuses columns that turn out to be of another kind
-            refuse_other_classes(self.path, self._sum.meta.prior, part.classes)
-            counts = sums.counts_of_model(part)
-            row = new_row(schemas, counts, "update", 1, source=source, comment=comment, fingerprints=marks)
-            return self._append(connection, schemas, row, part)
+        """Count further rows and append them as one entry.
 
-    def _counted(self, model: Model, X: Any, y: Any, weight: Any) -> tuple[Model, bytes | None]:
-        rows: Iterable[LabelledRows] = saying_what_is_left_out(model, read_rows(model, X, y, weight))
-        marks = None
-        if self._sum.meta.key is not None:
-            rows = list(rows)
-            marks = self._marks(model, rows)
-        part = total([count_rows(model, some) for some in rows])
-        assert part is not None
-        return part, marks
+        Parameters
+        ----------
+        X
+            A table, files, or an iterator of batches, as in `naively.fit`. Columns that the model does not have are
+            ignored with a warning.
+        y
+            The labels, or the name of their column; by default the column that the model predicts.
+        weight
+            The weight of each row, or the name of its column.
+        source, comment
+            Where the rows come from, and a comment, for the log.
 
-    def _marks(self, model: Model, rows: Sequence[LabelledRows]) -> bytes | None:
-        key = self._sum.meta.key
-        return None if key is None else pack_fingerprints(fingerprints_of(model, rows, key))
-
-    def forget(
-        self, X: Any, y: Any = None, *, weight: Any = None, entry: str | None = None, comment: str = ""
-    ) -> tuple[Entry, ...]:
-        """Take rows away as if they had never been counted; refused if they were not.
-
-        The entry that they came from is found by what it counted, the latest first, or named with `entry`. There is one
-        new entry for each entry that is corrected; it has the time and the source of that one.
+        Returns
+        -------
+        Entry
+            The new entry.
         """
         with self._change() as (connection, schemas):
-            model = whole(self._sum)
-            rows = list(read_rows(model, X, y, weight))
-            found = forgetting.attributed(self.path, connection, schemas, self._sum.meta, model, rows, entry)
-            made = []
-            for target, some, part in found:
-                row = new_row(
-                    schemas,
-                    sums.counts_of_model(part),
-                    "forget",
-                    -1,
-                    source=target.source,
-                    time=target.time,
-                    comment=comment,
-                    corrects=target.id,
-                    fingerprints=self._marks(model, some),
-                    span=target.span,
-                )
-                made.append(self._append(connection, schemas, row, part))
-            whole(self._sum)  # refuses a sum below zero, before anything is written
-            return tuple(made)
+            template = self._sum.template()
+            rows: Iterable[LabelledRows] = saying_what_is_left_out(template, read_rows(template, X, y, weight))
+            key, fingerprints = self._sum.meta.key, None
+            if key is not None:
+                rows = list(rows)
+                fingerprints = encode_fingerprints(template, rows, key)
+            counts = total([count_rows(template, batch) for batch in rows])
+            assert counts is not None  # `read_rows` refuses data without rows
+            unite(template.schema, counts.schema)  # refuses a column that is now of another kind
+            refuse_other_classes(self.path, self._sum.meta.prior, counts.classes)
+            entry = new_entry(schemas, "update", counts, source=source, comment=comment, fingerprints=fingerprints)
+            return self._append(connection, schemas, entry, counts)
 
-    def undo(self, id: str, *, comment: str = "") -> Entry:  # noqa: A002  (the log's own word)
-        """Sum without one entry; undo of an undo brings it back. Refused for what was absorbed or partly forgotten."""
+    def forget(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        weight: Any = None,
+        entry: str | None = None,
+        source: str | None = None,
+        comment: str = "",
+    ) -> tuple[Entry, ...]:
+        """Subtract rows as if they had never been counted; refuse rows that were not.
+
+        If the file remembers its rows, the entries that counted them are found by their fingerprints, the latest
+        first. Else give `entry` or `source`, so that the rows are also forgotten in models of a period or of some
+        sources. Without either, the rows are subtracted from the sum of all entries only.
+
+        Parameters
+        ----------
+        X, y, weight
+            The rows, as they were counted; see `update`.
+        entry
+            The id of the entry that counted them, or its first digits. The new entry has its time and source.
+        source
+            The source that they came from. The new entry has this source.
+        comment
+            A comment for the log.
+
+        Returns
+        -------
+        tuple of Entry
+            The new entries: one for each entry whose rows are forgotten, or a single one.
+        """
         with self._change() as (connection, schemas):
-            target = undoing.target_of(self.path, connection, id)
-            row = new_row(schemas, None, "undo", 0, corrects=target.id, comment=comment, schema=target.schema)
-            done = append(connection, schemas, row)
-            root = settings.root_of(connection, target)
+            model = self._sum.model
+            rows = list(read_rows(model, X, y, weight))
+            forgetter = Forgetter(self.path, connection, schemas, self._sum.meta, model)
+            entries = [
+                self._append(connection, schemas, new, counts)
+                for new, counts in forgetter.entries(rows, entry, source, comment)
+            ]
+            _ = self._sum.model  # refuses a sum below zero before anything is written
+            return tuple(entries)
+
+    def undo(self, id: str, *, comment: str = "") -> Entry:  # noqa: A002  (as the log calls it)
+        """Remove the effect of an entry. Undoing the undo restores it.
+
+        Parameters
+        ----------
+        id
+            The id of the entry, or its first digits. An entry that was compacted, or of which rows were forgotten,
+            cannot be undone.
+        comment
+            A comment for the log.
+
+        Returns
+        -------
+        Entry
+            The new entry.
+        """
+        with self._change() as (connection, schemas):
+            target = entry_to_undo(self.path, connection, id)
+            undo = new_entry(schemas, "undo", corrects=target.id, comment=comment, schema=target.schema)
+            undo = append(connection, schemas, undo, self._sum.head)
+            head = Head(undo.number, undo.checksum)
+            root = undone_root(connection, target)
             if root.act == "tune":
-                meta = settings.restored(self.path, connection, self._sum.meta, root)
-                self._sum = self._sum.plus(done, None).under(meta)
+                meta = restore_settings(self.path, connection, self._sum.meta, root)
+                self._sum = self._sum.plus(head, (), meta)
             else:
-                self._sum = undoing.sum_after(connection, schemas, self._sum, done, root)
-                whole(self._sum)  # refuses a sum below zero
+                self._sum = sum_after_undo(connection, schemas, self._sum, head, root)
+                _ = self._sum.model  # refuses a sum below zero
             self._sum = write_snapshot(connection, schemas, self._sum)
-            return history.entry_of(done)
+            return public_entry(undo)
 
     def tune(
         self,
@@ -180,69 +259,106 @@ class Ledger:
         source: str = "",
         comment: str = "",
     ) -> Entry:
-        """Choose smoothing, families and calibration anew, by rows that it has counted; or set another class prior.
+        """Choose smoothing, families and calibration again, or set another class prior. No count changes.
 
-        No count changes. With `textbook` nothing is tuned. One entry, which keeps the former settings: `undo` brings
-        them back.
+        The new entry holds the former settings: undoing it restores them.
+
+        Parameters
+        ----------
+        X, y, weight
+            Rows that the file has counted, all or many of them, to tune by; see `update`.
+        prior
+            Another class prior, as in `naively.fit`.
+        textbook
+            Remove the tuning.
+        source, comment
+            Where the rows come from, and a comment, for the log.
+
+        Returns
+        -------
+        Entry
+            The new entry.
         """
-        asked = settings.Asked.of(self.model(), X, y, weight, prior, textbook)
+        change = SettingsChange.plan(self.model(), X, y, weight, prior, textbook)
         with self._change() as (connection, schemas):
-            done, meta = settings.changed(connection, schemas, self._sum, asked, source, comment)
-            self._sum = self._sum.plus(done, None).under(meta)
-            return history.entry_of(done)
+            entry, meta = change.write(connection, schemas, self._sum, source, comment)
+            self._sum = self._sum.plus(Head(entry.number, entry.checksum), (), meta)
+            return public_entry(entry)
 
     def log(self) -> tuple[Entry, ...]:
-        """All entries in their order, each checked."""
-        with reading(self.path) as (connection, schemas, _):
-            return history.log(connection, schemas)
+        """Return all entries in order. Every entry is read and compared with its checksum."""
+        with open_file(self.path) as (connection, schemas, _):
+            return read_log(connection, schemas)
 
     def model(
         self,
         *,
-        since: Any = None,
-        until: Any = None,
-        sources: str | Iterable[str] | None = None,
-        without: str | Iterable[str] | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        sources: Sources | None = None,
+        without: Sources | None = None,
         half_life: timedelta | float | None = None,
     ) -> Model:
-        """The model as it stands, or of some entries: since ≤ time < until, of some sources or without some.
+        """Return the current model, or the model of a selection of entries.
 
-        With `half_life` (days, or a timedelta) a row weighs half as much for each half-life between its time and
-        `until` (now, if that is not given). Times are dates, datetimes (UTC unless they say otherwise) or ISO texts.
+        Parameters
+        ----------
+        since, until
+            Select entries with since ≤ time < until: dates, datetimes (UTC unless they have a time zone) or ISO
+            strings.
+        sources, without
+            Select entries of these sources, or without those.
+        half_life
+            Days, or a timedelta: the weight of a row halves for each half-life between its time and `until`, by default
+            now.
+
+        Returns
+        -------
+        Model
+            The model, with the class prior and the tuning of the file.
         """
-        with self._turn, reading(self.path) as (connection, schemas, meta):
+        with self._lock, open_file(self.path) as (connection, schemas, meta):
             if (since, until, sources, without, half_life) == (None,) * 5:
-                self._sum = caught_up(self._sum, connection, schemas, meta)
-                return whole(self._sum)
-            chosen = periods.Selection.of(since, until, sources, without, half_life)
-            return periods.model_of_selection(connection, schemas, meta, chosen)
+                self._sum = catch_up(self._sum, connection, schemas, meta)
+                return self._sum.model
+            selection = Selection.parse(since, until, sources, without, half_life)
+            return model_of_selection(connection, schemas, meta, selection)
 
     def compact(self, *, comment: str = "") -> Entry:
-        """Make one entry of all, and clear what is left of the others: the only act that destroys anything.
+        """Replace all entries by one, and erase the bytes of the others. The model does not change.
 
-        It ends `undo`, periods and sources of the entries that it absorbs; what was forgotten is gone from the file.
+        The replaced entries can no longer be undone, nor selected by time or source. Forgotten words are erased from
+        the file.
+
+        Parameters
+        ----------
+        comment
+            A comment for the log.
+
+        Returns
+        -------
+        Entry
+            The new entry.
         """
         with self._change() as (connection, schemas):
-            self._sum = compacting.compact(connection, schemas, self._sum, comment)
-            row = compacting.only_entry(connection)
-        with told(self.path):
-            compacting.vacuum(self._writer(), self._wait)
-        return row
+            entry, self._sum = compact(connection, schemas, self._sum, comment)
+        with translate_file_errors(self.path):
+            vacuum(self._writer(), self._wait)
+        return public_entry(entry)
 
     def copy(self, path: str | Path, *, comment: str = "") -> None:
-        """A copy of the file as it is now, while others may be writing to it; with a comment in its log, if given."""
-        from naively.store.copy import copy
-
+        """Copy the file safely while other processes use it; see `naively.copy`."""
         copy(self.path, path, comment=comment)
 
     def close(self) -> None:
-        """Fold the log in and leave one file; happens by itself when the ledger is no longer used."""
-        with self._turn:
+        """Close the file, and leave a single file on the disk. An unused ledger does so by itself."""
+        with self._lock:
             if self._connection is not None and self._process == os.getpid():
-                if self._sum.tail > 16:  # so that the next one to read it has little to add up
+                if len(self._sum.pending) > MAX_PENDING_AT_CLOSE:  # so that the next reader has little to add
                     with self._change() as (connection, schemas):
                         self._sum = write_snapshot(connection, schemas, self._sum)
-                self._closing()
+                if self._finalizer is not None:
+                    self._finalizer()
             self._connection = None
 
     def __enter__(self) -> Self:
@@ -252,41 +368,43 @@ class Ledger:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Ledger {str(self.path)!r}, {self._sum.entries} entries>"
+        return f"<Ledger {str(self.path)!r}, {self._sum.head.entries} entries>"
 
     def _writer(self) -> sqlite3.Connection:
         if self._connection is not None and self._process != os.getpid():
-            self._closing.detach()
-            _ABANDONED.append(self._connection)
+            if self._finalizer is not None:
+                self._finalizer.detach()
+            _PARENT_CONNECTIONS.append(self._connection)
             self._connection = None
         if self._connection is None:
-            self._connection = file.open_to_write(self.path, self._wait)
+            self._connection = open_to_write(self.path, self._wait)
             self._schemas = None
             self._process = os.getpid()
-            self._closing = file.closing(self, self._connection)
+            self._finalizer = close_when_collected(self, self._connection)
         return self._connection
 
     @contextmanager
     def _change(self) -> Iterator[tuple[sqlite3.Connection, Schemas]]:
-        """One change of the file from its present state; what was read stays what it was if it fails."""
-        with self._turn:
+        """Change the file from its current state; if that fails, the ledger stays as it was."""
+        with self._lock:
             before = self._sum
             try:
-                with told(self.path):
+                with translate_file_errors(self.path):
                     connection = self._writer()
-                    with file.change(connection, self._wait):
-                        others = file.commits_of_others(connection)
-                        if self._schemas is None or others != self._others:
-                            self._schemas, self._others = Schemas(connection), others
-                            self._sum = caught_up(self._sum, connection, self._schemas, meta_of(connection))
+                    with transaction(connection, self._wait):
+                        version = data_version(connection)
+                        if self._schemas is None or version != self._data_version:
+                            self._schemas, self._data_version = Schemas(connection), version
+                            self._sum = catch_up(self._sum, connection, self._schemas, read_meta(connection))
                         yield connection, self._schemas
             except BaseException:
-                self._sum, self._schemas = before, None  # which looks at the file anew
+                self._sum, self._schemas = before, None  # the next change reads the file again
                 raise
 
-    def _append(self, connection: sqlite3.Connection, schemas: Schemas, row: Row, part: Model) -> Entry:
-        done = append(connection, schemas, row, (self._sum.entries, self._sum.checksum))
-        self._sum = self._sum.plus(done, part)
-        if self._sum.due:
+    def _append(self, connection: sqlite3.Connection, schemas: Schemas, entry: StoredEntry, counts: Model) -> Entry:
+        entry = append(connection, schemas, entry, self._sum.head)
+        part = Counts(entry.sign, counts.schema, entry.statistics or b"", str(entry), counts)
+        self._sum = self._sum.plus(Head(entry.number, entry.checksum), [part])
+        if self._sum.is_snapshot_due:
             self._sum = write_snapshot(connection, schemas, self._sum)
-        return history.entry_of(done)
+        return public_entry(entry)

@@ -1,122 +1,136 @@
-"""Merging files: all entries of all of them, each once.
+"""Merge files: write all entries of all of them to a new file, each once.
 
-An entry is the same in two files if it has the same id; copies of a file that were taught apart share what they had in
-common. An entry that a compaction absorbed is in what the compaction left, and not counted again.
+Entries with the same id are the same entry, so copies of a file that were taught separately share what they had in
+common. A compacted entry includes the entries that it absorbed, which are not counted again.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from naively.errors import InputError
 from naively.model.model import Model
-from naively.store.entries import START, Row, Schemas, rows_after
-from naively.store.history import named
-from naively.store.load import load, reading
+from naively.schema.schema import Schema
+from naively.store.entries import START, Schemas, StoredEntry, entries_after, new_entry, short
+from naively.store.load import load, open_file
 from naively.store.meta import Meta
-from naively.store.notes import new_note
-from naively.store.write import write_rows
-
-__all__ = ["merge"]
+from naively.store.write import write_entries
 
 
 def merge(paths: Sequence[str | Path], to: str | Path, *, comment: str = "") -> Model:
-    """Write the merged file; the settings (target, class prior, tuning) are those of the first.
+    """Write a file with the entries of several files, each once.
 
-    With a comment there is one entry more, which counts nothing and says what was merged; without one, the merged file
-    is the same whatever the order of the files.
+    Target, class prior and tuning are those of the first file. Without a comment, the entries of the new file do not
+    depend on the order of the files.
+
+    Parameters
+    ----------
+    paths
+        Two or more model files with the same columns.
+    to
+        The file to write. It is replaced if it exists.
+    comment
+        If given, a last entry records which files were merged, and the comment.
+
+    Returns
+    -------
+    Model
+        The model of the new file.
+
+    Raises
+    ------
+    InputError
+        If the files cannot be merged: their columns or types of classes differ, or compacted entries overlap.
+
+    Examples
+    --------
+    >>> import naively, pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> naively.fit(["cheap pills", "lunch today"], ["spam", "ham"]).save(folder / "a")
+    >>> naively.copy(folder / "a", folder / "b")
+    >>> _ = naively.open(folder / "b").update(["cheap lunch"], ["ham"])
+    >>> naively.merge([folder / "a", folder / "b"], folder / "both").class_counts.tolist()
+    [2.0, 1.0]
     """
     if len(paths) < 2:
         raise InputError("give two or more files to merge.")
+    entries: dict[bytes, tuple[StoredEntry, Schema]] = {}
     metas: list[Meta] = []
-    found: dict[bytes, tuple[Row, tuple[int, int]]] = {}
     with ExitStack() as stack:
-        all_schemas: list[Schemas] = []
-        for i, path in enumerate(paths):
-            connection, schemas, meta = stack.enter_context(reading(path))
+        for path in paths:
+            connection, schemas, meta = stack.enter_context(open_file(path))
             metas.append(meta)
-            all_schemas.append(schemas)
-            for row in rows_after(connection, schemas, 0, START):
-                if row.id in found and _told(found[row.id][0]) != _told(row):
-                    raise InputError(f"{path}: entry {named(row.id)} is not the same as in the files before it.")
-                found.setdefault(row.id, (row, (i, row.schema)))
-        rows = _in_order(_once([row for row, _ in found.values()]))
-        keep = metas[0].key if len({meta.key for meta in metas}) == 1 else None
+            for entry in entries_after(connection, schemas, START):
+                known, _ = entries.setdefault(entry.id, (entry, schemas.get(entry.schema)[0]))
+                if _content(known) != _content(entry):
+                    raise InputError(f"{path}: entry {entry.short_id} differs from that of the files before it.")
+    ordered = _sort_by_time(_without_absorbed([entry for entry, _ in entries.values()]))
+    key = metas[0].key if len({meta.key for meta in metas}) == 1 else None
+    meta = replace(metas[0], key=key)
 
-        def renumbered(new: Schemas) -> Iterable[Row]:
-            for row in rows:
-                file, number = found[row.id][1]
-                marks = row.fingerprints if keep is not None else None
-                yield row._replace(schema=new.number(all_schemas[file].get(number)), fingerprints=marks)
-            if comment:
-                yield new_note(new, "merge", 1, source=" ".join(map(str, paths)), comment=comment)
+    def renumbered(new: Schemas) -> Iterator[StoredEntry]:
+        for entry in ordered:
+            fingerprints = None if key is None else entry.fingerprints
+            yield entry._replace(schema=new.number(entries[entry.id][1]), fingerprints=fingerprints)
+        if comment:
+            yield new_entry(new, "merge", schema=1, source=" ".join(map(str, paths)), comment=comment)
 
-        with tempfile.TemporaryDirectory(prefix="naively-") as folder:
-            tried = Path(folder) / "merged.naively"
-            write_rows(tried, replace(metas[0], key=keep), renumbered)
-            model = load(tried)  # refuses other columns, other types of classes, a sum below zero
-            _refuse_prior(model)
-        write_rows(to, replace(metas[0], key=keep), renumbered)
+    with tempfile.TemporaryDirectory(prefix="naively-") as folder:
+        trial = Path(folder) / "merged.naively"
+        write_entries(trial, meta, renumbered)
+        model = load(trial)  # refuses different columns or types of classes, and a sum below zero
+        _ = model.log_prior  # refuses classes that a given prior does not name
+    write_entries(to, meta, renumbered)
     return model
 
 
-def _told(row: Row) -> tuple[object, ...]:
-    """What an entry says, whether its rows are remembered or not."""
-    return row.act, row.sign, row.time, row.rows, row.corrects, row.statistics
+def _content(entry: StoredEntry) -> tuple[object, ...]:
+    """Return what must agree in two copies of an entry; only one of them may have fingerprints."""
+    return entry.act, entry.sign, entry.time, entry.rows, entry.corrects, entry.statistics
 
 
-def _refuse_prior(model: Model) -> None:
-    """Refuse classes that a given prior does not name."""
-    _ = model.log_prior
-
-
-def _once(rows: Sequence[Row]) -> list[Row]:
-    """Without what a compacted entry has absorbed; compacted entries that share only some are refused."""
-    compacted = {row.id: _ids(row) for row in rows if row.absorbed}
-    for a, mine in compacted.items():
-        for b, theirs in compacted.items():
-            if a < b and mine & theirs and not (mine <= theirs or theirs <= mine):
+def _without_absorbed(entries: Sequence[StoredEntry]) -> list[StoredEntry]:
+    """Drop what a compacted entry has absorbed; refuse compacted entries that share only part of theirs."""
+    compacted = {entry.id: entry.absorbed_ids() for entry in entries if entry.absorbed}
+    for a, ids_of_a in compacted.items():
+        for b, ids_of_b in compacted.items():
+            if a < b and ids_of_a & ids_of_b and not (ids_of_a <= ids_of_b or ids_of_b <= ids_of_a):
                 raise InputError(
-                    f"the compacted entries {named(a)} and {named(b)} have {len(mine & theirs)} entries in common, and "
-                    "each has others: what they share would be counted twice. Merge the files from before one of them "
-                    "was compacted."
+                    f"the compacted entries {short(a)} and {short(b)} have {len(ids_of_a & ids_of_b)} entries in "
+                    "common, and each has others: these would be counted twice. Merge the files from before one of "
+                    "them was compacted."
                 )
-    inside = {id_ for a, ids in compacted.items() for id_ in ids}
-    inside |= {a for a, mine in compacted.items() if any(mine < theirs for b, theirs in compacted.items() if a != b)}
-    left = [row for row in rows if row.id not in inside]
-    for row in left:
-        if row.act == "undo" and row.corrects in inside:
+    absorbed = {id_ for ids in compacted.values() for id_ in ids}
+    absorbed |= {a for a, ids in compacted.items() if any(ids < others for others in compacted.values())}
+    remaining = [entry for entry in entries if entry.id not in absorbed]
+    for entry in remaining:
+        if entry.act == "undo" and entry.corrects in absorbed:
             raise InputError(
-                f"entry {named(row.corrects or b'')} is undone in one file (by {named(row.id)}), and was absorbed by a "
-                "compaction in another: undo it before compacting."
+                f"entry {short(entry.corrects or b'')} is undone in one file (by {entry.short_id}), and was absorbed "
+                "by a compaction in another: undo it before compacting."
             )
-    return left
+    return remaining
 
 
-def _ids(row: Row) -> frozenset[bytes]:
-    assert row.absorbed is not None
-    return frozenset(row.absorbed[i : i + 16] for i in range(0, len(row.absorbed), 16))
-
-
-def _in_order(rows: Sequence[Row]) -> list[Row]:
-    """By the time of writing; what corrects an entry comes after it, whatever the clocks said."""
-    there = {row.id for row in rows}
-    out: list[Row] = []
+def _sort_by_time(entries: Sequence[StoredEntry]) -> list[StoredEntry]:
+    """Sort by the time of writing; what corrects an entry comes after it, even if clocks disagree."""
+    ids = {entry.id for entry in entries}
+    ordered: list[StoredEntry] = []
     done: set[bytes] = set()
-    held: dict[bytes, list[Row]] = {}
-    for row in sorted(rows, key=lambda row: (row.written, row.id)):
-        if row.corrects in there and row.corrects not in done:
-            held.setdefault(row.corrects, []).append(row)
+    waiting: dict[bytes, list[StoredEntry]] = {}
+    for entry in sorted(entries, key=lambda entry: (entry.written, entry.id)):
+        if entry.corrects in ids and entry.corrects not in done:
+            waiting.setdefault(entry.corrects, []).append(entry)
             continue
-        ready = [row]
-        for one in ready:  # grows by what waited for it
-            out.append(one)
-            done.add(one.id)
-            ready += held.pop(one.id, [])
-    if held:
+        ready = [entry]
+        for next_entry in ready:  # grows by the entries that waited for it
+            ordered.append(next_entry)
+            done.add(next_entry.id)
+            ready += waiting.pop(next_entry.id, [])
+    if waiting:
         raise InputError("the entries correct each other in a circle: the files are not as they were written.")
-    return out
+    return ordered

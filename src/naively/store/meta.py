@@ -1,4 +1,4 @@
-"""What a model file says of itself: who made it, what it predicts, the class prior, the tuning."""
+"""The settings in a model file: what it predicts, class prior, tuning, the key of the fingerprints, who wrote it."""
 
 from __future__ import annotations
 
@@ -11,40 +11,38 @@ from functools import lru_cache
 from typing import Any
 
 from naively._kernels.text import UNICODE_VERSION
+from naively.model.calibrate import Tuning
+from naively.model.model import Model
 from naively.priors import ClassPrior, Dirichlet
+from naively.store.sqlite import DECODE_ERRORS, DamagedError
 
-__all__ = ["Meta", "digest_of", "read_meta", "settings_of", "with_settings", "write_meta"]
-
-
-LONG = 1 << 16  # bytes that are worth a call of their own
+MAX_JOINED_BYTES = 1 << 16  # longer parts are hashed by a call of their own
+EMPIRICAL = ClassPrior()
 _kind_and_length = struct.Struct("<cQ").pack
 
 
-def digest_of(*parts: Any) -> bytes:
-    """16 bytes that tell these parts from others: BLAKE2b over the length, kind and bytes of each."""
-    found = hashlib.blake2b(digest_size=16)
-    short: list[bytes] = []  # many short parts are hashed as one: a call takes longer than their bytes
+def digest_of(*parts: bytes | str | int | None) -> bytes:
+    """Return 16 bytes that identify these parts: BLAKE2b over the kind, length and bytes of each."""
+    digest = hashlib.blake2b(digest_size=16)
+    short: list[bytes] = []  # hashed as one: a call takes longer than hashing few bytes
     for part in parts:
         if part is None:
             short.append(b"n")
             continue
         kind = b"b" if isinstance(part, bytes) else b"t" if isinstance(part, str) else b"i"
-        plain = part if kind == b"b" else (part if kind == b"t" else str(part)).encode("utf-8", "surrogatepass")
-        short += (_kind_and_length(kind, len(plain)), plain)
-        if len(plain) > LONG:
-            found.update(b"".join(short[:-1]))
-            found.update(plain)
+        data = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
+        short += (_kind_and_length(kind, len(data)), data)
+        if len(data) > MAX_JOINED_BYTES:
+            digest.update(b"".join(short[:-1]))
+            digest.update(data)
             short = []
-    found.update(b"".join(short))
-    return found.digest()
-
-
-EMPIRICAL = ClassPrior()
+    digest.update(b"".join(short))
+    return digest.digest()
 
 
 @dataclass(frozen=True)
 class Meta:
-    """The settings of a file; `tuning` is JSON, `key` makes the fingerprints of remembered rows."""
+    """The settings of a file. `tuning` is JSON; `key` is that of the fingerprints, None if rows are not remembered."""
 
     target: str = "class"
     prior: ClassPrior = EMPIRICAL
@@ -53,9 +51,34 @@ class Meta:
     made_by: str = "naively"
     unicode: str = UNICODE_VERSION
 
+    @classmethod
+    def of_model(cls, model: Model, key: str | None = None) -> Meta:
+        """Return the settings of a model."""
+        return cls(model.target, model.prior, None if model.tuning is None else model.tuning.to_json(), key)
+
+    def apply(self, model: Model) -> Model:
+        """Return the model with these settings."""
+        tuning = None if self.tuning is None else _parse_tuning(self.tuning)
+        return replace(model, prior=self.prior, target=self.target, tuning=tuning)
+
+    def settings(self) -> dict[str, Any]:
+        """Return what can be changed without counting rows, as JSON: the class prior and the tuning."""
+        return {"prior": _prior_to_json(self.prior), "tuning": self.tuning}
+
+    def with_settings(self, settings: Any) -> Meta:
+        """Return the same with other `settings`; raise one of DECODE_ERRORS if they are not valid."""
+        if not (settings["tuning"] is None or isinstance(settings["tuning"], str)):
+            raise TypeError("the tuning is not a string")
+        return replace(self, prior=_prior_from_json(settings["prior"]), tuning=settings["tuning"])
+
+
+@lru_cache(maxsize=4)
+def _parse_tuning(text: str) -> Tuning:
+    return Tuning.from_json(text)
+
 
 def write_meta(connection: sqlite3.Connection, meta: Meta) -> None:
-    """Write all of it anew."""
+    """Replace all settings in the file."""
     values = {
         "target": meta.target,
         "prior": json.dumps(_prior_to_json(meta.prior)),
@@ -64,42 +87,34 @@ def write_meta(connection: sqlite3.Connection, meta: Meta) -> None:
         "made_by": meta.made_by,
         "unicode": meta.unicode,
     }
-    values["checksum"] = _checksum(values)
+    values["checksum"] = checksum_of(values)
     connection.execute("DELETE FROM meta")
     connection.executemany("INSERT INTO meta VALUES (?, ?)", values.items())
 
 
-def _checksum(values: dict[str, str]) -> str:
+def checksum_of(values: dict[str, str]) -> str:
+    """Return the checksum of the rows of `meta`."""
     return digest_of(*(part for key in sorted(values) if key != "checksum" for part in (key, values[key]))).hex()
 
 
 def read_meta(connection: sqlite3.Connection) -> Meta:
-    """The inverse; ValueError, KeyError or TypeError if any of it was changed by others."""
-    return _read(frozenset(connection.execute("SELECT key, value FROM meta LIMIT 100").fetchall()))
+    """Read the settings; DamagedError if they are not what was written."""
+    try:
+        return _parse_meta(frozenset(connection.execute("SELECT key, value FROM meta LIMIT 100").fetchall()))
+    except DECODE_ERRORS as error:
+        raise DamagedError(f"its settings cannot be read ({error})") from None
 
 
-@lru_cache(maxsize=4)  # it is read with every change, and hardly ever changes
-def _read(found: frozenset[tuple[Any, Any]]) -> Meta:
-    values = dict(found)
-    if any(not isinstance(value, str) for value in values.values()) or _checksum(values) != values["checksum"]:
-        raise ValueError("what the file says of itself does not have its checksum")
+@lru_cache(maxsize=4)  # read with every change, and rarely different
+def _parse_meta(rows: frozenset[tuple[Any, Any]]) -> Meta:
+    values = dict(rows)
+    if any(not isinstance(value, str) for value in values.values()) or checksum_of(values) != values["checksum"]:
+        raise ValueError("they do not match their checksum")
     tuning, key = json.loads(values["tuning"]), json.loads(values["key"])
     if not (tuning is None or isinstance(tuning, str)) or not (key is None or isinstance(key, str)):
-        raise TypeError("the tuning or the key is no text")
+        raise TypeError("the tuning or the key is not a string")
     prior = _prior_from_json(json.loads(values["prior"]))
     return Meta(values["target"], prior, tuning, key, values["made_by"], values["unicode"])
-
-
-def settings_of(meta: Meta) -> dict[str, Any]:
-    """What can be changed of a file without counting anything, as JSON: the class prior and the tuning."""
-    return {"prior": _prior_to_json(meta.prior), "tuning": meta.tuning}
-
-
-def with_settings(meta: Meta, found: Any) -> Meta:
-    """The inverse; ValueError, KeyError or TypeError for what is not so."""
-    if not (found["tuning"] is None or isinstance(found["tuning"], str)):
-        raise TypeError("the tuning is no text")
-    return replace(meta, prior=_prior_from_json(found["prior"]), tuning=found["tuning"])
 
 
 def _prior_to_json(prior: ClassPrior) -> dict[str, Any]:
@@ -110,9 +125,9 @@ def _prior_to_json(prior: ClassPrior) -> dict[str, Any]:
     return {"alpha": alpha, "uniform": prior.uniform, "given": given}
 
 
-def _prior_from_json(found: Any) -> ClassPrior:
-    alpha = found["alpha"]
+def _prior_from_json(value: Any) -> ClassPrior:
+    alpha = value["alpha"]
     if isinstance(alpha, dict):
         alpha = Dirichlet({label: float(number) for label, number in alpha["alpha"]}, float(alpha["other"]))
-    given = None if found["given"] is None else {label: float(p) for label, p in found["given"]}
-    return ClassPrior(alpha, bool(found["uniform"]), given)
+    given = None if value["given"] is None else {label: float(p) for label, p in value["given"]}
+    return ClassPrior(alpha, bool(value["uniform"]), given)

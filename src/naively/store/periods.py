@@ -1,8 +1,9 @@
-"""Models of a period, of some sources, or with old rows fading: from the ledger alone.
+"""Models of a period, of some sources, or with a decay of old rows, computed from the entries.
 
     weight of an entry = 2^(−(until − time) / half-life)                    (1)
 
-A forget has the time and source of the entry that it corrects, so what was forgotten is forgotten in every selection.
+A forget that is attributed to an entry has its time and source, so the rows are forgotten in every selection. A forget
+that is attributed to a source has that source and the time when it was written. Any other has no source.
 """
 
 from __future__ import annotations
@@ -12,122 +13,136 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
 
 from naively.data.names import listed
 from naively.errors import InputError
-from naively.model.merge import total
 from naively.model.model import Model
 from naively.statistics.scaling import scaled
-from naively.store.entries import START, Row, Schemas, counts_of, rows_after, span_of
-from naively.store.history import named
+from naively.store.entries import START, Counts, Schemas, StoredEntry, entries_after, span_of, undone_ids
 from naively.store.meta import Meta
-from naively.store.running_sum import model_of, undone
+from naively.store.running_sum import AddedAndRemoved
 
-__all__ = ["Selection", "model_of_selection", "moment"]
+Moment = str | date | datetime
+Sources = str | Iterable[str]
 
 
-def moment(given: Any, name: str) -> datetime | None:
-    """A time from a date, a datetime or an ISO text; UTC unless it says otherwise.
+def parse_moment(value: Moment | None, name: str) -> datetime | None:
+    """Return a time given as a date, a datetime or an ISO string; UTC unless it has a time zone.
 
-    >>> moment("2026-03-01", "since")
+    >>> parse_moment("2026-03-01", "since")
     datetime.datetime(2026, 3, 1, 0, 0, tzinfo=datetime.timezone.utc)
     """
-    if given is None:
+    if value is None:
         return None
-    if isinstance(given, str):
+    if isinstance(value, str):
         try:
-            given = datetime.fromisoformat(given)
+            value = datetime.fromisoformat(value)
         except ValueError:
-            raise InputError(f"{name}={given!r} is no time: write it as 2026-03-01 or 2026-03-01T12:00.") from None
-    if isinstance(given, date) and not isinstance(given, datetime):
-        given = datetime.combine(given, time())
-    if not isinstance(given, datetime):
-        raise InputError(f"{name}={given!r} is no time: give a date, a datetime, or a text such as 2026-03-01.")
-    return given.replace(tzinfo=UTC) if given.tzinfo is None else given.astimezone(UTC)
+            raise InputError(f"{name}={value!r} is not a time: write it as 2026-03-01 or 2026-03-01T12:00.") from None
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime.combine(value, time())
+    if not isinstance(value, datetime):
+        raise InputError(f"{name}={value!r} is not a time: give a date, a datetime, or a string such as 2026-03-01.")
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Which entries: since ≤ time < until, of some sources or without some; and how they fade."""
+    """Which entries to sum: since ≤ time < until, of some sources or without some; and how they decay."""
 
-    since: datetime | None
-    until: datetime | None
-    sources: frozenset[str] | None
-    without: frozenset[str]
-    half_life: timedelta | None
+    since: datetime | None = None
+    until: datetime | None = None
+    sources: frozenset[str] | None = None
+    without: frozenset[str] = frozenset()
+    half_life: timedelta | None = None
 
     @classmethod
-    def of(cls, since: Any, until: Any, sources: Any, without: Any, half_life: Any) -> Selection:
-        """From what people give."""
+    def parse(
+        cls,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        sources: Sources | None = None,
+        without: Sources | None = None,
+        half_life: timedelta | float | None = None,
+    ) -> Selection:
+        """Return a selection from the arguments of `Ledger.model`."""
         if half_life is not None and not isinstance(half_life, timedelta):
             half_life = timedelta(days=half_life)
         if half_life is not None and half_life <= timedelta(0):
             raise InputError(f"half_life={half_life}: give a number of days above zero, or a timedelta.")
-        some = None if sources is None else _set(sources)
-        return cls(moment(since, "since"), moment(until, "until"), some, _set(without or ()), half_life)
+        return cls(
+            parse_moment(since, "since"),
+            parse_moment(until, "until"),
+            None if sources is None else _name_set(sources),
+            _name_set(without or ()),
+            half_life,
+        )
 
-    def has(self, row: Row) -> bool:
-        """Whether an entry is chosen; refused if only part of what it absorbed is."""
-        first, last, sources = span_of(row)
-        begun, ended = datetime.fromisoformat(first), datetime.fromisoformat(last)
-        if (self.since is not None and ended < self.since) or (self.until is not None and begun >= self.until):
+    def includes(self, entry: StoredEntry) -> bool:
+        """Return whether an entry is selected; InputError if only part of a compacted entry is."""
+        span = span_of(entry)
+        first, last = datetime.fromisoformat(span.first), datetime.fromisoformat(span.last)
+        if (self.since is not None and last < self.since) or (self.until is not None and first >= self.until):
             return False
-        by = {(self.sources is None or source in self.sources) and source not in self.without for source in sources}
-        if by == {False}:
+        by_source = {
+            (self.sources is None or source in self.sources) and source not in self.without for source in span.sources
+        }
+        if by_source == {False}:
             return False
-        if not (self._within(begun) and self._within(ended)) or len(by) > 1:
+        if not (self._is_within(first) and self._is_within(last)) or len(by_source) > 1:
             raise InputError(
-                f"entry {named(row.id)} was compacted from rows of {first} to {last}, of the sources "
-                f"{', '.join(map(repr, sources))}: it cannot be divided. Compaction ends periods and sources."
+                f"entry {entry.short_id} was compacted from rows of {span.first} to {span.last}, of the sources "
+                f"{', '.join(map(repr, span.sources))}: it cannot be divided by time or source."
             )
         return True
 
-    def _within(self, when: datetime) -> bool:
-        return (self.since is None or self.since <= when) and (self.until is None or when < self.until)
+    def _is_within(self, moment: datetime) -> bool:
+        return (self.since is None or self.since <= moment) and (self.until is None or moment < self.until)
 
-    def factor(self, row: Row) -> float:
-        """Equation (1)."""
+    def weight(self, entry: StoredEntry) -> float:
+        """Return equation (1)."""
         if self.half_life is None:
             return 1.0
-        first, last, _ = span_of(row)
-        if first != last:
+        span = span_of(entry)
+        if span.first != span.last:
             raise InputError(
-                f"entry {named(row.id)} was compacted from rows of {first} to {last}: they have no one age."
+                f"entry {entry.short_id} was compacted from rows of {span.first} to {span.last}: they have no single "
+                "age, so half_life cannot be used."
             )
-        age = (self.until or datetime.now(UTC)) - datetime.fromisoformat(row.time)
+        age = (self.until or datetime.now(UTC)) - datetime.fromisoformat(entry.time)
         return math.exp2(-max(age, timedelta(0)) / self.half_life)
 
 
-def _set(names: str | Iterable[str]) -> frozenset[str]:
+def _name_set(names: Sources) -> frozenset[str]:
     return frozenset([names] if isinstance(names, str) else names)
 
 
-def model_of_selection(connection: sqlite3.Connection, schemas: Schemas, meta: Meta, chosen: Selection) -> Model:
-    """The sum of the entries chosen."""
-    acts = connection.execute("SELECT id, act, corrects FROM entries WHERE act = 'undo' ORDER BY number").fetchall()
-    gone = undone(acts)
-    models: dict[int, list[Model]] = {1: [], -1: []}
-    ids: list[str] = []
-    at = chosen if chosen.until is not None else replace(chosen, until=datetime.now(UTC))  # one "now" for all
-    for row in rows_after(connection, schemas, 0, START):
-        if row.sign == 0 or row.id in gone or not chosen.has(row):
+def model_of_selection(connection: sqlite3.Connection, schemas: Schemas, meta: Meta, selection: Selection) -> Model:
+    """Return the model of the selected entries, with the settings of the file."""
+    undone = undone_ids(connection)
+    dated = selection if selection.until is not None else replace(selection, until=datetime.now(UTC))  # one "now"
+    counts: list[Counts] = []
+    forgets: list[str] = []
+    for entry in entries_after(connection, schemas, START):
+        if entry.sign == 0 or entry.id in undone or not selection.includes(entry):
             continue
-        model = _faded(model_of(counts_of(row, schemas), meta), at.factor(row))
-        models[row.sign].append(model)
-        if row.sign < 0:
-            ids.append(named(row.id))
-    added, taken = total(models[1]), total(models[-1])
+        model = _decayed(Counts.of_entry(entry, schemas).model, dated.weight(entry))
+        counts.append(Counts(entry.sign, model.schema, model=model))
+        forgets += [entry.short_id] if entry.sign < 0 else []
+    added, removed = AddedAndRemoved.of(counts)
     if added is None:
-        raise InputError("no entry was chosen: see `naively log` for times and sources.")
+        raise InputError("no entry is selected: see `naively log` for times and sources.")
     try:
-        return added if taken is None else added - taken
+        return meta.apply(added if removed is None else added - removed)
     except InputError as error:
-        raise InputError(f"these entries do not make a model: {error} Forgets among them: {listed(ids)}.") from None
+        raise InputError(
+            f"the selected entries do not make a model: {error} Forgets among them: {listed(forgets)}. A forget "
+            "belongs to the time and source of the rows only if it is given entry=, and to their source with source=."
+        ) from None
 
 
-def _faded(model: Model, factor: float) -> Model:
-    if factor == 1.0:
+def _decayed(model: Model, weight: float) -> Model:
+    if weight == 1.0:
         return model
-    statistics = tuple(scaled(statistic, factor) for statistic in model.statistics)
-    return replace(model, seen=scaled(model.seen, factor), statistics=statistics)
+    statistics = tuple(scaled(statistic, weight) for statistic in model.statistics)
+    return replace(model, seen=scaled(model.seen, weight), statistics=statistics)

@@ -1,160 +1,277 @@
-"""The sum of a ledger: all that was added, less all that was taken away.
+"""The sum of the entries of a file, and the snapshots that keep it in the file.
 
-    model = Σ counts of entries in force with sign +  −  Σ those with sign −        (1)
+    model = Σ counts of entries with sign +1  −  Σ counts of entries with sign −1,   without undone entries        (1)
 
-What is added is summed before anything is subtracted, so the sum does not depend on the order of the entries, nor on
-where a snapshot was made: a snapshot keeps both sums of entries 1 … k. An entry is in force unless an entry in force
-undoes it.
+All counts with sign +1 are added before any are subtracted, so the sum depends neither on the order of the entries nor
+on the snapshots. Snapshots are sums that are stored in the file, so that a reader need not add all entries. The first
+row of the table is the sum of entries 1 … k. While the entries after it are small compared with it, a second row is the
+sum of entries k + 1 … m: a large model is not written again for every few texts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import NamedTuple
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
 
-from naively.model.calibrate import Tuning
-from naively.model.merge import total
+import numpy as np
+
+from naively.model import merge
 from naively.model.model import Model
-from naively.store.counts import Counts
-from naively.store.entries import START, Row
-from naively.store.meta import Meta
+from naively.statistics import ClassWeights
+from naively.store.codec import encode_counts
+from naively.store.entries import (
+    START,
+    Counts,
+    Head,
+    Schemas,
+    StoredEntry,
+    entries_after,
+    read_head,
+    undone_among,
+    undone_ids,
+)
+from naively.store.meta import Meta, digest_of
+from naively.store.sqlite import DECODE_ERRORS, DamagedError
 
-__all__ = ["NOTHING", "Signed", "Sum", "counts_of_model", "model_of", "under", "undone"]
-
-TAIL = 256  # entries after the snapshot
-SHARE = 10  # … whose bytes are more than this part of the snapshot's
-LITTLE = 1 << 16  # bytes that are not worth a snapshot
-
-
-def model_of(counts: Counts, meta: Meta) -> Model:
-    """Counts under the settings of a file."""
-    return under(Model(*counts), meta)
-
-
-def under(model: Model, meta: Meta) -> Model:
-    """A model under the settings of a file."""
-    tuning = None if meta.tuning is None else _tuning(meta.tuning)
-    return replace(model, prior=meta.prior, target=meta.target, tuning=tuning)
-
-
-@lru_cache(maxsize=4)
-def _tuning(text: str) -> Tuning:
-    return Tuning.from_json(text)
+MAX_PENDING_ENTRIES = 256  # a snapshot is written when more entries follow the last one
+MAX_PENDING_SHARE = 10  # … or when they take more than this part (one tenth) of the bytes of the first
+MIN_SNAPSHOT_BYTES = 1 << 16  # … and more than these bytes
+MAX_DECODED_ENTRIES = 1024  # entries that are decoded before they are summed; bounds the memory
+_COLUMNS = "entries, checksum, schema, added, taken, digest"
 
 
-def counts_of_model(model: Model) -> Counts:
-    """The part of a model that is counted."""
-    return Counts(model.schema, model.classes, model.seen, model.statistics)
-
-
-def undone(rows: Iterable[tuple[bytes, str, bytes | None]]) -> set[bytes]:
-    """The ids that are not in force, of (id, act, corrects) of entries in their order.
-
-    Whatever undoes an entry comes after it, so from the last one back each is known to be in force or not.
-
-    >>> a, b, c = b"a", b"b", b"c"
-    >>> sorted(undone([(a, "fit", None), (b, "undo", a), (c, "undo", b)]))
-    [b'b']
-    """
-    out: set[bytes] = set()
-    for found, act, corrects in reversed(list(rows)):
-        if act == "undo" and found not in out and corrects is not None:
-            out.add(corrects)
-    return out
-
-
-class Signed(NamedTuple):
-    """All that was added, and all that was taken away; None is nothing."""
+class AddedAndRemoved(NamedTuple):
+    """The sum of what was added, and the sum of what was removed; None if nothing was."""
 
     added: Model | None = None
-    taken: Model | None = None
+    removed: Model | None = None
 
     @classmethod
-    def of(cls, waiting: Sequence[tuple[int, Model]], meta: Meta) -> Signed:
-        """Both sums of signed counts."""
-        found = (total([model for s, model in waiting if s == sign]) for sign in (1, -1))
-        return cls(*(None if model is None else under(model, meta) for model in found))
+    def of(cls, counts: Iterable[Counts]) -> AddedAndRemoved:
+        """Return both sums."""
+        by_sign: dict[int, list[Model]] = {1: [], -1: []}
+        for part in counts:
+            by_sign[part.sign].append(part.model)
+        return cls(merge.total(by_sign[1]), merge.total(by_sign[-1]))
 
-    def plus(self, other: Signed) -> Signed:
-        """Both sums together."""
-        both = ([model for model in pair if model is not None] for pair in zip(self, other, strict=True))
-        return Signed(*(total(found) for found in both))
+    def plus(self, other: AddedAndRemoved) -> AddedAndRemoved:
+        """Return both sums together."""
+        pairs = ([model for model in pair if model is not None] for pair in zip(self, other, strict=True))
+        return AddedAndRemoved(*(merge.total(pair) for pair in pairs))
 
-    def under(self, meta: Meta) -> Signed:
-        """The same sums under other settings."""
-        return Signed(*(None if model is None else under(model, meta) for model in self))
-
-
-NOTHING = Signed()
+    def counts(self, *payloads: bytes | None) -> tuple[Counts, ...]:
+        """Return the sums as counts, with their payloads if they are known."""
+        return tuple(
+            Counts(sign, model.schema, payload or b"", model=model)
+            for sign, model, payload in zip((1, -1), self, payloads or (b"", b""), strict=True)
+            if model is not None
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class Sum:
-    """Both sums of the first `entries` entries: of a snapshot, of a recent one behind it, and what is not added up yet.
+class RunningSum:
+    """The sum of the entries up to `head`; equation (1) is computed when `model` is first needed.
 
-    What waits is counts only: it comes under the settings of the file when it is added up.
+    `base` is what the first snapshot holds, or the first entry; `recent` is what the second snapshot holds; `pending`
+    are the entries after them. `snapshot_digest` identifies the first snapshot, and is empty if there is none.
     """
 
     meta: Meta
-    entries: int = 0
-    checksum: bytes = START
-    base: Signed = NOTHING
-    recent: Signed = NOTHING
-    waiting: tuple[tuple[int, Model], ...] = ()
-    tail: int = 0  # entries after the snapshots, and their bytes; those of the first snapshot
-    tail_bytes: int = 0
-    base_bytes: int = 0
-    kept: bytes = b""  # the digest of the first snapshot in the file, if there is one
-    alike: bool = True  # all that came since has the schema of the base
-    _known: list[Model] = field(default_factory=list)
+    head: Head = START
+    base: tuple[Counts, ...] = ()
+    recent: tuple[Counts, ...] = ()
+    pending: tuple[Counts, ...] = ()
+    snapshot_digest: bytes = b""
 
-    def plus(self, row: Row, model: Model | None) -> Sum:
-        """With one entry more."""
-        size = len(row.statistics or b"")
-        waiting = self.waiting if model is None else (*self.waiting, (row.sign, model))
-        first = self.tail == 0 and self.base_bytes == 0  # without a snapshot the first entry is what others add to
-        tail, tail_bytes, base = (0, 0, size) if first else (self.tail + 1, self.tail_bytes + size, self.base_bytes)
-        alike = self.alike and (model is None or self._like_base(model))
-        known = (self.meta, row.number, row.checksum, self.base, self.recent)
-        return Sum(*known, waiting, tail, tail_bytes, base, self.kept, alike)
-
-    def _like_base(self, model: Model) -> bool:
-        like = self.base.added
-        return like is not None and (model.schema is like.schema or model.schema == like.schema)
+    def plus(self, head: Head, counts: Iterable[Counts], meta: Meta | None = None) -> RunningSum:
+        """Return the sum with further entries, of which `head` is the last, and with other settings if given."""
+        base, pending = self.base, [*self.pending]
+        for part in counts:
+            if not base:
+                base = (part,)
+                continue
+            if part.schema == base[0].schema:
+                part.schema = base[0].schema  # so that equal schemas are identical
+            pending.append(part)
+        return replace(self, meta=meta or self.meta, head=head, base=base, pending=tuple(pending))
 
     @property
-    def due(self) -> bool:
-        """Whether a snapshot should be made."""
-        return self.tail > TAIL or (self.tail_bytes > LITTLE and self.tail_bytes * SHARE > self.base_bytes)
+    def has_one_schema(self) -> bool:
+        """Return whether all counts have the same schema."""
+        return all(part.schema is self.base[0].schema for part in (*self.base, *self.recent, *self.pending))
 
-    def since_base(self) -> Signed:
-        """The sums of what came after the first snapshot."""
-        return self.recent.plus(Signed.of(self.waiting, self.meta))
+    @property
+    def is_snapshot_due(self) -> bool:
+        """Return whether so much follows the last snapshot that one should be written."""
+        n_bytes = sum(len(part.payload) for part in self.pending)
+        return (
+            len(self.pending) > MAX_PENDING_ENTRIES
+            or (not self.snapshot_digest and self.head.entries > MAX_PENDING_ENTRIES)
+            or (n_bytes > MIN_SNAPSHOT_BYTES and n_bytes * MAX_PENDING_SHARE > self.base_bytes)
+        )
 
-    def folded(self) -> Sum:
-        """All in the base."""
-        if not self.waiting and self.recent == NOTHING:
-            return self
-        return replace(self, base=self.base.plus(self.since_base()), recent=NOTHING, waiting=(), alike=True, _known=[])
+    @property
+    def base_bytes(self) -> int:
+        """Return the bytes of what the first snapshot added."""
+        return sum(len(part.payload) for part in self.base if part.sign > 0)
 
-    def under(self, meta: Meta) -> Sum:
-        """The same sums under other settings."""
-        return replace(self, meta=meta, base=self.base.under(meta), recent=self.recent.under(meta), _known=[])
+    def since_base(self) -> AddedAndRemoved:
+        """Return the sums of what follows the first snapshot."""
+        return AddedAndRemoved.of(self.recent).plus(AddedAndRemoved.of(self.pending))
 
-    def pattern(self) -> Model:
-        """A model with the schema and the type of classes of the sum: what to count more rows like."""
-        like = self.base.added if self.alike else None
-        whole = like or self.folded().base.added
-        assert whole is not None
-        return whole
+    @cached_property
+    def sums(self) -> AddedAndRemoved:
+        """Return the sums of all entries."""
+        return AddedAndRemoved.of(self.base).plus(self.since_base())
 
-    def model(self) -> Model | None:
-        """Equation (1); None if nothing was ever added."""
-        if not self._known:
-            added, taken = self.folded().base
-            if added is None:
-                return None
-            self._known.append(added if taken is None else added - taken)
-        return self._known[0]
+    @cached_property
+    def model(self) -> Model:
+        """Return equation (1), with the settings of the file."""
+        added, removed = self.sums
+        if added is None:
+            raise DamagedError("no entry counts any rows")
+        return self.meta.apply(added if removed is None else added - removed)
+
+    def template(self) -> Model:
+        """Return a model without counts whose schema and classes say how further rows are counted."""
+        schema = self.base[0].schema
+        for part in (*self.recent, *self.pending):
+            if part.schema is not schema:
+                schema = merge.unite(schema, part.schema)
+        classes = self.base[0].classes
+        weights = ClassWeights(np.zeros(len(classes)), np.zeros(len(classes), dtype=np.int64))
+        return self.meta.apply(Model(schema, classes, weights, ()))
+
+    def folded(self) -> RunningSum:
+        """Return the same sum with everything in the base."""
+        return RunningSum(self.meta, self.head, self.sums.counts())
+
+
+def read_sum(connection: sqlite3.Connection, schemas: Schemas, meta: Meta) -> RunningSum:
+    """Read the sum from the snapshots and the entries after them; from all entries if no snapshot is valid."""
+    snapshots = _read_snapshots(connection, schemas, meta)
+    if snapshots is not None:
+        entries = list(entries_after(connection, schemas, snapshots.head))
+        ids = {entry.id for entry in entries}
+        if all(entry.corrects in ids for entry in entries if entry.act == "undo"):
+            return _plus_entries(snapshots, entries, undone_among((e.id, e.act, e.corrects) for e in entries), schemas)
+    undone, total, batch = undone_ids(connection), RunningSum(meta), list[StoredEntry]()
+    for entry in entries_after(connection, schemas, START):
+        batch.append(entry)
+        if len(batch) == MAX_DECODED_ENTRIES:
+            total, batch = _plus_entries(total, batch, undone, schemas).folded(), []
+    total = _plus_entries(total, batch, undone, schemas)
+    if any(part.sign > 0 for part in (*total.base, *total.pending)):
+        return total
+    return replace(total, base=(_zero(connection, schemas), *total.base))
+
+
+def catch_up(known: RunningSum, connection: sqlite3.Connection, schemas: Schemas, meta: Meta) -> RunningSum:
+    """Return the sum with what other processes have written since it was read."""
+    head = read_head(connection)
+    if head == known.head:
+        return known if meta == known.meta else replace(known, meta=meta)
+    row = connection.execute("SELECT checksum FROM entries WHERE number = ?", (known.head.entries,)).fetchone()
+    if row is not None and row[0] == known.head.checksum:
+        entries = list(entries_after(connection, schemas, known.head))
+        if not any(entry.act == "undo" for entry in entries):
+            return _plus_entries(replace(known, meta=meta), entries, set(), schemas)
+    return read_sum(connection, schemas, meta)
+
+
+def _plus_entries(total: RunningSum, entries: list[StoredEntry], undone: set[bytes], schemas: Schemas) -> RunningSum:
+    if not entries:
+        return total
+    counts = (Counts.of_entry(entry, schemas) for entry in entries if entry.sign and entry.id not in undone)
+    return total.plus(Head(entries[-1].number, entries[-1].checksum), counts)
+
+
+def _zero(connection: sqlite3.Connection, schemas: Schemas) -> Counts:
+    """Return counts of no rows like the first entry: the sum if every entry is undone."""
+    for entry in entries_after(connection, schemas, START):
+        if entry.sign > 0:
+            first = Counts.of_entry(entry, schemas).model
+            return Counts(1, first.schema, model=first - first)
+    raise DamagedError("no entry counts any rows")
+
+
+def _read_snapshots(connection: sqlite3.Connection, schemas: Schemas, meta: Meta) -> RunningSum | None:
+    """Return the sum of the last entry that the snapshots include; None if the first is missing or not valid."""
+    try:
+        rows = connection.execute(f"SELECT {_COLUMNS} FROM snapshot ORDER BY entries LIMIT 3").fetchall()
+        base = _read_snapshot(connection, schemas, rows[0]) if len(rows) in (1, 2) else None
+        if base is None or base[0].sign < 0:
+            return None
+    except (*DECODE_ERRORS, sqlite3.DatabaseError):
+        return None
+    first = RunningSum(meta, Head(*rows[0][:2]), base, snapshot_digest=rows[0][-1])
+    try:
+        recent = _read_snapshot(connection, schemas, rows[1], rows[0][-1]) if len(rows) == 2 else None
+    except (*DECODE_ERRORS, sqlite3.DatabaseError):
+        recent = None
+    return first if recent is None else replace(first, head=Head(*rows[1][:2]), recent=recent)
+
+
+def _read_snapshot(
+    connection: sqlite3.Connection, schemas: Schemas, row: tuple[Any, ...], *previous: bytes
+) -> tuple[Counts, ...] | None:
+    """Return the counts of one row, if it is what was written and its last entry still exists."""
+    entries, checksum, number, added, removed, digest = row
+    schema, text = schemas.get(number)
+    if digest != digest_of(entries, checksum, text, added, removed, *previous):
+        return None
+    last = connection.execute("SELECT checksum FROM entries WHERE number = ?", (entries,)).fetchone()
+    if last is None or last[0] != checksum:
+        return None
+    return tuple(Counts(sign, schema, payload) for sign, payload in ((1, added), (-1, removed)) if payload)
+
+
+def write_snapshot(connection: sqlite3.Connection, schemas: Schemas, total: RunningSum) -> RunningSum:
+    """Write the sum of all entries so far; inside a transaction."""
+    since = total.since_base()
+    if total.has_one_schema and any(since) and _is_stored(connection, total.snapshot_digest):
+        number, added, removed = _encode(schemas, since)
+        size = len(added) + len(removed or b"")
+        if size <= MIN_SNAPSHOT_BYTES or size * MAX_PENDING_SHARE <= total.base_bytes:
+            connection.execute("DELETE FROM snapshot WHERE digest != ?", (total.snapshot_digest,))
+            _insert(connection, schemas, total.head, number, added, removed, total.snapshot_digest)
+            return replace(total, recent=since.counts(added, removed), pending=())
+    number, added, removed = _encode(schemas, total.sums)
+    connection.execute("DELETE FROM snapshot")
+    digest = _insert(connection, schemas, total.head, number, added, removed)
+    return RunningSum(total.meta, total.head, total.sums.counts(added, removed), snapshot_digest=digest)
+
+
+def _is_stored(connection: sqlite3.Connection, digest: bytes) -> bool:
+    """Return whether a snapshot is still in the file: another process may have replaced it."""
+    return connection.execute("SELECT 1 FROM snapshot WHERE digest = ?", (digest,)).fetchone() is not None
+
+
+def _encode(schemas: Schemas, sums: AddedAndRemoved) -> tuple[int, bytes, bytes | None]:
+    """Return the number of the schema of both sums, and their payloads."""
+    added, removed = sums
+    if added is not None and removed is not None:
+        added, removed = merge.beside(added, removed)
+    either = removed if added is None else added
+    assert either is not None
+    number = schemas.number(either.schema)
+    return number, b"" if added is None else encode_counts(added), None if removed is None else encode_counts(removed)
+
+
+def _insert(
+    connection: sqlite3.Connection,
+    schemas: Schemas,
+    head: Head,
+    number: int,
+    added: bytes,
+    removed: bytes | None,
+    *previous: bytes,
+) -> bytes:
+    """Write one row and return its digest. The digest of the second row includes that of the first."""
+    digest = digest_of(*head, schemas.get(number)[1], added, removed, *previous)
+    values = (*head, number, added, removed, digest)
+    connection.execute(f"INSERT INTO snapshot ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", values)
+    return digest

@@ -1,7 +1,7 @@
-"""The settings of a file, class prior and tuning, changed in place: an entry says what they were and what they became.
+"""Change the settings of a file, its class prior and tuning, in place.
 
-The settings in force stand in the file's meta. A `tune` entry counts nothing and keeps the settings before and after,
-so that undoing it can put back the former ones, as long as nothing else has changed them since.
+The current settings are those in the table `meta`. A `tune` entry counts no rows and holds the settings before and
+after it, so that undoing it restores the former ones, if nothing else has changed them since.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from naively.data.labelled import LabelledRows
 from naively.data.names import listed
@@ -20,69 +21,78 @@ from naively.errors import InputError, LeftOutWarning, warn_user
 from naively.model.calibrate import Tuning
 from naively.model.model import Model
 from naively.priors import ClassPrior, PriorLike
-from naively.store.counts import DAMAGED
-from naively.store.entries import COLUMNS, DamagedError, Row, Schemas, append, new_row
-from naively.store.forget import taken_in_turn
-from naively.store.history import named
-from naively.store.meta import Meta, settings_of, with_settings, write_meta
-from naively.store.rows import read_rows
-from naively.store.running_sum import Sum, undone
+from naively.store.entries import Schemas, StoredEntry, append, new_entry, undone_ids
+from naively.store.meta import Meta, write_meta
+from naively.store.rows import count_rows, read_rows
+from naively.store.running_sum import RunningSum
+from naively.store.sqlite import DECODE_ERRORS, DamagedError
 
 if TYPE_CHECKING:
     from naively.tuning.sample import Sample
 
-__all__ = ["Asked", "changed", "restored", "root_of"]
-
-FORGOTTEN = 0.1  # of the rows to tune by, at most
+MAX_UNCOUNTED_SHARE = 0.1  # of the rows to tune by
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What to change: the tuning, if it is asked for, and the class prior, if there is one."""
+class SettingsChange:
+    """What to change: the tuning if `retune`, where None means no tuning; the class prior if it is not None."""
 
-    anew: bool
+    retune: bool
     tuning: Tuning | None
     prior: PriorLike | None
 
     @classmethod
-    def of(cls, model: Model, X: Any, y: Any, weight: Any, prior: PriorLike | None, textbook: bool) -> Asked:
-        """From what people give; a tuning is looked for here, before others have to wait for the file."""
+    def plan(cls, model: Model, X: Any, y: Any, weight: Any, prior: PriorLike | None, textbook: bool) -> SettingsChange:
+        """Return the change that the arguments of `Ledger.tune` ask for; the tuning is computed here.
+
+        Other processes need not wait for that: the file is not locked yet.
+        """
         if X is not None and textbook:
-            raise InputError("give rows to tune by, or ask for the textbook, not both.")
+            raise InputError("give rows to tune by, or textbook=True, not both.")
         if X is None and not textbook and prior is None:
-            raise InputError(
-                "there is nothing to change: give rows that were counted, a prior, or ask for the textbook."
-            )
+            raise InputError("there is nothing to change: give rows that were counted, a prior, or textbook=True.")
         model = model if prior is None else model.with_prior(prior)
-        return cls(X is not None or textbook, None if X is None else _tuning(model, X, y, weight), prior)
+        return cls(X is not None or textbook, None if X is None else _tune(model, X, y, weight), prior)
 
-    def applied(self, meta: Meta, model: Model) -> Meta:
-        """The settings of a file once this is done."""
+    def write(
+        self, connection: sqlite3.Connection, schemas: Schemas, total: RunningSum, source: str, comment: str
+    ) -> tuple[StoredEntry, Meta]:
+        """Write the new settings and the entry that records them; inside a transaction."""
+        before, model = total.meta, total.model
+        after = before
         if self.prior is not None:
-            meta = replace(meta, prior=model.with_prior(self.prior).prior)
-        if self.anew:
-            meta = replace(meta, tuning=None if self.tuning is None else self.tuning.to_json())
-        return meta
+            after = replace(after, prior=model.with_prior(self.prior).prior)
+        if self.retune:
+            after = replace(after, tuning=None if self.tuning is None else self.tuning.to_json())
+        span = {"note": self._note(after), "before": before.settings(), "after": after.settings()}
+        number = schemas.number(model.schema)
+        entry = new_entry(schemas, "tune", schema=number, span=json.dumps(span), source=source, comment=comment)
+        write_meta(connection, after)
+        return append(connection, schemas, entry, total.head), after
 
-    def note(self, after: Meta) -> str:
-        """What was changed, for the log."""
+    def _note(self, after: Meta) -> str:
+        """Describe the change for the log."""
         parts = []
         if self.tuning is not None:
-            quality = self.tuning.report.get("log_loss")
-            parts.append(
-                f"tuned on {self.tuning.rows:,} rows" + ("" if quality is None else f", log-loss {quality:.4f}")
-            )
-        elif self.anew:
+            loss = self.tuning.report.get("log_loss")
+            parts.append(f"tuned on {self.tuning.rows:,} rows" + ("" if loss is None else f", log-loss {loss:.4f}"))
+        elif self.retune:
             parts.append("not tuned: the textbook")
         if self.prior is not None:
-            parts.append(f"class prior {_told(after.prior)}")
+            parts.append(f"class prior {_describe(after.prior)}")
         return "; ".join(parts)
 
 
-def _tuning(model: Model, X: Any, y: Any, weight: Any) -> Tuning:
-    """A tuning from rows that the model has counted: a table, files or batches."""
+def _describe(prior: ClassPrior) -> str:
+    if prior.given is not None:
+        return listed(f"{label} {p:g}" for label, p in prior.given.items())
+    return "uniform" if prior.uniform else "empirical" if prior.alpha == 0 else f"with pseudo-counts {prior.alpha}"
+
+
+def _tune(model: Model, X: Any, y: Any, weight: Any) -> Tuning:
+    """Return a tuning chosen by rows that the model has counted: a table, files or batches."""
     from naively.tuning.sample import Sampler  # not needed to open a file
-    from naively.tuning.tune import rows_to_look_at, tune_on  # not needed to open a file
+    from naively.tuning.tune import rows_to_look_at, tune_on
 
     sampler = Sampler(rows_to_look_at(model))
     for rows in read_rows(model, X, y, weight):
@@ -90,75 +100,64 @@ def _tuning(model: Model, X: Any, y: Any, weight: Any) -> Tuning:
         if unknown:
             raise InputError(f"{unknown[0]!r} is not a class of the model: tune it by rows that it has counted.")
         sampler.add(rows.table, rows.classes, rows.label, rows.weight)
-    sample = _those_counted(model, sampler.sample(model.classes))
-    tuning = tune_on(model, sample)
+    tuning = tune_on(model, _counted_rows(model, sampler.sample(model.classes)))
     if not tuning.report:
-        raise InputError("the rows to tune by have no two classes of two rows each: give all rows that were counted.")
+        raise InputError("the rows to tune by do not have two classes of two rows each: give all rows counted so far.")
     return tuning
 
 
-def _those_counted(model: Model, sample: Sample) -> Sample:
-    """A sample without the rows that cannot have been counted, forgotten ones for example; few, or it is refused."""
+def _counted_rows(model: Model, sample: Sample) -> Sample:
+    """Return a sample without the rows that the model cannot have counted; InputError if they are many."""
     rows = LabelledRows(sample.table, model.classes, sample.label.astype(np.int32), sample.weight)
-    mine, _ = taken_in_turn(model, model, [rows], [(0, r) for r in range(len(sample))])
-    lacking = len(sample) - len(mine)
-    if not lacking:
+    is_counted = np.zeros(len(sample), dtype=np.bool_)
+    _mark_counted(model, model, rows, 0, len(sample), is_counted)
+    n_uncounted = len(sample) - int(is_counted.sum())
+    if not n_uncounted:
         return sample
-    if lacking > FORGOTTEN * len(sample):
+    if n_uncounted > MAX_UNCOUNTED_SHARE * len(sample):
         raise InputError(
-            f"{lacking} of the {len(sample)} rows that were looked at were never counted with these labels, or are "
-            "forgotten: to tune, give rows that were counted."
+            f"{n_uncounted} of the {len(sample)} sampled rows were never counted with these labels, or are forgotten: "
+            "to tune, give rows that were counted."
         )
-    warn_user(
-        f"{lacking} of the {len(sample)} rows that were looked at are not counted, or forgotten: they are left out.",
-        LeftOutWarning,
+    message = (
+        f"{n_uncounted} of the {len(sample)} sampled rows were never counted, or are forgotten: they are left out."
     )
-    return sample.where(np.isin(np.arange(len(sample)), [r for _, r in mine]))
+    warn_user(message, LeftOutWarning)
+    return sample.where(is_counted)
 
 
-def _told(prior: ClassPrior) -> str:
-    if prior.given is not None:
-        return listed(f"{label} {p:g}" for label, p in prior.given.items())
-    return "uniform" if prior.uniform else "empirical" if prior.alpha == 0 else f"with pseudo-counts {prior.alpha}"
-
-
-def changed(
-    connection: sqlite3.Connection, schemas: Schemas, whole: Sum, asked: Asked, source: str, comment: str
-) -> tuple[Row, Meta]:
-    """Write other settings, and the entry that says so; inside a change."""
-    model, before = whole.model(), whole.meta
-    assert model is not None
-    after = asked.applied(before, model)
-    kept = {"note": asked.note(after), "before": settings_of(before), "after": settings_of(after)}
-    number = schemas.number(model.schema)
-    row = new_row(schemas, None, "tune", 0, schema=number, span=json.dumps(kept), source=source, comment=comment)
-    write_meta(connection, after)
-    return append(connection, schemas, row), after
-
-
-def root_of(connection: sqlite3.Connection, row: Row) -> Row:
-    """What an undo is about in the end: the entry that it undoes, or that the undo which it undoes is about."""
-    while row.act == "undo":
-        found = connection.execute(f"SELECT {COLUMNS} FROM entries WHERE id = ?", (row.corrects,)).fetchone()
-        if found is None or found[0] >= row.number:  # what is undone comes before
-            raise DamagedError(f"what entry {row.number} undoes is missing", row.number)
-        row = Row(*found)
-    return row
-
-
-def restored(path: Path, connection: sqlite3.Connection, meta: Meta, root: Row) -> Meta:
-    """The settings once a tune was undone, or the undo of it; refused if others are in force by now."""
-    acts = connection.execute("SELECT id, act, corrects FROM entries WHERE act = 'undo' ORDER BY number").fetchall()
+def _mark_counted(
+    left: Model, model: Model, rows: LabelledRows, start: int, stop: int, is_counted: NDArray[np.bool_]
+) -> Model:
+    """Mark the rows that can be subtracted one after the other, and return what is left; by bisection."""
+    if start == stop:
+        return left
+    chosen = np.zeros(len(is_counted), dtype=np.bool_)
+    chosen[start:stop] = True
     try:
-        found = json.loads(root.span or "")
-        before, after = with_settings(meta, found["before"]), with_settings(meta, found["after"])
-    except DAMAGED as error:
-        raise DamagedError(f"the settings in entry {root.number} cannot be read ({error})", root.number) from None
-    now, then = (after, before) if root.id in undone(acts) else (before, after)
-    if settings_of(meta) != settings_of(now):
+        left = left - count_rows(model, rows.where(chosen))
+    except InputError:
+        if stop - start == 1:
+            return left
+        middle = (start + stop) // 2
+        left = _mark_counted(left, model, rows, start, middle, is_counted)
+        return _mark_counted(left, model, rows, middle, stop, is_counted)
+    is_counted[start:stop] = True
+    return left
+
+
+def restore_settings(path: Path, connection: sqlite3.Connection, meta: Meta, tune: StoredEntry) -> Meta:
+    """Write the settings from before a `tune` entry, or from after it if its undo is undone; inside a transaction."""
+    try:
+        span = json.loads(tune.span or "")
+        before, after = meta.with_settings(span["before"]), meta.with_settings(span["after"])
+    except DECODE_ERRORS as error:
+        raise DamagedError(f"the settings in entry {tune.number} cannot be read ({error})", tune.number) from None
+    current, restored = (after, before) if tune.id in undone_ids(connection) else (before, after)
+    if meta.settings() != current.settings():
         raise InputError(
-            f"{path}: the class prior or the tuning were changed again after entry {named(root.id)}: undo the later "
-            "tune first, or tune anew."
+            f"{path}: the class prior or the tuning was changed again after entry {tune.short_id}: undo the later tune "
+            "first, or tune again."
         )
-    write_meta(connection, then)
-    return then
+    write_meta(connection, restored)
+    return restored

@@ -1,10 +1,11 @@
-"""The model file as SQLite sees it: how it is made, opened and closed, and what its errors mean.
+"""Open, check and close the SQLite database of a model file, and translate its errors.
 
-A file at rest is one file. A writer has it in WAL mode with synchronous=FULL, so that a commit is one fsync and readers
-need not wait; when the last writer closes it, the WAL is folded in and the journal is back to DELETE. Readers open it
-read-only, and on media that cannot be written as they stand (immutable), as nobody can be writing there.
+A file at rest is one file. A writer keeps it in WAL mode with synchronous=FULL: a commit is one fsync, and readers need
+not wait. The last writer to close folds the WAL into the file and returns to journal_mode=DELETE. Readers open the file
+read-only, and with immutable=1 on media that cannot be written.
 
-Nothing in a file is run: it must have exactly the tables below, written exactly so, and no view, trigger or index.
+Nothing in a file is executed: it must hold exactly the tables below, created by exactly these statements, and no view,
+trigger or index.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import struct
 import tempfile
 import time
 import weakref
@@ -21,28 +23,17 @@ from pathlib import Path
 from typing import Any
 
 from naively.errors import InputError, warn_user
-from naively.store.cut_short import what_is_missing
-
-__all__ = [
-    "FORMAT",
-    "WAIT",
-    "change",
-    "checked",
-    "close_reader",
-    "close_writer",
-    "create",
-    "explained",
-    "open_to_read",
-    "open_to_write",
-    "patiently",
-]
 
 FORMAT = 1
-APPLICATION = 0x6E616976  # "naiv", in the header of the file
-WAIT = 300.0  # seconds that a writer waits for another one
-SILENT = 5.0  # seconds of that without a word
-READERS = 0.3  # seconds to wait at the end for those who are just reading
+APPLICATION_ID = 0x6E616976  # "naiv"
+WAIT_SECONDS = 300.0  # a writer waits this long for another one
+SILENT_SECONDS = 5.0  # … and warns after this time
+CLOSE_WAIT_SECONDS = 0.3  # a closing writer waits this long for readers
 MAGIC = b"SQLite format 3\0"
+MAX_PADDED_BYTES = 1 << 40  # a header that claims more is not believed
+JOURNALS = ("-wal", "-journal")
+# What decoding bytes of a damaged or forged file may raise; nothing else does (tests/store/test_fuzz.py).
+DECODE_ERRORS = (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError, struct.error)
 
 TABLES = {
     "meta": "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -61,156 +52,160 @@ TABLES = {
 }
 
 
+class DamagedError(ValueError):
+    """Part of a file is not what was written; `number` is that of the entry, None if no single entry is damaged."""
+
+    def __init__(self, message: str, number: int | None = None) -> None:
+        """Keep the number of the entry beside the message."""
+        super().__init__(message)
+        self.number = number
+
+
 def create(path: str | Path) -> sqlite3.Connection:
-    """A new file with empty tables, not durable until the caller makes it so."""
+    """Create a file with empty tables. Nothing is durable until the caller syncs the file."""
     connection = sqlite3.connect(path, isolation_level=None)
-    for setting in (f"application_id={APPLICATION}", f"user_version={FORMAT}", "journal_mode=OFF", "synchronous=OFF"):
+    for setting in (
+        f"application_id={APPLICATION_ID}",
+        f"user_version={FORMAT}",
+        "journal_mode=OFF",
+        "synchronous=OFF",
+    ):
         connection.execute(f"PRAGMA {setting}")
     for statement in TABLES.values():
         connection.execute(statement)
     return connection
 
 
-def checked(connection: sqlite3.Connection, path: str | Path) -> None:
-    """Refuse a file of another kind or of a later format, and anything in it that SQLite might run."""
-    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
-        raise InputError(f"{path}: is not a model file of naively (it is a database of something else).")
-    found = connection.execute("PRAGMA user_version").fetchone()[0]
-    if found != FORMAT:
-        raise InputError(f"{path}: has format {found!r}, and this naively reads format {FORMAT}: update naively.")
-    wanted = {("table", name, statement) for name, statement in TABLES.items()}
-    there = connection.execute("SELECT type, name, sql FROM sqlite_master LIMIT 16").fetchall()
-    odd = set(there) - wanted
-    if odd:
-        kind, name, _ = min(odd, key=str)
+def check_tables(connection: sqlite3.Connection, path: str | Path) -> None:
+    """Refuse a file of another kind or of a later format, and anything that SQLite might execute."""
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        raise InputError(f"{path}: is not a model file of naively (it is another SQLite database).")
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version != FORMAT:
+        raise InputError(f"{path}: has format {version!r}, but this naively reads format {FORMAT}: update naively.")
+    expected = {("table", name, statement) for name, statement in TABLES.items()}
+    objects = connection.execute("SELECT type, name, sql FROM sqlite_master LIMIT 16").fetchall()
+    foreign = set(objects) - expected
+    if foreign:
+        kind, name, _ = min(foreign, key=str)
         raise InputError(f"{path}: is refused: it holds the {kind} {name!r}, which naively did not make.")
-    if len(there) != len(wanted):
+    if len(objects) != len(expected):
         raise InputError(f"{path}: is not a model file of naively, or is damaged (tables are missing).")
 
 
-def _resolved(path: str | Path) -> Path:
-    """The file behind links; errors for what is no database, before SQLite sees it."""
+def _resolve(path: str | Path) -> Path:
+    """Follow links; refuse what is not a SQLite database before SQLite opens it."""
     try:
-        found = Path(path).resolve(strict=True)
-        with found.open("rb") as file:
-            start = file.read(16)
+        resolved = Path(path).resolve(strict=True)
+        with resolved.open("rb") as file:
+            start = file.read(len(MAGIC))
     except (OSError, RuntimeError) as error:
         raise InputError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error}).") from None
     if start != MAGIC:
         raise InputError(f"{path}: is not a model file of naively.")
-    return found
+    return resolved
 
 
-def _connect(found: Path, how: str, wait: float) -> sqlite3.Connection:
+def _connect(file: Path, query: str, wait: float) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        f"{found.as_uri()}?{how}", uri=True, timeout=wait, isolation_level=None, check_same_thread=False
+        f"{file.as_uri()}?{query}", uri=True, timeout=wait, isolation_level=None, check_same_thread=False
     )
-    connection.text_factory = _text
+    # Bytes that are not UTF-8 are left to the checksums, not to the decoder.
+    connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
     connection.execute("PRAGMA trusted_schema=OFF")
     connection.execute("PRAGMA cell_size_check=ON")
     return connection
 
 
-def _text(found: bytes) -> str:
-    """Text as it stands: bytes that are no UTF-8 any more are for the checksums to find, not for the decoder."""
-    return found.decode("utf-8", "surrogateescape")
-
-
-def open_to_read(path: str | Path, wait: float = WAIT) -> sqlite3.Connection:
-    """A connection that reads one state of the file, whatever others write meanwhile."""
-    found = _resolved(path)
+def open_to_read(path: str | Path) -> sqlite3.Connection:
+    """Open a connection that reads one state of the file, while other processes may write."""
+    file = _resolve(path)
     try:
-        return _reading(found, "mode=ro", path, wait)
+        return _begin_reading(file, "mode=ro", path)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorname.startswith("SQLITE_BUSY"):
             raise
-    # A writer was killed and left a journal, or the file lies where nothing can be written.
-    if os.access(found, os.W_OK) and os.access(found.parent, os.W_OK):
-        connection = _connect(found, "mode=rw", wait)
+    # A killed writer left a journal, or the file lies where nothing can be written.
+    if _is_writable(file):
+        connection = _connect(file, "mode=rw", WAIT_SECONDS)
         try:
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # rolls back, or recovers
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # rolls back or recovers
         finally:
             connection.close()
-        return _reading(found, "mode=ro", path, wait)
-    left = [Path(f"{found}{end}") for end in ("-wal", "-journal")]
-    if not any(part.exists() and part.stat().st_size for part in left):
-        return _reading(found, "mode=ro&immutable=1", path, wait)
+        return _begin_reading(file, "mode=ro", path)
+    journals = [Path(f"{file}{end}") for end in JOURNALS]
+    if not any(journal.exists() and journal.stat().st_size for journal in journals):
+        return _begin_reading(file, "mode=ro&immutable=1", path)
     folder = tempfile.TemporaryDirectory(prefix="naively-")
-    for part in (found, *left):
+    for part in (file, *journals):
         if part.exists():
             shutil.copyfile(part, Path(folder.name) / part.name)
-    connection = _reading(Path(folder.name) / found.name, "mode=rw", path, wait)
-    _FOLDERS[id(connection)] = folder
+    connection = _begin_reading(Path(folder.name) / file.name, "mode=rw", path)
+    _COPIES[id(connection)] = folder
     return connection
 
 
-_FOLDERS: dict[int, tempfile.TemporaryDirectory[str]] = {}  # of copies, which last as long as the process
+_COPIES: dict[int, tempfile.TemporaryDirectory[str]] = {}  # kept until the process ends
 
 
-def _reading(found: Path, how: str, path: str | Path, wait: float) -> sqlite3.Connection:
-    connection = _connect(found, how, wait)
+def _begin_reading(file: Path, query: str, path: str | Path) -> sqlite3.Connection:
+    connection = _connect(file, query, WAIT_SECONDS)
     try:
         connection.execute("BEGIN")
-        checked(connection, path)
+        check_tables(connection, path)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def open_to_write(path: str | Path, wait: float = WAIT) -> sqlite3.Connection:
-    """A connection in WAL mode whose commits are durable when they return."""
-    found = _resolved(path)
-    if not os.access(found, os.W_OK):
+def _is_writable(file: Path) -> bool:
+    return os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)
+
+
+def open_to_write(path: str | Path, wait: float = WAIT_SECONDS) -> sqlite3.Connection:
+    """Open a connection in WAL mode whose commits are durable when they return."""
+    file = _resolve(path)
+    if not os.access(file, os.W_OK):
         raise InputError(f"{path}: is read-only: copy it, or ask for the right to write it.")
-    connection = _connect(found, "mode=rw", wait)
+    connection = _connect(file, "mode=rw", wait)
     try:
-        checked(connection, path)
-        patiently(connection, "PRAGMA journal_mode=WAL", wait)
+        check_tables(connection, path)
+        retry_while_locked(connection, "PRAGMA journal_mode=WAL", wait)
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA secure_delete=ON")
-        connection.execute(f"PRAGMA busy_timeout={int(1000 * min(wait, SILENT))}")  # `change` waits on, and says so
+        # `transaction` waits for the rest of the time, and warns.
+        connection.execute(f"PRAGMA busy_timeout={int(1000 * min(wait, SILENT_SECONDS))}")
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def patiently(connection: sqlite3.Connection, statement: str, wait: float) -> Any:
-    """Run a statement again while the file is locked: a change of journal does not wait by itself."""
-    until = time.monotonic() + wait
+def retry_while_locked(connection: sqlite3.Connection, statement: str, wait: float) -> tuple[Any, ...]:
+    """Execute a statement again while the file is locked: a change of the journal mode does not wait by itself."""
+    deadline = time.monotonic() + wait
     pause = 0.001
     while True:
         try:
-            return connection.execute(statement).fetchone()
+            row: tuple[Any, ...] = connection.execute(statement).fetchone()
+            return row
         except sqlite3.OperationalError as error:
-            if not error.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")) or time.monotonic() > until:
+            if not error.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")) or time.monotonic() > deadline:
                 raise
         time.sleep(pause)
         pause = min(2 * pause, 0.05)
 
 
-def _begin(connection: sqlite3.Connection, wait: float) -> None:
-    """Wait for one's turn, and say so if that takes long; the connection itself waits for `SILENT` at most."""
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        return
-    except sqlite3.OperationalError as error:
-        if wait <= SILENT or not error.sqlite_errorname.startswith("SQLITE_BUSY"):
-            raise
-    warn_user(f"another process is writing to the file: waiting for it, {wait:.0f} seconds at most.")
-    (silent,) = connection.execute("PRAGMA busy_timeout").fetchone()
-    try:
-        connection.execute(f"PRAGMA busy_timeout={int(1000 * (wait - SILENT))}")
-        connection.execute("BEGIN IMMEDIATE")
-    finally:
-        connection.execute(f"PRAGMA busy_timeout={silent}")
-
-
 @contextmanager
-def change(connection: sqlite3.Connection, wait: float = 0.0) -> Iterator[None]:
-    """One change of the file, whole or not at all; other writers wait."""
-    _begin(connection, wait)
+def transaction(connection: sqlite3.Connection, wait: float = 0.0) -> Iterator[None]:
+    """Change the file completely or not at all; other writers wait."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        if wait <= SILENT_SECONDS or not error.sqlite_errorname.startswith("SQLITE_BUSY"):
+            raise
+        _begin_after_warning(connection, wait)
     try:
         yield
         connection.execute("COMMIT")
@@ -220,74 +215,115 @@ def change(connection: sqlite3.Connection, wait: float = 0.0) -> Iterator[None]:
         raise
 
 
-def commits_of_others(connection: sqlite3.Connection) -> int:
-    """A number that is another one once any other connection has changed the file."""
+def _begin_after_warning(connection: sqlite3.Connection, wait: float) -> None:
+    """Warn that another process is writing, and wait for the rest of the time."""
+    warn_user(f"another process is writing to the file: waiting for at most {wait:.0f} seconds.")
+    (timeout,) = connection.execute("PRAGMA busy_timeout").fetchone()
+    try:
+        connection.execute(f"PRAGMA busy_timeout={int(1000 * (wait - SILENT_SECONDS))}")
+        connection.execute("BEGIN IMMEDIATE")
+    finally:
+        connection.execute(f"PRAGMA busy_timeout={timeout}")
+
+
+def data_version(connection: sqlite3.Connection) -> int:
+    """Return a number that changes when any other connection has changed the file."""
     return int(connection.execute("PRAGMA data_version").fetchone()[0])
 
 
 def close_writer(connection: sqlite3.Connection) -> None:
-    """Fold the WAL in and return to one file, unless another process writes to it still: then that one will."""
+    """Fold the WAL into the file, unless another process still writes to it: the last one does."""
     try:
         connection.execute("PRAGMA busy_timeout=0")
-        patiently(connection, "PRAGMA journal_mode=DELETE", READERS)
+        retry_while_locked(connection, "PRAGMA journal_mode=DELETE", CLOSE_WAIT_SECONDS)
     except sqlite3.Error:
-        pass  # what was acknowledged is in the WAL; whoever opens the file next folds it in
+        pass  # committed changes are in the WAL, which the next process to open the file folds in
     finally:
         connection.close()
 
 
-def close_reader(connection: sqlite3.Connection, path: str | Path) -> None:
-    """Close, and fold in a WAL that a writer left because of this reader; whoever still has the file open keeps it."""
-    connection.close()
-    found = Path(path).resolve()
-    if not Path(f"{found}-wal").exists() or not (os.access(found, os.W_OK) and os.access(found.parent, os.W_OK)):
-        return
-    try:
-        last = _connect(found, "mode=rw", 0.0)
-    except sqlite3.Error:
-        return  # somebody else is at it
-    try:
-        last.execute("PRAGMA journal_mode=DELETE").fetchone()
-    except sqlite3.Error:
-        pass  # a writer has it open, and will do so
-    finally:
-        last.close()
-
-
-def closing(owner: object, connection: sqlite3.Connection) -> weakref.finalize[Any, Any]:
-    """Close the connection when its owner goes, at the latest when Python ends."""
+def close_when_collected(owner: object, connection: sqlite3.Connection) -> weakref.finalize[..., Any]:
+    """Close a writer's connection when its owner is garbage collected, at the latest when Python exits."""
     return weakref.finalize(owner, close_writer, connection)
 
 
-_TOLD = {
+def close_reader(connection: sqlite3.Connection, path: str | Path) -> None:
+    """Close, and fold in a WAL that a writer could not fold in because of this reader."""
+    connection.close()
+    file = Path(path).resolve()
+    if not Path(f"{file}-wal").exists() or not _is_writable(file):
+        return
+    try:
+        writer = _connect(file, "mode=rw", 0.0)
+    except sqlite3.Error:
+        return  # another process does it
+    try:
+        writer.execute("PRAGMA journal_mode=DELETE").fetchone()
+    except sqlite3.Error:
+        pass  # a writer has the file open, and will do it
+    finally:
+        writer.close()
+
+
+_MESSAGES = {
     "SQLITE_NOTADB": "is not a model file of naively, or its first page is damaged.",
     "SQLITE_FULL": "the disk is full; nothing was changed.",
     "SQLITE_READONLY": "is read-only; nothing was changed.",
-    "SQLITE_CANTOPEN": "cannot be opened: look at the rights of the file and of its folder.",
+    "SQLITE_CANTOPEN": "cannot be opened: check the permissions of the file and of its folder.",
     "SQLITE_BUSY": "another process is writing to it and did not finish in time; nothing was changed.",
-    "SQLITE_PERM": "may not be opened: look at its rights.",
+    "SQLITE_PERM": "may not be opened: check its permissions.",
     "SQLITE_TOOBIG": "an entry is larger than 1 GB, which the file cannot hold; nothing was changed.",
 }
+_SALVAGE = "`naively copy --salvage` recovers the entries that are intact."
 
 
 @contextmanager
-def explained(path: str | Path) -> Iterator[None]:
-    """Errors of SQLite as sentences about the file."""
+def translate_file_errors(path: str | Path) -> Iterator[None]:
+    """Raise what is wrong with a file as an InputError that names it."""
     try:
         yield
+    except DamagedError as error:
+        raise InputError(f"{path}: is damaged: {error}. {_SALVAGE}") from None
+    except MemoryError:
+        raise InputError(f"{path}: needs more memory than there is.") from None
     except UnicodeDecodeError:  # SQLite quotes what it cannot parse
-        raise InputError(f"{path}: is damaged: what its tables are called cannot be read.") from None
+        raise InputError(f"{path}: is damaged: the names of its tables cannot be read.") from None
     except UnicodeEncodeError as error:
-        told = f"{error.object!r:.60} has characters that are no text (half of a pair): rename it."
-        raise InputError(f"{path}: {told}") from None
+        message = f"{error.object!r:.60} has characters that are not text (half of a surrogate pair): rename it."
+        raise InputError(f"{path}: {message}") from None
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "")
         kind = "_".join(name.split("_")[:2])
         if kind in ("SQLITE_CORRUPT", "SQLITE_ERROR", "SQLITE_SCHEMA", ""):
-            how = what_is_missing(path) or error
-            what = f"is damaged ({how}); `naively copy --salvage` recovers the entries that are intact."
+            message = f"is damaged ({_truncation(path) or error}); {_SALVAGE}"
         elif kind == "SQLITE_IOERR":
-            what = f"the disk failed ({error}, {name}): what was being written is not kept."
+            message = f"the disk failed ({error}, {name}): the last change was not saved."
         else:
-            what = _TOLD.get(kind, f"cannot be used ({error}, {name}).")
-        raise InputError(f"{path}: {what}") from None
+            message = _MESSAGES.get(kind, f"cannot be used ({error}, {name}).")
+        raise InputError(f"{path}: {message}") from None
+
+
+def file_lengths(path: Path) -> tuple[int, int]:
+    """Return the length of a file in bytes, and the length that its header states, 0 if it states none.
+
+    The header of a SQLite file holds the size of a page (bytes 16 and 17, where 1 is 65,536) and the number of pages
+    (bytes 28 to 31).
+    """
+    with path.open("rb") as file:
+        start = file.read(32)
+    actual = path.stat().st_size
+    if len(start) < 32:
+        return actual, 0
+    (size,), (pages,) = struct.unpack_from(">H", start, 16), struct.unpack_from(">I", start, 28)
+    stated = pages * (65536 if size == 1 else size)
+    is_valid = size == 1 or (size >= 512 and size & (size - 1) == 0 and stated <= MAX_PADDED_BYTES)
+    return actual, stated if is_valid else 0
+
+
+def _truncation(path: str | Path) -> str:
+    """Describe what is missing at the end of a file, if anything is."""
+    try:
+        actual, stated = file_lengths(Path(path).resolve())
+    except OSError:
+        return ""
+    return f"it is cut short: {actual:,} of {stated:,} bytes are there" if actual < stated else ""

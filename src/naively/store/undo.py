@@ -1,4 +1,4 @@
-"""Which entries can be undone, and why not; and the sum without them."""
+"""Undo an entry: which entries can be undone, and the sum without them."""
 
 from __future__ import annotations
 
@@ -10,106 +10,90 @@ import numpy as np
 from naively.errors import InputError
 from naively.model.model import Model
 from naively.statistics import EmptyStatistic, TokenCounts, ValueCounts, WordCounts
-from naively.store.arrays import Arrays
-from naively.store.codec import encode
-from naively.store.entries import COLUMNS, Row, Schemas, counts_of, intact
-from naively.store.history import named
-from naively.store.running_sum import Signed, Sum, model_of, undone
-from naively.store.summing import read_sum
+from naively.store.codec import Array, encode_value
+from naively.store.entries import (
+    COLUMNS,
+    Counts,
+    Head,
+    Schemas,
+    StoredEntry,
+    check_entry,
+    find_entry,
+    short,
+    undone_ids,
+)
+from naively.store.running_sum import AddedAndRemoved, RunningSum, read_sum
+from naively.store.sqlite import DamagedError
 
-__all__ = ["by_id", "sum_after", "target_of"]
 
-
-def by_id(path: Path, connection: sqlite3.Connection, id_: str) -> Row:
-    """The entry whose id begins so."""
-    wanted = id_.strip().lower()
-    if len(wanted) < 4 or not all(c in "0123456789abcdef" for c in wanted):
-        raise InputError(
-            f"{path}: {id_!r} is no id of an entry: give 4 or more of its hexadecimal digits (naively log)."
-        )
-    found = [
-        Row(*values)
-        for values in connection.execute(
-            f"SELECT {COLUMNS} FROM entries WHERE lower(hex(id)) LIKE ? LIMIT 5", (f"{wanted}%",)
-        )
-    ]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        listed = ", ".join(row.id.hex()[: len(wanted) + 4] for row in found)
-        raise InputError(f"{path}: several entries have an id that begins with {wanted} ({listed}): give more digits.")
-    for number, id_of, absorbed in connection.execute(
-        "SELECT number, id, absorbed FROM entries WHERE absorbed NOT NULL"
-    ):
-        if any(absorbed[i : i + 16].hex().startswith(wanted) for i in range(0, len(absorbed), 16)):
+def entry_to_undo(path: Path, connection: sqlite3.Connection, prefix: str) -> StoredEntry:
+    """Return the entry whose id begins with `prefix`; InputError if it cannot be undone."""
+    entry = find_entry(path, connection, prefix)
+    if entry.act == "compact":
+        raise InputError(f"{path}: entry {entry.short_id} is the result of a compaction, which cannot be undone.")
+    if entry.act in ("merge", "copy", "salvage"):
+        raise InputError(f"{path}: entry {entry.short_id} is a note ({entry.act}): there is nothing to undo.")
+    undone = undone_ids(connection)
+    if entry.id in undone:
+        raise InputError(f"{path}: entry {entry.short_id} is undone already; undo the undo to restore it.")
+    forgets = connection.execute("SELECT id FROM entries WHERE act = 'forget' AND corrects = ?", (entry.id,))
+    for (id_,) in forgets:
+        if id_ not in undone:
             raise InputError(
-                f"{path}: entry {wanted} was absorbed when the file was compacted (entry {number}, {named(id_of)}): "
-                "it can no longer be told from the others."
+                f"{path}: entry {entry.short_id} was partly forgotten by entry {short(id_)}: undo that one first."
             )
-    raise InputError(f"{path}: has no entry whose id begins with {wanted} (naively log lists them).")
+    return entry
 
 
-def target_of(path: Path, connection: sqlite3.Connection, id_: str) -> Row:
-    """The entry to undo, if it can be."""
-    target = by_id(path, connection, id_)
-    if target.act == "compact":
-        raise InputError(f"{path}: entry {named(target.id)} is what a compaction left: that cannot be undone.")
-    if target.act in ("merge", "copy", "salvage"):
-        raise InputError(f"{path}: entry {named(target.id)} is a note ({target.act}): there is nothing to undo.")
-    acts = connection.execute(
-        "SELECT id, act, corrects FROM entries WHERE corrects NOT NULL ORDER BY number"
-    ).fetchall()
-    gone = undone(acts)
-    if target.id in gone:
-        raise InputError(f"{path}: entry {named(target.id)} is undone already; undo the undo to bring it back.")
-    for found, act, corrects in acts:
-        if corrects == target.id and act == "forget" and found not in gone:
-            raise InputError(
-                f"{path}: entry {named(target.id)} was partly forgotten by entry {named(found)}: undo that one first."
-            )
-    return target
+def undone_root(connection: sqlite3.Connection, entry: StoredEntry) -> StoredEntry:
+    """Follow undos of undos to the entry that is removed from the sum or restored."""
+    while entry.act == "undo":
+        row = connection.execute(f"SELECT {COLUMNS} FROM entries WHERE id = ?", (entry.corrects,)).fetchone()
+        if row is None or row[0] >= entry.number:  # an undo comes after what it undoes
+            raise DamagedError(f"the entry that entry {entry.number} undoes is missing", entry.number)
+        entry = StoredEntry(*row)
+    return entry
 
 
-def sum_after(connection: sqlite3.Connection, schemas: Schemas, known: Sum, done: Row, root: Row) -> Sum:
-    """The sum once an entry was undone, or brought back, by an undo that is written already.
+def sum_after_undo(
+    connection: sqlite3.Connection, schemas: Schemas, known: RunningSum, head: Head, root: StoredEntry
+) -> RunningSum:
+    """Return the sum after an undo, which is written already, has removed or restored the entry `root`.
 
-    All is summed anew behind the last snapshot that does not have the entry. If there is none, and whole numbers were
-    counted, the entry is taken from the sum that is known, or added to it: that is the same, bit for bit.
+    The entries are summed again behind the last snapshot that does not include `root`. If there is none, and only
+    integers were counted, `root` is subtracted from the known sum or added to it: the result is the same bit for bit,
+    and 100,000 entries need not be read again.
     """
     connection.execute("DELETE FROM snapshot WHERE entries >= ?", (root.number,))
-    (snapshots,) = connection.execute("SELECT count(*) FROM snapshot").fetchone()
-    found = None if snapshots else _changed(connection, schemas, known, done, root)
-    return read_sum(connection, schemas, known.meta) if found is None else found
+    if connection.execute("SELECT 1 FROM snapshot").fetchone() is None:
+        sums = _adjusted(connection, schemas, known, root)
+        if sums is not None:
+            return RunningSum(known.meta, head, sums.counts())
+    return read_sum(connection, schemas, known.meta)
 
 
-def _changed(connection: sqlite3.Connection, schemas: Schemas, known: Sum, done: Row, root: Row) -> Sum | None:
-    """The sum that is known with one entry more or less; None if it would not be the sum of the others."""
+def _adjusted(
+    connection: sqlite3.Connection, schemas: Schemas, known: RunningSum, root: StoredEntry
+) -> AddedAndRemoved | None:
+    """Return the known sums with or without `root`; None if they might differ from the sums of the other entries."""
     if connection.execute("SELECT count(*) FROM schemas").fetchone() != (1,):
-        return None  # the entry may be what decided how a column is counted
-    intact(root, schemas)
-    part = model_of(counts_of(root, schemas), known.meta)
-    added, taken = known.folded().base
-    before = added if root.sign > 0 else taken
-    if not _whole(part) or (before is not None and not (_whole(before) and before.seen.rows.any())):
-        return None  # a model of nothing has classes that its entries need not have
-    acts = connection.execute("SELECT id, act, corrects FROM entries WHERE act = 'undo' ORDER BY number").fetchall()
-    if root.id not in undone(acts):
-        after: Model | None = part if before is None else before + part
-    else:
-        assert before is not None
-        after = before - part
-        if not after.seen.rows.any():
-            if root.sign > 0:
-                return None
-            after = None
-    base = Signed(after, taken) if root.sign > 0 else Signed(added, after)
-    return Sum(known.meta, done.number, done.checksum, base, base_bytes=known.base_bytes)
+        return None  # `root` may have determined how a column is counted
+    check_entry(root, schemas)
+    counts = Counts.of_entry(root, schemas).model
+    before = known.sums.added if root.sign > 0 else known.sums.removed
+    is_undone = root.id in undone_ids(connection)
+    if before is None or not (before.seen.rows.any() and _is_integral(before) and _is_integral(counts)):
+        return None
+    after = before - counts if is_undone else before + counts
+    if not after.seen.rows.any():
+        return None
+    return known.sums._replace(**{"added" if root.sign > 0 else "removed": after})
 
 
-def _whole(model: Model) -> bool:
-    """Whether only whole numbers were counted: then nothing is rounded, and order does not matter."""
+def _is_integral(model: Model) -> bool:
+    """Return whether only integers were counted: then nothing is rounded, and the order of sums does not matter."""
     if not all(isinstance(s, (WordCounts, ValueCounts, TokenCounts, EmptyStatistic)) for s in model.statistics):
         return False
-    arrays: Arrays = []
-    encode((model.seen, *model.statistics), arrays)
+    arrays: list[Array] = []
+    encode_value((model.seen, *model.statistics), arrays)
     return all(bool((array == np.trunc(array)).all()) for array in arrays if array.dtype.kind == "f")

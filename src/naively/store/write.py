@@ -1,7 +1,4 @@
-"""The model file: tables of SQLite, entries with statistics in few bytes. docs/file_format.md tells the format.
-
-Nothing in a file is run when it is read; every size, type, order and checksum is.
-"""
+"""Write a new model file, or any other file, completely or not at all."""
 
 from __future__ import annotations
 
@@ -13,69 +10,69 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from naively.errors import InputError
-from naively.store.counts import Counts
-from naively.store.entries import START, Row, Schemas, append, new_row
+from naively.model.model import Model
+from naively.store.entries import START, Schemas, StoredEntry, append, new_entry
 from naively.store.meta import Meta, write_meta
-from naively.store.sqlite import create, explained, open_to_write
+from naively.store.sqlite import JOURNALS, create, open_to_write, translate_file_errors
 
-__all__ = ["Counts", "Meta", "write", "write_rows", "written_whole"]
+RELEASE_WAIT_SECONDS = 5.0
 
 
-def write(
+def write_model(
     path: str | Path,
-    counts: Counts,
-    meta: Meta,
+    model: Model,
     *,
     source: str = "",
     comment: str = "",
+    key: str | None = None,
     fingerprints: bytes | None = None,
 ) -> None:
-    """A new file with one entry, written whole or not at all."""
+    """Write a new file with one entry: the counts of a model, and its settings."""
 
-    def rows(schemas: Schemas) -> Iterator[Row]:
-        yield new_row(schemas, counts, "fit", 1, source=source, comment=comment, fingerprints=fingerprints)
+    def entries(schemas: Schemas) -> Iterator[StoredEntry]:
+        yield new_entry(schemas, "fit", model, source=source, comment=comment, fingerprints=fingerprints)
 
-    write_rows(path, meta, rows)
+    write_entries(path, Meta.of_model(model, key), entries)
 
 
-def write_rows(path: str | Path, meta: Meta, rows: Callable[[Schemas], Iterable[Row]]) -> None:
-    """A new file with some entries; `rows` makes them, given the schemas of the new file."""
-    with written_whole(path) as unfinished, explained(path):
+def write_entries(path: str | Path, meta: Meta, entries: Callable[[Schemas], Iterable[StoredEntry]]) -> None:
+    """Write a new file with the entries that a function returns for the schemas of the new file."""
+    with atomic_write(path) as unfinished, translate_file_errors(path):
         connection = create(unfinished)
         try:
             connection.execute("BEGIN")
             write_meta(connection, meta)
-            connection.execute("INSERT INTO head VALUES (0, ?)", (START,))
+            connection.execute("INSERT INTO head VALUES (?, ?)", START)
             schemas = Schemas(connection)
-            for row in rows(schemas):
-                append(connection, schemas, row)
+            for entry in entries(schemas):
+                append(connection, schemas, entry)
             connection.execute("COMMIT")
         finally:
             connection.close()
 
 
 @contextmanager
-def written_whole(path: str | Path) -> Iterator[Path]:
-    """A path beside the one wanted, moved there when the block ends well, and removed when it does not.
+def atomic_write(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path in the same folder; move it to `path` if the block succeeds, else remove it.
 
-    A link stays, and the file behind it is replaced. What was written is on the disk before it gets its name.
+    A link stays, and the file that it points to is replaced. The data is on the disk before the file gets its name.
     """
-    wanted = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(path))
     try:
-        number, name = tempfile.mkstemp(prefix=f".{wanted.name}.", dir=wanted.parent)
+        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror}).") from None
-    os.close(number)
+    os.close(descriptor)
     unfinished = Path(name)
     try:
         yield unfinished
         mask = os.umask(0)
         os.umask(mask)
-        unfinished.chmod(0o666 & ~mask)  # as any new file; mkstemp's is for its owner alone
-        _to_disk(unfinished)
-        _release(wanted)
-        unfinished.replace(wanted)
-        _to_disk(wanted.parent)
+        unfinished.chmod(0o666 & ~mask)  # as any new file; mkstemp's is readable by its owner only
+        _sync(unfinished)
+        _release(target)
+        unfinished.replace(target)
+        _sync(target.parent)
     except OSError as error:
         unfinished.unlink(missing_ok=True)
         raise InputError(f"{path}: cannot be written ({error.strerror}).") from None
@@ -84,37 +81,38 @@ def written_whole(path: str | Path) -> Iterator[Path]:
         raise
 
 
-def _to_disk(path: Path) -> None:
+def _sync(path: Path) -> None:
     if os.name == "nt" and path.is_dir():
-        return  # a folder cannot be opened there
-    number = os.open(path, os.O_RDONLY)
+        return  # Windows cannot open a folder
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(number)
+        os.fsync(descriptor)
     finally:
-        os.close(number)
+        os.close(descriptor)
 
 
-def _release(wanted: Path) -> None:
-    """Before a model file is replaced: fold in what a killed writer left beside it, refuse if a live one has it open.
+def _release(target: Path) -> None:
+    """Before a model file is replaced: fold in the journal of a killed writer; refuse if a live one has it open.
 
-    A log left there would be taken for the new file's, and a live writer would go on writing to a file without a name.
+    SQLite would take a journal that is left for that of the new file, and a live writer would write to a file without
+    a name.
     """
-    if not Path(f"{wanted}-wal").exists() and not Path(f"{wanted}-journal").exists():
+    if not any(Path(f"{target}{end}").exists() for end in JOURNALS):
         return
-    refused = InputError(f"{wanted}: another process has it open: close it there, or give another name.")
+    in_use = InputError(f"{target}: another process has it open: close it there, or give another name.")
     try:
-        with explained(wanted):
-            connection = open_to_write(wanted, wait=5.0)
+        with translate_file_errors(target):
+            connection = open_to_write(target, RELEASE_WAIT_SECONDS)
     except InputError:
-        beside = f"{wanted.name}-wal or {wanted.name}-journal"
+        names = " or ".join(f"{target.name}{end}" for end in JOURNALS)
         raise InputError(
-            f"{wanted}: {beside} of another database is beside it: remove it, or give another name."
+            f"{target}: the folder holds {names} of another database: remove it, or give another name."
         ) from None
     try:
         connection.execute("PRAGMA busy_timeout=0")
         if connection.execute("PRAGMA journal_mode=DELETE").fetchone()[0] != "delete":
-            raise refused
+            raise in_use
     except sqlite3.OperationalError:
-        raise refused from None
+        raise in_use from None
     finally:
         connection.close()

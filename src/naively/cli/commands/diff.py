@@ -36,9 +36,9 @@ def command(a: str, b: str, top: int, show_all: bool, as_json: bool) -> None:
     """
     from naively.cli.output import format_table, print_json
     from naively.evaluation.diff import drift
-    from naively.store.compare import apart
+    from naively.store.compare import disjoint_models
 
-    one, two, note = apart(a, b)
+    one, two, note = disjoint_models(a, b)
     columns = drift(one, two, top)
     classes = [str(label) for label in sorted({*one.classes, *two.classes})]
     if as_json:

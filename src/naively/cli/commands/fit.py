@@ -85,7 +85,7 @@ def command(
     from naively.data.files.read import retry_with_wider_types
     from naively.fitting import fit
     from naively.schema.schema import Automatic, family_of
-    from naively.store.remembering import write_remembered
+    from naively.store.fingerprints import write_with_fingerprints
 
     columns: dict[str, Any] = {name: family_of(family) for name, family in family_names.items()}
     for name in missing:
@@ -105,7 +105,7 @@ def command(
     model = model.with_prior(options.with_classes(parsed_prior, model))
     log = {"source": options.source_name(data, source), "comment": comment}
     if remember_rows:
-        write_remembered(output, model, paths, target, weight, **log)
+        write_with_fingerprints(output, model, paths, target, weight, **log)
     else:
         model.save(output, **log)
     click.echo(_report(model, summary))

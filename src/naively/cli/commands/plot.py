@@ -86,7 +86,7 @@ def command(
     from naively import plot
     from naively.cli.input import name_file_in_errors, read_rows, row_of_text
     from naively.store.load import load
-    from naively.store.write import written_whole
+    from naively.store.write import atomic_write
 
     loaded = load(model)
     pair = {"of": options.find_class(loaded, of), "against": options.find_class(loaded, against)}
@@ -102,7 +102,7 @@ def command(
     else:
         with name_file_in_errors(data):
             figure = _draw_rows(loaded, kind, data, pair["of"])
-    with written_whole(output) as unfinished:
+    with atomic_write(output) as unfinished:
         figure.savefig(unfinished, format=output.suffix[1:].lower())
 
 
