@@ -13,6 +13,7 @@ from naively.errors import InputError
 
 FILE_COMMANDS = ("update", "forget", "undo", "tune", "log", "merge", "diff", "compact", "copy")
 COMMANDS = ("fit", "predict", "evaluate", "explain", "show", "plot", "sample", *FILE_COMMANDS, "demo")
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class Commands(click.Group):
@@ -55,7 +56,7 @@ class _Notes:
             click.echo(f"naively: note: {message}", err=True)
 
 
-@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=Commands, context_settings=SETTINGS)
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.version_option(package_name="naively", message="%(version)s")
 def main(debug: bool) -> None:

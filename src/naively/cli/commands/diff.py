@@ -27,7 +27,7 @@ def command(a: str, b: str, top: int, show_all: bool, as_json: bool) -> None:
     """Compare two models column by column and test each difference for significance.
 
     Prints the difference of each column that changed, in nats per row, and its q. q is the false discovery rate
-    (Benjamini–Hochberg): of the changes with this q or less, at most that share are chance. Rows that both files have
+    (Benjamini–Hochberg): of the changes with this q or less, at most that share is chance. Rows that both files have
     learnt are ignored.
 
     \b

@@ -17,11 +17,14 @@ TOO_GOOD = 0.8  # of the log-loss that is expected on new rows
 @click.option(
     "--min-probability",
     type=options.PROBABILITY,
+    metavar="P",
     help="Show how many rows reach this probability, and the error rate among them.",
 )
 @click.option("--of", metavar="CLASS", help="Class for --cost and --precision. Default: the last class.")
-@click.option("--cost", type=float, help="Find the best threshold if a miss costs this and a false alarm costs 1.")
-@click.option("--precision", type=options.PROBABILITY, help="Find the threshold with this precision.")
+@click.option(
+    "--cost", type=float, metavar="X", help="Find the best threshold if a miss costs this and a false alarm costs 1."
+)
+@click.option("--precision", type=options.PROBABILITY, metavar="P", help="Find the threshold with this precision.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with all curves.")
 def command(
     model: str,

@@ -22,7 +22,7 @@ KINDS = ("waterfall", *OF_MODEL, *OF_ROWS)
 
 
 @click.command("plot", short_help="Draw a model or its predictions.")
-@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("kind", metavar="KIND", type=click.Choice(KINDS))
 @click.argument("model")
 @click.argument("data", nargs=-1)
 @click.option(

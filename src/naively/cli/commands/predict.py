@@ -22,17 +22,22 @@ if TYPE_CHECKING:
 @click.option("--proba", is_flag=True, help="Add the probability of every class, as p_CLASS.")
 @click.option("--top", type=click.IntRange(min=1), metavar="K", help="Add the K most probable classes.")
 @click.option(
-    "--odds", type=click.FloatRange(min=0), help="Predict the class given by --of only if its odds are above this."
+    "--odds",
+    type=click.FloatRange(min=0),
+    metavar="X",
+    help="Predict the class given by --of only if its odds are above this.",
 )
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
+    metavar="P",
     help="Predict the class given by --of only if its probability is above this.",
 )
 @click.option("--of", metavar="CLASS", help="Class for --odds and --threshold. Default: the last class.")
 @click.option(
     "--min-probability",
     type=options.PROBABILITY,
+    metavar="P",
     help="Leave the prediction empty if no class reaches this probability.",
 )
 @click.option(
