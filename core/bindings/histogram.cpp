@@ -10,10 +10,8 @@
 #include <tuple>
 
 #include "bindings/arrays.hpp"
-#include "bindings/arrow.hpp"
 #include "bindings/module.hpp"
 #include "histogram/discretise.hpp"
-#include "histogram/running.hpp"
 #include "support/threads.hpp"
 
 namespace nb = nanobind;
@@ -115,32 +113,6 @@ NewArrays py_count(const std::vector<Piece>& pieces, const In<std::int32_t, 1>& 
   return give(counted);
 }
 
-// What the columns that left level 0 had counted until then: see `Running`.
-NewArrays py_add(Running& running, const std::vector<cells::GivenColumn>& columns, const In<std::int32_t, 1>& label,
-                 int n_jobs) {
-  const auto n = static_cast<std::int64_t>(label.size()), p = static_cast<std::int64_t>(columns.size());
-  require(p == running.n_columns(),
-          "there are " + std::to_string(p) + " columns, but " + std::to_string(running.n_columns()) + " are counted");
-  const auto found = cells::gapped_of(columns, label.size(), false);
-  std::vector<Column> left;
-  {
-    nb::gil_scoped_release release;
-    left = running.add(found, {label.data(), nullptr, n, running.n_classes()}, n_jobs);
-  }
-  return give(left);
-}
-
-void py_moments(Running& running, const nb::ndarray<std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& rows,
-                const nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>& state) {
-  const auto classes = static_cast<std::size_t>(running.n_classes()),
-             columns = static_cast<std::size_t>(running.n_columns());
-  require(rows.shape(0) == classes && rows.shape(1) == columns && state.shape(0) == 9 && state.shape(1) == classes &&
-              state.shape(2) == columns,
-          "rows are (classes, columns), and the state is (9, classes, columns)");
-  nb::gil_scoped_release release;
-  running.moments({rows.data(), state.data(), running.n_classes(), running.n_columns()});
-}
-
 NewArrays py_merge(const Arrays& a, const Arrays& b, int sign, std::int64_t cap) {
   const View x = view(a), y = view(b);
   require(x.n_columns == y.n_columns, "the histograms have " + std::to_string(x.n_columns) + " and " +
@@ -231,20 +203,6 @@ void bind_histogram(nb::module_& m) {
   using namespace nb::literals;
   m.def("count_histogram", py_count, "pieces"_a, "label"_a, "weight"_a.none(), "n_classes"_a, "cap"_a,
         "at_least"_a.none(), "n_jobs"_a);
-  nb::class_<Running>(m, "RunningNumbers")
-      .def(
-          "__init__",
-          [](Running* self, std::int64_t n_columns, std::int64_t n_classes, std::int64_t cap) {
-            require(n_columns >= 0 && n_columns < 4096, "n_columns must lie in 0 .. 4095");
-            require(n_classes >= 0 && cap >= 2 && n_classes < (std::int64_t{1} << 31) &&
-                        cap < (std::int64_t{1} << 30) && (n_classes + 1) * (cap + 3) < (std::int64_t{1} << 32),
-                    "cap must be 2 or more, and classes times cap less than 2^32");
-            new (self) Running(n_columns, n_classes, cap);
-          },
-          "n_columns"_a, "n_classes"_a, "cap"_a)
-      .def("add", py_add, "columns"_a, "label"_a, "n_jobs"_a)
-      .def("moments", py_moments, "rows"_a.noconvert(), "state"_a.noconvert())
-      .def("cells", [](const Running& running) { return give(running.columns()); });
   m.def("merge_histograms", py_merge, "a"_a, "b"_a, "sign"_a, "cap"_a);
   m.def("cut_histogram", py_cut, "a"_a, "n_classes"_a, "n_jobs"_a);
   m.def("find_bins", py_find_bins, "values"_a, "ends"_a, "cuts"_a, "offsets"_a, "n_jobs"_a);

@@ -11,6 +11,5 @@ NB_MODULE(_core, m) {
   bind_hashes(m);
   bind_left_out(m);
   bind_log_loss(m);
-  bind_gaps(m);
   bind_packing(m);
 }

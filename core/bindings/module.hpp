@@ -10,5 +10,4 @@ void bind_histogram(nanobind::module_& m);
 void bind_hashes(nanobind::module_& m);
 void bind_left_out(nanobind::module_& m);
 void bind_log_loss(nanobind::module_& m);
-void bind_gaps(nanobind::module_& m);
 void bind_packing(nanobind::module_& m);

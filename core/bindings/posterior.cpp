@@ -37,19 +37,6 @@ double py_log_loss(In<double, 2> base, In<double, 3> evidence, In<std::int64_t, 
       of_offset.data(), of_weight.data(), posterior.data());
 }
 
-void py_log_loss_curvature(In<double, 3> evidence, In<double, 1> row_weight, In<double, 2> posterior, Into<2> matrix) {
-  const std::size_t n = posterior.shape(0), n_classes = posterior.shape(1), n_features = evidence.shape(0);
-  require(evidence.shape(1) == n && evidence.shape(2) == n_classes, "evidence is not (feature, row, class)");
-  require(row_weight.size() == n, "row_weight has not one number for each row");
-  require(matrix.shape(0) == n_classes + n_features && matrix.shape(1) == matrix.shape(0),
-          "matrix is too large or too small");
-  nb::gil_scoped_release no_gil;
-  log_loss_curvature(
-      {static_cast<std::int64_t>(n), static_cast<std::int64_t>(n_classes), static_cast<std::int64_t>(n_features),
-       nullptr, evidence.data(), nullptr, row_weight.data(), nullptr, nullptr},
-      posterior.data(), matrix.data());
-}
-
 double py_minimise_pair(In<double, 2> base, In<double, 3> evidence, In<std::int64_t, 1> label, In<double, 1> row_weight,
                         In<double, 1> centre, In<double, 1> strength, double top, double close, int steps, Into<1> x) {
   const std::size_t n = base.shape(0), n_features = evidence.shape(0);
@@ -71,10 +58,6 @@ double py_minimise_pair(In<double, 2> base, In<double, 3> evidence, In<std::int6
 }  // namespace
 
 void bind_log_loss(nb::module_& m) {
-  m.def(
-      "log_loss_curvature", py_log_loss_curvature, "evidence"_a, "row_weight"_a, "posterior"_a, "matrix"_a.noconvert(),
-      nb::sig("def log_loss_curvature(evidence: NDArray[numpy.float64], row_weight: NDArray[numpy.float64], posterior: "
-              "NDArray[numpy.float64], matrix: NDArray[numpy.float64]) -> None"));
   m.def("minimise_pair", py_minimise_pair, "base"_a, "evidence"_a, "label"_a, "row_weight"_a, "centre"_a, "strength"_a,
         "top"_a, "close"_a, "steps"_a, "x"_a.noconvert(),
         nb::sig("def minimise_pair(base: NDArray[numpy.float64], evidence: NDArray[numpy.float64], label: "

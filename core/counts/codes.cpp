@@ -154,41 +154,6 @@ void count_codes(const Codes& codes, const Labels& labels, double* weight, std::
   }
 }
 
-void count_gapped_codes(const std::vector<Gapped>& columns, const std::int64_t* sizes, const Labels& labels,
-                        std::int64_t* rows, int n_jobs) {
-  constexpr std::int64_t TILE = 2048;
-  constexpr std::size_t MOST_APART = 1024;
-  check_labels(labels);
-  std::vector<std::int64_t> first(columns.size() + 1);
-  for (std::size_t j = 0; j < columns.size(); ++j) first[j + 1] = first[j] + labels.n_classes * sizes[j];
-  support::parallel_for(static_cast<std::int64_t>(columns.size()), n_jobs, [&](std::int64_t j) {
-    const auto size = static_cast<std::uint32_t>(sizes[j]), line = size + 1;  // the last takes what is missing
-    const auto cells = static_cast<std::size_t>(labels.n_classes) * line;
-    // Of few cells the same one often comes twice in a row, and would be waited for: then even and odd rows are apart.
-    const std::size_t apart = cells <= MOST_APART ? cells : 0;
-    std::vector<std::int64_t> table(cells + apart);
-    // Codes that are read where they lie are counted under gaps as well, whatever they are, and taken away again.
-    const bool as_they_lie = columns[j].values.type == Type::i32;
-    const Gapped all{columns[j].values, as_they_lie ? Gaps{nullptr, 0} : columns[j].gaps};
-    std::int32_t buffer[TILE];
-    for (std::int64_t start = 0; start < labels.n; start += TILE) {
-      const std::int64_t some = std::min(TILE, labels.n - start);
-      const std::int32_t* const code = all.codes(start, some, buffer);
-      const std::int32_t* const label = labels.label + start;
-      const auto cell = [&](std::int64_t i) {  // as an unsigned number a negative one is large
-        return static_cast<std::size_t>(label[i]) * line + std::min(static_cast<std::uint32_t>(code[i]), size);
-      };
-      std::int64_t i = 0;
-      for (; i + 1 < some; i += 2) ++table[cell(i)], ++table[cell(i + 1) + apart];
-      if (i < some) ++table[cell(i)];
-      if (as_they_lie) columns[j].gaps.from(start).each(some, [&](std::int64_t gap) { --table[cell(gap)]; });
-    }
-    for (std::size_t k = 0; k < apart; ++k) table[k] += table[k + apart];
-    for (std::int64_t c = 0; c < labels.n_classes; ++c)
-      std::copy_n(table.data() + c * line, size, rows + first[j] + c * size);
-  });
-}
-
 void score_codes(const Codes& codes, const double* table, Scores scores, int n_jobs) {
   constexpr std::int64_t TERMS = 256;  // in one plain sum; compensation would make NaN of −∞
   const std::int64_t n = codes.x.n, step = std::max<std::int64_t>(1024, (n + 63) / 64);

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "counts/arrow_columns.hpp"
 #include "counts/cells.hpp"
 #include "counts/count.hpp"
 #include "counts/linear_score.hpp"
@@ -30,10 +29,6 @@ std::int64_t n_slots(const Codes& codes);  // Σ sizes
 
 // weight and rows are (n_classes, Σ sizes), and overwritten.
 void count_codes(const Codes& codes, const Labels& labels, double* weight, std::int64_t* rows, int n_jobs);
-// The same of columns of Arrow batches, one by one and without weights: rows is (n_classes, sizes[j]) for each column
-// j, one after the other.
-void count_gapped_codes(const std::vector<Gapped>& columns, const std::int64_t* sizes, const Labels& labels,
-                        std::int64_t* rows, int n_jobs);
 // table is (Σ sizes, n_classes) and may hold −∞.
 void score_codes(const Codes& codes, const double* table, Scores scores, int n_jobs);
 

@@ -42,7 +42,6 @@ class KeyTable {
     level_ = level;
     keys_.clear();
     moved_.clear();
-    exact_.clear();
     hashed_ = 0;
     set_base(0);
     lay_out(FEWEST_BITS);
@@ -70,9 +69,6 @@ class KeyTable {
 
   // Where the slots of before went if any were joined since this was last asked; else nothing.
   std::vector<std::int32_t> moved() { return std::exchange(moved_, {}); }
-
-  // The exact keys, by slot, as they were when the level last left 0; nothing if it has not since this was last asked.
-  std::vector<std::int64_t> exact_keys() { return std::exchange(exact_, {}); }
 
   int level() const { return level_; }
   const std::vector<std::int64_t>& keys() const { return keys_; }  // by slot, from FIRST on
@@ -212,7 +208,6 @@ class KeyTable {
     sort_from_sorted(sorted);
     const int by = levels_to_fit(sorted, cap_);
     clear_window();
-    if (level_ == 0) exact_ = keys_;
     level_ += by;
     const std::vector<std::int64_t> old = std::move(keys_);
     keys_.clear();
@@ -236,7 +231,6 @@ class KeyTable {
   std::int64_t base_ = 0;
   std::size_t hashed_ = 0;
   std::vector<std::int64_t> keys_;
-  std::vector<std::int64_t> exact_;
   std::vector<std::int32_t> moved_;
   std::vector<Entry> table_;
   std::unique_ptr<std::int32_t[], Free> window_;  // slots; NONE where there is no key

@@ -44,33 +44,4 @@ double log_loss(const Scored& scored, double* of_offset, double* of_weight, doub
   return loss;
 }
 
-void log_loss_curvature(const Scored& scored, const double* posterior, double* matrix) {
-  const std::int64_t n = scored.n_classes, n_features = scored.n_features, width = n + n_features,
-                     stride = scored.n_rows * n;
-  std::fill_n(matrix, width * width, 0.0);
-  std::vector<double> centred(n_features * n);  // e less its mean under the posterior
-  for (std::int64_t i = 0; i < scored.n_rows; ++i) {
-    const double* const p = posterior + i * n;
-    const double r = scored.row_weight[i];
-    for (std::int64_t c = 0; c < n; ++c) {
-      double* const row = matrix + c * width;
-      const double mass = r * p[c];
-      for (std::int64_t d = 0; d < n; ++d) row[d] -= mass * p[d];
-      row[c] += mass;
-    }
-    for (std::int64_t j = 0; j < n_features; ++j) {
-      const double* const e = scored.evidence + j * stride + i * n;
-      double *const row = matrix + (n + j) * width, *const own = &centred[j * n];
-      double mean = 0;
-      for (std::int64_t c = 0; c < n; ++c) mean += p[c] * e[c];
-      for (std::int64_t c = 0; c < n; ++c) own[c] = e[c] - mean;
-      for (std::int64_t c = 0; c < n; ++c) row[c] += r * p[c] * own[c];
-      for (std::int64_t k = 0; k <= j; ++k)
-        for (std::int64_t c = 0; c < n; ++c) row[n + k] += r * p[c] * own[c] * centred[k * n + c];
-    }
-  }
-  for (std::int64_t j = n; j < width; ++j)
-    for (std::int64_t k = 0; k < j; ++k) matrix[k * width + j] = matrix[j * width + k];
-}
-
 }  // namespace naively::cells

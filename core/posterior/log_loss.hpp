@@ -20,8 +20,4 @@ struct Scored {
 // its sum.
 double log_loss(const Scored& scored, double* of_offset, double* of_weight, double* posterior);
 
-// Its second derivatives by (b, w), a matrix of n_classes + n_features rows; base, label, offset and weight are not
-// asked for.
-void log_loss_curvature(const Scored& scored, const double* posterior, double* matrix);
-
 }  // namespace naively::cells

@@ -29,30 +29,6 @@ def test_gaps_are_where_the_bits_are_zero(kind: str, n: int, first: int, gaps: b
         np.testing.assert_array_equal(codes, right)
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from(NUMBERS[2:]), st.integers(0, 9), st.integers(0, 9)), max_size=3),
-    st.integers(0, 300),
-    st.integers(1, 4),
-    st.integers(0, 2**32 - 1),
-)
-def test_codes_are_counted_like_by_the_twin(
-    columns: list[tuple[str, int, int]], n: int, n_classes: int, seed: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    label = rng.integers(0, n_classes, n).astype(np.int32)
-    some = []
-    for kind, first, size in columns:
-        codes = rng.integers(0 if kind[0] == "u" else -1, size + 2, n).astype(kind)
-        valid = rng.integers(0, 256, (first + n + 7) // 8).astype(np.uint8) if size % 2 else None
-        some.append(kernels.Gapped(codes, valid, first))
-    sizes = [size for _, _, size in columns]
-    wanted = twin.count_gapped_codes(some, sizes, label, n_classes)
-    for n_jobs in (1, 3):
-        found = kernels.count_gapped_codes(some, sizes, label, n_classes, n_jobs)
-        for one, two in zip(found, wanted, strict=True):
-            np.testing.assert_array_equal(one, two)
-
-
 @given(st.sampled_from(NUMBERS[2:]), st.integers(0, 5000), st.integers(1, 9), st.integers(0, 2**32 - 1))
 def test_labels_are_what_codes_stand_for(kind: str, n: int, n_codes: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -71,25 +47,13 @@ def test_labels_without_a_code_are_refused() -> None:
     assert kernels.relabel(kernels.Gapped(np.zeros(0, np.int32)), place)[1].tolist() == [0, 0]
 
 
-def test_codes_that_cannot_be_counted_are_refused() -> None:
-    codes, label = kernels.Gapped(np.arange(3)), np.zeros(3, np.int32)
-    with pytest.raises(ValueError, match="label"):
-        kernels.count_gapped_codes([codes], [3], label + 1, 1)
-    with pytest.raises(ValueError, match="not as many as the rows"):
-        kernels.count_gapped_codes([codes], [3], label[:2], 1)
-    with pytest.raises(ValueError, match="differ in number"):
-        kernels.count_gapped_codes([codes], [3, 2], label, 1)
-    with pytest.raises(ValueError, match="neither whole numbers"):
-        kernels.count_gapped_codes([kernels.Gapped(np.zeros(3))], [3], label, 1)
-
-
-def test_what_cannot_be_filled_is_refused() -> None:
-    x, bits = np.arange(9), np.zeros(1, np.uint8)
-    with pytest.raises(ValueError, match="bitmap ends"):
+def test_arrays_that_do_not_match_are_refused() -> None:
+    x, bits = np.zeros(9, np.int64), np.zeros(1, np.uint8)
+    with pytest.raises(ValueError, match="has 8 bits"):
         kernels.fill_numbers(x, bits, 0, np.zeros(9))
-    with pytest.raises(ValueError, match="before the bitmap"):
-        kernels.fill_numbers(x, None, -1, np.zeros(9))
-    with pytest.raises(ValueError, match="not as many as the rows"):
+    with pytest.raises(ValueError, match="from bit -1"):
+        kernels.fill_numbers(x, np.zeros(2, np.uint8), -1, np.zeros(9))
+    with pytest.raises(ValueError, match="9 values cannot fill 8"):
         kernels.fill_codes(x, None, 0, np.zeros(8, np.int32))
-    with pytest.raises(ValueError, match="neither whole numbers"):
+    with pytest.raises(ValueError, match="codes are integers"):
         kernels.fill_codes(x.astype(float), None, 0, np.zeros(9, np.int32))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -10,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests.support.exact_moments import assert_exact
 from tests.twins import histogram as twin
 
 from naively import _kernels as kernels
-from naively._kernels import Gapped, HistogramCells
+from naively._kernels import HistogramCells
 
 TYPES = ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?"]
 
@@ -92,55 +90,6 @@ def test_rows_to_be_added_may_begin_at_the_levels_of_the_others(drawn: Any, cut:
     )
 
 
-@given(tables(), st.lists(st.integers(0, 40), max_size=4), st.sampled_from([1, 3]), st.booleans())
-def test_batches_are_counted_like_all_rows_at_once(drawn: Any, cuts: list[int], n_jobs: int, gapped: bool) -> None:
-    """And a column that stops to be exact tells what it had counted until then, and the moments of what came after."""
-    pieces, label, _, n_classes, cap = drawn
-    columns = [np.ascontiguousarray(x[:, k]) for x in pieces for k in range(x.shape[1])]
-    running = kernels.RunningNumbers(len(columns), n_classes, cap)
-    kept = twin.RunningNumbers(len(columns), n_classes, cap)
-    begun = [len(label)] * len(columns)  # the row from which on moments are counted
-    bounds = [0, *sorted(min(cut, len(label)) for cut in cuts), len(label)]
-    for start, stop in itertools.pairwise(bounds):
-        before = running.cells()
-        batch = [with_bitmap(x[start:stop], start % 11) if gapped else Gapped(x[start:stop]) for x in columns]
-        left = running.add(batch, label[start:stop], n_jobs)
-        kept.add(batch, label[start:stop])
-        for j in np.flatnonzero(np.diff(left.offsets)).tolist():
-            so_far = twin.count_histogram([columns[j][:start, None]], label[:start], None, n_classes, 10**6)
-            same(one_column(left, j), so_far)
-            assert before.levels[j] == 0
-        begun = [
-            start if level and row == len(label) else row
-            for row, level in zip(begun, running.cells().levels, strict=True)
-        ]
-    same(running.cells(), kept.cells())
-    same(running.cells(), kernels.count_histogram(pieces, label, None, n_classes, cap))
-    rows, state = running.moments()
-    for j, (x, row) in enumerate(zip(columns, begun, strict=True)):
-        with np.errstate(invalid="ignore"):
-            squarable = np.where(np.abs(x[row:]) <= 1e150, x[row:], np.nan)[:, None]
-        if not (np.abs(x[x != 0]) < 1e-150).any():  # whose squares would underflow
-            assert_exact((rows[:, j : j + 1], state[:, :, j : j + 1]), squarable, label[row:], None, n_classes)
-        in_class = [
-            np.count_nonzero(squarable[label[row:] == c] == squarable[label[row:] == c]) for c in range(n_classes)
-        ]
-        assert rows[:, j].tolist() == in_class
-
-
-def with_bitmap(x: NDArray[np.float64], first: int) -> Gapped:
-    """The same column as Arrow would have it, with something else in the gaps."""
-    there = x == x
-    return Gapped(np.where(there, x, 7.0), np.packbits(np.r_[np.zeros(first, bool), there], bitorder="little"), first)
-
-
-def one_column(cells: HistogramCells, j: int) -> HistogramCells:
-    place = slice(cells.offsets[j], cells.offsets[j + 1])
-    ends = np.array([0, cells.offsets[j + 1] - cells.offsets[j]])
-    keys, classes, weight, rows = cells.keys[place], cells.classes[place], cells.weight[place], cells.rows[place]
-    return HistogramCells(cells.levels[j : j + 1], ends, keys, classes, weight, rows)
-
-
 NANS = np.array([0x7FF8 << 48, 0xFFF8 << 48, (0x7FF8 << 48) + 5, 0x7FF0000000000001, 0xFFFDEADBEEF5EED5], np.uint64)
 
 
@@ -159,12 +108,8 @@ def test_all_that_is_no_number_is_told_apart_at_every_level(cap: int, kind: str)
     )
     x[::7] = rng.choice([*special, -0.0, 0.0], len(x[::7]))
     label = rng.integers(0, 2, len(x)).astype(np.int32)
-    running = kernels.RunningNumbers(1, 2, cap)
-    for some in np.array_split(np.arange(len(x)), 9):
-        running.add([Gapped(x[some])], label[some])
     counted = kernels.count_histogram([x[:, None]], label, None, 2, cap)
     same(counted, twin.count_histogram([x[:, None]], label, None, 2, cap))
-    same(counted, running.cells())
 
 
 @given(st.lists(st.tuples(st.lists(values, max_size=9), st.lists(any_number.filter(lambda v: v == v), max_size=5))))

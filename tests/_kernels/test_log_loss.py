@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.twins import log_loss as twin
 
-from naively._kernels.calibration import log_loss, log_loss_curvature
+from naively._kernels.calibration import log_loss
 
 
 def drawn(seed: int, n: int = 5, n_classes: int = 3, n_features: int = 2, scale: float = 1.0) -> dict[str, Any]:
@@ -32,35 +32,6 @@ def test_core_and_twin(seed: int, n: int, n_classes: int, n_features: int, scale
     pairs: Any = zip(log_loss(**given_), twin.log_loss(**given_), strict=True)
     for found, wanted in pairs:
         np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-10 * scale)
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.integers(1, 5), st.integers(0, 3))
-def test_curvature_of_core_and_twin(seed: int, n: int, n_classes: int, n_features: int) -> None:
-    given_ = drawn(seed, n, n_classes, n_features)
-    asked = given_["evidence"], given_["row_weight"], log_loss(**given_)[3]
-    np.testing.assert_allclose(log_loss_curvature(*asked), twin.log_loss_curvature(*asked), rtol=1e-10, atol=1e-10)
-
-
-@given(st.integers(0, 2**32 - 1))
-def test_curvature_is_the_slope_of_the_slopes(seed: int) -> None:
-    given_ = drawn(seed)
-    matrix, step = log_loss_curvature(given_["evidence"], given_["row_weight"], log_loss(**given_)[3]), 1e-5
-
-    def slopes(at: np.ndarray[Any, Any]) -> Any:
-        _, of_offset, of_weight, _ = log_loss(**{**given_, "offset": at[:3], "weight": at[3:]})
-        return np.concatenate([of_offset, of_weight])
-
-    x = np.concatenate([given_["offset"], given_["weight"]])
-    wanted = np.stack([(slopes(x + step * e) - slopes(x - step * e)) / (2 * step) for e in np.eye(len(x))])
-    np.testing.assert_allclose(matrix, wanted, atol=1e-6)
-
-
-def test_refusals_of_curvature() -> None:
-    given_ = drawn(0)
-    with pytest.raises(ValueError, match="each row"):
-        log_loss_curvature(given_["evidence"], np.ones(4), given_["base"])
-    with pytest.raises(ValueError, match="evidence"):
-        log_loss_curvature(given_["evidence"], np.ones(4), np.ones((4, 3)))
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from naively._kernels import Gapped
@@ -31,21 +29,6 @@ def relabel(codes: Gapped, place: NDArray[np.int32]) -> tuple[NDArray[np.int32],
     if ((filled < 0) | (filled >= len(place))).any():
         raise ValueError("a row has no code, or one outside")
     return place[filled], np.bincount(filled, minlength=len(place)).astype(np.int64)
-
-
-def count_gapped_codes(
-    columns: Sequence[Gapped], sizes: Sequence[int], label: NDArray[np.int32], n_classes: int, n_jobs: int = 1
-) -> list[NDArray[np.int64]]:
-    """Row by row."""
-    tables = []
-    for column, size in zip(columns, sizes, strict=True):
-        table, codes = np.zeros((n_classes, size), np.int64), np.empty(len(label), np.int32)
-        fill_codes(*column, codes)
-        for c, code in zip(label.tolist(), codes.tolist(), strict=True):
-            if 0 <= code < size:
-                table[c, code] += 1
-        tables.append(table)
-    return tables
 
 
 def _has_value(valid: NDArray[np.uint8] | None, first: int, n: int) -> NDArray[np.bool_]:

@@ -17,7 +17,6 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from tests.twins.gaps import fill_numbers
 
 from naively._kernels.histogram import MINUS_INFINITY, PLUS_INFINITY, HistogramCells, key_values
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from naively._kernels import Gapped
 
 Counts = dict[tuple[int, int], tuple[float, int]]  # (key, class) → weight, rows
 
@@ -103,31 +101,6 @@ def count_histogram(
             lowest = 0 if at_least is None else int(at_least[len(columns)])
             columns.append(fitted(raised(counts, lowest), lowest, cap))
     return packed(columns)
-
-
-class RunningNumbers:
-    """Batches kept as they come, and counted when somebody asks."""
-
-    def __init__(self, n_columns: int, n_classes: int, cap: int) -> None:
-        """Nothing counted yet."""
-        self.n_classes, self.cap = n_classes, cap
-        self.columns: list[tuple[list[float], list[int]]] = [([], []) for _ in range(n_columns)]
-
-    def add(self, columns: Sequence[Gapped], label: NDArray[np.int32], n_jobs: int = 1) -> None:
-        """Keep a batch."""
-        for (values, labels), column in zip(self.columns, columns, strict=True):
-            x = np.empty(len(label))
-            fill_numbers(*column, x)
-            values.extend(x.tolist())
-            labels.extend(label.tolist())
-
-    def cells(self) -> HistogramCells:
-        """All that was kept, counted at once."""
-        columns: list[tuple[int, Counts]] = []
-        for values, labels in self.columns:
-            x, codes = np.array(values, np.float64).reshape(-1, 1), np.array(labels, np.int32)
-            columns += unpacked(count_histogram([x], codes, None, self.n_classes, self.cap))
-        return packed(columns)
 
 
 def merge_histograms(a: HistogramCells, b: HistogramCells, sign: int, cap: int) -> HistogramCells:

@@ -22,14 +22,3 @@ def log_loss(
     residual = posterior * row_weight[:, None]
     residual[rows, label] -= row_weight
     return loss, residual.sum(axis=0), np.einsum("jic,ic->j", evidence, residual), posterior
-
-
-def log_loss_curvature(evidence: Floats, row_weight: Floats, posterior: Floats) -> Floats:
-    """The second derivatives, as a sum of covariances: of the unit vectors of the classes and of the evidence."""
-    n = posterior.shape[1]
-    matrix = np.zeros((n + len(evidence),) * 2)
-    for i, (p, r) in enumerate(zip(posterior, row_weight, strict=True)):
-        vectors = np.concatenate([np.eye(n), evidence[:, i]])
-        centred = vectors - (vectors @ p)[:, None]
-        matrix += r * (centred * p) @ centred.T
-    return matrix

@@ -3,7 +3,7 @@
 Each kernel has a readable twin in `tests.twins`, which is its oracle in the tests.
 """
 
-from naively._kernels.arrow import Gapped, count_gapped_codes, fill_codes, fill_numbers, relabel
+from naively._kernels.arrow import Gapped, fill_codes, fill_numbers, relabel
 from naively._kernels.cells import (
     Cells,
     Counted,
@@ -25,7 +25,6 @@ from naively._kernels.histogram import (
     MINUS_INFINITY,
     PLUS_INFINITY,
     HistogramCells,
-    RunningNumbers,
     bin_cells,
     count_histogram,
     cut_histogram,
@@ -63,7 +62,6 @@ __all__ = [
     "Gapped",
     "HistogramCells",
     "LeftTokens",
-    "RunningNumbers",
     "TokenCells",
     "ValueSlots",
     "add_moments",
@@ -76,7 +74,6 @@ __all__ = [
     "count_csc",
     "count_csr",
     "count_dense",
-    "count_gapped_codes",
     "count_histogram",
     "count_labels",
     "count_moments",

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from naively import _core
 
-__all__ = ["log_loss", "log_loss_curvature", "minimise_pair"]
+__all__ = ["log_loss", "minimise_pair"]
 
 Floats = NDArray[np.float64]
 
@@ -22,16 +22,6 @@ def log_loss(
     of_offset, of_weight, posterior = np.empty(len(offset)), np.empty(len(weight)), np.empty(base.shape)
     loss = _core.log_loss(base, evidence, label, row_weight, offset, weight, of_offset, of_weight, posterior)
     return loss, of_offset, of_weight, posterior
-
-
-def log_loss_curvature(evidence: Floats, row_weight: Floats, posterior: Floats) -> Floats:
-    """The second derivatives of the loss by offsets and weights, (class and feature, class and feature).
-
-    For few features: of many, matrix products are sooner done.
-    """
-    matrix = np.empty((posterior.shape[1] + len(evidence),) * 2)
-    _core.log_loss_curvature(evidence, row_weight, posterior, matrix)
-    return matrix
 
 
 def minimise_pair(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from naively import _core
-from naively._kernels.arrow import Gapped
 from naively._kernels.cells import _numbers
 from naively._kernels.threads import thread_count
 
@@ -68,46 +67,6 @@ def count_histogram(
     """
     found = [_numbers(x) for x in pieces]
     return HistogramCells(*_core.count_histogram(found, label, weight, n_classes, cap, at_least, thread_count(n_jobs)))
-
-
-class RunningNumbers:
-    """Columns whose rows, without weights, come in batches: what `count_histogram` finds in all of them at once.
-
-    And the moments of the rows that come when a column is no longer exact (at level 0): until then its cells tell them.
-
-    >>> running = RunningNumbers(1, 2, 4096)
-    >>> for x in ([1.5, -0.0], [1.5, np.nan]):
-    ...     left = running.add([Gapped(np.array(x))], np.array([0, 1], np.int32))
-    >>> cells = running.cells()
-    >>> key_values(cells.keys, np.zeros(2, np.int64))[0].tolist(), cells.classes.tolist(), cells.rows.tolist()
-    ([0.0, 1.5], [1, 0], [1, 2])
-    """
-
-    def __init__(self, n_columns: int, n_classes: int, cap: int) -> None:
-        """Nothing counted yet."""
-        self._running = _core.RunningNumbers(n_columns, n_classes, cap)
-        self._shape = n_classes, n_columns
-
-    def add(self, columns: Sequence[Gapped], label: NDArray[np.int32], n_jobs: int | None = None) -> HistogramCells:
-        """Count a batch; the cells are those of the columns that left level 0 with it, as they were before they did.
-
-        The rows that are not among these are among the moments.
-        """
-        found = [column._replace(values=_numbers(column.values)) for column in columns]
-        return HistogramCells(*self._running.add(found, label, thread_count(n_jobs)))
-
-    def cells(self) -> HistogramCells:
-        """All that was counted."""
-        return HistogramCells(*self._running.cells())
-
-    def moments(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Rows and state, as of `count_moments`, of what was counted when a column was no longer exact.
-
-        What cannot be squared, beyond 1e150, is not among them.
-        """
-        rows, state = np.empty(self._shape, np.int64), np.empty((9, *self._shape))
-        self._running.moments(rows, state)
-        return rows, state
 
 
 def merge_histograms(a: HistogramCells, b: HistogramCells, sign: int, cap: int) -> HistogramCells:
