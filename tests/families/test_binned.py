@@ -14,11 +14,11 @@ from tests.support.data_sets import DATA_SETS, needs_data_set, optional_data_set
 
 import naively as nb
 from naively.families.binned import BinnedParameters
-from naively.statistics import Histogram, Numbers
+from naively.statistics import CountPlan, Histogram, Numbers
 
 
 def fitted(x: Any, label: Any, alpha: float = 1.0, n_classes: int = 2, cap: int = 4096) -> BinnedParameters:
-    stats = Histogram.count(np.asarray(x), np.asarray(label), None, n_classes, cap=cap)
+    stats = Histogram.count(np.asarray(x), np.asarray(label), None, n_classes, plan=CountPlan(cap))
     return nb.Binned(alpha).estimate(stats, tuple(range(n_classes)))
 
 
@@ -103,7 +103,7 @@ def test_alpha_zero_is_maximum_likelihood() -> None:
 def test_every_value_falls_into_the_bin_that_counted_it(rows: list[tuple[float, int]], cap: int) -> None:
     """Even where neighbouring floats, subnormals or the largest numbers are parted, or the level has risen."""
     x, label = np.array([r[0] for r in rows], np.float64), np.array([r[1] for r in rows], np.int32)
-    stats = Histogram.count(x, label, None, 3, cap=cap)
+    stats = Histogram.count(x, label, None, 3, plan=CountPlan(cap))
     found = nb.Binned().estimate(stats, (0, 1, 2))
     assert (np.diff(found.cuts) > 0).all()
     bins = np.searchsorted(found.cuts, x, side="right")

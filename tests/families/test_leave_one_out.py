@@ -14,9 +14,8 @@ import naively as nb
 from naively.data import read
 from naively.families.base import Leaving
 from naively.model import columns as local
-from naively.model.count import _counter
 from naively.schema.schema import infer
-from naively.statistics import Numbers
+from naively.statistics import CountPlan, Numbers
 
 CLASSES = ("a", "b", "c")
 eighths = st.integers(-40, 40).map(lambda k: k / 8)
@@ -123,10 +122,9 @@ def at(view: Any, i: int) -> Any:
 
 
 def count(family: nb.Family, part: Any, label: Any, weight: float, like: Any) -> Any:
-    counter = _counter(family, part, like, 3)
-    found = counter(part, np.array([label], np.int32), np.array([weight]), 3)
+    stats = family.count(part, np.array([label], np.int32), np.array([weight]), 3, CountPlan(like=like))
     names = tuple(f"x{j}" for j in range(part.n_columns)) if isinstance(part, Numbers) else ()
-    return found.renamed(names) if hasattr(found, "renamed") else found
+    return stats.renamed(names)
 
 
 @st.composite

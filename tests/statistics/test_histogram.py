@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tests.support.strategies import assert_same_statistic
 from tests.twins.histogram import order
 
-from naively.statistics import ClassWeights, Histogram, NegativeCountError, Numbers
+from naively.statistics import ClassWeights, CountPlan, Histogram, NegativeCountError, Numbers
 
 numbers = st.one_of(
     st.integers(-4, 4).map(float),
@@ -40,7 +40,7 @@ def parts(draw: st.DrawFn, most: int = 4) -> tuple[list[tuple[Any, ...]], int]:
 
 def counted(part: tuple[Any, ...], cap: int) -> Histogram:
     x, label, weight = part
-    return Histogram.count(x, label, weight, n_classes=3, cap=cap)
+    return Histogram.count(x, label, weight, n_classes=3, plan=CountPlan(cap))
 
 
 def together(some: list[tuple[Any, ...]]) -> tuple[Any, ...]:
@@ -105,20 +105,21 @@ def test_columns_and_classes_laid_out_anew(drawn: Any) -> None:
     gap = np.full(len(x), np.nan)
     assert_same_statistic(turned, counted((np.stack([x[:, 1], gap, x[:, 0]], axis=1), label, weight), cap))
     moved = stats.place_classes(np.array([0, 2, 4], np.int32), 5)
-    assert_same_statistic(moved, Histogram.count(x, label * 2, weight, n_classes=5, cap=cap))
-    np.testing.assert_allclose(stats.column_weight().sum(axis=0), weight @ ~np.isnan(x), rtol=1e-15)
+    assert_same_statistic(moved, Histogram.count(x, label * 2, weight, n_classes=5, plan=CountPlan(cap)))
+    present, _ = stats.rows_present(ClassWeights.count(None, label, weight, 3))
+    np.testing.assert_allclose(present.sum(axis=0), weight @ ~np.isnan(x), rtol=1e-15)
 
 
 def test_no_columns_take_the_cap_of_the_others() -> None:
     seen = ClassWeights.count(None, np.array([0, 1]), None, 2)
     none = Histogram.empty(seen).take_columns(np.array([-1, -1]))
-    some = Histogram.count(np.arange(20.0).reshape(10, 2), np.zeros(10, int), None, 2, cap=300)
+    some = Histogram.count(np.arange(20.0).reshape(10, 2), np.zeros(10, int), None, 2, plan=CountPlan(300))
     assert_same_statistic(none + some, some)
 
 
 def one_column(x: Any, cap: int = 4096) -> Histogram:
     x = np.asarray(x)
-    return Histogram.count(x, np.zeros(len(x), np.int32), None, n_classes=1, cap=cap)
+    return Histogram.count(x, np.zeros(len(x), np.int32), None, n_classes=1, plan=CountPlan(cap))
 
 
 def test_ties_zeros_infinities_and_gaps() -> None:
@@ -175,11 +176,11 @@ def test_ten_thousand_columns() -> None:
     rng = np.random.default_rng(2)
     x = rng.normal(size=(600, 10_000)).astype(np.float32)
     label = rng.integers(0, 2, 600)
-    whole = Histogram.count(x, label, None, 2, cap=256)
+    whole = Histogram.count(x, label, None, 2, plan=CountPlan(256))
     assert np.diff(whole.cells.offsets).max() <= 512
     assert_same_statistic(
-        Histogram.count(x[:300], label[:300], None, 2, cap=256)
-        + Histogram.count(x[300:], label[300:], None, 2, cap=256),
+        Histogram.count(x[:300], label[:300], None, 2, plan=CountPlan(256))
+        + Histogram.count(x[300:], label[300:], None, 2, plan=CountPlan(256)),
         whole,
     )
     level = int(whole.cells.levels[77])

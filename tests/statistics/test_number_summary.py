@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from naively.statistics import Moments, Numbers, NumberSummary
-from naively.statistics.number_summary import MANY
+from naively.statistics.number_summary import MIN_ROWS
 
-N = 3 * MANY
+N = 3 * MIN_ROWS
 
 COLUMNS: dict[str, Any] = {
     "ages": lambda rng: rng.integers(17, 91, N).astype(float),

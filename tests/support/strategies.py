@@ -1,4 +1,4 @@
-"""Random tables for the laws: any mixture of families, with missing values, weights and up to three classes."""
+"""Random tables for the laws: any mixture of families, with gaps, weights and up to three classes."""
 
 from __future__ import annotations
 
@@ -137,20 +137,20 @@ def assert_same_statistic(a: Statistic, b: Statistic, row_counts: bool = True) -
     elif isinstance(a, ValueCounts) and isinstance(b, ValueCounts):
         assert a.values == b.values
         assert [list(map(type, column)) for column in a.values] == [list(map(type, column)) for column in b.values]
-        np.testing.assert_array_equal(a.table(), b.table())
+        np.testing.assert_array_equal(a.dense(), b.dense())
         if row_counts:
-            np.testing.assert_array_equal(a.table(rows=True), b.table(rows=True))
+            np.testing.assert_array_equal(a.dense(rows=True), b.dense(rows=True))
     elif isinstance(a, TokenCounts) and isinstance(b, TokenCounts):
         assert _tokens(a, row_counts) == _tokens(b, row_counts)
         assert_same_statistic(a.seen, b.seen, row_counts)
 
 
 def _tokens(stats: TokenCounts, row_counts: bool) -> dict[str, Any]:
-    """Return everything counted, by token and class."""
-    tokens: dict[str, Any] = {name: {} for name in stats.tokens}
+    """Everything counted, by the name of the token and the class."""
+    found: dict[str, Any] = {name: {} for name in stats.tokens}
     for what, cells in (("present", stats.cells), ("missing", stats.missing)):
         for c in range(stats.n_classes):
             for at in range(cells.indptr[c], cells.indptr[c + 1]):
                 counted = [*cells.sums[:, at].tolist(), *([int(cells.rows[at])] if row_counts else [])]
-                tokens[stats.tokens[cells.index[at]]][what, c] = counted
-    return tokens
+                found[stats.tokens[cells.index[at]]][what, c] = counted
+    return found

@@ -11,9 +11,7 @@ import numpy as np
 from naively.cli.output import format_table
 from naively.data.names import listed
 from naively.errors import InputError
-from naively.families.binned import BinnedParameters
 from naively.model.calibrate import column_key
-from naively.statistics import Moments, Sums, TokenCounts, ValueCounts, WordCounts
 
 if TYPE_CHECKING:
     from naively.model.calibrate import Tuning
@@ -97,43 +95,9 @@ def column_data(model: Model, column: str) -> dict[str, Any]:
     for block, statistic, fitted in zip(chosen.schema.blocks, chosen.statistics, model.parameters, strict=True):
         if column in block.names:
             place = list(block.names).index(column)
-            known = fitted if isinstance(fitted, BinnedParameters) else statistic
-            return {"column": column, "family": chosen.families()[column], "classes": _known(model, known, place)}
+            described = zip(model.classes, block.family.describe(statistic, fitted, place), strict=True)
+            classes = [{"class": label, **description} for label, description in described]
+            return {"column": column, "family": chosen.families()[column], "classes": classes}
     if column in chosen.left_out:
         return {"column": column, "family": chosen.families()[column], "classes": []}
     raise InputError(f"the model has no column {column!r}; it has {listed(model.schema.names)}.")
-
-
-def _known(model: Model, statistic: Any, place: int) -> list[dict[str, Any]]:
-    of_class = [_of_class(statistic, c, place) for c in range(len(model.classes))]
-    return [{"class": label} | found for label, found in zip(model.classes, of_class, strict=True)]
-
-
-def _of_class(found: Any, c: int, j: int) -> dict[str, Any]:
-    if isinstance(found, BinnedParameters):
-        edges = ["-inf", *(f"{cut:.10g}" for cut in found.column_cuts(j)), "inf"]
-        shares = np.exp(found.column_log_probability(j)[:, c]).tolist()
-        return {"bins": [[f"{a} to {b}", p] for a, b, p in zip(edges[:-1], edges[1:], shares, strict=True)]}
-    if isinstance(found, Moments):
-        n, mean, squares = found.weight[c, j], found.mean[c, j], found.squares[c, j]
-        deviation = float(np.sqrt(max(squares, 0.0) / n)) if n else None
-        return {"weight": float(n), "mean": float(mean), "deviation": deviation}
-    if isinstance(found, Sums):
-        return {"weight": float(found.weight[c, j]), "total": float(found.total[c, j])}
-    if isinstance(found, ValueCounts):
-        start, stop = int(found.offsets[j]), int(found.offsets[j + 1])
-        weights = found.table()[c, start:stop].tolist()
-        return {"values": [[v, w] for v, w in zip(found.values[j], weights, strict=True) if w]}
-    if isinstance(found, TokenCounts):
-        cell = slice(int(found.cells.indptr[c]), int(found.cells.indptr[c + 1]))
-        here = np.flatnonzero(found.cells.index[cell] == j)
-        sums = found.cells.sums[:, cell][:, here].sum(axis=1).tolist()
-        return {"occurrences": sums[0], "rows_with": sums[1], "weight": float(found.seen.weight[c])}
-    if isinstance(found, WordCounts):
-        cells = found.cells
-        cell = slice(int(cells.indptr[c]), int(cells.indptr[c + 1]))
-        order = np.argsort(-cells.sums[0, cell], kind="stable")[:MAX_LINES]
-        counts, numbers = cells.sums[0, cell][order].tolist(), cells.index[cell][order].tolist()
-        words = [[found.name(k), w] for k, w in zip(numbers, counts, strict=True)]
-        return {"texts": float(found.seen.weight[c]), "words": len(cells.index[cell]), "most_frequent": words}
-    return {}

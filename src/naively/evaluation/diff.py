@@ -91,8 +91,8 @@ def _block(names: Sequence[str], family: Family, one: Any, two: Any, top: int) -
     elif isinstance(one, TokenCounts):
         yield _tokens(listed(names, 3), one, two, top)
     elif isinstance(one, ValueCounts):
-        one, two = one._aligned(two)
-        tables = np.stack([one.table(rows=True), two.table(rows=True)])
+        one, two = one.aligned(two)
+        tables = np.stack([one.dense(rows=True), two.dense(rows=True)])
         for name, values, start in zip(names, one.values, one.offsets, strict=False):
             yield _values(name, tables[:, :, start : start + len(values)], [str(v) for v in values], top)
     elif isinstance(one, Histogram):
@@ -180,7 +180,7 @@ def _rows_with(cells: Cells, slots: int) -> Table:
 
 
 def _words(column: str, one: WordCounts, two: WordCounts, top: int) -> Drift:
-    one, two = one._aligned(two)
+    one, two = one.aligned(two)
     used = np.union1d(one.cells.index, two.cells.index)
     numbers = [
         cells._replace(index=np.searchsorted(used, cells.index).astype(np.int32)) for cells in (one.cells, two.cells)
@@ -196,7 +196,7 @@ def _words(column: str, one: WordCounts, two: WordCounts, top: int) -> Drift:
 
 
 def _tokens(column: str, one: TokenCounts, two: TokenCounts, top: int) -> Drift:
-    one, two = one._aligned(two)
+    one, two = one.aligned(two)
     used = np.union1d(one.cells.index, two.cells.index)
     numbers = [c._replace(index=np.searchsorted(used, c.index).astype(np.int32)) for c in (one.cells, two.cells)]
     there = np.stack([_rows_with(cells, len(used)) for cells in numbers])

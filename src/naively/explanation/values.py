@@ -32,7 +32,7 @@ class ValueTerms(BlockTerms):
     @cached_property
     def table(self) -> NDArray[np.float64]:
         """Counts of all columns, (class, slot)."""
-        return self.counts.table()
+        return self.counts.dense()
 
     def terms(self, row: int, of: int, against: int) -> list[Term]:
         """Those of one row, between two classes."""

@@ -1,8 +1,8 @@
 """One likelihood per file; see `base.py` for the methods that each has, always in the same order."""
 
 from naively.data.kinds import Kind, Support
-from naively.families.automatic import AutoBoolean, AutoNumber, AutoString
-from naively.families.base import Family, LinearPart, Missing
+from naively.families.automatic import AutoBoolean, AutoNumber, AutoString, NoValuesYet
+from naively.families.base import Dropped, Family, LinearPart, Missing
 from naively.families.bernoulli import Bernoulli
 from naively.families.binned import Binned
 from naively.families.categorical import Categorical
@@ -15,7 +15,6 @@ from naively.families.poisson import Poisson
 from naively.families.presence import Presence
 from naively.families.registry import family_named, family_names, register
 from naively.families.text.text import Text
-from naively.families.undecided import NoValuesYet
 
 __all__ = [
     "AutoBoolean",
@@ -25,6 +24,7 @@ __all__ = [
     "Binned",
     "Categorical",
     "Complement",
+    "Dropped",
     "Exponential",
     "Family",
     "Gaussian",

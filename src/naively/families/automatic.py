@@ -1,11 +1,30 @@
-"""Families not decided yet: what is counted of a column is fixed by its type, what it is scored by is chosen later.
+"""Families that are chosen later: what is counted of a column follows from its type, what scores it from the counts.
 
     AutoNumber     numbers and dates: histogram and moments, then Binned, Gaussian or Categorical
     AutoString     strings: value counts, then Categorical
     AutoBoolean    booleans: counts of yes, then Bernoulli
+    NoValuesYet    no value yet: nothing, until the type is known
 
-The choice is made from the statistics (`choosing.py`), so that batches, order and merging cannot change what a column
-is. Each of them is also a likelihood in its own right, that of its first choice.
+`decide` chooses from the statistics, so that batches, order and merging do not change the choice. Columns are decided
+by the first rule that holds:
+
+    numbers    no value                                                             dropped
+               one value only                                                       dropped
+               a running number (no date): 50 rows or more, each another integer,
+               which fill at least half of their range                              dropped
+               two values (no dates), 0 and 1 or in 10 rows or more                 Categorical
+               at most 10 values (no dates), integers from 0 on, and 5 times
+               as many rows                                                         Categorical
+               fewer than 30 rows, too few for bins                                 Gaussian
+               anything else                                                        Binned
+    strings    no value; one value only                                             dropped
+               an identifier: 20 rows or more, 19 of 20 of them with another value  dropped
+               anything else                                                        Categorical
+    booleans   no value; one value only                                             dropped
+               anything else                                                        Bernoulli
+
+The rules look at rows, not at classes. (Strings that read like sentences are `Text` from the start: `schema/infer.py`.)
+Each automatic family is also a likelihood: that of its first choice.
 """
 
 from __future__ import annotations
@@ -16,40 +35,102 @@ from typing import Any
 
 import numpy as np
 
-from naively.families.base import Family, Labels
+from naively import _kernels as kernels
+from naively.data.kinds import Kind
+from naively.data.views import Numbers
+from naively.families.base import ALL_KINDS, Dropped, Family, Labels, Leaving, LinearPart
 from naively.families.bernoulli import Bernoulli
 from naively.families.binned import Binned, BinnedParameters, Cuts
 from naively.families.categorical import Categorical
 from naively.families.gaussian import Gaussian
-from naively.statistics import Histogram
+from naively.statistics.base import Floats, Index
+from naively.statistics.empty import EmptyStatistic
+from naively.statistics.histogram import Histogram
 from naively.statistics.number_summary import NumberSummary
+from naively.statistics.token_counts import TokenCounts
+from naively.statistics.value_counts import ValueCounts
 
-__all__ = ["AutoBoolean", "AutoNumber", "AutoString"]
+MIN_RUNNING_ROWS = 50
+MIN_IDENTIFIER_ROWS = 20
+MAX_CATEGORIES = 10  # of a column of integers
+MIN_BINNED_ROWS = 30
+NO_VALUE = Dropped("no value")
 
 
 @dataclass(frozen=True)
 class AutoNumber(Binned):
-    """Numbers: `Binned`, unless their values say otherwise."""
+    """Numbers and dates: `Binned`, unless their values suggest another family."""
 
     statistic = NumberSummary
     automatic = True
 
-    def estimate(self, stats: Any, classes: Labels, structure: Any = None) -> BinnedParameters:
-        """As `Binned`, from the histogram."""
-        return super().estimate(_histogram(stats), classes, structure)
+    def estimate(
+        self, stats: NumberSummary | Histogram, classes: Labels, structure: Cuts | None = None
+    ) -> BinnedParameters:
+        """Estimate bins from the histogram."""
+        return super().estimate(stats.part(Histogram), classes, structure)
 
-    def structure(self, stats: Any) -> Cuts:
-        """As `Binned`, from the histogram."""
-        return super().structure(_histogram(stats))
+    def structure(self, stats: NumberSummary | Histogram) -> Cuts:
+        """Return the cuts of the histogram."""
+        return super().structure(stats.part(Histogram))
 
-    def leave_one_out(self, x: Any, stats: Any, *arguments: Any, **options: Any) -> None:
-        """As `Binned`, from the histogram."""
-        super().leave_one_out(x, _histogram(stats), *arguments, **options)
+    def leave_one_out(
+        self,
+        x: Numbers,
+        stats: NumberSummary | Histogram,
+        classes: Labels,
+        structure: Cuts | None,
+        leaving: Leaving,
+        out: Floats,
+    ) -> None:
+        """Leave rows out of the bins of the histogram."""
+        super().leave_one_out(x, stats.part(Histogram), classes, structure, leaving, out)
 
-    def rivals(self, stats: Any) -> Sequence[Family]:
+    def decide(self, stats: NumberSummary, kinds: Sequence[Kind]) -> list[Family | Dropped]:  # type: ignore[override]
+        """Apply the rules for numbers."""
+        histogram = stats.histogram
+        cells, p, is_date = histogram.cells, histogram.n_columns, np.array([kind == "date" for kind in kinds], bool)
+        first = np.flatnonzero(histogram.first_of_keys())
+        owner = histogram.column[first]
+        low, high = kernels.key_values(cells.keys[first], cells.levels[owner])
+        rows = np.add.reduceat(cells.rows, first) if len(first) else np.zeros(0, np.int64)
+        n_values, n_rows = np.bincount(owner, minlength=p), np.bincount(owner, rows, minlength=p)
+        with np.errstate(invalid="ignore"):
+            n_integers = np.floor(high) - np.ceil(low) + 1  # that share the key; NaN for an infinity
+        is_whole = np.bincount(owner, ~(n_integers == 1), minlength=p) == 0
+        is_distinct = np.bincount(owner, ~(rows <= n_integers), minlength=p) == 0
+        lowest, highest = np.full(p, np.inf), np.full(p, -np.inf)
+        np.minimum.at(lowest, owner, low)
+        np.maximum.at(highest, owner, high)
+        is_finite = np.isfinite(lowest) & np.isfinite(highest)
+        span = np.where(is_finite, highest, 0.0) - np.where(is_finite, lowest, 0.0) + 1
+        is_exact = is_finite & (cells.levels == 0) & ~is_date
+        is_constant = (n_values == 1) & (cells.levels == 0)
+        is_running = is_finite & ~is_date & is_distinct & (n_rows >= MIN_RUNNING_ROWS) & (2 * n_rows >= span)
+        is_binary = (lowest == 0) & (highest == 1)
+        has_two_values = is_exact & (n_values == 2) & (is_binary | (n_rows >= 10))
+        has_few_values = is_exact & (n_values <= MAX_CATEGORIES) & is_whole & (lowest >= 0) & (n_rows >= 5 * n_values)
+        is_small = (n_rows < MIN_BINNED_ROWS) & (stats.moments.rows.sum(axis=0) == n_rows)  # all have a variance
+        categorical, gaussian = Categorical(missing=self.missing), Gaussian(missing=self.missing)
+        binned = Binned(self.alpha, missing=self.missing)
+        return [
+            NO_VALUE
+            if n_values[j] == 0
+            else Dropped(f"one value only, {lowest[j]:g}")
+            if is_constant[j]
+            else Dropped("a running number, another one in each row")
+            if is_running[j]
+            else categorical
+            if has_two_values[j] or has_few_values[j]
+            else gaussian
+            if is_small[j]
+            else binned
+            for j in range(p)
+        ]
+
+    def rivals(self, stats: NumberSummary) -> Sequence[Family]:  # type: ignore[override]
         """Return Gaussian and binned, if all numbers are small enough to have a variance."""
-        rows = np.bincount(stats.histogram.column, stats.histogram.cells.rows, minlength=stats.histogram.n_columns)
-        if not (stats.moments.rows.sum(axis=0) == rows).all():
+        if not stats.all_in_moments().all():
             return ()
         return Gaussian(missing=self.missing), Binned(missing=self.missing)
 
@@ -57,15 +138,26 @@ class AutoNumber(Binned):
         return "automatic, from the numbers seen"
 
 
-def _histogram(stats: NumberSummary | Histogram) -> Histogram:
-    return stats.histogram if isinstance(stats, NumberSummary) else stats
-
-
 @dataclass(frozen=True)
 class AutoString(Categorical):
     """Strings: `Categorical`, unless there is one value only or nearly each row has its own."""
 
     automatic = True
+
+    def decide(self, stats: ValueCounts, kinds: Sequence[Kind]) -> list[Family | Dropped]:
+        """Apply the rules for strings."""
+        n_rows = np.bincount(stats.column, stats.cells.rows, minlength=stats.n_columns)
+        categorical = Categorical(self.alpha, missing=self.missing)
+        return [
+            NO_VALUE
+            if not values
+            else Dropped(f"one value only, {values[0]!r}")
+            if len(values) == 1
+            else Dropped("an identifier, nearly every row has its own")
+            if n >= MIN_IDENTIFIER_ROWS and 20 * len(values) >= 19 * n
+            else categorical
+            for values, n in zip(stats.values, n_rows.tolist(), strict=True)
+        ]
 
     def __str__(self) -> str:
         return "automatic, from the values seen"
@@ -77,5 +169,51 @@ class AutoBoolean(Bernoulli):
 
     automatic = True
 
+    def decide(self, stats: TokenCounts, kinds: Sequence[Kind]) -> list[Family | Dropped]:
+        """Apply the rules for booleans."""
+        n = stats.n_tokens
+        n_true = np.bincount(stats.cells.index, stats.cells.rows, minlength=n)
+        n_rows = stats.seen.rows.sum() - np.bincount(stats.missing.index, stats.missing.rows, minlength=n)
+        bernoulli = Bernoulli(self.a, self.b, missing=self.missing)
+        return [
+            NO_VALUE if m == 0 else Dropped(f"one value only, {bool(k)}") if k in (0, m) else bernoulli
+            for k, m in zip(n_true.tolist(), n_rows.tolist(), strict=True)
+        ]
+
     def __str__(self) -> str:
         return "automatic, from the booleans seen"
+
+
+@dataclass(frozen=True)
+class NoValuesYet(Family[EmptyStatistic, int]):
+    """A column in which every value was missing so far: no evidence.
+
+    When two models are added, the column takes the family of the other model.
+    """
+
+    statistic = EmptyStatistic
+    kinds = ALL_KINDS
+    awaits_values = True
+
+    def estimate(self, stats: EmptyStatistic, classes: Labels, structure: None = None) -> int:
+        """Return the number of columns; nothing else is known."""
+        return stats.n_columns
+
+    def log_likelihood(self, x: Numbers, parameters: int, out: Floats, length: Floats | None = None) -> None:
+        """Add nothing."""
+
+    def leave_one_out(
+        self, x: Numbers, stats: EmptyStatistic, classes: Labels, structure: None, leaving: Leaving, out: Floats
+    ) -> None:
+        """Add nothing."""
+
+    def linear(self, parameters: int, names: Sequence[str], of: int, against: int) -> LinearPart:
+        """Return no weights."""
+        return LinearPart((), np.zeros(0), 0.0)
+
+    def sample(self, parameters: int, label: Index, generator: np.random.Generator) -> list[np.ndarray[Any, Any]]:
+        """Return missing values."""
+        return [np.full(len(label), None, dtype=object) for _ in range(parameters)]
+
+    def __str__(self) -> str:
+        return "left out: no value yet"

@@ -20,18 +20,26 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.data.kinds import Kind, Support
-from naively.data.names import listed
+from naively.data.kinds import Kind, Support, check_support
+from naively.data.names import Names, listed
+from naively.data.table import Table
 from naively.data.views import Codes, Numbers, Texts
 from naively.errors import InputError
 from naively.families.evidence import Alternative, LikelihoodRatio, Pair, RowView, Term, shown_value
-from naively.statistics.base import NegativeCountError, Statistic
+from naively.statistics.base import (
+    DEFAULT_PLAN,
+    CountPlan,
+    Description,
+    Floats,
+    Index,
+    NegativeCountError,
+    Statistic,
+    View,
+    Wholes,
+    require,
+)
 
-Floats = NDArray[np.float64]
-Wholes = NDArray[np.int64]
-Index = NDArray[np.intp]
 Labels = Sequence[Any]  # the classes of a model, in order: strings, numbers or booleans
-View = Numbers | Codes | Texts
 Missing = Literal["skip", "value"]
 EventModel = Literal["multinomial", "bernoulli", "complement"]  # of words
 Role = Literal["value", "presence"]
@@ -172,6 +180,21 @@ class Family(ABC, Generic[S, P]):
         """Return whether a column of this kind can be counted."""
         return kind in self.kinds or kind == "unknown"
 
+    def read_columns(self, table: Table, positions: Sequence[int]) -> View:
+        """Return columns of a table as `count` and `log_likelihood` take them."""
+        return self.statistic.read_columns(table, positions)
+
+    def count(
+        self, x: Any, label: NDArray[np.integer], weight: Floats | None, n_classes: int, plan: CountPlan = DEFAULT_PLAN
+    ) -> S:
+        """Count rows of columns into the family's statistic."""
+        return self.statistic.count(self.transform(x), label, weight, n_classes, plan)  # type: ignore[return-value]
+
+    def check_support(self, x: View, names: Names) -> None:
+        """Refuse numbers that have no probability, by the name of their column."""
+        if isinstance(x, Numbers):
+            check_support(x, self.support, names, type(self).__name__)
+
     def transform(self, x: Any) -> Any:
         """Return the values that are counted; the values themselves by default."""
         return x
@@ -203,6 +226,15 @@ class Family(ABC, Generic[S, P]):
         `out` is (row, column, class), with one column for joint families and texts. A missing value adds nothing.
         """
         refit_without_each_row(self, x, stats, classes, structure, leaving, out)
+
+    def check(self, stats: S, n_classes: int, names: Names) -> None:
+        """Raise ValueError unless a statistic, read from a file, is sound for this family and these columns."""
+        require(isinstance(stats, self.statistic), f"the statistic of {names[:1]}")
+        stats.check(n_classes, names)
+
+    def describe(self, stats: S, parameters: P, column: int) -> Sequence[Description]:
+        """Return what was learnt of a column as plain data, one description for each class."""
+        return stats.describe(column)
 
     def decide(self, stats: S, kinds: Sequence[Kind]) -> Sequence[Family | Dropped]:
         """Return for each column the family that scores it, or the reason why it is dropped."""
@@ -319,10 +351,10 @@ def without_row(family: Family[S, P], row: View, stats: S, leaving: Leaving) -> 
     weight, rows = float(leaving.weight[0]), int(leaving.rows[0])
     if weight == 0 and rows == 0:
         return stats
-    label, counted = leaving.label.astype(np.int32), family.transform(row)
+    label, plan = leaving.label.astype(np.int32), CountPlan(like=stats, only_to_add=True)
 
     def count(of_weight: float) -> S:
-        return family.statistic.count(counted, label, np.array([of_weight]), stats.n_classes)  # type: ignore[return-value]
+        return family.count(row, label, np.array([of_weight]), stats.n_classes, plan)
 
     if rows == 0:  # one row of twice the weight leaves and one comes back: the number of rows stays
         return stats + count(weight) - count(2 * weight)

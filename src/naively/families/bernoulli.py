@@ -25,12 +25,13 @@ from numpy.typing import NDArray
 from naively import _kernels as kernels
 from naively._kernels import Cells
 from naively.errors import InputError
-from naively.families.base import Family, Floats, Labels, Leaving, LinearPart
+from naively.families.base import Family, Labels, Leaving, LinearPart
 from naively.families.leave_one_out.base import Slots, dense_numbers
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form
 from naively.families.multinomial import TokenParameters, difference, lend_to_empty
 from naively.priors import pseudo_count
 from naively.statistics import ClassWeights, Numbers, TokenCounts
+from naively.statistics.base import Floats
 from naively.statistics.cells import class_of_cells, sum_by_class, table_of_cells
 
 __all__ = ["Bernoulli", "bernoulli_form"]

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,10 +32,11 @@ from numpy.typing import NDArray
 
 from naively import _kernels as kernels
 from naively.data.views import is_sparse
-from naively.families.base import Family, Floats, Labels, Leaving, times
+from naively.families.base import Family, Labels, Leaving, times
 from naively.families.leave_one_out.base import Slots, dense_numbers
 from naively.priors import pseudo_count
 from naively.statistics import Histogram, Numbers, Statistic
+from naively.statistics.base import Description, Floats
 
 __all__ = ["Binned", "BinnedParameters", "Cuts"]
 
@@ -169,6 +171,13 @@ class Binned(Family[Histogram, BinnedParameters]):
             lasting=in_rows.sum(axis=1),
         )
         slots.leave_one_out(found.bins_of(dense_numbers(x)), leaving, out)
+
+    def describe(self, stats: Histogram, parameters: BinnedParameters, column: int) -> list[Description]:
+        """Return the bins of a column and the probability of each, in each class."""
+        edges = ["-inf", *(f"{cut:.10g}" for cut in parameters.column_cuts(column)), "inf"]
+        names = [f"{low} to {high}" for low, high in pairwise(edges)]
+        shares = np.exp(parameters.column_log_probability(column)).T.tolist()
+        return [{"bins": [[name, p] for name, p in zip(names, of_class, strict=True)]} for of_class in shares]
 
     def sample(
         self, parameters: BinnedParameters, label: NDArray[np.intp], generator: np.random.Generator

@@ -22,11 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import _kernels as kernels
+from naively.data.names import Names
 from naively.errors import InputError
-from naively.families.base import ALL_KINDS, Family, Floats, Labels, Leaving, LinearPart, times
+from naively.families.base import ALL_KINDS, Family, Labels, Leaving, LinearPart, times
 from naively.families.leave_one_out.values import CountedValues, shared_left_out, slots_of, values_as_slots
 from naively.priors import alpha_of, pseudo_counts
 from naively.statistics import Codes, Value, ValueCounts, Values
+from naively.statistics.base import Floats, require
 from naively.statistics.value_counts import in_order
 
 __all__ = ["Categorical", "CategoricalParameters"]
@@ -98,7 +100,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
 
     def _counted(self, stats: ValueCounts, classes: Labels) -> list[CountedValues]:
         """The counts of each column, or those of all together if they share them, with the values declared."""
-        weight, rows = stats.table().T, stats.table(rows=True).T.astype(np.int64)
+        weight, rows = stats.dense().T, stats.dense(rows=True).T.astype(np.int64)
         columns = [
             (values, weight[start : start + len(values)], rows[start : start + len(values)])
             for values, start in zip(stats.values, stats.offsets, strict=False)
@@ -110,6 +112,11 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
             alpha = pseudo_counts(self.alpha, named, classes)
             counted.append(CountedValues(named, total, in_rows, alpha, frozenset(declared or ())))
         return counted
+
+    def check(self, stats: ValueCounts, n_classes: int, names: Names) -> None:
+        """Raise ValueError unless the statistic is sound and `sizes` has a number for each column."""
+        super().check(stats, n_classes, names)
+        require(self.sizes is None or len(self.sizes) == len(names), "numbers of values")
 
     def log_likelihood(
         self, x: Codes, parameters: CategoricalParameters, out: Floats, length: Floats | None = None

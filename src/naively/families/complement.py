@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 from naively._kernels import Cells
 from naively.data.kinds import Support
 from naively.errors import InputError
-from naively.families.base import EventModel, Family, Floats, Labels, Leaving, LinearPart
+from naively.families.base import EventModel, Family, Labels, Leaving, LinearPart
 from naively.families.leave_one_out.tokens import Entries, Tokens, complement_left_out, normed_left_out
 from naively.families.leave_one_out.words import WordScorer, rows_of_counts
 from naively.families.linear_form import LogLinear, dense_form, sparse_form
 from naively.families.multinomial import Multinomial, TokenParameters, difference
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Numbers, TokenCounts
+from naively.statistics.base import Floats
 from naively.statistics.cells import class_sums, table_of_cells
 
 __all__ = ["Complement", "complement_form"]

@@ -24,11 +24,12 @@ from numpy.typing import NDArray
 from naively import _kernels as kernels
 from naively.data.views import RefusedEntryError
 from naively.errors import InputError
-from naively.families.base import Family, Floats, Labels, Leaving
+from naively.families.base import Family, Labels, Leaving
 from naively.families.leave_one_out.base import dense_numbers, others
 from naively.families.leave_one_out.numbers import MomentsWithout
 from naively.priors import pseudo_count
 from naively.statistics import Moments, Numbers
+from naively.statistics.base import Floats
 
 __all__ = ["Gaussian", "GaussianParameters"]
 
@@ -80,9 +81,9 @@ class Gaussian(Family[Moments, GaussianParameters]):
 
     def estimate(self, stats: Moments, classes: Labels, structure: Any = None) -> GaussianParameters:
         """Equations (2) and (3)."""
-        mean, squares = stats.describe()
+        mean, squares = stats.mean_and_squares()
         whole = stats.pooled()
-        whole_mean, whole_squares = whole.describe()
+        whole_mean, whole_squares = whole.mean_and_squares()
         n = stats.weight
         with np.errstate(invalid="ignore", divide="ignore"):
             total = np.where(whole.weight > 0, whole_squares / whole.weight, 0.0)
@@ -121,7 +122,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
         """Equations (2) to (4) without the row, which what is lent, the floor and what is added lose too."""
         values = dense_numbers(self.transform(x))
         own, pooled = MomentsWithout.own_and_pooled(stats, values, leaving)
-        mean, squares = stats.describe()
+        mean, squares = stats.mean_and_squares()
         whole = np.maximum(others(stats.weight)[leaving.label] + own.weight, 1e-300)
         within = np.where(pooled.weight > 0, (others(squares)[leaving.label] + own.squares) / whole, 0.0)
         total = np.where(pooled.weight > 0, pooled.squares / np.maximum(pooled.weight, 1e-300), 0.0)

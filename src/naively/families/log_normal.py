@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.families.base import Floats, Labels, Leaving
+from naively.families.base import Labels, Leaving
 from naively.families.gaussian import Gaussian, GaussianParameters
 from naively.families.leave_one_out.base import dense_numbers
 from naively.statistics import Moments, Numbers
+from naively.statistics.base import Floats
 
 __all__ = ["LogNormal"]
 

@@ -30,12 +30,13 @@ from naively._kernels.token_logs import token_log_table, token_logs
 from naively.data.kinds import Support
 from naively.data.views import is_sparse
 from naively.errors import InputError
-from naively.families.base import EventModel, Family, Floats, Labels, Leaving, LinearPart
+from naively.families.base import EventModel, Family, Labels, Leaving, LinearPart
 from naively.families.leave_one_out.tokens import Entries, Tokens, multinomial_left_out
 from naively.families.leave_one_out.words import WordScorer, rows_of_counts
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form, stays_sparse
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Numbers, TokenCounts
+from naively.statistics.base import Floats
 from naively.statistics.cells import class_of_cells, class_sums, table_of_cells
 
 __all__ = ["Multinomial", "TokenParameters", "difference", "lend_to_empty", "multinomial_form"]

@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.families.base import Family, Floats, Labels, Leaving
+from naively.families.base import Family, Labels, Leaving
 from naively.families.leave_one_out.base import dense_numbers
 from naively.families.leave_one_out.numbers import SumsWithout
 from naively.priors import pseudo_count
 from naively.statistics import Numbers, Sums
+from naively.statistics.base import Floats
 
 __all__ = ["Poisson", "rate_of", "ratio_of"]
 

@@ -8,10 +8,15 @@ the values. Source: document 004's coin, with the rows that have a value as its 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from naively.data.names import Names
+from naively.data.table import Table
+from naively.data.views import Numbers
 from naively.families.base import ALL_KINDS
 from naively.families.bernoulli import Bernoulli
+from naively.statistics.base import View
 
 __all__ = ["Presence"]
 
@@ -22,3 +27,10 @@ class Presence(Bernoulli):
 
     kinds = ALL_KINDS
     role = "presence"
+
+    def read_columns(self, table: Table, positions: Sequence[int]) -> Numbers:
+        """Return 1 where a column has a value and 0 where it is missing."""
+        return table.present(positions)
+
+    def check_support(self, x: View, names: Names) -> None:
+        """Accept all: `read_columns` returns 0 and 1 only."""

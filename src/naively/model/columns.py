@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from naively.data import MatrixTable, Table, completed, read
-from naively.data.kinds import Kind, check_support
+from naively.data.kinds import Kind
 from naively.data.missing import refuse_lacking
 from naively.data.names import Names, positions_of
 from naively.errors import SchemaError
-from naively.families import Categorical, NoValuesYet, Presence, Text
 from naively.schema.schema import Block, Schema
 from naively.statistics import Codes, Numbers, Texts
 
@@ -80,17 +77,8 @@ def _check_kinds(block: Block, table: Table, positions: Sequence[int]) -> None:
 
 
 def view_of(block: Block, table: Table, positions: Sequence[int]) -> View:
-    """Some columns of a table as the family of a block needs them."""
-    family = block.family
-    if isinstance(family, NoValuesYet):
-        return Numbers(tuple(np.zeros((table.n_rows, 0)) for _ in positions))
-    if isinstance(family, Presence):
-        return table.present(positions)
-    if isinstance(family, Categorical):
-        return table.coded(positions)
-    if isinstance(family, Text):
-        return table.texts(positions)
-    numbers = table.numbers(positions)
+    """Return columns of a table as the family of a block needs them, checked."""
+    view = block.family.read_columns(table, positions)
     if not (isinstance(table, MatrixTable) and table.checked):
-        check_support(numbers, family.support, block.names, type(family).__name__)
-    return numbers
+        block.family.check_support(view, block.names)
+    return view

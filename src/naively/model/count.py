@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +10,10 @@ from numpy.typing import NDArray
 from naively.data import Table
 from naively.data.kinds import refuse_infinite
 from naively.errors import InputError
-from naively.families import Family, Text
 from naively.model.columns import View, views
 from naively.schema.schema import Block, Schema
-from naively.statistics import Histogram, Numbers, NumberSummary, Statistic, TokenCounts, TooLargeError, WordCounts
-from naively.statistics.histogram import cap_for
+from naively.statistics import CountPlan, Statistic, TooLargeError
+from naively.statistics.histogram import max_keys_for
 
 
 def count(
@@ -53,9 +51,10 @@ def count_block(
 
     `to_add`: it will be added to that which it is `like`, and is for nothing else; see `Histogram.count`.
     """
-    count_view = _counter(block.family, view, like, n_columns, to_add)
+    plan = CountPlan(max_keys_for(n_columns), like=like, only_to_add=to_add)
     try:
-        statistic = count_view(view, label, weight, n_classes)
+        statistic: Statistic = block.family.count(view, label, weight, n_classes, plan)
+        return statistic.renamed(block.names)
     except TooLargeError as error:
         name = block.names[error.column]
         if np.isinf(error.found):
@@ -64,19 +63,3 @@ def count_block(
             f"column {name!r} holds {error.found:g}; values beyond 1e150 cannot be trained on: rescale it, "
             "or mark them as missing."
         ) from None
-    return statistic.renamed(block.names) if isinstance(statistic, TokenCounts) else statistic
-
-
-def _counter(
-    family: Family, view: View, like: Statistic | None, n_columns: int, to_add: bool = False
-) -> Callable[..., Statistic]:
-    """What counts a block: its family's statistic, told what the family transforms or how it reads."""
-    if isinstance(family, Text):
-        shared = like.vocabulary if isinstance(like, WordCounts) else None
-        return partial(WordCounts.count, tokeniser=family.tokeniser, vocabulary=shared)
-    if family.statistic in (Histogram, NumberSummary):
-        cap = cap_for(n_columns)  # by all columns, whatever a batch shows of them
-        return partial(family.statistic.count, cap=cap, like=like if to_add else None)
-    if isinstance(view, Numbers):
-        return lambda x, *arguments: family.statistic.count(family.transform(x), *arguments)
-    return family.statistic.count

@@ -14,7 +14,7 @@ from naively.data.names import Names, listed, positions_of
 from naively.errors import InputError, LostDigitsWarning, SchemaError, TuningWarning, warn_user
 from naively.families import Family, NoValuesYet
 from naively.schema.schema import Block, Schema
-from naively.statistics import ClassWeights, Moments, NegativeCountError, Statistic, TokenCounts
+from naively.statistics import ClassWeights, NegativeCountError, Statistic
 from naively.statistics.base import added_in_pairs
 
 if TYPE_CHECKING:
@@ -147,12 +147,11 @@ def _block_of(statistics: Sequence[Statistic], schema: Schema, wanted: Block, se
     names, statistic = _partner(statistics, schema, wanted, seen)
     if names == wanted.names:
         return statistic
-    if wanted.family.joint and isinstance(statistic, TokenCounts):
-        return statistic  # tokens are matched by name when they are added
+    if wanted.family.joint and statistic.matches_names:
+        return statistic
     place = positions_of(names)
     order = np.array([place.get(name, -1) for name in wanted.names], dtype=np.intp)
-    laid_out = statistic.take_columns(order)
-    return laid_out.renamed(wanted.names) if isinstance(laid_out, TokenCounts) else laid_out
+    return statistic.take_columns(order).renamed(wanted.names)
 
 
 def _partner(
@@ -171,8 +170,7 @@ def _warn_lost_digits(schema: Schema, statistics: Sequence[Statistic]) -> None:
     lost = [
         block.names[int(j)]
         for block, statistic in zip(schema.blocks, statistics, strict=True)
-        if isinstance(statistic, Moments)
-        for j in np.flatnonzero(statistic.unrecoverable())
+        for j in np.flatnonzero(statistic.lost_precision())
     ]
     if lost:
         warn_user(

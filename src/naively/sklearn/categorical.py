@@ -93,7 +93,7 @@ class CategoricalNB(DiscreteNB):
     def category_count_(self) -> list[NDArray[np.float64]]:
         """For each column the weighted count of each category, (class, category)."""
         statistic, found = self._values(), []
-        table = statistic.table()
+        table = statistic.dense()
         for values, start, size in zip(statistic.values, statistic.offsets, self.n_categories_, strict=False):
             counts = np.zeros((len(self.classes_), int(size)))
             counts[:, [int(v) for v in values]] = table[:, start : start + len(values)]

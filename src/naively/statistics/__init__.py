@@ -1,7 +1,14 @@
 """One additive statistic per file; see `base.py` for the laws that they keep."""
 
 from naively.data.views import Codes, Numbers, Texts, Value, Values
-from naively.statistics.base import NegativeCountError, Statistic, register_statistic, statistic_named
+from naively.statistics.base import (
+    CountPlan,
+    NegativeCountError,
+    Statistic,
+    ValueTable,
+    register_statistic,
+    statistic_named,
+)
 from naively.statistics.class_weights import ClassWeights
 from naively.statistics.empty import EmptyStatistic
 from naively.statistics.histogram import Histogram
@@ -9,12 +16,14 @@ from naively.statistics.moments import Moments, TooLargeError
 from naively.statistics.number_summary import NumberSummary
 from naively.statistics.sums import Sums
 from naively.statistics.token_counts import TokenCounts
+from naively.statistics.tokeniser import Tokeniser
 from naively.statistics.value_counts import ValueCounts
 from naively.statistics.word_counts import WordCounts
 
 __all__ = [
     "ClassWeights",
     "Codes",
+    "CountPlan",
     "EmptyStatistic",
     "Histogram",
     "Moments",
@@ -25,9 +34,11 @@ __all__ = [
     "Sums",
     "Texts",
     "TokenCounts",
+    "Tokeniser",
     "TooLargeError",
     "Value",
     "ValueCounts",
+    "ValueTable",
     "Values",
     "WordCounts",
     "register_statistic",

@@ -1,106 +1,131 @@
-"""Cells: a sparse table class × token (or value), with sums of weights and a whole number of rows in each cell.
+"""Cells: a sparse table class × token (or value), with sums of weights and a number of rows in each cell.
 
-A cell exists while its rows are > 0, whatever the weights, so what was forgotten is gone without a trace.
+A cell exists while its number of rows is above 0, for any weights. So nothing is left of rows that are forgotten.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively import _kernels as kernels
 from naively._kernels import Cells
-from naively.statistics.base import NegativeCountError
-
-__all__ = [
-    "class_of_cells",
-    "class_sums",
-    "find_cells",
-    "placed",
-    "refuse_negative_cells",
-    "side_by_side",
-    "sum_by_class",
-    "table_of_cells",
-    "total_cells",
-]
+from naively.statistics.base import (
+    Floats,
+    Index,
+    NegativeCountError,
+    Positions,
+    Wholes,
+    check_array,
+    require,
+)
 
 
-def class_of_cells(cells: Cells) -> NDArray[np.intp]:
-    """The class of each cell."""
+def class_of_cells(cells: Cells) -> Index:
+    """Return the class of each cell."""
     return np.repeat(np.arange(len(cells.indptr) - 1), np.diff(cells.indptr))
 
 
-def placed(cells: Cells, places: NDArray[np.int32], n_classes: int) -> Cells:
-    """The same cells with class c at places[c], −1 for an empty class that is dropped; nothing is copied.
-
-    Classes are sorted on both sides, so places rise and the cells stay in their order.
-    """
-    counts = np.zeros(n_classes, dtype=np.int64)
-    kept = places >= 0
-    counts[places[kept]] = np.diff(cells.indptr)[kept]
-    return cells._replace(indptr=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]))
+def cells_of_table(rows: Wholes, *sums: Floats) -> Cells:
+    """Return the cells of dense (class, slot) tables that have rows, with one channel for each table of sums."""
+    where = np.nonzero(rows)
+    indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(rows, axis=1))]).astype(np.int64)
+    return Cells(indptr, where[1].astype(np.int32), np.stack([table[where] for table in sums]), rows[where])
 
 
-def find_cells(cells: Cells, wanted: Cells) -> NDArray[np.intp]:
-    """The place in `cells` of each cell of `wanted`, −1 where there is none."""
-    places = np.full(len(wanted.index), -1, dtype=np.intp)
-    for c in np.flatnonzero(np.diff(wanted.indptr)):
-        start, stop = int(cells.indptr[c]), int(cells.indptr[c + 1])
-        asked = slice(int(wanted.indptr[c]), int(wanted.indptr[c + 1]))
-        if start == stop:
-            continue
-        found = start + np.minimum(np.searchsorted(cells.index[start:stop], wanted.index[asked]), stop - start - 1)
-        places[asked] = np.where(cells.index[found] == wanted.index[asked], found, -1)
-    return places
-
-
-def class_sums(cells: Cells, channel: int) -> NDArray[np.float64]:
-    """Sum of one channel over the cells of each class."""
-    return sum_by_class(cells, cells.sums[channel])
-
-
-def sum_by_class(cells: Cells, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum of one number per cell over the cells of each class; pairwise, so that a million terms lose nothing."""
-    ends = cells.indptr.tolist()
-    return np.array([values[start:stop].sum() for start, stop in itertools.pairwise(ends)], dtype=np.float64)
-
-
-def table_of_cells(cells: Cells, n_tokens: int, values: NDArray[Any]) -> NDArray[np.float64]:
-    """A dense (class, token) table with one number per cell, zero elsewhere."""
+def table_of_cells(cells: Cells, n_tokens: int, values: NDArray[np.number]) -> Floats:
+    """Return a dense (class, token) table with one number per cell, zero elsewhere."""
     out = np.zeros((len(cells.indptr) - 1, n_tokens))
     out[class_of_cells(cells), cells.index] = values
     return out
 
 
-def refuse_negative_cells(cells: Cells, taken: Cells, describe: Callable[[int], tuple[int | None, str]]) -> None:
+def place_cells(cells: Cells, places: Positions, n_classes: int) -> Cells:
+    """Return the same cells with class c at places[c]; −1 drops an empty class. Nothing is copied.
+
+    Classes are sorted on both sides, so places ascend and the cells keep their order.
+    """
+    counts = np.zeros(n_classes, dtype=np.int64)
+    keep = places >= 0
+    counts[places[keep]] = np.diff(cells.indptr)[keep]
+    return cells._replace(indptr=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]))
+
+
+def find_cells(cells: Cells, wanted: Cells) -> Index:
+    """Return the position in `cells` of each cell of `wanted`, −1 where there is none."""
+    positions = np.full(len(wanted.index), -1, dtype=np.intp)
+    for c in np.flatnonzero(np.diff(wanted.indptr)):
+        start, stop = int(cells.indptr[c]), int(cells.indptr[c + 1])
+        span = slice(int(wanted.indptr[c]), int(wanted.indptr[c + 1]))
+        if start == stop:
+            continue
+        nearest = start + np.minimum(np.searchsorted(cells.index[start:stop], wanted.index[span]), stop - start - 1)
+        positions[span] = np.where(cells.index[nearest] == wanted.index[span], nearest, -1)
+    return positions
+
+
+def class_sums(cells: Cells, channel: int) -> Floats:
+    """Return the sum of one channel over the cells of each class."""
+    return sum_by_class(cells, cells.sums[channel])
+
+
+def sum_by_class(cells: Cells, values: Floats) -> Floats:
+    """Return the sum of one number per cell over each class; pairwise, so that long sums stay accurate."""
+    ends = cells.indptr.tolist()
+    return np.array([values[start:stop].sum() for start, stop in itertools.pairwise(ends)], dtype=np.float64)
+
+
+def refuse_negative_cells(cells: Cells, subtracted: Cells, describe: Callable[[int], tuple[int | None, str]]) -> None:
     """Refuse cells with fewer than zero rows, or a weight below zero by more than rounding.
 
-    `describe` tells the column of a cell's index, and what the cell counts.
+    `describe` returns the column of a slot and the name of what it counts.
     """
-    slack = 1e-9 * (1.0 + (float(taken.sums.max()) if taken.sums.size else 0.0))
-    bad = (cells.rows < 0) | (cells.sums < -slack).any(axis=0)
-    if not bad.any():
+    slack = 1e-9 * (1.0 + (float(subtracted.sums.max()) if subtracted.sums.size else 0.0))
+    negative = (cells.rows < 0) | (cells.sums < -slack).any(axis=0)
+    if not negative.any():
         return
-    first = int(np.argmax(bad))
+    first = int(np.argmax(negative))
     column, what = describe(int(cells.index[first]))
-    found = f"{what}: {cells.rows[first]} rows of weight {cells.sums[-1, first]:g}"
-    raise NegativeCountError(int(class_of_cells(cells)[first]), column, found)
+    left = f"{what}: {cells.rows[first]} rows of weight {cells.sums[-1, first]:g}"
+    raise NegativeCountError(int(class_of_cells(cells)[first]), column, left)
+
+
+def check_cells(cells: object, n_classes: int, n_sums: int, n_slots: int, signed: bool = False) -> None:
+    """Require sound cells: in order, each within the slots. Only `signed` cells may have rows below zero."""
+    if not (isinstance(cells, Cells) and isinstance(cells.index, np.ndarray) and cells.index.ndim == 1):
+        raise ValueError("wrong: cells")
+    n = len(cells.index)
+    check_array(cells.indptr, np.int64, (n_classes + 1,), "cells")
+    check_array(cells.index, np.int32, (n,), "cells")
+    check_array(cells.sums, np.float64, (n_sums, n), "cells")
+    check_array(cells.rows, np.int64, (n,), "cells")
+    sizes = np.diff(cells.indptr)
+    require(cells.indptr[0] == 0 and cells.indptr[-1] == n and bool((sizes >= 0).all()), "cells of classes")
+    require(n == 0 or (int(cells.index.min()) >= 0 and int(cells.index.max()) < n_slots), "slots of cells")
+    owner = np.repeat(np.arange(n_classes), sizes)
+    ascending = (np.diff(cells.index.astype(np.int64)) > 0) | (np.diff(owner) > 0)
+    require(bool(ascending.all()), "order of cells")
+    require(bool((cells.rows != 0).all() if signed else (cells.rows > 0).all()), "rows of cells")
+
+
+def are_integral(*tables: Cells) -> bool:
+    """Return whether all sums are whole numbers, which add and subtract without rounding."""
+    return all(bool((cells.sums == np.trunc(cells.sums)).all()) for cells in tables)
 
 
 def total_cells(parts: Sequence[Cells], numbers: Sequence[NDArray[np.int32]] | None = None) -> Cells:
-    """The sum of cells of the same classes; `numbers` tell for each part what its slots are in the sum.
+    """Return the sum of cells of the same classes; `numbers` gives for each part the slots of its cells in the sum.
 
-    All parts are laid one after the other, each class of each part as a class of its own; then they meet.
+    The parts are concatenated, each class of each part as a class of its own, and equal slots are then added.
     """
     n = len(parts[0].indptr) - 1
-    found = [cells.index for cells in parts]
+    indexes = [cells.index for cells in parts]
     if numbers is not None:
-        found = [slots[index] for slots, index in zip(numbers, found, strict=True)]
-    slots, index = np.unique(np.concatenate(found), return_inverse=True)
+        indexes = [slots[index] for slots, index in zip(numbers, indexes, strict=True)]
+    slots, index = np.unique(np.concatenate(indexes), return_inverse=True)
     sizes = np.concatenate([np.diff(cells.indptr) for cells in parts])
     indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
     sums = np.concatenate([cells.sums for cells in parts], axis=1)
@@ -109,8 +134,8 @@ def total_cells(parts: Sequence[Cells], numbers: Sequence[NDArray[np.int32]] | N
     return kernels.renumber_cells(Cells(indptr, index.astype(np.int32), sums, rows), classes, slots, n)
 
 
-def side_by_side(parts: list[tuple[int, Cells]], n_classes: int) -> Cells:
-    """Cells over the slots of several parts, one after the other; each part says how many slots it has."""
+def join_columns(parts: list[tuple[int, Cells]], n_classes: int) -> Cells:
+    """Return cells over the slots of several parts, one part after the other; each comes with its number of slots."""
     if len(parts) == 1:
         return parts[0][1]
     starts = np.cumsum([0, *(size for size, _ in parts)])

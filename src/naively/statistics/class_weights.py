@@ -1,4 +1,4 @@
-"""Class weights: how many rows of each class were counted, and their weight. The class prior is read off it."""
+"""Class weights: the number of rows of each class, and their weight. The class prior is estimated from it."""
 
 from __future__ import annotations
 
@@ -10,39 +10,58 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import _kernels as kernels
-from naively.statistics.base import Statistic, moved, refuse_negative
-
-__all__ = ["ClassWeights"]
+from naively.data.names import Names
+from naively.statistics.base import (
+    DEFAULT_PLAN,
+    Bools,
+    CountPlan,
+    Floats,
+    Index,
+    Positions,
+    Statistic,
+    Wholes,
+    check_array,
+    place,
+    refuse_negative,
+    require,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassWeights(Statistic):
     """Rows and weight per class.
 
-    >>> whole = ClassWeights.count(None, np.array([0, 1, 1]), np.array([1.0, 1.0, 0.5]), n_classes=2)
-    >>> whole.weight.tolist(), whole.rows.tolist()
+    >>> counts = ClassWeights.count(None, np.array([0, 1, 1]), np.array([1.0, 1.0, 0.5]), n_classes=2)
+    >>> counts.weight.tolist(), counts.rows.tolist()
     ([1.0, 1.5], [1, 2])
     """
 
-    weight: NDArray[np.float64]
-    rows: NDArray[np.int64]
+    weight: Floats
+    rows: Wholes
 
     @classmethod
-    def count(cls, x: None, label: NDArray[np.integer], weight: NDArray[np.float64] | None, n_classes: int) -> Self:
-        """Count class codes; there are no columns to look at."""
+    def count(
+        cls,
+        x: None,
+        label: NDArray[np.integer],
+        weight: Floats | None,
+        n_classes: int,
+        plan: CountPlan = DEFAULT_PLAN,
+    ) -> Self:
+        """Count class codes; there are no columns."""
         rows = kernels.count_labels(label.astype(np.int32, copy=False), n_classes)
         if weight is None:
             return cls(rows.astype(np.float64), rows)
         return cls(np.bincount(label, weights=weight, minlength=n_classes).astype(np.float64), rows)
 
     @classmethod
-    def empty(cls, seen: Self) -> Self:
-        """Of rows in which no column was looked at."""
-        return seen
+    def empty(cls, classes: ClassWeights) -> Self:
+        """Return the same weights."""
+        return cls(classes.weight, classes.rows)
 
     @property
     def n_classes(self) -> int:
-        """How many classes it distinguishes."""
+        """The number of classes."""
         return len(self.rows)
 
     @property
@@ -52,7 +71,7 @@ class ClassWeights(Statistic):
 
     @classmethod
     def sum_of(cls, parts: Sequence[Self]) -> Self:
-        """The sum of one or more."""
+        """Return the sum of one or more statistics."""
         return cls(np.sum([part.weight for part in parts], axis=0), np.sum([part.rows for part in parts], axis=0))
 
     def __add__(self, other: Self) -> Self:
@@ -63,14 +82,28 @@ class ClassWeights(Statistic):
         refuse_negative(rows, weight, other.weight)
         return type(self)(np.where(rows > 0, weight, 0.0), rows)
 
-    def has_rows(self) -> NDArray[np.bool_]:
-        """Whether anything was counted of a class, (class,)."""
+    def has_rows(self) -> Bools:
+        """Return for each class whether anything was counted."""
         return np.asarray(self.rows > 0)
 
-    def place_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
-        """The same counts with the classes laid out anew."""
-        return type(self)(moved(self.weight, places, n_classes, 0), moved(self.rows, places, n_classes, 0))
+    def place_classes(self, places: Positions, n_classes: int) -> Self:
+        """Return the same counts in another layout of the classes."""
+        return type(self)(place(self.weight, places, n_classes, 0), place(self.rows, places, n_classes, 0))
 
-    def take_columns(self, order: NDArray[np.intp]) -> Self:
-        """Class weights have no columns."""
+    def take_columns(self, order: Index) -> Self:
+        """Return the same weights; they have no columns."""
         return self
+
+    def rows_present(self, classes: ClassWeights) -> tuple[Floats, Wholes]:
+        """Return tables without columns."""
+        return np.zeros((self.n_classes, 0)), np.zeros((self.n_classes, 0), np.int64)
+
+    def is_integral(self) -> bool:
+        """Return whether all weights are whole numbers."""
+        return bool((self.weight == np.trunc(self.weight)).all())
+
+    def check(self, n_classes: int, names: Names = ()) -> None:
+        """Raise ValueError unless rows and weights are sound: finite and not negative."""
+        check_array(self.weight, np.float64, (n_classes,), "weights of classes")
+        check_array(self.rows, np.int64, (n_classes,), "rows of classes")
+        require(bool((self.rows >= 0).all() and (self.weight >= 0).all()), "weights of classes")

@@ -1,17 +1,18 @@
-"""Nothing: the statistic of columns in which no value was seen."""
+"""The statistic of columns in which no row has had a value."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.statistics.base import Statistic
+from naively.data.table import Table
+from naively.data.views import Numbers
+from naively.statistics.base import DEFAULT_PLAN, Bools, CountPlan, Floats, Index, Positions, Statistic, Wholes
 from naively.statistics.class_weights import ClassWeights
-
-__all__ = ["EmptyStatistic"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +23,30 @@ class EmptyStatistic(Statistic):
     n_columns: int
 
     @classmethod
-    def count(cls, x: Any, label: Any, weight: Any, n_classes: int) -> Self:
-        """There is nothing to count in a column of gaps."""
+    def count(
+        cls,
+        x: Numbers,
+        label: NDArray[np.integer],
+        weight: Floats | None,
+        n_classes: int,
+        plan: CountPlan = DEFAULT_PLAN,
+    ) -> Self:
+        """Count nothing: every value is missing."""
         return cls(n_classes, len(x.pieces))
 
     @classmethod
-    def empty(cls, seen: ClassWeights) -> Self:
-        """Of rows in which no column was looked at."""
-        return cls(seen.n_classes, 0)
+    def empty(cls, classes: ClassWeights) -> Self:
+        """Return the statistic of no columns."""
+        return cls(classes.n_classes, 0)
+
+    @classmethod
+    def read_columns(cls, table: Table, positions: Sequence[int]) -> Numbers:
+        """Return a piece without numbers for each column, of any kind."""
+        return Numbers(tuple(np.zeros((table.n_rows, 0)) for _ in positions))
 
     @property
     def n_classes(self) -> int:
-        """How many classes it distinguishes."""
+        """The number of classes."""
         return self.classes
 
     def __add__(self, other: Self) -> Self:
@@ -42,14 +55,23 @@ class EmptyStatistic(Statistic):
     def __sub__(self, other: Self) -> Self:
         return self
 
-    def has_rows(self) -> NDArray[np.bool_]:
-        """Whether anything was counted of a class, (class,)."""
+    def has_rows(self) -> Bools:
+        """Return for each class whether anything was counted."""
         return np.zeros(self.classes, dtype=np.bool_)
 
-    def place_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
-        """Another number of classes."""
+    def place_classes(self, places: Positions, n_classes: int) -> Self:
+        """Return the statistic of another number of classes."""
         return type(self)(n_classes, self.n_columns)
 
-    def take_columns(self, order: NDArray[np.intp]) -> Self:
-        """Another number of columns."""
+    def take_columns(self, order: Index) -> Self:
+        """Return the statistic of another number of columns."""
         return type(self)(self.classes, len(order))
+
+    def rows_present(self, classes: ClassWeights) -> tuple[Floats, Wholes]:
+        """Return zeros: no row has a value."""
+        shape = (self.classes, self.n_columns)
+        return np.zeros(shape), np.zeros(shape, np.int64)
+
+    def is_integral(self) -> bool:
+        """Return True: there is nothing to round."""
+        return True

@@ -1,47 +1,60 @@
-"""Histogram: how often each value, or each bucket of neighbouring values, of a numeric column was seen in each class.
+"""Histogram: how often each value, or each bucket of neighbouring values, of a numeric column occurs in each class.
 
     key(x) = order(x) >> level,   order(x) = bits if x ≥ 0, else bits ^ (2⁶³ − 1)            (1)
     N_kc = Σ w over rows of class c whose value has key k                                    (2)
     level = the smallest at which the keys in use, over all classes, number at most `cap`    (3)
 
 `bits` are those of the nearest float64 as an int64, so that order(x) grows with x (−0.0 is 0.0; NaN is missing).
-Level 0 is the exact value; each level joins neighbours in pairs, and buckets are as wide as a share of the value:
-at level 44 a factor of 2 holds 2⁸ keys. Values packed far from zero therefore share a bucket sooner than others.
-±infinity have keys of their own at every level, and do not fill the cap.
+Level 0 is the exact value. Each level joins neighbours in pairs, and the width of a bucket is a share of the value:
+at level 44 a factor of 2 holds 2⁸ keys. Values close together and far from zero therefore share a bucket first.
+±infinity have keys of their own at every level, which do not count towards the limit.
 
 The keys of a part fit at the level of the whole. So the level of a sum is the smallest from both levels up at which
-the union fits, and adding is associative and equal to counting all rows at once, bit for bit. What remains after a
-subtraction stays at the level of the whole: there, whole − part = rest.
+the union fits. Adding is therefore associative and equal to counting all rows at once, bit for bit. After a
+subtraction the rest stays at the level of the whole, where whole − part = rest.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively import _kernels as kernels
 from naively._kernels import HistogramCells
+from naively.data.names import Names
 from naively.data.views import Numbers, is_sparse
-from naively.statistics.base import NegativeCountError, Statistic
+from naively.statistics.base import (
+    DEFAULT_PLAN,
+    MAX_KEYS,
+    Bools,
+    CountPlan,
+    Floats,
+    Index,
+    NegativeCountError,
+    Positions,
+    Statistic,
+    ValueTable,
+    Wholes,
+    check_array,
+    require,
+    sum_rows,
+)
 from naively.statistics.class_weights import ClassWeights
 
-__all__ = ["CAP", "Histogram", "cap_for"]
-
-CAP = 4096  # keys of a column: bins are cut at 1 part in 4,096 of the rows or finer, where values differ at all
-NO_CAP = 2**30 - 1  # of a histogram without columns, which takes the cap of whatever it is added to
+NO_MAX_KEYS = 2**30 - 1  # of a histogram without columns, which takes the limit of whatever it is added to
 
 
-def cap_for(n_columns: int) -> int:
-    """The cap for a table of so many numeric columns: about 4,096,000 keys in all, at least 256 in a column.
+def max_keys_for(n_columns: int) -> int:
+    """Return the limit for a table of this many columns: about 4,096,000 keys in all, at least 256 in a column.
 
-    >>> cap_for(20), cap_for(1001), cap_for(10_000), cap_for(1_000_000)
+    >>> max_keys_for(20), max_keys_for(1001), max_keys_for(10_000), max_keys_for(1_000_000)
     (4096, 2048, 256, 256)
     """
     if n_columns <= 1000:
-        return CAP
+        return MAX_KEYS
     return max(256, 1 << ((4_096_000 // n_columns).bit_length() - 1))
 
 
@@ -56,54 +69,55 @@ class Histogram(Statistic):
 
     cells: HistogramCells
     n_classes: int
-    cap: int = CAP
+    cap: int = MAX_KEYS  # the limit of the keys of a column; files have this name
 
     @classmethod
     def count(
         cls,
-        x: Numbers | NDArray[Any],
+        x: Numbers | NDArray[np.number],
         label: NDArray[np.integer],
-        weight: NDArray[np.float64] | None,
+        weight: Floats | None,
         n_classes: int,
-        cap: int = CAP,
-        like: Statistic | None = None,
+        plan: CountPlan = DEFAULT_PLAN,
     ) -> Self:
-        """Count rows of numbers; equations (1) to (3), from the levels of a histogram on that they will be added to."""
+        """Count rows of numbers; equations (1) to (3). Start at the levels of a histogram to be added to."""
         codes = np.ascontiguousarray(label, dtype=np.int32)
         numbers = Numbers.of(x)
+        cap = plan.max_keys
         if not any(is_sparse(piece) for piece in numbers.pieces):
-            levels = like.cells.levels if isinstance(like, Histogram) and like.n_columns == numbers.n_columns else None
+            like = plan.like.part(Histogram) if plan.only_to_add and plan.like is not None else None
+            levels = like.cells.levels if like is not None and like.n_columns == numbers.n_columns else None
             cells = kernels.count_histogram(numbers.pieces, codes, weight, n_classes, cap, at_least=levels)
             return cls(cells, n_classes, cap)
         strips = [strip for _, strip in numbers.dense()]
         parts = [kernels.count_histogram([s], codes, weight, n_classes, cap) for s in strips]
-        return cls(_side_by_side(parts), n_classes, cap)
+        return cls(_join_columns(parts), n_classes, cap)
 
     @classmethod
-    def empty(cls, seen: ClassWeights) -> Self:
-        """Of rows in which no column was looked at."""
-        return cls(HistogramCells.empty(0), seen.n_classes, NO_CAP)
+    def empty(cls, classes: ClassWeights) -> Self:
+        """Return the histogram of no columns."""
+        return cls(HistogramCells.empty(0), classes.n_classes, NO_MAX_KEYS)
 
     @property
     def n_columns(self) -> int:
-        """How many columns it has."""
+        """The number of columns."""
         return len(self.cells.levels)
 
     @property
-    def column(self) -> NDArray[np.intp]:
+    def column(self) -> Index:
         """The column of each cell."""
         return np.repeat(np.arange(self.n_columns), np.diff(self.cells.offsets))
 
     @property
-    def values(self) -> NDArray[np.float64]:
-        """The smallest number that each cell's key stands for: at level 0 the value itself."""
+    def values(self) -> Floats:
+        """The smallest number that has each cell's key: at level 0 the value itself."""
         return kernels.key_values(self.cells.keys, self.cells.levels[self.column])[0]
 
-    def column_weight(self) -> NDArray[np.float64]:
-        """Weight of the rows that have a value, per class and column."""
-        place = self.cells.classes * np.int64(self.n_columns) + self.column
-        counted = np.bincount(place, self.cells.weight, minlength=self.n_classes * self.n_columns)
-        return counted.reshape(self.n_classes, self.n_columns).astype(np.float64)
+    def first_of_keys(self) -> Bools:
+        """Return for each cell whether it is the first of its key; the cells of a key are neighbours."""
+        keys, column = self.cells.keys, self.column
+        differs = (keys[1:] != keys[:-1]) | (column[1:] != column[:-1])
+        return np.concatenate([np.ones(min(len(keys), 1), bool), differs])
 
     def __add__(self, other: Self) -> Self:
         cap = min(self.cap, other.cap)
@@ -111,44 +125,77 @@ class Histogram(Statistic):
 
     def __sub__(self, other: Self) -> Self:
         cap = min(self.cap, other.cap)
-        left = type(self)(kernels.merge_histograms(self.cells, other.cells, -1, cap), self.n_classes, cap)
-        left._refuse_negative(other)
-        return left
+        rest = type(self)(kernels.merge_histograms(self.cells, other.cells, -1, cap), self.n_classes, cap)
+        rest._refuse_negative(other)
+        return rest
 
-    def has_rows(self) -> NDArray[np.bool_]:
-        """Whether anything was counted of a class, (class,)."""
+    def has_rows(self) -> Bools:
+        """Return for each class whether anything was counted."""
         return np.bincount(self.cells.classes, minlength=self.n_classes) > 0
 
-    def place_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
-        """The same counts with the classes laid out anew; places rise, so the cells stay in their order."""
+    def place_classes(self, places: Positions, n_classes: int) -> Self:
+        """Return the same counts in another layout of the classes; places ascend, so the cells keep their order."""
         classes = places[self.cells.classes] if len(places) else self.cells.classes
         return type(self)(self.cells._replace(classes=classes.astype(np.int32)), n_classes, self.cap)
 
-    def take_columns(self, order: NDArray[np.intp]) -> Self:
-        """The same counts with the columns in another order."""
+    def take_columns(self, order: Index) -> Self:
+        """Return the same counts with the columns in another order."""
         known, at = order >= 0, np.maximum(order, 0)
         cells = self.cells
         starts = cells.offsets[at] if self.n_columns else np.zeros(len(order), np.int64)
         sizes = np.where(known, np.diff(cells.offsets)[at], 0) if self.n_columns else np.zeros(len(order), np.int64)
         levels = np.where(known, cells.levels[at], 0) if self.n_columns else np.zeros(len(order), np.int64)
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-        chosen = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
-        moved = HistogramCells(levels, offsets, *(array[chosen] for array in cells[2:]))
+        positions = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
+        moved = HistogramCells(levels, offsets, *(array[positions] for array in cells[2:]))
         return type(self)(moved, self.n_classes, self.cap)
 
-    def _refuse_negative(self, taken: Self) -> None:
+    def rows_present(self, classes: ClassWeights) -> tuple[Floats, Wholes]:
+        """Return weight and number of the rows that have a value, (class, column)."""
+        slot = self.cells.classes * np.int64(self.n_columns) + self.column
+        return sum_rows(slot, self.cells.weight, self.cells.rows, (self.n_classes, self.n_columns))
+
+    def table(self, column: int) -> ValueTable:
+        """Return the weight and rows of each key, by the smallest number that has it."""
+        span = slice(int(self.cells.offsets[column]), int(self.cells.offsets[column + 1]))
+        values, value = np.unique(self.values[span], return_inverse=True)
+        slot = value * np.int64(self.n_classes) + self.cells.classes[span]
+        tables = sum_rows(slot, self.cells.weight[span], self.cells.rows[span], (len(values), self.n_classes))
+        return ValueTable(tuple(values.tolist()), *tables)
+
+    def check(self, n_classes: int, names: Names) -> None:
+        """Raise ValueError unless the cells are sound, in order of column, key and class."""
+        cells, p = self.cells, len(names)
+        if not (isinstance(cells, HistogramCells) and isinstance(cells.keys, np.ndarray) and cells.keys.ndim == 1):
+            raise ValueError("wrong: cells of histograms")
+        n = len(cells.keys)
+        check_array(cells.levels, np.int64, (p,), "levels of histograms")
+        check_array(cells.offsets, np.int64, (p + 1,), "columns of histograms")
+        for name, dtype in (("keys", np.int64), ("classes", np.int32), ("weight", np.float64), ("rows", np.int64)):
+            check_array(getattr(cells, name), dtype, (n,), f"{name} of histograms")
+        sizes = np.diff(cells.offsets)
+        require(cells.offsets[0] == 0 and cells.offsets[-1] == n and bool((sizes >= 0).all()), "columns of histograms")
+        require(bool(((cells.levels >= 0) & (cells.levels < 64)).all()), "levels of histograms")
+        inside = (cells.classes >= 0) & (cells.classes < n_classes) & (cells.rows > 0)
+        require(self.n_classes == n_classes and 2 <= self.cap <= 2**24 and bool(inside.all()), "cells of histograms")
+        column = np.repeat(np.arange(p), sizes)
+        order = np.lexsort((cells.classes, cells.keys, column))
+        same = (np.diff(column) == 0) & (cells.keys[1:] == cells.keys[:-1]) & (np.diff(cells.classes) == 0)
+        require(bool((order == np.arange(n)).all()) and not same.any(), "order of histograms")
+
+    def _refuse_negative(self, subtracted: Self) -> None:
         cells = self.cells
-        slack = 1e-9 * (1.0 + float(taken.cells.weight.max(initial=0.0)))
-        bad = (cells.rows < 0) | (cells.weight < -slack)
-        if not bad.any():
+        slack = 1e-9 * (1.0 + float(subtracted.cells.weight.max(initial=0.0)))
+        negative = (cells.rows < 0) | (cells.weight < -slack)
+        if not negative.any():
             return
-        first = int(np.argmax(bad))
-        found = f"value {self.values[first]:g}: {cells.rows[first]} rows of weight {cells.weight[first]:g}"
-        raise NegativeCountError(int(cells.classes[first]), int(self.column[first]), found)
+        first = int(np.argmax(negative))
+        left = f"value {self.values[first]:g}: {cells.rows[first]} rows of weight {cells.weight[first]:g}"
+        raise NegativeCountError(int(cells.classes[first]), int(self.column[first]), left)
 
 
-def _side_by_side(parts: list[HistogramCells]) -> HistogramCells:
-    """The columns of several parts, one after the other."""
+def _join_columns(parts: list[HistogramCells]) -> HistogramCells:
+    """Return the columns of several parts, one part after the other."""
     if not parts:
         return HistogramCells.empty(0)
     ends = np.cumsum([0, *(part.offsets[-1] for part in parts)])

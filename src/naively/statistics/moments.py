@@ -1,4 +1,4 @@
-"""Moments: number, sum and sum of squares of each column in each class, about a shift, in triple-double.
+"""Moments: weight, sum and sum of squares of each column in each class, about a shift, in triple-double.
 
     n = Σ w,    s₁ = Σ w (x − c),    s₂ = Σ w (x − c)²                      (1)
     mean = c + s₁/n                                                         (2)
@@ -6,8 +6,8 @@
     about c′ = c + δ:   s₁′ = s₁ − nδ,   s₂′ = s₂ − 2δs₁ + nδ²              (4)
 
 x − c and its square are split into doubles without error and summed as three doubles each, so that moments can be
-added and subtracted like counts: no split or order of the rows changes the variance by more than a rounding,
-and an outlier of 10⁹ can be counted and forgotten. (Two doubles are not enough for that: 10¹⁸ · 2⁻¹⁰⁶ ≈ 10⁻¹⁴.)
+added and subtracted like counts. No split or order of the rows changes the variance by more than a rounding, and an
+outlier of 10⁹ can be counted and forgotten. (Two doubles are not enough for that: 10¹⁸ · 2⁻¹⁰⁶ ≈ 10⁻¹⁴.)
 Source: Ogita, Rump & Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26 (2005) 1955–1988;
 Chan, Golub & LeVeque, Algorithms for computing the sample variance, Am. Stat. 37 (1983) 242–247.
 """
@@ -15,28 +15,42 @@ Chan, Golub & LeVeque, Algorithms for computing the sample variance, Am. Stat. 3
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively import _kernels as kernels
+from naively.data.names import Names
 from naively.data.views import Numbers
-from naively.statistics.base import Statistic, moved, refuse_negative, taken
+from naively.statistics.base import (
+    DEFAULT_PLAN,
+    Bools,
+    CountPlan,
+    Description,
+    Floats,
+    Index,
+    Positions,
+    Statistic,
+    Wholes,
+    check_array,
+    place,
+    refuse_negative,
+    require,
+    take,
+)
 from naively.statistics.class_weights import ClassWeights
 
-__all__ = ["LARGEST", "Moments", "TooLargeError"]
-
-TOGETHER = 8  # columns that are laid side by side at a time, which bounds the memory
-LARGEST = 1e150  # the square of anything larger is close to overflow
+COLUMNS_AT_A_TIME = 8  # single columns that are copied side by side, which bounds the memory
+MAX_MAGNITUDE = 1e150  # the square of anything larger is close to overflow
 
 
 class TooLargeError(ValueError):
-    """A column holds an infinity, or a value beyond `LARGEST`."""
+    """A column holds an infinity, or a number beyond `MAX_MAGNITUDE`."""
 
     def __init__(self, column: int, found: float) -> None:
-        """Say where, and what was found."""
+        """Store the position of the column and the number."""
         super().__init__(f"found {found}")
         self.column = column
         self.found = found
@@ -51,22 +65,27 @@ class Moments(Statistic):
     ([1000000001.5, 1000000004.0], [0.5, 0.0])
     """
 
-    rows: NDArray[np.int64]
-    state: NDArray[np.float64]
+    rows: Wholes
+    state: Floats
 
     @classmethod
     def count(
-        cls, x: Numbers | NDArray[Any], label: NDArray[np.integer], weight: NDArray[np.float64] | None, n_classes: int
+        cls,
+        x: Numbers | NDArray[np.number],
+        label: NDArray[np.integer],
+        weight: Floats | None,
+        n_classes: int,
+        plan: CountPlan = DEFAULT_PLAN,
     ) -> Self:
         """Count rows of numbers; equation (1)."""
         codes = np.ascontiguousarray(label, dtype=np.int32)
         parts = []
-        for place, piece in _side_by_side(Numbers.of(x)):
+        for columns, piece in _several_columns(Numbers.of(x)):
             array = piece if piece.dtype in (np.float64, np.float32) else piece.astype(np.float64)
             rows, state, largest = kernels.count_moments(array, codes, weight, n_classes)
-            if not (largest <= LARGEST).all():
-                column = int(np.argmax(~(largest <= LARGEST)))
-                raise TooLargeError(place.start + column, float(largest[column]))
+            if not (largest <= MAX_MAGNITUDE).all():
+                column = int(np.argmax(~(largest <= MAX_MAGNITUDE)))
+                raise TooLargeError(columns.start + column, float(largest[column]))
             parts.append((rows, state))
         if len(parts) == 1:
             return cls(*parts[0])
@@ -75,13 +94,13 @@ class Moments(Statistic):
         return cls(np.concatenate([r for r, _ in parts], axis=1), np.concatenate([s for _, s in parts], axis=2))
 
     @classmethod
-    def empty(cls, seen: ClassWeights) -> Self:
-        """Of rows in which no column was looked at."""
-        return cls(np.zeros((seen.n_classes, 0), np.int64), np.zeros((9, seen.n_classes, 0)))
+    def empty(cls, classes: ClassWeights) -> Self:
+        """Return the moments of no columns."""
+        return cls(np.zeros((classes.n_classes, 0), np.int64), np.zeros((9, classes.n_classes, 0)))
 
     @property
     def n_classes(self) -> int:
-        """How many classes it distinguishes."""
+        """The number of classes."""
         return len(self.rows)
 
     @property
@@ -90,38 +109,27 @@ class Moments(Statistic):
         return int(self.rows.shape[1])
 
     @property
-    def weight(self) -> NDArray[np.float64]:
-        """Sum of weights, per class and column."""
+    def weight(self) -> Floats:
+        """The sum of weights, per class and column."""
         return np.asarray(self.state[0])
 
     @property
-    def mean(self) -> NDArray[np.float64]:
+    def mean(self) -> Floats:
         """Equation (2), per class and column; 0 where there are no rows."""
-        return self.describe()[0]
+        return self.mean_and_squares()[0]
 
     @property
-    def squares(self) -> NDArray[np.float64]:
+    def squares(self) -> Floats:
         """Equation (3), per class and column."""
-        return self.describe()[1]
+        return self.mean_and_squares()[1]
 
-    def describe(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Equations (2) and (3) at once."""
+    def mean_and_squares(self) -> tuple[Floats, Floats]:
+        """Return equations (2) and (3), per class and column."""
         return kernels.describe_moments(self.rows, self.state)
 
     def pooled(self) -> Self:
-        """The moments of all classes together, as one class."""
+        """Return the moments of all classes together, as one class."""
         return type(self)(*kernels.pool_moments(self.rows, self.state))
-
-    def unrecoverable(self) -> NDArray[np.bool_]:
-        """Columns in which more was once counted than the digits kept can tell from what is left.
-
-        The triple-double sums are good to 2⁻¹⁵⁰ of the largest square ever in them.
-        """
-        mean, squares = self.describe()
-        error = 2.0**-150 * np.square(np.minimum(self.state[8], 1e150)) * np.maximum(self.weight, 1.0)
-        lost = (error > 1e-8 * squares) & (error > 1e-16 * self.weight * np.square(mean)) & (self.rows > 0)
-        lost &= (squares > 0) | (mean != 0) | (error > 1e-30)  # what is left may be zeros, and exactly so
-        return np.asarray(lost.any(axis=0), dtype=np.bool_)
 
     def __add__(self, other: Self) -> Self:
         return type(self)(*kernels.add_moments(self.rows, self.state, other.rows, other.state, 1))
@@ -131,31 +139,66 @@ class Moments(Statistic):
         refuse_negative(rows, state[0], other.weight)
         return type(self)(rows, state)
 
-    def has_rows(self) -> NDArray[np.bool_]:
-        """Whether anything was counted of a class, (class,)."""
+    def has_rows(self) -> Bools:
+        """Return for each class whether anything was counted."""
         return np.asarray((self.rows > 0).any(axis=1))
 
-    def place_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
-        """The same counts with the classes laid out anew."""
-        return type(self)(moved(self.rows, places, n_classes, 0), moved(self.state, places, n_classes, 1))
+    def place_classes(self, places: Positions, n_classes: int) -> Self:
+        """Return the same counts in another layout of the classes."""
+        return type(self)(place(self.rows, places, n_classes, 0), place(self.state, places, n_classes, 1))
 
-    def take_columns(self, order: NDArray[np.intp]) -> Self:
-        """The same counts with the columns in another order."""
-        return type(self)(taken(self.rows, order), taken(self.state, order))
+    def take_columns(self, order: Index) -> Self:
+        """Return the same counts with the columns in another order."""
+        return type(self)(take(self.rows, order), take(self.state, order))
+
+    def rows_present(self, classes: ClassWeights) -> tuple[Floats, Wholes]:
+        """Return weight and number of the rows that have a value, (class, column)."""
+        return self.weight, self.rows
+
+    def check(self, n_classes: int, names: Names) -> None:
+        """Raise ValueError unless the arrays are sound."""
+        check_array(self.rows, np.int64, (n_classes, len(names)), "moments")
+        check_array(self.state, np.float64, (9, n_classes, len(names)), "moments")
+        require(bool((self.rows >= 0).all()), "rows of moments")
+
+    def scaled(self, factor: float) -> Self:
+        """Return the moments with all weights multiplied; the shift and the largest |x − c| stay."""
+        state = self.state * factor
+        state[1], state[8] = self.state[1], self.state[8]
+        return replace(self, state=state)
+
+    def describe(self, column: int) -> list[Description]:
+        """Return weight, mean and standard deviation of a column in each class."""
+        weight, mean, squares = (table[:, column].tolist() for table in (self.weight, self.mean, self.squares))
+        return [
+            {"weight": n, "mean": m, "deviation": float(np.sqrt(max(s, 0.0) / n)) if n else None}
+            for n, m, s in zip(weight, mean, squares, strict=True)
+        ]
+
+    def lost_precision(self) -> Bools:
+        """Return for each column whether larger numbers were once counted than the digits of the rest allow.
+
+        The triple-double sums are good to 2⁻¹⁵⁰ of the largest square ever in them.
+        """
+        mean, squares = self.mean_and_squares()
+        error = 2.0**-150 * np.square(np.minimum(self.state[8], 1e150)) * np.maximum(self.weight, 1.0)
+        lost = (error > 1e-8 * squares) & (error > 1e-16 * self.weight * np.square(mean)) & (self.rows > 0)
+        lost &= (squares > 0) | (mean != 0) | (error > 1e-30)  # what is left may be zeros, and exactly so
+        return np.asarray(lost.any(axis=0), dtype=np.bool_)
 
 
-def _side_by_side(numbers: Numbers) -> Iterator[tuple[slice, NDArray[Any]]]:
-    """The pieces, dense; single columns some at a time, because the core counts four columns as fast as one."""
+def _several_columns(numbers: Numbers) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Yield dense pieces; copy single columns side by side, because the core counts four as fast as one."""
     waiting: list[NDArray[Any]] = []
     start = 0
-    for place, piece in numbers.dense():
-        if waiting and (piece.shape[1] > 1 or len(waiting) == TOGETHER):
-            yield slice(start, place.start), _joined(waiting)
+    for columns, piece in numbers.dense():
+        if waiting and (piece.shape[1] > 1 or len(waiting) == COLUMNS_AT_A_TIME):
+            yield slice(start, columns.start), _joined(waiting)
             waiting = []
         if piece.shape[1] > 1:
-            yield place, piece
+            yield columns, piece
             continue
-        start = start if waiting else place.start
+        start = start if waiting else columns.start
         waiting.append(piece[:, 0])
     if waiting:
         yield slice(start, start + len(waiting)), _joined(waiting)

@@ -1,32 +1,47 @@
-"""NumberSummary: what is kept of a column of numbers whose family is not decided yet, its histogram and its moments.
+"""NumberSummary: what is kept of a column of numbers until its family is decided, its histogram and its moments.
 
-    measured = (histogram, moments)                                                          (1)
+    summary = (histogram, moments)                                                           (1)
 
-Both are additive, so the pair is. The histogram counts every number; the moments those up to 1e150, beyond which a
-square would overflow, and not the infinities. A column has lost none if both have counted the same number of rows.
+Both are additive, so the pair is. The histogram counts every number. The moments leave out infinities and numbers
+beyond 1e150, whose square would overflow. A column has no such number if both have counted as many rows.
 
-A histogram at level 0 holds the values themselves, so n, Σ(x−c), Σ(x−c)² are sums over its cells as well. They are
-taken where rows are many and have no weights (a cell's weight is rounded once; its number of rows is exact).
+A histogram at level 0 holds the values themselves, so n, Σ(x−c) and Σ(x−c)² are sums over its cells as well. They are
+taken where rows are many and have no weights. (A cell's weight is rounded once; its number of rows is exact.)
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels import Cells
+from naively.data.names import Names
 from naively.data.views import Numbers, is_sparse
-from naively.statistics.base import Statistic
+from naively.statistics.base import (
+    DEFAULT_PLAN,
+    Bools,
+    CountPlan,
+    Floats,
+    Index,
+    Positions,
+    Statistic,
+    ValueTable,
+    Wholes,
+    require,
+)
 from naively.statistics.class_weights import ClassWeights
-from naively.statistics.histogram import CAP, Histogram
-from naively.statistics.moments import LARGEST, Moments, TooLargeError
+from naively.statistics.histogram import Histogram
+from naively.statistics.moments import MAX_MAGNITUDE, Moments, TooLargeError
+from naively.statistics.value_counts import ValueCounts
 
-__all__ = ["NumberSummary", "moments_of_cells", "moments_of_rows"]
+MIN_ROWS, MIN_ROWS_PER_CELL = 2**14, 8  # from which on adding up the cells is faster than adding up the rows
 
-MANY, OFTEN = 2**14, 8  # rows, and rows to a cell, from which on the cells are added up sooner than the rows
+_S = TypeVar("_S", bound=Statistic)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,30 +59,32 @@ class NumberSummary(Statistic):
     @classmethod
     def count(
         cls,
-        x: Numbers | NDArray[Any],
+        x: Numbers | NDArray[np.number],
         label: NDArray[np.integer],
-        weight: NDArray[np.float64] | None,
+        weight: Floats | None,
         n_classes: int,
-        cap: int = CAP,
-        like: Statistic | None = None,
+        plan: CountPlan = DEFAULT_PLAN,
     ) -> Self:
-        """Count rows of numbers, both ways; `like` is what they will be added to, if that is all they are for."""
+        """Count rows of numbers, both ways."""
         numbers = Numbers.of(x)
-        before = like.histogram if isinstance(like, NumberSummary) else None
-        histogram = Histogram.count(numbers, label, weight, n_classes, cap, before)
-        told = _told(histogram, numbers, weight)
-        rest = numbers.columns(np.flatnonzero(~told)) if told.any() else numbers
-        moments = moments_of_rows(rest, label, weight, n_classes)
-        return cls(histogram, _with_told(moments, histogram, told) if told.any() else moments)
+        histogram = Histogram.count(numbers, label, weight, n_classes, plan)
+        exact = _exact_columns(histogram, numbers, weight)
+        rest = numbers.columns(np.flatnonzero(~exact)) if exact.any() else numbers
+        moments = _moments_of_rows(rest, label, weight, n_classes)
+        if exact.any():
+            of_cells = moments_of_cells(histogram, exact)
+            of_cells.rows[:, ~exact], of_cells.state[:, :, ~exact] = moments.rows, moments.state
+            moments = of_cells
+        return cls(histogram, moments)
 
     @classmethod
-    def empty(cls, seen: ClassWeights) -> Self:
-        """Of rows in which no column was looked at."""
-        return cls(Histogram.empty(seen), Moments.empty(seen))
+    def empty(cls, classes: ClassWeights) -> Self:
+        """Return the summary of no columns."""
+        return cls(Histogram.empty(classes), Moments.empty(classes))
 
     @property
     def n_classes(self) -> int:
-        """How many classes it distinguishes."""
+        """The number of classes."""
         return self.histogram.n_classes
 
     @property
@@ -81,73 +98,107 @@ class NumberSummary(Statistic):
     def __sub__(self, other: Self) -> Self:
         return type(self)(self.histogram - other.histogram, self.moments - other.moments)
 
-    def has_rows(self) -> NDArray[np.bool_]:
-        """Whether anything was counted of a class, (class,)."""
+    def has_rows(self) -> Bools:
+        """Return for each class whether anything was counted."""
         return self.histogram.has_rows() | self.moments.has_rows()
 
-    def place_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
-        """The same counts with the classes laid out anew."""
-        return type(self)(
-            self.histogram.place_classes(places, n_classes), self.moments.place_classes(places, n_classes)
-        )
+    def place_classes(self, places: Positions, n_classes: int) -> Self:
+        """Return the same counts in another layout of the classes."""
+        histogram, moments = (part.place_classes(places, n_classes) for part in (self.histogram, self.moments))
+        return type(self)(cast("Histogram", histogram), cast("Moments", moments))
 
-    def take_columns(self, order: NDArray[np.intp]) -> Self:
-        """The same counts with the columns in another order."""
+    def take_columns(self, order: Index) -> Self:
+        """Return the same counts with the columns in another order."""
         return type(self)(self.histogram.take_columns(order), self.moments.take_columns(order))
 
+    def rows_present(self, classes: ClassWeights) -> tuple[Floats, Wholes]:
+        """Return weight and number of the rows that have a value, (class, column)."""
+        return self.histogram.rows_present(classes)
 
-def _told(histogram: Histogram, numbers: Numbers, weight: NDArray[np.float64] | None) -> NDArray[np.bool_]:
-    """The columns of a frame whose moments the histogram tells: exact values, each of them in many rows."""
+    def all_in_moments(self) -> Bools:
+        """Return for each column whether the moments have counted all its numbers."""
+        rows = np.bincount(self.histogram.column, self.histogram.cells.rows, minlength=self.n_columns)
+        return np.asarray(self.moments.rows.sum(axis=0) == rows)
+
+    def part(self, kind: type[_S]) -> _S:
+        """Return the histogram, the moments, or the counts of each value (of columns with an exact histogram)."""
+        if kind is Histogram:
+            return cast("_S", self.histogram)
+        if kind is Moments:
+            return cast("_S", self.moments)
+        return cast("_S", _value_counts(self.histogram)) if kind is ValueCounts else super().part(kind)
+
+    def check(self, n_classes: int, names: Names) -> None:
+        """Raise ValueError unless both parts are sound."""
+        require(isinstance(self.histogram, Histogram) and isinstance(self.moments, Moments), "histogram and moments")
+        self.histogram.check(n_classes, names)
+        self.moments.check(n_classes, names)
+
+    def table(self, column: int) -> ValueTable:
+        """Return how often each value of a column was counted."""
+        return self.histogram.table(column)
+
+
+def _exact_columns(histogram: Histogram, numbers: Numbers, weight: Floats | None) -> Bools:
+    """Return the columns of a frame whose histogram gives the moments: exact values, each of them in many rows."""
     cells = histogram.cells
     if weight is not None or not len(cells.keys) or any(is_sparse(x) or x.shape[1] > 1 for x in numbers.pieces):
         return np.zeros(histogram.n_columns, dtype=np.bool_)
     n_cells = np.diff(cells.offsets)
     rows = np.diff(np.concatenate([[0], np.cumsum(cells.rows)])[cells.offsets])
-    return np.asarray((cells.levels == 0) & (rows >= MANY) & (rows >= OFTEN * n_cells))
+    return np.asarray((cells.levels == 0) & (rows >= MIN_ROWS) & (rows >= MIN_ROWS_PER_CELL * n_cells))
 
 
-def _with_told(moments: Moments, histogram: Histogram, told: NDArray[np.bool_]) -> Moments:
-    """The moments of all columns, of which those that the histogram tells were not counted by rows."""
-    of_cells = moments_of_cells(histogram, told)
-    of_cells.rows[:, ~told], of_cells.state[:, :, ~told] = moments.rows, moments.state
-    return of_cells
-
-
-def moments_of_cells(histogram: Histogram, told: NDArray[np.bool_]) -> Moments:
-    """The moments of exact columns, of a value for each cell as often as it came; those of other columns are empty."""
+def moments_of_cells(histogram: Histogram, exact: Bools) -> Moments:
+    """Return the moments of exact columns, from a value for each cell; those of other columns are empty."""
     cells, values = histogram.cells, histogram.values
-    rows = np.zeros((histogram.n_classes, len(told)), np.int64)
-    state = np.zeros((9, histogram.n_classes, len(told)))
-    for j in np.flatnonzero(told):
-        place = slice(cells.offsets[j], cells.offsets[j + 1])
-        kept = np.flatnonzero(np.abs(values[place]) <= LARGEST) + place.start
-        kept = kept[_spread(len(kept))]
-        of_cells = Moments.count(values[kept], cells.classes[kept], cells.weight[kept], histogram.n_classes)
-        rows[:, j] = np.bincount(cells.classes[kept], cells.rows[kept], minlength=histogram.n_classes)
+    rows = np.zeros((histogram.n_classes, len(exact)), np.int64)
+    state = np.zeros((9, histogram.n_classes, len(exact)))
+    for j in np.flatnonzero(exact):
+        span = slice(cells.offsets[j], cells.offsets[j + 1])
+        usable = np.flatnonzero(np.abs(values[span]) <= MAX_MAGNITUDE) + span.start
+        usable = usable[_spread(len(usable))]
+        of_cells = Moments.count(values[usable], cells.classes[usable], cells.weight[usable], histogram.n_classes)
+        rows[:, j] = np.bincount(cells.classes[usable], cells.rows[usable], minlength=histogram.n_classes)
         state[:, :, j] = of_cells.state[:, :, 0]
     return Moments(rows, state)
 
 
-def moments_of_rows(
-    numbers: Numbers, label: NDArray[np.integer], weight: NDArray[np.float64] | None, n_classes: int
-) -> Moments:
-    """The moments of the numbers that can be squared."""
+def _moments_of_rows(numbers: Numbers, label: NDArray[np.integer], weight: Floats | None, n_classes: int) -> Moments:
+    """Return the moments of the numbers that can be squared."""
     try:
         return Moments.count(numbers, label, weight, n_classes)
     except TooLargeError:
         return Moments.count(_squarable(numbers), label, weight, n_classes)
 
 
-def _spread(n: int) -> NDArray[np.intp]:
-    """All places once, the first few of them far apart: a shift is chosen by the first values that are met."""
+def _spread(n: int) -> Index:
+    """Return a permutation of n positions whose first few are far apart: the shift is chosen by the first values."""
     step = next((k for k in range(round(0.618 * n), n) if math.gcd(k, n) == 1), 1)
     return np.arange(n) * step % max(n, 1)
 
 
 def _squarable(numbers: Numbers) -> Numbers:
-    """The numbers that can be squared; others are missing."""
+    """Return the numbers that can be squared; mark others as missing."""
     strips = []
     for _, strip in numbers.dense():
         with np.errstate(invalid="ignore"):
-            strips.append(np.where(np.abs(strip) <= LARGEST, strip, np.nan))
+            strips.append(np.where(np.abs(strip) <= MAX_MAGNITUDE, strip, np.nan))
     return Numbers(tuple(strips))
+
+
+def _value_counts(histogram: Histogram) -> ValueCounts:
+    """Return the counts of each value of columns whose histograms are exact (level 0)."""
+    cells, new = histogram.cells, histogram.first_of_keys()
+    slot = np.cumsum(new) - 1
+    numbers = (histogram.values[new] + 0.0).tolist()
+    per_column = np.bincount(histogram.column[new], minlength=histogram.n_columns)
+    ends = np.concatenate([[0], np.cumsum(per_column)]).tolist()
+    named = [int(v) if v == v // 1 else v for v in numbers]
+    values = tuple(tuple(named[a:b]) for a, b in itertools.pairwise(ends))
+    order = np.lexsort((slot, cells.classes))
+    sizes = np.bincount(cells.classes, minlength=histogram.n_classes)
+    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return ValueCounts(
+        values, Cells(indptr, slot[order].astype(np.int32), cells.weight[order][None, :].copy(), cells.rows[order])
+    )

@@ -1,39 +1,54 @@
-"""Sums: number and total of each column in each class.
+"""Sums: weight and total of each column in each class.
 
     n = Σ w,    s = Σ w x                                                   (1)
 
-s is an unevaluated sum of two doubles, so whole numbers are exact and others lose nothing by the order of the rows.
+s is an unevaluated sum of two doubles, so whole numbers are exact and the order of the rows costs no digits.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.names import Names
 from naively.data.views import Numbers
-from naively.statistics.base import NegativeCountError, Statistic, moved, refuse_negative, taken
+from naively.statistics.base import (
+    DEFAULT_PLAN,
+    Bools,
+    CountPlan,
+    Description,
+    Floats,
+    Index,
+    NegativeCountError,
+    Positions,
+    Statistic,
+    Wholes,
+    check_array,
+    place,
+    refuse_negative,
+    require,
+    take,
+)
 from naively.statistics.class_weights import ClassWeights
 from naively.statistics.moments import Moments
 
-__all__ = ["Sums"]
-
-Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
+Pair = tuple[Floats, Floats]  # a number as an unevaluated sum of two doubles
 
 
-def two_sum(a: NDArray[np.float64], b: NDArray[np.float64]) -> Pair:
-    """a + b = sum + error, exactly (Knuth)."""
+def two_sum(a: Floats, b: Floats) -> Pair:
+    """Return sum and error, with a + b = sum + error exactly (Knuth)."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
 
 
-def two_product(a: NDArray[np.float64], b: NDArray[np.float64]) -> Pair:
-    """a · b = product + error, exactly (Dekker, Veltkamp), for |a|, |b| below 10³⁰⁰."""
+def two_product(a: Floats, b: Floats) -> Pair:
+    """Return product and error, with a · b = product + error exactly (Dekker, Veltkamp), for |a|, |b| < 10³⁰⁰."""
 
-    def halves(x: NDArray[np.float64]) -> Pair:
+    def halves(x: Floats) -> Pair:
         big = 134217729.0 * x  # 2²⁷ + 1
         high = big - (big - x)
         return high, x - high
@@ -44,7 +59,7 @@ def two_product(a: NDArray[np.float64], b: NDArray[np.float64]) -> Pair:
 
 
 def add_pairs(a: Pair, b: Pair) -> Pair:
-    """Sum of two pairs, to about 2⁻¹⁰⁴."""
+    """Return the sum of two pairs, to about 2⁻¹⁰⁴."""
     high, low = two_sum(a[0], b[0])
     tail, rest = two_sum(a[1], b[1])
     high, low = two_sum(high, low + tail)
@@ -60,13 +75,18 @@ class Sums(Statistic):
     ([3.0, 2.0], [3.0, 16.0])
     """
 
-    rows: NDArray[np.int64]
-    weight: NDArray[np.float64]
-    parts: NDArray[np.float64]  # (2, class, column): the total, and what rounding took from it
+    rows: Wholes
+    weight: Floats
+    parts: Floats  # (2, class, column): the total, and what rounding took from it
 
     @classmethod
     def count(
-        cls, x: Numbers | NDArray[Any], label: NDArray[np.integer], weight: NDArray[np.float64] | None, n_classes: int
+        cls,
+        x: Numbers | NDArray[np.number],
+        label: NDArray[np.integer],
+        weight: Floats | None,
+        n_classes: int,
+        plan: CountPlan = DEFAULT_PLAN,
     ) -> Self:
         """Count rows of numbers; equation (1), from the moments about a shift: s = n·c + s₁."""
         moments = Moments.count(x, label, weight, n_classes)
@@ -75,17 +95,14 @@ class Sums(Statistic):
         return cls(moments.rows, n, np.stack(total))
 
     @classmethod
-    def empty(cls, seen: ClassWeights) -> Self:
-        """Of rows in which no column was looked at."""
-        return cls(
-            np.zeros((seen.n_classes, 0), np.int64),
-            np.zeros((seen.n_classes, 0)),
-            np.zeros((2, seen.n_classes, 0)),
-        )
+    def empty(cls, classes: ClassWeights) -> Self:
+        """Return the sums of no columns."""
+        n = classes.n_classes
+        return cls(np.zeros((n, 0), np.int64), np.zeros((n, 0)), np.zeros((2, n, 0)))
 
     @property
     def n_classes(self) -> int:
-        """How many classes it distinguishes."""
+        """The number of classes."""
         return len(self.rows)
 
     @property
@@ -94,8 +111,8 @@ class Sums(Statistic):
         return int(self.rows.shape[1])
 
     @property
-    def total(self) -> NDArray[np.float64]:
-        """Σ w x per class and column."""
+    def total(self) -> Floats:
+        """Σ w x, per class and column."""
         return np.asarray(self.parts[0] + self.parts[1])
 
     def __add__(self, other: Self) -> Self:
@@ -113,18 +130,32 @@ class Sums(Statistic):
             rows, np.where(rows > 0, weight, 0.0), np.stack([np.where(rows > 0, part, 0.0) for part in parts])
         )
 
-    def has_rows(self) -> NDArray[np.bool_]:
-        """Whether anything was counted of a class, (class,)."""
+    def has_rows(self) -> Bools:
+        """Return for each class whether anything was counted."""
         return np.asarray((self.rows > 0).any(axis=1))
 
-    def place_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
-        """The same counts with the classes laid out anew."""
-        return type(self)(
-            moved(self.rows, places, n_classes, 0),
-            moved(self.weight, places, n_classes, 0),
-            moved(self.parts, places, n_classes, 1),
-        )
+    def place_classes(self, places: Positions, n_classes: int) -> Self:
+        """Return the same counts in another layout of the classes."""
+        rows, weight = place(self.rows, places, n_classes, 0), place(self.weight, places, n_classes, 0)
+        return type(self)(rows, weight, place(self.parts, places, n_classes, 1))
 
-    def take_columns(self, order: NDArray[np.intp]) -> Self:
-        """The same counts with the columns in another order."""
-        return type(self)(taken(self.rows, order), taken(self.weight, order), taken(self.parts, order))
+    def take_columns(self, order: Index) -> Self:
+        """Return the same counts with the columns in another order."""
+        return type(self)(take(self.rows, order), take(self.weight, order), take(self.parts, order))
+
+    def rows_present(self, classes: ClassWeights) -> tuple[Floats, Wholes]:
+        """Return weight and number of the rows that have a value, (class, column)."""
+        return self.weight, self.rows
+
+    def check(self, n_classes: int, names: Names) -> None:
+        """Raise ValueError unless the arrays are sound."""
+        shape = (n_classes, len(names))
+        check_array(self.rows, np.int64, shape, "sums")
+        check_array(self.weight, np.float64, shape, "sums")
+        check_array(self.parts, np.float64, (2, *shape), "sums")
+        require(bool((self.rows >= 0).all()), "rows of sums")
+
+    def describe(self, column: int) -> list[Description]:
+        """Return weight and total of a column in each class."""
+        pairs = zip(self.weight[:, column].tolist(), self.total[:, column].tolist(), strict=True)
+        return [{"weight": weight, "total": total} for weight, total in pairs]

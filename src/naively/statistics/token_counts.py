@@ -3,15 +3,15 @@
     N_kc = Σ w x_k     occurrences of token k in rows of class c            (1)
     D_kc = Σ w [x_k ≠ 0]     rows of class c that have token k              (2)
 
-The tokens are the columns of a block (a document-term matrix, or a set of yes/no traits) and the row gives a count
-for each. Kept sparse: only what is not zero has a cell. A missing entry is counted apart, so that "absent" is what
-is neither present nor missing. Multinomial, Bernoulli and complement models are all estimated from this.
+The tokens are the columns of a block (a document-term matrix, or a set of yes/no traits) and a row has a count for
+each. The tables are sparse: only counts that are not zero have a cell. Missing entries have cells of their own, so
+that "absent" is neither present nor missing. Multinomial, Bernoulli and complement models are estimated from this.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +19,38 @@ from numpy.typing import NDArray
 from naively import _kernels as kernels
 from naively._kernels import Cells
 from naively.data.names import Names, Numbered, positions_of
-from naively.data.views import Numbers, RefusedEntryError, is_sparse
-from naively.statistics.base import NegativeCountError, Statistic
-from naively.statistics.cells import class_sums, placed, refuse_negative_cells, side_by_side, table_of_cells
+from naively.data.views import Numbers, Piece, RefusedEntryError, is_sparse
+from naively.statistics.base import (
+    DEFAULT_PLAN,
+    Bools,
+    CountPlan,
+    Description,
+    Floats,
+    Index,
+    NegativeCountError,
+    Positions,
+    Statistic,
+    Wholes,
+    require,
+    sum_rows,
+)
+from naively.statistics.cells import (
+    are_integral,
+    cells_of_table,
+    check_cells,
+    class_of_cells,
+    class_sums,
+    join_columns,
+    place_cells,
+    refuse_negative_cells,
+    table_of_cells,
+)
 from naively.statistics.class_weights import ClassWeights
-
-__all__ = ["TokenCounts"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenCounts(Statistic):
-    """Tokens, their cells (channels: occurrences, rows' weight), the cells of missing entries, and the rows.
+    """Tokens, their cells (channels: occurrences, rows' weight), the cells of missing entries, and all rows.
 
     >>> counts = TokenCounts.count(np.array([[2, 0], [1, 1], [0, 3]]), np.array([0, 0, 1]), None, n_classes=2)
     >>> counts.occurrences().tolist(), counts.documents().tolist()
@@ -41,14 +62,16 @@ class TokenCounts(Statistic):
     missing: Cells
     seen: ClassWeights
 
+    matches_names = True
+
     @classmethod
     def count(
         cls,
-        x: Numbers | NDArray[Any],
+        x: Numbers | NDArray[np.number],
         label: NDArray[np.integer],
-        weight: NDArray[np.float64] | None,
+        weight: Floats | None,
         n_classes: int,
-        tokens: Names | None = None,
+        plan: CountPlan = DEFAULT_PLAN,
     ) -> Self:
         """Count rows of numbers; equations (1) and (2)."""
         codes = np.ascontiguousarray(label, dtype=np.int32)
@@ -60,124 +83,164 @@ class TokenCounts(Statistic):
                 raise RefusedEntryError
             present.append((piece.shape[1], cells))
             missing.append((piece.shape[1], gaps))
-        seen = ClassWeights.count(None, codes, weight, n_classes)
-        names = Numbered(block.n_columns) if tokens is None else tokens
-        return cls(names, side_by_side(present, n_classes), side_by_side(missing, n_classes), seen)
+        return cls(
+            Numbered(block.n_columns),
+            join_columns(present, n_classes),
+            join_columns(missing, n_classes),
+            ClassWeights.count(None, codes, weight, n_classes),
+        )
 
     @classmethod
-    def empty(cls, seen: ClassWeights) -> Self:
-        """Of rows in which no column was looked at."""
-        return cls((), Cells.empty(seen.n_classes, 2), Cells.empty(seen.n_classes, 1), seen)
+    def empty(cls, classes: ClassWeights) -> Self:
+        """Return the counts of no tokens."""
+        return cls((), Cells.empty(classes.n_classes, 2), Cells.empty(classes.n_classes, 1), classes)
+
+    @classmethod
+    def of_presence(cls, statistic: Statistic, classes: ClassWeights, names: Names) -> Self:
+        """Return for each column of a statistic how many rows have a value, as tokens that a row has or not."""
+        weight, rows = statistic.rows_present(classes)
+        return cls(names, cells_of_table(rows, weight, weight), Cells.empty(classes.n_classes, 1), classes)
 
     @property
     def n_classes(self) -> int:
-        """How many classes it distinguishes."""
+        """The number of classes."""
         return self.seen.n_classes
 
     @property
     def n_columns(self) -> int:
-        """The number of columns."""
+        """The number of columns, which are the tokens."""
         return len(self.tokens)
 
     @property
     def n_tokens(self) -> int:
-        """How many tokens there are, seen or not."""
+        """The number of tokens, counted or not."""
         return len(self.tokens)
 
-    def occurrences(self) -> NDArray[np.float64]:
-        """Dense (class, token) table of equation (1)."""
+    def occurrences(self) -> Floats:
+        """Return the dense (class, token) table of equation (1)."""
         return table_of_cells(self.cells, self.n_tokens, self.cells.sums[0])
 
-    def documents(self) -> NDArray[np.float64]:
-        """Dense (class, token) table of equation (2)."""
+    def documents(self) -> Floats:
+        """Return the dense (class, token) table of equation (2)."""
         return table_of_cells(self.cells, self.n_tokens, self.cells.sums[1])
 
-    def known(self) -> NDArray[np.bool_]:
-        """Which tokens any row had."""
+    def known(self) -> Bools:
+        """Return for each token whether any row has it."""
         out = np.zeros(self.n_tokens, dtype=np.bool_)
         out[self.cells.index] = True
         return out
 
     def __add__(self, other: Self) -> Self:
-        mine, theirs = self._aligned(other)
+        a, b = self.aligned(other)
         return type(self)(
-            mine.tokens,
-            kernels.merge_cells(mine.cells, theirs.cells, 1),
-            kernels.merge_cells(mine.missing, theirs.missing, 1),
-            mine.seen + theirs.seen,
+            a.tokens,
+            kernels.merge_cells(a.cells, b.cells, 1),
+            kernels.merge_cells(a.missing, b.missing, 1),
+            a.seen + b.seen,
         )
 
     def __sub__(self, other: Self) -> Self:
-        mine, theirs = self._aligned(other)
-        cells = kernels.merge_cells(mine.cells, theirs.cells, -1)
-        missing = kernels.merge_cells(mine.missing, theirs.missing, -1)
-        refuse_negative_cells(cells, theirs.cells, lambda k: (k, f"{mine.tokens[k]!r} present"))
-        refuse_negative_cells(missing, theirs.missing, lambda k: (k, f"{mine.tokens[k]!r} missing"))
-        self._refuse_leftovers(mine, theirs, cells)
-        return type(self)(mine.tokens, cells, missing, mine.seen - theirs.seen)
+        a, b = self.aligned(other)
+        cells = kernels.merge_cells(a.cells, b.cells, -1)
+        missing = kernels.merge_cells(a.missing, b.missing, -1)
+        refuse_negative_cells(cells, b.cells, lambda k: (k, f"{a.tokens[k]!r} present"))
+        refuse_negative_cells(missing, b.missing, lambda k: (k, f"{a.tokens[k]!r} missing"))
+        a._refuse_leftovers(b, cells)
+        return type(self)(a.tokens, cells, missing, a.seen - b.seen)
 
-    @staticmethod
-    def _refuse_leftovers(mine: TokenCounts, theirs: TokenCounts, left: Cells) -> None:
-        """Refuse a cell whose last row went, but not all of its occurrences: that row was never counted."""
-        before, away, after = (class_sums(cells, 0) for cells in (mine.cells, theirs.cells, left))
-        if (np.abs(before - away - after) <= 1e-9 * (1.0 + away)).all():
+    def _refuse_leftovers(self, subtracted: Self, rest: Cells) -> None:
+        """Refuse to empty a cell of its rows but not of its occurrences: such a row was never counted."""
+        before, taken, after = (class_sums(cells, 0) for cells in (self.cells, subtracted.cells, rest))
+        if (np.abs(before - taken - after) <= 1e-9 * (1.0 + taken)).all():
             return
-        c = int(np.argmax(np.abs(before - away - after)))
-        rest = (mine.occurrences() - theirs.occurrences() - table_of_cells(left, mine.n_tokens, left.sums[0]))[c]
-        k = int(np.argmax(np.abs(rest)))
-        raise NegativeCountError(c, k, f"{mine.tokens[k]!r} present: 0 rows with {rest[k]:g} occurrences")
+        c = int(np.argmax(np.abs(before - taken - after)))
+        dense = table_of_cells(rest, self.n_tokens, rest.sums[0])
+        leftover = (self.occurrences() - subtracted.occurrences() - dense)[c]
+        k = int(np.argmax(np.abs(leftover)))
+        raise NegativeCountError(c, k, f"{self.tokens[k]!r} present: 0 rows with {leftover[k]:g} occurrences")
 
-    def has_rows(self) -> NDArray[np.bool_]:
-        """Whether anything was counted of a class, (class,)."""
+    def has_rows(self) -> Bools:
+        """Return for each class whether anything was counted."""
         return (np.diff(self.cells.indptr) > 0) | (np.diff(self.missing.indptr) > 0)
 
-    def place_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
-        """The same counts with the classes laid out anew."""
+    def place_classes(self, places: Positions, n_classes: int) -> Self:
+        """Return the same counts in another layout of the classes."""
         return type(self)(
             self.tokens,
-            placed(self.cells, places, n_classes),
-            placed(self.missing, places, n_classes),
+            place_cells(self.cells, places, n_classes),
+            place_cells(self.missing, places, n_classes),
             self.seen.place_classes(places, n_classes),
         )
 
-    def take_columns(self, order: NDArray[np.intp]) -> Self:
-        """The same counts with the tokens in another order; a new token is missing in every row so far."""
+    def take_columns(self, order: Index) -> Self:
+        """Return the same counts with the tokens in another order; a new token is missing in every row so far."""
         places = np.full(self.n_tokens, -1, dtype=np.int32)
-        kept = np.flatnonzero(order >= 0)
-        places[order[kept]] = kept
+        known = np.flatnonzero(order >= 0)
+        places[order[known]] = known
         tokens = tuple(self.tokens[k] if k >= 0 else "" for k in order.tolist())
-        moved = self._renumbered(tokens, places)
+        counts = self._renumbered(tokens, places)
         new = np.flatnonzero(order < 0).astype(np.int32)
         if not len(new):
-            return moved
-        there = self.seen.rows > 0
+            return counts
+        present = self.seen.rows > 0
         gaps = Cells(
-            np.concatenate([[0], np.cumsum(there * len(new))]).astype(np.int64),
-            np.tile(new, int(there.sum())),
-            np.repeat(self.seen.weight[there], len(new))[None, :],
-            np.repeat(self.seen.rows[there], len(new)),
+            np.concatenate([[0], np.cumsum(present * len(new))]).astype(np.int64),
+            np.tile(new, int(present.sum())),
+            np.repeat(self.seen.weight[present], len(new))[None, :],
+            np.repeat(self.seen.rows[present], len(new)),
         )
-        return replace(moved, missing=kernels.merge_cells(moved.missing, gaps, 1))
+        return replace(counts, missing=kernels.merge_cells(counts.missing, gaps, 1))
 
-    def renamed(self, tokens: Names) -> Self:
-        """The same counts with other names for the tokens."""
-        return replace(self, tokens=tokens)
+    def renamed(self, names: Names) -> Self:
+        """Return the same counts with other names of the tokens."""
+        return replace(self, tokens=names)
 
-    def _aligned(self, other: Self) -> tuple[Self, Self]:
-        """Both over the union of their tokens: mine in my order, then what only the other has."""
+    def rows_present(self, classes: ClassWeights) -> tuple[Floats, Wholes]:
+        """Return weight and number of the rows in which an entry is not missing, (class, token)."""
+        gaps, shape = self.missing, (self.n_classes, self.n_tokens)
+        weight, rows = sum_rows(class_of_cells(gaps) * self.n_tokens + gaps.index, gaps.sums[0], gaps.rows, shape)
+        return classes.weight[:, None] - weight, classes.rows[:, None] - rows
+
+    def check(self, n_classes: int, names: Names) -> None:
+        """Raise ValueError unless tokens, rows and cells are sound."""
+        named = isinstance(self.tokens, Numbered) or (
+            isinstance(self.tokens, tuple) and all(isinstance(token, str) for token in self.tokens)
+        )
+        require(named and self.tokens == names and isinstance(self.seen, ClassWeights), "names of tokens")
+        self.seen.check(n_classes)
+        check_cells(self.cells, n_classes, 2, self.n_tokens)
+        check_cells(self.missing, n_classes, 1, self.n_tokens)
+
+    def describe(self, column: int) -> list[Description]:
+        """Return the occurrences of a token, the weight of the rows that have it, and of all rows, in each class."""
+        here = self.cells.index == column
+        sums = np.zeros((2, self.n_classes))
+        sums[:, class_of_cells(self.cells)[here]] = self.cells.sums[:, here]
+        return [
+            {"occurrences": n, "rows_with": d, "weight": w}
+            for n, d, w in zip(*sums.tolist(), self.seen.weight.tolist(), strict=True)
+        ]
+
+    def is_integral(self) -> bool:
+        """Return whether all counts are whole numbers."""
+        return self.seen.is_integral() and are_integral(self.cells, self.missing)
+
+    def token_weight(self) -> float:
+        """Return the weight of all pairs of a row and one of its tokens."""
+        return float(self.cells.sums[1].sum())
+
+    def aligned(self, other: Self) -> tuple[Self, Self]:
+        """Return both over the union of their tokens: those of self in order, then the others."""
         if self.tokens == other.tokens:
             return self, other
-        place = positions_of(self.tokens)
+        positions = positions_of(self.tokens)
         for token in other.tokens:
-            place.setdefault(token, len(place))
-        union = tuple(place)
-        theirs = np.array([place[token] for token in other.tokens], dtype=np.int32)
-        return (
-            type(self)(union, self.cells, self.missing, self.seen),
-            other._renumbered(union, theirs),
-        )
+            positions.setdefault(token, len(positions))
+        union = tuple(positions)
+        places = np.array([positions[token] for token in other.tokens], dtype=np.int32)
+        return replace(self, tokens=union), other._renumbered(union, places)
 
-    def _renumbered(self, tokens: Names, places: NDArray[np.int32]) -> Self:
+    def _renumbered(self, tokens: Names, places: Positions) -> Self:
         classes = np.arange(self.n_classes, dtype=np.int32)
         return type(self)(
             tokens,
@@ -188,9 +251,9 @@ class TokenCounts(Statistic):
 
 
 def _count_piece(
-    piece: Any, label: NDArray[np.int32], weight: NDArray[np.float64] | None, n_classes: int, above: float | None
+    piece: Piece, label: Positions, weight: Floats | None, n_classes: int, above: float | None
 ) -> kernels.Counted:
-    """Cells of present and of missing entries in one piece, and what is odd about it."""
+    """Return the cells of present and of missing entries in one piece, and the first entry that is negative."""
     if not is_sparse(piece):
         return kernels.count_dense(piece, label, weight, n_classes)
     arrays = (piece.data, piece.indices, piece.indptr)

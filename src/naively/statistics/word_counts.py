@@ -4,56 +4,61 @@
     D_kc = Σ w · [word k is in the text]                                    (2)
     texts of class c with ℓ words, for each ℓ                               (3)
 
-The words have numbers in a vocabulary that only grows and is shared by the values made from each other; what was
-counted stands in the cells. A large base and a small delta are kept apart, so that one text more does not copy a
-million words; they are put together when the whole is asked for.
+Words have numbers in a vocabulary that only grows and is shared by the statistics that are made from each other. The
+counts are in cells. A large base and a small delta are separate, so that adding one text does not copy a million
+words; `cells` adds them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively import _kernels as kernels
 from naively._kernels import Cells
-from naively._kernels.text import UNICODE_VERSION, Options, Vocabulary, count_text, prepare, prepare_tokens
+from naively._kernels.text import UNICODE_VERSION, Vocabulary, count_text
+from naively.data.names import Names
 from naively.data.views import Texts
 from naively.errors import InputError
-from naively.statistics.base import NegativeCountError, Statistic, added_in_pairs
-from naively.statistics.cells import class_of_cells, find_cells, placed, refuse_negative_cells, total_cells
+from naively.statistics.base import (
+    DEFAULT_PLAN,
+    Bools,
+    CountPlan,
+    Description,
+    Floats,
+    Index,
+    NegativeCountError,
+    Positions,
+    Statistic,
+    Wholes,
+    added_in_pairs,
+    require,
+)
+from naively.statistics.cells import (
+    are_integral,
+    check_cells,
+    class_of_cells,
+    find_cells,
+    place_cells,
+    refuse_negative_cells,
+    total_cells,
+)
 from naively.statistics.class_weights import ClassWeights
 
-__all__ = ["Tokeniser", "WordCounts"]
-
-WORDS = Options()
-SMALL = 16  # a delta is folded into its base when it is larger than this fraction of it
-
-
-@dataclass(frozen=True)
-class Tokeniser:
-    """How texts are read: what a token is, or a function that finds them."""
-
-    options: Options = WORDS
-    split: Callable[[str], list[str]] | None = None
-
-    def prepare(self, texts: Any) -> Any:
-        """Texts as the core reads them."""
-        if self.split is None:
-            return prepare(texts)
-        find = self.split
-        plain = Texts.as_strings(texts)
-        return prepare_tokens([None if text is None else list(find(text)) for text in plain])
+BASE_TO_DELTA = 16  # a delta larger than this fraction of the base is added to it
+MAX_WORDS_DESCRIBED = 20
+MAX_HASH = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordCounts(Statistic):
-    """The vocabulary (None if words are hashed), base and delta of the cells, lengths, and the texts seen.
+    """The vocabulary (None if words are hashed), base and delta of the cells, lengths, and the rows with a text.
 
     >>> counts = WordCounts.count(["to be or not to be"], np.array([0]), None, n_classes=1)
     >>> dict(zip(counts.words(), counts.cells.sums[0].tolist(), strict=True))
@@ -74,49 +79,42 @@ class WordCounts(Statistic):
         cls,
         x: Texts | list[str],
         label: NDArray[np.integer],
-        weight: NDArray[np.float64] | None,
+        weight: Floats | None,
         n_classes: int,
-        tokeniser: Tokeniser | None = None,
-        vocabulary: Vocabulary | None = None,
+        plan: CountPlan = DEFAULT_PLAN,
     ) -> Self:
-        """Count texts; equations (1) to (3). New words are appended to the vocabulary, if one is given."""
+        """Count texts; equations (1) to (3). New words are appended to the vocabulary of `plan.like`."""
         codes = np.ascontiguousarray(label, dtype=np.int32)
-        tokeniser = tokeniser or Tokeniser()
+        tokeniser = plan.tokeniser
+        vocabulary = plan.like.vocabulary if isinstance(plan.like, WordCounts) else None
         if vocabulary is None and tokeniser.options.hash_bits is None:
             vocabulary = Vocabulary()
         parts = []
         for texts in Texts.of(x).columns:
             prepared = tokeniser.prepare(texts)
             cells, lengths = count_text(prepared, codes, weight, n_classes, vocabulary, tokeniser.options)
-            seen = _seen(prepared.missing(), codes, weight, n_classes)
+            seen = _rows_with_text(prepared.missing(), codes, weight, n_classes)
             parts.append(cls(vocabulary, cells, Cells.empty(n_classes, 2), lengths, seen))
         if not parts:
-            return cls.empty(ClassWeights.count(None, codes[:0], None, n_classes), vocabulary)
-        return reduce(add, parts)  # one column, as most have, is not copied
+            nothing = cls.empty(ClassWeights.count(None, codes[:0], None, n_classes))
+            return replace(nothing, vocabulary=vocabulary)
+        return reduce(add, parts)  # a single column is not copied
 
     @classmethod
-    def of_texts(cls, texts: list[str], label: NDArray[np.int32], seen: ClassWeights, tokeniser: Tokeniser) -> Self:
-        """Count a column of texts of which none is missing; `seen` are all of them."""
-        vocabulary = Vocabulary() if tokeniser.options.hash_bits is None else None
-        prepared = tokeniser.prepare(texts)
-        cells, lengths = count_text(prepared, label, None, seen.n_classes, vocabulary, tokeniser.options)
-        return cls(vocabulary, cells, Cells.empty(seen.n_classes, 2), lengths, seen)
-
-    @classmethod
-    def empty(cls, seen: ClassWeights, vocabulary: Vocabulary | None = None) -> Self:
-        """Of rows in which no text was looked at."""
-        n = seen.n_classes
-        nobody = ClassWeights(np.zeros(n), np.zeros(n, np.int64))
-        return cls(vocabulary, Cells.empty(n, 2), Cells.empty(n, 2), Cells.empty(n, 1), nobody)
+    def empty(cls, classes: ClassWeights) -> Self:
+        """Return the counts of no texts."""
+        n = classes.n_classes
+        no_rows = ClassWeights(np.zeros(n), np.zeros(n, np.int64))
+        return cls(None, Cells.empty(n, 2), Cells.empty(n, 2), Cells.empty(n, 1), no_rows)
 
     @property
     def n_classes(self) -> int:
-        """How many classes it distinguishes."""
+        """The number of classes."""
         return self.seen.n_classes
 
     @property
     def n_columns(self) -> int:
-        """The number of columns."""
+        """The number of columns; those of a block of texts are read together."""
         return 1
 
     @property
@@ -125,71 +123,140 @@ class WordCounts(Statistic):
         return kernels.merge_cells(self.base, self.delta, 1) if len(self.delta.index) else self.base
 
     def words(self) -> list[str]:
-        """The words of the vocabulary, by number; those of no text any more are among them."""
+        """Return the words of the vocabulary by number, including those that no text has any more."""
         return [] if self.vocabulary is None else self.vocabulary.words()
+
+    def n_numbers(self) -> int:
+        """Return one more than the largest number of a word."""
+        if self.vocabulary is not None:
+            return len(self.vocabulary)
+        return max(int(self.base.index.max(initial=-1)), int(self.delta.index.max(initial=-1))) + 1
+
+    def name(self, number: int) -> str:
+        """Return the word of this number, or its hash."""
+        if self.vocabulary is None:
+            return f"#{number}"
+        return self.vocabulary.words(np.array([number], dtype=np.int32))[0]
 
     @classmethod
     def sum_of(cls, parts: Sequence[Self]) -> Self:
-        """The sum of one or more; many small ones with words of their own at once."""
-        words = [part.vocabulary for part in parts if part.vocabulary is not None]
-        own = sum(map(len, words)) <= sum(len(part.base.index) for part in parts)  # not one large one shared by all
-        if len(parts) < 3 or len(words) < len(parts) or not own or len({part.unicode for part in parts}) > 1:
+        """Return the sum of one or more; many small ones with vocabularies of their own are added at once."""
+        vocabularies = [part.vocabulary for part in parts if part.vocabulary is not None]
+        own = sum(map(len, vocabularies)) <= sum(len(part.base.index) for part in parts)  # not one that all share
+        if len(parts) < 3 or len(vocabularies) < len(parts) or not own or len({part.unicode for part in parts}) > 1:
             return added_in_pairs(parts)
         vocabulary, n = Vocabulary(), parts[0].n_classes
-        numbers = [vocabulary.union(other) for other in words]
+        numbers = [vocabulary.union(other) for other in vocabularies]
         cells = total_cells([part.cells for part in parts], numbers)
         lengths = total_cells([part.lengths for part in parts])
         seen = ClassWeights.sum_of([part.seen for part in parts])
         return cls(vocabulary, cells, Cells.empty(n, 2), lengths, seen, parts[0].unicode)
 
     def __add__(self, other: Self) -> Self:
-        mine, theirs = self._aligned(other)
-        return mine._with(theirs.cells, 1, mine.lengths, theirs.lengths, mine.seen + theirs.seen)
+        a, b = self.aligned(other)
+        return a._with(b.cells, 1, b.lengths, a.seen + b.seen)
 
     def __sub__(self, other: Self) -> Self:
-        mine, theirs = self._aligned(other)
-        taken = theirs.cells
-        seen = mine.seen - theirs.seen
-        _refuse_more_than_there_is(mine, taken)
-        left = mine._with(taken, -1, mine.lengths, theirs.lengths, seen)
-        refuse_negative_cells(left.lengths, theirs.lengths, lambda n: (None, f"texts of {n} words"))
-        return left
+        a, b = self.aligned(other)
+        subtracted = b.cells
+        seen = a.seen - b.seen
+        a._refuse_negative(subtracted)
+        rest = a._with(subtracted, -1, b.lengths, seen)
+        refuse_negative_cells(rest.lengths, b.lengths, lambda n: (None, f"texts of {n} words"))
+        return rest
 
-    def _with(self, cells: Cells, sign: int, mine: Cells, theirs: Cells, seen: ClassWeights) -> Self:
-        """Plus or minus some cells, into the delta while it is small."""
-        lengths = kernels.merge_cells(mine, theirs, sign)
-        large = len(cells.index) * SMALL > len(self.base.index) or len(self.delta.index) * SMALL > len(self.base.index)
-        if large or _vanishes_by_mistake(self.delta, cells, sign):
+    def _with(self, cells: Cells, sign: int, lengths: Cells, seen: ClassWeights) -> Self:
+        """Add or subtract cells, in the delta while it is small."""
+        lengths = kernels.merge_cells(self.lengths, lengths, sign)
+        size = len(self.base.index)
+        is_large = len(cells.index) * BASE_TO_DELTA > size or len(self.delta.index) * BASE_TO_DELTA > size
+        if is_large or _loses_weight(self.delta, cells, sign):
             base = kernels.merge_cells(self.cells, cells, sign)
             return replace(self, base=base, delta=Cells.empty(self.n_classes, 2), lengths=lengths, seen=seen)
         return replace(self, delta=kernels.merge_cells(self.delta, cells, sign), lengths=lengths, seen=seen)
 
-    def has_rows(self) -> NDArray[np.bool_]:
-        """Whether anything was counted of a class, (class,)."""
+    def _refuse_negative(self, subtracted: Cells) -> None:
+        """Refuse to subtract a word more often than it was counted; looks only at the subtracted words."""
+        rows, sums = -subtracted.rows, -subtracted.sums
+        for part in (self.base, self.delta):
+            position = find_cells(part, subtracted)
+            exists = position >= 0
+            rows[exists] += part.rows[position[exists]]
+            sums[:, exists] += part.sums[:, position[exists]]
+        negative = (rows < 0) | (sums < -1e-9 * (1.0 + subtracted.sums)).any(axis=0)
+        if negative.any():
+            first = int(np.argmax(negative))
+            word = self.name(int(subtracted.index[first]))
+            left = f"word {word!r}: {rows[first]} texts with {sums[0, first]:g} occurrences"
+            raise NegativeCountError(int(class_of_cells(subtracted)[first]), None, left)
+
+    def has_rows(self) -> Bools:
+        """Return for each class whether anything was counted."""
         return (np.diff(self.cells.indptr) > 0) | (np.diff(self.lengths.indptr) > 0)
 
-    def place_classes(self, places: NDArray[np.int32], n_classes: int) -> Self:
-        """The same counts with the classes laid out anew."""
-        return replace(
-            self,
-            base=placed(self.base, places, n_classes),
-            delta=placed(self.delta, places, n_classes),
-            lengths=placed(self.lengths, places, n_classes),
-            seen=self.seen.place_classes(places, n_classes),
-        )
+    def place_classes(self, places: Positions, n_classes: int) -> Self:
+        """Return the same counts in another layout of the classes."""
+        base, delta, lengths = (place_cells(x, places, n_classes) for x in (self.base, self.delta, self.lengths))
+        seen = self.seen.place_classes(places, n_classes)
+        return replace(self, base=base, delta=delta, lengths=lengths, seen=seen)
 
-    def take_columns(self, order: NDArray[np.intp]) -> Self:
-        """The columns of a block of texts are read together: their order does not matter."""
+    def take_columns(self, order: Index) -> Self:
+        """Return the same counts: the columns of a block of texts are read together."""
         return self
 
-    def n_numbers(self) -> int:
-        """One more than the largest word number in use or given out."""
-        if self.vocabulary is not None:
-            return len(self.vocabulary)
-        return max(int(self.base.index.max(initial=-1)), int(self.delta.index.max(initial=-1))) + 1
+    def rows_present(self, classes: ClassWeights) -> tuple[Floats, Wholes]:
+        """Return weight and number of the rows that have a text, (class, 1)."""
+        return self.seen.weight[:, None], self.seen.rows[:, None]
 
-    def _aligned(self, other: Self) -> tuple[Self, Self]:
-        """Both with word numbers of one vocabulary: mine, to which the other's new words are appended."""
+    def check(self, n_classes: int, names: Names) -> None:
+        """Raise ValueError unless rows and cells are sound."""
+        n = MAX_HASH if self.vocabulary is None else len(self.vocabulary)
+        require(isinstance(self.seen, ClassWeights), "rows with a text")
+        self.seen.check(n_classes)
+        check_cells(self.base, n_classes, 2, n)
+        check_cells(self.delta, n_classes, 2, n, signed=True)
+        check_cells(self.lengths, n_classes, 1, MAX_HASH)
+        require(isinstance(self.unicode, str), "version of Unicode")
+
+    def describe(self, column: int) -> list[Description]:
+        """Return the texts, the number of different words and the most frequent words of each class."""
+        cells = self.cells
+        described: list[Description] = []
+        for c, texts in enumerate(self.seen.weight.tolist()):
+            span = slice(int(cells.indptr[c]), int(cells.indptr[c + 1]))
+            order = np.argsort(-cells.sums[0, span], kind="stable")[:MAX_WORDS_DESCRIBED]
+            counts, numbers = cells.sums[0, span][order].tolist(), cells.index[span][order].tolist()
+            words = [[self.name(k), n] for k, n in zip(numbers, counts, strict=True)]
+            described.append({"texts": texts, "words": span.stop - span.start, "most_frequent": words})
+        return described
+
+    def is_integral(self) -> bool:
+        """Return whether all counts are whole numbers."""
+        return self.seen.is_integral() and are_integral(self.base, self.delta, self.lengths)
+
+    def token_weight(self) -> float:
+        """Return the weight of all pairs of a text and one of its different words."""
+        return float(self.cells.sums[1].sum())
+
+    def without_unused(self) -> Self:
+        """Return the same counts with a vocabulary of the words that some text has: the others are forgotten."""
+        if self.vocabulary is None or int(self.base.indptr[1]) == len(self.vocabulary):
+            return self  # the first class alone has all words, as the only class of a text has
+        in_use = np.zeros(len(self.vocabulary), dtype=np.bool_)
+        in_use[self.base.index] = in_use[self.delta.index] = True
+        if in_use.all():
+            return self
+        numbers = np.flatnonzero(in_use).astype(np.int32)
+        vocabulary = Vocabulary()
+        vocabulary.add(self.vocabulary.words(numbers))
+        base, delta = (
+            cells._replace(index=np.searchsorted(numbers, cells.index).astype(np.int32))  # ascending: the order stays
+            for cells in (self.base, self.delta)
+        )
+        return replace(self, vocabulary=vocabulary, base=base, delta=delta)
+
+    def aligned(self, other: Self) -> tuple[Self, Self]:
+        """Return both with word numbers of the vocabulary of self, to which the new words of the other are appended."""
         if self.unicode != other.unicode:
             raise InputError(
                 f"one model was made with Unicode {self.unicode}, the other with {other.unicode}: words may differ. "
@@ -205,42 +272,17 @@ class WordCounts(Statistic):
         empty = Cells.empty(self.n_classes, 2)
         return self, replace(other, vocabulary=self.vocabulary, base=cells, delta=empty)
 
-    def name(self, number: int) -> str:
-        """A word for people: itself, or its hash."""
-        if self.vocabulary is None:
-            return f"#{number}"
-        return self.vocabulary.words(np.array([number], dtype=np.int32))[0]
 
-
-def _seen(
-    missing: NDArray[np.bool_], codes: NDArray[np.int32], weight: NDArray[np.float64] | None, n_classes: int
-) -> ClassWeights:
-    """The texts that are there."""
+def _rows_with_text(missing: Bools, codes: Positions, weight: Floats | None, n_classes: int) -> ClassWeights:
     if missing.any():
-        there = ~missing
-        codes, weight = codes[there], None if weight is None else weight[there]
+        present = ~missing
+        codes, weight = codes[present], None if weight is None else weight[present]
     return ClassWeights.count(None, codes, weight, n_classes)
 
 
-def _vanishes_by_mistake(delta: Cells, cells: Cells, sign: int) -> bool:
-    """Whether a cell of the delta would come to no rows and yet some weight: a row forgotten, and taught less of."""
-    place = find_cells(delta, cells)
-    met = np.flatnonzero(place >= 0)
-    none = met[delta.rows[place[met]] + sign * cells.rows[met] == 0]
-    return bool((delta.sums[:, place[none]] + sign * cells.sums[:, none]).any())
-
-
-def _refuse_more_than_there_is(counts: WordCounts, taken: Cells) -> None:
-    """Refuse to take a word away more often than it was counted; looks only at the words taken."""
-    rows, sums = -taken.rows, -taken.sums
-    for part in (counts.base, counts.delta):
-        place = find_cells(part, taken)
-        there = place >= 0
-        rows[there] += part.rows[place[there]]
-        sums[:, there] += part.sums[:, place[there]]
-    bad = (rows < 0) | (sums < -1e-9 * (1.0 + taken.sums)).any(axis=0)
-    if bad.any():
-        first = int(np.argmax(bad))
-        word = counts.name(int(taken.index[first]))
-        what = f"word {word!r}: {rows[first]} texts with {sums[0, first]:g} occurrences"
-        raise NegativeCountError(int(class_of_cells(taken)[first]), None, what)
+def _loses_weight(delta: Cells, cells: Cells, sign: int) -> bool:
+    """Return whether a cell of the delta would have no rows but some weight, which `merge_cells` would drop."""
+    position = find_cells(delta, cells)
+    common = np.flatnonzero(position >= 0)
+    empty = common[delta.rows[position[common]] + sign * cells.rows[common] == 0]
+    return bool((delta.sums[:, position[empty]] + sign * cells.sums[:, empty]).any())

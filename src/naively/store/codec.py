@@ -27,7 +27,7 @@ import math
 import struct
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cache
 from typing import Any
 
@@ -41,8 +41,8 @@ from naively.data.names import Numbered
 from naively.errors import InputError
 from naively.model.model import Model
 from naively.schema.schema import Schema
-from naively.statistics import Statistic, WordCounts, statistic_named
-from naively.store.checks import check_model
+from naively.statistics import ClassWeights, Statistic, statistic_named
+from naively.statistics.base import require
 
 Array = NDArray[Any]
 Classes = tuple[str, ...] | tuple[bool, ...] | tuple[float, ...]
@@ -86,8 +86,20 @@ def decode_counts(payload: bytes, schema: Schema) -> Model:
     classes = tuple(head["classes"])
     weights = decode_value(head["seen"], arrays)
     counts = tuple(decode_value(value, arrays) for value in head["statistics"])
-    check_model(schema, classes, weights, counts)
+    _check_counts(schema, classes, weights, counts)
     return Model(schema, classes, weights, counts)
+
+
+def _check_counts(schema: Schema, classes: tuple[Any, ...], weights: Any, counts: tuple[Any, ...]) -> None:
+    """Raise ValueError for parts that do not make a model."""
+    kinds = {type(label) if isinstance(label, (bool, str)) else float for label in classes}
+    require(all(isinstance(label, PLAIN_TYPES) for label in classes) and len(kinds) == 1, "classes")
+    require(list(classes) == sorted(set(classes)), "classes in order")
+    require(len(counts) == len(schema.blocks), "one statistic for each block of columns")
+    require(type(weights) is ClassWeights, "weights of classes")
+    weights.check(len(classes))
+    for block, statistic in zip(schema.blocks, counts, strict=True):
+        block.family.check(statistic, len(classes), block.names)
 
 
 def decode_classes(payload: bytes) -> Classes:
@@ -106,7 +118,7 @@ def encode_value(value: object, arrays: list[Array]) -> str:
     if write is not None:
         return write(value, arrays)
     if statistic_named(type(value).__name__) is type(value):
-        return _encode_statistic(value, arrays)  # type: ignore[arg-type]  # it is a statistic
+        return _encode_statistic(value.without_unused(), arrays)
     if value is None or isinstance(value, PLAIN_TYPES):
         return COMPACT_JSON.encode(value)
     raise InputError(f"a {type(value).__name__} cannot be written to a model file.")
@@ -147,26 +159,7 @@ _WRITERS: Mapping[type, Callable[[Any, list[Array]], str]] = {
     Vocabulary: lambda value, arrays: f'{{"vocabulary":[{_encode_arrays(value.export(), arrays)}]}}',
     Numbered: lambda value, _: f'{{"numbered":{len(value)}}}',
     tuple: _encode_tuple,
-    WordCounts: lambda value, arrays: _encode_statistic(_without_forgotten_words(value), arrays),
 }
-
-
-def _without_forgotten_words(counts: WordCounts) -> WordCounts:
-    """Return the same counts with a vocabulary of the words that still occur: forgotten words are not written."""
-    if counts.vocabulary is None or int(counts.base.indptr[1]) == len(counts.vocabulary):
-        return counts  # the first class alone has all words
-    occurs = np.zeros(len(counts.vocabulary), dtype=np.bool_)
-    occurs[counts.base.index] = occurs[counts.delta.index] = True
-    if occurs.all():
-        return counts
-    used = np.flatnonzero(occurs).astype(np.int32)
-    vocabulary = Vocabulary()
-    vocabulary.add(counts.vocabulary.words(used))
-    base, delta = (
-        cells._replace(index=np.searchsorted(used, cells.index).astype(np.int32))  # the order of cells stays
-        for cells in (counts.base, counts.delta)
-    )
-    return replace(counts, vocabulary=vocabulary, base=base, delta=delta)
 
 
 def decode_value(value: Any, arrays: list[Array]) -> Any:

@@ -17,7 +17,6 @@ from datetime import UTC, date, datetime, time, timedelta
 from naively.data.names import listed
 from naively.errors import InputError
 from naively.model.model import Model
-from naively.statistics.scaling import scaled
 from naively.store.entries import START, Counts, Schemas, StoredEntry, entries_after, span_of, undone_ids
 from naively.store.meta import Meta
 from naively.store.running_sum import AddedAndRemoved
@@ -144,5 +143,5 @@ def model_of_selection(connection: sqlite3.Connection, schemas: Schemas, meta: M
 def _decayed(model: Model, weight: float) -> Model:
     if weight == 1.0:
         return model
-    statistics = tuple(scaled(statistic, weight) for statistic in model.statistics)
-    return replace(model, seen=scaled(model.seen, weight), statistics=statistics)
+    statistics = tuple(statistic.scaled(weight) for statistic in model.statistics)
+    return replace(model, seen=model.seen.scaled(weight), statistics=statistics)

@@ -5,12 +5,8 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-import numpy as np
-
 from naively.errors import InputError
 from naively.model.model import Model
-from naively.statistics import EmptyStatistic, TokenCounts, ValueCounts, WordCounts
-from naively.store.codec import Array, encode_value
 from naively.store.entries import (
     COLUMNS,
     Counts,
@@ -92,8 +88,4 @@ def _adjusted(
 
 def _is_integral(model: Model) -> bool:
     """Return whether only integers were counted: then nothing is rounded, and the order of sums does not matter."""
-    if not all(isinstance(s, (WordCounts, ValueCounts, TokenCounts, EmptyStatistic)) for s in model.statistics):
-        return False
-    arrays: list[Array] = []
-    encode_value((model.seen, *model.statistics), arrays)
-    return all(bool((array == np.trunc(array)).all()) for array in arrays if array.dtype.kind == "f")
+    return all(part.is_integral() for part in (model.seen, *model.statistics))

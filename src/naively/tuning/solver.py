@@ -55,6 +55,11 @@ class Problem:
         """Number of classes."""
         return int(self.base.shape[1])
 
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.evidence)
+
     def rows(self, keep: NDArray[np.bool_] | NDArray[np.intp]) -> Problem:
         """Return the problem of some of the rows."""
         return Problem(self.base[keep], self.evidence[:, keep], self.label[keep], self.weight[keep])

@@ -12,7 +12,7 @@ from naively import _kernels as kernels
 from naively._kernels import Cells, TokenCells
 from naively._kernels.text import Vocabulary
 from naively.families.base import Leaving, NotCountedError
-from naively.statistics.word_counts import Tokeniser
+from naively.statistics.tokeniser import Tokeniser
 
 __all__ = ["Tokens", "rows_left_out", "texts_left_out"]
 

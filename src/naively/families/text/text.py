@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 
 from naively._kernels import Cells
 from naively._kernels.text import Options, score_text, score_text_table, token_rows
+from naively.data.names import Names
 from naively.errors import InputError
-from naively.families.base import EventModel, Family, Floats, Labels, Leaving, LinearPart
+from naively.families.base import EventModel, Family, Labels, Leaving, LinearPart
 from naively.families.bernoulli import bernoulli_form
 from naively.families.complement import complement_form
 from naively.families.leave_one_out.coins import coins_left_out
@@ -36,8 +37,9 @@ from naively.families.multinomial import multinomial_form
 from naively.families.text.vocabulary import words_in_force, words_let_through
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Texts, WordCounts
+from naively.statistics.base import DEFAULT_PLAN, CountPlan, Floats, require
 from naively.statistics.cells import class_sums
-from naively.statistics.word_counts import Tokeniser
+from naively.statistics.tokeniser import Tokeniser
 
 __all__ = ["Text", "TextParameters"]
 
@@ -108,6 +110,22 @@ class Text(Family[WordCounts, TextParameters]):
         except ValueError as error:
             raise InputError(f"Text: {error}") from None
         return Tokeniser(options, self.tokens if callable(self.tokens) else None)
+
+    def count(
+        self,
+        x: Texts,
+        label: NDArray[np.integer],
+        weight: Floats | None,
+        n_classes: int,
+        plan: CountPlan = DEFAULT_PLAN,
+    ) -> WordCounts:
+        """Count texts, split by the tokeniser of this family."""
+        return WordCounts.count(x, label, weight, n_classes, replace(plan, tokeniser=self.tokeniser))
+
+    def check(self, stats: WordCounts, n_classes: int, names: Names) -> None:
+        """Raise ValueError unless the statistic is sound, and its words are hashed if the family hashes them."""
+        super().check(stats, n_classes, names)
+        require((stats.vocabulary is None) == (self.hash_bits is not None), "words, hashed or not")
 
     def estimate(self, stats: WordCounts, classes: Labels, structure: Any = None) -> TextParameters:
         """Equations (1) to (4), over the words in force."""
