@@ -56,6 +56,7 @@ class Strings(NamedTuple):
 
 
 Documents: TypeAlias = Sequence[str | bytes | None] | Strings | _core.Documents
+Prepared: TypeAlias = _core.Documents
 TokenLists: TypeAlias = Sequence[Sequence[str] | None] | _core.Documents
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from naively._core import Documents
-from naively._kernels.text import Options, Strings, prepare, prepare_tokens
+from naively._kernels.text import Options, Prepared, Strings, prepare, prepare_tokens
 from naively.data.views import Texts
 
 DEFAULT_OPTIONS = Options()
@@ -19,7 +18,7 @@ class Tokeniser:
     options: Options = DEFAULT_OPTIONS
     split: Callable[[str], list[str]] | None = None
 
-    def prepare(self, texts: Sequence[str | None] | Strings) -> Documents:
+    def prepare(self, texts: Sequence[str | None] | Strings) -> Prepared:
         """Return texts as the compiled core reads them."""
         if self.split is None:
             return prepare(texts)
