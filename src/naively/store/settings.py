@@ -109,18 +109,19 @@ def _tune(model: Model, X: Any, y: Any, weight: Any) -> Tuning:
 def _counted_rows(model: Model, sample: Sample) -> Sample:
     """Return a sample without the rows that the model cannot have counted; InputError if they are many."""
     rows = LabelledRows(sample.table, model.classes, sample.label.astype(np.int32), sample.weight)
-    is_counted = np.zeros(len(sample), dtype=np.bool_)
-    _mark_counted(model, model, rows, 0, len(sample), is_counted)
-    n_uncounted = len(sample) - int(is_counted.sum())
+    n_sampled = len(sample.label)
+    is_counted = np.zeros(n_sampled, dtype=np.bool_)
+    _mark_counted(model, model, rows, 0, n_sampled, is_counted)
+    n_uncounted = n_sampled - int(is_counted.sum())
     if not n_uncounted:
         return sample
-    if n_uncounted > MAX_UNCOUNTED_SHARE * len(sample):
+    if n_uncounted > MAX_UNCOUNTED_SHARE * n_sampled:
         raise InputError(
-            f"{n_uncounted} of the {len(sample)} sampled rows were never counted with these labels, or are forgotten: "
+            f"{n_uncounted} of the {n_sampled} sampled rows were never counted with these labels, or are forgotten: "
             "to tune, give rows that were counted."
         )
     message = (
-        f"{n_uncounted} of the {len(sample)} sampled rows were never counted, or are forgotten: they are left out."
+        f"{n_uncounted} of the {n_sampled} sampled rows were never counted, or are forgotten: they are left out."
     )
     warn_user(message, LeftOutWarning)
     return sample.where(is_counted)
