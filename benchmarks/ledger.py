@@ -18,6 +18,7 @@ import numpy as np
 import naively
 from benchmarks.measure import report
 from benchmarks.results import record
+from naively.model.count import count_rows
 from naively.store.entries import Schemas, append, new_entry, new_id
 
 OURS = "import naively, sys; naively.load(sys.argv[1])"
@@ -132,7 +133,7 @@ def _measure_many_entries(folder: Path, n: int) -> None:
     x, y = texts(100_000, seed=1)
     model = naively.fit(x, y, tune=False)
     model.save(many)
-    part = model.of_rows(["one more message about the lunch of today"], ["ham"])
+    part = count_rows(model, ["one more message about the lunch of today"], ["ham"])
     with naively.open(many) as ledger:
         ledger.update(["the first of many"], ["ham"])
     connection = sqlite3.connect(many, isolation_level=None)

@@ -10,6 +10,7 @@ from naively._kernels.threads import use_threads
 from naively.data.files.paths import is_path
 from naively.data.files.read import retry_with_wider_types
 from naively.data.labelled import LabelledRows, labelled_batches
+from naively.model.count import count, count_like
 from naively.model.model import Model
 from naively.priors import ClassPrior, PriorLike
 from naively.schema.schema import infer
@@ -53,10 +54,10 @@ def fit(
 def _fit(X: Any, y: Any, columns: Any, prior: PriorLike, weight: Any, tune: bool) -> Model:
     """Fit on the threads of the caller."""
 
-    def count(types: Mapping[str, str]) -> Model:
+    def count_all(types: Mapping[str, str]) -> Model:
         return _count_parts(labelled_batches(X, y, weight, types=types), columns, tune)
 
-    model = retry_with_wider_types(count, can_retry=is_path(X) and X != "-")
+    model = retry_with_wider_types(count_all, can_retry=is_path(X) and X != "-")
     target = y if isinstance(y, str) else getattr(y, "name", None)
     return replace(
         model, prior=ClassPrior.of(prior, model.classes), target=target if isinstance(target, str) else "class"
@@ -71,11 +72,13 @@ def _count_parts(parts: Iterable[LabelledRows], columns: Any, tune: bool) -> Mod
     total: Model | None = None
     sampler: Sampler | None = None
     for part in parts:
-        schema, like = (infer(part.table, columns), ()) if total is None else total.schema_for(part.table)
-        model = Model.count(part.table, part.label, part.weight, part.classes, schema, like, to_add=True)
-        total = model if total is None else total + model
+        if total is None:
+            schema = infer(part.table, columns)
+            total = Model(schema, part.classes, *count(part, schema))
+        else:
+            total = total + count_like(total, part, to_add=True)
         if tune:
-            sampler = sampler or Sampler(rows_to_keep(schema))
+            sampler = sampler or Sampler(rows_to_keep(total.schema))
             sampler.add(part.table, part.classes, part.label, part.weight)
     assert total is not None  # `labelled_batches` refuses data without rows
     if sampler is None:

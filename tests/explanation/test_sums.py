@@ -15,6 +15,7 @@ from tests.support.strategies import GROUPS, SINGLE, Rows, rows
 
 import naively as nb
 from naively.explanation import Explanation
+from naively.model.merge import with_classes
 
 each_family = pytest.mark.parametrize("group", SINGLE, ids=lambda names: f"{GROUPS[names][0]}")
 words = st.lists(st.sampled_from(["To", "be", "or", "not", "to", "été", "<b>"]), max_size=6).map(" ".join)
@@ -57,14 +58,14 @@ def assert_sum(model: nb.Model, x: Any, explained: list[Explanation]) -> None:
 @given(data=st.data())
 def test_every_family(group: tuple[str, ...], data: st.DataObject) -> None:
     drawn = data.draw(rows(groups=[group]))
-    model = drawn.fit().with_classes(["tofu", "ham"])
+    model = with_classes(drawn.fit(), ["tofu", "ham"])
     x = strangers(drawn, data.draw(st.integers(0, 2**32)))
     assert_sum(model, x, quiet(lambda: model.explain(x)))
 
 
 @given(rows(), st.integers(0, 2**32), st.sampled_from(["empirical", "uniform", 1.0]))
 def test_any_mixture(drawn: Rows, seed: int, prior: Any) -> None:
-    model = drawn.fit(prior=prior).with_classes(["tofu", "ham"])
+    model = with_classes(drawn.fit(prior=prior), ["tofu", "ham"])
     x = strangers(drawn, seed)
     assert_sum(model, x, quiet(lambda: model.explain(x, top=2)))
     assert_sum(model, x, quiet(lambda: model.explain(x, of="ham", changes=False)))
@@ -74,7 +75,7 @@ def test_any_mixture(drawn: Rows, seed: int, prior: Any) -> None:
 @given(rows(), st.integers(0, 2**32))
 def test_probabilities_of_zero(drawn: Rows, seed: int) -> None:
     families = {names: unsmoothed.get(type(f).__name__, f) for names, f in drawn.columns.items()}
-    model = replace(drawn, columns=families).fit().with_classes(["tofu", "ham"])
+    model = with_classes(replace(drawn, columns=families).fit(), ["tofu", "ham"])
     x = strangers(drawn, seed)
     explained = quiet(lambda: model.explain(x))
     assert_sum(model, x, explained)
@@ -93,7 +94,7 @@ def test_probabilities_of_zero(drawn: Rows, seed: int) -> None:
 )
 def test_texts(drawn: list[tuple[str | None, str]], family: nb.Text, data: st.DataObject) -> None:
     texts, labels = [text for text, _ in drawn], [label for _, label in drawn]
-    model = nb.fit({"text": texts}, labels, columns={"text": family}, tune=False).with_classes(["a", "b"])
+    model = with_classes(nb.fit({"text": texts}, labels, columns={"text": family}, tune=False), ["a", "b"])
     asked = {"text": [*data.draw(st.lists(st.none() | words, min_size=1, max_size=4)), "never to be seen"]}
     explained = quiet(lambda: model.explain(asked))
     assert_sum(model, asked, explained)
@@ -140,7 +141,7 @@ def test_families_chosen_from_the_statistics(drawn: Rows, seed: int, gaps_tell: 
     if gaps_tell:
         alone = {names: family for names, family in drawn.columns.items() if not family.joint}
         columns = {names: replace(family, missing="value") for names, family in alone.items()}
-    model = replace(drawn, columns=columns).fit().with_classes(["tofu", "ham"])
+    model = with_classes(replace(drawn, columns=columns).fit(), ["tofu", "ham"])
     x = strangers(drawn, seed)
     explained = quiet(lambda: model.explain(x))
     assert_sum(model, x, explained)
@@ -160,7 +161,7 @@ def test_any_tuning(drawn: Rows, seed: int, data: st.DataObject) -> None:
         exponents=dict.fromkeys(("w0", "v0"), 0.5),
         common=data.draw(weight),
     )
-    model = replace(drawn, columns=families).fit().with_classes(["tofu", "ham"]).with_tuning(tuning)
+    model = with_classes(replace(drawn, columns=families).fit(), ["tofu", "ham"]).with_tuning(tuning)
     x = strangers(drawn, seed)
     assert_sum(model, x, quiet(lambda: model.explain(x)))
 

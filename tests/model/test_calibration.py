@@ -10,6 +10,7 @@ import pytest
 import naively
 from naively import Bernoulli, Binned, Categorical, Complement, Gaussian, Multinomial, Poisson, Text, Tuning
 from naively.model.calibrate import weighted_blocks
+from naively.model.merge import with_classes
 
 N = 60
 RANDOM = np.random.default_rng(3)
@@ -67,7 +68,7 @@ def test_json_and_classes_that_are_new() -> None:
     again = Tuning.from_json(TUNING.to_json())
     assert again == TUNING
     model = naively.fit(TABLE, LABEL, columns=FAMILIES, tune=False).with_tuning(TUNING)
-    assert weighted_blocks(model.with_classes(["d"])).offset.tolist() == [0.5, -1.0, 0.0, 0.0]
+    assert weighted_blocks(with_classes(model, ["d"])).offset.tolist() == [0.5, -1.0, 0.0, 0.0]
     for bad in ("", "[]", "{}", TUNING.to_json().replace("0.75", "-0.75"), TUNING.to_json().replace("0.75", '"x"')):
         with pytest.raises(naively.InputError, match="not a tuning"):
             Tuning.from_json(bad)

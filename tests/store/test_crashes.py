@@ -15,6 +15,7 @@ from tests.support.models import fitted, rows, same
 
 import naively
 from naively import InputError
+from naively.model.count import count_rows
 
 SOAK = bool(os.environ.get("NAIVELY_SOAK"))
 HERE = str(Path(__file__).parents[1])
@@ -133,7 +134,7 @@ def test_eight_processes(tmp_path: Path) -> None:
     assert [teacher.wait() for teacher in teachers] == [0] * 8
     assert seen == sorted(seen)
     wanted = naively.model.merge.total(
-        [fitted(), *(fitted().of_rows(*rows(1000 * i + j, 1)) for i in range(8) for j in range(each))]
+        [fitted(), *(count_rows(fitted(), *rows(1000 * i + j, 1)) for i in range(8) for j in range(each))]
     )
     assert wanted is not None
     assert same(naively.load(path), wanted)

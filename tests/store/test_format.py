@@ -30,6 +30,7 @@ from naively import (
 from naively._kernels import Cells, HistogramCells
 from naively._kernels.text import Vocabulary
 from naively.data.names import Numbered
+from naively.model.count import count_rows
 from naively.schema.schema import Schema
 from naively.statistics import Statistic
 from naively.store.codec import decode_counts, encode_counts, pack, unpack
@@ -282,4 +283,4 @@ def test_a_histogram_round_trips(tmp_path: Path) -> None:
     model.save(tmp_path / "m.naively")
     again = naively.load(tmp_path / "m.naively")
     np.testing.assert_array_equal(again.log_joint(rows), model.log_joint(rows))
-    assert (again - model.of_rows(rows, list("xyxyxy"))).class_counts.tolist() == [0.0, 0.0]
+    assert (again - count_rows(model, rows, list("xyxyxy"))).class_counts.tolist() == [0.0, 0.0]

@@ -73,7 +73,7 @@ def drift(a: Model, b: Model, top: int = 20) -> tuple[Drift, ...]:
     >>> sky.column, round(sky.nats, 3), round(sky.G, 2), f"{sky.p:.0e}"
     ('sky', 0.125, 20.93, '5e-06')
     """
-    a, b = merging.beside(a, b)
+    a, b = merging.align(a, b)
     seen = np.stack([a.seen.rows, b.seen.rows]).astype(np.float64)
     found = [_values("(classes)", seen[:, None, :], [str(c) for c in a.classes], top)]
     for block, one, two in zip(a.schema.blocks, a.statistics, b.statistics, strict=True):

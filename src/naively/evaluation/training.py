@@ -22,6 +22,8 @@ from naively.data.read import read
 from naively.data.row_hash import mix, row_hashes
 from naively.errors import InputError
 from naively.evaluation import Evaluation
+from naively.model.count import count_rows
+from naively.model.merge import with_classes
 from naively.tuning.tune import cross_fitted, sample_of, tune
 
 if TYPE_CHECKING:
@@ -101,9 +103,9 @@ def _predict_folds(
     posteriors = []
     for learnt, predicted in folds:
         counted = predicted if time is None else learnt
-        count = plain.forget if time is None else plain.of_rows
-        fold = count(rows.table.take(counted), labels[counted], weights[counted])
-        fold = fold.with_classes(model.classes).with_prior(model.prior)
+        fold = count_rows(plain, rows.table.take(counted), labels[counted], weights[counted])
+        fold = plain - fold if time is None else fold
+        fold = with_classes(fold, model.classes).with_prior(model.prior)
         if model.tuning is not None:
             fold = fold.with_tuning(tune(fold, rows.table.take(learnt), labels[learnt], weights[learnt]))
         posteriors.append(fold.log_posterior(rows.table.take(predicted)))

@@ -3,38 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels.threads import on_own_threads
 from naively.data import Table
 from naively.data.kinds import refuse_infinite
+from naively.data.labelled import LabelledRows, labelled_batches
 from naively.errors import InputError
 from naively.model.columns import View, views
-from naively.schema.schema import Block, Schema
-from naively.statistics import CountPlan, Statistic, TooLargeError
+from naively.model.merge import total
+from naively.priors import ClassPrior
+from naively.schema.schema import Block, Schema, infer
+from naively.statistics import ClassWeights, CountPlan, Statistic, TooLargeError
 from naively.statistics.histogram import max_keys_for
+
+if TYPE_CHECKING:
+    from naively.model.model import Model
 
 
 def count(
-    table: Table,
-    schema: Schema,
-    label: NDArray[np.int32],
-    weight: NDArray[np.float64] | None,
-    n_classes: int,
-    like: Sequence[Statistic] = (),
-    to_add: bool = False,
-) -> tuple[Statistic, ...]:
-    """Return one statistic per block of the schema.
+    rows: LabelledRows, schema: Schema, like: Sequence[Statistic] = (), to_add: bool = False
+) -> tuple[ClassWeights, tuple[Statistic, ...]]:
+    """Count rows under a schema.
 
-    Words get the numbers that they have in the statistics `like`. With `to_add`, the result is only good for being
-    added to those statistics; see `Histogram.count`.
+    Parameters
+    ----------
+    rows
+        Rows that were read and checked.
+    schema
+        The families of the columns.
+    like
+        Statistics of earlier rows under this schema, one for each block. Words get the numbers that they have there.
+    to_add
+        Whether the result will be added to `like` and used for nothing else.
+
+    Returns
+    -------
+    The weight of each class, and one statistic for each block of the schema.
     """
-    none: list[Statistic | None] = [None] * len(schema.blocks)
-    blocks, n_columns = zip(schema.blocks, views(table, schema), like or none, strict=True), len(schema.names)
-    return tuple(
-        count_block(block, view, label, weight, n_classes, before, n_columns, to_add) for block, view, before in blocks
+    n_classes, n_columns = len(rows.classes), len(schema.names)
+    earlier: Sequence[Statistic | None] = like or [None] * len(schema.blocks)
+    statistics = tuple(
+        count_block(block, view, rows.label, rows.weight, n_classes, before, n_columns, to_add)
+        for block, view, before in zip(schema.blocks, views(rows.table, schema), earlier, strict=True)
     )
+    return ClassWeights.count(None, rows.label, rows.weight, n_classes), statistics
+
+
+def count_like(model: Model, rows: LabelledRows, to_add: bool = False) -> Model:
+    """Return the model of these rows alone, under the schema and the tuning of a model.
+
+    With `to_add`, the result is only good for being added to the model.
+    """
+    schema = schema_for(model, rows.table)
+    like = model.statistics if schema is model.schema else ()
+    weights, statistics = count(rows, schema, like, to_add)
+    return replace(model, schema=schema, classes=rows.classes, seen=weights, statistics=statistics, prior=ClassPrior())
+
+
+def schema_for(model: Model, table: Table) -> Schema:
+    """Return the schema to count more rows under: columns without a value so far may now get a family."""
+    if not any(block.family.awaits_values for block in model.schema.blocks):
+        return model.schema
+    return infer(table, {name: family for name, family in model.schema.families() if not family.awaits_values})
+
+
+@on_own_threads
+def count_rows(model: Model, X: Any, y: Any, weight: Any = None) -> Model:
+    """Read rows and return the model of them alone, under the schema and the tuning of a model."""
+    model_of_rows = total([count_like(model, rows) for rows in labelled_batches(X, y, weight, like=model)])
+    assert model_of_rows is not None  # `labelled_batches` refuses data without rows
+    return model_of_rows
 
 
 def count_block(

@@ -20,12 +20,10 @@ from naively.statistics.base import added_in_pairs
 if TYPE_CHECKING:
     from naively.model.model import Model
 
-__all__ = ["added", "beside", "laid_out", "subtracted", "total", "union_of_classes", "unite"]
-
 
 def added(a: Model, b: Model) -> Model:
     """The model of the rows of both; the prior and the settings are a's."""
-    a, b = beside(a, b)
+    a, b = align(a, b)
     statistics = tuple(one + two for one, two in zip(a.statistics, b.statistics, strict=True))
     tuning = a.tuning
     if a.tuning != b.tuning:
@@ -56,7 +54,7 @@ def _total_of_same_classes(models: Sequence[Model]) -> Model:
 
 def subtracted(a: Model, b: Model) -> Model:
     """The model of the rows of a that are not in b; refused if b has any that a has not."""
-    a, b = beside(a, b)
+    a, b = align(a, b)
     names: Names = ()
     try:
         seen = a.seen - b.seen
@@ -77,7 +75,7 @@ def subtracted(a: Model, b: Model) -> Model:
     rest = replace(a, seen=seen, statistics=tuple(statistics))
     if not gone.any() or (seen.rows == 0).all():
         return rest
-    return laid_out(rest, a.schema, tuple(c for c, empty in zip(a.classes, gone.tolist(), strict=True) if not empty))
+    return with_layout(rest, a.schema, tuple(c for c, empty in zip(a.classes, gone.tolist(), strict=True) if not empty))
 
 
 def _refuse_values_without_rows(a: Model, left: Sequence[Statistic], gone: NDArray[np.bool_]) -> None:
@@ -92,14 +90,14 @@ def _refuse_values_without_rows(a: Model, left: Sequence[Statistic], gone: NDArr
             )
 
 
-def beside(a: Model, b: Model) -> tuple[Model, Model]:
+def align(a: Model, b: Model) -> tuple[Model, Model]:
     """Both models with the same classes and columns in the same places."""
     schema = unite(a.schema, b.schema)
     classes = union_of_classes(a.classes, b.classes)
-    return laid_out(a, schema, classes), laid_out(b, schema, classes)
+    return with_layout(a, schema, classes), with_layout(b, schema, classes)
 
 
-def laid_out(model: Model, schema: Schema, classes: tuple[Any, ...]) -> Model:
+def with_layout(model: Model, schema: Schema, classes: tuple[Any, ...]) -> Model:
     """A model with its columns and classes in other places."""
     statistics = conform(model.statistics, model.schema, schema, model.seen)
     if classes == model.classes:
@@ -112,6 +110,11 @@ def laid_out(model: Model, schema: Schema, classes: tuple[Any, ...]) -> Model:
         seen=model.seen.place_classes(places, n),
         statistics=tuple(statistic.place_classes(places, n) for statistic in statistics),
     )
+
+
+def with_classes(model: Model, classes: Sequence[Any]) -> Model:
+    """Return the model with further classes, of which it has no rows."""
+    return with_layout(model, model.schema, union_of_classes(model.classes, tuple(classes)))
 
 
 def union_of_classes(a: Sequence[Any], b: Sequence[Any]) -> tuple[Any, ...]:

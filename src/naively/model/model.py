@@ -9,7 +9,6 @@ Source: documents 000, (1), (2), (15), (16); 001; 002; 003; 004, (5.8)–(5.13),
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,20 +16,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import data as sources
 from naively._kernels import normalise
 from naively._kernels.threads import on_own_threads, use_threads
-from naively.data.labelled import labelled_batches
 from naively.errors import InputError
-from naively.families import Complement, NoValuesYet
+from naively.families import Complement
 from naively.model import merge as merging
 from naively.model.calibrate import Calibrated, Tuning, calibrate
-from naively.model.count import count
+from naively.model.count import count_rows
 from naively.model.decide import Decision, log_odds_against, log_odds_of, position_of
 from naively.model.score import decide_rows, score_rows, warn_of_impossible_rows
 from naively.priors import ClassPrior, PriorLike
 from naively.schema.choose import Chosen, choose
-from naively.schema.schema import Schema, infer
+from naively.schema.schema import Schema
 from naively.statistics import ClassWeights, Statistic
 
 if TYPE_CHECKING:
@@ -61,21 +58,6 @@ class Model:
     target: str = "class"
     n_jobs: int | None = None
     tuning: Tuning | None = None
-
-    @classmethod
-    def count(
-        cls,
-        table: sources.Table,
-        label: NDArray[np.int32],
-        weight: NDArray[np.float64] | None,
-        classes: tuple[Any, ...],
-        schema: Schema,
-        like: Sequence[Statistic] = (),
-        to_add: bool = False,
-    ) -> Model:
-        """Count a table that has been read and checked; `label` holds positions in `classes`."""
-        statistics = count(table, schema, label, weight, len(classes), like, to_add)
-        return cls(schema, classes, ClassWeights.count(None, label, weight, len(classes)), statistics)
 
     def __repr__(self) -> str:
         shown = [f"{c} {n:g}" for c, n in zip(self.classes[:5], self.class_counts[:5].tolist(), strict=True)]
@@ -258,35 +240,25 @@ class Model:
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(self.log_odds(X, of, against)))
 
-    @on_own_threads
-    def of_rows(self, X: Any, y: Any, weight: Any = None) -> Model:
-        """The model of some rows alone, counted as this one was: what `update` adds and `forget` takes away."""
-        parts = []
-        for rows in labelled_batches(X, y, weight, like=self):
-            schema, like = self.schema_for(rows.table)
-            part = Model.count(rows.table, rows.label, rows.weight, rows.classes, schema, like)
-            parts.append(replace(part, tuning=self.tuning, n_jobs=self.n_jobs))
-        model = merging.total(parts)
-        assert model is not None  # `labelled_batches` refuses data without rows
-        return model
-
-    def schema_for(self, table: sources.Table) -> tuple[Schema, Sequence[Statistic]]:
-        """The schema and statistics to count more rows like; columns that had no value yet may now have a family."""
-        if not any(isinstance(block.family, NoValuesYet) for block in self.schema.blocks):
-            return self.schema, self.statistics
-        return infer(table, {n: f for n, f in self.schema.families() if not isinstance(f, NoValuesYet)}), ()
-
     def update(self, X: Any, y: Any, weight: Any = None) -> Model:
-        """This model taught some more rows; a new value."""
-        return self + self.of_rows(X, y, weight)
+        """Return the model of the counted rows and some more.
+
+        Parameters
+        ----------
+        X, y, weight
+            Rows, labels and weights, of any kind that `fit` takes.
+        """
+        return self + count_rows(self, X, y, weight)
 
     def forget(self, X: Any, y: Any, weight: Any = None) -> Model:
-        """This model without some of its rows, as if they had never been counted; a new value."""
-        return self - self.of_rows(X, y, weight)
+        """Return the model of the counted rows without some of them, as if they had never been counted.
 
-    def with_classes(self, classes: Sequence[Any]) -> Model:
-        """This model with further classes, of which no row was seen yet."""
-        return merging.laid_out(self, self.schema, merging.union_of_classes(self.classes, tuple(classes)))
+        Parameters
+        ----------
+        X, y, weight
+            The rows to subtract, with the labels and weights with which they were counted.
+        """
+        return self - count_rows(self, X, y, weight)
 
     def __add__(self, other: Model) -> Model:
         return merging.added(self, other) if isinstance(other, Model) else NotImplemented

@@ -16,10 +16,13 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from naively.data import MatrixTable
+from naively.data.labelled import LabelledRows
 from naively.data.names import Names, Numbered
 from naively.data.views import RefusedEntryError
 from naively.errors import warn_user
 from naively.families import Family
+from naively.model.count import count
+from naively.model.merge import with_classes
 from naively.model.model import Model
 from naively.priors import ClassPrior
 from naively.schema.schema import Block, Schema
@@ -85,7 +88,7 @@ class DropIn(Estimator):
         checked = self._checked(X, reset=False)
         rows = self._count(checked, positions_in(self.classes_, self._labels(y)), self.classes_, sample_weight)
         rest = self.model_ - self._alike(rows)
-        return self._estimated(rest.with_classes(self.classes_.tolist()))
+        return self._estimated(with_classes(rest, self.classes_.tolist()))
 
     def _alike(self, rows: Model) -> Model:
         """Rows counted under the schema in force, so that they add to the model."""
@@ -102,8 +105,8 @@ class DropIn(Estimator):
                 X, codes, sample_weight = X[counted], codes[counted], sample_weight[counted]
         schema = Schema(names := Numbered(X.shape[1]), (Block(names, "number", self._counting_family()),))
         try:
-            model = Model.count(self._table(X, names), codes, sample_weight, tuple(classes.tolist()), schema)
-            return replace(model, n_jobs=1)
+            rows = LabelledRows(self._table(X, names), tuple(classes.tolist()), codes, sample_weight)
+            return Model(schema, rows.classes, *count(rows, schema), n_jobs=1)
         except RefusedEntryError:
             self._check_entries(X)
             raise

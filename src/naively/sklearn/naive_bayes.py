@@ -15,6 +15,7 @@ from naively.data.views import is_sparse
 from naively.errors import InputError
 from naively.families import Multinomial
 from naively.fitting import fit
+from naively.model.merge import with_classes
 from naively.sklearn.base import Estimator, classes_and_codes
 
 __all__ = ["NaiveBayes"]
@@ -52,7 +53,7 @@ class NaiveBayes(Estimator):
         columns = self._columns(table)
         model = fit(table, labels, columns=columns, weight=sample_weight, tune=tune, n_jobs=self.n_jobs)
         self.classes_ = classes_and_codes(labels)[0]
-        self.model_ = model.with_classes(self.classes_.tolist()).with_prior(self.prior)
+        self.model_ = with_classes(model, self.classes_.tolist()).with_prior(self.prior)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -70,7 +71,7 @@ class NaiveBayes(Estimator):
         check_is_fitted(self, "model_")
         labels = self._labels(y)
         model = self.model_.forget(self._table(X, reset=False), labels, sample_weight)
-        self.model_ = model.with_classes(self.classes_.tolist())
+        self.model_ = with_classes(model, self.classes_.tolist())
         return self
 
     def _know(self, labels: NDArray[Any], classes: Any) -> Self:
@@ -79,7 +80,7 @@ class NaiveBayes(Estimator):
             return self
         known = [self.classes_, labels] if classes is None else [self.classes_, labels, np.asarray(classes)]
         self.classes_ = np.unique(np.concatenate(known))
-        self.model_ = self.model_.with_classes(self.classes_.tolist())
+        self.model_ = with_classes(self.model_, self.classes_.tolist())
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

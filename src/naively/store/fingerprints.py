@@ -25,6 +25,7 @@ from naively.data.names import Names
 from naively.data.views import Codes, Numbers, Texts, is_sparse
 from naively.errors import InputError
 from naively.model.columns import View, views
+from naively.model.count import schema_for
 from naively.model.model import Model
 from naively.store.codec import pack, unpack
 from naively.store.rows import read_rows
@@ -57,7 +58,7 @@ def encode_fingerprints(model: Model, batches: Iterable[LabelledRows], key: str)
 
 def fingerprint_rows(model: Model, rows: LabelledRows, key: str) -> list[bytes]:
     """Return equation (1) for each row."""
-    schema, _ = model.schema_for(rows.table)
+    schema = schema_for(model, rows.table)
     columns: list[Cells] = []
     for block, view in zip(schema.blocks, views(rows.table, schema), strict=True):
         columns.extend(_cells(view, block.names, rows.table.n_rows))

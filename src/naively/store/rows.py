@@ -11,6 +11,7 @@ from naively.data.labelled import LabelledRows, labelled_batches
 from naively.data.names import listed
 from naively.errors import InputError, LeftOutWarning, warn_user
 from naively.model import merge as merging
+from naively.model.count import count, schema_for
 from naively.model.model import Model
 from naively.priors import ClassPrior
 
@@ -56,11 +57,11 @@ def refuse_other_classes(path: Path, prior: ClassPrior, classes: Sequence[Any]) 
 def count_rows(model: Model, rows: LabelledRows) -> Model:
     """The model of these rows alone, with the classes that they have, under the settings of the model."""
     merging.union_of_classes(model.classes, rows.classes)  # refuses labels of another type
-    schema, _ = model.schema_for(rows.table)
+    schema = schema_for(model, rows.table)
     with use_threads(1 if rows.table.n_rows < FEW else model.n_jobs):
-        part = Model.count(rows.table, rows.label, rows.weight, rows.classes, schema)
+        part = Model(schema, rows.classes, *count(rows, schema))
     there = part.seen.rows > 0
     if there.all():
         return part
     kept = tuple(label for label, seen in zip(part.classes, there.tolist(), strict=True) if seen)
-    return merging.laid_out(part, part.schema, kept or part.classes)
+    return merging.with_layout(part, part.schema, kept or part.classes)

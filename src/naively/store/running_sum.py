@@ -254,7 +254,7 @@ def _encode(schemas: Schemas, sums: AddedAndRemoved) -> tuple[int, bytes, bytes 
     """Return the number of the schema of both sums, and their payloads."""
     added, removed = sums
     if added is not None and removed is not None:
-        added, removed = merge.beside(added, removed)
+        added, removed = merge.align(added, removed)
     either = removed if added is None else added
     assert either is not None
     number = schemas.number(either.schema)

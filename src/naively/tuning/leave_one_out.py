@@ -18,12 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import data as sources
-from naively.data.labelled import read_labelled
+from naively.data.labelled import LabelledRows, read_labelled
 from naively.errors import InputError, LostDigitsWarning
 from naively.families import Presence
 from naively.families.base import Leaving, NotCountedError
 from naively.model import columns as local
 from naively.model.calibrate import column_key
+from naively.model.count import count_like
+from naively.model.merge import with_classes
 from naively.schema.schema import Block
 
 if TYPE_CHECKING:
@@ -188,12 +190,11 @@ def _by_group(
         scored = np.flatnonzero(in_group[result.rows])
         rest = model
         if counted.any():
-            part = type(model).count(
-                table.where(counted), label[counted], weight[counted], model.classes, model.schema, model.statistics
-            )
+            rows = LabelledRows(table.where(counted), model.classes, label[counted], weight[counted])
+            part = count_like(model, rows)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", LostDigitsWarning)  # a refit of the remaining rows has no more digits
-                rest = (model - part).with_classes(model.classes)
+                rest = with_classes(model - part, model.classes)
         keep = np.zeros(len(group), dtype=np.bool_)
         keep[result.rows[scored]] = True
         zeros, evidence = np.zeros(len(scored)), np.zeros((len(scored), *result.evidence.shape[1:]))
