@@ -62,7 +62,7 @@ def test_fit_succeeds(data: str, rows: int, tmp_path: Path) -> None:
         assert result.exit_code == 0, result.output
         assert f"from {rows:,} rows." in result.stdout
         assert not result.stderr
-        assert naively.load(tmp_path / "m").seen.rows.sum() == rows
+        assert naively.load(tmp_path / "m").class_weights.rows.sum() == rows
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])

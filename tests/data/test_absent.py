@@ -81,7 +81,7 @@ def test_weights_follow_their_rows() -> None:
         model = naively.fit(ROWS, ["yes", None, "no", "no"], weight=[1, 5, 2, 3], tune=False)
     assert model.class_counts.tolist() == [5.0, 1.0]
     with pytest.warns(LeftOutWarning, match="1 of 4 rows"):
-        assert model.update(ROWS, ["yes", None, "no", "no"]).seen.rows.sum() == 6
+        assert model.update(ROWS, ["yes", None, "no", "no"]).class_weights.rows.sum() == 6
     with pytest.raises(InputError, match="4 of them without a label"):
         naively.fit(ROWS, [None] * 4)
     with warnings.catch_warnings():

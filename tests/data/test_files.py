@@ -60,7 +60,7 @@ def assert_same(a: Model, b: Model) -> None:
     assert a.classes == b.classes
     assert dict(a.schema.families()) == dict(b.schema.families())
     rest = a - b
-    assert not rest.seen.rows.any()
+    assert not rest.class_weights.rows.any()
     for one, two in zip(rest.statistics, a.statistics, strict=True):
         if isinstance(one, Moments):
             assert not one.rows.any()
@@ -144,7 +144,7 @@ def test_databases(table: pa.Table, model: Model, tmp_path: Path) -> None:
 def assert_same_counts(a: Model, b: Model) -> None:
     assert dict(a.schema.families()) == dict(b.schema.families())
     rest = a - b
-    assert not rest.seen.rows.any()
+    assert not rest.class_weights.rows.any()
 
 
 @given(st.lists(st.integers(1, 900), min_size=1, max_size=8))

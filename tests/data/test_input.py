@@ -109,7 +109,7 @@ MISSING_LABELS: list[Any] = [
 def test_missing_labels(label: Any) -> None:
     with pytest.warns(nb.LeftOutWarning, match="1 of 3 rows have no .* and were left out"):
         model = nb.fit(MAIL, label, tune=False)
-    assert model.seen.rows.sum() == 2
+    assert model.class_weights.rows.sum() == 2
     refused(lambda: nb.NaiveBayes().fit(MAIL, label), "1 of 3 labels are missing", "row 1", "leave those rows out")
 
 

@@ -31,7 +31,7 @@ def test_a_type_that_changes_late_is_not_lost(late: str, family: str, tmp_path: 
         model = naively.fit(path, "y", tune=False)
     families = {name: type(f).__name__ for name, f in model.schema.families()}
     assert families == {"x": family, "z": "AutoNumber"}
-    assert int(model.seen.rows.sum()) == LATE + 1
+    assert int(model.class_weights.rows.sum()) == LATE + 1
     assert f"a.csv, line {LATE + 2}: column 'x' is '{late}'" in str(said[0].message)
 
 

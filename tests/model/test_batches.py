@@ -40,5 +40,5 @@ def test_a_stream_is_counted_like_a_table(weighted: bool, sorted_by_class: bool,
     found = naively.fit(parts, "label", weight=weight, tune=False)
     whole = naively.fit(iter([given_table]), "label", weight=weight, tune=False)
     rest = found - whole
-    assert rest.seen.rows.sum() == 0
+    assert rest.class_weights.rows.sum() == 0
     np.testing.assert_allclose(found.posterior(table), whole.posterior(table), rtol=1e-12)

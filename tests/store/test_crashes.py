@@ -128,7 +128,7 @@ def test_eight_processes(tmp_path: Path) -> None:
     seen = [12]
     while any(teacher.poll() is None for teacher in teachers):
         model = naively.load(path)
-        seen.append(int(model.seen.rows.sum()))
+        seen.append(int(model.class_weights.rows.sum()))
         assert model.statistics[0] is not None
         time.sleep(0.05)
     assert [teacher.wait() for teacher in teachers] == [0] * 8
@@ -197,7 +197,7 @@ except naively.InputError as error:
     print("refused:", error)
 os.unlink(flag)
 ledger.update(*rows(3))
-print("rows", int(ledger.model().seen.rows.sum()))
+print("rows", int(ledger.model().class_weights.rows.sum()))
 """
 
 

@@ -150,7 +150,7 @@ def test_salvage_of_a_file_cut_short(share: float, tmp_path: Path) -> None:
     found = naively.salvage(tmp_path / "m", tmp_path / "n", comment="dropped")
     assert 0 < len(found.recovered) <= 61
     assert len(found.recovered) + len(found.lost) == 61 or found.notes
-    assert naively.load(tmp_path / "n").seen.rows.sum() == sum(entry.rows for entry in found.recovered)
+    assert naively.load(tmp_path / "n").class_weights.rows.sum() == sum(entry.rows for entry in found.recovered)
     last = naively.open(tmp_path / "n").log()[-1]
     assert (last.act, last.source, last.comment) == ("salvage", str(tmp_path / "m"), "dropped")
     assert last.note.startswith(f"{len(found.recovered)} entries recovered, {len(found.lost)} lost")

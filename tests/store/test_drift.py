@@ -31,7 +31,7 @@ def test_drift_finds_what_changed_and_nothing_else(tmp_path: Path) -> None:
         live.update(*new)
     one, two, note = disjoint_models(tmp_path / "a", tmp_path / "b")
     assert "1 entry more" in note
-    assert two.seen.rows.sum() == 1500
+    assert two.class_weights.rows.sum() == 1500
     found = {column.column: column for column in drift(one, two)}
     assert all(found[name].q < 1e-6 for name in ("moved", "counts", "text"))
     assert all(found[name].p > 0.001 for name in ("still", "colour", "(classes)"))

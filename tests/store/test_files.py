@@ -37,7 +37,7 @@ def test_merge_counts_an_entry_once(tmp_path: Path) -> None:
     assert same(naively.load(tmp_path / "ab"), wanted)
     assert same(naively.merge([tmp_path / "ab", a, base], tmp_path / "again"), wanted)
     doubled = naively.load(a) + naively.load(b)  # + never looks at ids
-    assert doubled.seen.rows.sum() > wanted.seen.rows.sum()
+    assert doubled.class_weights.rows.sum() > wanted.class_weights.rows.sum()
 
 
 @settings(max_examples=15)
@@ -186,7 +186,7 @@ def test_read_only_folder(killed: bool, tmp_path: Path) -> None:
         if os.getuid() == 0:
             os.setuid(65534)
         try:
-            said = str(int(naively.load(path).seen.rows.sum()))
+            said = str(int(naively.load(path).class_weights.rows.sum()))
             naively.open(path).update(["a"], ["x"])
         except InputError as error:
             said += f" {error}"

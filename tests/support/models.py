@@ -108,7 +108,7 @@ def _histogram(cells: HistogramCells, classes: Any) -> dict[Any, Any]:
 
 def same(a: Model, b: Model) -> bool:
     """Whether two models have counted the same."""
-    assert told(a.seen, a.classes) == told(b.seen, b.classes)
+    assert told(a.class_weights, a.classes) == told(b.class_weights, b.classes)
     assert [(x.names, x.family) for x in a.schema.blocks] == [(x.names, x.family) for x in b.schema.blocks]
     for one, two in zip(a.statistics, b.statistics, strict=True):
         assert told(one, a.classes) == told(two, b.classes)

@@ -25,7 +25,7 @@ def describe_classes(model: Model) -> str:
     rows = [
         (str(label), f"{np.exp(log_p):.6g}", f"{n:,}", f"{weight:,.10g}")
         for label, log_p, n, weight in zip(
-            model.classes, model.log_prior, model.seen.rows.tolist(), model.class_counts.tolist(), strict=True
+            model.classes, model.log_prior, model.class_weights.rows.tolist(), model.class_counts.tolist(), strict=True
         )
     ]
     return format_table(("class", "prior", "rows", "weight"), rows, right=("prior", "rows", "weight"))
@@ -80,7 +80,7 @@ def describe_quality(model: Model) -> str:
 def model_data(model: Model) -> dict[str, Any]:
     """Return target, classes, columns and tuning as plain data."""
     priors = np.exp(model.log_prior).tolist()
-    counts = zip(model.classes, model.seen.rows.tolist(), model.class_counts.tolist(), priors, strict=True)
+    counts = zip(model.classes, model.class_weights.rows.tolist(), model.class_counts.tolist(), priors, strict=True)
     return {
         "target": model.target,
         "classes": [{"class": c, "rows": n, "weight": w, "prior": p} for c, n, w, p in counts],

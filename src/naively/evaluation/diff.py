@@ -74,7 +74,7 @@ def drift(a: Model, b: Model, top: int = 20) -> tuple[Drift, ...]:
     ('sky', 0.125, 20.93, '5e-06')
     """
     a, b = merging.align(a, b)
-    seen = np.stack([a.seen.rows, b.seen.rows]).astype(np.float64)
+    seen = np.stack([a.class_weights.rows, b.class_weights.rows]).astype(np.float64)
     found = [_values("(classes)", seen[:, None, :], [str(c) for c in a.classes], top)]
     for block, one, two in zip(a.schema.blocks, a.statistics, b.statistics, strict=True):
         found.extend(_block(list(block.names), block.family, one, two, top))

@@ -62,7 +62,9 @@ def count_like(model: Model, rows: LabelledRows, to_add: bool = False) -> Model:
     schema = schema_for(model, rows.table)
     like = model.statistics if schema is model.schema else ()
     weights, statistics = count(rows, schema, like, to_add)
-    return replace(model, schema=schema, classes=rows.classes, seen=weights, statistics=statistics, prior=ClassPrior())
+    return replace(
+        model, schema=schema, classes=rows.classes, class_weights=weights, statistics=statistics, prior=ClassPrior()
+    )
 
 
 def schema_for(model: Model, table: Table) -> Schema:

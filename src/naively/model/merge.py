@@ -33,7 +33,7 @@ def added(a: Model, b: Model) -> Model:
             "it on data.",
             TuningWarning,
         )
-    return replace(a, seen=a.seen + b.seen, statistics=statistics, tuning=tuning)
+    return replace(a, class_weights=a.class_weights + b.class_weights, statistics=statistics, tuning=tuning)
 
 
 def total(models: Sequence[Model]) -> Model | None:
@@ -47,9 +47,11 @@ def total(models: Sequence[Model]) -> Model | None:
 
 
 def _total_of_same_classes(models: Sequence[Model]) -> Model:
-    seen = ClassWeights.sum_of([model.seen for model in models])
+    seen = ClassWeights.sum_of([model.class_weights for model in models])
     statistics = zip(*(model.statistics for model in models), strict=True)
-    return replace(models[0], seen=seen, statistics=tuple(type(parts[0]).sum_of(parts) for parts in statistics))
+    return replace(
+        models[0], class_weights=seen, statistics=tuple(type(parts[0]).sum_of(parts) for parts in statistics)
+    )
 
 
 def subtracted(a: Model, b: Model) -> Model:
@@ -57,7 +59,7 @@ def subtracted(a: Model, b: Model) -> Model:
     a, b = align(a, b)
     names: Names = ()
     try:
-        seen = a.seen - b.seen
+        seen = a.class_weights - b.class_weights
         statistics = []
         for block, one, two in zip(a.schema.blocks, a.statistics, b.statistics, strict=True):
             names = block.names
@@ -69,10 +71,10 @@ def subtracted(a: Model, b: Model) -> Model:
             f"with {error.found}."
         ) from None
     _warn_lost_digits(a.schema, statistics)
-    gone = (seen.rows == 0) & (a.seen.rows > 0)
+    gone = (seen.rows == 0) & (a.class_weights.rows > 0)
     if gone.any():
         _refuse_values_without_rows(a, statistics, gone)
-    rest = replace(a, seen=seen, statistics=tuple(statistics))
+    rest = replace(a, class_weights=seen, statistics=tuple(statistics))
     if not gone.any() or (seen.rows == 0).all():
         return rest
     return with_layout(rest, a.schema, tuple(c for c, empty in zip(a.classes, gone.tolist(), strict=True) if not empty))
@@ -99,7 +101,7 @@ def align(a: Model, b: Model) -> tuple[Model, Model]:
 
 def with_layout(model: Model, schema: Schema, classes: tuple[Any, ...]) -> Model:
     """A model with its columns and classes in other places."""
-    statistics = conform(model.statistics, model.schema, schema, model.seen)
+    statistics = conform(model.statistics, model.schema, schema, model.class_weights)
     if classes == model.classes:
         return model if schema is model.schema else replace(model, schema=schema, statistics=statistics)
     places, n = places_of(model.classes, classes), len(classes)
@@ -107,7 +109,7 @@ def with_layout(model: Model, schema: Schema, classes: tuple[Any, ...]) -> Model
         model,
         schema=schema,
         classes=classes,
-        seen=model.seen.place_classes(places, n),
+        class_weights=model.class_weights.place_classes(places, n),
         statistics=tuple(statistic.place_classes(places, n) for statistic in statistics),
     )
 

@@ -52,7 +52,7 @@ class Model:
 
     schema: Schema
     classes: tuple[Any, ...]
-    seen: ClassWeights
+    class_weights: ClassWeights
     statistics: tuple[Statistic, ...]
     prior: ClassPrior = EMPIRICAL
     target: str = "class"
@@ -64,24 +64,26 @@ class Model:
         more = ", …" if len(self.classes) > 5 else ""
         kinds = ", ".join(f"{len(b.names)} {type(b.family).__name__}" for b in self.schema.blocks[:5])
         return (
-            f"<Model of {int(self.seen.rows.sum())} rows, {len(self.classes)} classes ({', '.join(shown)}{more}), "
+            f"<Model of {int(self.class_weights.rows.sum())} rows, {len(self.classes)} classes ({', '.join(shown)}{more}), "
             f"{len(self.schema.names)} columns ({kinds})>"
         )
 
     @property
     def class_counts(self) -> NDArray[np.float64]:
         """Weight of the rows counted, per class."""
-        return self.seen.weight
+        return self.class_weights.weight
 
     @cached_property
     def log_prior(self) -> NDArray[np.float64]:
         """log π_c, per class."""
-        return self.prior.log_probability(self.classes, self.seen.weight)
+        return self.prior.log_probability(self.classes, self.class_weights.weight)
 
     @cached_property
     def chosen(self) -> Chosen:
         """What the model is scored by: the families, decided from the statistics, and the columns left out."""
-        return choose(self.schema, self.statistics, self.seen, None if self.tuning is None else self.tuning.families)
+        return choose(
+            self.schema, self.statistics, self.class_weights, None if self.tuning is None else self.tuning.families
+        )
 
     @cached_property
     def parameters(self) -> tuple[Any, ...]:

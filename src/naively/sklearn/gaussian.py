@@ -69,7 +69,7 @@ class GaussianNB(DropIn):
             raise
         statistic = model.statistics[0]
         assert isinstance(statistic, Moments)
-        if (statistic.rows != model.seen.rows[:, None]).any():
+        if (statistic.rows != model.class_weights.rows[:, None]).any():
             _refuse_nan(self)
         self._dtype = X.dtype
         return model

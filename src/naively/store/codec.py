@@ -73,7 +73,9 @@ CLASS_NAMES = {stored: name for name, stored in STORED_NAMES.items()}
 def encode_counts(model: Model) -> bytes:
     """Return the payload of what a model has counted; its schema is stored elsewhere, because entries share it."""
     arrays: list[Array] = []
-    classes, weights, counts = (encode_value(part, arrays) for part in (model.classes, model.seen, model.statistics))
+    classes, weights, counts = (
+        encode_value(part, arrays) for part in (model.classes, model.class_weights, model.statistics)
+    )
     return pack(f'{{"classes":{classes},"seen":{weights},"statistics":{counts}}}', arrays)
 
 

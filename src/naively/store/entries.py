@@ -334,7 +334,7 @@ def new_entry(
     written = now()
     payload, rows = None, 0
     if model is not None:
-        schema, payload, rows = schemas.number(model.schema), encode_counts(model), int(model.seen.rows.sum())
+        schema, payload, rows = schemas.number(model.schema), encode_counts(model), int(model.class_weights.rows.sum())
     if note:
         span = json.dumps({"note": note}, ensure_ascii=False)
     return StoredEntry(

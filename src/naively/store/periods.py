@@ -144,4 +144,4 @@ def _decayed(model: Model, weight: float) -> Model:
     if weight == 1.0:
         return model
     statistics = tuple(statistic.scaled(weight) for statistic in model.statistics)
-    return replace(model, seen=model.seen.scaled(weight), statistics=statistics)
+    return replace(model, class_weights=model.class_weights.scaled(weight), statistics=statistics)

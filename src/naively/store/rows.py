@@ -60,7 +60,7 @@ def count_rows(model: Model, rows: LabelledRows) -> Model:
     schema = schema_for(model, rows.table)
     with use_threads(1 if rows.table.n_rows < FEW else model.n_jobs):
         part = Model(schema, rows.classes, *count(rows, schema))
-    there = part.seen.rows > 0
+    there = part.class_weights.rows > 0
     if there.all():
         return part
     kept = tuple(label for label, seen in zip(part.classes, there.tolist(), strict=True) if seen)

@@ -78,14 +78,14 @@ def _adjusted(
     counts = Counts.of_entry(root, schemas).model
     before = known.sums.added if root.sign > 0 else known.sums.removed
     is_undone = root.id in undone_ids(connection)
-    if before is None or not (before.seen.rows.any() and _is_integral(before) and _is_integral(counts)):
+    if before is None or not (before.class_weights.rows.any() and _is_integral(before) and _is_integral(counts)):
         return None
     after = before - counts if is_undone else before + counts
-    if not after.seen.rows.any():
+    if not after.class_weights.rows.any():
         return None
     return known.sums._replace(**{"added" if root.sign > 0 else "removed": after})
 
 
 def _is_integral(model: Model) -> bool:
     """Return whether only integers were counted: then nothing is rounded, and the order of sums does not matter."""
-    return all(part.is_integral() for part in (model.seen, *model.statistics))
+    return all(part.is_integral() for part in (model.class_weights, *model.statistics))

@@ -211,8 +211,8 @@ def _log_prior_without(
     keys, key_index = np.unique(of_weight * np.int64(len(model.classes)) + label, return_inverse=True)
     log_priors = []
     for c, w in zip(keys % len(model.classes), weights[keys // len(model.classes)], strict=True):
-        rest = model.seen.weight.copy()
-        rest[int(c)] = max(rest[int(c)] - w, 0.0) if model.seen.rows[int(c)] > 1 or w == 0 else 0.0
+        rest = model.class_weights.weight.copy()
+        rest[int(c)] = max(rest[int(c)] - w, 0.0) if model.class_weights.rows[int(c)] > 1 or w == 0 else 0.0
         log_priors.append(model.prior.log_probability(model.classes, rest))
     return np.asarray(np.array(log_priors)[key_index], dtype=np.float64).reshape(len(label), len(model.classes))
 

@@ -56,12 +56,12 @@ class LooScorer:
     @property
     def weight_left_in_class(self) -> Floats:
         """The weight of each row's class without the row."""
-        return np.asarray(self.model.seen.weight[self.sample.label] - self.leaving.weight)
+        return np.asarray(self.model.class_weights.weight[self.sample.label] - self.leaving.weight)
 
     @property
     def is_usable(self) -> NDArray[np.bool_]:
         """Rows that are not alone in their class."""
-        rows = self.model.seen.rows[self.sample.label] - self.leaving.rows
+        rows = self.model.class_weights.rows[self.sample.label] - self.leaving.rows
         return np.asarray((rows > 0) & (self.weight_left_in_class > 0))
 
     def log_prior(self) -> Floats:
@@ -70,7 +70,7 @@ class LooScorer:
         Taking out all of a row overstates what estimating the shares costs, by as much as taking out nothing
         understates it: with C classes and N rows by (C − 1) / 2N.
         """
-        counts = np.repeat(self.model.seen.weight[None, :], len(self.sample), axis=0)
+        counts = np.repeat(self.model.class_weights.weight[None, :], len(self.sample), axis=0)
         own_class = np.arange(len(self.sample)), self.sample.label
         half = 0.5 * np.minimum(self.leaving.weight, 1.0)
         counts[own_class] = np.maximum(counts[own_class] - half, 0.5 * counts[own_class])
@@ -88,7 +88,7 @@ class LooScorer:
     def statistic(self, block: Block) -> Statistic:
         """Return what the family of a block estimates from."""
         if block.family.role == "presence":
-            return TokenCounts.of_presence(self.counted(block)[1], self.model.seen, block.names)
+            return TokenCounts.of_presence(self.counted(block)[1], self.model.class_weights, block.names)
         return statistic_for(self.model.schema, self.model.statistics, block)
 
     def view(self, block: Block, rows: NDArray[np.intp] | None = None) -> columns.View:

@@ -257,7 +257,7 @@ def choose_presence(current: Search) -> None:
     """Choose whether the presence of a value is evidence of its own, for columns with missing values."""
     scorer = current.scorer
     has_presence = {block.names[0] for block in current.features.blocks if block.family.role == "presence"}
-    total = max(float(scorer.model.seen.weight.sum()), 1e-300)
+    total = max(float(scorer.model.class_weights.weight.sum()), 1e-300)
     candidates: list[Block] = []
     for block in scorer.model.schema.blocks:
         if not block.family.automatic:

@@ -58,7 +58,7 @@ def rows_to_look_at(model: Model) -> int:
         return int(np.clip(MAX_CELLS // (n_columns * n_classes), MIN_ROWS, keep))
     blocks = zip(model.chosen.schema.blocks, model.chosen.statistics, strict=True)
     words = sum(statistic.token_weight() for block, statistic in blocks if block.family.has_length)
-    words_per_row = words / max(float(model.seen.weight.sum()), 1e-300)
+    words_per_row = words / max(float(model.class_weights.weight.sum()), 1e-300)
     return int(np.clip(min(MAX_WORDS / max(words_per_row, 1.0), MAX_SCORES / n_classes), MIN_ROWS, keep))
 
 

@@ -46,7 +46,7 @@ def command(a: str, b: str, top: int, show_all: bool, as_json: bool) -> None:
         return
     if note:
         click.echo(f"{note}\n")
-    click.echo(f"rows: {int(one.seen.rows.sum()):,} against {int(two.seen.rows.sum()):,}\n")
+    click.echo(f"rows: {int(one.class_weights.rows.sum()):,} against {int(two.class_weights.rows.sum()):,}\n")
     changed = [column for column in columns if show_all or column.q < MAX_Q]
     if not changed:
         click.echo("No column changed by more than chance (--all lists all columns).")

@@ -145,7 +145,7 @@ def _report(model: Model, summary: BatchSummary) -> str:
     """Return what was learnt: rows, classes, columns and the expected quality."""
     from naively.cli.describe import describe_classes, describe_columns, describe_quality
 
-    n_rows, n_classes = int(model.seen.rows.sum()), len(model.classes)
+    n_rows, n_classes = int(model.class_weights.rows.sum()), len(model.classes)
     of_all = f" of {summary.n_rows:,}" if n_rows < summary.n_rows else ""
     parts = [
         f"Learnt {model.target!r} from {n_rows:,}{of_all} rows.",

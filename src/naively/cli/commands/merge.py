@@ -37,5 +37,5 @@ def command(models: tuple[str, ...], output: Path, force: bool, comment: str, as
     if as_json:
         print_json(model_data(model))
         return
-    counts = [f"{label} {n:,}" for label, n in zip(model.classes, model.seen.rows.tolist(), strict=True)]
-    click.echo(f"{output}: {int(model.seen.rows.sum()):,} rows ({listed(counts, MAX_CLASSES)})")
+    counts = [f"{label} {n:,}" for label, n in zip(model.classes, model.class_weights.rows.tolist(), strict=True)]
+    click.echo(f"{output}: {int(model.class_weights.rows.sum()):,} rows ({listed(counts, MAX_CLASSES)})")
