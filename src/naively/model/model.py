@@ -60,12 +60,14 @@ class Model:
     tuning: Tuning | None = None
 
     def __repr__(self) -> str:
-        shown = [f"{c} {n:g}" for c, n in zip(self.classes[:5], self.class_counts[:5].tolist(), strict=True)]
-        more = ", …" if len(self.classes) > 5 else ""
-        kinds = ", ".join(f"{len(b.names)} {type(b.family).__name__}" for b in self.schema.blocks[:5])
+        classes = [f"{c} {n:g}" for c, n in zip(self.classes[:5], self.class_counts[:5].tolist(), strict=True)]
+        classes += ["…"] if len(self.classes) > 5 else []
+        families = [f"{len(b.names)} {b.family}" for b in self.chosen.schema.blocks[:5]]
+        families += ["…"] if len(self.chosen.schema.blocks) > 5 else []
+        families += [f"{len(self.chosen.left_out)} not used"] if self.chosen.left_out else []
         return (
-            f"<Model of {int(self.class_weights.rows.sum())} rows, {len(self.classes)} classes ({', '.join(shown)}{more}), "
-            f"{len(self.schema.names)} columns ({kinds})>"
+            f"<Model of {int(self.class_weights.rows.sum())} rows, {len(self.classes)} classes ({', '.join(classes)}), "
+            f"{len(self.schema.names)} columns ({', '.join(families)})>"
         )
 
     @property
