@@ -25,7 +25,7 @@ demo: $(VENV)/.installed ## run the worked example on real data
 
 test: $(VENV)/.installed ## run the tests
 	$(BIN)/python -m pytest -n $(WORKERS) -q --cov=naively --cov-report=
-	@echo "coverage of src/naively: $$($(BIN)/coverage report --format=total) %"
+	@echo "coverage of src/naively, without Hypothesis tests: $$($(BIN)/coverage report --format=total) %"
 
 check: $(VENV)/.installed ## style of Python and C++, types, layers, spelling
 	$(BIN)/ruff format --check .
