@@ -34,7 +34,7 @@ import naively
 from benchmarks.measure import alternate, ratios, report
 from benchmarks.results import record
 from naively.cli.main import main as main_command
-from naively.data import read_files
+from naively.data.files.read import read_files
 
 NUMBERS, STRINGS, CLASSES = 10, 6, np.array(["high", "low", "middle"])
 CHUNK_ROWS = 500_000

@@ -91,7 +91,7 @@ def test_predict_with_thresholds(model: Path) -> None:
 def test_predict_reports_a_missing_column(model: Path) -> None:
     result = run("predict", model, "-", text="id,wind\n1,2\n")
     assert result.exit_code == 0
-    assert "the data lacks 'sky': taken as missing" in result.stderr
+    assert "column 'sky' is not in the data; predictions are made without it" in result.stderr
     assert rows_of(result.stdout)[0]["prediction"] == "yes"
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from naively.data import read_files
+from naively.data.files.read import read_files
 
 CODES = pa.dictionary(pa.int32(), pa.string())
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.twins.text import hash_texts as twin
 
 from naively._kernels.text import hash_texts
-from naively.data import read, row_hashes
+from naively.data.read import read
 
 AGE, JOB, PAID = [30.0, None, -0.0, 30.0], ["cook", "smith", None, "cook"], [True, False, None, True]
 
@@ -41,38 +41,38 @@ def containers() -> list[Any]:
 
 @pytest.mark.parametrize("table", containers())
 def test_any_container(table: Any) -> None:
-    wanted = row_hashes(read(containers()[0]))
-    np.testing.assert_array_equal(row_hashes(read(table)), wanted)
+    wanted = read(containers()[0]).row_hashes()
+    np.testing.assert_array_equal(read(table).row_hashes(), wanted)
     assert len(set(wanted.tolist())) == 3
     assert wanted[0] == wanted[3]
 
 
 def test_matrices() -> None:
     x = np.array([[0, 1, 2], [0, 0, 0], [5, -0.0, 0], [np.nan, 0, 1]])
-    wanted = row_hashes(read(x))
+    wanted = read(x).row_hashes()
     for other in (sp.csr_array(x), sp.csc_array(x), x.astype(np.float32), np.asfortranarray(x), pd.DataFrame(x)):
         names = tuple(f"x{j}" for j in range(3))
         table = read(other.rename(columns=dict(enumerate(names))) if isinstance(other, pd.DataFrame) else other)
-        np.testing.assert_array_equal(row_hashes(table), wanted)
-    np.testing.assert_array_equal(row_hashes(read(x[:3].astype(int))), wanted[:3])
-    np.testing.assert_array_equal(row_hashes(read(x[:, :2])), row_hashes(read(x), names=("x0", "x1")))
+        np.testing.assert_array_equal(table.row_hashes(), wanted)
+    np.testing.assert_array_equal(read(x[:3].astype(int)).row_hashes(), wanted[:3])
+    np.testing.assert_array_equal(read(x[:, :2]).row_hashes(), read(x).row_hashes(names=("x0", "x1")))
     assert len(set(wanted.tolist())) == 4
 
 
 def test_columns_are_not_confused() -> None:
-    found = [row_hashes(read({"a": [a], "b": [b]}))[0] for a, b in [(1, 2), (2, 1), (1, 1), (2, 2), (None, 1)]]
+    found = [read({"a": [a], "b": [b]}).row_hashes()[0] for a, b in [(1, 2), (2, 1), (1, 1), (2, 2), (None, 1)]]
     assert len(set(found)) == 5
 
 
 def test_labels_count_by_what_they_are() -> None:
     table = read({"a": [1, 1, 1]})
-    found = row_hashes(table, ("no", "yes"), np.array([0, 1, 0]))
+    found = table.row_hashes(("no", "yes"), np.array([0, 1, 0]))
     assert found[0] == found[2] != found[1]
-    np.testing.assert_array_equal(found, row_hashes(table, ("yes", "maybe", "no"), np.array([2, 0, 2])))
+    np.testing.assert_array_equal(found, table.row_hashes(("yes", "maybe", "no"), np.array([2, 0, 2])))
 
 
 def test_hashes_are_spread_evenly() -> None:
-    found = row_hashes(read({"a": np.arange(60_000)}))
+    found = read({"a": np.arange(60_000)}).row_hashes()
     assert len(np.unique(found)) == 60_000
     share = np.bincount((found % np.uint64(5)).astype(int)) / 60_000
     assert abs(share - 0.2).max() < 0.01

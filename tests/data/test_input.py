@@ -144,7 +144,7 @@ def test_labels_that_cannot_be_used(label: Any, words: list[str]) -> None:
         ({"a": [True, 2, 3]}, ["'a'", "mixes types", "all booleans"]),
         ({"a": ["x", True, None]}, ["'a'", "mixes types"]),
         ({"a": [[1], [2], [3]]}, ["'a'", "list", "leave it out"]),
-        ({"a": [object()] * 3}, ["'a'", "no plain value"]),
+        ({"a": [object()] * 3}, ["'a'", "not a plain value"]),
         ({"a": 5}, ["'a'"]),
         (pd.DataFrame({"a": [1, "x", 2]}), ["'a'", "mixes types", "all text"]),
         (np.array([[1, "x"], ["y", 2], [3, "z"]], dtype=object), ["'x0'", "mixes types"]),

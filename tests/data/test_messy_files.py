@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import naively
 from naively import InputError, LeftOutWarning
-from naively.data import read_files
+from naively.data.files.read import read_files
 
 
 def write(path: Path, content: bytes) -> Path:

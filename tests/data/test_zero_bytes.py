@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import naively
-from naively.data import read_files
+from naively.data.files.read import read_files
 
 ROWS = 120_000
 COLUMNS = {"codes": lambda i: f"value_{i % 9}", "strings": lambda i: f"an identifier {i}"}

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naively as nb
-from naively.data import read
+from naively.data.read import read
 from naively.families.base import Leaving
 from naively.model import columns as local
 from naively.schema.schema import infer

@@ -157,7 +157,7 @@ def test_some_columns_of_a_statistic(name: str) -> None:
     for stats in (some, again.statistics[0]):
         assert type(stats).__name__ == name
     fitted = [family.estimate(stats, (0, 1)) for stats in (some, again.statistics[0])]
-    from naively.data import read
+    from naively.data.read import read
     from naively.model import columns as local
 
     (view,) = local.views(read({"c": [1, 0], "a": [1, 1]}), again.schema)

@@ -39,7 +39,7 @@ def test_wrong_rows_change_nothing(path: Path) -> None:
     ledger = naively.open(path)
     data, label = rows(1)
     before = path.read_bytes()
-    with pytest.raises(SchemaError, match="lacks the column 'text'"):
+    with pytest.raises(SchemaError, match="column 'text' is not in the data"):
         ledger.update({k: v for k, v in data.items() if k != "text"}, label)
     with pytest.raises(InputError, match="different types"):
         ledger.update(data, [1, 2, 1, 2, 1])

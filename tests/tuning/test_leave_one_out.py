@@ -10,7 +10,7 @@ from hypothesis import given
 from tests.support.strategies import Rows, rows
 
 import naively as nb
-from naively.data import read, row_hashes
+from naively.data.read import read
 from naively.model.merge import with_classes
 from naively.tuning.leave_one_out import evidence_columns
 
@@ -71,7 +71,7 @@ def test_folds_do_not_depend_on_the_order_and_hold_equal_rows_together() -> None
     order = rng.permutation(200)
     again = model.leave_one_out(x[order], y[order], folds=5)
     np.testing.assert_allclose(again.log_joint, found.log_joint[order], rtol=1e-12)
-    fold = row_hashes(read(x), model.classes, y) % np.uint64(5)
+    fold = read(x).row_hashes(model.classes, y) % np.uint64(5)
     equal: dict[Any, int] = {}
     for key, k in zip(map(tuple, np.column_stack([x, y])), fold.tolist(), strict=True):
         assert equal.setdefault(key, k) == k

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import naively
-from naively import data as sources
 from naively.data.labelled import read_labelled
+from naively.data.read import read
+from naively.data.table import MatrixTable
 from naively.families import Complement, Multinomial, Text
 from naively.tuning.loo_scores import LooScorer
 from naively.tuning.sample import Sampler
@@ -243,9 +244,9 @@ def test_samplers_keep_the_smallest_hashes(limit: int, parts: int) -> None:
     whole = sampled(model, x, y, limit)
     sampler = Sampler(limit)
     for rows in np.array_split(np.arange(200)[::-1], parts):
-        sampler.add(sources.read(x[rows]), (0, 1), y[rows], None)
+        sampler.add(read(x[rows]), (0, 1), y[rows], None)
     again = sampler.sample((0, 1))
-    assert isinstance(again.table, sources.MatrixTable)
+    assert isinstance(again.table, MatrixTable)
     np.testing.assert_array_equal(whole.table.matrix, np.asarray(again.table.matrix))
     np.testing.assert_array_equal(whole.rows, again.rows)
     assert whole.ends == again.ends

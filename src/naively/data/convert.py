@@ -1,11 +1,13 @@
-"""Convert columns of files and batches to the kinds that they had at training."""
+"""Convert columns of files and batches to the kinds that they had at training, and arrays to Arrow."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from naively.data.arrow_arrays import arrow_strings
+import numpy as np
+from numpy.typing import NDArray
+
 from naively.data.files.csv import MISSING_CELLS
 from naively.data.kinds import Kind
 from naively.errors import InputError
@@ -13,7 +15,7 @@ from naively.errors import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    ArrowColumn = pa.ChunkedArray[Any] | pa.Array[Any]
+    from naively.data.columns import ArrowArray, ArrowColumn
 
 KIND_NAMES: Mapping[Kind, str] = {
     "number": "a number",
@@ -93,7 +95,7 @@ def with_missing_cells(column: ArrowColumn) -> ArrowColumn:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    is_missing = pc.is_in(column, arrow_strings(list(MISSING_CELLS)).cast(column.type))
+    is_missing = pc.is_in(column, arrow_strings(MISSING_CELLS).cast(column.type))
     cells: ArrowColumn = pc.if_else(is_missing, pa.nulls(1, column.type)[0], column)
     return cells
 
@@ -109,9 +111,44 @@ def code_strings(column: pa.ChunkedArray[Any]) -> ArrowColumn:
     encoded: Any = column.combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
-    missing = pc.index_in(arrow_strings(list(MISSING_CELLS)).cast(column.type), encoded.dictionary).drop_null()
+    missing = pc.index_in(arrow_strings(MISSING_CELLS).cast(column.type), encoded.dictionary).drop_null()
     if len(missing):
         codes = pc.if_else(pc.is_in(encoded.indices, missing), pa.nulls(1, pa.int32())[0], encoded.indices)
         encoded = pa.DictionaryArray.from_arrays(codes, encoded.dictionary)
     coded: ArrowColumn = encoded
     return coded
+
+
+def arrow_array(x: NDArray[Any]) -> ArrowArray:
+    """Return numbers, booleans or strings, none of them missing, as an Arrow array.
+
+    `pyarrow.array` would import pandas where that is installed, which takes most of a second.
+
+    >>> arrow_array(np.array(["no", "yes"])).to_pylist(), arrow_array(np.array([True, False])).to_pylist()
+    (['no', 'yes'], [True, False])
+    """
+    import pyarrow as pa
+
+    kind = x.dtype.kind
+    if kind in "UO" and all(isinstance(value, str) for value in x.tolist()):
+        return arrow_strings(x.tolist())
+    if kind == "b":
+        bits = np.packbits(x, bitorder="little")
+        return pa.Array.from_buffers(pa.bool_(), len(x), [None, pa.py_buffer(bits.tobytes())])
+    if kind in "if" and x.dtype.itemsize == 8:
+        number = pa.float64() if kind == "f" else pa.int64()
+        return pa.Array.from_buffers(number, len(x), [None, pa.py_buffer(x.tobytes())])
+    array: ArrowArray = pa.array(x)
+    return array
+
+
+def arrow_strings(values: Sequence[str]) -> ArrowArray:
+    """Return strings as an Arrow array, with 64-bit offsets only if needed."""
+    import pyarrow as pa
+
+    encoded = [value.encode() for value in values]
+    ends = np.cumsum([0, *map(len, encoded)])
+    is_short = int(ends[-1]) < 2**31
+    offsets = ends.astype(np.int32 if is_short else np.int64).tobytes()
+    kind = pa.string() if is_short else pa.large_string()
+    return pa.Array.from_buffers(kind, len(encoded), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))])

@@ -1,27 +1,25 @@
-"""Which numbers a family can be given: checked once, before counting and before scoring."""
+"""The kinds of columns, and which numbers a family accepts: checked once, before counting and before scoring."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import _kernels as kernels
-from naively.data.views import Numbers, is_sparse
+from naively._kernels.cells import column_range
+from naively.data.views import Numbers, Piece, is_sparse
 from naively.errors import InputError
-
-__all__ = ["Kind", "Support", "check_support", "refuse_infinite"]
 
 Kind = Literal["number", "boolean", "string", "date", "unknown"]
 Support = Literal["real", "positive", "non-negative", "count", "binary", "any"]
 
+# Smallest and largest number of each column, and whether all of its numbers are whole.
 Range = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]
 
-LARGEST = 1e300  # times the logarithm of any probability this is still a number
-
-_NEEDS: Mapping[Support, str] = {
+MAX_COUNT = 1e300  # its product with the logarithm of any probability is still finite
+REQUIREMENTS: Mapping[Support, str] = {
     "positive": "numbers above 0",
     "non-negative": "numbers from 0 to 1e300",
     "count": "whole numbers from 0 to 1e300",
@@ -30,65 +28,60 @@ _NEEDS: Mapping[Support, str] = {
 
 
 def check_support(x: Numbers, support: Support, names: Sequence[str], family: str) -> None:
-    """Refuse a column that holds a number the family has no probability for."""
+    """Refuse a column that holds a number to which the family gives no probability."""
     if support in ("real", "any"):
         return
     for place, piece in x.placed():
-        found = _range(piece)
-        if any(bad.any() for bad, _ in _faults(*found, support)):
-            found = _range_by_column(piece) if is_sparse(piece) else found
-            _refuse(found, support, names[place.start : place.stop], family)
+        if any(is_bad.any() for is_bad, _ in _faults(_range(piece), support)):
+            by_column = _range_by_column(piece) if is_sparse(piece) else _range(piece)
+            _refuse(by_column, support, names[place.start : place.stop], family)
 
 
-def _refuse(found: Range, support: Support, names: Sequence[str], family: str) -> None:
-    low, high, _ = found
-    for bad, what in _faults(*found, support):
-        if not bad.any():
-            continue
-        column = int(np.argmax(bad))
-        if np.isinf(low[column]) or np.isinf(high[column]):
-            refuse_infinite(names[column])
-        value = {"low": f"{low[column]:g}", "high": f"{high[column]:g}"}.get(what, "a fraction")
-        raise InputError(
-            f"column {names[column]!r} holds {value}, but {family} needs {_NEEDS[support]}: "
-            "correct it, mark it as missing, or choose another family."
-        )
-
-
-def refuse_infinite(name: str) -> None:
-    """Refuse an infinity, by the name of its column."""
+def refuse_infinite(name: str) -> NoReturn:
+    """Raise InputError for a column that holds an infinity."""
     raise InputError(f"column {name!r} holds an infinity: replace it, or mark it as missing.")
 
 
-def _faults(
-    low: NDArray[np.float64], high: NDArray[np.float64], whole: NDArray[np.bool_], support: Support
-) -> list[tuple[NDArray[np.bool_], str]]:
-    infinite = [(np.isinf(high), "high"), (np.isinf(low), "low")]
+def _refuse(limits: Range, support: Support, names: Sequence[str], family: str) -> None:
+    low, high, _ = limits
+    for is_bad, what in _faults(limits, support):
+        if is_bad.any():
+            column = int(np.argmax(is_bad))
+            if np.isinf(low[column]) or np.isinf(high[column]):
+                refuse_infinite(names[column])
+            value = {"low": f"{low[column]:g}", "high": f"{high[column]:g}"}.get(what, "a fraction")
+            raise InputError(
+                f"column {names[column]!r} holds {value}, but {family} needs {REQUIREMENTS[support]}: "
+                "correct it, mark it as missing, or choose another family."
+            )
+
+
+def _faults(limits: Range, support: Support) -> list[tuple[NDArray[np.bool_], str]]:
+    """Return what may be wrong with each column, and whether the smallest or largest number or a fraction is."""
+    low, high, is_whole = limits
+    faults = [(np.isinf(high), "high"), (np.isinf(low), "low")]
     if support == "positive":
-        return [*infinite, (low <= 0, "low")]
-    most = 1.0 if support == "binary" else LARGEST
-    faults = [*infinite, (low < 0, "low"), (high > most, "high")]
-    if support in ("count", "binary"):
-        faults.append((~whole, "fraction"))
-    return faults
+        return [*faults, (low <= 0, "low")]
+    faults += [(low < 0, "low"), (high > (1.0 if support == "binary" else MAX_COUNT), "high")]
+    return [*faults, (~is_whole, "fraction")] if support in ("count", "binary") else faults
 
 
-def _range(piece: Any) -> Range:
-    """Smallest, largest, and whether all are whole: per column, or of a whole sparse matrix at once."""
-    low, high, whole, _ = kernels.column_range(piece.data[:, None] if is_sparse(piece) else piece)
+def _range(piece: Piece) -> Range:
+    """Return the range of each column, or of a sparse matrix as a whole."""
+    low, high, is_whole, _ = column_range(piece.data[:, None] if is_sparse(piece) else piece)
     if is_sparse(piece) and len(piece.data) < piece.shape[0] * piece.shape[1]:
         low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
-    empty = ~(low <= high)
-    return np.where(empty, 0.5, low), np.where(empty, 0.5, high), whole | empty
+    is_empty = ~(low <= high)
+    return np.where(is_empty, 0.5, low), np.where(is_empty, 0.5, high), is_whole | is_empty
 
 
-def _range_by_column(piece: Any) -> Range:
-    """The same for each column of a sparse matrix; slower, and only needed to name the culprit."""
+def _range_by_column(piece: Piece) -> Range:
+    """Return the range of each column of a sparse matrix; it takes longer, and is only needed to name a column."""
     by_column = piece.tocsc()
-    parts = []
+    ranges = []
     for j in range(piece.shape[1]):
         stored = by_column.data[by_column.indptr[j] : by_column.indptr[j + 1]].astype(np.float64)
         column = stored if len(stored) == piece.shape[0] else np.append(stored, 0.0)
-        parts.append(_range(column[:, None]))
-    low, high, whole = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return low, high, whole
+        ranges.append(_range(column[:, None]))
+    low, high, is_whole = (np.concatenate(part) for part in zip(*ranges, strict=True))
+    return low, high, is_whole

@@ -15,18 +15,17 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import _kernels as kernels
+from naively.data.columns import Column, NumberColumn
 from naively.data.convert import convert_columns, kind_of_classes
 from naively.data.files.batches import rebatch
 from naively.data.files.csv import OTHER_COLUMNS
 from naively.data.files.paths import is_path
 from naively.data.files.read import read_files
 from naively.data.frames import DictionaryCache, table_of_batch
-from naively.data.joining import concatenated
 from naively.data.kinds import Kind
 from naively.data.names import listed
 from naively.data.read import read
-from naively.data.table import Column, ColumnTable, Table
+from naively.data.table import ColumnTable, Table, concat_tables
 from naively.errors import InputError, LeftOutWarning, warn_user
 
 Label = str | int | float | bool
@@ -131,7 +130,7 @@ def read_labelled(
         return batches[0]
     classes = code_labels([label for batch in batches for label in batch.classes])[0]
     return LabelledRows(
-        concatenated([batch.table for batch in batches]),
+        concat_tables([batch.table for batch in batches]),
         classes,
         np.concatenate([batch.label_in(classes) for batch in batches]),
         None if batches[0].weight is None else np.concatenate([batch.weights for batch in batches]),
@@ -254,7 +253,7 @@ def _weight_of(table: Table, weights: str | Floats | None, rows: slice, streamed
     if column.kind != "number":
         kind = {"string": "text", "boolean": "booleans", "date": "dates", "unknown": "no values"}[column.kind]
         raise InputError(f"column {weights!r} holds {kind}: weights are numbers.")
-    return table, column.x.astype(np.float64)
+    return table, column.numbers().astype(np.float64)
 
 
 def _check_length(what: str, given: object, n_rows: int) -> None:
@@ -345,18 +344,20 @@ def code_column(column: Column) -> tuple[Classes, Codes]:
         raise InputError(f"column {column.name!r} holds dates: use strings, whole numbers or booleans as classes.")
     if column.kind == "unknown":
         return (), np.full(len(column), -1, dtype=np.int32)
-    if column.kind == "number":
-        numbers = column.known_numbers()
-        classes, codes = code_labels(numbers)
-        return classes, codes if len(numbers) == len(column) else _scatter(codes, column.present())
-    codes, values = column.coded
-    codes = codes.astype(np.int32, copy=False)
-    count = np.bincount(codes + 1, minlength=len(values) + 1)[1:]
+    if isinstance(column, NumberColumn):
+        if not column.is_integer:
+            return code_labels(column.x)
+        present = column.is_present()
+        classes, codes = code_labels(column.x[present].astype(np.int64))
+        return classes, _scatter(codes, present)
+    value_codes, values = column.codes()
+    value_codes = value_codes.astype(np.int32, copy=False)
+    count = np.bincount(value_codes + 1, minlength=len(values) + 1)[1:]
     used = np.flatnonzero(count)
     classes, code_of_value = _code_objects([values[v] for v in used.tolist()])
     place = np.full(len(values) + 1, -1, dtype=np.int32)  # the last entry is that of code −1
     place[used] = code_of_value
-    return classes, place[codes]
+    return classes, place[value_codes]
 
 
 def _label_array(y: Any) -> NDArray[Any]:
@@ -386,18 +387,16 @@ def _scatter(codes: NDArray[np.integer], present: Bools) -> Codes:
 def _code_integers(values: NDArray[Any]) -> tuple[Classes, Codes]:
     """Code integers and booleans: by counting if their range is small, else by sorting."""
     restore: type[int] = bool if values.dtype.kind == "b" else int
-    values = values.astype(np.int8) if restore is bool else values
-    narrow = kernels.narrow_labels(values) if len(values) else None
-    if narrow is not None and narrow[2] - narrow[1] < max(1024, min(len(values), 2**22)):
-        shifted, low, high = narrow
-        has_rows = kernels.count_labels(shifted[:FIRST_LABELS], high - low + 1) > 0
-        if not has_rows.all():  # most often the first rows have all classes
-            has_rows = kernels.count_labels(shifted, high - low + 1) > 0
-        position = (np.cumsum(has_rows) - 1).astype(np.int32)
-        classes = tuple(restore(v + low) for v in np.flatnonzero(has_rows).tolist())
-        return classes, shifted if has_rows.all() else position[shifted]
-    distinct, codes = np.unique(values, return_inverse=True)
-    return tuple(restore(v) for v in distinct.tolist()), codes.astype(np.int32)
+    low, n_values = (int(values.min()), int(values.max()) - int(values.min()) + 1) if len(values) else (0, 0)
+    if n_values > max(1024, min(len(values), 2**22)):
+        distinct, codes = np.unique(values, return_inverse=True)
+        return tuple(restore(v) for v in distinct.tolist()), codes.astype(np.int32)
+    shifted = np.subtract(values, low, dtype=np.int64, casting="unsafe").astype(np.int32)
+    has_rows = np.bincount(shifted[:FIRST_LABELS], minlength=n_values) > 0
+    if not has_rows.all():  # most often the first rows have all classes
+        has_rows = np.bincount(shifted, minlength=n_values) > 0
+    classes = tuple(restore(v + low) for v in np.flatnonzero(has_rows).tolist())
+    return classes, shifted if has_rows.all() else (np.cumsum(has_rows) - 1).astype(np.int32)[shifted]
 
 
 def _code_objects(values: Sequence[Any]) -> tuple[Classes, Codes]:

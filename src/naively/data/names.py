@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
+from naively.errors import InputError, LeftOutWarning, SchemaError, warn_user
+
 
 @dataclass(frozen=True, slots=True)
 class Numbered(Sequence[str]):
@@ -40,7 +42,7 @@ class Numbered(Sequence[str]):
         return self._position(name) is not None
 
     def index(self, name: object, start: int = 0, stop: int | None = None) -> int:
-        """Position of a name."""
+        """Return the position of a name."""
         position = self._position(name)
         if position is None:
             raise ValueError(f"{name!r} is not one of {len(self)} numbered columns")
@@ -57,15 +59,55 @@ Names = tuple[str, ...] | Numbered
 
 
 def positions_of(names: Names) -> dict[str, int]:
-    """A dictionary from name to position."""
+    """Return a dictionary from name to position."""
     return {name: position for position, name in enumerate(names)}
 
 
-def select(names: Names, chosen: Sequence[int]) -> Names:
-    """The names at the chosen positions; all of them in order stay what they are."""
-    if len(chosen) == len(names) and all(i == position for i, position in enumerate(chosen)):
+def select(names: Names, positions: Sequence[int]) -> Names:
+    """Return the names at these positions; the same object if these are all positions in order."""
+    if len(positions) == len(names) and all(i == position for i, position in enumerate(positions)):
         return names
-    return tuple(names[position] for position in chosen)
+    return tuple(names[position] for position in positions)
+
+
+def unique_names(names: Iterable[object]) -> tuple[str, ...]:
+    """Return names as strings; refuse a name that occurs twice."""
+    texts = tuple(map(str, names))
+    if len(set(texts)) < len(texts):
+        repeated = sorted({name or "'' (no name)" for name in texts if texts.count(name) > 1})
+        raise InputError(f"column names must be unique; found more than once: {', '.join(repeated)}. Rename them.")
+    return texts
+
+
+def missing_names(names: Iterable[str], existing: Names) -> list[str]:
+    """Return the names that do not exist, each once."""
+    known = existing if isinstance(existing, Numbered) else set(existing)
+    return [name for name in dict.fromkeys(names) if name not in known]
+
+
+def require_columns(names: Iterable[str], existing: Names) -> None:
+    """Raise SchemaError unless all names exist."""
+    missing = missing_names(names, existing)
+    if missing:
+        raise SchemaError(
+            f"{_not_in_the_data(missing)}, but the model was trained with {_it(missing)}. "
+            f"The data has {listed(existing)}."
+        )
+
+
+def warn_missing_columns(missing: Sequence[str]) -> None:
+    """Warn that predictions are made without these columns."""
+    if missing:
+        warn_user(f"{_not_in_the_data(missing)}; predictions are made without {_it(missing)}.", LeftOutWarning)
+
+
+def _not_in_the_data(missing: Sequence[str]) -> str:
+    subject = f"column {missing[0]!r} is" if len(missing) == 1 else f"columns {listed(map(repr, missing))} are"
+    return f"{subject} not in the data"
+
+
+def _it(missing: Sequence[str]) -> str:
+    return "it" if len(missing) == 1 else "them"
 
 
 def listed(names: Iterable[str], limit: int = 8, separator: str = ", ") -> str:

@@ -1,40 +1,38 @@
-"""A table as the rest of the package sees it: named columns, as numbers or as coded values, where they lie."""
+"""A table: named columns of equal length, as the rest of the package reads them."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import _kernels as kernels
-from naively._kernels import Gapped
-from naively._kernels.text import Strings
-from naively.data.kinds import Kind
-from naively.data.names import Names, Numbered
-from naively.data.views import Codes, Numbers, Texts, Values, is_sparse
+from naively._kernels.cells import column_range
+from naively.data.columns import UNCHANGED, Column, NumberColumn, Positions, code_numbers, concat_columns
+from naively.data.kinds import Kind, refuse_infinite
+from naively.data.names import Names, Numbered, missing_names, positions_of, warn_missing_columns
+from naively.data.row_hash import KEY, Hashes, hash_names, hash_numbers, hash_values, mix
+from naively.data.views import Codes, Numbers, Texts, is_sparse
 from naively.errors import InputError
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
 
-__all__ = ["Column", "ColumnTable", "MatrixTable", "Table", "countable"]
+    Matrix = NDArray[Any] | csr_array | csc_array
 
-SMALL_CODES = 2**16  # whole numbers from 0 up to this are their own codes
+MAX_OWN_CODE = 2**16  # whole numbers below this are their own codes
+MAX_HASHED_CELLS = 2**22  # cells of a matrix hashed at a time: 32 MB
+CORE_TYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
+WIDER_TYPES = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64", "uint64": "float64"}
 
 
-_WIDER = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64", "uint64": "float64"}
-
-
-def countable(x: Any) -> Any:
-    """An array or sparse matrix in one of the types that the core reads: itself, or widened."""
+def as_core_type(x: Any) -> Any:
+    """Return an array or sparse matrix in one of the types that the core reads."""
     name = x.dtype.name
-    if name in ("float64", "float32", "int64", "int32", "uint8", "bool"):
-        return x
-    return x.astype(_WIDER.get(name, "float64"))
+    return x if name in CORE_TYPES else x.astype(WIDER_TYPES.get(name, "float64"))
 
 
 class Table(ABC):
@@ -42,86 +40,90 @@ class Table(ABC):
 
     names: Names
     n_rows: int
+    checked: bool = False  # whether the values are known to suit the family that will count them
+    is_sparse: bool = False
+
+    @property
+    def common_kind(self) -> Kind | None:
+        """Return the kind of all columns if they are one array, else None."""
+        return None
 
     @abstractmethod
     def kind(self, position: int) -> Kind:
-        """What sort of values a column holds."""
+        """Return the kind of a column's values."""
 
     @abstractmethod
     def numbers(self, positions: Sequence[int]) -> Numbers:
-        """Some columns as numbers."""
+        """Return columns as numbers."""
 
     @abstractmethod
     def coded(self, positions: Sequence[int]) -> Codes:
-        """Some columns as codes of their distinct values."""
+        """Return columns as codes of their distinct values."""
 
     @abstractmethod
     def texts(self, positions: Sequence[int]) -> Texts:
-        """Some columns as texts."""
+        """Return columns as texts."""
 
     @abstractmethod
     def present(self, positions: Sequence[int]) -> Numbers:
-        """Where some columns have a value: 1, and 0 where it is missing."""
+        """Return 1 where columns have a value, and 0 where it is missing."""
 
     @abstractmethod
+    def take(self, positions: Positions) -> Table:
+        """Return the rows at these positions, in this order."""
+
     def where(self, keep: NDArray[np.bool_]) -> Table:
-        """The rows that are to be kept."""
+        """Return the rows for which `keep` is true."""
+        return self.take(np.flatnonzero(keep))
 
     @abstractmethod
-    def take(self, order: NDArray[np.intp]) -> Table:
-        """The rows at these places, in this order."""
+    def with_cells(self, row: int, edits: Sequence[Mapping[str, Any]]) -> Table:
+        """Return a copy of one row for each edit, which gives new values for some columns."""
 
+    def with_missing_columns(self, names: Iterable[str]) -> Table:
+        """Return the table with each named column that it does not have as all missing, and warn about them.
 
-@dataclass(frozen=True, eq=False)
-class Column:
-    """One column: numbers (NaN = missing), or codes (−1 = missing) with the values that they stand for."""
+        The columns of an array have no names of their own: a table of such columns is returned as it is.
+        """
+        return self
 
-    name: str
-    kind: Kind
-    x: NDArray[Any]
-    values: Values | None = None
+    def looks_like_text(self, position: int) -> bool:
+        """Return whether a column of strings is text rather than values."""
+        return False
 
-    def __len__(self) -> int:
-        return len(self.x)
+    def row_hashes(
+        self, classes: Sequence[Any] = (), label: NDArray[np.integer] | None = None, names: Names | None = None
+    ) -> Hashes:
+        """Return equation (1) of `row_hash` for each row.
 
-    def where(self, keep: NDArray[np.bool_]) -> Column:
-        """The rows that are to be kept."""
-        return Column(self.name, self.kind, self.x[keep], self.values)
+        Parameters
+        ----------
+        classes, label
+            The classes, and the position of each row's class among them, if the class is part of the content.
+        names
+            The columns that are part of the content, by default all.
 
-    def take(self, order: NDArray[np.intp]) -> Column:
-        """The rows at these places."""
-        return Column(self.name, self.kind, self.x[order], self.values)
+        Examples
+        --------
+        >>> from naively.data.read import read
+        >>> one = read({"age": [30, 41], "job": ["cook", None]}).row_hashes(("no", "yes"), np.array([1, 0]))
+        >>> two = read({"job": [None, "cook"], "age": [41.0, 30.0]}).row_hashes(("yes", "no"), np.array([1, 0]))
+        >>> (one[::-1] == two).all()
+        np.True_
+        """
+        names = self.names if names is None else names
+        total = self._sum_of_hashes(names, hash_names(names)) + KEY
+        if label is not None:
+            total += hash_values(classes)[label]
+        return mix(total)
 
-    def present(self) -> NDArray[np.bool_]:
-        """Which rows have a value."""
-        return np.asarray(self.x == self.x) if self.values is None else np.asarray(self.x >= 0)
+    @abstractmethod
+    def _sum_of_hashes(self, names: Names, salt: Hashes) -> Hashes:
+        """Return the sum over columns in equation (1)."""
 
-    @property
-    def coded(self) -> tuple[NDArray[Any], Values]:
-        """Codes and their values."""
-        assert self.values is not None
-        return self.x, self.values
-
-    def numbers(self) -> Gapped:
-        """The column as numbers, where they lie."""
-        return Gapped(_as_number(self))
-
-    def known_numbers(self) -> NDArray[Any]:
-        """Return the numbers that are not missing, in their own type."""
-        return self.x[self.x == self.x] if self.x.dtype.kind == "f" else self.x
-
-    def codes(self) -> tuple[Gapped, Values]:
-        """The column as codes, where they lie, and the values that they stand for."""
-        codes, values = _as_codes(self)
-        return Gapped(codes), values
-
-    def texts(self) -> Sequence[str | None] | Strings:
-        """The column as texts."""
-        if self.kind == "unknown":
-            return [None] * len(self)
-        if self.values is None:
-            raise InputError(f"column {self.name!r} holds numbers, where text is needed.")
-        return [None if code < 0 else str(self.values[code]) for code in self.x.tolist()]
+    @abstractmethod
+    def concat(self, tables: Sequence[Any]) -> Table:
+        """Return the rows of tables that have the same columns as this one, one below the other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,103 +135,196 @@ class ColumnTable(Table):
     columns: tuple[Column, ...]
 
     def kind(self, position: int) -> Kind:
-        """What sort of values a column holds."""
+        """Return the kind of a column's values."""
         return self.columns[position].kind
 
     def numbers(self, positions: Sequence[int]) -> Numbers:
-        """Some columns as numbers, each where it lies."""
-        return Numbers(tuple(_as_number(self.columns[j])[:, None] for j in positions))
+        """Return columns as numbers."""
+        return Numbers(tuple(self.columns[j].numbers()[:, None] for j in positions))
 
     def coded(self, positions: Sequence[int]) -> Codes:
-        """Some columns as codes of their distinct values."""
-        coded = [_as_codes(self.columns[j]) for j in positions]
+        """Return columns as codes of their distinct values."""
+        coded = [self.columns[j].codes() for j in positions]
         return Codes(tuple(codes[:, None] for codes, _ in coded), tuple(values for _, values in coded))
 
-    def present(self, positions: Sequence[int]) -> Numbers:
-        """Where some columns have a value."""
-        return Numbers(tuple(self.columns[j].present()[:, None] for j in positions))
-
-    def where(self, keep: NDArray[np.bool_]) -> ColumnTable:
-        """The rows that are to be kept."""
-        return ColumnTable(self.names, int(keep.sum()), tuple(column.where(keep) for column in self.columns))
-
-    def take(self, order: NDArray[np.intp]) -> ColumnTable:
-        """The rows at these places, in this order."""
-        return ColumnTable(self.names, len(order), tuple(column.take(order) for column in self.columns))
-
     def texts(self, positions: Sequence[int]) -> Texts:
-        """Some columns as texts, each where it lies."""
+        """Return columns as texts."""
         return Texts(tuple(self.columns[j].texts() for j in positions))
+
+    def present(self, positions: Sequence[int]) -> Numbers:
+        """Return 1 where columns have a value, and 0 where it is missing."""
+        return Numbers(tuple(self.columns[j].is_present()[:, None] for j in positions))
+
+    def take(self, positions: Positions) -> ColumnTable:
+        """Return the rows at these positions, in this order."""
+        return ColumnTable(self.names, len(positions), tuple(column.take(positions) for column in self.columns))
+
+    def with_cells(self, row: int, edits: Sequence[Mapping[str, Any]]) -> ColumnTable:
+        """Return a copy of one row for each edit, which gives new values for some columns."""
+        columns = (c.with_cells(row, [edit.get(c.name, UNCHANGED) for edit in edits]) for c in self.columns)
+        return ColumnTable(self.names, len(edits), tuple(columns))
+
+    def with_missing_columns(self, names: Iterable[str]) -> ColumnTable:
+        """Return the table with each named column that it does not have as all missing, and warn about them."""
+        if self.names and self.names == tuple(Numbered(len(self.names))):
+            return self
+        missing = missing_names(names, self.names)
+        if not missing:
+            return self
+        warn_missing_columns(missing)
+        nans = np.full(self.n_rows, np.nan)
+        columns = (*self.columns, *(NumberColumn(name, "unknown", nans) for name in missing))
+        return ColumnTable((*self.names, *missing), self.n_rows, columns)
+
+    def looks_like_text(self, position: int) -> bool:
+        """Return whether a column of strings is text rather than values."""
+        return self.columns[position].looks_like_text()
+
+    def _sum_of_hashes(self, names: Names, salt: Hashes) -> Hashes:
+        total = np.zeros(self.n_rows, np.uint64)
+        column = dict(zip(self.names, self.columns, strict=True))
+        for name, salt_of_name in zip(names, salt, strict=True):
+            column[name].add_hashes(total, salt_of_name)
+        return total
+
+    def concat(self, tables: Sequence[ColumnTable]) -> ColumnTable:
+        """Return the rows of tables that have the same columns as this one, one below the other."""
+        columns = (concat_columns(parts) for parts in zip(*(table.columns for table in tables), strict=True))
+        return ColumnTable(self.names, sum(table.n_rows for table in tables), tuple(columns))
 
 
 @dataclass(frozen=True, eq=False)
 class MatrixTable(Table):
     """One dense array or sparse matrix; its columns are x0, x1, … unless they have names."""
 
-    matrix: NDArray[Any] | csr_array | csc_array
+    matrix: Matrix
     names: Names
-    checked: bool = False  # whether the numbers are known to suit the family that will count them
-    strict: bool = False  # whether counting and scoring must refuse gaps and the like; see `Numbers`
-    binarize_above: float | None = None  # what numbers must be above to stand for 1; see `Numbers`
+    checked: bool = False
+    strict: bool = False  # whether counting and scoring must refuse missing values; see `Numbers`
+    binarize_above: float | None = None  # numbers above this stand for 1; see `Numbers`
 
     @classmethod
-    def of(cls, matrix: Any) -> MatrixTable:
+    def of(cls, matrix: Matrix) -> MatrixTable:
         """Name the columns of an array."""
         return cls(matrix, Numbered(matrix.shape[1]))
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
-        """How many rows there are."""
+        """Return the number of rows."""
         return int(self.matrix.shape[0])
 
-    def kind(self, position: int) -> Kind:
-        """Numbers, unless the whole array is boolean."""
+    @property
+    def is_sparse(self) -> bool:  # type: ignore[override]
+        """Return whether the matrix is a SciPy sparse array."""
+        return is_sparse(self.matrix)
+
+    @property
+    def common_kind(self) -> Kind:
+        """Return the kind of all columns."""
         return "boolean" if self.matrix.dtype == np.bool_ else "number"
 
+    def kind(self, position: int) -> Kind:
+        """Return the kind of a column's values."""
+        return self.common_kind
+
     def numbers(self, positions: Sequence[int]) -> Numbers:
-        """Runs of neighbouring columns as views; all of them are the matrix itself (a sparse one would be copied)."""
-        if isinstance(positions, range) and positions == range(self.matrix.shape[1]):
-            return Numbers((self.matrix,), self.strict, self.binarize_above)
-        return Numbers(
-            tuple(self.matrix[:, start:stop] for start, stop in _runs(positions)), self.strict, self.binarize_above
-        )
+        """Return columns as numbers: the matrix itself, or a view of each run of neighbouring columns."""
+        pieces: tuple[Any, ...] = (self.matrix,)  # a slice of a sparse matrix would be a copy
+        if not (isinstance(positions, range) and positions == range(self.matrix.shape[1])):
+            pieces = tuple(self.matrix[:, start:stop] for start, stop in _runs(positions))
+        return Numbers(pieces, self.strict, self.binarize_above)
 
     def coded(self, positions: Sequence[int]) -> Codes:
-        """Small whole numbers are their own codes; other columns are coded one by one."""
+        """Return columns as codes; small whole numbers are their own codes, other columns are coded one by one."""
         block = self.numbers(positions)
         if len(block.pieces) == 1 and isinstance(self.matrix, np.ndarray) and self.matrix.dtype != np.bool_:
-            low, high, whole, _ = kernels.column_range(block.pieces[0])
-            if (whole & (low >= 0) & (high < SMALL_CODES)).all():
+            low, high, whole, _ = column_range(block.pieces[0])
+            if (whole & (low >= 0) & (high < MAX_OWN_CODE)).all():
                 return Codes(block.pieces, max_codes=tuple(np.maximum(high, -1.0).astype(np.int64).tolist()))
         for place, strip in block.dense():
-            infinite = np.isinf(strip).any(axis=0)
-            if infinite.any():
-                name = self.names[positions[place.start + int(np.argmax(infinite))]]
-                raise InputError(f"column {name!r} holds an infinity: replace it, or mark it as missing.")
-        coded = [_distinct(strip[:, j]) for _, strip in block.dense() for j in range(strip.shape[1])]
+            is_infinite = np.isinf(strip).any(axis=0)
+            if is_infinite.any():
+                refuse_infinite(self.names[positions[place.start + int(np.argmax(is_infinite))]])
+        coded = [code_numbers(strip[:, j]) for _, strip in block.dense() for j in range(strip.shape[1])]
         return Codes(tuple(codes[:, None] for codes, _ in coded), tuple(values for _, values in coded))
 
     def texts(self, positions: Sequence[int]) -> Texts:
-        """An array of numbers has no texts."""
+        """Refuse: an array of numbers has no texts."""
         raise InputError(f"column {self.names[positions[0]]!r} holds numbers, where text is needed.")
 
     def present(self, positions: Sequence[int]) -> Numbers:
-        """Where some columns have a value; a few columns at a time if the matrix is sparse."""
+        """Return 1 where columns have a value, and 0 where it is missing."""
         return Numbers(tuple(strip == strip for _, strip in self.numbers(positions).dense()))
 
-    def where(self, keep: NDArray[np.bool_]) -> MatrixTable:
-        """The rows that are to be kept."""
-        matrix = self.matrix.tocsr() if is_sparse(self.matrix) else self.matrix  # type: ignore[union-attr]
-        return MatrixTable(matrix[keep], self.names, self.checked, self.strict, self.binarize_above)
+    def take(self, positions: Positions) -> MatrixTable:
+        """Return the rows at these positions, in this order."""
+        return replace(self, matrix=_by_rows(self.matrix)[positions])
 
-    def take(self, order: NDArray[np.intp]) -> MatrixTable:
-        """The rows at these places, in this order."""
-        matrix = self.matrix.tocsr() if is_sparse(self.matrix) else self.matrix  # type: ignore[union-attr]
-        return MatrixTable(matrix[order], self.names, self.checked, self.strict, self.binarize_above)
+    def with_cells(self, row: int, edits: Sequence[Mapping[str, Any]]) -> MatrixTable:
+        """Return a copy of one row for each edit; of a sparse matrix, only entries that are not zero are changed."""
+        many = len(edits) * 4 > len(self.names)
+        position = positions_of(self.names).__getitem__ if many else self.names.index
+        line: Any = _by_rows(self.matrix)[[row]]
+        if self.is_sparse:
+            from scipy.sparse import csr_array
+
+            n, width = len(line.data), self.matrix.shape[1]
+            copies: Any = csr_array(
+                (np.tile(line.data, len(edits)), np.tile(line.indices, len(edits)), np.arange(len(edits) + 1) * n),
+                shape=(len(edits), width),
+            )
+            for i, edit in enumerate(edits):
+                for name, value in edit.items():
+                    copies.data[i * n + np.flatnonzero(line.indices == position(name))] = value
+        else:
+            copies = np.repeat(line, len(edits), axis=0)
+            whole = all(float(value).is_integer() for edit in edits for value in edit.values())
+            copies = copies if whole and copies.dtype != np.bool_ else copies.astype(np.float64)
+            for i, edit in enumerate(edits):
+                for name, value in edit.items():
+                    copies[i, position(name)] = value
+        return MatrixTable(copies, self.names, self.checked)
+
+    def _sum_of_hashes(self, names: Names, salt: Hashes) -> Hashes:
+        """Return the sum over columns; of a sparse matrix that of zeros, changed by the entries that are not zero."""
+        matrix: Any = self.matrix
+        if names != self.names:
+            position = positions_of(self.names)
+            matrix = matrix[:, [position[name] for name in names]]
+        if self.is_sparse:
+            rows = matrix.tocsr()
+            zeros = mix(salt)  # the bits of 0.0 are 0
+            change = mix(hash_numbers(rows.data) + salt[rows.indices]) - zeros[rows.indices]
+            running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(change, dtype=np.uint64)])
+            return np.asarray(running[rows.indptr[1:]] - running[rows.indptr[:-1]] + zeros.sum(dtype=np.uint64))
+        total = np.zeros(matrix.shape[0], np.uint64)
+        step = max(1, MAX_HASHED_CELLS // max(1, matrix.shape[0]))
+        for start in range(0, matrix.shape[1], step):
+            hashes = hash_numbers(matrix[:, start : start + step])
+            total += mix(hashes + salt[start : start + step]).sum(axis=1, dtype=np.uint64)
+        return total
+
+    def concat(self, tables: Sequence[MatrixTable]) -> MatrixTable:
+        """Return the rows of tables that have the same columns as this one, one below the other."""
+        matrices: list[Any] = [table.matrix for table in tables]
+        if not self.is_sparse:
+            return MatrixTable(np.concatenate(matrices), self.names)
+        from scipy.sparse import vstack
+
+        return MatrixTable(vstack(matrices, format="csr"), self.names)
+
+
+def concat_tables(tables: Sequence[Table]) -> Table:
+    """Return the rows of tables that have the same columns, one below the other."""
+    return tables[0] if len(tables) == 1 else tables[0].concat(tables)
+
+
+def _by_rows(matrix: Any) -> Any:
+    return matrix.tocsr() if is_sparse(matrix) else matrix
 
 
 def _runs(positions: Sequence[int]) -> list[tuple[int, int]]:
-    """Positions as runs of neighbours, in order."""
+    """Return positions as runs of neighbours, in order."""
     if isinstance(positions, range) and positions.step == 1:
         return [(positions.start, positions.stop)]
     runs: list[tuple[int, int]] = []
@@ -239,39 +334,3 @@ def _runs(positions: Sequence[int]) -> list[tuple[int, int]]:
         else:
             runs.append((position, position + 1))
     return runs
-
-
-def _distinct(x: NDArray[Any]) -> tuple[NDArray[np.int32], Values]:
-    """Codes of the distinct numbers of a column; whole numbers become int, so that 1 and 1.0 are one value."""
-    codes = np.full(len(x), -1, dtype=np.int32)
-    there = x == x
-    distinct, inverse = np.unique(x[there], return_inverse=True)
-    codes[there] = inverse
-    if distinct.dtype == np.bool_:
-        return codes, tuple(distinct.tolist())
-    return codes, tuple(int(v) if v == v // 1 and abs(v) < 2**63 else v for v in distinct.tolist())
-
-
-def _as_number(column: Column) -> NDArray[Any]:
-    """A column as numbers; booleans are 0 and 1, a column of gaps is all missing."""
-    if column.kind == "string":
-        raise InputError(
-            f"column {column.name!r} holds text, where numbers are needed: "
-            "give it a family for values (Categorical), or turn it into numbers."
-        )
-    if column.kind == "boolean" and (column.x < 0).any():
-        return np.where(column.x < 0, np.nan, column.x.astype(np.float64))
-    return column.x
-
-
-def _as_codes(column: Column) -> tuple[NDArray[Any], Values]:
-    """A column as codes and their values."""
-    if column.kind == "string" and column.values is None:
-        return column.coded
-    if column.values is not None:
-        return column.x, column.values
-    if column.kind == "unknown":
-        return np.full(len(column), -1, dtype=np.int32), ()
-    if np.isinf(column.x).any():
-        raise InputError(f"column {column.name!r} holds an infinity: replace it, or mark it as missing.")
-    return _distinct(column.x)

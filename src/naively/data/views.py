@@ -1,7 +1,6 @@
-"""What a statistic counts: a block of columns, as numbers or as coded values.
+"""Views of a table's columns: as numbers, as codes of values, or as texts. Statistics count them.
 
-A block is a tuple of pieces side by side, so that the columns of a frame, the slices of an array and a sparse
-matrix are all read where they lie.
+A view is a tuple of pieces, so that the columns of a frame, slices of an array and a sparse matrix are not copied.
 """
 
 from __future__ import annotations
@@ -17,31 +16,27 @@ from numpy.typing import NDArray
 
 from naively._kernels.text import Strings
 
-Piece = Any  # an array (row, column), or a CSR or CSC matrix: what differs is asked by `is_sparse`
-
-__all__ = ["Codes", "Numbers", "RefusedEntryError", "Texts", "Value", "Values", "is_sparse"]
-
+Piece = Any  # an array (row, column), or a CSR or CSC matrix; see `is_sparse`
 Value = str | int | float | bool
 Values = tuple[Value, ...]
 
 
 def is_sparse(piece: Piece) -> bool:
-    """Whether a piece is a SciPy sparse array (implicit zero = the value 0)."""
+    """Return whether a piece is a SciPy sparse array (an implicit zero is the value 0)."""
     return not isinstance(piece, np.ndarray)
 
 
 class RefusedEntryError(ValueError):
-    """An entry that is missing, infinite or (where it would be counted) negative, in strict numbers."""
+    """A missing, infinite or (if it would be counted) negative entry of strict numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numbers:
     """Columns of numbers; NaN is a missing value. Each piece is (row, column), dense or sparse.
 
-    `strict` numbers have not been looked at yet: who counts or scores tokens sees every entry anyway, and raises
-    `RefusedEntryError` at what scikit-learn would refuse. A pass of its own would take as long as half the counting.
-    So would binarizing: if `binarize_above` is given, the pieces are CSR matrices, the numbers strict, and they stand
-    for 1 where they are above it and for 0 elsewhere.
+    `strict` numbers are not checked yet: counting and scoring of tokens raise `RefusedEntryError` at an entry that
+    scikit-learn would refuse, because a pass of its own would take half as long as counting. So would binarizing: if
+    `binarize_above` is given, the pieces are CSR matrices of strict numbers, which stand for 1 where they are above it.
     """
 
     pieces: tuple[Piece, ...]
@@ -50,7 +45,7 @@ class Numbers:
 
     @classmethod
     def of(cls, x: Numbers | NDArray[Any]) -> Numbers:
-        """A block of one array; a single column may be given without its second axis."""
+        """Return a view of one array; a single column may have one axis only."""
         if isinstance(x, Numbers):
             return x
         x = np.asarray(x)
@@ -58,19 +53,19 @@ class Numbers:
 
     @property
     def n_columns(self) -> int:
-        """How many columns there are."""
+        """Return the number of columns."""
         return sum(piece.shape[1] for piece in self.pieces)
 
     def placed(self) -> Iterator[tuple[slice, Piece]]:
-        """Each piece with the columns that it holds."""
+        """Yield each piece with the positions of its columns."""
         start = 0
         for piece in self.pieces:
             yield slice(start, start + piece.shape[1]), piece
             start += piece.shape[1]
 
     def dense(self, width: int = 64) -> Iterator[tuple[slice, NDArray[Any]]]:
-        """Each piece as a dense array; a sparse one in strips of a few columns, to bound the memory."""
-        assert self.binarize_above is None  # only tokens are counted and scored so
+        """Yield each piece as a dense array; a sparse one a few columns at a time, to bound the memory."""
+        assert self.binarize_above is None  # for tokens only
         for place, piece in self.placed():
             if isinstance(piece, np.ndarray):
                 yield place, piece
@@ -81,23 +76,22 @@ class Numbers:
                 yield slice(place.start + start, place.start + start + strip.shape[1]), strip
 
     def columns(self, order: NDArray[np.intp]) -> Numbers:
-        """Some of the columns, each a piece of its own."""
+        """Return columns, each a piece of its own."""
         owner = [(piece, j) for piece in self.pieces for j in range(piece.shape[1])]
         return Numbers(
             tuple(piece[:, j : j + 1] for piece, j in (owner[k] for k in order)), self.strict, self.binarize_above
         )
 
     def rows(self, start: int, stop: int) -> Numbers:
-        """Some of the rows."""
+        """Return the rows from start to stop."""
         return Numbers(tuple(piece[start:stop] for piece in self.pieces), self.strict, self.binarize_above)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Codes:
-    """Columns of values: piece (row, column) of codes, and for each column the value that each code stands for.
+    """Columns of values: pieces (row, column) of codes, and for each column the value that each code stands for.
 
-    If `max_codes` is given, the codes are the values, whole numbers from 0 up to that of each column.
-
+    If `max_codes` is given, the codes are the values: whole numbers from 0 to the largest code of their column.
     A code that is negative, NaN or beyond the list is a missing value.
     """
 
@@ -107,33 +101,33 @@ class Codes:
 
     @property
     def values(self) -> tuple[Values, ...]:
-        """For each column the values of its codes."""
+        """Return the values of each column's codes."""
         return self.listed if self.max_codes is None else tuple(tuple(range(top + 1)) for top in self.max_codes)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """For each column the number of its codes."""
+        """Return the number of each column's codes."""
         if self.max_codes is not None:
             return np.array(self.max_codes, dtype=np.int64) + 1
         return np.array([len(values) for values in self.listed], dtype=np.int64)
 
     @classmethod
     def of(cls, x: Codes | NDArray[Any]) -> Codes:
-        """A block of one column: each distinct value gets a code."""
+        """Return a view of one column, with a code for each distinct value."""
         if isinstance(x, Codes):
             return x
         values, codes = np.unique(np.asarray(x), return_inverse=True)
         return cls((codes.astype(np.int32)[:, None],), (tuple(values.tolist()),))
 
     def placed(self) -> Iterator[tuple[slice, NDArray[Any]]]:
-        """Each piece with the columns that it holds."""
+        """Yield each piece with the positions of its columns."""
         start = 0
         for piece in self.pieces:
             yield slice(start, start + piece.shape[1]), piece
             start += piece.shape[1]
 
     def rows(self, start: int, stop: int) -> Codes:
-        """Some of the rows."""
+        """Return the rows from start to stop."""
         return Codes(tuple(piece[start:stop] for piece in self.pieces), self.listed, self.max_codes)
 
 
@@ -145,12 +139,12 @@ class Texts:
 
     @classmethod
     def of(cls, x: Texts | Sequence[str | None]) -> Texts:
-        """A block of one column."""
+        """Return a view of one column."""
         return x if isinstance(x, Texts) else cls((tuple(x),))
 
     @staticmethod
     def missing(texts: Sequence[str | None] | Strings) -> NDArray[np.bool_]:
-        """Which texts are missing."""
+        """Return which texts are missing."""
         if not isinstance(texts, Strings):
             return np.fromiter(map(is_, texts, repeat(None)), dtype=np.bool_, count=len(texts))
         n = len(texts.offsets) - 1
@@ -161,20 +155,20 @@ class Texts:
 
     @staticmethod
     def as_strings(texts: Sequence[str | None] | Strings) -> Sequence[str | None]:
-        """Texts as Python strings, for a function that wants them."""
+        """Return texts as Python strings."""
         if not isinstance(texts, Strings):
             return texts
         data, ends = texts.data.tobytes(), texts.offsets.tolist()
         missing = Texts.missing(texts).tolist()
         spans = zip(ends[:-1], ends[1:], missing, strict=True)
-        return [None if gone else data[a:b].decode("utf-8", "replace") for a, b, gone in spans]
+        return [None if is_missing else data[a:b].decode("utf-8", "replace") for a, b, is_missing in spans]
 
     def rows(self, start: int, stop: int) -> Texts:
-        """Some of the rows."""
-        return Texts(tuple(_some(texts, start, stop) for texts in self.columns))
+        """Return the rows from start to stop."""
+        return Texts(tuple(_slice(texts, start, stop) for texts in self.columns))
 
 
-def _some(texts: Sequence[str | None] | Strings, start: int, stop: int) -> Sequence[str | None] | Strings:
+def _slice(texts: Sequence[str | None] | Strings, start: int, stop: int) -> Sequence[str | None] | Strings:
     if not isinstance(texts, Strings):
         return texts[start:stop]
     return texts._replace(offsets=texts.offsets[start : stop + 1], bit_offset=texts.bit_offset + start)

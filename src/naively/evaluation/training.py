@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from naively._kernels.threads import use_threads
 from naively.data.labelled import read_labelled
 from naively.data.read import read
-from naively.data.row_hash import mix, row_hashes
+from naively.data.row_hash import mix
 from naively.errors import InputError
 from naively.evaluation import Evaluation
 from naively.model.count import count_rows
@@ -118,7 +118,7 @@ def _group_folds(groups: Sequence[Any], n_rows: int) -> Iterator[tuple[Index, In
     names = read({"group": list(groups)})
     if names.n_rows != n_rows:
         raise InputError(f"groups= has {names.n_rows} names for {n_rows} rows.")
-    fold = mix(row_hashes(names)) % np.uint64(N_FOLDS)
+    fold = mix(names.row_hashes()) % np.uint64(N_FOLDS)
     folds = np.unique(fold)
     if len(folds) < 2:
         raise InputError("groups= has too few groups to divide into folds: give at least two, better ten.")

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.data import Table
+from naively.data.table import Table
 from naively.errors import ImpossibleRowsWarning
-from naively.explanation.edits import edited
 from naively.explanation.explanation import Change, Turn
 from naively.explanation.offers import Offer, offers_of
 
@@ -97,4 +96,4 @@ def _log_posterior(model: Model, table: Table, row: int, plans: Sequence[Sequenc
     edits = [Offer.edits(plan) for plan in plans]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ImpossibleRowsWarning)
-        return model.log_posterior(edited(table, row, edits))
+        return model.log_posterior(table.with_cells(row, edits))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from naively.data import MatrixTable, Table, completed, read
 from naively.data.kinds import Kind
-from naively.data.missing import refuse_lacking
-from naively.data.names import Names, positions_of
+from naively.data.names import Names, positions_of, require_columns
+from naively.data.read import read
+from naively.data.table import Table
 from naively.errors import SchemaError
 from naively.schema.schema import Block, Schema
 from naively.statistics import Codes, Numbers, Texts
@@ -22,7 +22,7 @@ View = Numbers | Codes | Texts
 def read_rows(model: Model, X: Any) -> Table:
     """Return rows to be scored; a column of the model that they do not have is all missing."""
     table = read(X)
-    return table if table.names == model.schema.names else completed(table, model._used_columns)
+    return table if table.names == model.schema.names else table.with_missing_columns(model._used_columns)
 
 
 def views(table: Table, schema: Schema) -> list[View]:
@@ -41,7 +41,7 @@ def places(table: Table, schema: Schema) -> list[Sequence[int]]:
             positions: Sequence[int] = range(len(table.names))
         else:
             positions = _positions(block.names, place, table.names)
-        if not (isinstance(table, MatrixTable) and table.checked):
+        if not table.checked:
             _check_kinds(block, table, positions)
         found.append(positions)
     return found
@@ -49,7 +49,7 @@ def places(table: Table, schema: Schema) -> list[Sequence[int]]:
 
 def _positions(names: Names, place: dict[str, int], there: Names) -> Sequence[int]:
     if any(name not in place for name in names):
-        refuse_lacking(names, there)
+        require_columns(names, there)
     return [place[name] for name in names]
 
 
@@ -79,6 +79,6 @@ def _check_kinds(block: Block, table: Table, positions: Sequence[int]) -> None:
 def view_of(block: Block, table: Table, positions: Sequence[int]) -> View:
     """Return columns of a table as the family of a block needs them, checked."""
     view = block.family.read_columns(table, positions)
-    if not (isinstance(table, MatrixTable) and table.checked):
+    if not table.checked:
         block.family.check_support(view, block.names)
     return view

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels.threads import on_own_threads
-from naively.data import Table
 from naively.data.kinds import refuse_infinite
 from naively.data.labelled import LabelledRows, labelled_batches
+from naively.data.table import Table
 from naively.errors import InputError
 from naively.model.columns import View, views
 from naively.model.merge import total

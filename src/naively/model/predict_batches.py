@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from naively import data as sources
-from naively.data.arrow_arrays import arrow_array
-from naively.data.convert import code_strings, convert_column, is_string, with_missing_cells
+from naively.data.convert import arrow_array, code_strings, convert_column, is_string, with_missing_cells
 from naively.data.files.batches import arrow_tables, rebatch
-from naively.data.missing import lacking
-from naively.data.names import listed
-from naively.errors import InputError, LeftOutWarning, warn_user
+from naively.data.names import missing_names, warn_missing_columns
+from naively.data.read import read
+from naively.data.table import Table
+from naively.errors import InputError
 from naively.families import Text
 from naively.model.decide import Decision
 from naively.model.model import Model
@@ -49,7 +48,7 @@ def predict_batches(
     said: set[str] = set()
     before = 0
     for table in arrow_tables(batches) if prompt else rebatch(batches, AT_ONCE):
-        known = sources.read(as_trained(model, table, said, before))
+        known = read(as_trained(model, table, said, before))
         before += table.num_rows
         yield _predicted(model, table, known, proba, top, decision)
 
@@ -62,11 +61,10 @@ def as_trained(model: Model, table: pa.Table, said: set[str], before: int = 0) -
     """
     import pyarrow as pa
 
-    absent = set(lacking(model.schema.names, tuple(table.column_names)))
+    absent = set(missing_names(model.schema.names, tuple(table.column_names)))
     unsaid = [name for name in dict.fromkeys(model._used_columns) if name in absent and name not in said]
-    if unsaid:
-        said.update(unsaid)
-        warn_user(f"the data lacks {listed(map(repr, unsaid))}: taken as missing.", LeftOutWarning)
+    said.update(unsaid)
+    warn_missing_columns(unsaid)
     kinds = model.schema.kinds()
     texts = {name for block in model.schema.blocks if isinstance(block.family, Text) for name in block.names}
     given = dict(zip(table.column_names, table.columns, strict=True))  # by position takes long with many columns
@@ -82,7 +80,7 @@ def as_trained(model: Model, table: pa.Table, said: set[str], before: int = 0) -
 
 
 def _predicted(
-    model: Model, table: pa.Table, known: sources.Table, proba: bool, top: int | None, decision: dict[str, Any]
+    model: Model, table: pa.Table, known: Table, proba: bool, top: int | None, decision: dict[str, Any]
 ) -> pa.Table:
     classes = arrow_array(np.asarray(model.classes))
     rule = Decision(model.classes, **decision)

@@ -15,10 +15,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, get_args
 
-from naively.data import ArrowStrings, Column, ColumnTable, ListOfStrings, MatrixTable, Table
 from naively.data.kinds import Kind
 from naively.data.names import Names, Numbered, listed, positions_of, select
-from naively.data.views import is_sparse
+from naively.data.table import Table
 from naively.errors import InputError, SchemaError
 from naively.families import (
     AutoBoolean,
@@ -174,7 +173,7 @@ def family_of(spec: Any) -> Family:
 
 def infer(table: Table, columns: Any = None) -> Schema:
     """The schema of a table: one family for all, a mapping from name (or tuple of names) to family, or defaults."""
-    if columns is None and isinstance(table, MatrixTable) and is_sparse(table.matrix):
+    if columns is None and table.is_sparse:
         columns = Multinomial()
     if isinstance(columns, Automatic) or (
         columns is not None and not isinstance(columns, Mapping) and family_of(columns).own_block
@@ -182,8 +181,8 @@ def infer(table: Table, columns: Any = None) -> Schema:
         columns = dict.fromkeys(table.names, columns)
     if columns is not None and not isinstance(columns, Mapping):
         return Schema(table.names, (_block(table, range(len(table.names)), family_of(columns)),))
-    if isinstance(table, MatrixTable) and not columns and len(table.names):
-        return Schema(table.names, (_block(table, range(len(table.names)), DEFAULTS[table.kind(0)]),))
+    if table.common_kind is not None and not columns and len(table.names):
+        return Schema(table.names, (_block(table, range(len(table.names)), DEFAULTS[table.common_kind]),))
     place = positions_of(table.names)
     chosen: dict[int, Family] = {}
     joint: list[tuple[Family, list[int]]] = []
@@ -208,25 +207,9 @@ def infer(table: Table, columns: Any = None) -> Schema:
 
 def _default(table: Table, position: int) -> Family:
     """The family of a column by its kind; strings that read like sentences are text, others are values."""
-    if table.kind(position) == "string" and isinstance(table, ColumnTable) and reads_like_text(table.columns[position]):
+    if table.kind(position) == "string" and table.looks_like_text(position):
         return Text()
     return DEFAULTS[table.kind(position)]
-
-
-def reads_like_text(column: Column) -> bool:
-    """Whether a column of strings is text: a bare list, or most values different and of three words or 50 letters.
-
-    Decided on the first 65,536 rows.
-    """
-    if isinstance(column, ListOfStrings):
-        return True
-    if not isinstance(column, ArrowStrings):
-        return False
-    found = [text for text in column.array[:65536].to_pylist() if text is not None]
-    if 2 * len(set(found)) <= len(found):
-        return False
-    words, letters = sum(len(text.split()) for text in found), sum(map(len, found))
-    return words >= 3 * len(found) or letters >= 50 * len(found)
 
 
 def _positions(key: Any, place: Mapping[str, int], chosen: Mapping[int, Family]) -> list[int]:
@@ -243,9 +226,9 @@ def _positions(key: Any, place: Mapping[str, int], chosen: Mapping[int, Family])
 
 
 def _block(table: Table, positions: Sequence[int], family: Family) -> Block:
-    if isinstance(table, MatrixTable):
-        kinds: Kind | tuple[Kind, ...] = table.kind(0) if len(table.names) else "number"
-        refused = [] if family.accepts(table.kind(0)) else list(positions[:1])
+    if table.common_kind is not None:
+        kinds: Kind | tuple[Kind, ...] = table.common_kind if len(table.names) else "number"
+        refused = [] if family.accepts(table.common_kind) else list(positions[:1])
     else:
         kinds = tuple(table.kind(position) for position in positions)
         refused = [p for p, kind in zip(positions, kinds, strict=True) if not family.accepts(kind)]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_non_negative, validate_data
 
-from naively.data import MatrixTable
+from naively.data.table import MatrixTable
 from naively.families import Categorical, Family
 from naively.model.model import Model
 from naively.sklearn.drop_in import DiscreteNB

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_non_negative, validate_data
 
-from naively.data import MatrixTable
 from naively.data.names import Names
+from naively.data.table import MatrixTable
 from naively.data.views import is_sparse
 from naively.families import Bernoulli, Complement, Family, Multinomial
 from naively.priors import ClassPrior

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from naively.data import MatrixTable
 from naively.data.labelled import LabelledRows
 from naively.data.names import Names, Numbered
+from naively.data.table import MatrixTable
 from naively.data.views import RefusedEntryError
 from naively.errors import warn_user
 from naively.families import Family

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from naively import data as sources
-from naively.data import MatrixTable
 from naively.data.names import Numbered
-from naively.data.views import is_sparse
+from naively.data.read import read
+from naively.data.table import Table
 from naively.errors import InputError
 from naively.families import Multinomial
 from naively.fitting import fit
@@ -96,13 +95,13 @@ class NaiveBayes(Estimator):
         check_is_fitted(self, "model_")
         return self.model_.sample(n, label, seed)
 
-    def _table(self, X: Any, reset: bool) -> sources.Table:
+    def _table(self, X: Any, reset: bool) -> Table:
         """Read any table; remember its columns, or compare them with those remembered."""
-        table = sources.read(X)
+        table = read(X)
         if len(getattr(X, "shape", ())) != 2:  # a list of texts, a mapping, …: the schema compares the columns
             self.n_features_in_ = len(table.names)
             if not reset:
-                sources.refuse_lacking(self.model_.schema.names, table.names)
+                require_columns(self.model_.schema.names, table.names)
         elif reset or "feature_names_in_" in self.__dict__ or table.names != Numbered(self.n_features_in_):
             validate_data(self, X, reset=reset, skip_check_array=True)
         if not table.n_rows:
@@ -115,12 +114,12 @@ class NaiveBayes(Estimator):
             )
         return table
 
-    def _read(self, X: Any) -> sources.Table:
+    def _read(self, X: Any) -> Table:
         return self._table(X, reset=False)
 
-    def _columns(self, table: sources.Table) -> Any:
+    def _columns(self, table: Table) -> Any:
         """A sparse matrix may hold tf-idf, so its counts need not be whole."""
-        if self.columns is None and isinstance(table, MatrixTable) and is_sparse(table.matrix):
+        if self.columns is None and table.is_sparse:
             return Multinomial(fractional=True)
         return self.columns
 

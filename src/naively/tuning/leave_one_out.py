@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import data as sources
 from naively.data.labelled import LabelledRows, read_labelled
+from naively.data.table import Table
 from naively.errors import InputError, LostDigitsWarning
 from naively.families import Presence
 from naively.families.base import Leaving, NotCountedError
@@ -105,11 +105,11 @@ def leave_one_out(
     if groups is not None:
         group: NDArray[Any] | None = _codes(groups, table.n_rows)
     else:
-        hashes = sources.row_hashes(table, model.classes, label, model.schema.names) if folds else None
+        hashes = table.row_hashes(model.classes, label, model.schema.names) if folds else None
         group = None if hashes is None or folds is None else (hashes % np.uint64(folds)).astype(np.intp)
     rows = np.arange(table.n_rows)
     if sample is not None and sample < table.n_rows:
-        rows = smallest_hashes(sources.row_hashes(table, model.classes, label, model.schema.names), sample)
+        rows = smallest_hashes(table.row_hashes(model.classes, label, model.schema.names), sample)
     log_prior = np.empty((len(rows), len(model.classes)))
     columns = evidence_columns(model)
     evidence = np.zeros((len(rows), len(columns), len(model.classes)))
@@ -147,7 +147,7 @@ def _pieces(block: Block) -> tuple[str, ...]:
     return tuple(column_key(block.family, name) for name in names)
 
 
-def _read(model: Model, X: Any, y: Any, weight: Any) -> tuple[sources.Table, NDArray[np.int32], NDArray[np.float64]]:
+def _read(model: Model, X: Any, y: Any, weight: Any) -> tuple[Table, NDArray[np.int32], NDArray[np.float64]]:
     rows = read_labelled(X, y, weight, like=model, keep_all=True)
     return rows.table, rows.label_in(model.classes), rows.weights
 
@@ -159,7 +159,7 @@ def _codes(groups: Any, n_rows: int) -> NDArray[np.intp]:
     return np.unique(values.astype(str) if values.dtype == object else values, return_inverse=True)[1]
 
 
-def _some(table: sources.Table, rows: NDArray[np.intp]) -> sources.Table:
+def _some(table: Table, rows: NDArray[np.intp]) -> Table:
     if len(rows) == table.n_rows:
         return table
     keep = np.zeros(table.n_rows, dtype=np.bool_)
@@ -167,7 +167,7 @@ def _some(table: sources.Table, rows: NDArray[np.intp]) -> sources.Table:
     return table.where(keep)
 
 
-def _one_by_one(model: Model, table: sources.Table, result: LeaveOneOut) -> None:
+def _one_by_one(model: Model, table: Table, result: LeaveOneOut) -> None:
     """Let each row leave its class with its weight; a row of weight zero was never counted."""
     leaves = result.weight > 0
     result.log_prior[:] = _log_prior_without(model, result.label, result.weight, leaves)
@@ -177,7 +177,7 @@ def _one_by_one(model: Model, table: sources.Table, result: LeaveOneOut) -> None
 
 def _by_group(
     model: Model,
-    table: sources.Table,
+    table: Table,
     label: NDArray[np.int32],
     weight: NDArray[np.float64],
     group: NDArray[Any],
@@ -219,7 +219,7 @@ def _log_prior_without(
 
 def _add_evidence(
     model: Model,
-    table: sources.Table,
+    table: Table,
     leaving: Leaving,
     columns: Sequence[str],
     out: NDArray[np.float64],

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import data as sources
-from naively.data.row_hash import mix, row_hashes
-from naively.data.table import Table
+from naively.data.row_hash import mix
+from naively.data.table import Table, concat_tables
 
 FOLDS = 5
 MAX_HASH = 2**64 - 1
@@ -71,7 +70,7 @@ class Sampler:
         weight: NDArray[np.float64] | None,
     ) -> None:
         """Look at more rows."""
-        hashes = row_hashes(table, classes, label)
+        hashes = table.row_hashes(classes, label)
         self._lower_max_hash(hashes)
         keep = np.flatnonzero(hashes <= np.uint64(self.max_hash))
         if not len(keep):
@@ -87,7 +86,7 @@ class Sampler:
         share = 2 * self.limit / max(len(candidates), 1)  # a first guess, so that not all are sorted
         if share < 0.5:
             lowest = candidates[candidates <= np.uint64(int(self.max_hash * share))]
-            candidates = lowest if len(np.unique(lowest)) >= self.limit else candidates
+            candidates = lowest if len(np.unique(lowest)) > self.limit else candidates
         distinct = np.unique(np.concatenate([*self.hashes, candidates]))
         if len(distinct) > self.limit:
             self.max_hash = int(distinct[self.limit - 1])
@@ -98,7 +97,7 @@ class Sampler:
         codes = [np.array([position[c] for c in known], dtype=np.intp)[label] for known, label in self.labels]
         hashes, label = np.concatenate(self.hashes), np.concatenate(codes)
         weight = np.concatenate(self.weights)
-        table = sources.concatenated(self.tables)
+        table = concat_tables(self.tables)
         keep = np.flatnonzero(hashes <= np.uint64(self.max_hash))
         if limit is not None:
             lowest = np.unique(hashes[keep])[:limit]

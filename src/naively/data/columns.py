@@ -1,0 +1,400 @@
+"""One column of a table: numbers, codes of values, or strings, each kept in the memory that it came in if possible."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively._kernels.hashes import add_code_hashes, add_number_hashes
+from naively._kernels.text import Strings, hash_texts
+from naively.data.kinds import Kind, refuse_infinite
+from naively.data.row_hash import MISSING, Hashes, hash_values, mix
+from naively.data.views import Texts, Value, Values
+from naively.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    ArrowArray = pa.Array[Any]
+    ArrowColumn = pa.Array[Any] | pa.ChunkedArray[Any]
+
+Codes = NDArray[np.integer]
+Positions = NDArray[np.intp]
+
+MIN_SORTED_STRINGS = 1000  # distinct strings of a column above which Arrow sorts them
+MAX_ROWS_READ_AS_TEXT = 65_536  # rows by which a column is judged to be text or values
+UNCHANGED = object()  # in `with_cells`: the cell stays as it is
+
+
+class Column(ABC):
+    """A column with its name and the kind of its values."""
+
+    name: str
+    kind: Kind
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def take(self, positions: Positions) -> Self:
+        """Return the rows at these positions, in this order."""
+
+    @abstractmethod
+    def is_present(self) -> NDArray[np.bool_]:
+        """Return which rows have a value."""
+
+    @abstractmethod
+    def numbers(self) -> NDArray[Any]:
+        """Return the column as numbers, NaN where a value is missing."""
+
+    @abstractmethod
+    def codes(self) -> tuple[Codes, Values]:
+        """Return the column as codes, −1 where a value is missing, and the values that they stand for."""
+
+    @abstractmethod
+    def texts(self) -> Sequence[str | None] | Strings:
+        """Return the column as texts."""
+
+    @abstractmethod
+    def with_cells(self, row: int, cells: Sequence[Any]) -> Column:
+        """Return a copy of one row for each cell, with that cell unless it is UNCHANGED."""
+
+    @abstractmethod
+    def add_hashes(self, total: Hashes, salt: np.uint64) -> None:
+        """Add the terms of this column in equation (1) of `row_hash` to `total`."""
+
+    @abstractmethod
+    def concat(self, columns: Sequence[Column]) -> Column:
+        """Return the rows of columns of this kind, or of unknown kind, one below the other."""
+
+    def looks_like_text(self) -> bool:
+        """Return whether this is a column of texts rather than of values."""
+        return False
+
+    def arrow_strings(self) -> ArrowArray:
+        """Return the column as an Arrow array of large strings."""
+        import pyarrow as pa
+
+        codes, values = self.codes()
+        return pa.array([None if code < 0 else str(values[code]) for code in codes.tolist()], pa.large_string())
+
+
+@dataclass(frozen=True, eq=False)
+class NumberColumn(Column):
+    """Numbers, or dates as seconds; NaN is a missing value. A column of kind "unknown" has missing values only."""
+
+    name: str
+    kind: Kind
+    x: NDArray[Any]
+    is_integer: bool = False  # the numbers were integers, and are floats because some are missing
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def take(self, positions: Positions) -> NumberColumn:
+        """Return the rows at these positions, in this order."""
+        return NumberColumn(self.name, self.kind, self.x[positions], self.is_integer)
+
+    def is_present(self) -> NDArray[np.bool_]:
+        """Return which rows have a value."""
+        return np.asarray(self.x == self.x)
+
+    def numbers(self) -> NDArray[Any]:
+        """Return the numbers."""
+        return self.x
+
+    def codes(self) -> tuple[Codes, Values]:
+        """Return a code for each distinct number."""
+        if np.isinf(self.x).any():
+            refuse_infinite(self.name)
+        return code_numbers(self.x)
+
+    def texts(self) -> Sequence[str | None]:
+        """Return missing texts for a column of unknown kind; refuse numbers."""
+        if self.kind == "unknown":
+            return [None] * len(self)
+        raise InputError(f"column {self.name!r} holds numbers, where text is needed.")
+
+    def with_cells(self, row: int, cells: Sequence[Any]) -> NumberColumn:
+        """Return a copy of one row for each cell, with that cell unless it is UNCHANGED."""
+        x = self.x[[row] * len(cells)]
+        if any(cell is not UNCHANGED for cell in cells):
+            x = np.array([old if new is UNCHANGED else new for old, new in zip(x, cells, strict=True)], np.float64)
+        return NumberColumn(self.name, self.kind, x)
+
+    def add_hashes(self, total: Hashes, salt: np.uint64) -> None:
+        """Add the hashes of the numbers."""
+        add_number_hashes(self.x, int(salt), int(MISSING), total)
+
+    def concat(self, columns: Sequence[Column]) -> NumberColumn:
+        """Return the rows of columns one below the other."""
+        return NumberColumn(self.name, self.kind, np.concatenate([column.numbers() for column in columns]))
+
+
+@dataclass(frozen=True, eq=False)
+class CodeColumn(Column):
+    """Codes of categories or booleans, −1 where a value is missing, and the values that they stand for."""
+
+    name: str
+    kind: Kind
+    x: Codes
+    values: Values
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def take(self, positions: Positions) -> CodeColumn:
+        """Return the rows at these positions, in this order."""
+        return CodeColumn(self.name, self.kind, self.x[positions], self.values)
+
+    def is_present(self) -> NDArray[np.bool_]:
+        """Return which rows have a value."""
+        return np.asarray(self.x >= 0)
+
+    def numbers(self) -> NDArray[Any]:
+        """Return booleans as 0 and 1; refuse strings."""
+        if self.kind == "string":
+            refuse_strings(self.name)
+        return np.where(self.x < 0, np.nan, self.x.astype(np.float64)) if (self.x < 0).any() else self.x
+
+    def codes(self) -> tuple[Codes, Values]:
+        """Return the codes and their values."""
+        return self.x, self.values
+
+    def texts(self) -> Sequence[str | None]:
+        """Return the values as strings."""
+        return [None if code < 0 else str(self.values[code]) for code in self.x.tolist()]
+
+    def with_cells(self, row: int, cells: Sequence[Any]) -> CodeColumn:
+        """Return a copy of one row for each cell, with that cell unless it is UNCHANGED."""
+        values: dict[Value, int] = {value: code for code, value in enumerate(self.values)}
+        codes = [self.x[row] if cell is UNCHANGED else values.setdefault(cell, len(values)) for cell in cells]
+        return CodeColumn(self.name, self.kind, np.array(codes, dtype=np.int32), tuple(values))
+
+    def add_hashes(self, total: Hashes, salt: np.uint64) -> None:
+        """Add the hashes of the values."""
+        add_hashes_of_codes(total, self.x, self.values, salt)
+
+    def concat(self, columns: Sequence[Column]) -> Column:
+        """Return the rows of columns one below the other."""
+        if self.kind == "string":
+            return concat_strings(self.name, columns)
+        return CodeColumn(self.name, self.kind, np.concatenate([column.codes()[0] for column in columns]), self.values)
+
+
+class StringColumn(Column):
+    """Strings that get codes only if they are counted by value."""
+
+    kind: Kind = "string"
+
+    @abstractmethod
+    def _code_strings(self) -> tuple[Codes, Values]:
+        """Return a code for each distinct string."""
+
+    @cached_property
+    def _codes(self) -> tuple[Codes, Values]:
+        return self._code_strings()
+
+    def codes(self) -> tuple[Codes, Values]:
+        """Return a code for each distinct string."""
+        return self._codes
+
+    def numbers(self) -> NDArray[Any]:
+        """Refuse strings."""
+        refuse_strings(self.name)
+
+    def add_hashes(self, total: Hashes, salt: np.uint64) -> None:
+        """Add the hashes of the strings: once for each distinct string if they have codes, else of each."""
+        if "_codes" in vars(self):
+            add_hashes_of_codes(total, *self._codes, salt)
+            return
+        hashes = hash_texts(self.texts())
+        total += mix(np.where(hashes == 0, MISSING, hashes) + salt)
+
+    def concat(self, columns: Sequence[Column]) -> Column:
+        """Return the rows of columns one below the other."""
+        return concat_strings(self.name, columns)
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowStrings(StringColumn):
+    """An Arrow column of strings (utf8 or large utf8), read through its buffers."""
+
+    name: str
+    array: ArrowArray
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def _code_strings(self) -> tuple[Codes, Values]:
+        import pyarrow.compute as pc
+
+        encoded: Any = self.array.dictionary_encode()
+        codes, dictionary = codes_of_dictionary(encoded), encoded.dictionary
+        if len(dictionary) < MIN_SORTED_STRINGS:
+            return codes, tuple(dictionary.to_pylist())
+        order: Any = pc.sort_indices(dictionary)
+        position = np.full(len(dictionary) + 1, -1, dtype=np.int32)  # the last entry is that of code −1
+        position[array_of_arrow(order, 0)] = np.arange(len(dictionary), dtype=np.int32)
+        return position[codes], tuple(dictionary.take(order).to_pylist())
+
+    def take(self, positions: Positions) -> ArrowStrings:
+        """Return the rows at these positions, in this order."""
+        import pyarrow as pa
+
+        buffer = pa.py_buffer(positions.astype(np.int64).tobytes())
+        return ArrowStrings(
+            self.name, self.array.take(pa.Array.from_buffers(pa.int64(), len(positions), [None, buffer]))
+        )
+
+    def is_present(self) -> NDArray[np.bool_]:
+        """Return which rows have a value."""
+        return ~Texts.missing(self.texts())
+
+    def texts(self) -> Strings:
+        """Return the buffers, not copied."""
+        import pyarrow as pa
+
+        array: Any = self.array
+        valid, offsets, data = array.buffers()
+        dtype: Any = np.int64 if pa.types.is_large_string(array.type) else np.int32
+        ends = np.frombuffer(offsets, dtype)[array.offset : array.offset + len(array) + 1]
+        return Strings(
+            ends if len(ends) else np.zeros(1, dtype),
+            np.zeros(0, np.uint8) if data is None else np.frombuffer(data, dtype=np.uint8),
+            np.frombuffer(valid, dtype=np.uint8) if valid is not None and array.null_count else None,
+            array.offset,
+        )
+
+    def with_cells(self, row: int, cells: Sequence[Any]) -> ListOfStrings:
+        """Return a copy of one row for each cell, with that cell unless it is UNCHANGED."""
+        return ListOfStrings(self.name, (self.array[row].as_py(),)).with_cells(0, cells)
+
+    def looks_like_text(self) -> bool:
+        """Return whether most strings are distinct, and have 3 words or 50 characters on average."""
+        texts = [text for text in self.array[:MAX_ROWS_READ_AS_TEXT].to_pylist() if text is not None]
+        if 2 * len(set(texts)) <= len(texts):
+            return False
+        n_words, n_characters = sum(len(text.split()) for text in texts), sum(map(len, texts))
+        return n_words >= 3 * len(texts) or n_characters >= 50 * len(texts)
+
+    def arrow_strings(self) -> ArrowArray:
+        """Return the column as an Arrow array of large strings."""
+        import pyarrow as pa
+
+        return self.array.cast(pa.large_string())
+
+
+@dataclass(frozen=True, eq=False)
+class ListOfStrings(StringColumn):
+    """Python strings, None where one is missing; in a tuple, which the caller cannot change."""
+
+    name: str
+    strings: tuple[str | None, ...]
+
+    def __len__(self) -> int:
+        return len(self.strings)
+
+    def _code_strings(self) -> tuple[Codes, Values]:
+        code: dict[str | None, int] = {None: -1}
+        for text in self.strings:
+            code.setdefault(text, len(code) - 1)
+        codes = np.fromiter((code[text] for text in self.strings), dtype=np.int32, count=len(self.strings))
+        return codes, tuple(text for text in code if text is not None)
+
+    def take(self, positions: Positions) -> ListOfStrings:
+        """Return the rows at these positions, in this order."""
+        return ListOfStrings(self.name, tuple(self.strings[i] for i in positions.tolist()))
+
+    def is_present(self) -> NDArray[np.bool_]:
+        """Return which rows have a value."""
+        return np.fromiter((text is not None for text in self.strings), dtype=np.bool_, count=len(self.strings))
+
+    def texts(self) -> tuple[str | None, ...]:
+        """Return the strings."""
+        return self.strings
+
+    def with_cells(self, row: int, cells: Sequence[Any]) -> ListOfStrings:
+        """Return a copy of one row for each cell, with that cell unless it is UNCHANGED."""
+        return ListOfStrings(self.name, tuple(self.strings[row] if cell is UNCHANGED else cell for cell in cells))
+
+    def looks_like_text(self) -> bool:
+        """Return True: a bare list of strings is a list of texts."""
+        return True
+
+
+def refuse_strings(name: str) -> NoReturn:
+    """Raise InputError for a column of strings that should be numbers."""
+    raise InputError(
+        f"column {name!r} holds text, where numbers are needed: "
+        "give it a family for values (Categorical), or turn it into numbers."
+    )
+
+
+def code_numbers(x: NDArray[Any]) -> tuple[Codes, Values]:
+    """Return a code for each distinct number; whole numbers become int, so that 1 and 1.0 are one value."""
+    codes = np.full(len(x), -1, dtype=np.int32)
+    present = x == x
+    distinct, inverse = np.unique(x[present], return_inverse=True)
+    codes[present] = inverse
+    if distinct.dtype == np.bool_:
+        return codes, tuple(distinct.tolist())
+    return codes, tuple(int(v) if v == v // 1 and abs(v) < 2**63 else v for v in distinct.tolist())
+
+
+def concat_columns(columns: Sequence[Column]) -> Column:
+    """Return the rows of columns one below the other; a column of unknown kind takes the kind of the others."""
+    return next((column for column in columns if column.kind != "unknown"), columns[0]).concat(columns)
+
+
+def concat_strings(name: str, columns: Sequence[Column]) -> StringColumn:
+    """Return the strings of columns one below the other."""
+    lists = [column.strings for column in columns if isinstance(column, ListOfStrings)]
+    if len(lists) == len(columns):
+        return ListOfStrings(name, tuple(chain.from_iterable(lists)))
+    import pyarrow as pa
+
+    return ArrowStrings(name, pa.concat_arrays([column.arrow_strings() for column in columns]))
+
+
+def add_hashes_of_codes(total: Hashes, codes: Codes, values: Sequence[Any], salt: np.uint64) -> None:
+    """Add the hash of the value of each code to `total`; each value is hashed once."""
+    add_code_hashes(codes, mix(np.append(hash_values(values), MISSING) + salt), total)  # the last is that of code −1
+
+
+def array_of_arrow(array: ArrowColumn, null: float | np.integer) -> NDArray[Any]:
+    """Return a fixed-width Arrow column as a NumPy array, with `null` where a value is missing; copied only if needed.
+
+    Arrow's own `to_numpy` imports pandas where that is installed, which takes most of a second.
+
+    >>> import pyarrow as pa
+    >>> array_of_arrow(pa.chunked_array([[1, None], [3]]), np.nan).tolist()
+    [1.0, nan, 3.0]
+    """
+    parts = []
+    for chunk in getattr(array, "chunks", [array]):
+        valid, data = chunk.buffers()
+        start, n = chunk.offset, len(chunk)
+        dtype = chunk.type.to_pandas_dtype()
+        values = np.frombuffer(data, dtype, n, start * (chunk.type.bit_width // 8)) if n else np.zeros(0, dtype)
+        if chunk.null_count:
+            bits = np.unpackbits(np.frombuffer(valid, np.uint8), count=start + n, bitorder="little")
+            values = np.where(bits[start:], values, null)
+        parts.append(values)
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts) if parts else np.zeros(0, array.type.to_pandas_dtype())
+
+
+def codes_of_dictionary(array: ArrowColumn) -> Codes:
+    """Return the codes of an Arrow dictionary column, −1 where a value is missing."""
+    chunks: list[Any] = getattr(array, "chunks", [array])
+    codes = [array_of_arrow(chunk.indices, np.int32(-1)).astype(np.int32, copy=False) for chunk in chunks]
+    return codes[0] if len(codes) == 1 else np.concatenate(codes)
