@@ -77,7 +77,6 @@ def command(
 
     from naively.cli.input import name_file_in_errors, read_with_progress
     from naively.cli.output import without_dictionaries, write_tables
-    from naively.data.files.batches import prefetch
     from naively.data.files.read import categories_of, retry_with_wider_types
     from naively.model.predict_batches import predict_batches
     from naively.store.load import load
@@ -104,7 +103,7 @@ def command(
         if kind == "parquet":
             categories = categories_of(paths)
             tables = (without_dictionaries(table, keep=categories) for table in tables)
-        write_tables(prefetch(tables), output, kind)  # the next table is predicted while this one is written
+        write_tables(tables, output, kind)
 
     strings = {name: "string" for name, column_kind in loaded.schema.kinds().items() if column_kind == "string"}
     advice = "Name a file with -o, so that the data can be read again." if output == "-" and not is_piped else ""
