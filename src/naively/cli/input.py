@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from naively.cli.options import as_paths
 from naively.data.names import listed
@@ -130,7 +130,7 @@ def read_rows(model: Model, data: tuple[str, ...], numbers: tuple[int, ...]) -> 
     return pa.concat_tables([rows[number] for number in numbers], promote_options="permissive")
 
 
-def row_of_text(model: Model, text: str) -> dict[str, list[Any]]:
+def row_of_text(model: Model, text: str) -> dict[str, list[str | None]]:
     """Return one row with this text in the model's only text column; the other columns are missing."""
     from naively.families import Text
 

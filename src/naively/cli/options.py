@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
+    from naively.data.labelled import Label
     from naively.model.model import Model
+    from naively.priors import PriorLike
 
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet"}
 
@@ -78,11 +80,11 @@ def parse_prior(text: str) -> str | dict[str, float]:
         raise click.BadParameter(f"{text!r}: probabilities must be numbers.", param_hint="--prior") from None
 
 
-def with_classes(prior: str | dict[str, float], model: Model) -> Any:
+def with_classes(prior: str | dict[str, float], model: Model) -> PriorLike:
     """Return a class prior with the classes of the model in place of their names."""
     return {find_class(model, name): p for name, p in prior.items()} if isinstance(prior, dict) else prior
 
 
-def find_class(model: Model, name: str | None) -> Any:
+def find_class(model: Model, name: str | None) -> Label | None:
     """Return the class that is written like this; the name itself if there is none, so that the model refuses it."""
     return next((label for label in model.classes if str(label) == name), name)

@@ -131,7 +131,7 @@ def print_json(data: object) -> None:
     click.echo(json.dumps(_finite(data), ensure_ascii=False, indent=1))
 
 
-def _finite(data: Any) -> Any:
+def _finite(data: object) -> object:
     if isinstance(data, dict):
         return {key: _finite(value) for key, value in data.items()}
     if isinstance(data, (list, tuple)):

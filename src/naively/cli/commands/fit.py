@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +14,7 @@ from naively.cli import options
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from naively.families.base import Family
     from naively.model.model import Model
 
 MIN_NUMBERS = 11  # numeric classes that may be amounts, if they also have fewer rows than this on average:
@@ -87,7 +88,7 @@ def command(
     from naively.schema.schema import Automatic, family_of
     from naively.store.fingerprints import write_with_fingerprints
 
-    columns: dict[str, Any] = {name: family_of(family) for name, family in family_names.items()}
+    columns: dict[str, Family | Automatic] = {name: family_of(family) for name, family in family_names.items()}
     for name in missing:
         columns[name] = replace(columns[name], missing="value") if name in columns else Automatic("value")
     paths = options.as_paths(data)

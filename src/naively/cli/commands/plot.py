@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+    from naively.data.labelled import Label
     from naively.model.model import Model
 
 OF_MODEL = ("distributions", "nomogram", "words")
@@ -89,24 +90,24 @@ def command(
     from naively.store.write import atomic_write
 
     loaded = load(model)
-    pair = {"of": options.find_class(loaded, of), "against": options.find_class(loaded, against)}
+    label, other = options.find_class(loaded, of), options.find_class(loaded, against)
     if kind == "waterfall":
         table = read_rows(loaded, data, (row,)) if text is None else row_of_text(loaded, text)
-        figure = plot.waterfall(loaded.explain(table, **pair, changes=False)[0])
+        figure = plot.waterfall(loaded.explain(table, of=label, against=other, changes=False)[0])
     elif kind == "nomogram":
-        figure = plot.nomogram(loaded, **pair)
+        figure = plot.nomogram(loaded, of=label, against=other)
     elif kind == "distributions":
         figure = plot.distributions(loaded, columns or None)
     elif kind == "words":
         figure = plot.words(loaded, columns[0] if columns else None)
     else:
         with name_file_in_errors(data):
-            figure = _draw_rows(loaded, kind, data, pair["of"])
+            figure = _draw_rows(loaded, kind, data, label)
     with atomic_write(output) as unfinished:
         figure.savefig(unfinished, format=output.suffix[1:].lower())
 
 
-def _draw_rows(model: Model, kind: str, data: tuple[str, ...], of: Any) -> Figure:
+def _draw_rows(model: Model, kind: str, data: tuple[str, ...], of: Label | None) -> Figure:
     """Draw the predictions for all rows, and compare them with the labels."""
     import numpy as np
 
@@ -131,7 +132,7 @@ def _draw_rows(model: Model, kind: str, data: tuple[str, ...], of: Any) -> Figur
     return draw(truth, posterior, model.classes, of)
 
 
-def _predict(model: Model, data: tuple[str, ...]) -> tuple[list[Any], NDArray[np.float64]]:
+def _predict(model: Model, data: tuple[str, ...]) -> tuple[list[Label | None], NDArray[np.float64]]:
     """Return the label of each row, None where it is missing or not a class of the model, and its log posterior."""
     import numpy as np
 
@@ -139,7 +140,7 @@ def _predict(model: Model, data: tuple[str, ...]) -> tuple[list[Any], NDArray[np
     from naively.errors import LeftOutWarning, warn_user
 
     classes = {str(label): label for label in model.classes}
-    labels: list[Any] = []
+    labels: list[Label | None] = []
     scores = [np.zeros((0, len(model.classes)))]
     for table, known in read_tables(model, data):
         scores.append(model.log_posterior(known))
