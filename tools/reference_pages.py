@@ -31,8 +31,8 @@ GROUPS = {
 
 RETURNED = (
     *("schema.choose.Chosen", "explanation.explanation.Explanation"),
-    *("explanation.explanation.Contribution", "explanation.explanation.Turn"),
-    *("tuning.leave_one_out.LeaveOneOut", "explanation.word_weights.Evidence", "explanation.word_weights.Word"),
+    *("explanation.explanation.Contribution", "explanation.counterfactual.Counterfactual"),
+    *("tuning.leave_one_out.LeaveOneOut", "explanation.word_weights.WordWeights", "explanation.word_weights.Word"),
     "explanation.linear.Linear",
     *("store.entries.Entry", "evaluation.diff.drift", "evaluation.diff.Drift"),
 )

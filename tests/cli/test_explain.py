@@ -36,7 +36,7 @@ def model(tmp_path: Path) -> Path:
 def test_explain_prints_rows(model: Path) -> None:
     result = run("explain", model, model.parent / "d.csv")
     assert result.exit_code == 0, result.output
-    for text in ("answer yes", "log-odds of yes against no", "prior", "sky", "total", "turns with"):
+    for text in ("answer yes", "log-odds of yes against no", "prior", "sky", "total", "Would become"):
         assert text in result.stdout
     several = run("explain", model, "-", "--row", 4, "--row", 2, text=DATA)
     assert several.stdout.index("row 4") < several.stdout.index("row 2")

@@ -12,7 +12,7 @@ from tests.support.strange_rows import quiet, strangers
 from tests.support.strategies import Rows, rows
 
 import naively as nb
-from naively.explanation.explanation import Change
+from naively.explanation import Change
 
 EVIL = "<script>alert(1)</script>"
 
@@ -30,7 +30,7 @@ def test_a_value_by_hand(weather: nb.Model) -> None:
     line, gap = found.contributions
     assert (line.column, line.value, line.count, line.note) == ("sky", "sun", 1.0, "")
     assert line.log_odds == pytest.approx(math.log((3 / 4) / (1 / 4)))
-    assert (line.of, line.against) == ({"count": 2.0, "all": 2.0}, {"count": 0.0, "all": 2.0})
+    assert (line.counts, line.counts_against) == ({"count": 2.0, "all": 2.0}, {"count": 0.0, "all": 2.0})
     assert (gap.column, gap.value, gap.log_odds, gap.note) == ("wind", None, 0.0, "missing")
     assert found.total == pytest.approx(math.log(1.5 * 3))
     assert found.posterior["yes"] == pytest.approx(4.5 / 5.5)
@@ -42,7 +42,7 @@ def test_values_never_seen_and_classes_asked_for(weather: nb.Model) -> None:
     assert found.total < 0
     lines = {line.column: line for line in found.contributions}
     assert (lines["sky"].log_odds, lines["sky"].note) == (0.0, "never seen in training")
-    assert lines["wind"].of == {"rows": 3.0, "mean": 2.0, "deviation": pytest.approx(math.sqrt(2 / 3))}
+    assert lines["wind"].counts == {"rows": 3.0, "mean": 2.0, "deviation": pytest.approx(math.sqrt(2 / 3))}
 
 
 def test_words_by_hand() -> None:
@@ -51,7 +51,7 @@ def test_words_by_hand() -> None:
     lines = {line.value: line for line in found.contributions}
     assert lines["cheap"].count == 2
     assert lines["cheap"].log_odds == pytest.approx(2 * math.log((3 / 8) / (1 / 8)))
-    assert lines["cheap"].of == {"count": 2.0, "all": 3.0}
+    assert lines["cheap"].counts == {"count": 2.0, "all": 3.0}
     assert lines["friend"].note == "never seen in training"
     assert found.texts is not None
     assert dict(found.texts["text"])["Cheap"] == pytest.approx(math.log(3))
@@ -74,7 +74,7 @@ def test_a_bin_is_an_interval() -> None:
     model = nb.fit({"age": age}, [0] * 20 + [1] * 20, columns=nb.Binned(), tune=False)
     (line,) = model.explain({"age": [55.0]})[0].contributions
     assert line.shown == "55 (44.5 and more)"
-    assert (line.of, line.against) == ({"count": 20.0, "all": 20.0}, {"count": 0.0, "all": 20.0})
+    assert (line.counts, line.counts_against) == ({"count": 20.0, "all": 20.0}, {"count": 0.0, "all": 20.0})
 
 
 def test_top_cuts_and_the_rest_is_one_line() -> None:
@@ -123,11 +123,11 @@ def test_markup_of_the_terminal_is_shown_as_it_is() -> None:
 
 def test_one_change_that_turns(weather: nb.Model) -> None:
     found = weather.explain({"sky": ["sun"], "wind": [None]})[0]
-    assert found.turn is not None
-    assert found.turn.changes == (Change("sky", "sun", "rain"),)
-    turned = weather.posterior({"sky": ["rain"], "wind": [None]})[0]
-    assert found.turn.answer == "no"
-    assert found.turn.probability == pytest.approx(turned[0])
+    assert found.counterfactual is not None
+    assert found.counterfactual.changes == (Change("sky", "sun", "rain"),)
+    changed = weather.posterior({"sky": ["rain"], "wind": [None]})[0]
+    assert found.counterfactual.answer == "no"
+    assert found.counterfactual.probability == pytest.approx(changed[0])
 
 
 def test_the_fewest_words_are_left_out() -> None:
@@ -135,11 +135,11 @@ def test_the_fewest_words_are_left_out() -> None:
     model = nb.fit(texts, ["spam"] * 3 + ["ham"] * 3, tune=False)
     found = model.explain(["Free cash at noon, free prize!"])[0]
     assert found.answer == "spam"
-    assert found.turn is not None
-    gone = {change.before for change in found.turn.changes}
+    assert found.counterfactual is not None
+    gone = {change.before for change in found.counterfactual.changes}
     left = " ".join(word for word in ["free", "cash", "at", "noon", "free", "prize"] if word not in gone)
     assert model.predict([left]).tolist() == ["ham"]
-    assert "leave out 'free' in text" in str(found)
+    assert "without 'free' and 'cash' in text" in str(found)
 
 
 @given(rows(), st.integers(0, 2**32))
@@ -150,12 +150,12 @@ def test_changes_turn_the_answer_when_made(drawn: Rows, seed: int) -> None:
         return
     x = strangers(drawn, seed)
     for i, found in enumerate(quiet(lambda: model.explain(x))):
-        if found.turn is not None:
+        if found.counterfactual is not None:
             row: dict[str, list[Any]] = {name: [values[i]] for name, values in x.items()}
-            for change in found.turn.changes:
+            for change in found.counterfactual.changes:
                 assert row[change.column][0] == pytest.approx(change.before)
                 row[change.column][0] = change.after
-            assert quiet(lambda row=row: model.predict(row))[0] == found.turn.answer != found.answer
+            assert quiet(lambda row=row: model.predict(row))[0] == found.counterfactual.answer != found.answer
 
 
 @pytest.mark.parametrize(

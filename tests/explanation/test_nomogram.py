@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import naively as nb
-from naively.explanation.bins import interval_words
-from naively.explanation.nomogram import Nomogram, nomogram_of
+from naively.explanation.nomogram import Nomogram, make_nomogram
+from naively.families.binned import format_interval
 
 GENERATOR = np.random.default_rng(8)
 CODE = GENERATOR.integers(0, 3, 300)
@@ -45,7 +45,7 @@ def read_off(found: Nomogram, model: nb.Model, row: dict[str, Any]) -> float:
         if axis.column == "kind present":
             value: Any = row["kind"] is not None
         elif axis.column == "bins":
-            value = interval_words(cuts, int(np.searchsorted(cuts, row["bins"], side="right")), "number")
+            value = format_interval(cuts, int(np.searchsorted(cuts, row["bins"], side="right")), "number")
         else:
             value = row[axis.column]
         total += found.points(axis, value)
@@ -55,7 +55,7 @@ def read_off(found: Nomogram, model: nb.Model, row: dict[str, Any]) -> float:
 @pytest.mark.parametrize("tuning", [None, TUNING], ids=["textbook", "tuned"])
 def test_totals_are_those_of_predict(tuning: nb.Tuning | None) -> None:
     model = nb.fit(TABLE, LABEL, columns=FAMILIES).with_tuning(tuning)
-    found = nomogram_of(model, "c", "a")
+    found = make_nomogram(model, "c", "a")
     assert not found.hidden
     assert {axis.column for axis in found.axes} >= {"kind", "bins", "coin", "normal", "visits", "tea", "milk"}
     marks = {axis.column: axis.values for axis in found.axes}
@@ -73,7 +73,7 @@ def test_totals_are_those_of_predict(tuning: nb.Tuning | None) -> None:
 
 
 def test_widest_first_and_the_rest_hidden() -> None:
-    found = nomogram_of(nb.fit(TABLE, LABEL, columns=FAMILIES), most=3)
+    found = make_nomogram(nb.fit(TABLE, LABEL, columns=FAMILIES), top=3)
     assert [axis.range for axis in found.axes] == sorted((axis.range for axis in found.axes), reverse=True)
     assert len(found.axes) == 3
     assert found.axes[0].range * found.unit == pytest.approx(100)
@@ -83,9 +83,9 @@ def test_widest_first_and_the_rest_hidden() -> None:
 def test_words_have_axes_and_long_texts_say_why_not() -> None:
     texts = ["tea tea milk", "milk milk tea", "sugar tea tea", "salt milk milk"] * 3
     model = nb.fit(texts, ["a", "b"] * 6)
-    found = nomogram_of(model)
+    found = make_nomogram(model)
     assert {axis.column for axis in found.axes} == {"text: tea", "text: milk"}  # the others occur 3 times
-    hidden = nomogram_of(model.with_tuning(nb.Tuning(exponents={"text": 0.5}))).hidden
+    hidden = make_nomogram(model.with_tuning(nb.Tuning(exponents={"text": 0.5}))).hidden
     assert hidden == ("text (its weight depends on its length)",)
 
 
@@ -93,7 +93,7 @@ def test_words_have_axes_and_long_texts_say_why_not() -> None:
 def test_words_that_are_not_there_speak_in_a_bernoulli_model(tuning: nb.Tuning | None) -> None:
     texts = ["tea milk", "milk", "sugar tea", "salt milk", "tea", "milk salt"] * 5
     model = nb.fit(texts, ["a", "b"] * 15, columns=nb.Text(model="bernoulli"), tune=False).with_tuning(tuning)
-    found = nomogram_of(model, "b", "a")
+    found = make_nomogram(model, "b", "a")
     for text in ("", "tea", "milk salt", "sugar tea milk", "tea salt sugar milk"):
         words = text.split()
         points = sum(found.points(axis, int(axis.column.removeprefix("text: ") in words)) for axis in found.axes)
@@ -102,6 +102,6 @@ def test_words_that_are_not_there_speak_in_a_bernoulli_model(tuning: nb.Tuning |
 
 def test_one_class_or_the_same_twice() -> None:
     with pytest.raises(nb.InputError, match="compares two classes"):
-        nomogram_of(nb.fit({"x": ["a", "b"]}, [0, 0]))
+        make_nomogram(nb.fit({"x": ["a", "b"]}, [0, 0]))
     with pytest.raises(nb.InputError, match="the same class"):
-        nomogram_of(nb.fit({"x": ["a", "b"]}, [0, 1]), 0, 0)
+        make_nomogram(nb.fit({"x": ["a", "b"]}, [0, 1]), 0, 0)

@@ -88,9 +88,9 @@ def test_the_grid_holds_nearly_all_of_the_probability() -> None:
     fitted = family.estimate(stats, ("a", "b"))
     grid = family.grid(stats, fitted, 1)
     assert grid is not None
-    mass = (fitted[:, 1] * (1 - fitted[:, 1]) ** np.array(grid)[:, None]).sum(axis=0)
+    mass = (fitted[:, 1] * (1 - fitted[:, 1]) ** np.array(grid.values)[:, None]).sum(axis=0)
     assert (mass >= 0.995).all()
-    assert grid[0] == 0
+    assert grid.values[0] == 0
 
 
 @pytest.mark.parametrize("method", ["linear", "sample", "compare"])

@@ -1,11 +1,12 @@
-"""Every answer in full: the prior, one line per column or word with the counts behind it, and their sum.
+"""Explanations of predictions: the prior, one contribution per column or word, and their sum.
 
-`explained.py` holds the plain data; `rows.py` makes it, with one file for each kind of statistic (`tokens.py`,
-`words.py`, `values.py`, `bins.py`, `numbers.py`); `turning.py` looks for the fewest changes that would turn the
-answer; `terminal.py` and `page.py` show it.
+`explain.py` makes an Explanation from the terms of the families. `counterfactual.py` finds the fewest changes that
+would change the prediction. `render_text.py` and `render_html.py` show it. `nomogram.py`, `word_weights.py` and
+`linear.py` explain a model rather than a prediction.
 """
 
+from naively.explanation.counterfactual import Change, Counterfactual
 from naively.explanation.explain import explain
-from naively.explanation.explanation import Change, Contribution, Explanation, Turn
+from naively.explanation.explanation import Contribution, Explanation
 
-__all__ = ["Change", "Contribution", "Explanation", "Turn", "explain"]
+__all__ = ["Change", "Contribution", "Counterfactual", "Explanation", "explain"]

@@ -1,15 +1,16 @@
-"""The fewest changes that would turn the answer: values to change, words to leave out; verified by rescoring.
+"""Find the fewest changes that would change a prediction: values to change, words to leave out.
 
-Each column offers other values that it could have, each word that it might not be there. All single changes are
-scored by the model itself; then the best of each column or word are made together, the most effective first, and
-scored again, until the answer is another one. The log-odds is a sum, so between two classes no smaller number of these
-changes does it (but for words scored in n-grams, or shortened by a length exponent, where the order is a guess).
+Families propose other values of each column, and words to leave out. The model scores each change by itself. Then the
+best changes of all columns and words are made together, the most effective first, until the model predicts another
+class. The log-odds is a sum, so no smaller number of these changes does it between two classes. The exceptions are
+texts scored by n-grams or with a length exponent, where the order is a guess.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,83 +18,126 @@ from numpy.typing import NDArray
 
 from naively.data.table import Table
 from naively.errors import ImpossibleRowsWarning
-from naively.explanation.explanation import Change, Turn
-from naively.explanation.offers import Offer, offers_of
+from naively.families.evidence import Alternative
+from naively.families.text.evidence import without_words
 
 if TYPE_CHECKING:
-    from naively.model.columns import View
     from naively.model.model import Model
-    from naively.schema.schema import Block
 
-__all__ = ["turning"]
+MAX_CHANGES = 100
+MAX_RIVALS = 4  # classes that the prediction may change to, the most probable ones
+MAX_LOG_ODDS = 1e9  # stands for an infinite log-odds where differences are taken
+PLANS_AT_A_TIME = 256
+Floats = NDArray[np.float64]
+Plan = Sequence[Alternative]
 
-MOST_CHANGES = 100  # an answer that so many changes do not turn is said to stand
-RIVALS = 4  # classes that are tried in the place of the answer, the most probable first
-BEYOND = 1e9  # stands for an infinite log-odds where differences are taken
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One value to change, or a word to leave out (`after` is None)."""
+
+    column: str
+    before: Any
+    after: Any = None
+
+    def __str__(self) -> str:
+        if self.after is None:
+            return f"leave out {self.before!r} in {self.column}"
+        return f"{self.column}: {self.before!r} → {self.after!r}"
 
 
-def turning(
+@dataclass(frozen=True, slots=True)
+class Counterfactual:
+    """The fewest changes found that change the prediction, and the class and probability that the model then gives."""
+
+    changes: tuple[Change, ...]
+    answer: Any
+    probability: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        changes = [{"column": c.column, "before": c.before, "after": c.after} for c in self.changes]
+        return {"changes": changes, "answer": self.answer, "probability": self.probability}
+
+
+def find_counterfactual(
     model: Model,
-    blocks: Sequence[tuple[Block, Any, Any]],
-    views: Sequence[View],
     table: Table,
     row: int,
-    log_posterior: NDArray[np.float64],
-) -> Turn | None:
-    """The fewest changes found that turn the answer of a row; None if none do."""
+    log_posterior: Floats,
+    alternatives: Callable[[int], Sequence[Alternative]],
+) -> Counterfactual | None:
+    """Find the fewest changes of a row that change its prediction.
+
+    Parameters
+    ----------
+    model, table, row, log_posterior
+        The model, the rows, the position of the row, and its log posterior.
+    alternatives
+        Returns the changes to try, given the class that the prediction is to change to.
+
+    Returns
+    -------
+    Counterfactual or None
+        None if no combination of at most 100 changes is enough.
+    """
     order = np.argsort(-log_posterior, kind="stable")
-    answer, rivals = int(order[0]), order[1 : 1 + RIVALS].tolist()
-    offers = [
-        offer
-        for (block, _, fitted), view in zip(blocks, views, strict=True)
-        for offer in offers_of(block, fitted, view, row, rivals[0])
-    ]
-    if not offers:
+    answer, rivals = int(order[0]), order[1 : 1 + MAX_RIVALS].tolist()
+    candidates = alternatives(rivals[0])
+    if not candidates:
         return None
-    alone = _log_posterior(model, table, row, [[offer] for offer in offers])
-    plans: list[list[Offer]] = []
+    single = _log_posteriors(model, table, row, [[candidate] for candidate in candidates])
+    plans: list[Plan] = []
     for rival in rivals:
-        before = _odds(log_posterior[None], answer, rival)[0]
-        gain = before - _odds(alone, answer, rival)
-        plans += _plans(offers, gain)
+        gain = _log_odds(log_posterior[None], answer, rival)[0] - _log_odds(single, answer, rival)
+        plans += _plans(candidates, gain)
     plans.sort(key=len)
-    for start in range(0, len(plans), 256):
-        some = plans[start : start + 256]
-        scored = _log_posterior(model, table, row, some)
-        turned = np.flatnonzero(scored.argmax(axis=1) != answer)
-        if len(turned):
-            return _turn(model, some, scored, turned)
+    for start in range(0, len(plans), PLANS_AT_A_TIME):
+        tried = plans[start : start + PLANS_AT_A_TIME]
+        scores = _log_posteriors(model, table, row, tried)
+        successes = np.flatnonzero(scores.argmax(axis=1) != answer)
+        if len(successes):
+            return _best(model, tried, scores, successes)
     return None
 
 
-def _plans(offers: Sequence[Offer], gain: NDArray[np.float64]) -> list[list[Offer]]:
-    """The best offers of all columns and words, the most effective first: one of them, two of them, …"""
-    best: dict[tuple[str, Any], int] = {}
+def _plans(candidates: Plan, gain: Floats) -> list[Plan]:
+    """Return the best change, the best two, …: at most one for each column or word, the most effective first."""
+    best: dict[tuple[str, str | None], Alternative] = {}
     for i in np.argsort(-gain, kind="stable").tolist():
         if gain[i] > 1e-12:
-            best.setdefault(offers[i].key, i)
-    chosen = [offers[i] for i in list(best.values())[:MOST_CHANGES]]
-    return [chosen[: n + 1] for n in range(len(chosen))]
+            best.setdefault(candidates[i].key, candidates[i])
+    ranked = list(best.values())[:MAX_CHANGES]
+    return [ranked[: n + 1] for n in range(len(ranked))]
 
 
-def _turn(model: Model, plans: list[list[Offer]], scored: NDArray[np.float64], turned: NDArray[np.intp]) -> Turn:
-    """The shortest of the plans that turn the answer; of equals, the one that makes the new answer most probable."""
-    fewest = len(plans[turned[0]])
-    i = max((int(t) for t in turned if len(plans[t]) == fewest), key=lambda t: float(scored[t].max()))
-    changes = tuple(Change(offer.column, offer.before, offer.after) for offer in plans[i])
-    new = int(scored[i].argmax())
-    return Turn(changes, model.classes[new], float(np.exp(scored[i, new])))
+def _best(model: Model, plans: Sequence[Plan], scores: Floats, successes: NDArray[np.intp]) -> Counterfactual:
+    """Return the shortest of the plans that succeed; among equals, the one with the most probable new class."""
+    fewest = len(plans[successes[0]])
+    i = max((int(s) for s in successes if len(plans[s]) == fewest), key=lambda s: float(scores[s].max()))
+    changes = tuple(Change(change.column, change.before, change.after) for change in plans[i])
+    answer = int(scores[i].argmax())
+    return Counterfactual(changes, model.classes[answer], float(np.exp(scores[i, answer])))
 
 
-def _odds(log_posterior: NDArray[np.float64], answer: int, rival: int) -> NDArray[np.float64]:
-    """Log-odds of the answer against a rival, large instead of infinite, zero where both are impossible."""
+def _log_odds(log_posterior: Floats, answer: int, rival: int) -> Floats:
+    """Return the log-odds of the answer against a rival, large instead of infinite, 0 where both are impossible."""
     with np.errstate(invalid="ignore"):
         odds = log_posterior[:, answer] - log_posterior[:, rival]
-    return np.clip(np.nan_to_num(odds, nan=0.0), -BEYOND, BEYOND)
+    return np.clip(np.nan_to_num(odds, nan=0.0), -MAX_LOG_ODDS, MAX_LOG_ODDS)
 
 
-def _log_posterior(model: Model, table: Table, row: int, plans: Sequence[Sequence[Offer]]) -> NDArray[np.float64]:
-    edits = [Offer.edits(plan) for plan in plans]
+def _log_posteriors(model: Model, table: Table, row: int, plans: Sequence[Plan]) -> Floats:
+    """Return the log posteriors of the row after each plan."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ImpossibleRowsWarning)
-        return model.log_posterior(table.with_cells(row, edits))
+        return model.log_posterior(table.with_cells(row, [_new_cells(plan) for plan in plans]))
+
+
+def _new_cells(plan: Plan) -> dict[str, Any]:
+    """Return the new cells of the row, by column."""
+    cells = {change.column: change.value for change in plan}
+    for column in {change.column for change in plan if change.word is not None}:
+        words = {change.word for change in plan if change.column == column and change.word is not None}
+        cells[column] = without_words(str(cells[column]), words)
+    return cells

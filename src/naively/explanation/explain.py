@@ -1,82 +1,97 @@
-"""Explaining rows: the prior and one contribution per column or word, whose sum is the model's own log-odds.
+"""Explain predictions: the prior and one contribution per column or word, whose sum is the log-odds of the model.
 
     log P(of | x) − log P(against | x) = log π_of/π_against + b_of − b_against + Σ_j w_j (e_j,of − e_j,against)   (1)
 
-e_jc is the evidence of column j for class c; the class offsets b (part of `prior` here) and the weights w are the
-Tuning's, 0 and 1 without one (`calibration.py`). Where a probability is zero the evidence is −∞: one such line decides.
-A row that is impossible in both classes leaves the prior, as in `Model.log_odds`, and every line is then zero.
+e_jc is the evidence of column j for class c. The offsets b, added to the prior, and the weights w are those of
+the tuning, 0 and 1 without one. Where a probability is zero the evidence is −∞, and one such line decides. A row that
+is impossible in both classes is left with the prior, as in `Model.log_odds`; its contributions are then zero.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively.errors import InputError
-from naively.explanation.bins import BinTerms
-from naively.explanation.counterfactual import turning
-from naively.explanation.explanation import Contribution, Explanation, Turn
-from naively.explanation.numbers import NumberTerms
-from naively.explanation.tokens import CoinTerms, TokenTerms
-from naively.explanation.values import ValueTerms
-from naively.explanation.words import WordTerms
-from naively.families import Bernoulli, NoValuesYet
-from naively.families.evidence import BlockTerms, Term
-from naively.model import columns as local
-from naively.model import decide as decisions
+from naively.explanation.counterfactual import Counterfactual, find_counterfactual
+from naively.explanation.explanation import Contribution, Explanation
+from naively.families.evidence import Alternative, Pair, RowView, Term
 from naively.model.calibrate import weighted_blocks
-from naively.model.decide import position_of
-from naively.statistics import Codes, Histogram, Numbers, Texts, TokenCounts, ValueCounts, WordCounts
+from naively.model.columns import View, read_rows, views
+from naively.model.decide import log_odds_against, position_of
 
 if TYPE_CHECKING:
-    from naively.model.columns import View
     from naively.model.model import Model
     from naively.schema.schema import Block
+    from naively.statistics import Statistic
 
-__all__ = ["explain", "scored_blocks"]
-
-
-def scored_blocks(model: Model) -> list[tuple[Block, Any, Any]]:
-    """What is scored: each block with its statistic and its parameters."""
-    return list(zip(model.chosen.schema.blocks, model.chosen.statistics, model.parameters, strict=True))
+Floats = NDArray[np.float64]
 
 
 def explain(
-    model: Model, X: Any, of: Any = None, against: Any = None, top: int | None = None, changes: bool = True
+    model: Model,
+    X: Any,
+    of: Any = None,
+    against: Any = None,
+    top: int | None = None,
+    changes: bool = True,
 ) -> list[Explanation]:
-    """One explanation per row, of `of` (by default the answer) against `against` (the runner-up).
+    """Explain the prediction for each row, as the log-odds of one class against another.
 
-    `top` keeps that many contributions and adds up the rest; `changes=False` does not look for what would turn the
-    answer.
+    Parameters
+    ----------
+    model
+        The model.
+    X
+        The rows, as in `predict`.
+    of
+        The class to explain. Default: the predicted class of each row.
+    against
+        The class to compare it with. Default: the most probable other class.
+    top
+        Keep this many contributions, the strongest, and sum up the others. Default: keep all.
+    changes
+        Whether to search for the fewest changes that would change the prediction.
+
+    Returns
+    -------
+    list of Explanation
+        One for each row.
     """
     if len(model.classes) < 2:
         raise InputError("an explanation compares two classes, and the model has one.")
     if top is not None and top < 0:
         raise InputError(f"top={top}: the number of contributions to keep is zero or more.")
-    table = local.read_rows(model, X)
+    table = read_rows(model, X)
     log_posterior = model.log_posterior(table)
-    blocks = scored_blocks(model)
-    views = local.views(table, model.chosen.schema)
-    found = [
-        Weighted(_terms_of(model, *block, view), *_weights(model, block[0], block[2], view, table.n_rows))
-        for block, view in zip(blocks, views, strict=True)
+    blocks = [
+        ExplainedBlock.of(model, *block, view, table.n_rows)
+        for block, view in zip(scored_blocks(model), views(table, model.chosen.schema), strict=True)
     ]
-    found.append(Weighted(LeftOutTerms(model.chosen.left_out), {}, None))
-    explained = []
+    explanations = []
     for row in range(table.n_rows):
+
+        def alternatives(rival: int, row: int = row) -> list[Alternative]:
+            return [alternative for block in blocks for alternative in block.alternatives(row, rival)]
+
         pair = _pair(model, log_posterior[row], of, against)
-        turn = turning(model, blocks, views, table, row, log_posterior[row]) if changes else None
-        explained.append(_explanation(model, found, row, log_posterior[row], pair, top, turn))
-    return explained
+        counterfactual = find_counterfactual(model, table, row, log_posterior[row], alternatives) if changes else None
+        explanations.append(_explain_row(model, blocks, row, log_posterior[row], pair, top, counterfactual))
+    return explanations
 
 
-def _pair(model: Model, log_posterior: NDArray[np.float64], of: Any, against: Any) -> tuple[int, int]:
-    """Two classes: those given, and else the most probable ones."""
+def scored_blocks(model: Model) -> list[tuple[Block, Statistic, Any]]:
+    """Return the blocks that predictions depend on, each with its statistic and its parameters."""
+    return list(zip(model.chosen.schema.blocks, model.chosen.statistics, model.parameters, strict=True))
+
+
+def _pair(model: Model, log_posterior: Floats, of: Any, against: Any) -> Pair:
+    """Return the positions of the two classes, by default the most probable ones."""
     order = np.argsort(-log_posterior, kind="stable").tolist()
     first = None if of is None else position_of(of, model.classes)
     second = None if against is None else position_of(against, model.classes)
@@ -89,125 +104,116 @@ def _pair(model: Model, log_posterior: NDArray[np.float64], of: Any, against: An
     return first, second
 
 
-def _terms_of(model: Model, block: Block, statistic: Any, fitted: Any, view: View) -> BlockTerms:
-    """What tells the terms of a block, by its statistic."""
-    if isinstance(statistic, TokenCounts) and isinstance(view, Numbers):
-        if isinstance(block.family, Bernoulli):
-            weight = None if model.tuning is None else model.tuning.weight(block)
-            return CoinTerms(block, statistic, fitted, view, weight)
-        return TokenTerms(block, statistic, fitted, view, model.classes)
-    if isinstance(statistic, ValueCounts) and isinstance(view, Codes):
-        return ValueTerms(block, statistic, fitted, view, model.classes)
-    if isinstance(statistic, WordCounts) and isinstance(view, Texts):
-        return WordTerms(block, statistic, fitted, view, model.classes)
-    if isinstance(statistic, Histogram) and isinstance(view, Numbers):
-        return BinTerms(block, statistic, fitted, view, {})
-    if isinstance(block.family, NoValuesYet):
-        return LeftOutTerms(dict.fromkeys(block.names, "it had no value in training"))
-    assert isinstance(view, Numbers)
-    return NumberTerms(block, statistic, fitted, view, len(model.classes))
-
-
-def _weights(model: Model, block: Block, fitted: Any, view: View, n_rows: int) -> tuple[Mapping[str, float], Any]:
-    """The weight of each column of a block, and for a block of words the factor of each row."""
-    tuning = model.tuning
-    if tuning is None or not len(block.names):
-        return {}, None
-    weight = tuning.weight(block)
-    if not (block.family.joint or block.family.own_block):
-        return dict(zip(block.names, weight.tolist(), strict=True)), None
-    exponent = tuning.exponents.get(block.names[0], 0.0)
-    if exponent == 0.0:
-        return {}, np.full(1, weight[0])
-    scores, length = np.zeros((n_rows, len(model.classes))), np.zeros(n_rows)
-    block.family.log_likelihood(view, fitted, scores, length)
-    return {}, weight[0] * np.maximum(length, 1.0) ** -exponent
-
-
 @dataclass(frozen=True, eq=False)
-class Weighted:
-    """The terms of a block under the tuning: times the weight of their column, or of all in a row."""
+class ExplainedBlock:
+    """A block of a model with the rows to be explained, and its weights under the tuning.
 
-    block: BlockTerms
-    by_column: Mapping[str, float]
-    by_row: NDArray[np.float64] | None
+    `weight` is that of each column. Families whose columns share a weight have `factor` instead: one weight, or one
+    for each row if it depends on the length.
+    """
 
-    def terms(self, row: int, of: int, against: int) -> list[Term]:
-        """Those of one row, between two classes."""
-        terms = self.block.terms(row, of, against)
-        if self.by_row is not None:
-            factor = float(self.by_row[row if len(self.by_row) > 1 else 0])
+    block: Block
+    statistic: Statistic
+    parameters: Any
+    view: View
+    classes: tuple[Any, ...]
+    weight: Floats | None = None
+    factor: Floats | None = None
+    cache: dict[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, model: Model, block: Block, statistic: Statistic, parameters: Any, view: View, n_rows: int
+    ) -> ExplainedBlock:
+        """Look up the weights of a block."""
+        explained = cls(block, statistic, parameters, view, model.classes)
+        if model.tuning is None or not len(block.names):
+            return explained
+        weight = model.tuning.weight(block)
+        if not (block.family.joint or block.family.own_block):
+            return replace(explained, weight=weight)
+        exponent = model.tuning.exponents.get(block.names[0], 0.0)
+        if exponent == 0.0:
+            return replace(explained, factor=weight[:1])
+        scores, length = np.zeros((n_rows, len(model.classes))), np.zeros(n_rows)
+        block.family.log_likelihood(view, parameters, scores, length)
+        return replace(explained, factor=weight[0] * np.maximum(length, 1.0) ** -exponent)
+
+    def row(self, i: int) -> RowView:
+        """Return one row for the family."""
+        x = self.view.rows(i, i + 1)
+        return RowView(x, self.block.names, self.block.kinds, self.classes, self.weight, self.cache)
+
+    def terms(self, i: int, pair: Pair) -> list[Term]:
+        """Return the weighted terms of a row."""
+        terms = self.block.family.terms(self.row(i), self.statistic, self.parameters, pair)
+        if self.factor is not None:
+            factor = float(self.factor[i if len(self.factor) > 1 else 0])
             return [term.times(factor) for term in terms]
-        return [term.times(self.by_column.get(term.column, 1.0)) for term in terms] if self.by_column else terms
+        if self.weight is None:
+            return terms
+        weight = dict(zip(self.block.names, self.weight.tolist(), strict=True))
+        return [term.times(weight.get(term.column, 1.0)) for term in terms]
 
-    def pieces(self, row: int, terms: Sequence[Term]) -> dict[str, tuple[tuple[str, float], ...]]:
-        """The texts of a row in pieces with their log-odds."""
-        return self.block.pieces(row, terms)
-
-
-@dataclass(frozen=True)
-class LeftOutTerms(BlockTerms):
-    """Columns that are no evidence, and why."""
-
-    reasons: Mapping[str, str]
-
-    def terms(self, row: int, of: int, against: int) -> list[Term]:
-        """A line of zero each."""
-        return [Term(name, None, "", note=f"left out: {reason}") for name, reason in self.reasons.items()]
+    def alternatives(self, i: int, rival: int) -> Iterator[Alternative]:
+        """Yield other values for a row."""
+        yield from self.block.family.alternatives(self.row(i), self.parameters, rival)
 
 
-def _explanation(
+def _explain_row(
     model: Model,
-    blocks: Sequence[Weighted],
+    blocks: Sequence[ExplainedBlock],
     row: int,
-    log_posterior: NDArray[np.float64],
-    pair: tuple[int, int],
+    log_posterior: Floats,
+    pair: Pair,
     top: int | None,
-    turn: Turn | None,
+    counterfactual: Counterfactual | None,
 ) -> Explanation:
-    of, against = pair
-    terms = [block.terms(row, of, against) for block in blocks]
-    flat = [term for part in terms for term in part]
+    """Return the explanation of one row between two classes."""
+    terms_by_block = [block.terms(row, pair) for block in blocks]
+    terms = [term for terms in terms_by_block for term in terms]
+    terms += [Term(name, None, "", note=f"not used: {reason}") for name, reason in model.chosen.left_out.items()]
     log_prior = model.log_prior
-    total = float(decisions.log_odds_against(log_posterior[None], log_prior, of, against)[0])
-    void = all(log_prior[c] == -np.inf or any(term.scores[i] == -np.inf for term in flat) for i, c in enumerate(pair))
-    start = log_prior if void else log_prior + weighted_blocks(model).offset
-    prior = float(decisions.log_odds_against(start[None], log_prior, of, against)[0])
-    labels = model.classes[of], model.classes[against]
-    lines = sorted((_contribution(term, *labels, void) for term in flat), key=lambda c: -abs(c.log_odds))
-    kept = lines if top is None else lines[:top]
-    texts: dict[str, tuple[tuple[str, float], ...]] = {}
-    for block, part in zip(blocks, terms, strict=True):
-        texts |= block.pieces(row, part)
+    is_impossible = all(
+        log_prior[c] == -np.inf or any(term.scores[side] == -np.inf for term in terms) for side, c in enumerate(pair)
+    )
+    start = log_prior if is_impossible else log_prior + weighted_blocks(model).offset
+    labels = model.classes[pair[0]], model.classes[pair[1]]
+    lines = sorted((_contribution(term, labels, is_impossible) for term in terms), key=lambda line: -abs(line.log_odds))
+    n_shown = len(lines) if top is None else min(top, len(lines))
+    texts = {}
+    for block, block_terms in zip(blocks, terms_by_block, strict=True):
+        pieces = block.block.family.pieces(block.row(row), block_terms)
+        if pieces is not None:
+            texts[block.block.names[0]] = pieces
     return Explanation(
-        *labels,
-        model.classes[int(log_posterior.argmax())],
-        prior,
-        tuple(kept),
-        total,
-        dict(zip(model.classes, np.exp(log_posterior).tolist(), strict=True)),
-        math.fsum(line.log_odds for line in lines[len(kept) :]),
-        len(lines) - len(kept),
-        turn,
-        texts or None,
+        of=labels[0],
+        against=labels[1],
+        answer=model.classes[int(log_posterior.argmax())],
+        prior=float(log_odds_against(start[None], log_prior, *pair)[0]),
+        contributions=tuple(lines[:n_shown]),
+        total=float(log_odds_against(log_posterior[None], log_prior, *pair)[0]),
+        posterior=dict(zip(model.classes, np.exp(log_posterior).tolist(), strict=True)),
+        rest=math.fsum(line.log_odds for line in lines[n_shown:]),
+        n_rest=len(lines) - n_shown,
+        counterfactual=counterfactual,
+        texts=texts or None,
     )
 
 
-def _contribution(term: Term, of: Any, against: Any, void: bool) -> Contribution:
-    """The difference of a term between the two classes; zero if the row is impossible in both."""
-    never = [str(label) for label, score in zip((of, against), term.scores, strict=True) if score == -np.inf]
-    note = f"impossible under {' and '.join(never)}" if never else term.note
-    log_odds = 0.0 if void or len(never) == 2 else term.log_odds
-    told = all(map(math.isfinite, term.spread)) and not never
+def _contribution(term: Term, labels: tuple[Any, Any], is_impossible: bool) -> Contribution:
+    """Return the difference of a term between two classes; zero if the row is impossible in both."""
+    zero_in = [str(label) for label, score in zip(labels, term.scores, strict=True) if score == -np.inf]
+    has_interval = all(map(math.isfinite, term.interval)) and not zero_in
     return Contribution(
         column=term.column,
         value=term.value,
         shown=term.shown,
         count=term.count,
-        log_odds=log_odds,
-        of=term.behind[0],
-        against=term.behind[1],
-        low=term.spread[0] if told else None,
-        high=term.spread[1] if told else None,
-        note=note,
+        log_odds=0.0 if is_impossible or len(zero_in) == 2 else term.log_odds,
+        counts=term.counts[0],
+        counts_against=term.counts[1],
+        low=term.interval[0] if has_interval else None,
+        high=term.interval[1] if has_interval else None,
+        note=f"impossible under {' and '.join(zero_in)}" if zero_in else term.note,
     )

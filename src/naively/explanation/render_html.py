@@ -1,92 +1,89 @@
-"""An explanation as HTML for notebooks and reports: one table with bars, no script, everything escaped."""
+"""Render an explanation as HTML for notebooks and reports: one table with bars, no script, everything escaped."""
 
 from __future__ import annotations
 
-import math
 from html import escape
 
-from naively.data.names import listed
 from naively.explanation.explanation import Contribution, Explanation
-from naively.explanation.render_text import behind_words, number, shortened
+from naively.explanation.render_text import (
+    Layout,
+    format_counterfactual,
+    format_counts,
+    interval,
+    largest,
+    number,
+    occurrences_and_note,
+    shorten,
+)
+from naively.families.evidence import Pieces
 
-__all__ = ["as_html", "tinted_html"]
+FOR, AGAINST = "#2166ac", "#b35806"  # blue and orange, which the colour-blind can tell apart
+FOR_RGB, AGAINST_RGB = "33,102,172", "179,88,6"
+BAR_WIDTH = 60  # pixels on either side of zero
 
-LINES = 25  # contributions shown; `to_dict()` has all
-FOR, AGAINST = "#2166ac", "#b35806"  # blue and orange: told apart by the colour-blind too
 
-
-def as_html(explanation: Explanation, lines: int = LINES) -> str:
-    """A heading, the tinted texts, the table, and what would turn the answer."""
+def as_html(explanation: Explanation) -> str:
+    """Return the heading, the coloured texts, the table, and what would change the prediction."""
     e = explanation
-    p = e.posterior[e.answer]
     parts = [
-        f"<p>answer <b>{escape(shortened(e.answer))}</b>, p = {p:.4g}; log-odds of "
-        f'<b style="color:{FOR}">{escape(shortened(e.of))}</b> against '
-        f'<b style="color:{AGAINST}">{escape(shortened(e.against))}</b></p>'
+        f"<p>answer <b>{escape(shorten(e.answer))}</b>, p = {e.posterior[e.answer]:.4g}; log-odds of "
+        f'<b style="color:{FOR}">{escape(shorten(e.of))}</b> against '
+        f'<b style="color:{AGAINST}">{escape(shorten(e.against))}</b></p>'
     ]
-    parts += [tinted_html(column, pieces) for column, pieces in (e.texts or {}).items()]
-    parts.append(_table(e, lines))
-    if e.turn is not None:
-        changes = listed((escape(shortened(str(change), 60)) for change in e.turn.changes), 12, "; ")
-        turned = f"{escape(shortened(e.turn.answer))}, p = {e.turn.probability:.4g}"
-        parts.append(f"<p>What would turn the answer to {turned}: {changes}.</p>")
+    parts += [coloured_html(column, pieces) for column, pieces in (e.texts or {}).items()]
+    parts.append(_table(e))
+    if e.counterfactual is not None:
+        parts.append(f"<p>{escape(format_counterfactual(e.counterfactual))}</p>")
     return f'<div class="naively-explanation">{"".join(parts)}</div>'
 
 
-def tinted_html(column: str, pieces: tuple[tuple[str, float], ...]) -> str:
-    """A text with its words tinted by what they say: the stronger, the darker."""
-    most = max((abs(odds) for _, odds in pieces if math.isfinite(odds)), default=0.0) or 1.0
-    out = []
+def coloured_html(column: str, pieces: Pieces) -> str:
+    """Return a text whose words are coloured by their log-odds: the stronger, the darker."""
+    strongest = largest(tuple(odds for _, odds in pieces))
+    spans = []
     for piece, odds in pieces:
-        strength = min(abs(odds) / most, 1.0)
+        strength = min(abs(odds) / strongest, 1.0)
         if strength < 0.02:
-            out.append(escape(piece))
+            spans.append(escape(piece))
             continue
-        colour = "33,102,172" if odds > 0 else "179,88,6"
-        out.append(
-            f'<span style="background:rgba({colour},{0.08 + 0.5 * strength:.2f})" title="{number(odds)}">'
-            f"{escape(piece)}</span>"
-        )
-    return f'<p style="white-space:pre-wrap"><b>{escape(shortened(column))}</b>: {"".join(out)}</p>'
+        colour = f"rgba({FOR_RGB if odds > 0 else AGAINST_RGB},{0.08 + 0.5 * strength:.2f})"
+        spans.append(f'<span style="background:{colour}" title="{number(odds)}">{escape(piece)}</span>')
+    return f'<p style="white-space:pre-wrap"><b>{escape(shorten(column))}</b>: {"".join(spans)}</p>'
 
 
-def _table(e: Explanation, lines: int) -> str:
-    shown = e.contributions[:lines]
-    finite = [abs(x) for x in (e.prior, *(c.log_odds for c in shown)) if math.isfinite(x)]
-    most = max(finite, default=0.0) or 1.0
-    titles = ("column", "value", "", "log-odds", "95 %", f"in {shortened(e.of, 20)}", f"in {shortened(e.against, 20)}")
+def _table(e: Explanation) -> str:
+    layout = Layout.of(e)
+    titles = ("column", "value", "", "log-odds", "95 %", f"in {shorten(e.of, 20)}", f"in {shorten(e.against, 20)}")
     head = "".join(f'<th style="text-align:left">{escape(title)}</th>' for title in titles)
-    rows = [_row("prior", "", e.prior, most)]
-    rows += [_line(line, most) for line in shown]
-    n_rest = e.n_rest + len(e.contributions) - len(shown)
-    if n_rest:
-        rest = math.fsum((e.rest, *(c.log_odds for c in e.contributions[lines:] if math.isfinite(c.log_odds))))
-        rows.append(_row(f"{n_rest} more", "", rest, most))
+    rows = [_row("prior", "", e.prior, layout.longest)]
+    rows += [_contribution(line, layout.longest) for line in layout.shown]
+    if layout.n_rest:
+        rows.append(_row(f"{layout.n_rest} more", "", layout.rest, layout.longest))
     total = f"<tr><td><b>total</b></td><td></td><td></td><td><b>{number(e.total)}</b></td></tr>"
     return f'<table style="border-collapse:collapse"><tr>{head}</tr>{"".join(rows)}{total}</table>'
 
 
-def _line(line: Contribution, most: float) -> str:
-    times = f" ×{line.count:g}" if line.count not in (0.0, 1.0) and line.shown == str(line.value) else ""
-    note = f" ({line.note})" if line.note and line.note != line.shown else ""
-    spread = "" if line.low is None or line.high is None else f"{number(line.low)} … {number(line.high)}"
-    behind = (behind_words(line.of), behind_words(line.against))
-    return _row(shortened(line.column), shortened(line.shown, 40) + times + note, line.log_odds, most, spread, *behind)
+def _contribution(line: Contribution, longest: float) -> str:
+    occurs, note = occurrences_and_note(line)
+    value = shorten(line.shown, 40) + occurs + (f" ({note})" if note else "")
+    counts = format_counts(line.counts), format_counts(line.counts_against)
+    return _row(shorten(line.column), value, line.log_odds, longest, interval(line), *counts)
 
 
-def _row(column: str, value: str, odds: float, most: float, *rest: str) -> str:
-    cells = "".join(f"<td>{escape(text)}</td>" for text in rest)
+def _row(column: str, value: str, log_odds: float, longest: float, *cells: str) -> str:
+    more_cells = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
     return (
-        f"<tr><td>{escape(column)}</td><td>{escape(value)}</td><td>{_bar(odds, most)}</td>"
-        f'<td style="text-align:right">{number(odds)}</td>{cells}</tr>'
+        f"<tr><td>{escape(column)}</td><td>{escape(value)}</td><td>{_bar(log_odds, longest)}</td>"
+        f'<td style="text-align:right">{number(log_odds)}</td>{more_cells}</tr>'
     )
 
 
-def _bar(odds: float, most: float) -> str:
-    """A bar to the left or right of zero, in an inline picture."""
-    length = 60 * min(abs(odds), most) / most
-    start, colour = (60 - length, AGAINST) if odds < 0 else (60.0, FOR)
+def _bar(log_odds: float, longest: float) -> str:
+    """Return a bar to the left or right of zero, as an inline picture."""
+    length = BAR_WIDTH * min(abs(log_odds), longest) / longest
+    start, colour = (BAR_WIDTH - length, AGAINST) if log_odds < 0 else (float(BAR_WIDTH), FOR)
     return (
-        '<svg width="120" height="12" role="img"><line x1="60" x2="60" y1="0" y2="12" stroke="#888"/>'
+        f'<svg width="{2 * BAR_WIDTH}" height="12" role="img">'
+        f'<line x1="{BAR_WIDTH}" x2="{BAR_WIDTH}" y1="0" y2="12" stroke="#888"/>'
         f'<rect x="{start:.1f}" y="2" width="{length:.1f}" height="8" fill="{colour}"/></svg>'
     )

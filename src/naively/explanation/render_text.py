@@ -1,53 +1,89 @@
-"""An explanation in the terminal: a table with a bar for each contribution, by rich."""
+"""Print an explanation in the terminal: a table with a bar for each contribution."""
 
 from __future__ import annotations
 
 import io
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from naively.data.names import listed
+from naively.explanation.counterfactual import Counterfactual
 from naively.explanation.explanation import Contribution, Explanation
+from naively.families.evidence import Pieces
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
     from rich.text import Text
 
-__all__ = ["as_text", "behind_words", "number", "rendered", "shortened"]
-
-LINES = 25  # contributions shown; `to_dict()` has all
-BAR = 12  # letters on either side of zero; half of that in a narrow terminal
-WIDE = 126  # letters from which there is room for intervals and counts
-FOR, AGAINST = "blue", "dark_orange"  # told apart by the colour-blind too
+MAX_LINES = 25  # contributions; `to_dict()` has all
+MAX_CHANGES = 8
+MAX_PIECES = 400  # of a text
+BAR_WIDTH = 12  # characters on either side of zero; half of that in a narrow terminal
+MIN_WIDE = 126  # characters from which there is room for intervals and counts
+FOR, AGAINST = "blue", "dark_orange"  # colours that the colour-blind can tell apart
 
 
 def as_text(explanation: Explanation, width: int = 130) -> str:
-    """The table in plain letters."""
+    """Return the table as plain text."""
     from rich.console import Console
 
-    paper = io.StringIO()
-    Console(file=paper, width=width, no_color=True, highlight=False).print(explanation)
-    return "\n".join(line.rstrip() for line in paper.getvalue().rstrip("\n").split("\n"))
+    output = io.StringIO()
+    Console(file=output, width=width, no_color=True, highlight=False).print(explanation)
+    return "\n".join(line.rstrip() for line in output.getvalue().rstrip("\n").split("\n"))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What tables of an explanation show: the first contributions, the sum of the others, and the scale of bars."""
+
+    shown: tuple[Contribution, ...]
+    n_rest: int
+    rest: float
+    longest: float  # log-odds of the longest bar
+
+    @classmethod
+    def of(cls, e: Explanation) -> Layout:
+        """Cut the contributions to the lines of a table."""
+        shown, cut = e.contributions[:MAX_LINES], e.contributions[MAX_LINES:]
+        rest = math.fsum((e.rest, *(line.log_odds for line in cut if math.isfinite(line.log_odds))))
+        longest = largest((e.prior, rest, *(line.log_odds for line in shown)))
+        return cls(shown, e.n_rest + len(cut), rest, longest)
+
+
+def largest(log_odds: tuple[float, ...]) -> float:
+    """Return the largest finite log-odds without its sign, 1 if all are zero."""
+    return max((abs(x) for x in log_odds if math.isfinite(x)), default=0.0) or 1.0
 
 
 def number(x: float) -> str:
-    """A log-odds with its sign, and two digits behind the point."""
+    """Return a log-odds with its sign and two decimals."""
     if math.isinf(x):
         return "+∞" if x > 0 else "−∞"
     return f"{x:+.2f}".replace("-", "−")
 
 
-def shortened(name: object, most: int = 32) -> str:
-    """A name that fits, with an ellipsis in its middle where it is too long; no line breaks, no control characters."""
+def interval(line: Contribution) -> str:
+    """Return the 95 % interval of a contribution; empty if it is not known."""
+    return "" if line.low is None or line.high is None else f"{number(line.low)} … {number(line.high)}"
+
+
+def shorten(name: object, width: int = 32) -> str:
+    """Return a name that fits: an ellipsis in its middle if it is too long, no line breaks or control characters."""
     text = " ".join(str(name).split()) or repr(str(name))
     text = "".join(letter if letter.isprintable() else "�" for letter in text)
-    return text if len(text) <= most else f"{text[: most - most // 3 - 1]}…{text[len(text) - most // 3 :]}"
+    return text if len(text) <= width else f"{text[: width - width // 3 - 1]}…{text[len(text) - width // 3 :]}"
 
 
-def behind_words(counts: Mapping[str, float]) -> str:
-    """The counts behind a contribution in one class: 3 of 40, or mean ± deviation."""
+def occurrences_and_note(line: Contribution) -> tuple[str, str]:
+    """Return how often the value occurs, as ×2, and the note unless it repeats the value."""
+    occurs = f" ×{line.count:g}" if line.count not in (0.0, 1.0) and line.shown == str(line.value) else ""
+    return occurs, line.note if line.note != line.shown else ""
+
+
+def format_counts(counts: Mapping[str, float]) -> str:
+    """Return the counts of a contribution in one class: 3 of 40, or mean ± deviation."""
     if "all" in counts:
         return f"{counts['count']:,.6g} of {counts['all']:,.6g}"
     if "deviation" in counts:
@@ -55,104 +91,107 @@ def behind_words(counts: Mapping[str, float]) -> str:
     return f"mean {counts['mean']:.4g}" if "mean" in counts else ""
 
 
-def rendered(explanation: Explanation, width: int) -> Iterator[RenderableType]:
-    """The head, the text if there is one, the table, and what would turn the answer."""
+def format_counterfactual(counterfactual: Counterfactual) -> str:
+    """Return the changes that would change the prediction, as a sentence."""
+    changes = counterfactual.changes[:MAX_CHANGES]
+    values = [f"{shorten(c.column)} were {shorten(repr(c.after), 40)}" for c in changes if c.after is not None]
+    parts = ["if " + " and ".join(values)] if values else []
+    for column in dict.fromkeys(c.column for c in changes if c.after is None):
+        words = [shorten(repr(c.before), 40) for c in changes if c.after is None and c.column == column]
+        parts.append(f"without {' and '.join(words)} in {shorten(column)}")
+    n_more = len(counterfactual.changes) - len(changes)
+    parts += [f"with {n_more} more changes"] if n_more else []
+    answer = f"{shorten(counterfactual.answer)} (p = {counterfactual.probability:.4g})"
+    return f"Would become {answer} {' and '.join(parts)}."
+
+
+def render(explanation: Explanation, width: int) -> Iterator[RenderableType]:
+    """Yield the heading, the texts, the table, and what would change the prediction."""
     from rich.text import Text
 
     e = explanation
-    p = e.posterior[e.answer]
     yield Text.assemble(
         "answer ",
-        (shortened(e.answer), "bold"),
-        f"  p = {p:.4g};  log-odds of ",
-        (shortened(e.of), FOR),
+        (shorten(e.answer), "bold"),
+        f"  p = {e.posterior[e.answer]:.4g};  log-odds of ",
+        (shorten(e.of), FOR),
         " against ",
-        (shortened(e.against), AGAINST),
+        (shorten(e.against), AGAINST),
     )
     for column, pieces in (e.texts or {}).items():
-        yield _tinted(column, pieces)
+        yield _coloured_text(column, pieces)
     yield _table(e, width)
-    if e.turn is not None:
-        changes = listed((_change(str(change)) for change in e.turn.changes), separator="; ")
-        turned = f"; then {shortened(e.turn.answer)}, p = {e.turn.probability:.4g}"
-        yield Text(f"turns with {len(e.turn.changes)} change{'s' * (len(e.turn.changes) > 1)}: {changes}{turned}")
+    if e.counterfactual is not None:
+        yield Text(format_counterfactual(e.counterfactual))
 
 
-def _change(told: str) -> str:
-    return shortened(told, 60)
-
-
-def _tinted(column: str, pieces: tuple[tuple[str, float], ...]) -> Text:
-    """The first words of a text, coloured by what they say."""
+def _coloured_text(column: str, pieces: Pieces) -> Text:
+    """Return the beginning of a text, its words coloured by their log-odds."""
     from rich.text import Text
 
-    most = max((abs(odds) for _, odds in pieces if math.isfinite(odds)), default=0.0) or 1.0
-    text = Text(f"{shortened(column)}: ")
-    for piece, odds in pieces[:400]:
-        strong = abs(odds) > most / 3
-        style = "" if abs(odds) < most / 20 else (FOR if odds > 0 else AGAINST) + (" bold" if strong else "")
+    strongest = largest(tuple(odds for _, odds in pieces))
+    text = Text(f"{shorten(column)}: ")
+    for piece, odds in pieces[:MAX_PIECES]:
+        style = "" if abs(odds) < strongest / 20 else FOR if odds > 0 else AGAINST
+        style += " bold" if abs(odds) > strongest / 3 else ""
         text.append("".join(letter if letter.isprintable() or letter == "\n" else " " for letter in piece), style)
-    if len(pieces) > 400:
+    if len(pieces) > MAX_PIECES:
         text.append(" …")
     return text
 
 
 def _table(e: Explanation, width: int) -> Table:
-    """The contributions; a narrow terminal has shorter bars, shares instead of counts, and no intervals."""
+    """Return the contributions; a narrow terminal has shorter bars, shares instead of counts, and no intervals."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    wide, bar = width >= WIDE, BAR if width >= WIDE else BAR // 2
+    layout, is_wide = Layout.of(e), width >= MIN_WIDE
+    bar_width = BAR_WIDTH if is_wide else BAR_WIDTH // 2
+
+    def bar(log_odds: float) -> Text:
+        return _bar(log_odds, layout.longest, bar_width)
+
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("column", no_wrap=True)
     table.add_column("value", overflow="fold", min_width=14)
-    table.add_column(Text(f"{shortened(e.against, bar):>{bar}}│{shortened(e.of, bar)}"), no_wrap=True)
+    title = f"{shorten(e.against, bar_width):>{bar_width}}│{shorten(e.of, bar_width)}"
+    table.add_column(Text(title), no_wrap=True)
     table.add_column("log-odds", justify="right", no_wrap=True)
-    if wide:
+    if is_wide:
         table.add_column("95 %", justify="right", no_wrap=True)
     for label in (e.of, e.against):
-        table.add_column(Text(f"in {shortened(label, 16 if wide else 7)}"), justify="right", no_wrap=True)
-    shown = e.contributions[:LINES]
-    rest = math.fsum((e.rest, *(c.log_odds for c in e.contributions[LINES:] if math.isfinite(c.log_odds))))
-    most = max((abs(x) for x in (e.prior, rest, *(c.log_odds for c in shown)) if math.isfinite(x)), default=0.0) or 1.0
-    table.add_row("prior", "", _bar(e.prior, most, bar), number(e.prior))
-    for line in shown:
-        table.add_row(*_cells(line, most, bar, wide))
-    n_rest = e.n_rest + len(e.contributions) - len(shown)
-    if n_rest:
-        table.add_row(Text(f"{n_rest} more", style="dim"), "", _bar(rest, most, bar), number(rest))
+        table.add_column(Text(f"in {shorten(label, 16 if is_wide else 7)}"), justify="right", no_wrap=True)
+    table.add_row("prior", "", bar(e.prior), number(e.prior))
+    for line in layout.shown:
+        occurs, note = occurrences_and_note(line)
+        value = Text(shorten(line.shown, 36) + occurs)
+        if note:
+            value.append(f" ({shorten(note, 40)})", style="dim")
+        cells: list[RenderableType] = [Text(shorten(line.column, 24 if is_wide else 16)), value]
+        cells += [bar(line.log_odds), number(line.log_odds)]
+        cells += [interval(line)] if is_wide else []
+        counts = (line.counts, line.counts_against)
+        table.add_row(*cells, *(format_counts(side) if is_wide else _format_share(side) for side in counts))
+    if layout.n_rest:
+        table.add_row(Text(f"{layout.n_rest} more", style="dim"), "", bar(layout.rest), number(layout.rest))
     table.add_section()
     table.add_row(Text("total", style="bold"), "", "", Text(number(e.total), style="bold"))
     return table
 
 
-def _cells(line: Contribution, most: float, bar: int, wide: bool) -> list[RenderableType]:
-    from rich.text import Text
-
-    times = f" ×{line.count:g}" if line.count not in (0.0, 1.0) and line.shown == str(line.value) else ""
-    value = Text(shortened(line.shown, 36) + times)
-    if line.note and line.note != line.shown:
-        value.append(f" ({shortened(line.note, 40)})", style="dim")
-    cells: list[RenderableType] = [Text(shortened(line.column, 24 if wide else 16)), value]
-    cells += [_bar(line.log_odds, most, bar), number(line.log_odds)]
-    if wide:
-        cells.append("" if line.low is None or line.high is None else f"{number(line.low)} … {number(line.high)}")
-    return cells + [behind_words(side) if wide else _share(side) for side in (line.of, line.against)]
-
-
-def _share(counts: Mapping[str, float]) -> str:
-    """The counts behind a contribution in few letters: 1.2 %, or the mean."""
+def _format_share(counts: Mapping[str, float]) -> str:
+    """Return the counts of a contribution in few characters: 1.2 %, or the mean."""
     if "all" in counts:
         return f"{100 * counts['count'] / counts['all']:.2g} %" if counts["all"] else "–"
     return f"{counts['mean']:.4g}" if "mean" in counts else ""
 
 
-def _bar(x: float, most: float, size: int) -> Text:
-    """A bar to the left or right of zero."""
+def _bar(log_odds: float, longest: float, width: int) -> Text:
+    """Return a bar to the left or right of zero."""
     from rich.text import Text
 
-    length = min(size, round(size * min(abs(x), most) / most))
-    if x < 0:
-        return Text(" " * (size - length) + "█" * length + "│" + " " * size, style=AGAINST)
-    return Text(" " * size + "│" + "█" * length + " " * (size - length), style=FOR if x > 0 else "dim")
+    length = min(width, round(width * min(abs(log_odds), longest) / longest))
+    if log_odds < 0:
+        return Text(" " * (width - length) + "█" * length + "│" + " " * width, style=AGAINST)
+    return Text(" " * width + "│" + "█" * length + " " * (width - length), style=FOR if log_odds > 0 else "dim")

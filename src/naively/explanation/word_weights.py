@@ -1,6 +1,6 @@
-"""What a column of words has learnt: the words that speak most for a class, with the counts behind them.
+"""Rank the words of a column by their log-odds for a class, with the counts behind them.
 
-    log-odds of word k = log θ_k,label − log θ_k,against                    (1)
+    log-odds of word k = log θ_k,of − log θ_k,against                       (1)
     θ_k = (n_k + α) / (n + αK)          multinomial: occurrences, binary: texts with the word
     θ_k = (d_k + α) / (d + 2α)          bernoulli: texts with the word, of all texts
 
@@ -18,20 +18,16 @@ from numpy.typing import NDArray
 
 from naively.data.names import listed
 from naively.errors import InputError
-from naively.families import Bernoulli, Multinomial, Text
+from naively.families.evidence import WordShares
 from naively.model.decide import position_of
-from naively.statistics import TokenCounts, WordCounts
-from naively.statistics.cells import class_of_cells
 
 if TYPE_CHECKING:
     from naively.model.model import Model
 
-__all__ = ["Evidence", "Top", "Word", "evidence_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word, what it says, and the counts behind it: occurrences and texts, in the class and against it."""
+    """A word, its log-odds, and its counts: occurrences and texts, in the class and against it."""
 
     word: str
     log_odds: float
@@ -42,8 +38,8 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Top:
-    """The words that speak most for a class; prints as a table."""
+class TopWords:
+    """The words with the largest log-odds for a class; prints as a table."""
 
     label: Any
     against: str
@@ -56,7 +52,7 @@ class Top:
         return len(self.words)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {"label": self.label, "against": self.against, "words": [asdict(word) for word in self.words]}
 
     def __str__(self) -> str:
@@ -70,75 +66,60 @@ class Top:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
-    """A column of text (or a block of token counts) of a model."""
+class WordWeights:
+    """The words of a column of text, or of a block of token counts."""
 
     model: Model
-    family: Any
-    counts: WordCounts | TokenCounts
+    shares: WordShares
 
-    def top(self, label: Any, n: int = 20, against: Any = None, min_count: float = 5) -> Top:
-        """The n words with the largest log-odds (1), among those that occur at least min_count times in both."""
-        of = position_of(label, self.model.classes)
-        other = np.arange(len(self.model.classes)) != of
-        if against is not None:
-            other = np.arange(len(self.model.classes)) == position_of(against, self.model.classes)
-            if other[of]:
-                raise InputError(f"{label!r} against itself says nothing: name another class.")
-        mine, theirs = self._counts(np.arange(len(other)) == of), self._counts(other)
-        odds = self._log_share(mine) - self._log_share(theirs)
-        eligible = np.flatnonzero((mine.count + theirs.count >= max(min_count, 1e-300)) & (mine.count > 0))
-        order = eligible[np.lexsort((eligible, -odds[eligible]))][:n]
-        name = "all other classes together" if against is None else repr(against)
-        words = tuple(
-            Word(
-                self._name(k),
-                float(odds[k]),
-                *(float(a[k]) for a in (mine.count, theirs.count, mine.texts, theirs.texts)),
-            )
-            for k in order.tolist()
-        )
-        return Top(label, name, words)
+    def top(self, of: Any, n: int = 20, against: Any = None, min_count: float = 5) -> TopWords:
+        """Return the words with the largest log-odds (1).
 
-    def _name(self, k: int) -> str:
-        return self.counts.name(k) if isinstance(self.counts, WordCounts) else self.counts.tokens[k]
-
-    def _counts(self, classes: NDArray[np.bool_]) -> _Counts:
-        """Counts per word over some classes together."""
-        cells = self.counts.cells
-        n = self.counts.n_numbers() if isinstance(self.counts, WordCounts) else self.counts.n_tokens
-        chosen = classes[class_of_cells(cells)]
-        index = cells.index[chosen]
-        sums = [np.bincount(index, weights=s[chosen], minlength=n).astype(np.float64) for s in cells.sums]
-        return _Counts(sums[0], sums[1], float(self.counts.seen.weight[classes].sum()))
-
-    def _log_share(self, counts: _Counts) -> NDArray[np.float64]:
-        """log θ_k; −inf where maximum likelihood says zero."""
-        alpha = self.family.a if isinstance(self.family, Bernoulli) else self.family.alpha
-        if not isinstance(alpha, float):
-            raise InputError("top() needs one alpha for all words; this model has several.")
-        absence = isinstance(self.family, Bernoulli) or getattr(self.family, "model", "") == "bernoulli"
-        shares = counts.texts if absence or getattr(self.family, "binary", False) else counts.count
-        k = np.count_nonzero(np.bincount(self.counts.cells.index))
-        total = counts.seen + 2 * alpha if absence else shares.sum() + alpha * k
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(shares + alpha) - np.log(max(total, 1e-300)))
+        Parameters
+        ----------
+        of
+            The class.
+        n
+            The number of words.
+        against
+            The class to compare with. Default: all other classes together.
+        min_count
+            The number of occurrences, in both, that a word must have.
+        """
+        position = np.arange(len(self.model.classes))
+        is_class = position == position_of(of, self.model.classes)
+        is_other = ~is_class if against is None else position == position_of(against, self.model.classes)
+        if (is_class & is_other).any():
+            raise InputError(f"of= and against= are the same class, {of!r}: name two.")
+        (count, texts), (count_against, texts_against) = map(self.shares.counts, (is_class, is_other))
+        log_odds = self.shares.log_share(is_class) - self.shares.log_share(is_other)
+        is_frequent = (count + count_against >= max(min_count, 1e-300)) & (count > 0)
+        order = _largest(log_odds, np.flatnonzero(is_frequent), n)
+        columns = (log_odds, count, count_against, texts, texts_against)
+        words = tuple(Word(self.shares.name(k), *(float(column[k]) for column in columns)) for k in order)
+        return TopWords(of, "all other classes together" if against is None else repr(against), words)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Counts:
-    count: NDArray[np.float64]
-    texts: NDArray[np.float64]
-    seen: float
+def _largest(log_odds: NDArray[np.float64], words: NDArray[np.intp], n: int) -> list[int]:
+    """Return the n of these words with the largest log-odds, ties in their order."""
+    return list(words[np.lexsort((words, -log_odds[words]))][:n].tolist())
 
 
-def evidence_of(model: Model, column: str) -> Evidence:
-    """The evidence of a column of text, or of the block of token counts that a column belongs to."""
+def word_weights(model: Model, column: str) -> WordWeights:
+    """Return the words of a column of text, or of the block of token counts that a column belongs to."""
     for block, statistic in zip(model.chosen.schema.blocks, model.chosen.statistics, strict=True):
-        if column in block.names:
-            if isinstance(block.family, (Text, Multinomial, Bernoulli)) and isinstance(
-                statistic, (WordCounts, TokenCounts)
-            ):
-                return Evidence(model, block.family, statistic)
-            raise InputError(f"column {column!r} is {block.family}, which has no words.")
+        if column in block.names and block.family.role == "value":
+            shares = block.family.word_shares(statistic)
+            if shares is None:
+                raise InputError(f"column {column!r} is {block.family}, which has no words.")
+            return WordWeights(model, shares)
     raise InputError(f"the model has no column {column!r}; it has {listed(model.schema.names)}.")
+
+
+def first_column_of_words(model: Model) -> str:
+    """Return the first column of text, or the first column of a block of token counts."""
+    for block, statistic in zip(model.chosen.schema.blocks, model.chosen.statistics, strict=True):
+        is_words = block.family.own_block or len(block.names) > 1
+        if is_words and block.family.word_shares(statistic) is not None:
+            return block.names[0]
+    raise InputError("the model has no column of words: name another picture, such as distributions.")

@@ -25,7 +25,20 @@ from naively.data.names import Names, listed
 from naively.data.table import Table
 from naively.data.views import Codes, Numbers, Texts
 from naively.errors import InputError
-from naively.families.evidence import Alternative, LikelihoodRatio, Pair, RowView, Term, shown_value
+from naively.families.evidence import (
+    Alternative,
+    Grid,
+    LikelihoodRatio,
+    Pair,
+    Pieces,
+    RowView,
+    Term,
+    WordShares,
+    WordTable,
+    format_value,
+    missing_term,
+    pair_of,
+)
 from naively.statistics.base import (
     DEFAULT_PLAN,
     CountPlan,
@@ -47,6 +60,7 @@ Role = Literal["value", "presence"]
 NUMBER_KINDS: tuple[Kind, ...] = ("number", "boolean", "date")
 ALL_KINDS: tuple[Kind, ...] = ("number", "boolean", "string", "date")
 MAX_GRID_POINTS = 10_000
+N_GRID_POINTS = 300  # of a curve
 COLUMNS_AT_A_TIME = 64  # scored on their own together: bounds a table of 64 × columns numbers
 
 if TYPE_CHECKING:  # `Family` alone is a family of any statistic and parameters
@@ -274,13 +288,21 @@ class Family(ABC, Generic[S, P]):
         """Return the evidence of a row between two classes, as terms whose sum is the block's log-odds."""
         return terms_by_column(self, row, parameters, pair)
 
+    def pieces(self, row: RowView, terms: Sequence[Term]) -> Pieces | None:
+        """Return the text of a row in pieces, each with the log-odds of its words; None unless it is a text."""
+        return None
+
     def alternatives(self, row: RowView, parameters: P, rival: int) -> Iterable[Alternative]:
         """Return values that the row could have instead, to find what would change the prediction to `rival`."""
         return ()
 
-    def grid(self, stats: S, parameters: P, column: int) -> Sequence[Any] | None:
+    def grid(self, stats: S, parameters: P, column: int, kind: Kind = "number") -> Grid | None:
         """Return values of a column that cover what is usual in every class; None if they are not known."""
-        return usual_values(self, stats, parameters, column)
+        return usual_counts(self, stats, parameters, column)
+
+    def frequent_words(self, stats: S, parameters: P, names: Sequence[str], min_count: float) -> WordTable | None:
+        """Return the words that occur at least `min_count` times; None unless the evidence is a sum over words."""
+        return None
 
     def compare(self, one: S, two: S, column: int) -> LikelihoodRatio:
         """Test whether a column has the same distribution in two models."""
@@ -288,6 +310,10 @@ class Family(ABC, Generic[S, P]):
             f"{type(self).__name__} has no test for a difference between two models: its statistic "
             f"({type(one).__name__}) does not keep the values."
         )
+
+    def word_shares(self, stats: S) -> WordShares | None:
+        """Return the counts of words; None unless the evidence is a sum over words."""
+        return None
 
     def linear(self, parameters: P, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Return weights and bias of log p(x | of) − log p(x | against) as a linear function of x."""
@@ -373,32 +399,33 @@ def terms_by_column(family: Family[S, P], row: RowView, parameters: P, pair: Pai
     for j, value in enumerate(row.values()[:n_terms]):
         name = row.names[j] if n_terms == len(row.names) else ", ".join(row.names[:3])
         if value is None and n_terms == len(row.names):
-            terms.append(Term(name, None, "missing", note="missing"))
+            terms.append(missing_term(name))
             continue
-        plain, shown = shown_value(value, row.kind(j)) if isinstance(value, float) else (value, str(value))
+        plain, shown = format_value(value, row.kind(j)) if isinstance(value, float) else (value, str(value))
         if n_terms < len(row.names):
             plain, shown = None, f"{len(row.names)} columns together"
-        terms.append(Term(name, plain, shown, (float(scores[j, pair[0]]), float(scores[j, pair[1]]))))
+        terms.append(Term(name, plain, shown, pair_of(scores[j, list(pair)])))
     return terms
 
 
-def usual_values(family: Family[S, P], stats: S, parameters: P, column: int) -> Sequence[Any] | None:
+def usual_counts(family: Family[S, P], stats: S, parameters: P, column: int) -> Grid | None:
     """Return the counts that hold 99.5 % of the probability in every class; None unless the support is countable."""
     if family.joint or family.support not in ("count", "binary"):
         return None
-    n_values = 2 if family.support == "binary" else 16
+    if family.support == "binary":
+        return Grid((0.0, 1.0), ("no", "yes"))
+    n_values = 16
     while n_values <= MAX_GRID_POINTS:
-        values = [float(k) for k in range(n_values)]
-        mass = np.exp(score_column(family, stats, parameters, column, values))
-        total = mass.cumsum(axis=0)
-        if family.support == "binary" or bool((total[-1] >= 0.995).all()):
+        values = np.arange(n_values, dtype=np.float64)
+        total = np.exp(score_column(family, stats, parameters, column, values)).cumsum(axis=0)
+        if bool((total[-1] >= 0.995).all()):
             end = int((total < 0.995).sum(axis=0).max())
-            return tuple(values[: max(end + 1, 2)])
+            return Grid(values[: max(end + 1, 2)])
         n_values *= 4
     return None
 
 
-def score_column(family: Family[S, P], stats: S, parameters: P, column: int, values: Sequence[Any]) -> Floats:
+def score_column(family: Family[S, P], stats: S, parameters: P, column: int, values: Sequence[Any] | Floats) -> Floats:
     """Return log p(x | c) of values of one column, (value, class), with every other column missing."""
     scores = np.zeros((len(values), stats.n_classes))
     if stats.view is Codes:

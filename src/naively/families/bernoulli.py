@@ -15,28 +15,52 @@ Source: documents 000, (3)–(17); 003; 004, (5.19)–(5.29).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively import _kernels as kernels
 from naively._kernels import Cells
+from naively.data.kinds import Kind
 from naively.errors import InputError
-from naively.families.base import Family, Labels, Leaving, LinearPart
+from naively.families.base import Family, Labels, Leaving, LinearPart, times
+from naively.families.evidence import (
+    Alternative,
+    Grid,
+    Pair,
+    RowView,
+    Term,
+    WordShares,
+    WordTable,
+    beta_spread,
+    counts_of_pair,
+    format_value,
+    missing_term,
+    pair_of,
+    unseen_term,
+)
 from naively.families.leave_one_out.base import Slots, dense_numbers
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form
-from naively.families.multinomial import TokenParameters, difference, lend_to_empty
+from naively.families.multinomial import (
+    TokenParameters,
+    difference,
+    frequent_slots,
+    lend_to_empty,
+    token_alternatives,
+)
 from naively.priors import pseudo_count
 from naively.statistics import ClassWeights, Numbers, TokenCounts
 from naively.statistics.base import Floats
-from naively.statistics.cells import class_of_cells, sum_by_class, table_of_cells
+from naively.statistics.cells import class_of_cells, sum_by_class, table_of_cells, values_in_class
 
 __all__ = ["Bernoulli", "bernoulli_form"]
 
 DENSE = 2**20  # up to this many (column, class) pairs are written out; beyond, only what differs from "never seen"
+
+MAX_COLUMNS_LISTED = 256  # wider blocks are explained with one term for all zeros
 
 
 @dataclass(frozen=True)
@@ -57,6 +81,7 @@ class Bernoulli(Family[TokenCounts, TokenParameters]):
 
     statistic = TokenCounts
     support = "binary"
+    zeros: ClassVar[str] = "that are 0"  # how explanations call columns without a 1
 
     def __post_init__(self) -> None:
         for name in ("a", "b"):
@@ -101,6 +126,85 @@ class Bernoulli(Family[TokenCounts, TokenParameters]):
         """(5.28) and the columns' share of (5.29) of document 004."""
         return difference(parameters, names, of, against)
 
+    def terms(self, row: RowView, stats: TokenCounts, parameters: TokenParameters, pair: Pair) -> list[Term]:
+        """One term per column; in a wide block all zeros are one term, in which the weights of the columns are."""
+        columns, numbers = row.nonzero()
+        is_missing = np.isnan(numbers)
+        terms = [missing_term(row.names[j]) for j in columns[is_missing].tolist()]
+        terms += self._column_terms(row, stats, parameters, pair, columns[~is_missing], is_one=True)
+        zeros = np.setdiff1d(np.arange(stats.n_tokens), columns)
+        if stats.n_tokens <= MAX_COLUMNS_LISTED:
+            return terms + self._column_terms(row, stats, parameters, pair, zeros, is_one=False)
+        form, weight = parameters.form, np.ones(1) if row.weight is None else row.weight
+        if (weight == weight[0]).all():
+            scores = times(weight[0], form.log_absence_except(columns))
+        else:
+            scores = times(weight[zeros, None], form.log_presence(zeros, is_present=False)).sum(axis=0)
+        name = f"{len(zeros)} columns {self.zeros}"
+        return [*terms, Term(name, 0, "0", pair_of(scores[list(pair)]), count=0.0, note="together")]
+
+    def _column_terms(
+        self,
+        row: RowView,
+        stats: TokenCounts,
+        parameters: TokenParameters,
+        pair: Pair,
+        columns: NDArray[np.intp],
+        is_one: bool,
+    ) -> list[Term]:
+        """Return the terms of columns that are all 1, or all 0."""
+        a, b = (np.broadcast_to(np.asarray(prior), stats.n_tokens)[columns] for prior in (self.a, self.b))
+        counts, totals, ends = [], [], []
+        for c in pair:
+            ones, total = _ones_in_class(stats, columns, c)
+            counts.append(ones if is_one else total - ones)
+            totals.append(total)
+            ends += [counts[-1] + (a if is_one else b), total + a + b]
+        low, high = beta_spread(*ends)
+        scores = parameters.form.log_presence(columns, is_one)[:, list(pair)]
+        is_unknown, terms = parameters.form.is_unknown(columns), []
+        for i, j in enumerate(columns.tolist()):
+            value, shown = self._format(is_one, row.kind(j))
+            if is_unknown[i]:
+                terms.append(unseen_term(row.names[j], value, shown))
+                continue
+            counts_of_column = counts_of_pair([n[i] for n in counts], [n[i] for n in totals])
+            interval = float(low[i]), float(high[i])
+            terms.append(Term(row.names[j], value, shown, pair_of(scores[i]), 1.0, counts_of_column, interval))
+        return terms
+
+    def _format(self, is_one: bool, kind: str) -> tuple[Any, str]:
+        """Return a 1 or 0 as plain data and as text."""
+        return format_value(float(is_one), kind)
+
+    def alternatives(self, row: RowView, parameters: TokenParameters, rival: int) -> Iterator[Alternative]:
+        """A zero in the place of each one; in a narrow block also a one in the place of each zero."""
+        yield from token_alternatives(row)
+        if len(row.names) <= MAX_COLUMNS_LISTED:
+            for j in np.setdiff1d(np.arange(len(row.names)), row.nonzero()[0]).tolist():
+                before, after = (format_value(n, row.kind(j))[0] for n in (0.0, 1.0))
+                yield Alternative(row.names[j], before, after, after)
+
+    def grid(self, stats: TokenCounts, parameters: TokenParameters, column: int, kind: Kind = "number") -> Grid:
+        """Both values."""
+        return Grid((0.0, 1.0), ("no", "yes"))
+
+    def frequent_words(
+        self, stats: TokenCounts, parameters: TokenParameters, names: Sequence[str], min_count: float
+    ) -> WordTable | None:
+        """The columns of a wide block that are 1 at least `min_count` times."""
+        if stats.n_tokens <= MAX_COLUMNS_LISTED:
+            return None
+        columns = frequent_slots(stats.cells, parameters.form, min_count)
+        return present_or_absent(parameters.form, columns, tuple(names[j] for j in columns.tolist()))
+
+    def word_shares(self, stats: TokenCounts) -> WordShares | None:
+        """The rows that are 1 in each column."""
+        alpha = self.a if isinstance(self.a, float) else None
+        return WordShares(
+            stats.tokens.__getitem__, stats.n_tokens, stats.cells, stats.seen.weight, alpha, per_text=True
+        )
+
     def sample(
         self, parameters: TokenParameters, label: NDArray[np.intp], generator: np.random.Generator
     ) -> list[NDArray[Any]]:
@@ -125,6 +229,23 @@ def bernoulli_form(
         if isinstance(prior, tuple) and len(prior) != len(known):
             raise InputError(f"Bernoulli has {len(prior)} numbers {name} for {len(known)} columns: give one for each.")
     return _dense(ones, *(np.broadcast_to(np.asarray(prior), known.shape) for prior in (a, b)))
+
+
+def present_or_absent(form: LogLinear, tokens: NDArray[np.intp], names: tuple[str, ...]) -> WordTable:
+    """Return tokens with log θ − log(1 − θ), and Σ log(1 − θ) of all tokens as the offset."""
+    log_odds = form.log_presence(tokens, True) - form.log_presence(tokens, False)
+    return WordTable(names, log_odds, form.score.offset, max_count=1)
+
+
+def _ones_in_class(stats: TokenCounts, columns: NDArray[np.intp], c: int) -> tuple[Floats, Floats]:
+    """Return the weight of ones, and of any value, in a class; that of all classes where the class has no value."""
+    cells, missing, seen = stats.cells, stats.missing, stats.seen
+    ones = values_in_class(cells, c, columns, cells.sums[-1])
+    total = seen.weight[c] - values_in_class(missing, c, columns, missing.sums[0])
+    has_values = seen.rows[c] - values_in_class(missing, c, columns, missing.rows) > 0
+    pooled_ones = np.bincount(cells.index, cells.sums[-1], stats.n_tokens)[columns]
+    pooled = seen.weight.sum() - np.bincount(missing.index, missing.sums[0], stats.n_tokens)[columns]
+    return np.where(has_values, ones, pooled_ones), np.where(has_values, total, pooled)
 
 
 def _sides(stats: TokenCounts) -> tuple[NDArray[Any], ...]:

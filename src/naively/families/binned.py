@@ -31,8 +31,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import _kernels as kernels
+from naively.data.kinds import Kind
 from naively.data.views import is_sparse
 from naively.families.base import Family, Labels, Leaving, times
+from naively.families.evidence import (
+    Alternative,
+    Grid,
+    Pair,
+    RowView,
+    Term,
+    beta_spread,
+    counts_of_pair,
+    format_value,
+    missing_term,
+    number_alternatives,
+    pair_of,
+    unseen_term,
+)
 from naively.families.leave_one_out.base import Slots, dense_numbers
 from naively.priors import pseudo_count
 from naively.statistics import Histogram, Numbers, Statistic
@@ -179,6 +194,50 @@ class Binned(Family[Histogram, BinnedParameters]):
         shares = np.exp(parameters.column_log_probability(column)).T.tolist()
         return [{"bins": [[name, p] for name, p in zip(names, of_class, strict=True)]} for of_class in shares]
 
+    def terms(self, row: RowView, stats: Histogram, parameters: BinnedParameters, pair: Pair) -> list[Term]:
+        """One term per column, with the bin as an interval and the weight of each class in it."""
+        return [self._term(row, stats, parameters, pair, j, x) for j, x in enumerate(row.numbers().tolist())]
+
+    def _term(self, row: RowView, stats: Histogram, parameters: BinnedParameters, pair: Pair, j: int, x: float) -> Term:
+        name, kind = row.names[j], row.kind(j)
+        if x != x:
+            return missing_term(name)
+        value, shown = (x, str(x)) if abs(x) == np.inf else format_value(x, kind)
+        cuts = parameters.column_cuts(j)
+        if not len(cuts):
+            return Term(name, value, shown, note="same in all classes")
+        b = int(np.searchsorted(cuts, x, side="right"))
+        table = row.cached(f"counts of column {j}", lambda: bin_counts(stats, parameters, j))
+        if not table[b].any():
+            return unseen_term(name, value, shown)
+        counts, totals = table[b, list(pair)], table[:, list(pair)].sum(axis=0)
+        pseudo_total = self.alpha * np.count_nonzero(table.any(axis=1))
+        ends = []
+        for count, total in zip(counts, totals, strict=True):
+            lent = (count, total) if total else (table[b].sum(), table.sum())
+            ends += [np.array([lent[0] + self.alpha]), np.array([lent[1] + pseudo_total])]
+        low, high = beta_spread(*ends)
+        return Term(
+            name,
+            value,
+            f"{shown} ({format_interval(cuts, b, kind)})",
+            pair_of(parameters.column_log_probability(j)[b, list(pair)]),
+            1.0,
+            counts_of_pair(counts, totals),
+            (float(low[0]), float(high[0])),
+        )
+
+    def alternatives(self, row: RowView, parameters: BinnedParameters, rival: int) -> Iterator[Alternative]:
+        """The nearest number seen in each other bin."""
+        return number_alternatives(row, lambda j, x: _nearest_in_other_bins(parameters, j, x))
+
+    def grid(self, stats: Histogram, parameters: BinnedParameters, column: int, kind: Kind = "number") -> Grid:
+        """The smallest number seen in each bin, marked with the interval."""
+        cuts, first = parameters.column_cuts(column), int(parameters.offsets[column]) + column
+        keys = parameters.first_key[first : first + len(cuts) + 2]
+        bins = np.flatnonzero(np.diff(keys))
+        return Grid(parameters.low[keys[bins]], tuple(format_interval(cuts, b, kind) for b in bins.tolist()))
+
     def sample(
         self, parameters: BinnedParameters, label: NDArray[np.intp], generator: np.random.Generator
     ) -> list[NDArray[Any]]:
@@ -247,6 +306,46 @@ def _runs(x: Numbers) -> Iterator[tuple[slice, Sequence[NDArray[Any]]]]:
         return
     for place, strip in x.dense():
         yield place, [strip]
+
+
+def bin_counts(stats: Histogram, parameters: BinnedParameters, j: int) -> Floats:
+    """Return the weight of the rows in each bin of a column, (bin, class)."""
+    cells = stats.cells
+    part = slice(int(cells.offsets[j]), int(cells.offsets[j + 1]))
+    cuts = parameters.column_cuts(j)
+    table = np.zeros((len(cuts) + 1, stats.n_classes))
+    bins = np.searchsorted(cuts, stats.values[part], side="right")
+    np.add.at(table, (bins, cells.classes[part]), cells.weight[part])
+    return table
+
+
+def format_interval(cuts: Floats, b: int, kind: str) -> str:
+    """Return a bin as text.
+
+    >>> [format_interval(np.array([32.5, 60.0]), b, "number") for b in range(3)]
+    ['below 32.5', '32.5 to 60', '60 and more']
+    """
+    ends = (cuts[b - 1] if b > 0 else None, cuts[b] if b < len(cuts) else None)
+    low, high = (None if end is None or abs(end) >= LARGEST else format_value(end, kind)[1] for end in ends)
+    if low is None and high is None:
+        return "any"
+    if low is None:
+        return f"below {high}"
+    return f"{low} and more" if high is None else f"{low} to {high}"
+
+
+def _nearest_in_other_bins(parameters: BinnedParameters, j: int, x: float) -> list[float]:
+    """Return the finite number nearest to x in each bin of a column but its own."""
+    cuts = parameters.column_cuts(j)
+    own_bin = int(np.searchsorted(cuts, x, side="right"))
+    first = int(parameters.offsets[j]) + j
+    nearest = []
+    for b in range(len(cuts) + 1):
+        low = parameters.low[parameters.first_key[first + b] : parameters.first_key[first + b + 1]]
+        low = low[np.isfinite(low)]
+        if b != own_bin and len(low):
+            nearest.append(float(low[np.argmin(np.abs(low - x))]))
+    return nearest
 
 
 def _draw_keys(

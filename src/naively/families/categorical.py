@@ -13,7 +13,7 @@ Source: documents 001; 003 (K outcomes).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,9 +22,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import _kernels as kernels
+from naively.data.kinds import Kind
 from naively.data.names import Names
 from naively.errors import InputError
 from naively.families.base import ALL_KINDS, Family, Labels, Leaving, LinearPart, times
+from naively.families.evidence import (
+    Alternative,
+    Grid,
+    Pair,
+    RowView,
+    Term,
+    beta_spread,
+    counts_of_pair,
+    missing_term,
+    pair_of,
+    unseen_term,
+)
 from naively.families.leave_one_out.values import CountedValues, shared_left_out, slots_of, values_as_slots
 from naively.priors import alpha_of, pseudo_counts
 from naively.statistics import Codes, Value, ValueCounts, Values
@@ -33,6 +46,7 @@ from naively.statistics.value_counts import in_order
 
 __all__ = ["Categorical", "CategoricalParameters"]
 
+MAX_ALTERNATIVES = 50  # other values of a column that a counterfactual tries
 MOST = 2**24  # values that may be declared by their number: bounds the memory that a file can ask for
 
 
@@ -167,6 +181,36 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
             )
         return LinearPart(features, both[:, 0] - both[:, 1], 0.0)
 
+    def terms(self, row: RowView, stats: ValueCounts, parameters: CategoricalParameters, pair: Pair) -> list[Term]:
+        """One term per column, with the weight of the rows of each class that have the value."""
+        columns = row.cached("counted values", lambda: self._counted(stats, row.classes))
+        terms = []
+        for j, (name, value) in enumerate(zip(row.names, row.values(), strict=True)):
+            position = None if value is None else parameters.places[j].get(value)
+            if value is None:
+                terms.append(missing_term(name))
+            elif position is None:
+                terms.append(unseen_term(name, value, str(value)))
+            else:
+                counted = columns[0 if self.shared else j]
+                scores = parameters.log_probability[j][position, list(pair)]
+                terms.append(_value_term(name, value, counted, position, scores, pair))
+        return terms
+
+    def alternatives(self, row: RowView, parameters: CategoricalParameters, rival: int) -> Iterator[Alternative]:
+        """The other values of each column."""
+        for name, value, values in zip(row.names, row.values(), parameters.values, strict=True):
+            if value is not None:
+                for other in [v for v in values if v != value][:MAX_ALTERNATIVES]:
+                    yield Alternative(name, value, other, other)
+
+    def grid(
+        self, stats: ValueCounts, parameters: CategoricalParameters, column: int, kind: Kind = "number"
+    ) -> Grid | None:
+        """The values."""
+        values = parameters.values[column]
+        return Grid(values, tuple(map(str, values))) if values else None
+
     def sample(
         self, parameters: CategoricalParameters, label: NDArray[np.intp], generator: np.random.Generator
     ) -> list[NDArray[Any]]:
@@ -180,6 +224,17 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
                 column[:] = [values[min(k, len(values) - 1)] for k in drawn]
             columns.append(column)
         return columns
+
+
+def _value_term(name: str, value: Value, counted: CountedValues, position: int, scores: Floats, pair: Pair) -> Term:
+    """Return the term of a value that is known at this position; a class without values borrows those of all."""
+    totals, alpha, ends = counted.weight.sum(axis=0), counted.full_alpha, []
+    for c in pair:
+        weight = counted.weight[:, c] if totals[c] else counted.weight.sum(axis=1)
+        ends += [np.array([weight[position] + alpha[position, c]]), np.array([weight.sum() + alpha[:, c].sum()])]
+    low, high = beta_spread(*ends)
+    counts = counts_of_pair(counted.weight[position, list(pair)], totals[list(pair)])
+    return Term(name, value, str(value), pair_of(scores), 1.0, counts, (float(low[0]), float(high[0])))
 
 
 Column = tuple[Values, NDArray[np.float64], NDArray[np.int64]]

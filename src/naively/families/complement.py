@@ -10,7 +10,7 @@ Source: Rennie, Shih, Teevan & Karger, Tackling the poor assumptions of naive Ba
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -21,10 +21,18 @@ from naively._kernels import Cells
 from naively.data.kinds import Support
 from naively.errors import InputError
 from naively.families.base import EventModel, Family, Labels, Leaving, LinearPart
+from naively.families.evidence import Alternative, Pair, RowView, Term, WordShares, WordTable
 from naively.families.leave_one_out.tokens import Entries, Tokens, complement_left_out, normed_left_out
 from naively.families.leave_one_out.words import WordScorer, rows_of_counts
 from naively.families.linear_form import LogLinear, dense_form, sparse_form
-from naively.families.multinomial import Multinomial, TokenParameters, difference
+from naively.families.multinomial import (
+    Multinomial,
+    TokenParameters,
+    difference,
+    frequent_tokens,
+    token_alternatives,
+    token_terms,
+)
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Numbers, TokenCounts
 from naively.statistics.base import Floats
@@ -112,6 +120,25 @@ class Complement(Family[TokenCounts, TokenParameters]):
     def linear(self, parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Weights −log θ̃_k,of + log θ̃_k,against; no bias."""
         return difference(parameters, names, of, against)
+
+    def terms(self, row: RowView, stats: TokenCounts, parameters: TokenParameters, pair: Pair) -> list[Term]:
+        """One term per token of the row, with its occurrences in each class."""
+        return token_terms(row, stats, parameters, pair, alpha=None)
+
+    def alternatives(self, row: RowView, parameters: TokenParameters, rival: int) -> Iterator[Alternative]:
+        """A row without each of its tokens."""
+        return token_alternatives(row)
+
+    def frequent_words(
+        self, stats: TokenCounts, parameters: TokenParameters, names: Sequence[str], min_count: float
+    ) -> WordTable:
+        """The tokens that occur at least `min_count` times."""
+        return frequent_tokens(stats, parameters, names, min_count)
+
+    def word_shares(self, stats: TokenCounts) -> WordShares:
+        """The counts of the tokens."""
+        alpha = self.alpha if isinstance(self.alpha, float) else None
+        return WordShares(stats.tokens.__getitem__, stats.n_tokens, stats.cells, stats.seen.weight, alpha)
 
     def sample(
         self, parameters: TokenParameters, label: NDArray[np.intp], generator: np.random.Generator

@@ -1,47 +1,53 @@
-"""A term of the sum, before two classes are compared; and the spread of what it says.
+"""Plain data that families return to explanations, comparisons and plots; and intervals of log-odds.
 
-    θ ~ Beta(a, A − a)  under a Dirichlet or Beta posterior,                               (1)
+    θ ~ Beta(a, A − a)  under a Dirichlet or Beta posterior                                (1)
     cumulants of log θ:  κ_n = ψ⁽ⁿ⁻¹⁾(a) − ψ⁽ⁿ⁻¹⁾(A)                                      (2)
-    those of log θ₁ − log θ₂:  κ_n(1) + (−1)ⁿ κ_n(2)                                      (3)
+    cumulants of log θ₁ − log θ₂:  κ_n(1) + (−1)ⁿ κ_n(2)                                  (3)
 
-The 2.5 % and 97.5 % points come from the first four cumulants by the Cornish–Fisher expansion: no sampling, so the
-same numbers every time. Against 10⁶ draws the points are within 0.15 of a standard deviation for a from 0.5 on, and
-within 0.03 for the small shares and counts from 3 on that are usual (tests/explanation/test_interval.py).
+The 2.5 % and 97.5 % points follow from the first four cumulants by the Cornish–Fisher expansion. Compared with 10⁶
+draws, they are within 0.15 standard deviations for a ≥ 0.5, and within 0.03 for small shares and counts from 3 on
+(tests/explanation/test_interval.py).
 Source: Cornish & Fisher, Moments and cumulants in the specification of distributions, Revue de l'Institut
 International de Statistique 5 (1938) 307–320; Abramowitz & Stegun (1964), 26.2.49.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels import Cells
 from naively.data.kinds import Kind
 from naively.data.names import Names
-from naively.data.views import Codes, Numbers, Texts
+from naively.data.views import Codes, Numbers, Texts, is_sparse
+from naively.errors import InputError
+from naively.statistics.cells import class_of_cells
 
-NORMAL = 1.959963984540054  # the 97.5 % point of the standard normal
+Z = 1.959963984540054  # the 97.5 % point of the standard normal distribution
 
-Spread = tuple[NDArray[np.float64], NDArray[np.float64]]
+Floats = NDArray[np.float64]
+Spread = tuple[Floats, Floats]  # lower and upper ends of intervals
 Pair = tuple[int, int]  # positions of the two classes that are compared
+Counts = Mapping[str, float]  # "count" and "all"; or "rows", "mean" and "deviation"
+Pieces = tuple[tuple[str, float], ...]  # a text cut into pieces, each with its log-odds
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One column or word: its scores in both classes, the counts behind them, and the spread of their difference."""
+    """The evidence of one column or word: its scores in two classes, the counts behind them, and a 95 % interval."""
 
     column: str
     value: Any
     shown: str
     scores: tuple[float, float] = (0.0, 0.0)
     count: float = 1.0
-    behind: tuple[Mapping[str, float], Mapping[str, float]] = ({}, {})
-    spread: tuple[float, float] = (float("nan"), float("nan"))
+    counts: tuple[Counts, Counts] = ({}, {})
+    interval: tuple[float, float] = (float("nan"), float("nan"))
     note: str = ""
 
     @property
@@ -50,35 +56,68 @@ class Term:
         return self.scores[0] - self.scores[1]
 
     def times(self, weight: float) -> Term:
-        """The same evidence with another weight; none at weight zero, whatever was impossible."""
+        """Return the term with a weight; a weight of zero removes all evidence, even what is impossible."""
         if weight == 0.0:
-            return replace(self, scores=(0.0, 0.0), spread=(0.0, 0.0), note=self.note or "has no weight")
-        scaled = (weight * self.scores[0], weight * self.scores[1])
-        return replace(self, scores=scaled, spread=(weight * self.spread[0], weight * self.spread[1]))
+            return replace(self, scores=(0.0, 0.0), interval=(0.0, 0.0), note=self.note or "not used")
+        scores = (weight * self.scores[0], weight * self.scores[1])
+        return replace(self, scores=scores, interval=(weight * self.interval[0], weight * self.interval[1]))
+
+
+def missing_term(column: str) -> Term:
+    """Return the term of a missing value, which adds nothing."""
+    return Term(column, None, "missing", note="missing")
+
+
+def unseen_term(column: str, value: Any, shown: str, count: float = 1.0) -> Term:
+    """Return the term of a value or word that no training row has, which adds nothing."""
+    return Term(column, value, shown, count=count, note="never seen in training")
 
 
 @dataclass(frozen=True, eq=False)
 class RowView:
     """One row of a block to be explained: its values, and the names and kinds of the columns.
 
-    `weight` is the weight of each column under a tuning, for terms that add up several columns; None is 1.
+    `weight` is the weight of each column under a tuning, for terms that add up several columns; None is 1. `cache`
+    holds what a family computes once for all rows of the block.
     """
 
     x: Numbers | Codes | Texts
     names: Names
     kinds: Kind | tuple[Kind, ...]
     classes: tuple[Any, ...]
-    weight: NDArray[np.float64] | None = None
+    weight: Floats | None = None
+    cache: dict[str, object] = field(default_factory=dict)
 
     def kind(self, column: int) -> Kind:
         """Return the kind of a column."""
         return self.kinds if isinstance(self.kinds, str) else self.kinds[column]
 
-    def numbers(self) -> NDArray[np.float64]:
+    def cached(self, key: str, compute: Callable[[], T]) -> T:
+        """Return what was computed for an earlier row of the block, or compute it."""
+        if key not in self.cache:
+            self.cache[key] = compute()
+        return cast("T", self.cache[key])
+
+    def numbers(self) -> Floats:
         """Return the numbers of the row; NaN where one is missing."""
         assert isinstance(self.x, Numbers)
         pieces = [piece[0].astype(np.float64) for _, piece in self.x.dense()]
         return np.concatenate(pieces) if pieces else np.zeros(0)
+
+    def nonzero(self) -> tuple[NDArray[np.intp], Floats]:
+        """Return the columns whose number is not zero, and their numbers; a missing number is NaN."""
+        assert isinstance(self.x, Numbers)
+        columns, numbers = [np.zeros(0, np.intp)], [np.zeros(0)]
+        for place, piece in self.x.placed():
+            if is_sparse(piece):
+                entries = piece[[0]].tocoo()
+                column, number = np.asarray(entries.coords[1]), np.asarray(entries.data)
+            else:
+                column = np.flatnonzero(piece[0] != 0)
+                number = piece[0][column]
+            columns.append(column.astype(np.intp) + place.start)
+            numbers.append(number.astype(np.float64))
+        return np.concatenate(columns), np.concatenate(numbers)
 
     def values(self) -> list[Any]:
         """Return the value of each column: a number, a coded value or a text; None where it is missing."""
@@ -92,7 +131,10 @@ class RowView:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """Another value that a column of a row could have; for a text, one word to leave out of it."""
+    """Another value that a column of a row could have; for a text, one word to leave out of it.
+
+    `before` and `after` are for people; `value` is the new cell, or the text that the word is left out of.
+    """
 
     column: str
     before: Any
@@ -106,8 +148,97 @@ class Alternative:
         return self.column, self.word
 
 
+def number_alternatives(row: RowView, other_numbers: Callable[[int, float], Iterable[float]]) -> Iterator[Alternative]:
+    """Yield other numbers for each finite number of a row; a boolean has one other value."""
+    for j, x in enumerate(row.numbers().tolist()):
+        if not abs(x) < np.inf:
+            continue
+        name, kind = row.names[j], row.kind(j)
+        if kind == "boolean":
+            if x in (0.0, 1.0):
+                yield Alternative(name, bool(x), not x, not x)
+            continue
+        for other in other_numbers(j, x):
+            before, after = format_value(x, kind)[0], format_value(other, kind)[0]
+            if before != after:
+                yield Alternative(name, before, after, float(other) if kind == "date" else after)
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Values of a column that cover what is usual in every class.
+
+    `marks` are the names of the values of a column with a few of them; None for numbers on a scale.
+    """
+
+    values: Sequence[Any] | Floats
+    marks: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class WordTable:
+    """Words of a block with log p(x | c) = offset_c + Σ_k x_k log_weights_kc, for x_k up to `max_count`.
+
+    `log_weights` is (word, class), `offset` is (class,).
+    """
+
+    names: tuple[str, ...]
+    log_weights: Floats
+    offset: Floats
+    max_count: int
+
+
+@dataclass(frozen=True, eq=False)
+class WordShares:
+    """The counts of words in each class, and how they become probabilities θ.
+
+    Attributes
+    ----------
+    name
+        Returns the word with a number below `n_words`.
+    cells
+        Occurrences of each word, and texts with it, by class.
+    texts
+        The weight of all texts of each class.
+    alpha
+        The pseudo-count of each word; None if words differ in it.
+    per_text
+        Whether θ is the share of the texts that have the word, so that absence counts; else a share of all words.
+    binary
+        Whether a word counts once per text.
+    """
+
+    name: Callable[[int], str]
+    n_words: int
+    cells: Cells
+    texts: Floats
+    alpha: float | None
+    per_text: bool = False
+    binary: bool = False
+
+    def counts(self, classes: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """Return the occurrences of each word, and the texts with it, in some classes together."""
+        chosen = classes[class_of_cells(self.cells)]
+        index = self.cells.index[chosen]
+        occurrences, texts = (np.bincount(index, sums[chosen], self.n_words) for sums in self.cells.sums[:2])
+        return occurrences.astype(np.float64), texts.astype(np.float64)
+
+    def log_share(self, classes: NDArray[np.bool_]) -> Floats:
+        """Return log θ of each word in some classes together; −∞ where a word without pseudo-count is missing."""
+        if self.alpha is None:
+            raise InputError("top() needs one alpha for all words; this model has several.")
+        occurrences, texts = self.counts(classes)
+        if self.per_text:
+            counts, total = texts, float(self.texts[classes].sum()) + 2 * self.alpha
+        else:
+            counts = texts if self.binary else occurrences
+            total = float(counts.sum()) + self.alpha * np.count_nonzero(np.bincount(self.cells.index))
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(counts + self.alpha) - np.log(max(total, 1e-300)))
+
+
 @dataclass(frozen=True, slots=True)
-class Change:
+class ValueChange:
     """A value or word: by how many nats its log-probability changed in each class, with its test."""
 
     name: str
@@ -129,61 +260,61 @@ class LikelihoodRatio:
     freedom: int
     n_rows: float
     p: float
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ValueChange, ...] = ()
 
 
-class BlockTerms(ABC):
-    """The terms of the columns of one block."""
-
-    @abstractmethod
-    def terms(self, row: int, of: int, against: int) -> list[Term]:
-        """Those of one row, between two classes."""
-
-    def pieces(self, row: int, terms: Sequence[Term]) -> dict[str, tuple[tuple[str, float], ...]]:
-        """The texts of a row in pieces with their log-odds; none unless the block is a text."""
-        return {}
-
-
-def beta_spread(
-    a1: NDArray[np.float64], all1: NDArray[np.float64], a2: NDArray[np.float64], all2: NDArray[np.float64]
-) -> Spread:
-    """The 2.5 % and 97.5 % points of log θ₁ − log θ₂ by (1) to (3); NaN where a posterior is improper."""
+def beta_spread(a1: Floats, all1: Floats, a2: Floats, all2: Floats) -> Spread:
+    """Return the 2.5 % and 97.5 % points of log θ₁ − log θ₂ by (1) to (3); NaN where a posterior is improper."""
     from scipy.special import polygamma
 
-    proper = (a1 > 0) & (a2 > 0) & (all1 >= a1) & (all2 >= a2)
-    a1, all1, a2, all2 = (np.where(proper, x, 1.0) for x in (a1, all1, a2, all2))
+    is_proper = (a1 > 0) & (a2 > 0) & (all1 >= a1) & (all2 >= a2)
+    a1, all1, a2, all2 = (np.where(is_proper, x, 1.0) for x in (a1, all1, a2, all2))
     k1, k2, k3, k4 = (
         (polygamma(n, a1) - polygamma(n, all1)) + (-1) ** (n + 1) * (polygamma(n, a2) - polygamma(n, all2))
         for n in range(4)
     )
     deviation = np.sqrt(np.maximum(k2, 1e-18))
-    skew, peak = k3 / deviation**3, k4 / deviation**4
+    skewness, kurtosis = k3 / deviation**3, k4 / deviation**4
     points = []
-    for z in (-NORMAL, NORMAL):
-        bent = z + (z**2 - 1) * skew / 6 + (z**3 - 3 * z) * peak / 24 - (2 * z**3 - 5 * z) * skew**2 / 36
-        points.append(np.where(proper, k1 + np.where(k2 > 1e-18, bent, 0.0) * deviation, np.nan))
+    for z in (-Z, Z):
+        w = z + (z**2 - 1) * skewness / 6 + (z**3 - 3 * z) * kurtosis / 24 - (2 * z**3 - 5 * z) * skewness**2 / 36
+        points.append(np.where(is_proper, k1 + np.where(k2 > 1e-18, w, 0.0) * deviation, np.nan))
     return points[0], points[1]
 
 
-def two(x: Sequence[Any] | NDArray[Any]) -> tuple[float, float]:
-    """Two numbers."""
+def normal_spread(centre: Floats, variance: Floats) -> Spread:
+    """Return the 2.5 % and 97.5 % points of a normal distribution."""
+    with np.errstate(invalid="ignore"):
+        half_width = Z * np.sqrt(variance)
+        return centre - half_width, centre + half_width
+
+
+def with_counts(terms: Sequence[Term], counts: Sequence[Sequence[Counts]], variance: Floats) -> list[Term]:
+    """Return one term per column with the counts behind it in both classes, and the interval of a variance."""
+    low, high = normal_spread(np.array([term.log_odds for term in terms]), variance)
+    completed = []
+    for term, first, second, *interval in zip(terms, *counts, low.tolist(), high.tolist(), strict=True):
+        note = "" if first["rows"] or second["rows"] else "never seen in these classes"
+        is_missing = term.value is None
+        completed.append(
+            term if is_missing else replace(term, counts=(first, second), interval=tuple(interval), note=note)
+        )
+    return completed
+
+
+def pair_of(x: Sequence[float] | Floats) -> tuple[float, float]:
+    """Return the first two numbers as Python floats."""
     return float(x[0]), float(x[1])
 
 
-def counts_of(counted: Iterable[Any], every: Iterable[Any]) -> tuple[dict[str, float], dict[str, float]]:
-    """So many of so many, in both classes."""
-    first, second = ({"count": float(n), "all": float(a)} for n, a in zip(counted, every, strict=True))
+def counts_of_pair(counts: Iterable[float], totals: Iterable[float]) -> tuple[Counts, Counts]:
+    """Return the count and the total of each of two classes."""
+    first, second = ({"count": float(n), "all": float(total)} for n, total in zip(counts, totals, strict=True))
     return first, second
 
 
-def normal_spread(centre: NDArray[np.float64], variance: NDArray[np.float64]) -> Spread:
-    """The 2.5 % and 97.5 % points of a normal distribution."""
-    half = NORMAL * np.sqrt(variance)
-    return centre - half, centre + half
-
-
-def shown_value(value: Any, kind: str) -> tuple[Any, str]:
-    """A number as plain data and for people: a date as a date, yes or no as such, a whole number without a point."""
+def format_value(value: Any, kind: str) -> tuple[Any, str]:
+    """Return a number as plain data and as text: a date as a date, a boolean as such, no point in whole numbers."""
     if kind == "date":
         date = str(np.datetime64(round(float(value)), "s")).removesuffix("T00:00:00")
         return date, date

@@ -12,16 +12,19 @@ Source: Gelman et al., Bayesian Data Analysis, 3rd ed. (2013), §2.6.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.families.base import Family, Labels, Leaving
+from naively.data.kinds import Kind
+from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, terms_by_column
+from naively.families.evidence import Alternative, Grid, Pair, RowView, Term, number_alternatives, with_counts
 from naively.families.leave_one_out.base import dense_numbers
 from naively.families.leave_one_out.numbers import SumsWithout
-from naively.families.poisson import rate_of, ratio_of
+from naively.families.poisson import means_of_pair, rate_of, ratio_of, weight_or_total
 from naively.priors import pseudo_count
 from naively.statistics import Numbers, Sums
 from naively.statistics.base import Floats
@@ -103,6 +106,29 @@ class Exponential(Family[Sums, Floats]):
             score = np.log(np.where(point | (rate == 0), 1.0, rate)) - np.where(point, 0.0, exponent)
             score = np.where(point & (waits > 0), -np.inf, score)
             out[:, :, c] += np.where(there, score, 0.0)
+
+    def terms(self, row: RowView, stats: Sums, parameters: Floats, pair: Pair) -> list[Term]:
+        """One term per column, with rows and mean of each class; intervals by the delta method.
+
+        Var log p = (1 − λx)² / (n + a)                                 (4)
+        """
+        x, variance = row.numbers(), np.zeros(len(row.names))
+        for c in pair:
+            with np.errstate(all="ignore"):
+                variance += np.square(1 - parameters[c] * x) / (weight_or_total(stats, c) + self.a)
+        return with_counts(terms_by_column(self, row, parameters, pair), means_of_pair(stats, pair), variance)
+
+    def alternatives(self, row: RowView, parameters: Floats, rival: int) -> Iterator[Alternative]:
+        """The mean of the rival class."""
+        return number_alternatives(
+            row, lambda j, x: [float(f"{1.0 / rate:.6g}")] if 0 < (rate := float(parameters[rival, j])) < np.inf else []
+        )
+
+    def grid(self, stats: Sums, parameters: Floats, column: int, kind: Kind = "number") -> Grid:
+        """Numbers up to five times the largest mean."""
+        rate = parameters[:, column]
+        smallest = rate[np.isfinite(rate) & (rate > 0)].min(initial=np.inf)
+        return Grid(np.linspace(0.0, 5.0 / float(smallest) if np.isfinite(smallest) else 1.0, N_GRID_POINTS))
 
     def sample(
         self, parameters: NDArray[np.float64], label: NDArray[np.intp], generator: np.random.Generator

@@ -15,6 +15,7 @@ Source: documents 004, (5.32)–(5.36).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,9 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import _kernels as kernels
+from naively.data.kinds import Kind
 from naively.data.views import RefusedEntryError
 from naively.errors import InputError
-from naively.families.base import Family, Labels, Leaving
+from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, terms_by_column
+from naively.families.evidence import Alternative, Counts, Grid, Pair, RowView, Term, number_alternatives, with_counts
 from naively.families.leave_one_out.base import dense_numbers, others
 from naively.families.leave_one_out.numbers import MomentsWithout
 from naively.priors import pseudo_count
@@ -156,12 +159,46 @@ class Gaussian(Family[Moments, GaussianParameters]):
         variance = np.where(there, variance, total + added)
         return np.where(variance >= TINY, variance, 1.0)
 
+    def terms(self, row: RowView, stats: Moments, parameters: GaussianParameters, pair: Pair) -> list[Term]:
+        """One term per column, with rows, mean and deviation of each class; intervals by the delta method.
+
+            Var log p = z²/n + (z² − 1)²/2n,   z = (x − μ)/σ                (5)
+
+        Source: Gelman et al., Bayesian Data Analysis, 3rd ed. (2013), §3.2, for the variances of μ and σ².
+        """
+        assert isinstance(row.x, Numbers)
+        values = dense_numbers(self.transform(row.x))[0]
+        variance, counts = np.zeros(len(values)), list[list[Counts]]()
+        for c in pair:
+            weight, mean, deviation = stats.weight[c], parameters.mean[c], np.sqrt(parameters.variance[c])
+            columns = zip(weight.tolist(), mean.tolist(), deviation.tolist(), strict=True)
+            counts.append([{"rows": n, "mean": m, "deviation": s} for n, m, s in columns])
+            n = np.where(weight > 0, weight, stats.weight.sum(axis=0))
+            with np.errstate(all="ignore"):
+                squared = np.square(values - mean) / parameters.variance[c]
+                variance += np.where(parameters.constant, 0.0, squared / n + np.square(squared - 1) / (2 * n))
+        return with_counts(terms_by_column(self, row, parameters, pair), counts, variance)
+
+    def alternatives(self, row: RowView, parameters: GaussianParameters, rival: int) -> Iterator[Alternative]:
+        """The mean of the rival class."""
+        return number_alternatives(row, lambda j, x: [float(f"{parameters.mean[rival, j]:.6g}")])
+
+    def grid(self, stats: Moments, parameters: GaussianParameters, column: int, kind: Kind = "number") -> Grid:
+        """Numbers up to 3.2 standard deviations from the mean of any class."""
+        return Grid(np.linspace(*usual_range(parameters, column, 3.2), N_GRID_POINTS))
+
     def sample(
         self, parameters: GaussianParameters, label: NDArray[np.intp], generator: np.random.Generator
     ) -> list[NDArray[Any]]:
         """Draw from (1)."""
         mean, deviation = parameters.mean[label], np.sqrt(parameters.variance[label])
         return list(generator.normal(mean, deviation).T)
+
+
+def usual_range(parameters: GaussianParameters, column: int, n_deviations: float) -> tuple[float, float]:
+    """Return the range of a column up to this many standard deviations from the mean of any class."""
+    mean, half_width = parameters.mean[:, column], n_deviations * np.sqrt(parameters.variance[:, column])
+    return float((mean - half_width).min()), float((mean + half_width).max())
 
 
 def _square_of(distance: NDArray[np.float64], variance: NDArray[np.float64]) -> NDArray[np.float64]:

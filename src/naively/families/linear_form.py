@@ -171,6 +171,41 @@ class LogLinear:
             table = np.where(self.forbidden.weights(every) + self.forbidden.constant > 0.5, -np.inf, table)
         return np.where(np.isnan(self.score.base)[:, None], 0.0, table)
 
+    def log_weights(self, tokens: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return log θ of tokens, (token, class): −∞ where a token is impossible, 0 for unknown tokens."""
+        score = self.score.at(tokens)
+        if self.forbidden is not None:
+            score = np.where(self.forbidden.at(tokens) > 0.5, -np.inf, score)
+        return np.where(self.is_unknown(tokens)[:, None], 0.0, score)
+
+    def log_presence(self, tokens: NDArray[np.intp], is_present: bool) -> NDArray[np.float64]:
+        """Return log θ of tokens that are present, or log(1 − θ) of absent ones, (token, class), if absence counts."""
+        assert self.absent is not None
+        score = -self.absent.score.at(tokens)
+        n_zeros = np.zeros_like(score)
+        if self.absent.forbidden is not None:
+            n_zeros -= self.absent.forbidden.at(tokens)
+        if is_present:
+            score = score + self.score.at(tokens)
+            if self.forbidden is not None:
+                n_zeros += self.forbidden.at(tokens)
+        score = np.where(n_zeros > 0.5, -np.inf, score)
+        return np.where(self.is_unknown(tokens)[:, None], 0.0, score)
+
+    def log_absence_except(self, tokens: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return Σ log(1 − θ) over all tokens but these, per class, if absence counts."""
+        assert self.absent is not None
+        known = tokens[~self.is_unknown(tokens)]
+        score = self.score.offset + self.absent.score.at(known).sum(axis=0)
+        if self.forbidden is None or self.absent.forbidden is None:
+            return np.asarray(score)
+        n_zeros = self.forbidden.offset + self.absent.forbidden.at(known).sum(axis=0)
+        return np.where(n_zeros > 0.5, -np.inf, score)
+
+    def is_unknown(self, tokens: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return whether each token is unknown, so that it adds nothing."""
+        return np.isnan(self.score.base[tokens])
+
 
 def _each(x: Numbers, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Numbers:
     """x with the stored numbers of each piece changed; implicit zeros stay."""

@@ -8,19 +8,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.families.base import Labels, Leaving
-from naively.families.gaussian import Gaussian, GaussianParameters
+from naively.data.kinds import Kind
+from naively.families.base import N_GRID_POINTS, Labels, Leaving
+from naively.families.evidence import Alternative, Grid, RowView, number_alternatives
+from naively.families.gaussian import Gaussian, GaussianParameters, usual_range
 from naively.families.leave_one_out.base import dense_numbers
 from naively.statistics import Moments, Numbers
 from naively.statistics.base import Floats
 
 __all__ = ["LogNormal"]
+
+MAX_EXPONENT = 700.0  # exp of more overflows
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,17 @@ class LogNormal(Gaussian):
         """As Gaussian of log x, less log x."""
         super().leave_one_out(x, stats, classes, structure, leaving, out)
         out -= np.nan_to_num(dense_numbers(self.transform(x)))[:, :, None]
+
+    def alternatives(self, row: RowView, parameters: GaussianParameters, rival: int) -> Iterator[Alternative]:
+        """The median of the rival class."""
+        return number_alternatives(
+            row, lambda j, x: [float(f"{np.exp(min(float(parameters.mean[rival, j]), MAX_EXPONENT)):.6g}")]
+        )
+
+    def grid(self, stats: Moments, parameters: GaussianParameters, column: int, kind: Kind = "number") -> Grid:
+        """Numbers up to 2.5 standard deviations, of the logarithm, from the median of any class."""
+        low, high = np.clip(usual_range(parameters, column, 2.5), -MAX_EXPONENT, MAX_EXPONENT)
+        return Grid(np.exp(np.linspace(low, high, N_GRID_POINTS)))
 
     def sample(
         self, parameters: GaussianParameters, label: NDArray[np.intp], generator: np.random.Generator

@@ -18,7 +18,7 @@ classification, AAAI-98 workshop.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,15 +31,32 @@ from naively.data.kinds import Support
 from naively.data.views import is_sparse
 from naively.errors import InputError
 from naively.families.base import EventModel, Family, Labels, Leaving, LinearPart
+from naively.families.evidence import (
+    Alternative,
+    Pair,
+    RowView,
+    Spread,
+    Term,
+    WordShares,
+    WordTable,
+    beta_spread,
+    counts_of_pair,
+    format_value,
+    missing_term,
+    pair_of,
+    unseen_term,
+)
 from naively.families.leave_one_out.tokens import Entries, Tokens, multinomial_left_out
 from naively.families.leave_one_out.words import WordScorer, rows_of_counts
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form, stays_sparse
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Numbers, TokenCounts
 from naively.statistics.base import Floats
-from naively.statistics.cells import class_of_cells, class_sums, table_of_cells
+from naively.statistics.cells import class_of_cells, class_sums, table_of_cells, values_in_class
 
 __all__ = ["Multinomial", "TokenParameters", "difference", "lend_to_empty", "multinomial_form"]
+
+MAX_WORD_COUNT = 3  # occurrences of a word that a nomogram marks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,6 +155,25 @@ class Multinomial(Family[TokenCounts, TokenParameters]):
     def linear(self, parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Weights log θ_k,of − log θ_k,against; no bias."""
         return difference(parameters, names, of, against)
+
+    def terms(self, row: RowView, stats: TokenCounts, parameters: TokenParameters, pair: Pair) -> list[Term]:
+        """One term per token of the row, with its occurrences in each class."""
+        return token_terms(row, stats, parameters, pair, self._alpha(stats, row.classes))
+
+    def alternatives(self, row: RowView, parameters: TokenParameters, rival: int) -> Iterator[Alternative]:
+        """A row without each of its tokens."""
+        return token_alternatives(row)
+
+    def frequent_words(
+        self, stats: TokenCounts, parameters: TokenParameters, names: Sequence[str], min_count: float
+    ) -> WordTable:
+        """The tokens that occur at least `min_count` times."""
+        return frequent_tokens(stats, parameters, names, min_count)
+
+    def word_shares(self, stats: TokenCounts) -> WordShares:
+        """The counts of the tokens."""
+        alpha = self.alpha if isinstance(self.alpha, float) else None
+        return WordShares(stats.tokens.__getitem__, stats.n_tokens, stats.cells, stats.seen.weight, alpha)
 
     def sample(
         self, parameters: TokenParameters, label: NDArray[np.intp], generator: np.random.Generator
@@ -243,6 +279,87 @@ def log_coefficient(x: Numbers) -> NDArray[np.float64]:
             length = length + counts.sum(axis=1)
             parts = parts + gammaln(counts + 1.0).sum(axis=1)
     return np.asarray(gammaln(length + 1.0) - parts)
+
+
+def token_terms(
+    row: RowView, stats: TokenCounts, parameters: TokenParameters, pair: Pair, alpha: Floats | None
+) -> list[Term]:
+    """Return one term per token of a row; without `alpha` the evidence is not a likelihood and has no intervals."""
+    tokens, numbers = row.nonzero()
+    totals = row.cached("occurrences", lambda: class_sums(stats.cells, 0))
+
+    def pseudo_counts_in(c: int) -> tuple[Floats, float]:
+        column = np.zeros(0) if alpha is None else alpha[:, c] if alpha.ndim == 2 else alpha
+        return column[tokens], float(column.sum())
+
+    counts = [values_in_class(stats.cells, c, tokens, stats.cells.sums[0]) for c in pair]
+    low = high = np.full(len(tokens), np.nan)
+    if alpha is not None:
+        low, high = token_spread(stats.cells, 0, tokens, counts, totals, pair, pseudo_counts_in)
+    scores, is_unknown = parameters.form.log_weights(tokens)[:, list(pair)], parameters.form.is_unknown(tokens)
+    terms = []
+    for i, (token, x) in enumerate(zip(tokens.tolist(), numbers.tolist(), strict=True)):
+        name = row.names[token]
+        if x != x:
+            terms.append(missing_term(name))
+            continue
+        value, shown = format_value(x, "number")
+        if is_unknown[i]:
+            terms.append(unseen_term(name, value, shown, x))
+            continue
+        counts_of_token = counts_of_pair([n[i] for n in counts], totals[list(pair)])
+        interval = x * float(low[i]), x * float(high[i])
+        terms.append(Term(name, value, shown, pair_of(x * scores[i]), x, counts_of_token, interval))
+    return terms
+
+
+def token_spread(
+    cells: Cells,
+    channel: int,
+    tokens: NDArray[np.intp],
+    counts: Sequence[Floats],
+    totals: Floats,
+    pair: Pair,
+    pseudo_counts_in: Callable[[int], tuple[Floats, float]],
+) -> Spread:
+    """Return intervals of log θ_1 − log θ_2 of tokens, of which `counts` are in each of two classes.
+
+    `pseudo_counts_in(c)` returns the pseudo-counts of the tokens and of all tokens in class c. A class without tokens
+    has the counts of all classes.
+    """
+    ends = []
+    for n, c in zip(counts, pair, strict=True):
+        alpha, alpha_total = pseudo_counts_in(c)
+        total = float(totals[c])
+        if total == 0:
+            pooled = np.bincount(cells.index, cells.sums[channel], minlength=int(tokens.max(initial=-1)) + 1)
+            n, total = pooled[tokens].astype(np.float64), float(totals.sum())
+        ends += [n + alpha, np.full(len(tokens), total + alpha_total)]
+    return beta_spread(*ends)
+
+
+def frequent_tokens(
+    stats: TokenCounts, parameters: TokenParameters, names: Sequence[str], min_count: float
+) -> WordTable:
+    """Return the tokens that occur at least `min_count` times, with log θ."""
+    form = parameters.form
+    tokens = frequent_slots(stats.cells, form, min_count)
+    words = tuple(names[k] for k in tokens.tolist())
+    return WordTable(words, form.log_weights(tokens), form.score.offset, MAX_WORD_COUNT)
+
+
+def frequent_slots(cells: Cells, form: LogLinear, min_count: float) -> NDArray[np.intp]:
+    """Return the known tokens that occur at least `min_count` times in all classes together."""
+    occurrences = np.bincount(cells.index, cells.sums[0], minlength=len(form.score.base))
+    return np.flatnonzero((occurrences >= min_count) & ~np.isnan(form.score.base))
+
+
+def token_alternatives(row: RowView) -> Iterator[Alternative]:
+    """Yield the row without each of its tokens."""
+    for token, number in zip(*(array.tolist() for array in row.nonzero()), strict=True):
+        if number == number:
+            before, after = (format_value(n, row.kind(token))[0] for n in (number, 0.0))
+            yield Alternative(row.names[token], before, after, after)
 
 
 def difference(parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:

@@ -12,13 +12,16 @@ Source: Gelman et al., Bayesian Data Analysis, 3rd ed. (2013), §2.6.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.families.base import Family, Labels, Leaving
+from naively.data.kinds import Kind
+from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, terms_by_column
+from naively.families.evidence import Alternative, Counts, Grid, Pair, RowView, Term, number_alternatives, with_counts
 from naively.families.leave_one_out.base import dense_numbers
 from naively.families.leave_one_out.numbers import SumsWithout
 from naively.priors import pseudo_count
@@ -42,6 +45,17 @@ def ratio_of(events: NDArray[np.float64], exposure: NDArray[np.float64]) -> NDAr
     with np.errstate(over="ignore"):  # an exposure of 1e-320
         rate = np.divide(events, exposure, out=np.zeros_like(events), where=exposure > 0)
     return np.minimum(rate, np.finfo(np.float64).max)
+
+
+def means_of_pair(stats: Sums, pair: Pair) -> list[list[Counts]]:
+    """Return the rows and the mean of each column, in two classes."""
+    columns = [zip(stats.weight[c].tolist(), stats.total[c].tolist(), strict=True) for c in pair]
+    return [[{"rows": n, "mean": total / n if n else 0.0} for n, total in side] for side in columns]
+
+
+def weight_or_total(stats: Sums, c: int) -> Floats:
+    """Return the weight of the rows of a class in each column; that of all classes where it has none."""
+    return np.asarray(np.where(stats.weight[c] > 0, stats.weight[c], stats.weight.sum(axis=0)))
 
 
 @dataclass(frozen=True)
@@ -99,6 +113,29 @@ class Poisson(Family[Sums, Floats]):
                 np.where(in_class, exposure, left.whole_weight) + self.b,
             )
             out[:, :, c] += np.where(there, xlogy(counts, rate) - rate - gammaln(counts + 1.0), 0.0)
+
+    def terms(self, row: RowView, stats: Sums, parameters: Floats, pair: Pair) -> list[Term]:
+        """One term per column, with rows and mean of each class; intervals by the delta method.
+
+        Var log p = (x/λ − 1)² λ / (n + b)                              (4)
+        """
+        x, variance = row.numbers(), np.zeros(len(row.names))
+        for c in pair:
+            rate, n = parameters[c], weight_or_total(stats, c)
+            with np.errstate(all="ignore"):
+                variance += np.square(x / rate - 1) * rate / (n + self.b)
+        return with_counts(terms_by_column(self, row, parameters, pair), means_of_pair(stats, pair), variance)
+
+    def alternatives(self, row: RowView, parameters: Floats, rival: int) -> Iterator[Alternative]:
+        """The mean of the rival class."""
+        return number_alternatives(row, lambda j, x: [float(round(float(parameters[rival, j])))])
+
+    def grid(self, stats: Sums, parameters: Floats, column: int, kind: Kind = "number") -> Grid:
+        """Counts up to four standard deviations above the largest mean."""
+        rate = parameters[:, column]
+        largest = float(rate[np.isfinite(rate)].max(initial=1.0))
+        end = np.ceil(largest + 4 * np.sqrt(largest)) + 1
+        return Grid(np.unique(np.round(np.linspace(0.0, end, min(int(end) + 1, N_GRID_POINTS)))))
 
     def sample(
         self, parameters: NDArray[np.float64], label: NDArray[np.intp], generator: np.random.Generator

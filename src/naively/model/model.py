@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from naively.evaluation import Evaluation
     from naively.explanation import Explanation
     from naively.explanation.linear import Linear
-    from naively.explanation.word_weights import Evidence
+    from naively.explanation.word_weights import WordWeights
     from naively.tuning.leave_one_out import LeaveOneOut
 
 Floats = NDArray[np.float64]
@@ -308,7 +308,7 @@ class Model:
 
         return linear_form(self, of, against)
 
-    def evidence(self, column: str) -> Evidence:
+    def evidence(self, column: str) -> WordWeights:
         """Return the weight of every word of a column of text, as in `evidence("text").top("spam", 20)`.
 
         Parameters
@@ -316,9 +316,9 @@ class Model:
         column
             The name of a column of text or of a block of counts.
         """
-        from naively.explanation.word_weights import evidence_of
+        from naively.explanation.word_weights import word_weights
 
-        return evidence_of(self, column)
+        return word_weights(self, column)
 
     def sample(self, n: int, label: Any = None, seed: int | None = None) -> pa.Table:
         """Return random rows from the model, with their class in the last column.

@@ -1,7 +1,7 @@
 """Pictures: one function per picture, each returns a matplotlib `Figure`; `figure.savefig("name.svg")` writes it.
 
-They are fed by explanations, by what a model has learnt, or by plain labels and probabilities. matplotlib is loaded
-when a picture is asked for: `pip install "naively[plot]"`.
+They show an explanation, a model, or labels with probabilities. matplotlib is imported when a picture is drawn:
+`pip install "naively[plot]"`.
 """
 
 from naively.plot.calibration import calibration

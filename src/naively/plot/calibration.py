@@ -1,4 +1,4 @@
-"""Calibration: of the answers given with probability p, are a share p right?"""
+"""Draw calibration: of the predictions with probability p, is a share p right?"""
 
 from __future__ import annotations
 
@@ -9,78 +9,93 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.plot.style import COLOURS, GREY, empty_figure, legend_below, name_of, plain_axes, title
+from naively.plot.style import (
+    COLOURS,
+    GREY,
+    class_positions,
+    clean_axes,
+    empty_figure,
+    legend_below,
+    set_title,
+    short_name,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Reliability", "calibration", "reliability"]
-
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    """In each bin the mean probability, the share that was right, and the cases; and the mean distance of the two."""
+    """For each bin the mean probability, the share that is right and the number of rows; and their mean distance."""
 
     mean: NDArray[np.float64]
     share: NDArray[np.float64]
-    cases: NDArray[np.int64]
+    rows: NDArray[np.int64]
     error: float
 
 
-def reliability(p: NDArray[np.float64], right: NDArray[np.bool_], bins: int = 15) -> Reliability:
-    """Bins of equal width between 0 and 1; those without a case are left out.
+def reliability(p: NDArray[np.float64], is_right: NDArray[np.bool_], bins: int = 15) -> Reliability:
+    """Sort rows into bins of equal width between 0 and 1; bins without rows are left out.
 
-    >>> found = reliability(np.array([0.9, 0.95, 0.1]), np.array([True, False, False]), bins=5)
-    >>> found.mean.round(3).tolist(), found.share.tolist(), found.cases.tolist(), round(found.error, 4)
+    >>> curve = reliability(np.array([0.9, 0.95, 0.1]), np.array([True, False, False]), bins=5)
+    >>> curve.mean.round(3).tolist(), curve.share.tolist(), curve.rows.tolist(), round(curve.error, 4)
     ([0.1, 0.925], [0.0, 0.5], [1, 2], 0.3167)
     """
-    place = np.minimum((p * bins).astype(np.intp), bins - 1)
-    cases = np.bincount(place, minlength=bins)
-    some = cases > 0
-    mean = np.bincount(place, p, bins)[some] / cases[some]
-    share = np.bincount(place, right, bins)[some] / cases[some]
-    error = float((np.abs(mean - share) * cases[some]).sum() / max(len(p), 1))
-    return Reliability(mean, share, cases[some], error)
+    bin_of_row = np.minimum((p * bins).astype(np.intp), bins - 1)
+    rows = np.bincount(bin_of_row, minlength=bins)
+    used = rows > 0
+    mean = np.bincount(bin_of_row, p, bins)[used] / rows[used]
+    share = np.bincount(bin_of_row, is_right, bins)[used] / rows[used]
+    error = float((np.abs(mean - share) * rows[used]).sum() / max(len(p), 1))
+    return Reliability(mean, share, rows[used], error)
 
 
 def calibration(
     labels: Sequence[Any], posterior: NDArray[np.float64], classes: Sequence[Any], of: Any = None, bins: int = 15
 ) -> Figure:
-    """The share that was right against the probability given to `of`, the last of two classes, or else the answer.
+    """Draw the share of the rows that are of a class against its probability.
+
+    Parameters
+    ----------
+    labels
+        The class of each row.
+    posterior
+        The probabilities (row, class), as `Model.posterior` returns them.
+    classes
+        The classes.
+    of
+        The class. Default: the last of two; with more classes, the prediction of each row.
+    bins
+        The number of bins, of equal width.
 
     >>> figure = calibration(["a", "b", "b"], np.array([[0.9, 0.1], [0.4, 0.6], [0.6, 0.4]]), ["a", "b"])
     """
-    truth = np.array([list(classes).index(label) for label in labels])
+    label = np.array(class_positions(labels, classes))
     if of is None and len(classes) != 2:
-        p, right, what = posterior.max(axis=1), posterior.argmax(axis=1) == truth, "the answer"
+        p, is_right, what, share = posterior.max(axis=1), posterior.argmax(axis=1) == label, "the answer", "right"
     else:
-        c = len(classes) - 1 if of is None else list(classes).index(of)
-        p, right, what = posterior[:, c], truth == c, name_of(classes[c])
-    found = reliability(p, right, bins)
+        (c,) = class_positions([classes[-1] if of is None else of], classes)
+        p, is_right, what = posterior[:, c], label == c, short_name(classes[c])
+        share = what
+    curve = reliability(p, is_right, bins)
     figure = empty_figure(6.2, 6.8)
     upper, lower = figure.subplots(2, 1, height_ratios=(4, 1), sharex=True)
     ideal = upper.plot([0, 1], [0, 1], color=GREY, linewidth=0.9, linestyle=":")
-    given = upper.plot(found.mean, found.share, color=COLOURS[0], marker="o", markersize=4, linewidth=1.5)
-    spread = 1.96 * np.sqrt(np.maximum(found.share * (1 - found.share), 1e-9) / found.cases)
-    upper.vlines(
-        found.mean,
-        np.maximum(found.share - spread, 0),
-        np.minimum(found.share + spread, 1),
-        color=COLOURS[0],
-        linewidth=0.8,
-    )
-    upper.set_ylabel(f"share that is {what}" if what != "the answer" else "share of answers that are right")
-    upper.set_xlim(-0.02, 1.02)
-    upper.set_ylim(-0.02, 1.02)
+    line = upper.plot(curve.mean, curve.share, color=COLOURS[0], marker="o", markersize=4, linewidth=1.5)
+    half_width = 1.96 * np.sqrt(np.maximum(curve.share * (1 - curve.share), 1e-9) / curve.rows)
+    low, high = np.maximum(curve.share - half_width, 0), np.minimum(curve.share + half_width, 1)
+    upper.vlines(curve.mean, low, high, color=COLOURS[0], linewidth=0.8)
+    upper.set_ylabel(f"share of rows that are {share}")
+    upper.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     lower.bar(np.arange(bins) / bins + 0.5 / bins, np.histogram(p, bins, (0, 1))[0], width=0.9 / bins, color=GREY)
     lower.set_ylabel("rows")
-    lower.set_xlabel(f"probability given to {what}")
+    lower.set_xlabel(f"probability of {what}")
     for axes in (upper, lower):
-        plain_axes(axes, "both")
-    legend_below(figure, [*given, *ideal], [f"{len(p):,} rows, with 95 % error bars", "as it should be"])
-    title(
+        clean_axes(axes, "both")
+    legend_below(figure, [*line, *ideal], [f"{len(p):,} rows, with 95 % error bars", "perfect calibration"])
+    set_title(
         figure,
-        f"Calibration: is {what} right as often as it is said to be?",
-        f"mean distance from the dotted line: {found.error:.3f}",
+        f"Calibration: is {what} right as often as its probability says?",
+        f"mean distance from the dotted line: {curve.error:.3f}",
     )
     return figure

@@ -1,4 +1,4 @@
-"""The nomogram: read the points of each value off its axis, add them up, and read the probability below the sum."""
+"""Draw a nomogram: read the points of each value off its scale, add them, and read the probability below the total."""
 
 from __future__ import annotations
 
@@ -9,94 +9,102 @@ import numpy as np
 
 from naively.data.names import listed
 from naively.errors import InputError
-from naively.explanation.nomogram import Axis, Nomogram, nomogram_of
-from naively.model.model import Model
-from naively.plot.style import FOR, GREY, empty_figure, name_of, title
+from naively.explanation.nomogram import Axis, Nomogram, make_nomogram
+from naively.plot.style import FOR, GREY, empty_figure, set_title, short_name
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["nomogram"]
+    from naively.model.model import Model
 
-LETTER = 0.98  # width of a small letter, in points of the scale
+LETTER_WIDTH = 0.98  # of a small letter, in points of the scale
 PROBABILITIES = (1e-6, 1e-4, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.999999)
 
 
-def nomogram(model: Model, of: Any = None, against: Any = None, most: int = 12) -> Figure:
-    """The whole model between two classes, to be worked by hand; its sums are the model's own log-odds.
+def nomogram(model: Model, of: Any = None, against: Any = None, top: int = 12) -> Figure:
+    """Draw a model as scales of points, to compute the probability of one class against another by hand.
+
+    Parameters
+    ----------
+    model
+        The model.
+    of
+        The class whose probability is read off. Default: the last one.
+    against
+        The class to compare it with. Default: the first other one.
+    top
+        The number of scales, of the columns and words that can change the log-odds most.
 
     >>> import naively
     >>> model = naively.fit({"sky": ["sun", "sun", "rain", "rain"]}, ["yes", "yes", "no", "yes"])
     >>> figure = nomogram(model)
     """
-    found = nomogram_of(model, of, against, most)
-    if not found.axes:
-        raise InputError("a nomogram needs a column that tells the two classes apart: the model has none.")
-    rows = len(found.axes)
-    figure = empty_figure(10, 2.1 + 0.58 * (rows + 2))
+    scales = make_nomogram(model, of, against, top)
+    if not scales.axes:
+        raise InputError("a nomogram needs a column that distinguishes the two classes: the model has none.")
+    n_axes = len(scales.axes)
+    figure = empty_figure(10, 2.1 + 0.58 * (n_axes + 2))
     axes = figure.add_subplot()
     axes.set_xlim(-24, 103)
-    axes.set_ylim(rows + 2.5, -0.6)
+    axes.set_ylim(n_axes + 2.5, -0.6)
     axes.axis("off")
-    _scale(axes, 0, "points", [(x, f"{x:g}") for x in range(0, 101, 10)], 0, 100)
-    for i, axis in enumerate(found.axes):
-        _axis(axes, found, axis, i + 1)
-    _sums(axes, found, rows + 1)
-    hidden = f"; not shown, taken as missing: {_listed(found.hidden)}" if found.hidden else ""
-    title(
+    _draw_scale(axes, 0, "points", [(x, f"{x:g}") for x in range(0, 101, 10)], 0, 100)
+    for i, axis in enumerate(scales.axes):
+        _draw_axis(axes, scales, axis, i + 1)
+    _draw_total(axes, scales, n_axes + 1)
+    names = listed((short_name(name, 24) for name in scales.hidden), limit=3)
+    hidden = f"; not shown, taken as unknown: {names}" if scales.hidden else ""
+    set_title(
         figure,
-        f"{name_of(found.of, 30)} or {name_of(found.against, 30)}? Add up the points of each value",
-        f"the probability stands below the sum; ○ is a missing value{hidden}",
+        f"{short_name(scales.of, 30)} or {short_name(scales.against, 30)}? Find the points of each value",
+        f"Add the points, then read the probability below the total. ○: value unknown{hidden}",
     )
     return figure
 
 
-def _listed(names: tuple[str, ...]) -> str:
-    return listed([name_of(name, 24) for name in names], 3)
-
-
-def _axis(axes: Any, found: Nomogram, axis: Axis, y: int) -> None:
-    marks = [
-        ((odds - axis.least) * found.unit, mark) for odds, mark in zip(axis.log_odds.tolist(), axis.marks, strict=True)
-    ]
-    _scale(axes, y, axis.column, marks, 0, axis.range * found.unit)
-    missing = found.points(axis)
-    if 0 <= missing <= axis.range * found.unit:
+def _draw_axis(axes: Axes, scales: Nomogram, axis: Axis, y: int) -> None:
+    """Draw the scale of a column, with a circle for a missing value."""
+    points = (axis.log_odds - axis.minimum) * scales.unit
+    length = axis.range * scales.unit
+    _draw_scale(axes, y, axis.column, list(zip(points.tolist(), axis.marks, strict=True)), 0, length)
+    missing = scales.points(axis)
+    if 0 <= missing <= length:
         axes.plot(missing, y, marker="o", markersize=4, markerfacecolor="white", markeredgecolor=GREY, zorder=4)
 
 
-def _scale(axes: Any, y: float, name: str, marks: list[tuple[float, str]], low: float, high: float) -> None:
-    """A line with marks; names that would touch another are left out, the first and the last placed before others."""
-    axes.text(-1.5, y, name_of(name, 24), ha="right", va="center", fontsize=8.5)
+def _draw_scale(axes: Axes, y: float, name: str, marks: list[tuple[float, str]], low: float, high: float) -> None:
+    """Draw a line with marks. A name that would touch another is left out; the first and the last go first."""
+    axes.text(-1.5, y, short_name(name, 24), ha="right", va="center", fontsize=8.5)
     axes.plot([low, high], [y, y], color="black", linewidth=1)
-    ordered = sorted(marks)
-    taken: list[list[tuple[float, float]]] = [[], []]
-    for at, _ in ordered:
+    marks = sorted(marks)
+    occupied: list[list[tuple[float, float]]] = [[], []]
+    for at, _ in marks:
         axes.plot([at, at], [y, y + 0.1], color="black", linewidth=0.8)
-    for at, mark in dict.fromkeys((*ordered[:1], *ordered[-1:], *ordered)):
-        told = name_of(mark, 18)
-        half = LETTER * len(told) / 2 + 0.4
-        for level, spans in enumerate(taken):
-            if all(at + half <= start or at - half >= stop for start, stop in spans):
-                spans.append((at - half, at + half))
-                axes.text(at, y + 0.14 + 0.2 * level, told, ha="center", va="top", fontsize=7)
+    for at, mark in dict.fromkeys((*marks[:1], *marks[-1:], *marks)):
+        text = short_name(mark, 18)
+        half_width = LETTER_WIDTH * len(text) / 2 + 0.4
+        for level, spans in enumerate(occupied):
+            if all(at + half_width <= start or at - half_width >= stop for start, stop in spans):
+                spans.append((at - half_width, at + half_width))
+                axes.text(at, y + 0.14 + 0.2 * level, text, ha="center", va="top", fontsize=7)
                 break
 
 
-def _sums(axes: Any, found: Nomogram, y: int) -> None:
-    """The scale of sums, and the probabilities below it."""
-    whole = sum(axis.range for axis in found.axes) * found.unit
-    step = 10.0 ** math.floor(math.log10(whole / 4))
-    step = next(step * k for k in (1, 2, 5, 10) if whole / (step * k) <= 8)
-    ticks = np.arange(0, whole + 1e-9, step)
-    _scale(axes, y, "total points", [(100 * x / whole, f"{x:g}") for x in ticks.tolist()], 0, 100)
-    places = []
+def _draw_total(axes: Axes, scales: Nomogram, y: int) -> None:
+    """Draw the scale of total points, and the probabilities below it."""
+    most = sum(axis.range for axis in scales.axes) * scales.unit
+    step = 10.0 ** math.floor(math.log10(most / 4))
+    step = next(step * k for k in (1, 2, 5, 10) if most / (step * k) <= 8)
+    ticks = np.arange(0, most + 1e-9, step)
+    _draw_scale(axes, y, "total points", [(100 * x / most, f"{x:g}") for x in ticks.tolist()], 0, 100)
+    marks = []
     for p in PROBABILITIES:
-        at = 100 * (math.log(p / (1 - p)) - found.start) * found.unit / whole
+        at = 100 * (math.log(p / (1 - p)) - scales.start) * scales.unit / most
         if 0 <= at <= 100:
-            places.append((at, f"{p:g}"))
-    ends = [places[0][0], places[-1][0]] if places else [0.0, 0.0]
-    _scale(axes, y + 1, f"p({name_of(found.of, 18)})", places, *ends)
-    if not places:
-        p = found.probability(whole / 2)
-        axes.text(50, y + 1, f"{p:.6g} whatever the values", ha="center", va="center", fontsize=8, color=FOR)
+            marks.append((at, f"{p:g}"))
+    ends = (marks[0][0], marks[-1][0]) if marks else (0.0, 0.0)
+    _draw_scale(axes, y + 1, f"p({short_name(scales.of, 18)})", marks, *ends)
+    if not marks:
+        text = f"{scales.probability(most / 2):.6g} for all values"
+        axes.text(50, y + 1, text, ha="center", va="center", fontsize=8, color=FOR)

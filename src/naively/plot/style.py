@@ -1,4 +1,4 @@
-"""What all pictures share: an empty figure, colours that the colour-blind can tell apart, names that fit.
+"""What all pictures share: an empty figure, colours that colour-blind readers can distinguish, names that fit.
 
 The eight colours are those of Okabe & Ito, Color Universal Design (2008). No picture uses pyplot, so that none of them
 changes what a program draws elsewhere.
@@ -9,37 +9,22 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from naively.errors import InputError
-from naively.explanation.render_text import shortened
+from naively.explanation.render_text import shorten
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "AGAINST",
-    "COLOURS",
-    "FOR",
-    "GREY",
-    "MANY",
-    "colour_of",
-    "empty_figure",
-    "legend_below",
-    "name_of",
-    "names_of",
-    "plain_axes",
-    "title",
-]
-
 FOR, AGAINST, GREY = "#0072b2", "#d55e00", "#767676"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#b8a600")
-MANY = len(COLOURS)  # more classes than that are not told apart by colour
 
 
 def empty_figure(width: float, height: float) -> Figure:
-    """A figure of so many inches, whose parts make room for each other."""
+    """Return a figure of this size in inches."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -47,54 +32,75 @@ def empty_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), dpi=120, layout="constrained")
 
 
-def name_of(label: Any, most: int = 20) -> str:
-    """A name that fits, and that matplotlib does not take for a formula."""
-    return shortened(label, most).replace("$", r"\$")
+def panels(width: float, height: float, n_rows: int, n_columns: int, n_panels: int) -> tuple[Figure, list[Axes]]:
+    """Return a figure of this size in inches, and its panels row by row; the last ones of the grid stay empty."""
+    figure = empty_figure(width, height)
+    grid = list(figure.subplots(n_rows, n_columns, squeeze=False).flat)
+    for panel in grid[n_panels:]:
+        panel.set_visible(False)
+    return figure, grid[:n_panels]
 
 
-def names_of(labels: Iterable[Any], most: int = 20) -> list[str]:
-    """Names that fit and can be told apart: what all begin with is left out where shortening would make two the same.
+def short_name(label: object, width: int = 20) -> str:
+    """Return a name that fits, and that matplotlib does not read as a formula."""
+    return shorten(label, width).replace("$", r"\$")
 
-    >>> names_of(["a very long name, number 1 of many", "a very long name, number 2 of many"], 14)
+
+def short_names(labels: Iterable[object], width: int = 20) -> list[str]:
+    """Return names that fit and differ: if shortening makes two names equal, their common beginning is left out.
+
+    >>> short_names(["a very long name, number 1 of many", "a very long name, number 2 of many"], 14)
     ['…1 of many', '…2 of many']
     """
-    known = list(labels)
-    names = [name_of(label, most) for label in known]
+    texts = [str(label) for label in labels]
+    names = [short_name(text, width) for text in texts]
     if len(set(names)) == len(names):
         return names
-    start = sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*map(str, known), strict=False)))
-    while start and str(known[0])[start - 1].isalnum():  # a word or a number is left whole
+    start = sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*texts, strict=False)))
+    while start and texts[0][start - 1].isalnum():  # do not cut a word or a number
         start -= 1
-    names = [name_of("…" + str(label)[start:], most) for label in known]
-    double = {name for name in names if names.count(name) > 1}
-    return [f"{name} ({i + 1})" if name in double else name for i, name in enumerate(names)]
+    names = [short_name("…" + text[start:], width) for text in texts]
+    return [f"{name} ({i + 1})" if names.count(name) > 1 else name for i, name in enumerate(names)]
 
 
-def colour_of(position: int) -> str:
-    """The colour of a class by its place among the classes."""
+def class_colour(position: int) -> str:
+    """Return the colour of a class by its position among the classes."""
     return COLOURS[position % len(COLOURS)]
 
 
-def plain_axes(axes: Axes, grid: str = "") -> None:
-    """No frame but the left and lower side; light lines across where they help to read."""
+def annotate(axes: Axes, text: str, x: float, y: float, size: float = 8, offset: float = 4) -> None:
+    """Write a text to the right of a point."""
+    axes.annotate(text, (x, y), xytext=(offset, 0), textcoords="offset points", va="center", fontsize=size)
+
+
+def clean_axes(axes: Axes, grid: Literal["x", "y", "both"]) -> None:
+    """Remove the upper and right frame, and draw light lines across."""
     axes.spines[["top", "right"]].set_visible(False)
-    if grid:
-        axes.grid(axis="both" if grid == "both" else "x" if grid == "x" else "y", color="#e6e6e6", linewidth=0.8)
-        axes.set_axisbelow(True)
+    axes.grid(axis=grid, color="#e6e6e6", linewidth=0.8)
+    axes.set_axisbelow(True)
 
 
-def title(figure: Figure, said: str, more: str = "") -> None:
-    """What is seen, and below it in small letters how to read it."""
-    width = int(12 * figure.get_figwidth())  # letters that fit
-    lines = [*textwrap.wrap(said, width), *textwrap.wrap(more, width)]
+def set_title(figure: Figure, title: str, subtitle: str) -> None:
+    """Write what the picture shows, and below it how to read it."""
+    n_letters = int(12 * figure.get_figwidth())
+    lines = [*textwrap.wrap(title, n_letters), *textwrap.wrap(subtitle, n_letters)]
     figure.suptitle("\n".join(lines), fontsize=10.5, x=0.02, ha="left")
 
 
-def legend_below(figure: Figure, handles: Sequence[Any], names: Sequence[str], columns: int = 4) -> None:
-    """A legend under the picture, where it covers nothing."""
-    letters = 6 + max((len(name) for name in names), default=0)
-    columns = max(1, min(columns, len(names), int(10 * figure.get_figwidth() / letters)))
+def legend_below(figure: Figure, handles: Sequence[Artist], names: Sequence[str], columns: int = 4) -> None:
+    """Draw a legend below the picture."""
+    n_letters = 6 + max((len(name) for name in names), default=0)
+    columns = max(1, min(columns, len(names), int(10 * figure.get_figwidth() / n_letters)))
     legend = figure.legend(handles, names, loc="outside lower left", ncols=columns, frameon=False, fontsize=9)
     for handle in legend.legend_handles:
         if handle is not None and hasattr(handle, "set_sizes"):
             handle.set_sizes([30])
+
+
+def class_positions(labels: Sequence[Any], classes: Sequence[Any]) -> list[int]:
+    """Return the position of each label among the classes."""
+    position = {label: c for c, label in enumerate(classes)}
+    unknown = [label for label in labels if label not in position]
+    if unknown:
+        raise InputError(f"{unknown[0]!r} is not among the classes: {', '.join(map(repr, classes[:8]))}.")
+    return [position[label] for label in labels]

@@ -1,4 +1,4 @@
-"""The evidence of one answer as a waterfall: from the prior, line by line, to the total."""
+"""Draw one prediction as a waterfall: from the prior, contribution by contribution, to the total."""
 
 from __future__ import annotations
 
@@ -7,16 +7,33 @@ from typing import TYPE_CHECKING
 
 from naively.explanation import Explanation
 from naively.explanation.render_text import number
-from naively.plot.style import AGAINST, FOR, GREY, empty_figure, name_of, names_of, plain_axes, title
+from naively.plot.style import (
+    AGAINST,
+    FOR,
+    GREY,
+    annotate,
+    clean_axes,
+    empty_figure,
+    set_title,
+    short_name,
+    short_names,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["waterfall"]
+BAR_HEIGHT = 0.62
 
 
-def waterfall(explanation: Explanation, most: int = 15) -> Figure:
-    """How the log-odds of an answer come about, the strongest contributions first; the rest is one bar.
+def waterfall(explanation: Explanation, top: int = 15) -> Figure:
+    """Draw how the log-odds of a prediction add up.
+
+    Parameters
+    ----------
+    explanation
+        One of `Model.explain`.
+    top
+        The number of contributions that have a bar, the strongest ones; the others are one bar.
 
     >>> import naively
     >>> model = naively.fit({"sky": ["sun", "sun", "rain"], "wind": [1.0, 2.0, 9.0]}, ["yes", "yes", "no"])
@@ -24,43 +41,40 @@ def waterfall(explanation: Explanation, most: int = 15) -> Figure:
     """
     e = explanation
     steps = [
-        (f"{name_of(c.column)} = {name_of(c.shown, 28)}" if c.shown else name_of(c.column), c.log_odds)
+        (f"{short_name(c.column)} = {short_name(c.shown, 28)}" if c.shown else short_name(c.column), c.log_odds)
         for c in e.contributions
         if c.log_odds != 0
     ]
-    shown, cut = steps[:most], steps[most:]
+    shown, cut = steps[:top], steps[top:]
     rest, n_rest = math.fsum((e.rest, *(x for _, x in cut if math.isfinite(x)))), e.n_rest + len(cut)
     bars = [("prior", e.prior), *shown] + ([(f"{n_rest} more", rest)] if n_rest else [])
-    finite = [abs(x) for _, x in bars if math.isfinite(x)]
-    beyond = 2 * math.fsum(finite) + 1  # an infinite log-odds is a bar as long as all others together
+    infinite_length = 2 * math.fsum(abs(x) for _, x in bars if math.isfinite(x)) + 1
     figure = empty_figure(8.5, 1.6 + 0.3 * (len(bars) + 1))
     axes = figure.add_subplot()
-    at, ends = 0.0, [0.0]
-    for i, (_, odds) in enumerate(bars):
-        length = odds if math.isfinite(odds) else math.copysign(beyond, odds)
-        axes.barh(i, length, left=at, height=0.62, color=FOR if odds >= 0 else AGAINST)
-        axes.annotate(
-            number(odds), (max(at, at + length), i), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8
-        )
-        at += length
-        ends.append(at)
-        axes.plot([at, at], [i - 0.31, i + 1.31], color=GREY, linewidth=0.7)
-    total = e.total if math.isfinite(e.total) else at
-    axes.barh(len(bars), total, height=0.62, color=FOR if e.total >= 0 else AGAINST, hatch="//", edgecolor="white")
+    start, ends = 0.0, [0.0]
+    for i, (_, log_odds) in enumerate(bars):
+        length = log_odds if math.isfinite(log_odds) else math.copysign(infinite_length, log_odds)
+        axes.barh(i, length, left=start, height=BAR_HEIGHT, color=FOR if log_odds >= 0 else AGAINST)
+        annotate(axes, number(log_odds), max(start, start + length), i)
+        start += length
+        ends.append(start)
+        axes.plot([start, start], [i - BAR_HEIGHT / 2, i + 1 + BAR_HEIGHT / 2], color=GREY, linewidth=0.7)
+    total, colour = e.total if math.isfinite(e.total) else start, FOR if e.total >= 0 else AGAINST
+    axes.barh(len(bars), total, height=BAR_HEIGHT, color=colour, hatch="//", edgecolor="white")
     p = e.posterior[e.of]
-    told = f"{number(e.total)}, p = " + (f"1 − {1 - p:.1g}" if 0.9999 < p < 1 else f"{p:.4g}")
-    axes.annotate(
-        told, (max(total, 0.0), len(bars)), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8
-    )
+    probability = f"1 − {1 - p:.1g}" if 0.9999 < p < 1 else f"{p:.4g}"
+    annotate(axes, f"{number(e.total)}, p = {probability}", max(total, 0.0), len(bars))
     axes.set_yticks(range(len(bars) + 1), [name for name, _ in bars] + ["total"], fontsize=8)
     axes.invert_yaxis()
     axes.axvline(0, color="black", linewidth=0.8)
     low, high = min(ends), max(ends)
     axes.set_xlim(low - 0.04 * (high - low), high + 0.22 * (high - low))
-    against, of = names_of([e.against, e.of])
+    against, of = short_names([e.against, e.of])
     axes.set_xlabel(f"log-odds:  ← {against}      {of} →")
-    plain_axes(axes, "x")
-    title(
-        figure, f"Why {name_of(e.of, 30)} and not {name_of(e.against, 30)}", "each bar starts where the one above ends"
+    clean_axes(axes, "x")
+    set_title(
+        figure,
+        f"Why {short_name(e.of, 30)} and not {short_name(e.against, 30)}",
+        "each bar starts where the one above ends",
     )
     return figure

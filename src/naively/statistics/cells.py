@@ -146,3 +146,12 @@ def join_columns(parts: list[tuple[int, Cells]], n_classes: int) -> Cells:
     sums = np.concatenate([cells.sums for _, cells in parts], axis=1)[:, order]
     rows = np.concatenate([cells.rows for _, cells in parts])[order]
     return Cells(indptr, index[order].astype(np.int32), np.ascontiguousarray(sums), rows)
+
+
+def values_in_class(cells: Cells, c: int, slots: Index, values: NDArray[np.number]) -> Floats:
+    """Return the number of each slot in one class, out of one number per cell; 0 where there is no cell."""
+    start, stop = int(cells.indptr[c]), int(cells.indptr[c + 1])
+    if start == stop:
+        return np.zeros(len(slots))
+    at = start + np.minimum(np.searchsorted(cells.index[start:stop], slots), stop - start - 1)
+    return np.where(cells.index[at] == slots, values[at], 0.0)

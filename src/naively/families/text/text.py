@@ -13,7 +13,8 @@ A word not in force is zero evidence; a text without known words leaves the clas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -22,23 +23,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels import Cells
-from naively._kernels.text import Options, score_text, score_text_table, token_rows
+from naively._kernels.text import Options, score_text, score_text_table, token_rows, tokens_of
 from naively.data.names import Names
 from naively.errors import InputError
 from naively.families.base import EventModel, Family, Labels, Leaving, LinearPart
-from naively.families.bernoulli import bernoulli_form
+from naively.families.bernoulli import bernoulli_form, present_or_absent
 from naively.families.complement import complement_form
+from naively.families.evidence import (
+    Alternative,
+    Pair,
+    Pieces,
+    RowView,
+    Term,
+    WordShares,
+    WordTable,
+    counts_of_pair,
+    missing_term,
+    pair_of,
+    unseen_term,
+)
 from naively.families.leave_one_out.coins import coins_left_out
 from naively.families.leave_one_out.core import Tokens, texts_left_out
 from naively.families.leave_one_out.tokens import Entries, complement_left_out, multinomial_left_out
 from naively.families.leave_one_out.words import WordScorer
 from naively.families.linear_form import LinearForm, LogLinear
-from naively.families.multinomial import multinomial_form
+from naively.families.multinomial import MAX_WORD_COUNT, frequent_slots, multinomial_form, token_spread
+from naively.families.text.evidence import find_words, split_text, word_alternatives
 from naively.families.text.vocabulary import words_in_force, words_let_through
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Texts, WordCounts
 from naively.statistics.base import DEFAULT_PLAN, CountPlan, Floats, require
-from naively.statistics.cells import class_sums
+from naively.statistics.cells import class_sums, values_in_class
 from naively.statistics.tokeniser import Tokeniser
 
 __all__ = ["Text", "TextParameters"]
@@ -265,6 +280,100 @@ class Text(Family[WordCounts, TextParameters]):
                 out[:, 0] += multinomial_left_out(entries, tokens, form, leaving)
             else:
                 out[:, 0] += coins_left_out(entries, tokens, stats.seen, form(), leaving, ~Texts.missing(texts))
+
+    def terms(self, row: RowView, stats: WordCounts, parameters: TextParameters, pair: Pair) -> list[Term]:
+        """One term per word of the text; one for all words that are not in it, if absence counts."""
+        column, (text,) = row.names[0], row.values()
+        if text is None:
+            return [missing_term(column)]
+        active = row.cached("active words", lambda: self.in_force(stats))
+        occurrences = Counter(self._tokenise(text))
+        numbers, form = find_words(list(occurrences), stats.vocabulary, self.hash_bits), parameters.form
+        is_known = (numbers >= 0) & (numbers < len(form.score.base))
+        is_known[is_known] = ~form.is_unknown(numbers[is_known])
+        known = {word: n for (word, n), k in zip(occurrences.items(), is_known, strict=True) if k}
+        terms = self._word_terms(row, stats, parameters, pair, known, numbers[is_known], active)
+        terms += [unseen_term(column, word, word, float(n)) for word, n in occurrences.items() if word not in known]
+        if self.model == "bernoulli":
+            scores = form.log_absence_except(numbers[is_known])[list(pair)]
+            shown = f"{int(active[1].sum()) - len(known)} words that are not in the text"
+            terms.append(Term(column, None, shown, pair_of(scores), count=0.0, note="together"))
+        return terms
+
+    def _word_terms(
+        self,
+        row: RowView,
+        stats: WordCounts,
+        parameters: TextParameters,
+        pair: Pair,
+        occurrences: dict[str, int],
+        numbers: NDArray[np.intp],
+        active: tuple[Cells, NDArray[np.bool_]],
+    ) -> list[Term]:
+        """Return the terms of known words, which have these numbers."""
+        (cells, is_active), channel, form = active, 1 if self.counts_presence else 0, parameters.form
+        is_bernoulli = self.model == "bernoulli"
+        totals = stats.seen.weight if is_bernoulli else row.cached("totals", lambda: class_sums(cells, channel))
+
+        def pseudo_counts_in(c: int) -> tuple[Floats, float]:
+            if is_bernoulli:
+                return np.asarray(self.alpha), 2 * float(self.alpha)
+            alpha = self._alpha(stats, is_active, row.classes)
+            column = alpha[:, c] if alpha.ndim == 2 else alpha
+            return column[numbers], float(column[is_active].sum())
+
+        counts = [values_in_class(cells, c, numbers, cells.sums[channel]) for c in pair]
+        low = high = np.full(len(numbers), np.nan)
+        if self.is_likelihood:
+            low, high = token_spread(cells, channel, numbers, counts, totals, pair, pseudo_counts_in)
+        scores = (form.log_presence(numbers, True) if is_bernoulli else form.log_weights(numbers))[:, list(pair)]
+        terms = []
+        for i, (word, n) in enumerate(occurrences.items()):
+            factor = 1.0 if self.counts_presence else float(n)
+            counts_of_word = counts_of_pair([side[i] for side in counts], totals[list(pair)])
+            interval = factor * float(low[i]), factor * float(high[i])
+            terms.append(
+                Term(row.names[0], word, word, pair_of(factor * scores[i]), float(n), counts_of_word, interval)
+            )
+        return terms
+
+    def _tokenise(self, text: str) -> list[str]:
+        return tokens_of(self.tokeniser.prepare([text]), self.tokeniser.options)
+
+    def pieces(self, row: RowView, terms: Sequence[Term]) -> Pieces | None:
+        """Return the text in pieces, each word with the log-odds of one occurrence."""
+        (text,) = row.values()
+        if text is None:
+            return None
+        words = [term for term in terms if term.value is not None]
+        log_odds = {
+            term.value: term.log_odds / (1.0 if self.counts_presence else max(term.count, 1.0)) for term in words
+        }
+        return split_text(text, log_odds, self._tokenise)
+
+    def alternatives(self, row: RowView, parameters: TextParameters, rival: int) -> Iterator[Alternative]:
+        """The text without each of its words."""
+        return word_alternatives(row.names[0], row.values()[0] or "")
+
+    def frequent_words(
+        self, stats: WordCounts, parameters: TextParameters, names: Sequence[str], min_count: float
+    ) -> WordTable:
+        """The words that occur at least `min_count` times."""
+        form = parameters.form
+        numbers = frequent_slots(stats.cells, form, min_count)
+        words = tuple(f"{names[0]}: {stats.name(k)}" for k in numbers.tolist())
+        if self.model == "bernoulli":
+            return present_or_absent(form, numbers, words)
+        return WordTable(
+            words, form.log_weights(numbers), form.score.offset, 1 if self.counts_presence else MAX_WORD_COUNT
+        )
+
+    def word_shares(self, stats: WordCounts) -> WordShares:
+        """The counts of all words, active or not."""
+        alpha = self.alpha if isinstance(self.alpha, float) else None
+        return WordShares(
+            stats.name, stats.n_numbers(), stats.cells, stats.seen.weight, alpha, self.model == "bernoulli", self.binary
+        )
 
     def sample(
         self, parameters: TextParameters, label: NDArray[np.intp], generator: np.random.Generator
