@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from naively.data.names import Numbered
+from naively.data.names import Numbered, require_columns
 from naively.data.read import read
 from naively.data.table import Table
 from naively.errors import InputError
