@@ -120,9 +120,7 @@ def _counted_rows(model: Model, sample: Sample) -> Sample:
             f"{n_uncounted} of the {n_sampled} sampled rows were never counted with these labels, or are forgotten: "
             "to tune, give rows that were counted."
         )
-    message = (
-        f"{n_uncounted} of the {n_sampled} sampled rows were never counted, or are forgotten: they are left out."
-    )
+    message = f"{n_uncounted} of the {n_sampled} sampled rows were never counted, or are forgotten: they are left out."
     warn_user(message, LeftOutWarning)
     return sample.where(is_counted)
 

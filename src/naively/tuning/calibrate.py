@@ -66,12 +66,12 @@ def calibrate(problem: Problem, n_columns: int, fold: NDArray[np.intp], copies_p
         How much of each row's weight leaves the model at once. Copies are not independent observations.
     """
     group = np.concatenate(
-        [np.zeros(n_columns, np.intp), np.arange(problem.n_features - n_columns) + min(n_columns, 1)]
+        [np.zeros(n_columns, np.intp), np.arange(len(problem.evidence) - n_columns) + min(n_columns, 1)]
     )
     is_held_out = [fold == f for f in range(FOLDS) if (fold == f).any() and (fold != f).any()]
     every_row = ShrunkWeights(problem, group, n_columns)
     other_folds = [ShrunkWeights(problem.rows(~held_out), group, n_columns, every_row) for held_out in is_held_out]
-    solution = every_row.common()
+    solution = every_row.common
     default_weight = float(every_row.centre[0]) if n_columns else 1.0
     best_loss, best = np.inf, Calibration(solution, default_weight, np.zeros(problem.base.shape))
     for strength in (np.inf, *(SHRINKAGE_STRENGTHS if n_columns > 1 else ())):
@@ -96,7 +96,7 @@ def fall_back_to_prior(calibration: Calibration, problem: Problem, copies_per_ro
     gain = problem.weight * (calibration.log_posterior[true_class] - log_prior[true_class])
     if gain.sum() > standard_error_of_sum(gain, problem.weight, copies_per_row):
         return calibration
-    no_evidence = Solution(np.zeros(problem.n_classes), np.zeros(problem.n_features), 0.0)
+    no_evidence = Solution(np.zeros(problem.n_classes), np.zeros(len(problem.evidence)), 0.0)
     return Calibration(no_evidence, 0.0, log_prior)
 
 
@@ -114,20 +114,17 @@ class ShrunkWeights:
         tolerance = SOLVER_TOLERANCE if near is None else CROSS_FIT_TOLERANCE
         self.grouped: Solution = problem.summed(group, n_groups).solve(ones, WEIGHT_PENALTY * ones, start, tolerance)
         self.centre = self.grouped.weight[group]
+        self.common = Solution(self.grouped.offset, self.centre, 0.0)  # one weight for all columns
 
     @cached_property
     def curvature(self) -> Floats:
         """How much the rows determine each weight."""
-        return self.problem.curvature_of_weights(self.common())
-
-    def common(self) -> Solution:
-        """Return one weight for all columns."""
-        return Solution(self.grouped.offset, self.centre, 0.0)
+        return self.problem.curvature_of_weights(self.common)
 
     def solve(self, strength: float, start: Solution, tolerance: float = SOLVER_TOLERANCE) -> Solution:
         """Return weights pulled to the common one by `strength` times the curvature."""
         if not np.isfinite(strength):
-            return self.common()
+            return self.common
         is_column = np.arange(len(self.centre)) < self.n_columns
         pull = np.where(is_column, strength * self.curvature + 1e-3, WEIGHT_PENALTY)
         return self.problem.solve(np.where(is_column, self.centre, 1.0), pull, start, tolerance)

@@ -8,7 +8,6 @@ together if the model without them expects fewer than one such row; otherwise on
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,19 +31,27 @@ MAX_NATS = 1000.0  # of evidence against a class: what takes the place of infini
 
 
 class LooScorer:
-    """A model without tuning, a sample of the rows that it has counted, and how each row leaves."""
+    """A model without tuning, a sample of the rows that it has counted, and how each row leaves.
+
+    Rows that are alone in their class are not usable.
+    """
 
     def __init__(self, model: Model, sample: Sample) -> None:
         """Decide how each row leaves."""
         self.model, self.sample = model, sample
+        self._views: dict[tuple[str, Names], columns.View] = {}
+        self._structures: dict[tuple[int, str, Names], Any] = {}
         self.leaving = Leaving.of(sample.label, sample.weight, sample.rows)
         if (sample.weight > 1).any():
             self._leave_singly_where_expected(np.flatnonzero(sample.weight > 1))
+        has_company = model.class_weights.rows[sample.label] > self.leaving.rows
+        self.is_usable = has_company & (model.class_weights.weight[sample.label] > self.leaving.weight)
 
     def _leave_singly_where_expected(self, repeated: NDArray[np.intp]) -> None:
         """Let one row of weight 1 leave, while its copies stay, where the model expects at least one such row."""
-        log_expected = np.log(np.maximum(self.weight_left_in_class, 1e-300))[repeated]
         label = self.sample.label[repeated]
+        others_in_class = self.model.class_weights.weight[label] - self.leaving.weight[repeated]
+        log_expected = np.log(np.maximum(others_in_class, 1e-300))
         for block in self.model.chosen.schema.blocks:
             for part in column_groups(block, len(repeated) * len(self.model.classes)):
                 log_expected += self.evidence(part, repeated)[:, np.arange(len(repeated)), label].sum(axis=0)
@@ -53,25 +60,15 @@ class LooScorer:
         weight[expected], rows[expected] = 1.0, 0
         self.leaving = Leaving.of(self.sample.label, weight, rows)
 
-    @property
-    def weight_left_in_class(self) -> Floats:
-        """The weight of each row's class without the row."""
-        return np.asarray(self.model.class_weights.weight[self.sample.label] - self.leaving.weight)
-
-    @property
-    def is_usable(self) -> NDArray[np.bool_]:
-        """Rows that are not alone in their class."""
-        rows = self.model.class_weights.rows[self.sample.label] - self.leaving.rows
-        return np.asarray((rows > 0) & (self.weight_left_in_class > 0))
-
     def log_prior(self) -> Floats:
         """Return the log of the class shares, (row, class), with half of each row taken out of its own class.
 
         Taking out all of a row overstates what estimating the shares costs, by as much as taking out nothing
         understates it: with C classes and N rows by (C − 1) / 2N.
         """
-        counts = np.repeat(self.model.class_weights.weight[None, :], len(self.sample), axis=0)
-        own_class = np.arange(len(self.sample)), self.sample.label
+        label = self.sample.label
+        counts = np.repeat(self.model.class_weights.weight[None, :], len(label), axis=0)
+        own_class = np.arange(len(label)), label
         half = 0.5 * np.minimum(self.leaving.weight, 1.0)
         counts[own_class] = np.maximum(counts[own_class] - half, 0.5 * counts[own_class])
         return np.asarray(np.log(np.maximum(counts, 1e-12)) - np.log(counts.sum(axis=1, keepdims=True)))
@@ -120,8 +117,8 @@ class LooScorer:
 
     def summed_evidence(self, block: Block) -> Floats:
         """Return the evidence of all columns of a block together, (1, row, class), a few columns at a time."""
-        total = np.zeros((1, len(self.sample), len(self.model.classes)))
-        for part in column_groups(block, len(self.sample) * len(self.model.classes)):
+        total = np.zeros((1, len(self.sample.label), len(self.model.classes)))
+        for part in column_groups(block, len(self.sample.label) * len(self.model.classes)):
             total = total + self.evidence(part).sum(axis=0, keepdims=True)
         return total
 
@@ -153,14 +150,6 @@ class LooScorer:
         weight = (self.sample.weight / self.sample.rows)[rows]
         n_classes, n_columns = len(self.model.classes), len(self.model.schema.names)
         return count_block(block, view, label, weight, n_classes, like, n_columns, to_add=True)
-
-    @cached_property
-    def _views(self) -> dict[tuple[str, Names], columns.View]:
-        return {}
-
-    @cached_property
-    def _structures(self) -> dict[tuple[int, str, Names], Any]:
-        return {}
 
 
 def column_groups(block: Block, numbers_per_column: int) -> Iterator[Block]:

@@ -30,9 +30,6 @@ class Sample:
     rows: NDArray[np.int64]
     ends: tuple[int, ...]  # fold f is ends[f] … ends[f + 1]
 
-    def __len__(self) -> int:
-        return len(self.label)
-
     @property
     def fold(self) -> NDArray[np.intp]:
         """The fold of each row."""

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively.families import Family, Presence
 from naively.families.base import EventModel
@@ -30,9 +29,9 @@ COARSE_LENGTH_EXPONENTS = (0.0, 0.5, 1.0)
 MAX_COLUMNS_TRIED_SINGLY = 32  # more are tried all together
 
 
-def search(scorer: LooScorer, features: Features, is_usable: NDArray[np.bool_], log_prior: Floats) -> Features:
-    """Return the features under the best choices."""
-    current = Search(scorer, features, is_usable, log_prior)
+def search(scorer: LooScorer, features: Features, log_prior: Floats) -> Features:
+    """Return the features under the best choices; `log_prior` is that of the usable rows, (row, class)."""
+    current = Search(scorer, features, log_prior)
     for i in range(len(features.words)):
         choose_event_model(current, i)
     open_columns = {n for b in scorer.model.schema.blocks if b.family.automatic for n in b.names}
@@ -45,9 +44,10 @@ def search(scorer: LooScorer, features: Features, is_usable: NDArray[np.bool_], 
 class Search:
     """The best features so far, and the loss of each row under their best calibration."""
 
-    def __init__(self, scorer: LooScorer, features: Features, is_usable: NDArray[np.bool_], log_prior: Floats) -> None:
+    def __init__(self, scorer: LooScorer, features: Features, log_prior: Floats) -> None:
         """Judge the features to begin with."""
-        self.scorer, self.features, self.is_usable, self.log_prior = scorer, features, is_usable, log_prior
+        self.scorer, self.features, self.log_prior = scorer, features, log_prior
+        self.is_usable = is_usable = scorer.is_usable
         self.label, self.weight = scorer.sample.label[is_usable], scorer.sample.weight[is_usable]
         self.copies_per_row = scorer.leaving.weight[is_usable]
         self.last_shared: Solution | None = None
@@ -222,17 +222,20 @@ def choose_gaussian_or_binned(current: Search, open_columns: set[str]) -> None:
     long tails a few rows dominate that error, and harmful Gaussians would stay.
     """
     positions, rivals = [], []
+    all_binned = True
     for i, block in enumerate(current.features.blocks):
         if block.names[0] in open_columns and block.family.role == "value":
             counted, statistic = current.scorer.counted(block)
-            others = [f for f in counted.family.rivals(statistic) if type(f) is not type(block.family)]
-            if len(others) == 1:  # the block's own family is one of two rivals
+            both = counted.family.rivals(statistic)
+            others = [family for family in both if type(family) is not type(block.family)]
+            if len(others) == 1:  # the block's own family is one of the two
                 positions.append(i)
                 rivals.append(others[0])
+                all_binned &= others[0] is both[0]
     if not positions:
         return
     other = _with_families(current, positions, rivals)
-    if len({type(current.features.blocks[i].family) for i in positions}) == 1 and not _is_simplest(current, positions):
+    if all_binned:
         binned = current.features
         current.features, current.losses = other, current.losses_own_weights(other)
         current.take_if_better(binned, current.losses_own_weights(binned), min_standard_errors=0.0)
@@ -244,13 +247,6 @@ def choose_gaussian_or_binned(current: Search, open_columns: set[str]) -> None:
             features = current.features.with_block(i, other.blocks[i], other.evidence[i])
             current.take_if_better(features, current.losses_own_weights(features), min_standard_errors=0.0)
     current.losses = current.losses_shared_weight(current.features)
-
-
-def _is_simplest(current: Search, positions: Sequence[int]) -> bool:
-    """Return whether the first of these blocks has the simplest of its rival families."""
-    block = current.features.blocks[positions[0]]
-    counted, statistic = current.scorer.counted(block)
-    return type(counted.family.rivals(statistic)[0]) is type(block.family)
 
 
 def choose_presence(current: Search) -> None:

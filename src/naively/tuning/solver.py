@@ -55,11 +55,6 @@ class Problem:
         """Number of classes."""
         return int(self.base.shape[1])
 
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return len(self.evidence)
-
     def rows(self, keep: NDArray[np.bool_] | NDArray[np.intp]) -> Problem:
         """Return the problem of some of the rows."""
         return Problem(self.base[keep], self.evidence[:, keep], self.label[keep], self.weight[keep])
@@ -128,7 +123,7 @@ class Problem:
 
     def _solve_many_classes(self, centre: Floats, strength: Floats, start: Solution, tolerance: float) -> Solution:
         """Solve for (b, w) by L-BFGS-B, each variable scaled by the square root of its second derivative."""
-        from scipy.optimize import minimize
+        from scipy.optimize import fmin_l_bfgs_b
 
         n_offsets = self.n_classes if self.n_classes <= MAX_CLASSES_WITH_OFFSETS else 0
         no_offset = np.zeros(self.n_classes)
@@ -148,17 +143,18 @@ class Problem:
         by_offsets = self.weight @ (posterior * (1.0 - posterior)) + OFFSET_PENALTY
         scale = np.sqrt(np.concatenate([by_offsets[:n_offsets], self.curvature_of_weights(start) + strength]))
         unbounded, bounded = [(None, None)] * n_offsets, [(0.0, MAX_WEIGHT * s) for s in scale[n_offsets:].tolist()]
-        result = minimize(
+        x, objective, _ = fmin_l_bfgs_b(  # takes half as long as minimize() for a small problem
             loss_and_gradient,
             np.concatenate([start.offset[:n_offsets], start.weight]) * scale,
-            jac=True,
-            method="L-BFGS-B",
             bounds=[*unbounded, *bounded],
+            m=20,
             # L-BFGS-B makes small steps near the end: a smaller tolerance gives the accuracy of Newton's steps.
-            options={"maxiter": 1000, "maxcor": 20, "ftol": 0.01 * tolerance, "gtol": 1e-5},
+            factr=0.01 * tolerance / np.finfo(np.float64).eps,
+            pgtol=1e-5,
+            maxiter=1000,
         )
-        x = np.asarray(result.x, dtype=np.float64) / scale
-        return Solution(x[:n_offsets] if n_offsets else no_offset, x[n_offsets:], float(result.fun))
+        x = np.asarray(x, dtype=np.float64) / scale
+        return Solution(x[:n_offsets] if n_offsets else no_offset, x[n_offsets:], float(objective))
 
 
 def standard_error_of_sum(gain: Floats, weight: Floats, copies_per_row: Floats) -> float:

@@ -102,42 +102,38 @@ def cross_fitted(model: Model, sample: Sample) -> tuple[Floats, NDArray[np.intp]
         exponents = {} if model.tuning is None else model.tuning.exponents
         words = [replace(word, length_exponent=exponents.get(word.key, 0.0)) for word in features.words]
         features = replace(features, words=tuple(words))
-        problem = _problem(scorer, features, scorer.is_usable, scorer.log_prior())
+        log_prior = scorer.log_prior()[scorer.is_usable]
         if model.tuning is None:
-            return log_softmax(problem.scores(0.0, np.ones(problem.n_features))), problem.label, problem.weight
-        problem, calibration = _calibrated(scorer, features, problem)
+            problem = _problem(scorer, features, log_prior)
+            return log_softmax(problem.scores(0.0, np.ones(len(problem.evidence)))), problem.label, problem.weight
+        problem, calibration = _calibrated(scorer, features, log_prior)
     return calibration.log_posterior, problem.label, problem.weight
 
 
 def tuned(model: Model, sample: Sample) -> Tuning:
     """Return a tuning from a sample of rows that the model has counted."""
+    model = model.with_tuning(None)
     with one_thread():
-        return _tuned(model.with_tuning(None), sample)
-
-
-def _tuned(model: Model, sample: Sample) -> Tuning:
-    scorer = LooScorer(model, sample)
-    is_usable = scorer.is_usable
-    n_rows = int(is_usable.sum())
-    if len(model.classes) < 2 or len(np.unique(sample.label[is_usable])) < 2:
-        return Tuning(rows=n_rows)
-    log_prior = scorer.log_prior()
-    features = search(scorer, features_of(scorer), is_usable, log_prior[is_usable])
-    problem, calibration = _calibrated(scorer, features, _problem(scorer, features, is_usable, log_prior))
+        scorer = LooScorer(model, sample)
+        n_rows = int(scorer.is_usable.sum())
+        if len(model.classes) < 2 or len(np.unique(sample.label[scorer.is_usable])) < 2:
+            return Tuning(rows=n_rows)
+        log_prior = scorer.log_prior()[scorer.is_usable]
+        features = search(scorer, features_of(scorer), log_prior)
+        problem, calibration = _calibrated(scorer, features, log_prior)
     return _tuning(model, features, calibration, problem, n_rows)
 
 
-def _problem(scorer: LooScorer, features: Features, is_usable: NDArray[np.bool_], log_prior: Floats) -> Problem:
-    sample = scorer.sample
-    evidence = features.stacked()[:, is_usable]
-    return Problem(log_prior[is_usable], evidence, sample.label[is_usable], sample.weight[is_usable])
+def _problem(scorer: LooScorer, features: Features, log_prior: Floats) -> Problem:
+    sample, keep = scorer.sample, scorer.is_usable
+    return Problem(log_prior, features.stacked()[:, keep], sample.label[keep], sample.weight[keep])
 
 
-def _calibrated(scorer: LooScorer, features: Features, problem: Problem) -> tuple[Problem, Calibration]:
-    """Return the problem with its rows spread over folds, and its calibration."""
-    is_usable = scorer.is_usable
+def _calibrated(scorer: LooScorer, features: Features, log_prior: Floats) -> tuple[Problem, Calibration]:
+    """Return the rows spread over folds, and their calibration."""
+    sample, keep = scorer.sample, scorer.is_usable
     spread, fold, copies_per_row = spread_over_folds(
-        problem, scorer.sample.fold[is_usable], scorer.leaving.weight[is_usable]
+        _problem(scorer, features, log_prior), sample.fold[keep], scorer.leaving.weight[keep]
     )
     return spread, calibrate(spread, len(features.keys()), fold, copies_per_row)
 
