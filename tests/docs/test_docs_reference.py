@@ -1,4 +1,4 @@
-"""The reference pages have every command and every public name, and each page is in the table of contents."""
+"""The reference pages list every command and every public name; each page is in the table of contents."""
 
 from __future__ import annotations
 
@@ -37,16 +37,21 @@ def test_signatures_are_as_written() -> None:
     assert "log π_c, per class." in page  # a property of Model
 
 
-def test_examples_and_equations_are_set_as_they_stand() -> None:
-    found = reference_pages.as_markdown("Add.\n\n    s = a + b      (1)\n\n>>> 1 + 1\n2")
-    assert found == "Add.\n\n```text\ns = a + b      (1)\n```\n\n```python\n>>> 1 + 1\n2\n```"
+def test_examples_and_equations_are_not_changed() -> None:
+    markdown = reference_pages.as_markdown("Add.\n\n    s = a + b      (1)\n\n>>> 1 + 1\n2")
+    assert markdown == "Add.\n\n```text\ns = a + b      (1)\n```\n\n```python\n>>> 1 + 1\n2\n```"
 
 
 def test_every_page_is_in_the_contents() -> None:
-    for folder, index in ((DOCS, "index"), (DOCS / "families", "index")):
-        listed = (folder / f"{index}.md").read_text(encoding="utf-8").split("```{toctree}", 1)[1]
-        absent = [p.stem for p in folder.glob("*.md") if p.stem != index and f"\n{p.stem}\n" not in listed]
-        assert not absent, f"docs: {absent} stands in no toctree of {folder.name}/{index}.md"
+    for folder in (DOCS, DOCS / "families", DOCS / "decisions"):
+        contents = (folder / "index.md").read_text(encoding="utf-8").split("```{toctree}", 1)[1]
+        missing = [p.stem for p in folder.glob("*.md") if p.stem != "index" and f"\n{p.stem}\n" not in contents]
+        assert not missing, f"{missing} is not in a toctree of {folder.name}/index.md"
+
+
+def test_decisions_are_numbered_without_gaps() -> None:
+    names = sorted(path.stem for path in (DOCS / "decisions").glob("0*.md"))
+    assert [name[:4] for name in names] == [f"{n:04}" for n in range(1, len(names) + 1)]
 
 
 def test_links_lead_to_pages() -> None:
