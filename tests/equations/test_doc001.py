@@ -40,7 +40,7 @@ def test_target_priors(data: Labelled[str]) -> None:
     """P(y_i) is the fraction of the instances that have the target value; |D_i| / |D|."""
     model = nb.fit(table(data.rows), data.labels, tune=False)
     exact = [Fraction(data.labels.count(c), len(data.labels)) for c in (0, 1, 2)]
-    oracle.near(np.exp(model.log_prior), exact, 1e-14)
+    oracle.assert_close(np.exp(model.log_prior), exact, 1e-14)
 
 
 @given(colours)
@@ -50,7 +50,7 @@ def test_one_distribution_per_attribute(data: Labelled[str]) -> None:
     prior = oracle.class_prior(data.labels)
     theta = [own_columns(data, c) for c in (0, 1, 2)]
     exact = [[oracle.log(prior[c] * oracle.product(row, theta[c])) for c in (0, 1, 2)] for row in data.new]
-    oracle.near_log(model.log_joint(table(data.new)), exact)
+    oracle.assert_logs_close(model.log_joint(table(data.new)), exact)
 
 
 @given(colours)
@@ -60,7 +60,7 @@ def test_single_distribution(data: Labelled[str]) -> None:
     prior = oracle.class_prior(data.labels)
     theta = [[one_column(data, c)] * data.width for c in (0, 1, 2)]
     exact = [[oracle.log(prior[c] * oracle.product(row, theta[c])) for c in (0, 1, 2)] for row in data.new]
-    oracle.near_log(model.log_joint(table(data.new)), exact)
+    oracle.assert_logs_close(model.log_joint(table(data.new)), exact)
 
 
 @given(colours, quarters.filter(bool), st.booleans())
@@ -70,8 +70,10 @@ def test_map_class_is_the_argmax(data: Labelled[str], alpha: Fraction, shared: b
     prior = oracle.class_prior(data.labels)
     theta = [[one_column(data, c, alpha)] * data.width if shared else own_columns(data, c, alpha) for c in (0, 1, 2)]
     joint = [[prior[c] * oracle.product(row, theta[c]) for c in (0, 1, 2)] for row in data.new]
-    oracle.best(model.predict(table(data.new)).tolist(), [0, 1, 2], joint)
-    oracle.near(model.posterior(table(data.new)), [oracle.normalised(row, list(prior.values())) for row in joint])
+    oracle.assert_most_probable(model.predict(table(data.new)).tolist(), [0, 1, 2], joint)
+    oracle.assert_close(
+        model.posterior(table(data.new)), [oracle.normalised(row, list(prior.values())) for row in joint]
+    )
 
 
 @given(colours, st.lists(quarters.filter(bool), min_size=9, max_size=9), st.booleans())
@@ -82,12 +84,12 @@ def test_dirichlet_per_value_and_class(data: Labelled[str], alpha: list[Fraction
     given_alpha = {c: {v: float(a) for v, a in own.items()} for c, own in prior_of.items()}
     family = nb.Categorical(alpha=given_alpha, values=tuple(values), shared=shared)
     model = nb.fit(table(data.rows), data.labels, columns=family, tune=False)
-    found = np.exp(model.log_joint(table([(v,) * data.width for v in values])) - model.log_prior)
+    computed = np.exp(model.log_joint(table([(v,) * data.width for v in values])) - model.log_prior)
     for c in (0, 1, 2):
         together = oracle.distribution([v for row in data.of(c) for v in row], prior_of[c])
         own = oracle.columns(data.rows, data.labels, c, [prior_of[c]] * data.width)
         theta = [together] * data.width if shared else own
-        oracle.near(found[:, c], [oracle.product((v,) * data.width, theta) for v in values], 1e-13)
+        oracle.assert_close(computed[:, c], [oracle.product((v,) * data.width, theta) for v in values], 1e-13)
 
 
 def test_dirichlet_mapping_by_value() -> None:
@@ -95,9 +97,9 @@ def test_dirichlet_mapping_by_value() -> None:
     colour = {"colour": ["red", "red", "blue", "blue"]}
     family = nb.Categorical(alpha=nb.Dirichlet({"red": 3.0}, other=0.5), values=("blue", "green", "red"))
     model = nb.fit(colour, ["a", "a", "a", "b"], columns=family, tune=False)
-    found = np.exp(model.log_joint({"colour": ["red", "blue", "green"]}) - model.log_prior)
-    oracle.near(found[:, 0], [Fraction(5, 7), Fraction(3, 14), Fraction(1, 14)], 1e-14)
-    oracle.near(found[:, 1], [Fraction(3, 5), Fraction(3, 10), Fraction(1, 10)], 1e-14)
+    computed = np.exp(model.log_joint({"colour": ["red", "blue", "green"]}) - model.log_prior)
+    oracle.assert_close(computed[:, 0], [Fraction(5, 7), Fraction(3, 14), Fraction(1, 14)], 1e-14)
+    oracle.assert_close(computed[:, 1], [Fraction(3, 5), Fraction(3, 10), Fraction(1, 10)], 1e-14)
 
 
 @given(st.tuples(quarters, quarters).map(lambda p: (p[0] + 1, p[1] + 1)), st.integers(0, 6), st.integers(0, 6))
@@ -109,7 +111,7 @@ def test_dirichlet_estimate_is_the_posterior_mean(alpha: tuple[Fraction, Fractio
     family = nb.Categorical(alpha={"red": float(alpha[0]), "blue": float(alpha[1])}, values=("red", "blue"))
     model = nb.fit({"colour": values}, ["a"] * (red + blue) + ["b"], columns=family, tune=False)
     if red + blue:
-        oracle.near(np.exp(model.log_joint({"colour": ["red"]}) - model.log_prior)[0, 0], mean, 1e-13)
+        oracle.assert_close(np.exp(model.log_joint({"colour": ["red"]}) - model.log_prior)[0, 0], mean, 1e-13)
 
 
 VOCABULARY = ["cheap", "dear", "now", "sir"]
@@ -134,9 +136,9 @@ def test_bag_of_words(documents: list[list[str]], new: list[str]) -> None:
         for word in new:
             p *= Fraction(words.count(word), len(words)) if word in ever else 1
         joint.append(p)
-    oracle.near_log(model.log_joint(bags([new])), [oracle.log(p) for p in joint])
+    oracle.assert_logs_close(model.log_joint(bags([new])), [oracle.log(p) for p in joint])
     prior = list(oracle.class_prior(labels).values())
-    oracle.best(model.predict(bags([new])).tolist(), [0, 1], [joint if any(joint) else prior])
+    oracle.assert_most_probable(model.predict(bags([new])).tolist(), [0, 1], [joint if any(joint) else prior])
 
 
 @given(texts, st.lists(quarters.filter(bool), min_size=8, max_size=8))
@@ -147,8 +149,8 @@ def test_dirichlet_per_word_and_class(documents: list[list[str]], alpha: list[Fr
     prior_of = {c: dict(zip(VOCABULARY, alpha[4 * c : 4 * c + 4], strict=True)) for c in (0, 1)}
     given_alpha = {c: {w: float(a) for w, a in own.items()} for c, own in prior_of.items()}
     model = nb.fit(bags(documents), labels, columns=nb.Multinomial(alpha=given_alpha, unseen="smooth"), tune=False)
-    found = np.exp(model.log_joint(bags([[word] for word in VOCABULARY])) - model.log_prior)
+    computed = np.exp(model.log_joint(bags([[word] for word in VOCABULARY])) - model.log_prior)
     for c in (0, 1):
         words = [w for text, label in zip(documents, labels, strict=True) if label == c for w in text]
         exact = oracle.distribution(words, prior_of[c])
-        oracle.near(found[:, c], [exact[word] for word in VOCABULARY], 1e-13)
+        oracle.assert_close(computed[:, c], [exact[word] for word in VOCABULARY], 1e-13)

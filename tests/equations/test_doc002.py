@@ -20,33 +20,33 @@ pytestmark = pytest.mark.filterwarnings("ignore::naively.ImpossibleRowsWarning")
 
 def thetas(data: Labelled[int], alpha: int = 1) -> dict[int, dict[int, Fraction]]:
     """(Σ w_k,d + 1) / (Σ N_d + V), for each class."""
-    return {c: oracle.die(data.rows, data.labels, c, [Fraction(alpha)] * data.width) for c in data.classes}
+    return {c: oracle.multinomial(data.rows, data.labels, c, [Fraction(alpha)] * data.width) for c in data.classes}
 
 
 def dmultinom(row: tuple[int, ...], theta: dict[int, Fraction]) -> Fraction:
     """N! / (w_1! … w_K!) θ_1^{w_1} … θ_K^{w_K}."""
-    return Fraction(factorial(sum(row)), prod(factorial(n) for n in row)) * oracle.rolls(row, theta)
+    return Fraction(factorial(sum(row)), prod(factorial(n) for n in row)) * oracle.product_of_words(row, theta)
 
 
 @given(papers)
 def test_add_one(data: Labelled[int]) -> None:
     """θ_k,j = (Σ_d w_k,d + 1) / (Σ_d N_d + V), V the number of columns."""
     model = nb.fit(np.array(data.rows), data.labels, columns=nb.Multinomial(), tune=False)
-    found = np.exp(model.log_joint(np.eye(data.width, dtype=int)) - model.log_prior)
+    computed = np.exp(model.log_joint(np.eye(data.width, dtype=int)) - model.log_prior)
     exact = thetas(data)
     for c in data.classes:
-        oracle.near(found[:, c], [exact[c].get(k, Fraction(1)) for k in range(data.width)], 1e-14)
+        oracle.assert_close(computed[:, c], [exact[c].get(k, Fraction(1)) for k in range(data.width)], 1e-14)
 
 
 @given(labelled(st.integers(1, 4)))
 def test_add_one_is_the_mode_under_dirichlet_2(data: Labelled[int]) -> None:
     """The document's "maximum a posteriori": no neighbour has a larger ∏ θ_k · ∏ θ_k^{N_k}."""
     model = nb.fit(np.array(data.rows), data.labels, columns=nb.Multinomial(), tune=False)
-    found = np.exp(model.log_joint(np.eye(data.width, dtype=int)) - model.log_prior)
+    computed = np.exp(model.log_joint(np.eye(data.width, dtype=int)) - model.log_prior)
     step = Fraction(1, 10**6)
     for c in data.classes:
         words = [sum(column) for column in zip(*data.of(c), strict=True)]
-        theta = [Fraction(p) for p in found[:, c].tolist()]
+        theta = [Fraction(p) for p in computed[:, c].tolist()]
         most = prod(p ** (n + 1) for p, n in zip(theta, words, strict=True))
         for k in range(data.width):
             moved = [p - step * (j == k) + step * (j == (k + 1) % data.width) for j, p in enumerate(theta)]
@@ -58,22 +58,22 @@ def test_multinomial_coefficient(data: Labelled[int], coefficient: bool) -> None
     """p(d | y) with N_d! / ∏ w_k!, as dmultinom gives it, and without."""
     family = nb.Multinomial(coefficient=coefficient, unseen="smooth")
     model = nb.fit(np.array(data.rows), data.labels, columns=family, tune=False)
-    found = model.log_joint(np.array(data.new)) - model.log_prior
+    computed = model.log_joint(np.array(data.new)) - model.log_prior
     ones = [Fraction(1)] * data.width
-    theta = {c: oracle.die(data.rows, data.labels, c, ones, unseen=True) for c in data.classes}
-    density = dmultinom if coefficient else oracle.rolls
+    theta = {c: oracle.multinomial(data.rows, data.labels, c, ones, unseen=True) for c in data.classes}
+    density = dmultinom if coefficient else oracle.product_of_words
     exact = [[oracle.log(density(row, theta[c])) for c in data.classes] for row in data.new]
-    oracle.near_log(found, exact)
+    oracle.assert_logs_close(computed, exact)
 
 
 def test_coefficient_of_a_long_paper() -> None:
     """2,000 words: N_d! has 5,700 digits, its logarithm is right in the last ones."""
     rows = [(900, 700, 400), (500, 500, 1000)]
     model = nb.fit(np.array(rows), ["Hamilton", "Madison"], columns=nb.Multinomial(coefficient=True), tune=False)
-    theta = [oracle.die(rows, [0, 1], c, [Fraction(1)] * 3) for c in (0, 1)]
+    theta = [oracle.multinomial(rows, [0, 1], c, [Fraction(1)] * 3) for c in (0, 1)]
     new = (800, 650, 550)
     exact = [oracle.log(dmultinom(new, theta[c])) for c in (0, 1)]
-    oracle.near(model.log_joint(np.array([new])) - model.log_prior, exact, 1e-12)
+    oracle.assert_close(model.log_joint(np.array([new])) - model.log_prior, exact, 1e-12)
 
 
 @given(papers, st.booleans())
@@ -83,14 +83,14 @@ def test_posterior_of_each_paper(data: Labelled[int], coefficient: bool) -> None
     prior, theta = oracle.class_prior(data.labels), thetas(data)
     joint = [[prior[c] * dmultinom(row, theta[c]) for c in data.classes] for row in data.new]
     exact = [oracle.normalised(row, list(prior.values())) for row in joint]
-    oracle.near(model.posterior(np.array(data.new)), exact)
-    oracle.best(model.predict(np.array(data.new)).tolist(), data.classes, joint)
+    oracle.assert_close(model.posterior(np.array(data.new)), exact)
+    oracle.assert_most_probable(model.predict(np.array(data.new)).tolist(), data.classes, joint)
 
 
 def test_prior_of_the_authors() -> None:
     """γ_j = D_j / D: 51 and 14 papers are 0.785 and 0.215, in logs −0.243 and −1.54."""
     model = nb.fit(np.ones((65, 1)), ["Hamilton"] * 51 + ["Madison"] * 14, columns="multinomial", tune=False)
-    oracle.near(np.exp(model.log_prior), [Fraction(51, 65), Fraction(14, 65)], 1e-15 * 4)
+    oracle.assert_close(np.exp(model.log_prior), [Fraction(51, 65), Fraction(14, 65)], 1e-15 * 4)
     assert np.exp(model.log_prior).round(3).tolist() == [0.785, 0.215]
     assert model.log_prior.round(3).tolist() == [-0.243, -1.535]
 
@@ -104,7 +104,7 @@ def test_workflow() -> None:
     madison = Fraction(1, 3) * Fraction(1, 5) * Fraction(3, 5)
     disputed = {"upon": [1, 1], "whilst": [1, 1], "while": [0, 7]}
     exact = [hamilton / (hamilton + madison), madison / (hamilton + madison)]
-    oracle.near(model.posterior(disputed), [exact, exact])
+    oracle.assert_close(model.posterior(disputed), [exact, exact])
     assert model.predict(disputed).tolist() == ["Hamilton", "Hamilton"]
 
 
@@ -116,6 +116,8 @@ def test_bayes_rule_for_j_classes(data: Labelled[int]) -> None:
     alphas = [dict.fromkeys(data.column(j), Fraction(1)) for j in range(data.width)]
     theta = {c: oracle.columns(data.rows, data.labels, c, alphas) for c in data.classes}
     joint = [[prior[c] * oracle.product(row, theta[c]) for c in data.classes] for row in data.new]
-    oracle.near(model.posterior(np.array(data.new)), [oracle.normalised(row, []) for row in joint])
-    oracle.near_log(model.log_marginal(np.array(data.new)), [oracle.log(sum(row, Fraction(0))) for row in joint])
-    oracle.best(model.predict(np.array(data.new)).tolist(), data.classes, joint)
+    oracle.assert_close(model.posterior(np.array(data.new)), [oracle.normalised(row, []) for row in joint])
+    oracle.assert_logs_close(
+        model.log_marginal(np.array(data.new)), [oracle.log(sum(row, Fraction(0))) for row in joint]
+    )
+    oracle.assert_most_probable(model.predict(np.array(data.new)).tolist(), data.classes, joint)

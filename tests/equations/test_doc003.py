@@ -18,7 +18,7 @@ from tests.support.labelled import Labelled, bits, labelled
 
 import naively as nb
 
-COIN, VALUES = nb.Bernoulli(a=0, b=0), nb.Categorical(alpha=0)
+BERNOULLI, VALUES = nb.Bernoulli(a=0, b=0), nb.Categorical(alpha=0)
 many_valued = labelled(st.integers(0, 3), classes=4)
 
 
@@ -28,12 +28,12 @@ def test_nigerian_prince() -> None:
     40 of 100 emails are spam, 30 of them with the phrase; of the others, 3.
     """
     phrase = {"nigerian prince": [True] * 30 + [False] * 10 + [True] * 3 + [False] * 57}
-    model = nb.fit(phrase, ["spam"] * 40 + ["not spam"] * 60, columns=COIN, tune=False)
+    model = nb.fit(phrase, ["spam"] * 40 + ["not spam"] * 60, columns=BERNOULLI, tune=False)
     exact = (Fraction(30, 40) * Fraction(40, 100)) / Fraction(33, 100)
-    found = model.posterior({"nigerian prince": [True, False]})
-    oracle.near(found, [[1 - exact, exact], [Fraction(57, 67), Fraction(10, 67)]])
+    computed = model.posterior({"nigerian prince": [True, False]})
+    oracle.assert_close(computed, [[1 - exact, exact], [Fraction(57, 67), Fraction(10, 67)]])
     total = np.exp(model.log_marginal({"nigerian prince": [True]}))
-    oracle.near(total, [Fraction(33, 100)])
+    oracle.assert_close(total, [Fraction(33, 100)])
 
 
 @pytest.mark.filterwarnings("ignore::naively.ImpossibleRowsWarning")
@@ -51,10 +51,10 @@ def test_train_and_classify(data: Labelled[int]) -> None:
                 joint[-1] = [
                     p * Fraction(cells[j, x, c], labels[c]) for c, p in zip(data.classes, joint[-1], strict=True)
                 ]
-    oracle.near_log(model.log_joint(np.array(data.new)), [[oracle.log(p) for p in row] for row in joint])
+    oracle.assert_logs_close(model.log_joint(np.array(data.new)), [[oracle.log(p) for p in row] for row in joint])
     prior = list(oracle.class_prior(data.labels).values())
     answers = model.predict(np.array(data.new)).tolist()
-    oracle.best(answers, data.classes, [row if any(row) else prior for row in joint])
+    oracle.assert_most_probable(answers, data.classes, [row if any(row) else prior for row in joint])
 
 
 @given(many_valued, st.sampled_from([VALUES, nb.Categorical()]))
@@ -64,23 +64,23 @@ def test_rows_sum_to_one(data: Labelled[int], family: nb.Categorical) -> None:
     for j in range(data.width):
         seen = sorted(set(data.column(j)))
         model = nb.fit(np.array(data.column(j)).reshape(-1, 1), data.labels, columns=family, tune=False)
-        found = np.exp(model.log_joint(np.array(seen).reshape(-1, 1)) - model.log_prior).sum(axis=0)
-        np.testing.assert_allclose(found, 1, rtol=1e-14)
+        computed = np.exp(model.log_joint(np.array(seen).reshape(-1, 1)) - model.log_prior).sum(axis=0)
+        np.testing.assert_allclose(computed, 1, rtol=1e-14)
 
 
 @given(labelled(bits, classes=3))
-def test_a_coin_is_a_feature_of_two_values(data: Labelled[int]) -> None:
+def test_bernoulli_equals_categorical_with_two_values(data: Labelled[int]) -> None:
     """Two rows per binary feature say the same as one, where both values were seen."""
     kept = [j for j in range(data.width) if len(set(data.column(j))) == 2]
     if kept:
         rows, new = np.array(data.rows)[:, kept], np.array(data.new)[:, kept]
-        coins, values = (
+        bernoulli, values = (
             nb.fit(rows, data.labels, columns=family, tune=False) for family in (nb.Bernoulli(), nb.Categorical())
         )
-        np.testing.assert_allclose(coins.log_joint(new), values.log_joint(new), rtol=1e-12)
+        np.testing.assert_allclose(bernoulli.log_joint(new), values.log_joint(new), rtol=1e-12)
 
 
-@pytest.mark.parametrize("family", [COIN, VALUES])
+@pytest.mark.parametrize("family", [BERNOULLI, VALUES])
 def test_zeros_of_maximum_likelihood(family: nb.Family) -> None:
     """Viagra once in spam, Mahalanobis once in the rest: together impossible, exactly, and never NaN."""
     emails = {"viagra": [1, 0, 0, 0, 0], "maha": [0, 0, 1, 0, 0]}
@@ -93,9 +93,9 @@ def test_zeros_of_maximum_likelihood(family: nb.Family) -> None:
             answer(both)
         assert len(caught) == 1
     with pytest.warns(nb.ImpossibleRowsWarning):
-        oracle.near(model.posterior(both), [[Fraction(3, 5), Fraction(2, 5)]])
+        oracle.assert_close(model.posterior(both), [[Fraction(3, 5), Fraction(2, 5)]])
     with pytest.warns(nb.ImpossibleRowsWarning):
-        oracle.near_log(model.log_odds(both), [oracle.log(Fraction(2, 3))])
+        oracle.assert_logs_close(model.log_odds(both), [oracle.log(Fraction(2, 3))])
     with pytest.warns(nb.ImpossibleRowsWarning):
         assert model.predict(both).tolist() == ["ham"]
     assert model.posterior(one).tolist() == [[0.0, 1.0]]
@@ -109,8 +109,8 @@ def test_smoothed_zeros() -> None:
     emails = {"viagra": [1, 0, 0, 0, 0], "maha": [0, 0, 1, 0, 0]}
     model = nb.fit(emails, ["spam"] * 2 + ["ham"] * 3, columns=nb.Bernoulli(), tune=False)
     spam, ham = Fraction(2, 5) * Fraction(2, 4) * Fraction(1, 4), Fraction(3, 5) * Fraction(1, 5) * Fraction(2, 5)
-    found = model.posterior({"viagra": [1], "maha": [1]})
-    oracle.near(found, [[ham / (spam + ham), spam / (spam + ham)]])
+    computed = model.posterior({"viagra": [1], "maha": [1]})
+    oracle.assert_close(computed, [[ham / (spam + ham), spam / (spam + ham)]])
 
 
 @given(st.integers(0, 50), st.integers(0, 50))
@@ -118,10 +118,10 @@ def test_laplace_for_two_outcomes(ones: int, zeros: int) -> None:
     """P(z = 1) = (#(z = 1) + 1) / ([#(z = 0) + 1] + [#(z = 1) + 1])."""
     z = np.array([1] * ones + [0] * zeros + [1, 0]).reshape(-1, 1)
     model = nb.fit(z, ["counted"] * (ones + zeros) + ["other"] * 2, columns=nb.Bernoulli(), tune=False)
-    found = np.exp(model.log_joint(np.array([[1], [0]])) - model.log_prior)[:, 0]
+    computed = np.exp(model.log_joint(np.array([[1], [0]])) - model.log_prior)[:, 0]
     if ones + zeros:
         whole = ones + zeros + 2
-        oracle.near(found, [Fraction(ones + 1, whole), Fraction(zeros + 1, whole)], 1e-14)
+        oracle.assert_close(computed, [Fraction(ones + 1, whole), Fraction(zeros + 1, whole)], 1e-14)
 
 
 @given(st.lists(st.integers(0, 20), min_size=2, max_size=6).filter(any))
@@ -131,7 +131,7 @@ def test_laplace_for_k_outcomes(seen: list[int]) -> None:
     z = [name for name, n in zip(names, seen, strict=True) for _ in range(n)]
     model = nb.fit({"z": z}, ["counted"] * len(z), columns=nb.Categorical(values=tuple(names)), tune=False)
     exact = [Fraction(n + 1, sum(seen) + len(seen)) for n in seen]
-    oracle.near(np.exp(model.log_joint({"z": names}))[:, 0], exact, 1e-14)
+    oracle.assert_close(np.exp(model.log_joint({"z": names}))[:, 0], exact, 1e-14)
 
 
 def test_smoothed_converges_to_maximum_likelihood() -> None:
@@ -140,9 +140,9 @@ def test_smoothed_converges_to_maximum_likelihood() -> None:
     distance = []
     for n in (1, 10, 100, 10_000):
         model = nb.fit(z, label, columns=nb.Bernoulli(), weight=[float(n)] * 4, tune=False)
-        found = np.exp(model.log_joint(np.array([[1]])))[0, 0]
-        oracle.near(found, [Fraction(3 * n + 1, 4 * n + 2)], 1e-14)
-        distance.append(abs(found - 0.75))
+        computed = np.exp(model.log_joint(np.array([[1]])))[0, 0]
+        oracle.assert_close(computed, [Fraction(3 * n + 1, 4 * n + 2)], 1e-14)
+        distance.append(abs(computed - 0.75))
     assert distance == sorted(distance, reverse=True)
     assert distance[-1] < 1e-4
 
@@ -157,7 +157,7 @@ def chi_square(drawn: Sequence[Any], expected: Mapping[Any, Fraction]) -> float:
 
 
 def birds() -> nb.Model:
-    """Birds and mammals, with a coin, a colour, two dice and a weight."""
+    """Birds and mammals, with a boolean, a colour, two word counts and a weight."""
     animals = {
         "lays eggs": [True, True, True, False, False, False, False, True],
         "colour": ["grey", "white", "grey", "brown", "grey", "brown", "brown", "grey"],
@@ -208,7 +208,7 @@ def test_generated_features_are_independent_given_the_class() -> None:
         assert stats.chi2_contingency(contingency).pvalue > 0.01
 
 
-def test_generated_examples_are_classified_and_teach_the_same_model() -> None:
+def test_generated_examples_are_classified_and_train_the_same_model() -> None:
     """What the model of a class generates is taken for that class, and a model of the examples has its parameters."""
     model = birds()
     drawn = model.sample(20_000, seed=11)

@@ -1,4 +1,4 @@
-"""Document 004, (5.1)–(5.31): class priors, odds, log-odds, thresholds and the linear form of the coins."""
+"""Document 004, (5.1)–(5.31): class priors, odds, log-odds, thresholds and the linear form of Bernoulli columns."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def odds_of(row: tuple[int, ...], theta: list[list[Fraction]], prior: Fraction) 
     return top, bottom
 
 
-several = labelled(bits).filter(lambda data: data.width > 1)  # with m = 1, (5.22) says that every coin has two heads
+several = labelled(bits).filter(lambda data: data.width > 1)  # with m = 1, (5.22) gives probability 1 to every feature
 
 
 @given(several, smooth)
@@ -50,8 +50,10 @@ def test_feature_likelihood_and_posterior(data: Labelled[int], alpha: Fraction) 
     """(5.1), (5.4), (5.6), (5.7), (5.8), (5.10): P(y = 1 | x) from the product of the features' likelihoods."""
     model, theta, prior = smoothed(data, alpha)
     pairs = [odds_of(row, theta, prior) for row in data.new]
-    oracle.near(model.posterior(np.array(data.new))[:, 1], [top / (top + bottom) for top, bottom in pairs])
-    oracle.near_log(model.log_marginal(np.array(data.new)), [oracle.log(top + bottom) for top, bottom in pairs])
+    oracle.assert_close(model.posterior(np.array(data.new))[:, 1], [top / (top + bottom) for top, bottom in pairs])
+    oracle.assert_logs_close(
+        model.log_marginal(np.array(data.new)), [oracle.log(top + bottom) for top, bottom in pairs]
+    )
 
 
 @given(several, smooth)
@@ -70,7 +72,7 @@ def test_spelling_errors() -> None:
     errors = np.array([[1], [1], [0], [1], [0], [0], [0]])
     model = nb.fit(errors, [1, 1, 1, 0, 0, 0, 0], columns=MLE, tune=False)
     ham, spam = np.exp(model.log_joint(np.array([[1]])) - model.log_prior)[0].tolist()
-    oracle.near([ham, spam], [Fraction(1, 4), Fraction(2, 3)])
+    oracle.assert_close([ham, spam], [Fraction(1, 4), Fraction(2, 3)])
     assert spam > ham
     assert ham != 1 - spam
 
@@ -83,10 +85,10 @@ def test_class_prior_of_another_mailbox(share: Fraction) -> None:
     there = model.with_prior({"spam": float(share), "ham": float(1 - share)})
     theta = [[Fraction(2, 7), Fraction(2, 7)], [Fraction(4, 5), Fraction(3, 5)]]
     top, bottom = odds_of((1, 1), theta, share)
-    oracle.near(there.posterior(np.array([[1, 1]])), [[bottom / (top + bottom), top / (top + bottom)]])
+    oracle.assert_close(there.posterior(np.array([[1, 1]])), [[bottom / (top + bottom), top / (top + bottom)]])
     assert there.predict(np.array([[1, 1]])).tolist() == ["spam" if share == Fraction(1, 2) else "ham"]
     top, bottom = odds_of((1, 1), theta, Fraction(3, 8))
-    oracle.near(model.posterior(np.array([[1, 1]]))[0, 1], top / (top + bottom))
+    oracle.assert_close(model.posterior(np.array([[1, 1]]))[0, 1], top / (top + bottom))
 
 
 @given(several, smooth)
@@ -95,8 +97,8 @@ def test_odds(data: Labelled[int], alpha: Fraction) -> None:
     model, theta, prior = smoothed(data, alpha)
     new = np.array(data.new)
     exact = [top / bottom for top, bottom in (odds_of(row, theta, prior) for row in data.new)]
-    oracle.near(model.odds(new), exact)
-    oracle.near(model.odds(new, of=0, against=1), [1 / ratio for ratio in exact])
+    oracle.assert_close(model.odds(new), exact)
+    oracle.assert_close(model.odds(new, of=0, against=1), [1 / ratio for ratio in exact])
     posterior = model.posterior(new)
     np.testing.assert_allclose(model.odds(new), posterior[:, 1] / posterior[:, 0], rtol=1e-12)
 
@@ -110,24 +112,24 @@ def test_likelihood_of_the_training_set(data: Labelled[int]) -> None:
     joint = Fraction(1)
     prior = oracle.class_prior(data.labels)
     for row, y in zip(data.rows, data.labels, strict=True):
-        joint *= prior[y] * oracle.product(row, oracle.coins(data.rows, data.labels, y))
-    oracle.near_log(model.log_joint(rows)[own].sum(), oracle.log(joint), 1e-11)
+        joint *= prior[y] * oracle.product(row, oracle.bernoulli(data.rows, data.labels, y))
+    oracle.assert_logs_close(model.log_joint(rows)[own].sum(), oracle.log(joint), 1e-11)
     by_parts = model.log_posterior(rows)[own].sum() + model.log_marginal(rows).sum()
-    oracle.near_log(by_parts, oracle.log(joint), 1e-11)
+    oracle.assert_logs_close(by_parts, oracle.log(joint), 1e-11)
 
 
 @given(binary)
 def test_maximum_likelihood(data: Labelled[int]) -> None:
     """(5.18), (5.19), (5.20), (5.21): proportions, where the derivative of the log-likelihood is zero."""
     model = nb.fit(np.array(data.rows), data.labels, columns=MLE, tune=False)
-    oracle.near(np.exp(model.log_prior[1]), Fraction(sum(data.labels), len(data.labels)), 1e-14)
+    oracle.assert_close(np.exp(model.log_prior[1]), Fraction(sum(data.labels), len(data.labels)), 1e-14)
     for j in range(data.width):
         alone = nb.fit(np.array(data.column(j)).reshape(-1, 1), data.labels, columns=MLE, tune=False)
-        found = np.exp(alone.log_joint(np.array([[1]])) - alone.log_prior)[0]
+        computed = np.exp(alone.log_joint(np.array([[1]])) - alone.log_prior)[0]
         for k in (0, 1):
             ones, n = sum(row[j] for row in data.of(k)), data.labels.count(k)
             theta = Fraction(ones, n)
-            oracle.near(found[k], theta, 1e-14)
+            oracle.assert_close(computed[k], theta, 1e-14)
             assert theta in (0, 1) or ones / theta - (n - ones) / (1 - theta) == 0
 
 
@@ -138,8 +140,8 @@ def test_smoothing_by_features(data: Labelled[int], alpha: Fraction) -> None:
     family = nb.Bernoulli(a=float(alpha), b=float((data.width - 1) * alpha))
     for j in range(data.width):
         model = nb.fit(np.array(data.column(j)).reshape(-1, 1), data.labels, columns=family, tune=False)
-        found = np.exp(model.log_joint(np.array([[1]])) - model.log_prior)[0]
-        oracle.near(found, [theta[0][j], theta[1][j]], 1e-14)
+        computed = np.exp(model.log_joint(np.array([[1]])) - model.log_prior)[0]
+        oracle.assert_close(computed, [theta[0][j], theta[1][j]], 1e-14)
 
 
 @given(binary, smooth, smooth)
@@ -148,9 +150,9 @@ def test_smoothing_by_a_beta_prior(data: Labelled[int], a: Fraction, b: Fraction
     for one, other in ((a, b), (a, a)):
         model = nb.fit(np.array(data.rows), data.labels, columns=nb.Bernoulli(a=float(one), b=float(other)), tune=False)
         prior = oracle.class_prior(data.labels)
-        theta = [oracle.coins(data.rows, data.labels, y, one, other) for y in (0, 1)]
+        theta = [oracle.bernoulli(data.rows, data.labels, y, one, other) for y in (0, 1)]
         exact = [[oracle.log(prior[y] * oracle.product(row, theta[y])) for y in (0, 1)] for row in data.new]
-        oracle.near_log(model.log_joint(np.array(data.new)), exact)
+        oracle.assert_logs_close(model.log_joint(np.array(data.new)), exact)
 
 
 @given(several, smooth, st.sampled_from([Fraction(1, 9), Fraction(1, 2), Fraction(1), Fraction(3), Fraction(99)]))
@@ -166,8 +168,8 @@ def test_threshold_on_the_odds(data: Labelled[int], alpha: Fraction, gamma: Frac
             assert answer == int(bias + weights @ np.array(row) > np.log(float(gamma)))
 
 
-def test_a_tie_goes_against() -> None:
-    """(5.2), (5.26): odds that are exactly γ are not above it, whichever class is asked about."""
+def test_class_is_not_predicted_at_the_threshold() -> None:
+    """(5.2), (5.26): odds that are exactly γ are not above it, for either class."""
     model = nb.fit(np.array([[1], [0], [1], [0]]), [0, 0, 1, 1], columns="bernoulli", tune=False)
     new = np.array([[0], [1]])
     assert model.log_odds(new).tolist() == [0.0, 0.0]
@@ -189,8 +191,8 @@ def test_log_odds(data: Labelled[int], alpha: Fraction) -> None:
     """(5.27), and its sign."""
     model, theta, prior = smoothed(data, alpha)
     exact = [sum_of_logs(x, theta[1], prior) - sum_of_logs(x, theta[0], 1 - prior) for x in data.new]
-    oracle.near_log(model.log_odds(np.array(data.new)), exact)
-    oracle.near_log(model.log_odds(np.array(data.new), of=0), [-each for each in exact])
+    oracle.assert_logs_close(model.log_odds(np.array(data.new)), exact)
+    oracle.assert_logs_close(model.log_odds(np.array(data.new), of=0), [-each for each in exact])
 
 
 def test_log_odds_do_not_underflow() -> None:
@@ -205,7 +207,7 @@ def test_log_odds_do_not_underflow() -> None:
     exact = []
     for x in new.tolist():
         exact.append(sum_of_logs(x, spam, Fraction(1, 2)) - sum_of_logs(x, ham * (m // 4), Fraction(1, 2)))
-    oracle.near(model.log_odds(new), exact, 1e-11)
+    oracle.assert_close(model.log_odds(new), exact, 1e-11)
     assert np.isfinite(model.log_posterior(new)).all()
 
 
@@ -217,7 +219,7 @@ def test_linear_form(data: Labelled[int], alpha: Fraction) -> None:
     exact_weights = [log(one) - log(1 - one) - log(zero) + log(1 - zero) for zero, one in zip(*theta, strict=True)]
     exact_bias = log(prior) - log(1 - prior) + sum(log(1 - p) for p in theta[1]) - sum(log(1 - p) for p in theta[0])
     weights, bias = model.linear()
-    oracle.near_log(weights, exact_weights)
-    oracle.near_log(bias, exact_bias)
+    oracle.assert_logs_close(weights, exact_weights)
+    oracle.assert_logs_close(bias, exact_bias)
     rows = np.array(data.new)
     np.testing.assert_allclose(bias + rows @ weights, model.log_odds(rows), rtol=1e-12, atol=1e-12)

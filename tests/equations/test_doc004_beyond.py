@@ -41,24 +41,24 @@ def test_mean_and_variance(data: Labelled[float], offset: float) -> None:
     moved = Labelled(rows, data.labels, [])
     for c in (0, 1):
         exact = moments(moved, c)
-        oracle.near(model.parameters[0].mean[c], [mean for mean, _ in exact], 1e-15 * 4, least=1e-12)
-        oracle.near(model.parameters[0].variance[c], [variance for _, variance in exact], 1e-14)
+        oracle.assert_close(model.parameters[0].mean[c], [mean for mean, _ in exact], 1e-15 * 4, least=1e-12)
+        oracle.assert_close(model.parameters[0].variance[c], [variance for _, variance in exact], 1e-14)
 
 
 @given(spread)
 def test_gaussian_density(data: Labelled[float]) -> None:
     """(5.32): exp(−(x − μ)² / 2σ²) / √(2π)σ, times the other features and the prior, in logs."""
     model = nb.fit(np.array(data.rows), data.labels, columns=EXACT, tune=False)
-    oracle.near_log(model.log_joint(np.array(data.new)), exact_log_joint(data, data.new), 1e-10)
+    oracle.assert_logs_close(model.log_joint(np.array(data.new)), exact_log_joint(data, data.new), 1e-10)
 
 
 @given(spread)
 def test_gaussian_log_likelihood(data: Labelled[float]) -> None:
-    """(5.33), and (5.34) with the logarithm that it lacks."""
+    """(5.33), and (5.34) with its missing logarithm."""
     model = nb.fit(np.array(data.rows), data.labels, columns=EXACT, tune=False)
-    found = model.log_joint(np.array(data.rows))[np.arange(len(data.rows)), data.labels].sum()
+    computed = model.log_joint(np.array(data.rows))[np.arange(len(data.rows)), data.labels].sum()
     exact = exact_log_joint(data, data.rows)
-    oracle.near_log(found, sum(row[y] for row, y in zip(exact, data.labels, strict=True)), 1e-10)
+    oracle.assert_logs_close(computed, sum(row[y] for row, y in zip(exact, data.labels, strict=True)), 1e-10)
 
 
 @given(spread)
@@ -85,9 +85,9 @@ def test_gaussian_by_hand() -> None:
     of = {0: (Fraction(2), Fraction(2, 3)), 1: (Fraction(12), Fraction(4))}
     prior = (Fraction(3, 5), Fraction(2, 5))
     exact = [[oracle.log(prior[c]) + oracle.gaussian(x, *of[c]) for c in (0, 1)] for x in (5.0, 1e4, -1e9)]
-    oracle.near_log(model.log_joint(np.array([[5.0], [1e4], [-1e9]])), exact)
+    oracle.assert_logs_close(model.log_joint(np.array([[5.0], [1e4], [-1e9]])), exact)
     odds = [one - zero for zero, one in exact]
-    oracle.near(model.log_odds(np.array([[5.0], [1e4], [-1e9]])), odds)
+    oracle.assert_close(model.log_odds(np.array([[5.0], [1e4], [-1e9]])), odds)
     assert model.posterior(np.array([[1e4], [-1e9]])).tolist() == [[0.0, 1.0], [0.0, 1.0]]
 
 
@@ -97,7 +97,7 @@ mixed_row = st.tuples(numbers, bits, st.sampled_from(["blue", "red"]), st.intege
 
 @given(st.lists(mixed_row, min_size=4, max_size=10), st.lists(mixed_row, min_size=1, max_size=3), quarters.filter(bool))
 def test_mixed_features(rows: list[Row], new: list[Row], alpha: Fraction) -> None:
-    """Gaussian, coin, values and words in one model: the log joint is the sum of their parts."""
+    """Gaussian, Bernoulli, categorical and multinomial columns in one model: the log joint is a sum."""
     rows = [(-1000.5, 0, "blue", 1, 1), (1.0, 1, "red", 1, 1), (1000.5, 1, "red", 2, 1), (0.0, 0, "red", 1, 0), *rows]
     labels = [i % 2 for i in range(len(rows))]
     names = ("height", "tall", "colour", "dear", "sir")
@@ -122,11 +122,11 @@ def test_mixed_features(rows: list[Row], new: list[Row], alpha: Fraction) -> Non
         height = oracle.mean_and_variance([row[0] for row in own])
         tall = oracle.distribution([row[1] for row in own], {0: alpha, 1: alpha})
         colour = oracle.distribution([row[2] for row in own], {"blue": alpha, "red": alpha})
-        die = oracle.die(words, labels, c, [alpha, alpha])
-        counted = [prior[c] * tall[x[1]] * colour[x[2]] * oracle.rolls(x[3:], die) for x in new]
+        multinomial = oracle.multinomial(words, labels, c, [alpha, alpha])
+        counted = [prior[c] * tall[x[1]] * colour[x[2]] * oracle.product_of_words(x[3:], multinomial) for x in new]
         exact.append([oracle.gaussian(x[0], *height) + oracle.log(p) for x, p in zip(new, counted, strict=True)])
     by_row = [list(pair) for pair in zip(*exact, strict=True)]
-    oracle.near_log(without.log_joint(table(new)), by_row, 1e-10)
+    oracle.assert_logs_close(without.log_joint(table(new)), by_row, 1e-10)
     np.testing.assert_allclose(model.posterior(table(new)), without.posterior(table(new)), rtol=1e-9)
 
 
@@ -136,13 +136,13 @@ def test_many_classes(data: Labelled[int], alpha: Fraction) -> None:
     family = nb.Bernoulli(a=float(alpha), b=float(alpha))
     model, new = nb.fit(np.array(data.rows), data.labels, columns=family, tune=False), np.array(data.new)
     prior = oracle.class_prior(data.labels)
-    oracle.near(np.exp(model.log_prior), list(prior.values()), 1e-14)
-    theta = {k: oracle.coins(data.rows, data.labels, k, alpha, alpha) for k in data.classes}
+    oracle.assert_close(np.exp(model.log_prior), list(prior.values()), 1e-14)
+    theta = {k: oracle.bernoulli(data.rows, data.labels, k, alpha, alpha) for k in data.classes}
     joint = [[prior[k] * oracle.product(row, theta[k]) for k in data.classes] for row in data.new]
-    oracle.near_log(model.log_joint(new), [[oracle.log(p) for p in row] for row in joint])
+    oracle.assert_logs_close(model.log_joint(new), [[oracle.log(p) for p in row] for row in joint])
     exact = [oracle.normalised(row, []) for row in joint]
-    oracle.near_log(model.log_posterior(new), [[oracle.log(p) for p in row] for row in exact])
-    oracle.best(model.predict(new).tolist(), data.classes, joint)
+    oracle.assert_logs_close(model.log_posterior(new), [[oracle.log(p) for p in row] for row in exact])
+    oracle.assert_most_probable(model.predict(new).tolist(), data.classes, joint)
 
 
 @given(labelled(bits, classes=3), quarters.filter(bool), st.sampled_from([0, 1, 2]))
@@ -151,11 +151,11 @@ def test_odds_among_many_classes(data: Labelled[int], alpha: Fraction, of: int) 
     family = nb.Bernoulli(a=float(alpha), b=float(alpha))
     model, new = nb.fit(np.array(data.rows), data.labels, columns=family, tune=False), np.array(data.new)
     prior = oracle.class_prior(data.labels)
-    theta = {k: oracle.coins(data.rows, data.labels, k, alpha, alpha) for k in data.classes}
+    theta = {k: oracle.bernoulli(data.rows, data.labels, k, alpha, alpha) for k in data.classes}
     joint = [[prior[k] * oracle.product(row, theta[k]) for k in data.classes] for row in data.new]
     against = (of + 1) % 3
     pair = [oracle.log(row[of] / row[against]) for row in joint]
-    oracle.near_log(model.log_odds(new, of=of, against=against), pair)
-    oracle.near_log(model.log_odds(new, of=of), [oracle.log(row[of] / (sum(row) - row[of])) for row in joint])
+    oracle.assert_logs_close(model.log_odds(new, of=of, against=against), pair)
+    oracle.assert_logs_close(model.log_odds(new, of=of), [oracle.log(row[of] / (sum(row) - row[of])) for row in joint])
     weights, bias = model.linear(of=of, against=against)
-    oracle.near_log(bias + new @ weights, pair)
+    oracle.assert_logs_close(bias + new @ weights, pair)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.strange_rows import quiet, strangers
+from tests.support.strange_rows import mixed_rows, quiet
 from tests.support.strategies import Rows, rows
 
 import naively as nb
@@ -148,7 +148,7 @@ def test_changes_turn_the_answer_when_made(drawn: Rows, seed: int) -> None:
     model = drawn.fit()
     if len(model.classes) < 2:
         return
-    x = strangers(drawn, seed)
+    x = mixed_rows(drawn, seed)
     for i, found in enumerate(quiet(lambda: model.explain(x))):
         if found.counterfactual is not None:
             row: dict[str, list[Any]] = {name: [values[i]] for name, values in x.items()}

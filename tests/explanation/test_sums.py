@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.strange_rows import quiet, strangers
+from tests.support.strange_rows import mixed_rows, quiet
 from tests.support.strategies import GROUPS, SINGLE, Rows, rows
 
 import naively as nb
@@ -59,14 +59,14 @@ def assert_sum(model: nb.Model, x: Any, explained: list[Explanation]) -> None:
 def test_every_family(group: tuple[str, ...], data: st.DataObject) -> None:
     drawn = data.draw(rows(groups=[group]))
     model = with_classes(drawn.fit(), ["tofu", "ham"])
-    x = strangers(drawn, data.draw(st.integers(0, 2**32)))
+    x = mixed_rows(drawn, data.draw(st.integers(0, 2**32)))
     assert_sum(model, x, quiet(lambda: model.explain(x)))
 
 
 @given(rows(), st.integers(0, 2**32), st.sampled_from(["empirical", "uniform", 1.0]))
 def test_any_mixture(drawn: Rows, seed: int, prior: Any) -> None:
     model = with_classes(drawn.fit(prior=prior), ["tofu", "ham"])
-    x = strangers(drawn, seed)
+    x = mixed_rows(drawn, seed)
     assert_sum(model, x, quiet(lambda: model.explain(x, top=2)))
     assert_sum(model, x, quiet(lambda: model.explain(x, of="ham", changes=False)))
     assert_sum(model, x, quiet(lambda: model.explain(x, of="ham", against="tofu", changes=False)))
@@ -76,7 +76,7 @@ def test_any_mixture(drawn: Rows, seed: int, prior: Any) -> None:
 def test_probabilities_of_zero(drawn: Rows, seed: int) -> None:
     families = {names: unsmoothed.get(type(f).__name__, f) for names, f in drawn.columns.items()}
     model = with_classes(replace(drawn, columns=families).fit(), ["tofu", "ham"])
-    x = strangers(drawn, seed)
+    x = mixed_rows(drawn, seed)
     explained = quiet(lambda: model.explain(x))
     assert_sum(model, x, explained)
     for found in explained:
@@ -142,7 +142,7 @@ def test_families_chosen_from_the_statistics(drawn: Rows, seed: int, gaps_tell: 
         alone = {names: family for names, family in drawn.columns.items() if not family.joint}
         columns = {names: replace(family, missing="value") for names, family in alone.items()}
     model = with_classes(replace(drawn, columns=columns).fit(), ["tofu", "ham"])
-    x = strangers(drawn, seed)
+    x = mixed_rows(drawn, seed)
     explained = quiet(lambda: model.explain(x))
     assert_sum(model, x, explained)
     for found in explained:
@@ -162,7 +162,7 @@ def test_any_tuning(drawn: Rows, seed: int, data: st.DataObject) -> None:
         common=data.draw(weight),
     )
     model = with_classes(replace(drawn, columns=families).fit(), ["tofu", "ham"]).with_tuning(tuning)
-    x = strangers(drawn, seed)
+    x = mixed_rows(drawn, seed)
     assert_sum(model, x, quiet(lambda: model.explain(x)))
 
 

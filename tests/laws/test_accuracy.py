@@ -1,4 +1,4 @@
-"""Digits: moments against exact fractions, NIST's certified values, R's figures, and a million columns."""
+"""Accuracy: moments compared with exact fractions, NIST's certified values and R; a million columns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NUM_ACC: dict[str, list[float]] = {
 
 
 def nist(name: str) -> tuple[list[float], float, float]:
-    """The data of a NIST file, and the certified mean and deviation."""
+    """Return the data of a NIST file, and the certified mean and standard deviation."""
     text = (DATA_SETS / "nist" / f"{name}.dat").read_text().splitlines()
     start = next(i for i, line in enumerate(text) if line.startswith("----")) + 1
     certified = [float(line.split(":")[1].split()[0]) for line in text[:start] if line.startswith("Sample ")]
@@ -39,14 +39,14 @@ def nist(name: str) -> tuple[list[float], float, float]:
 
 
 def exact(x: list[float]) -> tuple[Fraction, Fraction]:
-    """The mean, and the variance with denominator n."""
+    """Return the mean, and the variance with denominator n."""
     numbers = [Fraction(v) for v in x]
     mean = sum(numbers, Fraction(0)) / len(numbers)
     return mean, sum(((v - mean) ** 2 for v in numbers), Fraction(0)) / len(numbers)
 
 
-def correct_digits(found: float, wanted: Fraction) -> float:
-    error = abs(Fraction(found) - wanted) / abs(wanted)
+def correct_digits(computed: float, wanted: Fraction) -> float:
+    error = abs(Fraction(computed) - wanted) / abs(wanted)
     return 17.0 if error == 0 else -math.log10(error)
 
 
@@ -56,7 +56,7 @@ def column(x: Any, label: str = "a") -> nb.Model:
 
 
 def assert_accurate(model: nb.Model, x: list[float], label: str = "a") -> None:
-    """15.5 correct digits in mean and variance of one class."""
+    """Assert 15.5 correct digits in mean and variance of one class."""
     mean, variance = exact(x)
     stats = model.statistics[0]
     assert isinstance(stats, Moments)
@@ -70,13 +70,13 @@ def numbers(name: str) -> list[float]:
 
 
 @pytest.mark.parametrize("name", NUM_ACC)
-def test_the_definition_is_the_file(name: str) -> None:
+def test_files_agree_with_their_definition(name: str) -> None:
     assert nist(name)[0] == NUM_ACC[name]
 
 
 @pytest.mark.parametrize("name", NIST)
 def test_certified_values(name: str) -> None:
-    """Decimals are not doubles: 10000000.1 has 9 digits left behind the mean. Ours is as near as the data."""
+    """Decimals are not doubles: 10000000.1 has 9 digits left behind the mean. Our error is that of the data."""
     x, mean, deviation = nist(name)
     fitted = nb.fit(np.reshape(x, (-1, 1)), [0] * len(x), columns=nb.Gaussian(ddof=1), tune=False).parameters[0]
     assert fitted.mean[0, 0] == pytest.approx(mean, rel=1e-15)
@@ -84,19 +84,19 @@ def test_certified_values(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NIST)
-def test_at_once(name: str) -> None:
+def test_moments_of_all_rows_at_once(name: str) -> None:
     assert_accurate(column(numbers(name)), numbers(name))
 
 
 @pytest.mark.parametrize("name", NIST)
-def test_row_by_row(name: str) -> None:
+def test_moments_row_by_row(name: str) -> None:
     x = numbers(name)
     assert_accurate(functools.reduce(operator.add, (column([v]) for v in x)), x)
 
 
 @pytest.mark.parametrize("name", NIST)
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_merged_from_random_parts(name: str, seed: int) -> None:
+def test_moments_merged_from_random_parts(name: str, seed: int) -> None:
     x = np.array(numbers(name))
     part = np.random.default_rng(seed).integers(0, 7, len(x))
     parts = [x[part == p] for p in range(7) if (part == p).any()]
@@ -117,7 +117,7 @@ def test_another_class_1e8_away() -> None:
 
 
 def test_the_first_value_is_far_away() -> None:
-    """The first value of a class is where its sums are centred; 1e8 off, it must cost no digit."""
+    """The first value of a class is where its sums are centred; 1e8 off, no digit may be lost."""
     x = [1e8, *(v - 1000000.0 for v in NUM_ACC["NumAcc3"])]
     assert_accurate(column(x), x)
     assert_accurate(column([1e8]) + column(x[1:]), x)
@@ -136,7 +136,7 @@ def test_an_outlier_left_out_of_one_part() -> None:
     assert_accurate(whole - column([-1e9, *x[half:]]), x[:half])
 
 
-def test_what_cannot_be_recovered_is_said() -> None:
+def test_lost_digits_are_reported() -> None:
     with pytest.warns(nb.LostDigitsWarning, match="x0.*count the remaining rows again"):
         _ = column([1e120, 1.0, 2.0]) - column([1e120])
 
@@ -158,7 +158,7 @@ def vote() -> tuple[dict[str, list[str | None]], list[str]]:
 
 
 @needs_votes
-def test_vote_is_as_in_r() -> None:
+def test_votes_agree_with_r() -> None:
     """R, e1071 1.7: naiveBayes(Class ~ ., vote), missing values left out."""
     x, label = vote()
     model = nb.fit(x, label, columns=nb.Categorical(alpha=0), tune=False)
@@ -168,7 +168,7 @@ def test_vote_is_as_in_r() -> None:
 
 
 @needs_votes
-def test_smoothed_vote_is_as_in_r() -> None:
+def test_smoothed_votes_agree_with_r() -> None:
     """The same with laplace = 3."""
     x, label = vote()
     assert confusion(nb.fit(x, label, columns=nb.Categorical(alpha=3), tune=False), x, label) == [[237, 12], [30, 156]]
@@ -187,14 +187,14 @@ def exact_log(numerator: float, denominator: float) -> Any:
     return mpmath.log(mpmath.mpf(numerator) / mpmath.mpf(denominator))
 
 
-def assert_close(found: NDArray[np.float64], wanted: list[Any]) -> None:
+def assert_close(computed: NDArray[np.float64], wanted: list[Any]) -> None:
     """1e-12 of the size of the log joint."""
-    for value, true in zip(found.tolist(), wanted, strict=True):
+    for value, true in zip(computed.tolist(), wanted, strict=True):
         assert math.isfinite(value)
         assert abs(value - true) <= 1e-12 * abs(true)
 
 
-def test_a_million_yes_or_no_columns() -> None:
+def test_a_million_boolean_columns() -> None:
     """Columns repeat every 3; class 0 has the rows 1 1 0 and 1 0 0, class 1 the row 0 0 1."""
     row = np.tile([1, 1, 0, 1, 0, 0, 0, 0, 1], MILLION // 3 + 1).reshape(-1, 3, 3)
     x = np.ascontiguousarray(row.transpose(1, 0, 2).reshape(3, -1)[:, :MILLION]).astype(np.uint8)
@@ -233,7 +233,7 @@ def test_a_million_words() -> None:
 
 
 def test_a_million_numbers() -> None:
-    """Column k has the values 0, k mod 3 + 1 in class 0, and 5, 7 in class 1; asked at 1."""
+    """Column k has the values 0, k mod 3 + 1 in class 0, and 5, 7 in class 1; scored at 1."""
     k = np.arange(MILLION) % 3 + 1.0
     zero = np.zeros(MILLION)
     model = nb.fit(np.stack([zero, k, zero + 5, zero + 7]), [0, 0, 1, 1], columns="gaussian", n_jobs=2, tune=False)

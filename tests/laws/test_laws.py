@@ -29,7 +29,7 @@ def assert_same_scores(a: nb.Model, b: nb.Model, x: Any) -> None:
 
 @each_family
 @given(data=st.data())
-def test_parts_add_up_to_the_whole_in_any_split_and_order(group: tuple[str, ...], data: st.DataObject) -> None:
+def test_parts_add_up_to_the_total_in_any_split_and_order(group: tuple[str, ...], data: st.DataObject) -> None:
     whole, parts = data.draw(parted_rows(groups=[group]))
     assert_same_model(added(parts), whole.fit())
 
@@ -70,7 +70,7 @@ texts = st.lists(st.tuples(st.sampled_from(["a b a", "c", "", "b d", "e f g h", 
 
 @given(texts)
 def test_many_texts_add_up_at_once(drawn: list[tuple[str | None, str]]) -> None:
-    """Each with words and a class of its own; empty texts, and rows without one, are among them."""
+    """Each has its own words and class; empty texts, and rows without one, are among them."""
     known = [("a b c d e f g h", "x"), ("a", "y"), ("b", "z"), *drawn]
     models = [nb.fit({"t": [text]}, [label], columns=nb.Text(), tune=False) for text, label in known]
     summed, one_by_one = total(models), functools.reduce(operator.add, models)
@@ -83,7 +83,7 @@ def test_many_texts_add_up_at_once(drawn: list[tuple[str | None, str]]) -> None:
 
 
 def assert_same_words(a: nb.Model, b: nb.Model) -> None:
-    found = []
+    counted = []
     for model in (a, b):
         (counts,) = model.statistics
         assert isinstance(counts, WordCounts)
@@ -91,20 +91,20 @@ def assert_same_words(a: nb.Model, b: nb.Model) -> None:
         names = [counts.name(k) for k in counts.cells.index.tolist()]
         cells = zip(owner, names, counts.cells.sums.T.tolist(), counts.cells.rows.tolist(), strict=True)
         lengths = [part.tolist() for part in counts.lengths]
-        found.append((sorted(cells), lengths, counts.seen.rows.tolist(), counts.seen.weight.tolist()))
-    assert found[0] == found[1]
+        counted.append((sorted(cells), lengths, counts.seen.rows.tolist(), counts.seen.weight.tolist()))
+    assert counted[0] == counted[1]
 
 
 @each_family
 @given(data=st.data())
-def test_whole_minus_part_is_the_rest(group: tuple[str, ...], data: st.DataObject) -> None:
+def test_total_minus_part_is_the_rest(group: tuple[str, ...], data: st.DataObject) -> None:
     whole, parts = data.draw(parted_rows(groups=[group]))
     if len(parts) > 1:
         assert_same_model(whole.fit() - parts[0].fit(), added(parts[1:]))
 
 
 @given(parted_rows())
-def test_a_mixture_minus_its_parts_one_by_one_is_the_last(drawn: tuple[Rows, list[Rows]]) -> None:
+def test_a_mixture_minus_all_parts_but_one_is_that_part(drawn: tuple[Rows, list[Rows]]) -> None:
     whole, parts = drawn
     left = functools.reduce(operator.sub, (part.fit() for part in parts[:-1]), whole.fit())
     assert_same_model(left, parts[-1].fit())
@@ -119,13 +119,13 @@ def test_a_row_counted_and_forgotten_leaves_no_trace(group: tuple[str, ...], dat
 
 
 @given(rows())
-def test_the_order_of_rows_does_not_matter(whole: Rows) -> None:
+def test_order_of_rows_does_not_matter(whole: Rows) -> None:
     backwards = whole.take(range(len(whole))[::-1])
     assert_same_model(backwards.fit(), whole.fit())
 
 
 @given(rows())
-def test_weight_two_is_the_row_twice(whole: Rows) -> None:
+def test_weight_two_equals_the_row_twice(whole: Rows) -> None:
     twice = whole.take([i for i in range(len(whole)) for _ in range(2)])
     doubled = Rows(whole.x, whole.label, [2 * w for w in whole.weight], whole.columns)
     assert_same_model(doubled.fit(), twice.fit(), row_counts=False)
@@ -133,7 +133,7 @@ def test_weight_two_is_the_row_twice(whole: Rows) -> None:
 
 
 @given(rows(), rows(max_size=3))
-def test_rows_of_weight_zero_are_invisible(whole: Rows, ghosts: Rows) -> None:
+def test_rows_of_weight_zero_are_ignored(whole: Rows, ghosts: Rows) -> None:
     there = [i % len(ghosts) for i in range(2)]
     ghost = {name: values + [whole.x[name][i % len(whole)] for i in there] for name, values in whole.x.items()}
     both = Rows(ghost, [*whole.label, "nobody", "tofu"], [*whole.weight, 0.0, 0.0], whole.columns)
@@ -142,14 +142,14 @@ def test_rows_of_weight_zero_are_invisible(whole: Rows, ghosts: Rows) -> None:
 
 @given(parted_rows())
 def test_inference_by_type_gives_the_same_sum(drawn: tuple[Rows, list[Rows]]) -> None:
-    """Without families given, a part may hold nothing but gaps in a column; the others then decide."""
+    """Without families given, a column of one part may have no values; the other parts then decide."""
     whole, parts = drawn
     by_type = functools.reduce(operator.add, (nb.fit(p.x, p.label, weight=p.weight, tune=False) for p in parts))
     assert_same_model(by_type, nb.fit(whole.x, whole.label, weight=whole.weight, tune=False))
 
 
 @given(parted_rows(), st.randoms(use_true_random=False))
-def test_columns_may_come_in_another_order(drawn: tuple[Rows, list[Rows]], random: Any) -> None:
+def test_order_of_columns_does_not_matter(drawn: tuple[Rows, list[Rows]], random: Any) -> None:
     whole, parts = drawn
     models = []
     for part in parts:
@@ -164,7 +164,7 @@ def test_columns_may_come_in_another_order(drawn: tuple[Rows, list[Rows]], rando
 
 @pytest.mark.parametrize("family", [nb.Multinomial(), nb.Complement()])
 def test_a_word_that_only_one_part_has(family: nb.Family) -> None:
-    """A table of words need not list those that none of its rows has."""
+    """A table of words may omit those that none of its rows has."""
     one = nb.fit({"sun": [1, 2], "rain": [0, 3]}, ["a", "b"], columns=family, tune=False)
     two = nb.fit({"snow": [4], "sun": [1]}, ["b"], columns=family, tune=False)
     words = {"sun": [1, 2, 1], "rain": [0, 3, 0], "snow": [0, 0, 4]}

@@ -4,7 +4,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from tests.support.models import EVERYTHING, beside, rows, same
+from tests.support.models import EVERYTHING, files_next_to, rows, same
 
 import naively
 from naively import InputError
@@ -32,7 +32,7 @@ def test_compact_absorbs_and_clears(path: Path) -> None:
         assert same(ledger.model(since=entry.written), naively.fit(*rows(5), columns=EVERYTHING, tune=False))
         (corrected,) = ledger.forget(*rows(0, 12), entry=entry.id)
         assert corrected.corrects == entry.id
-    assert beside(path) == ["m.naively"]
+    assert files_next_to(path) == ["m.naively"]
     assert b"geheimnis" not in path.read_bytes()
     naively.open(path).compact()
     assert same(naively.load(path), naively.fit(*rows(5), columns=EVERYTHING, tune=False))

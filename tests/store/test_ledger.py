@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.support.models import beside, fitted, rows, same
+from tests.support.models import files_next_to, fitted, rows, same
 
 import naively
 from naively import InputError, SchemaError
@@ -22,7 +22,7 @@ def test_update_is_the_sum_and_one_file_at_rest(path: Path) -> None:
     assert same(ledger.model(), wanted)
     assert same(naively.load(path), wanted)  # while it is open
     ledger.close()
-    assert beside(path) == ["m.naively"]
+    assert files_next_to(path) == ["m.naively"]
     assert same(naively.load(path), wanted)
     assert len({e.id for e in naively.open(path).log()}) == 2
 
@@ -32,7 +32,7 @@ def test_nothing_need_be_closed(path: Path) -> None:
     import gc
 
     gc.collect()
-    assert beside(path) == ["m.naively"]
+    assert files_next_to(path) == ["m.naively"]
 
 
 def test_wrong_rows_change_nothing(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the tests of the ledger share: small models, and what makes two of them the same."""
+"""Small models for the tests of the model file, and a comparison of what two models have counted."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ WORDS = ("cheap", "pills", "lunch", "today", "offer", "späher", "x1", "你好")
 
 
 def rows(seed: int, n: int = 5, classes: str = "ab") -> tuple[dict[str, list[Any]], list[str]]:
-    """Rows of every kind of column, with gaps."""
-    generator = np.random.default_rng(seed)
-    pick = generator.integers
+    """Make rows with every kind of column and missing values."""
+    rng = np.random.default_rng(seed)
+    pick = rng.integers
     data: dict[str, list[Any]] = {
         "number": [None if pick(8) == 0 else float(pick(0, 40)) / 4 for _ in range(n)],
         "value": [None if pick(8) == 0 else "uvw"[pick(3)] for _ in range(n)],
@@ -47,21 +47,21 @@ def fitted(seed: int = 0, n: int = 12) -> Model:
     return naively.fit(*rows(seed, n), columns=EVERYTHING, tune=False)
 
 
-def beside(path: Path) -> list[str]:
-    """The names of all files in the folder of one."""
+def files_next_to(path: Path) -> list[str]:
+    """Return the names of all files in the folder of a file."""
     return sorted(p.name for p in path.parent.iterdir())
 
 
-def told(statistic: Any, classes: Any) -> Any:
-    """What a statistic counts, whatever the order in which it holds it; exact."""
+def cells_by_name(statistic: Any, classes: Any) -> Any:
+    """Return what a statistic has counted by class and name, independent of its internal order."""
     if isinstance(statistic, ClassWeights):
-        found = zip(classes, statistic.weight.tolist(), statistic.rows.tolist(), strict=True)
-        return {c: (w, n) for c, w, n in found if n}
+        cells = zip(classes, statistic.weight.tolist(), statistic.rows.tolist(), strict=True)
+        return {c: (w, n) for c, w, n in cells if n}
     if isinstance(statistic, WordCounts):
         return {
             "words": _cells(statistic.cells, classes, statistic.name),
             "lengths": _cells(statistic.lengths, classes, str),
-            "seen": told(statistic.seen, classes),
+            "seen": cells_by_name(statistic.seen, classes),
         }
     if isinstance(statistic, ValueCounts):
         names = [(j, v) for j, values in enumerate(statistic.values) for v in values]
@@ -71,7 +71,7 @@ def told(statistic: Any, classes: Any) -> Any:
     if isinstance(statistic, Histogram):
         return _histogram(statistic.cells, classes)
     if isinstance(statistic, NumberSummary):
-        return told(statistic.histogram, classes), told(statistic.moments, classes)
+        return cells_by_name(statistic.histogram, classes), cells_by_name(statistic.moments, classes)
     if isinstance(statistic, (Moments, Sums)):
         return {
             (c, j): (int(statistic.rows[i, j]), _numbers(statistic, i, j))
@@ -84,7 +84,7 @@ def told(statistic: Any, classes: Any) -> Any:
 
 
 def _numbers(statistic: Any, c: int, j: int) -> tuple[float, ...]:
-    """Equal up to 1e-12 of themselves: moments are."""
+    """Return the sums rounded to 12 digits, because moments are not exact."""
     if isinstance(statistic, Sums):
         return tuple(float(f"{x:.12g}") for x in (statistic.weight[c, j], statistic.total[c, j]))
     return tuple(float(f"{x:.12g}") for x in (statistic.weight[c, j], statistic.mean[c, j], statistic.squares[c, j]))
@@ -107,9 +107,9 @@ def _histogram(cells: HistogramCells, classes: Any) -> dict[Any, Any]:
 
 
 def same(a: Model, b: Model) -> bool:
-    """Whether two models have counted the same."""
-    assert told(a.class_weights, a.classes) == told(b.class_weights, b.classes)
+    """Assert that two models have counted the same."""
+    assert cells_by_name(a.class_weights, a.classes) == cells_by_name(b.class_weights, b.classes)
     assert [(x.names, x.family) for x in a.schema.blocks] == [(x.names, x.family) for x in b.schema.blocks]
     for one, two in zip(a.statistics, b.statistics, strict=True):
-        assert told(one, a.classes) == told(two, b.classes)
+        assert cells_by_name(one, a.classes) == cells_by_name(two, b.classes)
     return True

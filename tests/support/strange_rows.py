@@ -1,4 +1,4 @@
-"""Rows that a model has never seen, put together from what it has."""
+"""Rows that a model was not fitted on, made from the cells of those that it was."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ import naively as nb
 
 
 def quiet(ask: Any) -> Any:
-    """Rows that are impossible everywhere are part of the game here."""
+    """Call a function without warnings about impossible rows, which are expected here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", nb.ImpossibleRowsWarning)
         return ask()
 
 
-def strangers(drawn: Rows, seed: int) -> dict[str, list[Any]]:
-    """Rows put together from the cells of all rows, with gaps and values never seen."""
-    generator = np.random.default_rng(seed)
+def mixed_rows(drawn: Rows, seed: int) -> dict[str, list[Any]]:
+    """Make rows from the cells of all rows, with missing values and values never seen."""
+    rng = np.random.default_rng(seed)
     new: dict[str, list[Any]] = {}
     for name, values in drawn.x.items():
         seen = [value for value in values if value is not None]
-        odd = ["never"] if isinstance(next(iter(seen), None), str) else []
+        unseen = ["never"] if isinstance(next(iter(seen), None), str) else []
         new[name] = [
-            None if k < 0.2 else (odd + seen or [None])[int(k * 97) % len(odd + seen or [0])]
-            for k in generator.random(6)
+            None if k < 0.2 else (unseen + seen or [None])[int(k * 97) % len(unseen + seen or [0])]
+            for k in rng.random(6)
         ]
     return new

@@ -1,4 +1,4 @@
-"""Random tables for the laws: any mixture of families, with gaps, weights and up to three classes."""
+"""Random tables for the laws: any mixture of families, with missing values, weights and up to three classes."""
 
 from __future__ import annotations
 
@@ -146,11 +146,11 @@ def assert_same_statistic(a: Statistic, b: Statistic, row_counts: bool = True) -
 
 
 def _tokens(stats: TokenCounts, row_counts: bool) -> dict[str, Any]:
-    """Everything counted, by the name of the token and the class."""
-    found: dict[str, Any] = {name: {} for name in stats.tokens}
+    """Return everything counted, by token and class."""
+    tokens: dict[str, Any] = {name: {} for name in stats.tokens}
     for what, cells in (("present", stats.cells), ("missing", stats.missing)):
         for c in range(stats.n_classes):
             for at in range(cells.indptr[c], cells.indptr[c + 1]):
                 counted = [*cells.sums[:, at].tolist(), *([int(cells.rows[at])] if row_counts else [])]
-                found[stats.tokens[cells.index[at]]][what, c] = counted
-    return found
+                tokens[stats.tokens[cells.index[at]]][what, c] = counted
+    return tokens
