@@ -34,7 +34,7 @@ RETURNED = (
     *("explanation.explanation.Contribution", "explanation.counterfactual.Counterfactual"),
     *("tuning.leave_one_out.LeaveOneOut", "explanation.word_weights.WordWeights", "explanation.word_weights.Word"),
     "explanation.linear.Linear",
-    *("store.entries.Entry", "evaluation.diff.drift", "evaluation.diff.Drift"),
+    *("store.entries.Entry", "evaluation.diff.ColumnDiff"),
 )
 
 

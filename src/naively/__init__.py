@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         TuningWarning,
     )
     from naively.evaluation import Evaluation
+    from naively.evaluation.diff import diff
     from naively.families import (
         Bernoulli,
         Binned,
@@ -73,6 +74,7 @@ __all__ = [
     "Tuning",
     "TuningWarning",
     "copy",
+    "diff",
     "fit",
     "load",
     "merge",
@@ -93,6 +95,7 @@ _ELSEWHERE = {
     "Tuning": "model.calibrate",
     "Ledger": "store.ledger",
     "copy": "store.copy",
+    "diff": "evaluation.diff",
     "load": "store.load",
     "merge": "store.merge",
     "open": "store.ledger",

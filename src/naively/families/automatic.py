@@ -42,7 +42,7 @@ from naively.families.base import ALL_KINDS, Dropped, Family, Labels, Leaving, L
 from naively.families.bernoulli import Bernoulli
 from naively.families.binned import Binned, BinnedParameters, Cuts
 from naively.families.categorical import Categorical
-from naively.families.evidence import Pair, RowView, Term
+from naively.families.evidence import LikelihoodRatio, Pair, RowView, Term
 from naively.families.gaussian import Gaussian
 from naively.statistics.base import Floats, Index
 from naively.statistics.empty import EmptyStatistic
@@ -211,6 +211,10 @@ class NoValuesYet(Family[EmptyStatistic, int]):
     def linear(self, parameters: int, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Return no weights."""
         return LinearPart((), np.zeros(0), 0.0)
+
+    def compare(self, one: EmptyStatistic, two: EmptyStatistic, top: int = 20) -> list[LikelihoodRatio]:
+        """Return no tests."""
+        return []
 
     def terms(self, row: RowView, stats: EmptyStatistic, parameters: int, pair: Pair) -> list[Term]:
         """Return terms that add nothing."""

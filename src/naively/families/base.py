@@ -25,6 +25,7 @@ from naively.data.names import Names, listed
 from naively.data.table import Table
 from naively.data.views import Codes, Numbers, Texts
 from naively.errors import InputError
+from naively.families.compare import compare_values
 from naively.families.evidence import (
     Alternative,
     Grid,
@@ -130,10 +131,6 @@ class NotCountedError(ValueError):
         """Store the position and the counts that would be left."""
         super().__init__(found)
         self.row, self.class_position, self.column, self.found = row, class_position, column, found
-
-
-class NotComparableError(InputError):
-    """A family has no test of whether two models differ in a column."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -304,12 +301,12 @@ class Family(ABC, Generic[S, P]):
         """Return the words that occur at least `min_count` times; None unless the evidence is a sum over words."""
         return None
 
-    def compare(self, one: S, two: S, column: int) -> LikelihoodRatio:
-        """Test whether a column has the same distribution in two models."""
-        raise NotComparableError(
-            f"{type(self).__name__} has no test for a difference between two models: its statistic "
-            f"({type(one).__name__}) does not keep the values."
-        )
+    def compare(self, one: S, two: S, top: int = 20) -> list[LikelihoodRatio]:
+        """Test whether each column has the same distribution in two models; one test if the columns are words.
+
+        `top` is the number of values or words that are listed.
+        """
+        return compare_values(type(self).__name__, one, two, top)
 
     def word_shares(self, stats: S) -> WordShares | None:
         """Return the counts of words; None unless the evidence is a sum over words."""

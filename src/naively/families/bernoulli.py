@@ -30,6 +30,7 @@ from naively.families.base import Family, Labels, Leaving, LinearPart, times
 from naively.families.evidence import (
     Alternative,
     Grid,
+    LikelihoodRatio,
     Pair,
     RowView,
     Term,
@@ -46,6 +47,7 @@ from naively.families.leave_one_out.base import Slots, dense_numbers
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form
 from naively.families.multinomial import (
     TokenParameters,
+    compare_token_counts,
     difference,
     frequent_slots,
     lend_to_empty,
@@ -204,6 +206,10 @@ class Bernoulli(Family[TokenCounts, TokenParameters]):
         return WordShares(
             stats.tokens.__getitem__, stats.n_tokens, stats.cells, stats.seen.weight, alpha, per_text=True
         )
+
+    def compare(self, one: TokenCounts, two: TokenCounts, top: int = 20) -> list[LikelihoodRatio]:
+        """Test all columns together: which tokens are in a row."""
+        return [compare_token_counts(one, two, top)]
 
     def sample(
         self, parameters: TokenParameters, label: NDArray[np.intp], generator: np.random.Generator

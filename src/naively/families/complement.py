@@ -21,13 +21,14 @@ from naively._kernels import Cells
 from naively.data.kinds import Support
 from naively.errors import InputError
 from naively.families.base import EventModel, Family, Labels, Leaving, LinearPart
-from naively.families.evidence import Alternative, Pair, RowView, Term, WordShares, WordTable
+from naively.families.evidence import Alternative, LikelihoodRatio, Pair, RowView, Term, WordShares, WordTable
 from naively.families.leave_one_out.tokens import Entries, Tokens, complement_left_out, normed_left_out
 from naively.families.leave_one_out.words import WordScorer, rows_of_counts
 from naively.families.linear_form import LogLinear, dense_form, sparse_form
 from naively.families.multinomial import (
     Multinomial,
     TokenParameters,
+    compare_token_counts,
     difference,
     frequent_tokens,
     token_alternatives,
@@ -139,6 +140,10 @@ class Complement(Family[TokenCounts, TokenParameters]):
         """The counts of the tokens."""
         alpha = self.alpha if isinstance(self.alpha, float) else None
         return WordShares(stats.tokens.__getitem__, stats.n_tokens, stats.cells, stats.seen.weight, alpha)
+
+    def compare(self, one: TokenCounts, two: TokenCounts, top: int = 20) -> list[LikelihoodRatio]:
+        """Test all columns together: which tokens are in a row."""
+        return [compare_token_counts(one, two, top)]
 
     def sample(
         self, parameters: TokenParameters, label: NDArray[np.intp], generator: np.random.Generator

@@ -21,10 +21,19 @@ from numpy.typing import NDArray
 
 from naively.data.kinds import Kind
 from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, terms_by_column
-from naively.families.evidence import Alternative, Grid, Pair, RowView, Term, number_alternatives, with_counts
+from naively.families.evidence import (
+    Alternative,
+    Grid,
+    LikelihoodRatio,
+    Pair,
+    RowView,
+    Term,
+    number_alternatives,
+    with_counts,
+)
 from naively.families.leave_one_out.base import dense_numbers
 from naively.families.leave_one_out.numbers import SumsWithout
-from naively.families.poisson import means_of_pair, rate_of, ratio_of, weight_or_total
+from naively.families.poisson import compare_sums, means_of_pair, rate_of, ratio_of, weight_or_total
 from naively.priors import pseudo_count
 from naively.statistics import Numbers, Sums
 from naively.statistics.base import Floats
@@ -129,6 +138,10 @@ class Exponential(Family[Sums, Floats]):
         rate = parameters[:, column]
         smallest = rate[np.isfinite(rate) & (rate > 0)].min(initial=np.inf)
         return Grid(np.linspace(0.0, 5.0 / float(smallest) if np.isfinite(smallest) else 1.0, N_GRID_POINTS))
+
+    def compare(self, one: Sums, two: Sums, top: int = 20) -> list[LikelihoodRatio]:
+        """Test each column: two rates in each class against one."""
+        return compare_sums(one, two, lambda rows, total: rows)
 
     def sample(
         self, parameters: NDArray[np.float64], label: NDArray[np.intp], generator: np.random.Generator

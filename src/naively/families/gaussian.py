@@ -27,7 +27,18 @@ from naively.data.kinds import Kind
 from naively.data.views import RefusedEntryError
 from naively.errors import InputError
 from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, terms_by_column
-from naively.families.evidence import Alternative, Counts, Grid, Pair, RowView, Term, number_alternatives, with_counts
+from naively.families.compare import compare_likelihoods
+from naively.families.evidence import (
+    Alternative,
+    Counts,
+    Grid,
+    LikelihoodRatio,
+    Pair,
+    RowView,
+    Term,
+    number_alternatives,
+    with_counts,
+)
 from naively.families.leave_one_out.base import dense_numbers, others
 from naively.families.leave_one_out.numbers import MomentsWithout
 from naively.priors import pseudo_count
@@ -186,6 +197,16 @@ class Gaussian(Family[Moments, GaussianParameters]):
     def grid(self, stats: Moments, parameters: GaussianParameters, column: int, kind: Kind = "number") -> Grid:
         """Numbers up to 3.2 standard deviations from the mean of any class."""
         return Grid(np.linspace(*usual_range(parameters, column, 3.2), N_GRID_POINTS))
+
+    def compare(self, one: Moments, two: Moments, top: int = 20) -> list[LikelihoodRatio]:
+        """Test each column: two normal distributions in each class against one."""
+        parts = (one, two, one + two)
+        rows = np.stack([part.rows for part in parts]).astype(np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance = np.stack([part.squares / part.weight for part in parts])
+            usable = (rows[:2] > 1).all(axis=0) & (variance > 0).all(axis=0)
+            ratio = rows[2] * np.log(variance[2]) - (rows[:2] * np.log(variance[:2])).sum(axis=0)
+        return compare_likelihoods(np.where(usable, ratio, 0.0), 2 * usable.sum(axis=0), rows[2])
 
     def sample(
         self, parameters: GaussianParameters, label: NDArray[np.intp], generator: np.random.Generator

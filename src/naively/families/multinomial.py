@@ -31,8 +31,10 @@ from naively.data.kinds import Support
 from naively.data.views import is_sparse
 from naively.errors import InputError
 from naively.families.base import EventModel, Family, Labels, Leaving, LinearPart
+from naively.families.compare import compare_tokens
 from naively.families.evidence import (
     Alternative,
+    LikelihoodRatio,
     Pair,
     RowView,
     Spread,
@@ -174,6 +176,10 @@ class Multinomial(Family[TokenCounts, TokenParameters]):
         """The counts of the tokens."""
         alpha = self.alpha if isinstance(self.alpha, float) else None
         return WordShares(stats.tokens.__getitem__, stats.n_tokens, stats.cells, stats.seen.weight, alpha)
+
+    def compare(self, one: TokenCounts, two: TokenCounts, top: int = 20) -> list[LikelihoodRatio]:
+        """Test all columns together: which tokens are in a row."""
+        return [compare_token_counts(one, two, top)]
 
     def sample(
         self, parameters: TokenParameters, label: NDArray[np.intp], generator: np.random.Generator
@@ -352,6 +358,14 @@ def frequent_slots(cells: Cells, form: LogLinear, min_count: float) -> NDArray[n
     """Return the known tokens that occur at least `min_count` times in all classes together."""
     occurrences = np.bincount(cells.index, cells.sums[0], minlength=len(form.score.base))
     return np.flatnonzero((occurrences >= min_count) & ~np.isnan(form.score.base))
+
+
+def compare_token_counts(one: TokenCounts, two: TokenCounts, top: int) -> LikelihoodRatio:
+    """Test whether the same tokens are in the rows of two models."""
+    one, two = one.aligned(two)
+    used = np.union1d(one.cells.index, two.cells.index)
+    names = [str(one.tokens[k]) for k in used.tolist()]
+    return compare_tokens((one.cells, two.cells), (one.seen, two.seen), used, names, top)
 
 
 def token_alternatives(row: RowView) -> Iterator[Alternative]:

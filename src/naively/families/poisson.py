@@ -12,7 +12,7 @@ Source: Gelman et al., Bayesian Data Analysis, 3rd ed. (2013), §2.6.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,18 @@ from numpy.typing import NDArray
 
 from naively.data.kinds import Kind
 from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, terms_by_column
-from naively.families.evidence import Alternative, Counts, Grid, Pair, RowView, Term, number_alternatives, with_counts
+from naively.families.compare import compare_likelihoods
+from naively.families.evidence import (
+    Alternative,
+    Counts,
+    Grid,
+    LikelihoodRatio,
+    Pair,
+    RowView,
+    Term,
+    number_alternatives,
+    with_counts,
+)
 from naively.families.leave_one_out.base import dense_numbers
 from naively.families.leave_one_out.numbers import SumsWithout
 from naively.priors import pseudo_count
@@ -56,6 +67,18 @@ def means_of_pair(stats: Sums, pair: Pair) -> list[list[Counts]]:
 def weight_or_total(stats: Sums, c: int) -> Floats:
     """Return the weight of the rows of a class in each column; that of all classes where it has none."""
     return np.asarray(np.where(stats.weight[c] > 0, stats.weight[c], stats.weight.sum(axis=0)))
+
+
+def compare_sums(one: Sums, two: Sums, factor: Callable[[Floats, Floats], Floats]) -> list[LikelihoodRatio]:
+    """Test each column by the log-likelihood −factor(rows, total) · log(total / rows) of the best rate."""
+    parts = (one, two, one + two)
+    rows = np.stack([part.rows for part in parts]).astype(np.float64)
+    total = np.stack([part.total for part in parts])
+    usable = (rows[:2] > 0).all(axis=0) & (total[2] > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(total > 0, factor(rows, total) * np.log(total / rows), 0.0)
+    ratio = np.where(usable, 2.0 * (terms[2] - terms[:2].sum(axis=0)), 0.0)
+    return compare_likelihoods(ratio, usable.sum(axis=0), rows[2])
 
 
 @dataclass(frozen=True)
@@ -136,6 +159,10 @@ class Poisson(Family[Sums, Floats]):
         largest = float(rate[np.isfinite(rate)].max(initial=1.0))
         end = np.ceil(largest + 4 * np.sqrt(largest)) + 1
         return Grid(np.unique(np.round(np.linspace(0.0, end, min(int(end) + 1, N_GRID_POINTS)))))
+
+    def compare(self, one: Sums, two: Sums, top: int = 20) -> list[LikelihoodRatio]:
+        """Test each column: two rates in each class against one."""
+        return compare_sums(one, two, lambda rows, total: -total)
 
     def sample(
         self, parameters: NDArray[np.float64], label: NDArray[np.intp], generator: np.random.Generator

@@ -195,14 +195,8 @@ def _draw_curves(panel: Axes, curve: ColumnCurve, histogram: tuple[Floats, Float
 
 def _histogram(model: Model, name: str) -> tuple[Floats, Floats] | None:
     """Return the numbers of a column that were counted and their weight, (value, class); None if they are not kept."""
-    from naively.statistics import Histogram, NumberSummary
-
     for block, statistic in zip(model.schema.blocks, model.statistics, strict=True):
-        found = statistic.histogram if isinstance(statistic, NumberSummary) else statistic
-        if name in block.names and isinstance(found, Histogram):
-            j = block.names.index(name)
-            part = slice(int(found.cells.offsets[j]), int(found.cells.offsets[j + 1]))
-            weight = np.zeros((part.stop - part.start, found.n_classes))
-            weight[np.arange(len(weight)), found.cells.classes[part]] = found.cells.weight[part]
-            return found.values[part], weight
+        if name in block.names:
+            table = statistic.table(block.names.index(name))
+            return None if table is None else (np.array(table.values, dtype=np.float64), table.weight)
     return None

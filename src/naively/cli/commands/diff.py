@@ -10,7 +10,7 @@ import click
 from naively.cli import options
 
 if TYPE_CHECKING:
-    from naively.evaluation.diff import Drift
+    from naively.evaluation.diff import ColumnDiff
 
 MAX_Q = 0.05  # false discovery rate of the changes that are printed
 
@@ -35,11 +35,11 @@ def command(a: str, b: str, top: int, show_all: bool, as_json: bool) -> None:
     naively diff spam.naively spam-now.naively --json
     """
     from naively.cli.output import format_table, print_json
-    from naively.evaluation.diff import drift
+    from naively.evaluation.diff import diff
     from naively.store.compare import disjoint_models
 
     one, two, note = disjoint_models(a, b)
-    columns = drift(one, two, top)
+    columns = diff(one, two, top)
     classes = [str(label) for label in sorted({*one.classes, *two.classes})]
     if as_json:
         print_json({"note": note, "classes": classes, "columns": [asdict(column) for column in columns]})
@@ -57,7 +57,7 @@ def command(a: str, b: str, top: int, show_all: bool, as_json: bool) -> None:
         click.echo(f"\n{len(columns) - len(changed)} more columns without a significant change (--all lists them).")
 
 
-def _lines(column: Drift, classes: list[str], show_all: bool) -> list[tuple[str, str, str, str]]:
+def _lines(column: ColumnDiff, classes: list[str], show_all: bool) -> list[tuple[str, str, str, str]]:
     """Return the lines of a column: its own, and one for each changed value or word."""
     lines = [(column.column, f"{column.nats:.4f}", f"{column.q:.2g}", "")]
     for change in column.changes:

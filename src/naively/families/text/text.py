@@ -28,9 +28,11 @@ from naively.data.names import Names
 from naively.errors import InputError
 from naively.families.base import EventModel, Family, Labels, Leaving, LinearPart
 from naively.families.bernoulli import bernoulli_form, present_or_absent
+from naively.families.compare import compare_tokens
 from naively.families.complement import complement_form
 from naively.families.evidence import (
     Alternative,
+    LikelihoodRatio,
     Pair,
     Pieces,
     RowView,
@@ -374,6 +376,15 @@ class Text(Family[WordCounts, TextParameters]):
         return WordShares(
             stats.name, stats.n_numbers(), stats.cells, stats.seen.weight, alpha, self.model == "bernoulli", self.binary
         )
+
+    def compare(self, one: WordCounts, two: WordCounts, top: int = 20) -> list[LikelihoodRatio]:
+        """Test all words together: which words are in a text."""
+        one, two = one.aligned(two)
+        used = np.union1d(one.cells.index, two.cells.index)
+        names = [one.name(k) for k in used.tolist()]
+        if one.vocabulary is not None:
+            names = one.vocabulary.words(used.astype(np.int32))
+        return [compare_tokens((one.cells, two.cells), (one.seen, two.seen), used, names, top)]
 
     def sample(
         self, parameters: TextParameters, label: NDArray[np.intp], generator: np.random.Generator

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 import naively
-from naively.evaluation.diff import drift
+from naively.evaluation.diff import diff
 from naively.store.compare import disjoint_models
 
 
-def test_drift_finds_what_changed_and_nothing_else(tmp_path: Path) -> None:
+def test_diff_finds_what_changed_and_nothing_else(tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
 
     def data(n: int, shift: float, word: str) -> tuple[dict[str, Any], list[str]]:
@@ -32,17 +32,17 @@ def test_drift_finds_what_changed_and_nothing_else(tmp_path: Path) -> None:
     one, two, note = disjoint_models(tmp_path / "a", tmp_path / "b")
     assert "1 entry more" in note
     assert two.class_weights.rows.sum() == 1500
-    found = {column.column: column for column in drift(one, two)}
+    found = {column.column: column for column in diff(one, two)}
     assert all(found[name].q < 1e-6 for name in ("moved", "counts", "text"))
     assert all(found[name].p > 0.001 for name in ("still", "colour", "(classes)"))
     assert {change.name for change in found["text"].changes if change.q < 0.01} >= {"alt", "neu"}
     assert next(c for c in found["text"].changes if c.name == "neu").nats[0] > 3
     one, two, note = disjoint_models(tmp_path / "a", tmp_path / "a")
     assert "have the same 1 entry" in note
-    assert all(column.p > 0.99 for column in drift(one, two))
+    assert all(column.p > 0.99 for column in diff(one, two))
 
 
-def test_drift_is_calibrated() -> None:
+def test_diff_is_calibrated() -> None:
     """Of models of the same distribution, p below 5 % comes about 5 % of the time, for every kind of column."""
     generator = np.random.default_rng(1)
     low: dict[str, int] = {}
@@ -59,6 +59,6 @@ def test_drift_is_calibrated() -> None:
                 "v": generator.choice(list("abcdef"), n),
             }
             models.append(naively.fit(x, generator.choice(["u", "v"], n).tolist(), columns=columns))
-        for column in drift(models[0], models[1]):
+        for column in diff(models[0], models[1]):
             low[column.column] = low.get(column.column, 0) + (column.p < 0.05)
     assert all(n <= 0.05 * rounds + 3.5 * np.sqrt(0.05 * rounds) for n in low.values()), low
