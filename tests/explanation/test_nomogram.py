@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 
 import naively as nb
+<<<<<<< HEAD
 from naively.explanation.nomogram import Nomogram, make_nomogram
 from naively.families.binned import format_interval
+=======
+from naively.explanation.bins import interval_words
+from naively.explanation.nomogram import Nomogram, nomogram_of
+from naively.model.calibrate import EvidenceKey
+>>>>>>> c9b40c3 (Key the weights of a Tuning by EvidenceKey; name the default weight)
 
 GENERATOR = np.random.default_rng(8)
 CODE = GENERATOR.integers(0, 3, 300)
@@ -30,7 +36,8 @@ FAMILIES = {
     ("tea", "milk"): nb.Multinomial(),
     "kind": nb.Categorical(missing="value"),
 }
-TUNING = nb.Tuning({"a": 0.5}, {"kind": 0.5, "coin": 2.0, "tea": 0.7, "kind present": 0.3}, common=0.8)
+KIND_IS_PRESENT = EvidenceKey(("kind",), "presence")
+TUNING = nb.Tuning({"a": 0.5}, {"kind": 0.5, "coin": 2.0, "tea": 0.7, KIND_IS_PRESENT: 0.3}, default_weight=0.8)
 
 
 def read_off(found: Nomogram, model: nb.Model, row: dict[str, Any]) -> float:

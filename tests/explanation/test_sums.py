@@ -159,7 +159,7 @@ def test_any_tuning(drawn: Rows, seed: int, data: st.DataObject) -> None:
         offsets=data.draw(st.dictionaries(st.sampled_from(["ham", "spam"]), st.floats(-3, 3))),
         weights=data.draw(st.dictionaries(st.sampled_from(list(drawn.x)), weight)),
         exponents=dict.fromkeys(("w0", "v0"), 0.5),
-        common=data.draw(weight),
+        default_weight=data.draw(weight),
     )
     model = with_classes(replace(drawn, columns=families).fit(), ["tofu", "ham"]).with_tuning(tuning)
     x = mixed_rows(drawn, seed)
@@ -180,6 +180,6 @@ def test_tuned_texts(family: nb.Text) -> None:
 def test_tuned_coins_of_a_wide_block() -> None:
     generator = np.random.default_rng(4)
     x, label = generator.integers(0, 2, (30, 300)), generator.integers(0, 2, 30)
-    for weights in ({}, {"x3": 0.0, "x7": 2.0}):
-        model = nb.fit(x, label, columns=nb.Bernoulli(), tune=False).with_tuning(nb.Tuning(weights=weights, common=0.5))
+    for tuning in (nb.Tuning(default_weight=0.5), nb.Tuning(weights={"x3": 0.0, "x7": 2.0}, default_weight=0.5)):
+        model = nb.fit(x, label, columns=nb.Bernoulli(), tune=False).with_tuning(tuning)
         assert_sum(model, x[:3], model.explain(x[:3]))

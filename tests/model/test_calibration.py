@@ -9,7 +9,7 @@ import pytest
 
 import naively
 from naively import Bernoulli, Binned, Categorical, Complement, Gaussian, Multinomial, Poisson, Text, Tuning
-from naively.model.calibrate import weighted_blocks
+from naively.model.calibrate import EvidenceKey, weighted_blocks
 from naively.model.merge import with_classes
 
 N = 60
@@ -33,11 +33,19 @@ FAMILIES: dict[str, Any] = {
     "count": Poisson(),
     "text": Text(),
 }
+KIND_IS_PRESENT = EvidenceKey(("kind",), "presence")
 TUNING = Tuning(
     offsets={"a": 0.5, "b": -1.0},
-    weights={"normal": 0.3, "bins": 0.0, "coin": 2.0, "kind": 0.5, "kind present": 0.25, "text": 0.75},
+    weights={
+        "normal": 0.3,
+        "bins": 0.0,
+        "coin": 2.0,
+        "kind": 0.5,
+        KIND_IS_PRESENT: 0.25,
+        "text": 0.75,
+    },
     exponents={"text": 0.5},
-    common=0.9,
+    default_weight=0.9,
 )
 
 
@@ -107,3 +115,24 @@ def test_linear_form_is_of_the_calibrated_model() -> None:
 def test_a_weight_of_zero_forbids_nothing() -> None:
     model = naively.fit({"x": ["p", "q"]}, [0, 1], columns=Categorical(alpha=0), tune=False)
     assert model.with_tuning(Tuning(weights={"x": 0.0})).posterior({"x": ["p"]}).tolist() == [[0.5, 0.5]]
+
+
+@pytest.mark.parametrize(
+    "name", ["age", "age present", "age present value", "age present value value", "age value", ""]
+)
+def test_names_of_evidence_in_json_do_not_collide(name: str) -> None:
+    keys = [EvidenceKey((name,)), EvidenceKey((name,), "presence")]
+    written = [key.to_json() for key in keys]
+    assert [EvidenceKey.from_json(text) for text in written] == keys
+    assert written[1] == f"{name} present"
+    tuning = Tuning(weights={keys[0]: 0.25, keys[1]: 0.5})
+    assert Tuning.from_json(tuning.to_json()) == tuning
+
+
+def test_a_column_with_the_name_of_a_presence_has_its_own_weight() -> None:
+    """Column "kind present" is not the presence of column "kind"."""
+    x = {"kind": ["p", None, "q", "p"], "kind present": ["u", "v", "u", "v"]}
+    model = naively.fit(x, [0, 1, 1, 0], columns={"kind": Categorical(missing="value")}, tune=False)
+    tuning = Tuning(weights={KIND_IS_PRESENT: 0.0, "kind": 0.0, "kind present": 1.0})
+    alone = naively.fit({"kind present": x["kind present"]}, [0, 1, 1, 0], tune=False)
+    np.testing.assert_allclose(model.with_tuning(tuning).posterior(x), alone.posterior(x), rtol=1e-12)

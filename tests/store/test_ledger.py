@@ -213,7 +213,8 @@ def test_any_history_is_its_sum(tmp_path_factory: pytest.TempPathFactory, histor
 
 def test_settings_are_kept(tmp_path: Path) -> None:
     prior = naively.ClassPrior(alpha=naively.Dirichlet({"x": 2.0}, other=0.5))
-    model = naively.fit({"a": [1, 2]}, ["x", "y"], prior=prior).with_tuning(naively.Tuning({"x": 0.5}, common=0.5))
+    tuning = naively.Tuning({"x": 0.5}, default_weight=0.5)
+    model = naively.fit({"a": [1, 2]}, ["x", "y"], prior=prior).with_tuning(tuning)
     model.save(tmp_path / "m")
     ledger = naively.open(tmp_path / "m")
     ledger.update({"a": [1]}, ["x"])

@@ -15,6 +15,7 @@ from naively.data.labelled import read_labelled
 from naively.data.read import read
 from naively.data.table import MatrixTable
 from naively.families import Complement, Multinomial, Text
+from naively.model.calibrate import EvidenceKey
 from naively.tuning.loo_scores import LooScorer
 from naively.tuning.sample import Sampler
 from naively.tuning.solver import OFFSET_PENALTY, Problem, log_softmax, standard_error_of_sum
@@ -147,7 +148,7 @@ def test_a_column_told_twice_counts_less() -> None:
     table, y = frame(2000)
     model = naively.fit({"x": table["x"], "again": table["again"]}, y)
     assert model.tuning is not None
-    assert 0.3 < model.tuning.weights["x"] < 0.75
+    assert 0.3 < model.tuning.weights[EvidenceKey(("x",))] < 0.75
     fresh, truth = frame(4001)
     p = model.posterior({"x": fresh["x"], "again": fresh["again"]})
     plain = model.with_tuning(None).posterior({"x": fresh["x"], "again": fresh["again"]})

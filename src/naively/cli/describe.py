@@ -11,7 +11,7 @@ import numpy as np
 from naively.cli.output import format_table
 from naively.data.names import listed
 from naively.errors import InputError
-from naively.model.calibrate import column_key
+from naively.model.calibrate import EvidenceKey, evidence_key
 
 if TYPE_CHECKING:
     from naively.model.calibrate import Tuning
@@ -45,13 +45,13 @@ def describe_tuning(model: Model) -> str:
     tuning = model.tuning
     if tuning is None:
         return "Not tuned: plain Naive Bayes."
-    keys = {column_key(block.family, name) for block in model.chosen.schema.blocks for name in block.names}
+    keys = {evidence_key(block.family, name) for block in model.chosen.schema.blocks for name in block.names}
     own = sorted((key for key in tuning.weights if key in keys), key=lambda key: -tuning.weights[key])
     weights = [(_with_exponent(key, tuning), f"{tuning.weights[key]:.4g}") for key in own[:MAX_LINES]]
     if len(own) > MAX_LINES:
         weights.append((f"… {len(own) - MAX_LINES} more", ""))
     if keys - set(own):
-        weights.append(("every other column", f"{tuning.common:.4g}"))
+        weights.append(("every other column", f"{tuning.default_weight:.4g}"))
     offsets = [(str(label), f"{offset:+.4g}") for label, offset in tuning.offsets.items()]
     tables = ["Weight of each column's evidence (1: plain Naive Bayes):", format_table(("column", "weight"), weights)]
     if offsets:
@@ -59,9 +59,9 @@ def describe_tuning(model: Model) -> str:
     return "\n".join(tables)
 
 
-def _with_exponent(key: str, tuning: Tuning) -> str:
+def _with_exponent(key: EvidenceKey, tuning: Tuning) -> str:
     exponent = tuning.exponents.get(key)
-    return f"{key}, times words to the power of {-exponent:.4g}" if exponent else key
+    return f"{key}, times words to the power of {-exponent:.4g}" if exponent else str(key)
 
 
 def describe_quality(model: Model) -> str:

@@ -132,7 +132,7 @@ class ExplainedBlock:
         weight = model.tuning.weight(block)
         if not (block.family.joint or block.family.own_block):
             return replace(explained, weight=weight)
-        exponent = model.tuning.exponents.get(block.names[0], 0.0)
+        exponent = model.tuning.exponent(block)
         if exponent == 0.0:
             return replace(explained, factor=weight[:1])
         scores, length = np.zeros((n_rows, len(model.classes))), np.zeros(n_rows)

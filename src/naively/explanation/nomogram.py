@@ -120,7 +120,7 @@ def make_nomogram(model: Model, of: Any = None, against: Any = None, top: int = 
     axes: list[Axis] = []
     hidden: list[str] = []
     for block, statistic, parameters in scored_blocks(model):
-        if model.tuning is not None and len(block.names) and model.tuning.exponents.get(block.names[0], 0.0):
+        if model.tuning is not None and model.tuning.exponent(block):
             hidden.append(f"{block.names[0]} (its weight depends on its length)")
             continue
         weight = np.ones(1) if model.tuning is None else model.tuning.weight(block)

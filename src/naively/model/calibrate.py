@@ -1,25 +1,27 @@
-"""Calibration: a Tuning, what it does to the evidence of each column, and how it is written down.
+"""Calibration: a Tuning, how it weighs the evidence of each column, and its JSON.
 
     log p(c | x) ∝ log π_c + b_c + Σ_j w_j · L_j^(−β_j) · e_jc                              (1)
 
-e_jc is what column j says of class c (its log-likelihood), w_j ≥ 0 the weight of the column, b_c the offset of the
-class; for texts and blocks of counts, L_j is the number of known words in the row and β_j says how much less a long
-text is worth than its words one by one. Without a Tuning w = 1 and b = β = 0: the textbook. The sum stays a sum over
-columns and words, so that explanations are exact. Which numbers are good is found in `tuning`, by leave-one-out.
+e_jc is the evidence of column j for class c, its log-likelihood. w_j ≥ 0 is the weight of the column and b_c the offset
+of the class. For texts and blocks of counts, L_j is the number of known words in the row. β_j lowers the weight of a
+long text, whose words repeat each other. Without a Tuning w = 1 and b = β = 0: plain Naive Bayes. The score stays a sum
+over columns and words, so that explanations are exact. `tuning` chooses the numbers by leave-one-out.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively.errors import InputError
-from naively.families import Family, Presence
+from naively.families import Family
+from naively.families.base import Role
 from naively.schema.choose import Chosen, split
 from naively.schema.family_json import family_from_json, family_to_json
 from naively.schema.schema import Block, Schema
@@ -27,122 +29,195 @@ from naively.schema.schema import Block, Schema
 if TYPE_CHECKING:
     from naively.model.model import Model
 
-__all__ = ["Calibrated", "Tuning", "calibrate", "column_key"]
+Floats = NDArray[np.float64]
+
+
+class EvidenceKey(NamedTuple):
+    """What a weight belongs to: the value of a column, or whether it has a value (role "presence").
+
+    A block of counts has the key of its first column.
+    """
+
+    columns: tuple[str, ...]
+    role: Role = "value"
+
+    def __str__(self) -> str:
+        return ", ".join(self.columns) + (" present" if self.role == "presence" else "")
+
+    def to_json(self) -> str:
+        """Return the name in JSON: "age", "age present"; "age present value" for a column that is called so."""
+        return f"{self} value" if self.role == "value" and _LIKE_PRESENCE.search(str(self)) else str(self)
+
+    @classmethod
+    def from_json(cls, name: str) -> EvidenceKey:
+        """Return the key that has this name in JSON."""
+        if name.endswith(" present"):
+            return cls((name.removesuffix(" present"),), "presence")
+        return cls((name.removesuffix(" value") if _LIKE_PRESENCE.search(name) else name,))
+
+
+_LIKE_PRESENCE = re.compile(r" present( value)*$")
+
+ByColumn = Mapping[EvidenceKey | str, float]  # a name is short for the key of the column's value
+
+
+def evidence_key(family: Family, name: str) -> EvidenceKey:
+    """Return the key of a column's evidence."""
+    return EvidenceKey((name,), family.role)
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """Numbers of equation (1) and the families chosen with them; a small value beside the statistics.
+    """The numbers of equation (1), and the families that were chosen with them.
 
-    `weights` and `exponents` are by column (a block of counts goes by its first column, whether a column has a value at
-    all by `column_key`), `common` is the weight of a column that is not named; a class that is not named has offset 0.
-    `families` are those chosen instead of what the rules say. `rows` were looked at, and `report` is what
-    leave-one-out, cross-fitted, says of predictions.
+    Parameters
+    ----------
+    offsets
+        b by class; 0 for a class that is not named.
+    weights
+        w by column, or by `EvidenceKey`.
+    exponents
+        β by column, or by `EvidenceKey`.
+    families
+        The families that replace those of the rules, by column.
+    default_weight
+        w of a column that is not named.
+    rows
+        The number of rows that the numbers were chosen by.
+    report
+        How good the predictions are by leave-one-out: accuracy, log_loss, prior_log_loss.
     """
 
     offsets: Mapping[Any, float] = field(default_factory=dict)
-    weights: Mapping[str, float] = field(default_factory=dict)
-    exponents: Mapping[str, float] = field(default_factory=dict)
+    weights: ByColumn = field(default_factory=dict)
+    exponents: ByColumn = field(default_factory=dict)
     families: Mapping[str, Family] = field(default_factory=dict)
-    common: float = 1.0
+    default_weight: float = 1.0
     rows: int = 0
     report: Mapping[str, float] = field(default_factory=dict)
 
-    def __hash__(self) -> int:
-        return hash((self.common, self.rows, len(self.weights)))
+    def __post_init__(self) -> None:
+        for name in ("weights", "exponents"):
+            by_key = {EvidenceKey((k,)) if isinstance(k, str) else k: v for k, v in getattr(self, name).items()}
+            object.__setattr__(self, name, by_key)
 
-    def offset(self, classes: Sequence[Any]) -> NDArray[np.float64]:
-        """b_c, per class."""
+    def __hash__(self) -> int:
+        return hash((self.default_weight, self.rows, len(self.weights)))
+
+    def offset(self, classes: Sequence[Any]) -> Floats:
+        """Return b for each class."""
         return np.array([self.offsets.get(label, 0.0) for label in classes], dtype=np.float64)
 
-    def weight(self, block: Block) -> NDArray[np.float64]:
-        """w_j for each column of a block, one for a joint block."""
+    def weight(self, block: Block) -> Floats:
+        """Return w for each column of a block, one number for a joint block."""
+        role = block.family.role
+        by_name = {key[0][0]: w for key, w in self.weights.items() if key[1] == role}
         names = block.names[:1] if block.family.joint else block.names
-        return np.array([self.weights.get(column_key(block.family, name), self.common) for name in names])
+        return np.array([by_name.get(name, self.default_weight) for name in names])
+
+    def exponent(self, block: Block) -> float:
+        """Return β of a block."""
+        return self.exponents.get(evidence_key(block.family, block.names[0]), 0.0) if len(block.names) else 0.0
 
     def to_json(self) -> str:
-        """The tuning as JSON."""
-        found = {
+        """Return the tuning as JSON."""
+        content = {
             "offsets": [[label, b] for label, b in self.offsets.items()],
-            "weights": dict(self.weights),
-            "exponents": dict(self.exponents),
+            "weights": _by_name(self.weights),
+            "exponents": _by_name(self.exponents),
             "families": {name: family_to_json(family) for name, family in self.families.items()},
-            "common": self.common,
+            "common": self.default_weight,
             "rows": self.rows,
             "report": dict(self.report),
         }
-        return json.dumps(found, ensure_ascii=False)
+        return json.dumps(content, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Tuning:
-        """The inverse; whatever is no tuning is refused.
+        """Return the tuning that this JSON describes; refuse anything else.
 
-        >>> tuning = Tuning({"ham": 0.5}, {"age": 0.25}, common=0.5, rows=100)
+        Parameters
+        ----------
+        text
+            The result of `to_json`.
+
+        >>> tuning = Tuning({"ham": 0.5}, {"age": 0.25}, default_weight=0.5, rows=100)
         >>> Tuning.from_json(tuning.to_json()) == tuning
         True
         """
         try:
-            found = json.loads(text)
-            numbers = [_numbers(found[name]) for name in ("weights", "exponents", "report")]
-            offsets = {label: _number(b) for label, b in found["offsets"]}
-            families = {str(name): family_from_json(family) for name, family in found["families"].items()}
-            rows = found["rows"]
-            if type(rows) is not int or rows < 0 or any(w < 0 for w in numbers[0].values()):
+            content = json.loads(text)
+            weights, exponents, report = (
+                {str(name): _number(value) for name, value in content[part].items()}
+                for part in ("weights", "exponents", "report")
+            )
+            rows = content["rows"]
+            if type(rows) is not int or rows < 0 or any(w < 0 for w in weights.values()):
                 raise ValueError("rows and weights are not negative")
-            return cls(offsets, numbers[0], numbers[1], families, _number(found["common"]), rows, numbers[2])
+            return cls(
+                {label: _number(b) for label, b in content["offsets"]},
+                {EvidenceKey.from_json(name): w for name, w in weights.items()},
+                {EvidenceKey.from_json(name): b for name, b in exponents.items()},
+                {str(name): family_from_json(family) for name, family in content["families"].items()},
+                _number(content["common"]),
+                rows,
+                report,
+            )
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
             raise InputError(f"this is not a tuning in JSON ({type(error).__name__}: {error}).") from None
 
 
-def _number(found: Any) -> float:
-    if isinstance(found, bool) or not isinstance(found, (int, float)) or not np.isfinite(found):
-        raise ValueError(f"{str(found)[:40]} is no finite number")
-    return float(found)
+def _by_name(numbers: ByColumn) -> dict[str, float]:
+    return {EvidenceKey(*key).to_json(): number for key, number in numbers.items()}
 
 
-def _numbers(found: Any) -> dict[str, float]:
-    return {str(name): _number(value) for name, value in found.items()}
-
-
-def column_key(family: Family, name: str) -> str:
-    """What a column's evidence goes by in a Tuning: its name, or "NAME present" for having a value at all."""
-    return f"{name} present" if isinstance(family, Presence) else name
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
+        raise ValueError(f"{str(value)[:40]} is not a finite number")
+    return float(value)
 
 
 @dataclass(frozen=True, eq=False)
-class Calibrated:
-    """What posteriors are computed by: blocks, their parameters, and for each block a factor of its evidence.
+class WeightedBlocks:
+    """What posteriors are computed from: blocks, their parameters, and w and β of each block.
 
-    A factor of None is 1: the weights are in the parameters, or there are none.
+    The factor of a block is None if the weights are in its parameters, or if there is no tuning.
     """
 
     schema: Schema
     parameters: tuple[Any, ...]
     factors: tuple[tuple[float, float] | None, ...]
-    offset: NDArray[np.float64]
+    offset: Floats
 
 
-def calibrate(chosen: Chosen, parameters: Sequence[Any], classes: Sequence[Any], tuning: Tuning | None) -> Calibrated:
-    """Equation (1) as blocks: weights go into the parameters of families that can take them, else into factors."""
+def weigh_blocks(
+    chosen: Chosen, parameters: Sequence[Any], classes: Sequence[Any], tuning: Tuning | None
+) -> WeightedBlocks:
+    """Return the blocks of equation (1); weights go into the parameters of families that can hold them."""
     if tuning is None:
-        none = (None,) * len(chosen.schema.blocks)
-        return Calibrated(chosen.schema, tuple(parameters), none, np.zeros(len(classes)))
-    found: list[tuple[Block, Any, tuple[float, float] | None]] = []
-    for block, statistic, fitted in zip(chosen.schema.blocks, chosen.statistics, parameters, strict=True):
+        no_factors = (None,) * len(chosen.schema.blocks)
+        return WeightedBlocks(chosen.schema, tuple(parameters), no_factors, np.zeros(len(classes)))
+    blocks: list[Block] = []
+    weighted: list[Any] = []
+    factors: list[tuple[float, float] | None] = []
+    for block, statistic, plain in zip(chosen.schema.blocks, chosen.statistics, parameters, strict=True):
         weight = tuning.weight(block)
-        exponent = tuning.exponents.get(block.names[0], 0.0) if len(block.names) else 0.0
-        scaled = block.family.weighted(fitted, weight) if len(weight) else fitted
-        if scaled is not None:
-            found.append((block, scaled, None))
+        with_weight = block.family.weighted(plain, weight) if len(weight) else plain
+        parts: list[tuple[Block, Any, tuple[float, float] | None]]
+        if with_weight is not None:
+            parts = [(block, with_weight, None)]
         elif len(set(weight.tolist())) == 1:
-            found.append((block, fitted, (float(weight[0]), exponent)))
+            parts = [(block, plain, (float(weight[0]), tuning.exponent(block)))]
         else:
-            for part, of_part, w in split(block, statistic, weight):
-                found.append((part, part.family.estimate(of_part, classes), (w, 0.0)))
-    schema = Schema(chosen.schema.names, tuple(block for block, _, _ in found))
-    return Calibrated(schema, tuple(p for _, p, _ in found), tuple(f for _, _, f in found), tuning.offset(classes))
+            parts = [(b, b.family.estimate(s, classes), (w, 0.0)) for b, s, w in split(block, statistic, weight)]
+        for part, of_part, factor in parts:
+            blocks.append(part)
+            weighted.append(of_part)
+            factors.append(factor)
+    schema = Schema(chosen.schema.names, tuple(blocks))
+    return WeightedBlocks(schema, tuple(weighted), tuple(factors), tuning.offset(classes))
 
 
-def weighted_blocks(model: Model) -> Calibrated:
+def weighted_blocks(model: Model) -> WeightedBlocks:
     """Return what the posteriors of a model are computed from."""
     return model._blocks

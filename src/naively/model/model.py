@@ -21,7 +21,7 @@ from naively._kernels.threads import on_own_threads, use_threads
 from naively.errors import InputError
 from naively.families import Complement
 from naively.model import merge as merging
-from naively.model.calibrate import Calibrated, Tuning, calibrate
+from naively.model.calibrate import Tuning, WeightedBlocks, weigh_blocks
 from naively.model.count import count_rows
 from naively.model.decide import Decision, log_odds_against, log_odds_of, position_of
 from naively.model.score import decide_rows, score_rows, warn_of_impossible_rows
@@ -95,9 +95,9 @@ class Model:
             return tuple(block.family.estimate(statistic, self.classes) for block, statistic in pairs)
 
     @cached_property
-    def _blocks(self) -> Calibrated:
+    def _blocks(self) -> WeightedBlocks:
         """What posteriors are computed from: the parameters under the tuning, if there is one."""
-        return calibrate(self.chosen, self.parameters, self.classes, self.tuning)
+        return weigh_blocks(self.chosen, self.parameters, self.classes, self.tuning)
 
     def with_tuning(self, tuning: Tuning | None) -> Model:
         """The same counts under another tuning; None is the textbook."""
@@ -125,7 +125,7 @@ class Model:
         -------
         (row, class)
         """
-        return score_rows(self, X, calibrate(self.chosen, self.parameters, self.classes, None))
+        return score_rows(self, X, weigh_blocks(self.chosen, self.parameters, self.classes, None))
 
     def _probabilities(self, X: Any, kind: int) -> Floats:
         """Return log posteriors (kind 0) or posteriors (kind 1)."""

@@ -19,7 +19,7 @@ from naively.model.columns import views as views_of
 from naively.model.decide import Decision
 
 if TYPE_CHECKING:
-    from naively.model.calibrate import Calibrated
+    from naively.model.calibrate import WeightedBlocks
     from naively.model.model import Model
 
 Floats = NDArray[np.float64]
@@ -28,7 +28,7 @@ MAX_SCORES = 2**21  # in a table of scores that is only needed for a decision: 1
 MIN_ROWS = 1024  # of such a table, if there are many classes
 
 
-def score(blocks: Calibrated, views: Sequence[View], log_prior: Floats, n_rows: int) -> Floats:
+def score(blocks: WeightedBlocks, views: Sequence[View], log_prior: Floats, n_rows: int) -> Floats:
     """Return log π_c + b_c + Σ_j w_j · L_j^(−β_j) · e_jc, (row, class); `views` are the columns of each block."""
     scores = kernels.same_rows(log_prior + blocks.offset, n_rows)
     parts = zip(blocks.schema.blocks, views, blocks.parameters, blocks.factors, strict=True)
@@ -49,7 +49,7 @@ def score(blocks: Calibrated, views: Sequence[View], log_prior: Floats, n_rows: 
     return scores
 
 
-def score_rows(model: Model, X: Any, blocks: Calibrated) -> Floats:
+def score_rows(model: Model, X: Any, blocks: WeightedBlocks) -> Floats:
     """Return the scores of all rows, (row, class)."""
     table = read_rows(model, X)
     return score(blocks, views_of(table, blocks.schema), model.log_prior, table.n_rows)

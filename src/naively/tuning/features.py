@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from naively.families.base import EventModel
 from naively.families.leave_one_out.words import WordScorer
-from naively.model.calibrate import column_key
+from naively.model.calibrate import EvidenceKey, evidence_key
 from naively.schema.schema import Block
 from naively.tuning.loo_scores import LooScorer
 
@@ -32,9 +32,9 @@ class WordFeature:
     length_exponent: float = 0.0  # β
 
     @property
-    def key(self) -> str:
-        """The name of the block in a Tuning."""
-        return self.block.names[0]
+    def key(self) -> EvidenceKey:
+        """The key of the block in a Tuning."""
+        return evidence_key(self.block.family, self.block.names[0])
 
     @property
     def typical_length(self) -> float:
@@ -64,12 +64,12 @@ class Features:
     words: tuple[WordFeature, ...]
     has_weight_per_column: bool
 
-    def keys(self) -> list[str]:
-        """Return the names of the columns in a Tuning, in the order of `stacked`."""
-        keys: list[str] = []
+    def keys(self) -> list[EvidenceKey]:
+        """Return the keys of the columns in a Tuning, in the order of `stacked`."""
+        keys: list[EvidenceKey] = []
         for block in self.blocks:
             single = self.has_weight_per_column and not block.family.joint
-            keys += [column_key(block.family, name) for name in (block.names if single else block.names[:1])]
+            keys += [evidence_key(block.family, name) for name in (block.names if single else block.names[:1])]
         return keys
 
     def stacked(self) -> Floats:

@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 from naively.data.labelled import LabelledRows, read_labelled
 from naively.data.table import Table
 from naively.errors import InputError, LostDigitsWarning
-from naively.families import Presence
 from naively.families.base import Leaving, NotCountedError
 from naively.model import columns as local
-from naively.model.calibrate import column_key
+from naively.model.calibrate import EvidenceKey, evidence_key
 from naively.model.count import count_like
 from naively.model.merge import with_classes
 from naively.schema.schema import Block
@@ -45,7 +44,7 @@ class LeaveOneOut:
     """
 
     classes: tuple[Any, ...]
-    columns: tuple[str, ...]
+    columns: tuple[EvidenceKey, ...]
     rows: NDArray[np.intp]
     label: NDArray[np.int32]
     weight: NDArray[np.float64]
@@ -126,15 +125,15 @@ def smallest_hashes(hashes: NDArray[np.uint64], size: int) -> NDArray[np.intp]:
     return np.sort(np.argsort(hashes, kind="stable")[:size])
 
 
-def evidence_columns(model: Model) -> tuple[str, ...]:
-    """Return the names of the evidence, as in a Tuning; a joint block is named by its first column.
+def evidence_columns(model: Model) -> tuple[EvidenceKey, ...]:
+    """Return the keys of the evidence, as in a Tuning; a joint block has the key of its first column.
 
     Columns that the model drops are included: without some rows they may not be dropped.
     """
     counted = {name: None for block in model.schema.blocks for name in _pieces(block)}
     chosen = {name: None for block in model.chosen.schema.blocks for name in _pieces(block)}
     presence = {
-        column_key(Presence(), name): None
+        EvidenceKey((name,), "presence"): None
         for block in model.schema.blocks
         for name in block.names
         if block.family.missing == "value"
@@ -142,9 +141,9 @@ def evidence_columns(model: Model) -> tuple[str, ...]:
     return tuple(counted | chosen | presence)
 
 
-def _pieces(block: Block) -> tuple[str, ...]:
+def _pieces(block: Block) -> tuple[EvidenceKey, ...]:
     names = block.names[:1] if block.family.joint else block.names
-    return tuple(column_key(block.family, name) for name in names)
+    return tuple(evidence_key(block.family, name) for name in names)
 
 
 def _read(model: Model, X: Any, y: Any, weight: Any) -> tuple[Table, NDArray[np.int32], NDArray[np.float64]]:
@@ -221,7 +220,7 @@ def _add_evidence(
     model: Model,
     table: Table,
     leaving: Leaving,
-    columns: Sequence[str],
+    columns: Sequence[EvidenceKey],
     out: NDArray[np.float64],
 ) -> None:
     """Add the evidence of every block, a chunk of rows at a time."""

@@ -22,7 +22,7 @@ from naively.data.labelled import labelled_batches
 from naively.errors import InputError
 from naively.families import Family
 from naively.families.base import NotCountedError
-from naively.model.calibrate import Tuning
+from naively.model.calibrate import EvidenceKey, Tuning, evidence_key
 from naively.schema.schema import Schema
 from naively.statistics import NegativeCountError
 from naively.tuning.calibrate import Calibration, calibrate, spread_over_folds
@@ -140,10 +140,14 @@ def _calibrated(scorer: LooScorer, features: Features, log_prior: Floats) -> tup
 
 def _tuning(model: Model, features: Features, calibration: Calibration, problem: Problem, n_rows: int) -> Tuning:
     keys, solution = features.keys(), calibration.solution
-    weights = dict(zip(keys, solution.weight.tolist(), strict=False))
+    weights: dict[EvidenceKey | str, float] = dict(zip(keys, solution.weight.tolist(), strict=False))
     if not features.has_weight_per_column:
-        weights = {name: float(solution.weight[i]) for i, b in enumerate(features.blocks) for name in b.names}
-        weights = {name: w for name, w in weights.items() if w != calibration.default_weight}
+        weights = {
+            evidence_key(block.family, name): float(w)
+            for block, w in zip(features.blocks, solution.weight, strict=False)
+            for name in block.names
+            if w != calibration.default_weight
+        }
     word_weights = zip(features.words, solution.weight[len(keys) :].tolist(), strict=True)
     weights |= {word.key: w * word.typical_length**word.length_exponent for word, w in word_weights}
     return Tuning(
@@ -151,7 +155,7 @@ def _tuning(model: Model, features: Features, calibration: Calibration, problem:
         weights=weights,
         exponents={word.key: word.length_exponent for word in features.words if word.length_exponent},
         families=_families(model, features),
-        common=calibration.default_weight,
+        default_weight=calibration.default_weight,
         rows=n_rows,
         report=_report(calibration.log_posterior, problem),
     )
