@@ -200,7 +200,7 @@ def test_generated_examples_follow_the_model() -> None:
 def test_generated_features_are_independent_given_the_class() -> None:
     """The assumption itself, P(x_1, x_2 | y) = P(x_1 | y) P(x_2 | y), seen in a contingency table per class."""
     for kind in ("bird", "mammal"):
-        drawn = birds().sample(20_000, label=kind, seed=3).to_pydict()
+        drawn = birds().sample(20_000, of=kind, seed=3).to_pydict()
         assert set(drawn["class"]) == {kind}
         pairs = Counter(zip(drawn["lays eggs"], drawn["colour"], strict=True))
         colours = sorted(set(drawn["colour"]))

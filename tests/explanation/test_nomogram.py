@@ -8,14 +8,9 @@ import numpy as np
 import pytest
 
 import naively as nb
-<<<<<<< HEAD
 from naively.explanation.nomogram import Nomogram, make_nomogram
 from naively.families.binned import format_interval
-=======
-from naively.explanation.bins import interval_words
-from naively.explanation.nomogram import Nomogram, nomogram_of
 from naively.model.calibrate import EvidenceKey
->>>>>>> c9b40c3 (Key the weights of a Tuning by EvidenceKey; name the default weight)
 
 GENERATOR = np.random.default_rng(8)
 CODE = GENERATOR.integers(0, 3, 300)

@@ -1,25 +1,27 @@
-"""The model: a schema, classes and a sum of statistics. All else is computed from them when asked for.
+"""The model: a schema, classes and a sum of statistics. Everything else is computed from them when it is needed.
 
     log p(x, c) = log π_c + Σ_j log p(x_j | c)                              (1)
     p(c | x) = p(x, c) / Σ_k p(x, k)                                        (2)
     log p(x) = log Σ_c p(x, c)                                              (3)
 
-Source: documents 000, (1), (2), (15), (16); 001; 002; 003; 004, (5.8)–(5.13), (5.38), (5.39).
+Source: Murphy, Probabilistic Machine Learning: An Introduction (2022), section 9.3; documents 000, (1), (2), (15),
+(16); 001; 002; 003; 004, (5.8)–(5.13), (5.38), (5.39).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from naively._kernels import normalise
 from naively._kernels.threads import on_own_threads, use_threads
+from naively.data.labelled import Label
 from naively.errors import InputError
-from naively.families import Complement
 from naively.model import merge as merging
 from naively.model.calibrate import Tuning, WeightedBlocks, weigh_blocks
 from naively.model.count import count_rows
@@ -48,7 +50,27 @@ EMPIRICAL = ClassPrior()
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A trained model; `a + b` and `a - b` are the models of the rows together and of the rows left."""
+    """A trained model, a frozen value. `a + b` is the model of the rows of both, `a - b` that of the rows left.
+
+    Parameters
+    ----------
+    schema
+        The columns and their families.
+    classes
+        The classes, sorted.
+    class_weights
+        The weight and the number of the rows of each class.
+    statistics
+        One statistic for each block of the schema.
+    prior
+        The class prior.
+    target
+        The name of the column that holds the class.
+    n_jobs
+        The number of threads; None is all cores.
+    tuning
+        Weights, offsets and families that `tune` has chosen; None is plain Naive Bayes.
+    """
 
     schema: Schema
     classes: tuple[Any, ...]
@@ -72,24 +94,24 @@ class Model:
 
     @property
     def class_counts(self) -> NDArray[np.float64]:
-        """Weight of the rows counted, per class."""
+        """The weight of the counted rows of each class."""
         return self.class_weights.weight
 
     @cached_property
     def log_prior(self) -> NDArray[np.float64]:
-        """log π_c, per class."""
+        """The logarithm of the prior probability of each class, log π_c."""
         return self.prior.log_probability(self.classes, self.class_weights.weight)
 
     @cached_property
     def chosen(self) -> Chosen:
-        """What the model is scored by: the families, decided from the statistics, and the columns left out."""
+        """The families that score the columns, decided from the statistics, and the columns that are not used."""
         return choose(
             self.schema, self.statistics, self.class_weights, None if self.tuning is None else self.tuning.families
         )
 
     @cached_property
     def parameters(self) -> tuple[Any, ...]:
-        """What each chosen block's family estimates from its statistic."""
+        """The parameters that the family of each chosen block estimates from its statistic."""
         pairs = zip(self.chosen.schema.blocks, self.chosen.statistics, strict=True)
         with use_threads(self.n_jobs):
             return tuple(block.family.estimate(statistic, self.classes) for block, statistic in pairs)
@@ -100,11 +122,23 @@ class Model:
         return weigh_blocks(self.chosen, self.parameters, self.classes, self.tuning)
 
     def with_tuning(self, tuning: Tuning | None) -> Model:
-        """The same counts under another tuning; None is the textbook."""
+        """Return the same counts under another tuning.
+
+        Parameters
+        ----------
+        tuning
+            The tuning; None is plain Naive Bayes.
+        """
         return replace(self, tuning=tuning)
 
     def with_prior(self, prior: PriorLike) -> Model:
-        """The same counts under another class prior: the 1 % and the 50 % mailbox are one model."""
+        """Return the same counts under another class prior.
+
+        Parameters
+        ----------
+        prior
+            "empirical", "uniform", a pseudo-count, or a probability for each class.
+        """
         return replace(self, prior=ClassPrior.of(prior, self.classes))
 
     @cached_property
@@ -170,8 +204,10 @@ class Model:
         X
             Rows, of any kind that `fit` takes.
         """
-        if any(isinstance(block.family, Complement) for block in self.chosen.schema.blocks):
-            raise InputError("Complement is evidence, not a likelihood: it has no marginal. Use Multinomial.")
+        for block in self.chosen.schema.blocks:
+            if not block.family.is_likelihood:
+                name = type(block.family).__name__
+                raise InputError(f"{name} is evidence, not a likelihood: it has no marginal. Use Multinomial.")
         joint = self.log_joint(X)
         top = joint.max(axis=1)
         top = np.where(np.isneginf(top), 0.0, top)
@@ -185,7 +221,7 @@ class Model:
         odds: float | None = None,
         threshold: Any = None,
         costs: Any = None,
-        of: Any = None,
+        of: Label | None = None,
         min_probability: float | None = None,
     ) -> NDArray[Any]:
         """Return a class for each row: the most probable, unless one of the options says otherwise.
@@ -209,7 +245,7 @@ class Model:
         return decision.names(decide_rows(self, X, decision))
 
     @on_own_threads
-    def log_odds(self, X: Any, of: Any = None, against: Any = None) -> Floats:
+    def log_odds(self, X: Any, of: Label | None = None, against: Label | None = None) -> Floats:
         """Return log P(of | x) − log P(against | x) for each row.
 
         Parameters
@@ -229,7 +265,7 @@ class Model:
             return log_odds_of(log_posterior, first)
         return log_odds_against(log_posterior, self.log_prior, first, position_of(against, self.classes))
 
-    def odds(self, X: Any, of: Any = None, against: Any = None) -> Floats:
+    def odds(self, X: Any, of: Label | None = None, against: Label | None = None) -> Floats:
         """Return P(of | x) / P(against | x) for each row; infinite if it is too large for a number.
 
         Parameters
@@ -273,28 +309,33 @@ class Model:
     # The methods below forward to folders above this one, which they load when they are called.
 
     def explain(
-        self, X: Any, of: Any = None, against: Any = None, top: int | None = None, changes: bool = True
+        self,
+        X: Any,
+        of: Label | None = None,
+        against: Label | None = None,
+        top: int | None = None,
+        changes: bool = True,
     ) -> list[Explanation]:
-        """Explain each row: the log-odds between two classes, one line per column or word.
+        """Explain the prediction for each row, as the log-odds of one class against another.
 
         Parameters
         ----------
         X
             Rows, of any kind that `fit` takes.
         of
-            A class, by default the predicted one.
+            The class to explain, by default the predicted one.
         against
             The class to compare it with, by default the most probable other one.
         top
-            The number of lines, those of the largest log-odds; by default all.
+            Keep this many contributions, the strongest, and sum up the others; by default keep all.
         changes
-            Whether to look for a small change of the row that would change the prediction.
+            Whether to search for the fewest changes that would change the prediction.
         """
         from naively.explanation import explain
 
         return explain(self, X, of, against, top, changes)
 
-    def linear(self, of: Any = None, against: Any = None) -> Linear:
+    def linear(self, of: Label | None = None, against: Label | None = None) -> Linear:
         """Return weights and bias of the log-odds between two classes, if they are a linear function of the columns.
 
         Parameters
@@ -314,41 +355,99 @@ class Model:
         Parameters
         ----------
         column
-            The name of a column of text or of a block of counts.
+            The name of a column of text, or of a column of a block of counts.
         """
         from naively.explanation.word_weights import word_weights
 
         return word_weights(self, column)
 
-    def sample(self, n: int, label: Any = None, seed: int | None = None) -> pa.Table:
+    def sample(self, n: int, of: Label | None = None, seed: int | None = None) -> pa.Table:
         """Return random rows from the model, with their class in the last column.
 
         Parameters
         ----------
         n
             The number of rows.
-        label
+        of
             The class of all rows; by default classes are drawn from the prior.
         seed
             A seed of the random numbers.
         """
         from naively.model.sample import sample
 
-        return sample(self, n, label, seed)
+        return sample(self, n, of, seed)
 
-    def evaluate(self, X: Any, y: Any, weight: Any = None, **asked: Any) -> Evaluation:
-        """Return accuracy, log-loss, calibration and more on rows whose class is known; see `evaluation.evaluate`."""
+    def evaluate(
+        self,
+        X: Any,
+        y: Any,
+        weight: Any = None,
+        *,
+        of: Label | None = None,
+        costs: ArrayLike | None = None,
+        precision: float | None = None,
+        min_probability: float | None = None,
+    ) -> Evaluation:
+        """Return accuracy, log-loss, calibration and more on rows whose class is known, best on new rows.
+
+        Parameters
+        ----------
+        X, y, weight
+            Rows, labels and weights, of any kind that `fit` takes.
+        of
+            With two classes: the class that thresholds are for, by default the last.
+        costs
+            With two classes: find the threshold of least cost. Give the cost of a miss if a false alarm costs 1, or a
+            table costs[true][predicted].
+        precision
+            With two classes: find the threshold of highest recall that has this precision.
+        min_probability
+            Report the share of the rows whose prediction reaches this probability, and the error rate among them.
+        """
         from naively.evaluation import evaluate
 
-        return evaluate(self, X, y, weight, **asked)
+        return evaluate(self, X, y, weight, of=of, costs=costs, precision=precision, min_probability=min_probability)
 
     def evaluate_training(
-        self, X: Any, y: Any, weight: Any = None, *, groups: Any = None, time: Any = None, **asked: Any
+        self,
+        X: Any,
+        y: Any,
+        weight: Any = None,
+        *,
+        groups: Sequence[Any] | None = None,
+        time: ArrayLike | None = None,
+        of: Label | None = None,
+        costs: ArrayLike | None = None,
+        precision: float | None = None,
+        min_probability: float | None = None,
     ) -> Evaluation:
-        """Return the same on the training rows, each predicted as if it, or its group, had not been counted."""
+        """Return the same for the training rows, each predicted as if it had not been counted.
+
+        Parameters
+        ----------
+        X, y, weight
+            The rows, labels and weights that the model was fitted on, or some of them.
+        groups
+            One value per row: all rows of a group are left out together.
+        time
+            The time of each row: rows are predicted by models of earlier rows only.
+        of, costs, precision, min_probability
+            As in `evaluate`.
+        """
         from naively.evaluation.training import evaluate_training
 
-        return evaluate_training(self, X, y, weight, groups, time, **asked)
+        return evaluate_training(
+            self,
+            X,
+            y,
+            weight,
+            groups,
+            time,
+            of=of,
+            costs=costs,
+            precision=precision,
+            min_probability=min_probability,
+        )
 
     @on_own_threads
     def tune(self, X: Any, y: Any, weight: Any = None) -> Model:
@@ -373,7 +472,19 @@ class Model:
         folds: int | None = None,
         sample: int | None = None,
     ) -> LeaveOneOut:
-        """Score each training row as if it had not been counted; see `tuning.leave_one_out`."""
+        """Score each training row as if it had not been counted.
+
+        Parameters
+        ----------
+        X, y, weight
+            The rows, labels and weights that the model was fitted on, or some of them.
+        groups
+            One value per row: all rows of a group are left out together.
+        folds
+            Leave out this many groups, made by a hash of the rows' content, so that equal rows are in one group.
+        sample
+            Score at most this many rows, those with the smallest hashes.
+        """
         from naively.tuning.leave_one_out import leave_one_out
 
         return leave_one_out(self, X, y, weight, groups, folds, sample)
