@@ -39,17 +39,22 @@ MAX_NUMBERS_AT_A_TIME = 2**22  # of a (row, column, class) table: 32 MB
 class LeaveOneOut:
     """Scores of rows by a model that has not counted them: log joint (row, class), evidence (row, column, class).
 
-    `rows` are the positions of the rows in the data, `columns` the names of the evidence. Columns that share one
+    `rows` are the positions of the rows in the data, `keys` those of the evidence, as in a Tuning. Columns that share one
     distribution are one piece of evidence, named by the first column. The evidence is not calibrated.
     """
 
     classes: tuple[Any, ...]
-    columns: tuple[EvidenceKey, ...]
+    keys: tuple[EvidenceKey, ...]
     rows: NDArray[np.intp]
     label: NDArray[np.int32]
     weight: NDArray[np.float64]
     log_prior: NDArray[np.float64]
     evidence: NDArray[np.float64]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the evidence: "age", or "age present" for whether there is a value."""
+        return tuple(map(str, self.keys))
 
     @property
     def log_joint(self) -> NDArray[np.float64]:
@@ -171,7 +176,7 @@ def _one_by_one(model: Model, table: Table, result: LeaveOneOut) -> None:
     leaves = result.weight > 0
     result.log_prior[:] = _log_prior_without(model, result.label, result.weight, leaves)
     leaving = Leaving.of(result.label, result.weight, leaves)
-    _add_evidence(model, table, leaving, result.columns, result.evidence)
+    _add_evidence(model, table, leaving, result.keys, result.evidence)
 
 
 def _by_group(
@@ -197,7 +202,7 @@ def _by_group(
         keep = np.zeros(len(group), dtype=np.bool_)
         keep[result.rows[scored]] = True
         zeros, evidence = np.zeros(len(scored)), np.zeros((len(scored), *result.evidence.shape[1:]))
-        _add_evidence(rest, table.where(keep), Leaving.of(label[keep], zeros, zeros), result.columns, evidence)
+        _add_evidence(rest, table.where(keep), Leaving.of(label[keep], zeros, zeros), result.keys, evidence)
         result.evidence[scored] = evidence
         result.log_prior[scored] = rest.log_prior
 
