@@ -132,9 +132,9 @@ def read_rows(model: Model, data: tuple[str, ...], numbers: tuple[int, ...]) -> 
 
 def row_of_text(model: Model, text: str) -> dict[str, list[str | None]]:
     """Return one row with this text in the model's only text column; the other columns are missing."""
-    from naively.families import Text
+    from naively.data.views import Texts
 
-    columns = [name for name, family in model.schema.families() if isinstance(family, Text)]
+    columns = [name for name, family in model.schema.families() if family.statistic.view is Texts]
     if len(columns) != 1:
         names = f"{len(columns)} ({listed(columns, 4)})" if columns else "none"
         raise InputError(f"--text needs a model with one text column; this model has {names}. Give DATA instead.")

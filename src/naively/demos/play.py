@@ -86,11 +86,10 @@ def show_laws(model: naively.Model) -> None:
     first_days = {name: values[:-1] for name, values in DAYS.items()}
     last_day = {name: values[-1:] for name, values in DAYS.items()}
     p = posterior(first_days, TODAY)
-    row, label = {column: last_day[column] for column in COLUMNS}, last_day["play"]
-    rest = model.forget(row, label)
+    rest = model.forget(last_day, "play")
     print("\n6. The last note was a mistake? Forget it: the counts go down, nothing is trained again:")
     print(f"   by hand p(yes) = {p} = {float(p):.6f}   naively {p_yes(rest, TODAY):.6f}")
-    print(f"   and learnt again          = {p_yes(rest.update(row, label), TODAY):.6f}, as before.")
+    print(f"   and learnt again          = {p_yes(rest.update(last_day, 'play'), TODAY):.6f}, as before.")
 
 
 def row_of(values: Mapping[str, str]) -> dict[str, list[str | None]]:
