@@ -96,8 +96,8 @@ def test_encodings(encoding: str, tmp_path: Path) -> None:
         ((HEAD + MANY).encode("utf-16") + b"x", "cannot be read to its end"),
         (b"PAR1 not really", "cannot be read as parquet"),
         (b"\x1f\x8bnot really", "cannot be read"),
-        (b'{"a": 1, "play": "x"}\n{"a": 2, "play": "y"\n', ", line 2: is no JSON object"),
-        (b'{"a": 1, "play": "x"}\n\n{"a": "b", "play": "y"}\n', ", line 3: column 'a' holds \"b\", of kind string"),
+        (b'{"a": 1, "play": "x"}\n{"a": 2, "play": "y"\n', ", line 2: is not a JSON object"),
+        (b'{"a": 1, "play": "x"}\n\n{"a": "b", "play": "y"}\n', ", line 3: column 'a' is \"b\", of type string"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -190,7 +190,7 @@ def test_globs_folders_and_lists(table: pa.Table, model: Model, tmp_path: Path) 
     for where in (tmp_path, tmp_path / "*.csv", [tmp_path / "1.csv", tmp_path / "2.csv"]):
         assert_same(naively.fit(where, "label", tune=False), model)
     write(tmp_path / "3.csv", b"age,label\n1,ham\n")
-    with pytest.raises(InputError, match=r"3\.csv: lacks column 'job'"):
+    with pytest.raises(InputError, match=r"3\.csv: does not have the column 'job'"):
         naively.fit(tmp_path, "label", tune=False)
 
 

@@ -1,8 +1,8 @@
-"""Files of cells between commas, tabs or semicolons, read by Arrow in blocks: one pass, a bounded memory.
+"""Read files of cells between commas, tabs or semicolons: in blocks, in one pass, in a bounded memory.
 
-The types are those of the first block. A cell further on that does not fit its column's type raises
-`OtherTypeError`, which knows a type that fits, so that the reader can start again with that: no cell is lost.
-Strings that come back often are read as codes (a dictionary), which is faster to read and to count.
+The first block decides the types. A later cell that does not have its column's type raises `OtherTypeError`, which
+names a type that fits, so that the caller can read again from the start: no cell is lost. Strings that repeat are read
+as codes of a dictionary, which are faster to read and to count.
 """
 
 from __future__ import annotations
@@ -12,44 +12,35 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+
+import numpy as np
 
 from naively.data.files.batches import ReadProgress
-from naively.data.files.open_quote import refuse_open_quote
 from naively.data.files.paths import DataFile
-from naively.data.files.zero_bytes import refuse_zero_bytes
 from naively.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow import csv as arrow_csv
 
-__all__ = [
-    "BLOCK",
-    "MISSING_CELLS",
-    "Layout",
-    "OtherTypeError",
-    "as_given",
-    "comes_back",
-    "explained",
-    "how_to_read",
-    "layout_of",
-    "read_delimited",
-    "settled",
-]
+    from naively.data.columns import ArrowArray, ArrowColumn
 
-BLOCK = 4 << 20
-PEEK = 1 << 20
+Types: TypeAlias = Mapping[str, "str | pa.DataType"]  # "number", "string", "boolean", or an Arrow type, by column name
+OpenBytes = Callable[[], BinaryIO]  # opens the bytes of a block or a file, to find the line of an error
+
+BLOCK_BYTES = 4 << 20
+HEAD_BYTES = 1 << 20  # by which encoding, delimiter and header are found
 MISSING_CELLS = ("", "NA", "N/A", "#N/A", "n/a", "<NA>", "NaN", "nan", "null", "NULL")  # as R and pandas have them
-
-
 OTHER_COLUMNS = "\0"  # in a mapping of types, stands for all columns that it does not name; not in any file's header
+EXPECTED_VALUES = {"double": "a number", "int64": "a whole number", "bool": "true or false"}
 
 
 class OtherTypeError(InputError):
     """A cell that does not have the type of its column so far; `column` may be read as `wider` instead."""
 
     def __init__(self, message: str, column: str, wider: str) -> None:
-        """Say which column, and what it can be read as."""
+        """Name the column, and the type that it can be read as."""
         super().__init__(message)
         self.column = column
         self.wider = wider
@@ -63,74 +54,74 @@ class Layout:
     delimiter: str
     names: tuple[str, ...]
 
+    @property
+    def arrow_encoding(self) -> str:
+        """Return the encoding by Arrow's name."""
+        return self.encoding.replace("utf-8", "utf8")
 
-def read_delimited(
-    file: DataFile, types: Mapping[str, Any], raw: bool = False, progress: ReadProgress | None = None
-) -> Iterator[pa.RecordBatch]:
-    """The rows in batches; `types` are given by name, "number" or "string", or an Arrow type; raw: all strings."""
+
+def read_csv(file: DataFile, types: Types, raw: bool, progress: ReadProgress) -> Iterator[pa.RecordBatch]:
+    """Yield the rows in batches; with `raw`, all cells as strings, none of them missing."""
     import pyarrow as pa
 
-    layout = _layout(file)
+    layout = _layout_of_file(file)
     try:
-        kinds = {name: pa.string() for name in layout.names} if raw else _types(file, layout, types)
-        unknown = [name for name, kind in kinds.items() if kind is None]
-        whole: dict[str, Any] = {name: kind or pa.int64() for name, kind in kinds.items()}
+        column_types = string_types(layout) if raw else _infer_types(file, layout, types)
+        empty = [name for name, kind in column_types.items() if kind is None]
         stream = file.open()
-        if progress is not None:
-            progress.follow(stream, file)
+        progress.follow(stream, file)
         last: pa.RecordBatch | None = None
-        for batch in _open(stream, layout, whole, raw):
-            refuse_zero_bytes(file.given, batch, layout.encoding, file.open)
-            yield _with_gaps(batch, unknown)
+        for batch in _open(stream, layout, {n: kind or pa.int64() for n, kind in column_types.items()}, raw):
+            refuse_zero_bytes(file.given, batch, layout, file.open)
+            yield _with_null_columns(batch, empty)
             last = batch.slice(max(batch.num_rows - 1, 0))
         if last is not None:
             refuse_open_quote(file.given, last, file.open)
     except pa.ArrowInvalid as error:
-        if "Empty CSV file" in str(error):  # a header only: who reads all files says so, if none has a row
+        if "Empty CSV file" in str(error):  # a header only; an error if all files are so
             return
-        raise explained(file.given, layout, str(error), file.open) from None
+        raise translate_error(file.given, layout, str(error), file.open) from None
     except (OSError, UnicodeError, EOFError) as error:
         raise InputError(f"{file.given}: cannot be read to its end ({error}).") from None
 
 
-def _with_gaps(batch: pa.RecordBatch, unknown: list[str]) -> pa.RecordBatch:
-    """Columns that had no value so far as columns without a type."""
+def _with_null_columns(batch: pa.RecordBatch, empty: list[str]) -> pa.RecordBatch:
+    """Return the batch with columns that have had no value so far as columns without a type."""
     import pyarrow as pa
 
-    for name in unknown:
-        place = batch.schema.get_field_index(name)
-        if batch.column(place).null_count == batch.num_rows:
-            batch = batch.set_column(place, name, pa.nulls(batch.num_rows))
+    for name in empty:
+        position = batch.schema.get_field_index(name)
+        if batch.column(position).null_count == batch.num_rows:
+            batch = batch.set_column(position, name, pa.nulls(batch.num_rows))
     return batch
 
 
-def _layout(file: DataFile) -> Layout:
+def _layout_of_file(file: DataFile) -> Layout:
     try:
         with file.open() as stream:
-            head = stream.read(PEEK)
+            head = stream.read(HEAD_BYTES)
     except OSError as error:
         raise InputError(f"{file.given}: cannot be read ({error}).") from None
-    return layout_of(file.given, head, "\t" if file.format == "tsv" else None)
+    return find_layout(file.given, head, "\t" if file.format == "tsv" else None)
 
 
-def layout_of(given: str, head: bytes, delimiter: str | None = None) -> Layout:
-    """How a file is written, by its first bytes."""
-    head = head[:PEEK]
+def find_layout(given: str, head: bytes, delimiter: str | None = None) -> Layout:
+    """Return how a file is written, found from its first bytes."""
+    head = head[:HEAD_BYTES]
     encoding = _encoding(given, head)
     text = head.decode(encoding, errors="replace").removeprefix("\ufeff")
     if not text.strip():
         raise InputError(f"{given}: the file is empty.")
     delimiter = delimiter or _delimiter(text)
     names = next(row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row)
-    double = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    if double:
-        listed = ", ".join(name or "'' (no name)" for name in double)
-        raise InputError(f"{given}, line 1: column names found more than once: {listed}. Rename them.")
+    if len(set(names)) < len(names):
+        repeated = sorted({name or "'' (no name)" for name in names if names.count(name) > 1})
+        raise InputError(f"{given}, line 1: column names found more than once: {', '.join(repeated)}. Rename them.")
     return Layout(encoding, delimiter, tuple(names))
 
 
 def _encoding(given: str, head: bytes) -> str:
-    """UTF-16 by its mark; UTF-8; or Windows-1252's superset of Latin-1, where every byte is a letter."""
+    """Return UTF-16 by its byte-order mark, UTF-8, or Latin-1, in which every byte is a character."""
     if head[:4] in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
         raise InputError(f"{given}: is UTF-32, which is not read: convert it to UTF-8 with iconv.")
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -142,35 +133,31 @@ def _encoding(given: str, head: bytes) -> str:
     try:
         head.decode("utf-8")
     except UnicodeDecodeError as error:
-        if error.start < len(head) - 4 or len(head) < PEEK:  # else a letter was cut in two
+        if error.start < len(head) - 4 or len(head) < HEAD_BYTES:  # else the head ends within a character
             return "latin-1"
     return "utf-8"
 
 
 def _delimiter(text: str) -> str:
-    """The sign that splits the first lines into most cells, the same number in each; a comma if none does."""
+    """Return the character that splits the first lines into most cells, equally many in most lines; else a comma."""
     lines = text.splitlines(keepends=True)[:20]
-    best, most = ",", 1
-    for sign in ",;\t|":
-        widths = [len(row) for row in csv.reader(lines, delimiter=sign) if row]
-        if widths and widths[0] > most and sum(width == widths[0] for width in widths) * 2 > len(widths):
-            best, most = sign, widths[0]
+    best, most_cells = ",", 1
+    for delimiter in ",;\t|":
+        widths = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
+        if widths and widths[0] > most_cells and sum(width == widths[0] for width in widths) * 2 > len(widths):
+            best, most_cells = delimiter, widths[0]
     return best
 
 
-def _open(stream: Any, layout: Layout, types: Mapping[str, Any], raw: bool = False) -> Any:
+def _open(stream: Any, layout: Layout, types: Types, raw: bool = False) -> arrow_csv.CSVStreamingReader:
     from pyarrow import csv as arrow_csv
 
-    encoding = layout.encoding.replace("utf-8", "utf8")
-    return arrow_csv.open_csv(
-        stream,
-        read_options=arrow_csv.ReadOptions(block_size=BLOCK, encoding=encoding),
-        **how_to_read(layout, types, raw),
-    )
+    options = arrow_csv.ReadOptions(block_size=BLOCK_BYTES, encoding=layout.arrow_encoding)
+    return arrow_csv.open_csv(stream, read_options=options, **parse_options(layout, types, raw))
 
 
-def how_to_read(layout: Layout, types: Mapping[str, Any], raw: bool) -> dict[str, Any]:
-    """What Arrow must know of cells and gaps."""
+def parse_options(layout: Layout, types: Types, raw: bool) -> dict[str, Any]:
+    """Return Arrow's options for cells and missing values."""
     from pyarrow import csv as arrow_csv
 
     return {
@@ -181,81 +168,97 @@ def how_to_read(layout: Layout, types: Mapping[str, Any], raw: bool) -> dict[str
     }
 
 
-def _types(file: DataFile, layout: Layout, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The type of each column: as given, or that of the first block; None for a column without a value there."""
+def _infer_types(file: DataFile, layout: Layout, types: Types) -> dict[str, pa.DataType | None]:
+    """Return the type of each column: as given, or that of the first block; None for a column without a value."""
     import pyarrow as pa
 
-    fixed = as_given(layout, given)
-    reader = _open(file.open(), layout, fixed)
+    given = arrow_types(layout, types)
+    reader = _open(file.open(), layout, given)
     first = next(iter(reader), None)
     if first is None:
         return {field.name: None if pa.types.is_null(field.type) else field.type for field in reader.schema}
-    if any(pa.types.is_binary(field.type) for field in first.schema):
-        raise pa.ArrowInvalid("invalid UTF8 data")  # Arrow takes it for bytes instead, if it is in the first block
-    return {name: fixed.get(name, settled(first.column(i))) for i, name in enumerate(reader.schema.names)}
+    refuse_binary(first.schema)
+    return {name: given.get(name) or type_to_read_as(first.column(i)) for i, name in enumerate(reader.schema.names)}
 
 
-def as_given(layout: Layout, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the types given for columns of the file as Arrow types; "date" and "unknown" are left to be inferred."""
+def refuse_binary(schema: pa.Schema) -> None:
+    """Raise Arrow's error for bytes that are not UTF-8: where Arrow infers types, it reads them as binary."""
     import pyarrow as pa
 
-    words = {"number": pa.float64(), "string": pa.string(), "boolean": pa.bool_()}
-    default = given.get(OTHER_COLUMNS)
-    types = {name: given.get(name, default) for name in layout.names}
-    types = {name: words.get(kind, kind) for name, kind in types.items()}
-    return {name: kind for name, kind in types.items() if isinstance(kind, pa.DataType)}
+    if any(pa.types.is_binary(field.type) for field in schema):
+        raise pa.ArrowInvalid("invalid UTF8 data")
 
 
-def settled(column: Any) -> Any:
-    """The type to read on with; few strings that come back often are a dictionary."""
+def arrow_types(layout: Layout, types: Types) -> dict[str, pa.DataType]:
+    """Return the types given for columns of the file; "date" and "unknown" are left to be inferred."""
     import pyarrow as pa
 
-    if pa.types.is_null(column.type):
+    arrow = {"number": pa.float64(), "string": pa.string(), "boolean": pa.bool_()}
+    given = {name: types.get(name, types.get(OTHER_COLUMNS, "unknown")) for name in layout.names}
+    return {
+        name: arrow[kind] if isinstance(kind, str) else kind
+        for name, kind in given.items()
+        if not isinstance(kind, str) or kind in arrow
+    }
+
+
+def string_types(layout: Layout) -> dict[str, pa.DataType | None]:
+    """Return strings as the type of all columns."""
+    import pyarrow as pa
+
+    return dict.fromkeys(layout.names, pa.string())
+
+
+def type_to_read_as(column: ArrowArray) -> pa.DataType | None:
+    """Return the type for the rest of a column: a dictionary if its strings repeat, None if it has no value."""
+    import pyarrow as pa
+
+    kind: pa.DataType = column.type
+    if pa.types.is_null(kind):
         return None
-    if pa.types.is_string(column.type) and comes_back(column):
-        return pa.dictionary(pa.int32(), pa.string())
-    return column.type
+    return pa.dictionary(pa.int32(), pa.string()) if pa.types.is_string(kind) and repeats(column) else kind
 
 
-def comes_back(column: Any) -> bool:
-    """Whether the strings of a column come twice or more on average; else it may be text: `schema.reads_like_text`."""
+def repeats(column: ArrowColumn) -> bool:
+    """Return whether the strings of a column occur twice or more on average; if not, they may be texts."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    codes: Any = column.indices if pa.types.is_dictionary(column.type) else column  # a dictionary may have more
+    strings: Any = column
+    codes = strings.indices if pa.types.is_dictionary(column.type) else strings  # a dictionary may list unused strings
     return bool(2 * int(pc.count_distinct(codes).as_py()) <= len(column) - column.null_count)
 
 
-def explained(given: str, layout: Layout, message: str, opened: Callable[[], Any], before: int = 0) -> InputError:
-    """Arrow's message as one that names file, line and column, and what to do.
+def translate_error(given: str, layout: Layout, message: str, opened: OpenBytes, n_lines_before: int = 0) -> InputError:
+    """Return Arrow's error as one that names file, line and column, and says what to do.
 
-    `opened` gives the bytes again, from the line after the first `before` on.
+    `opened` opens the bytes that come after the first `n_lines_before` lines.
     """
 
-    def line_where(found: Callable[[list[str]], bool]) -> int | str:
-        return _line_where(opened(), layout, found, before)
+    def line_of_row(is_it: Callable[[list[str]], bool]) -> int | str:
+        return _line_of_row(opened(), layout, is_it, n_lines_before)
 
     cell = re.search(r"In CSV column #(\d+):.*? to ([\w\[\], <>=]+): invalid value '(.*)'", message, re.DOTALL)
     if cell:
-        place, kind, value = int(cell[1]), cell[2], cell[3]
-        name = layout.names[place]
-        line = line_where(lambda row: len(row) > place and row[place] == value)
+        position, kind, value = int(cell[1]), cell[2], cell[3]
+        name = layout.names[position]
+        line = line_of_row(lambda row: len(row) > position and row[position] == value)
         wider = "number" if kind == "int64" and _is_number(value) else "string"
-        expected = {"double": "a number", "int64": "a whole number", "bool": "true or false"}.get(kind, f"a {kind}")
+        expected = EXPECTED_VALUES.get(kind, f"a {kind}")
         return OtherTypeError(
             f"{given}, line {line}: column {name!r} is {value!r}, but should be {expected}.", name, wider
         )
     ragged = re.search(r"Expected (\d+) columns, got (\d+)", message)
     if ragged:
-        line = line_where(lambda row: len(row) != len(layout.names))
+        line = line_of_row(lambda row: len(row) != len(layout.names))
         return InputError(
-            f"{given}, line {line}: {ragged[2]} cells where the header has {ragged[1]}: mend the line, or put "
+            f"{given}, line {line}: {ragged[2]} cells where the header has {ragged[1]}: correct the line, or put "
             "cells that hold the delimiter in quotes."
         )
     if "Empty CSV file" in message:
         return InputError(f"{given}: has a header and no rows.")
     if "UTF8" in message:
-        line = _line_not_utf8(opened(), before)
+        line = _line_not_utf8(opened(), n_lines_before)
         return InputError(f"{given}, line {line}: is not UTF-8, as all before it is: convert the file with iconv.")
     return InputError(f"{given}: cannot be read as CSV ({message}).")
 
@@ -268,28 +271,77 @@ def _is_number(value: str) -> bool:
     return True
 
 
-def _line_where(stream: Any, layout: Layout, found: Callable[[list[str]], bool], before: int) -> int | str:
-    """The line where the first row begins for which something holds; only asked when there is an error to report."""
+def _line_of_row(
+    stream: BinaryIO, layout: Layout, is_it: Callable[[list[str]], bool], n_lines_before: int
+) -> int | str:
+    """Return the line in which the first row begins for which `is_it` is true."""
     with stream:
         text = io.TextIOWrapper(stream, encoding=layout.encoding, errors="replace", newline="")
         rows = csv.reader(text, delimiter=layout.delimiter)
-        line = before + 1
+        line = n_lines_before + 1
         try:
             for row in rows:
-                if row and line > 1 and found(row):
+                if row and line > 1 and is_it(row):
                     return line
-                line = before + rows.line_num + 1
+                line = n_lines_before + rows.line_num + 1
         except csv.Error:
             return line
     return "?"
 
 
-def _line_not_utf8(stream: Any, before: int) -> int | str:
-    """The number of the first line that is not UTF-8."""
+def _line_not_utf8(stream: Any, n_lines_before: int) -> int | str:
+    """Return the number of the first line that is not UTF-8."""
     with stream:
-        for number, line in enumerate(io.BufferedReader(stream), start=before + 1):
+        for number, line in enumerate(io.BufferedReader(stream), start=n_lines_before + 1):
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError:
                 return number
     return "?"
+
+
+def refuse_open_quote(given: str, last_row: pa.RecordBatch, opened: OpenBytes, n_lines_before: int = 0) -> None:
+    """Refuse a file whose last cell spans lines and ends without a quote: Arrow reads all that follows as one cell.
+
+    An open quote in another column leaves too few cells in its row, which Arrow reports.
+    """
+    cell = last_row.column(last_row.num_columns - 1)[-1].as_py() if last_row.num_rows else None
+    if not isinstance(cell, str) or "\n" not in cell:
+        return
+    n_lines, end = n_lines_before, b""
+    with opened() as stream:
+        while chunk := stream.read(1 << 20):
+            n_lines += chunk.count(b"\n")
+            end = (end + chunk)[-64:].rstrip(b"\r\n\0 ") or end
+    if not end.endswith(b'"'):
+        raise InputError(
+            f"{given}, line {n_lines - cell.count(chr(10)) + 1}: a quote is opened and not closed before the file "
+            'ends: close it, or write a quote within a cell twice, "".'
+        )
+
+
+def refuse_zero_bytes(
+    given: str, batch: pa.RecordBatch, layout: Layout, opened: OpenBytes, n_lines_before: int = 0
+) -> None:
+    """Refuse a batch with a zero byte in a string: text has none, so the file is damaged; Arrow reads on."""
+    if not any(_has_zero_byte(column) for column in batch.columns):
+        return
+    with opened() as stream:
+        text = io.TextIOWrapper(stream, encoding=layout.encoding, errors="replace")
+        line = next((number for number, line in enumerate(text, n_lines_before + 1) if "\0" in line), "?")
+    raise InputError(
+        f"{given}, line {line}: holds a zero byte, which is not text: the file is damaged, or not CSV from there on; "
+        "correct the line."
+    )
+
+
+def _has_zero_byte(column: Any) -> bool:
+    import pyarrow as pa
+
+    strings = column.dictionary if pa.types.is_dictionary(column.type) else column
+    if not pa.types.is_string(strings.type) or not len(strings):
+        return False
+    _, offsets, data = strings.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int32)
+    start, stop = ends[strings.offset], ends[strings.offset + len(strings)]
+    return stop > start and bool(np.frombuffer(data, dtype=np.uint8)[start:stop].min() == 0)

@@ -1,4 +1,4 @@
-"""Files → Arrow record batches with the same columns, one pass, a bounded memory; docs/tables.md says what is read."""
+"""Read files as Arrow record batches with the same columns, in one pass, in a bounded memory; see docs/tables.md."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from naively.data.files.batches import ReadProgress, prefetch
 from naively.data.files.columnar import categories_in, read_columnar
-from naively.data.files.csv import OtherTypeError, read_delimited
-from naively.data.files.paths import DataFile, data_files
-from naively.data.files.stdin import NAME, is_lines, read_piped, some
+from naively.data.files.csv import OtherTypeError, Types, read_csv
+from naively.data.files.paths import DataFile, Where, data_files
+from naively.data.files.stdin import NAME, is_lines, read_available, read_lines
 from naively.data.names import listed
 from naively.errors import InputError, LeftOutWarning, warn_user
 
@@ -24,29 +23,43 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-TEXTS = 1024  # texts in a batch
-COMPRESSED = ((b"\x1f\x8b", ".gz"), (b"BZh", ".bz2"), (b"\x28\xb5\x2f\xfd", ".zst"))
+TEXTS_PER_BATCH = 1024
+COMPRESSIONS = ((b"\x1f\x8b", ".gz"), (b"BZh", ".bz2"), (b"\x28\xb5\x2f\xfd", ".zst"))
 
 
 def read_files(
-    where: Any, types: Mapping[str, Any] | None = None, raw: bool = False, progress: ReadProgress | None = None
+    where: Where, types: Types | None = None, raw: bool = False, progress: ReadProgress | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of all files that `where` names, in order.
+    """Yield the rows of files, in order.
 
-    `types` says how columns of CSV are read, by name: "number", "string" or "boolean". With `raw` every cell of CSV is
-    a string as it stands. Cells that do not fit raise `OtherTypeError`. `progress` follows how much has been read.
+    Parameters
+    ----------
+    where
+        A path, a glob, a folder, a list of these, or "-" for standard input.
+    types
+        How columns of CSV are read, by name: "number", "string" or "boolean". Others have the type of the first block.
+    raw
+        Read every cell of CSV as a string, and none as missing.
+    progress
+        Follows how much has been read.
+
+    Raises
+    ------
+    OtherTypeError
+        If a cell does not have the type of its column.
     """
+    types, progress = types or {}, progress or ReadProgress()
     if where != "-":
-        yield from prefetch(_batches(data_files(where), types, raw, progress))
+        yield from prefetch(_read_all(data_files(where), types, raw, progress))
         return
-    head = some(sys.stdin.buffer, patient=not raw)
+    head = read_available(sys.stdin.buffer, wait=not raw)
     if not head:
         raise InputError(f"{NAME}: is empty.")
     if is_lines(head):
-        yield from prefetch(read_piped(head, sys.stdin.buffer, types or {}, raw))
+        yield from prefetch(read_lines(head, sys.stdin.buffer, types, raw))
         return
     with tempfile.TemporaryDirectory() as folder:
-        yield from prefetch(_batches(_spooled(Path(folder), head), types, raw, progress))
+        yield from prefetch(_read_all(_copy_of_stdin(Path(folder), head), types, raw, progress))
 
 
 def retry_with_wider_types(
@@ -76,45 +89,41 @@ def retry_with_wider_types(
             warn_user(f"{error} It is read as {error.wider}.", LeftOutWarning)
 
 
-def categories_of(where: Any) -> frozenset[str]:
-    """The columns that the first file itself has as categories (an Arrow dictionary), and not only our reader."""
+def categories_of(where: Where) -> frozenset[str]:
+    """Return the columns that are categories (an Arrow dictionary) by the schema of the first file."""
     if where == "-":
         return frozenset()
     first = data_files(where)[0]
     return categories_in(first) if first.format in ("parquet", "arrow") else frozenset()
 
 
-def _batches(
-    files: list[DataFile], types: Mapping[str, Any] | None, raw: bool, progress: ReadProgress | None
-) -> Generator[pa.RecordBatch]:
-    if progress is not None:
-        progress.expect(files)
-    kinds = {file.format == "text" for file in files}
-    if len(kinds) > 1:
+def _read_all(files: list[DataFile], types: Types, raw: bool, progress: ReadProgress) -> Generator[pa.RecordBatch]:
+    """Yield the rows of files, which all have the columns of the first file."""
+    progress.expect(files)
+    if len({file.format == "text" for file in files}) > 1:
         raise InputError(f"{files[0].given} and others: text files and tables cannot be read together.")
     if files[0].format == "text":
-        yield from _texts(files)
+        yield from _read_texts(files)
         return
-    known: dict[str, Any] = dict(types or {})
-    first: pa.Schema | None = None
-    rows = 0
+    schema: pa.Schema | None = None
+    n_rows = 0
     for file in files:
-        if progress is not None:
-            progress.begin(file)
-        for batch in _read(file, known, raw, progress):
-            rows += batch.num_rows
-            if first is None:
-                first = batch.schema
-                known = {f.name: f.type for f in first if str(f.type) != "null"} | known
-            yield _alike(batch, first, file)
-    if not rows:
+        progress.begin(file)
+        read = read_csv if file.format in ("csv", "tsv") else read_columnar
+        for batch in read(file, types, raw, progress):
+            n_rows += batch.num_rows
+            if schema is None:
+                schema = batch.schema
+                types = {f.name: f.type for f in schema if str(f.type) != "null"} | dict(types)
+            yield _with_columns_of(schema, batch, file)
+    if not n_rows:
         header = "a header and " if files[0].format in ("csv", "tsv") else ""
         raise InputError(f"{listed([file.given for file in files], 1)}: has {header}no rows.")
 
 
-def _spooled(folder: Path, head: bytes) -> list[DataFile]:
-    """Standard input as a file, because it cannot be read from its start to its end; it needs disk, not memory."""
-    suffix = next((end for magic, end in COMPRESSED if head.startswith(magic)), "")
+def _copy_of_stdin(folder: Path, head: bytes) -> list[DataFile]:
+    """Return standard input copied to a file, for formats that need random access."""
+    suffix = next((suffix for magic, suffix in COMPRESSIONS if head.startswith(magic)), "")
     path = folder / f"standard_input{suffix}"
     with path.open("wb") as out:
         out.write(head)
@@ -122,43 +131,35 @@ def _spooled(folder: Path, head: bytes) -> list[DataFile]:
     return [replace(file, given=NAME) for file in data_files(path)]
 
 
-def _read(
-    file: DataFile, types: Mapping[str, Any], raw: bool, progress: ReadProgress | None
-) -> Iterator[pa.RecordBatch]:
-    if file.format in ("csv", "tsv"):
-        return read_delimited(file, types, raw, progress)
-    return read_columnar(file, types, raw, progress)
-
-
-def _alike(batch: pa.RecordBatch, first: pa.Schema, file: DataFile) -> pa.RecordBatch:
-    """The batch with the columns in the order of the first file's; gaps may come to have a type."""
-    if batch.schema.names == first.names:
+def _with_columns_of(schema: pa.Schema, batch: pa.RecordBatch, file: DataFile) -> pa.RecordBatch:
+    """Return the batch with the columns of the first file, in its order."""
+    if batch.schema.names == schema.names:
         return batch
-    unlike = set(batch.schema.names) ^ set(first.names)
-    if unlike:
-        name = min(unlike)
-        has = "lacks" if name in first.names else "has another"
-        raise InputError(f"{file.given}: {has} column {name!r}; all files must have the columns of the first.")
-    return batch.select(first.names)
+    different = set(batch.schema.names) ^ set(schema.names)
+    if different:
+        name = min(different)
+        problem = "does not have the" if name in schema.names else "has another"
+        raise InputError(f"{file.given}: {problem} column {name!r}; all files must have the columns of the first.")
+    return batch.select(schema.names)
 
 
-def _texts(files: list[DataFile]) -> Iterator[pa.RecordBatch]:
-    """A row per file: its `text`, and as its `class` the name of the folder that it is in."""
+def _read_texts(files: list[DataFile]) -> Iterator[pa.RecordBatch]:
+    """Yield a row for each file: its `text`, and the name of its folder as its `class`."""
     import pyarrow as pa
 
-    left = iter(files)
-    while some := list(islice(left, TEXTS)):
-        texts, folders = [_text(file) for file in some], [file.path.absolute().parent.name for file in some]
-        yield pa.record_batch({"text": pa.array(texts), "class": pa.array(folders)})
+    for start in range(0, len(files), TEXTS_PER_BATCH):
+        batch = files[start : start + TEXTS_PER_BATCH]
+        folders = [file.path.absolute().parent.name for file in batch]
+        yield pa.record_batch({"text": pa.array([_text(file) for file in batch]), "class": pa.array(folders)})
 
 
 def _text(file: DataFile) -> str:
-    """UTF-8, or Latin-1 where that cannot be."""
+    """Return the text of a file: UTF-8, or Latin-1 if it is not that."""
     try:
-        found = file.path.read_bytes()
+        content = file.path.read_bytes()
     except OSError as error:
         raise InputError(f"{file.given}: cannot be read ({error.strerror}).") from None
     try:
-        return found.decode("utf-8")
+        return content.decode("utf-8")
     except UnicodeDecodeError:
-        return found.decode("latin-1")
+        return content.decode("latin-1")
