@@ -104,6 +104,7 @@ _ELSEWHERE = {
 }
 
 _MODULES = {
+    "checks",
     "errors",
     "sklearn",
     "explanation",

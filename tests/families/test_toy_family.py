@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import naively
+from naively.checks import check_family, draw_rows
 from naively.families.base import Family, Leaving, NotCountedError, refit_without_each_row
 from naively.families.evidence import RowView
 from naively.statistics import Numbers, Sums
@@ -17,6 +20,7 @@ from naively.statistics import Numbers, Sums
 Floats = NDArray[np.float64]
 
 
+@naively.register
 @dataclass(frozen=True)
 class Geometric(Family[Sums, Floats]):
     """The number of failures before a success: p(x | c) = q_c (1 − q_c)^x, with q_c = (n + 1) / (n + s + 2)."""
@@ -99,7 +103,107 @@ def test_what_cannot_be_derived_is_refused_by_name(method: str) -> None:
     given: dict[str, tuple[Any, ...]] = {
         "linear": (None, ("x", "y"), 0, 1),
         "sample": (None, LABEL, np.random.default_rng(0)),
-        "compare": (stats, stats, 0),
+        "compare": (stats, stats),
     }
     with pytest.raises(naively.InputError, match="Geometric"):
         getattr(Geometric(), method)(*given[method])
+
+
+ROWS, LABELS = draw_rows(Geometric(), n_rows=90)
+COLUMNS = dict.fromkeys(ROWS, Geometric())
+
+
+def fitted(rows: slice = slice(None), tune: bool = False) -> naively.Model:
+    part = {name: values[rows] for name, values in ROWS.items()}
+    return naively.fit(part, LABELS[rows], columns=COLUMNS, tune=tune)
+
+
+def log_joint(rows: slice) -> Floats:
+    """log p(x, c) of all rows by the formulas, from the rows of a slice."""
+    x = np.array([[np.nan if v is None else v for v in values] for values in ROWS.values()], np.float64).T
+    y = np.array(LABELS)
+    out = np.zeros((len(x), 3))
+    for c, label in enumerate("abc"):
+        known = x[rows][y[rows] == label]
+        n, total = (~np.isnan(known)).sum(axis=0), np.nansum(known, axis=0)
+        q = (n + 1) / (n + total + 2)
+        out[:, c] = np.log(np.mean(y[rows] == label)) + np.nansum(np.log(q) + x * np.log1p(-q), axis=1)
+    return out
+
+
+def test_the_public_checks_pass() -> None:
+    check_family(Geometric())
+
+
+@pytest.mark.parametrize("tune", [False, True])
+def test_fit_and_predict(tune: bool) -> None:
+    model = fitted(tune=tune)
+    np.testing.assert_allclose(model.log_joint(ROWS), log_joint(slice(None)), rtol=1e-12)
+    assert model.evaluate(ROWS, LABELS).accuracy[0] > 0.5
+    if tune:
+        assert model.tuning is not None
+        assert set(model.tuning.offsets) == {"a", "b", "c"}
+
+
+def test_leave_one_out_of_a_model_equals_refitting() -> None:
+    left_out = fitted().leave_one_out(ROWS, LABELS)
+    for i in range(0, 90, 7):
+        others = [j for j in range(90) if j != i]
+        rest = naively.fit(
+            {name: [values[j] for j in others] for name, values in ROWS.items()},
+            [LABELS[j] for j in others],
+            columns=COLUMNS,
+            tune=False,
+        )
+        row = {name: values[i : i + 1] for name, values in ROWS.items()}
+        np.testing.assert_allclose(left_out.log_joint[i], rest.log_joint(row)[0], rtol=1e-10)
+
+
+def test_update_forget_add_and_subtract() -> None:
+    first, second, both = fitted(slice(0, 45)), fitted(slice(45, None)), fitted()
+    later = {name: values[45:] for name, values in ROWS.items()}
+    for model in (first + second, first.update(later, LABELS[45:])):
+        np.testing.assert_allclose(model.log_joint(ROWS), log_joint(slice(None)), rtol=1e-12)
+    for model in (both - second, both.forget(later, LABELS[45:])):
+        np.testing.assert_allclose(model.log_joint(ROWS), log_joint(slice(0, 45)), rtol=1e-12)
+
+
+def test_explanations_have_a_line_per_column() -> None:
+    model = fitted(tune=True)
+    row = {name: [3.0] for name in ROWS}
+    (explanation,) = model.explain(row)
+    assert {line.column for line in explanation.contributions} == set(ROWS)
+    total = explanation.prior + sum(line.log_odds for line in explanation.contributions)
+    assert total == pytest.approx(model.log_odds(row, explanation.of, explanation.against)[0])
+
+
+def test_save_load_and_merge(tmp_path: Path) -> None:
+    for name, rows in (("one", slice(0, 45)), ("two", slice(45, None))):
+        fitted(rows).save(tmp_path / name)
+    np.testing.assert_array_equal(naively.load(tmp_path / "one").log_joint(ROWS), fitted(slice(0, 45)).log_joint(ROWS))
+    with naively.open(tmp_path / "one") as ledger:
+        ledger.update({name: values[45:] for name, values in ROWS.items()}, LABELS[45:])
+        np.testing.assert_allclose(ledger.model().log_joint(ROWS), log_joint(slice(None)), rtol=1e-12)
+    merged = naively.merge([tmp_path / "one", tmp_path / "two"], tmp_path / "both")
+    assert merged.class_counts.sum() == 135
+    with sqlite3.connect(tmp_path / "both") as connection:
+        (schema,) = connection.execute("SELECT json FROM schemas LIMIT 1").fetchone()
+    assert '"Geometric"' in schema
+
+
+def test_diff_and_sample_name_the_family() -> None:
+    with pytest.raises(naively.InputError, match="Geometric"):
+        fitted().sample(3)
+    with pytest.raises(naively.InputError, match="Geometric"):
+        naively.diff(fitted(slice(0, 45)), fitted(slice(45, None)))
+
+
+def test_pictures() -> None:
+    pytest.importorskip("matplotlib")
+    from naively import plot
+
+    figure = plot.distributions(fitted())
+    assert sum(panel.get_visible() for panel in figure.axes) == len(ROWS)
+    probabilities = [line.get_ydata() for line in figure.axes[0].get_lines()]
+    assert all(sum(p) > 0.99 for p in probabilities)  # type: ignore[arg-type]
+    assert plot.nomogram(fitted()).axes

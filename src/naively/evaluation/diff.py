@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from naively.data.names import listed
-from naively.families.compare import false_discovery_rates, compare_table
+from naively.families.compare import compare_table, false_discovery_rates
 from naively.families.evidence import LikelihoodRatio, ValueChange
 from naively.model.merge import align
 

@@ -67,7 +67,7 @@ COLUMNS_AT_A_TIME = 64  # scored on their own together: bounds a table of 64 × 
 if TYPE_CHECKING:  # `Family` alone is a family of any statistic and parameters
     from typing_extensions import TypeVar
 
-    from naively.families.leave_one_out.words import WordScorer
+    from naively.families.leave_one_out.tokens import WordScorer
 
     S = TypeVar("S", bound=Statistic, default=Any)
     P = TypeVar("P", default=Any)
@@ -354,12 +354,19 @@ def score_each_column(family: Family[S, P], x: View, parameters: P, out: Floats)
 
 
 def refit_without_each_row(
-    family: Family[S, P], x: View, stats: S, classes: Labels, structure: Any, leaving: Leaving, out: Floats
+    family: Family[S, P],
+    x: View,
+    stats: S,
+    classes: Labels,
+    structure: Any,
+    leaving: Leaving,
+    out: Floats,
+    rows: Iterable[int] | None = None,
 ) -> None:
-    """Leave rows out by subtracting each from the statistics and estimating again: right for any family."""
+    """Leave rows out (all, or some) by subtracting each and estimating again: right for any family."""
     if structure is None:
         structure = family.structure(stats)
-    for i in range(len(leaving)):
+    for i in range(len(leaving)) if rows is None else rows:
         row = x.rows(i, i + 1)
         part = leaving.part(slice(i, i + 1))
         try:

@@ -43,7 +43,8 @@ from naively.families.evidence import (
     pair_of,
     unseen_term,
 )
-from naively.families.leave_one_out.base import Slots, dense_numbers
+from naively.families.leave_one_out.numbers import dense_numbers
+from naively.families.leave_one_out.values import ValueCells
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form
 from naively.families.multinomial import (
     TokenParameters,
@@ -112,17 +113,17 @@ class Bernoulli(Family[TokenCounts, TokenParameters]):
         one, zero, one_rows, zero_rows = _sides(stats)
         a, b = (np.broadcast_to(np.asarray(prior), len(one)) for prior in (self.a, self.b))
         alpha = np.stack([b, a], axis=1).reshape(-1, 1)
-        slots = Slots(
+        cells = ValueCells(
             weight=np.stack([zero, one], axis=1).reshape(-1, stats.n_classes),
             rows=np.stack([zero_rows, one_rows], axis=1).reshape(-1, stats.n_classes),
             alpha=np.broadcast_to(alpha, (len(alpha), stats.n_classes)),
-            whole_alpha=np.broadcast_to((a + b)[:, None], one.shape),
+            column_alpha=np.broadcast_to((a + b)[:, None], one.shape),
             starts=np.arange(0, len(alpha), 2),
-            lasting=np.repeat((one_rows + zero_rows).sum(axis=1), 2),
+            rows_until_unknown=np.repeat((one_rows + zero_rows).sum(axis=1), 2),
         )
         values = dense_numbers(x)
-        slot = np.where(np.isnan(values), -1, slots.starts + (values != 0))
-        slots.leave_one_out(slot.astype(np.intp), leaving, out)
+        slot = np.where(np.isnan(values), -1, cells.starts + (values != 0))
+        cells.leave_one_out(slot.astype(np.intp), leaving, out)
 
     def linear(self, parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """(5.28) and the columns' share of (5.29) of document 004."""

@@ -48,7 +48,8 @@ from naively.families.evidence import (
     pair_of,
     unseen_term,
 )
-from naively.families.leave_one_out.base import Slots, dense_numbers
+from naively.families.leave_one_out.numbers import dense_numbers
+from naively.families.leave_one_out.values import ValueCells
 from naively.priors import pseudo_count
 from naively.statistics import Histogram, Numbers, Statistic
 from naively.statistics.base import Description, Floats
@@ -177,15 +178,15 @@ class Binned(Family[Histogram, BinnedParameters]):
         starts = found.offsets[:-1] + np.arange(stats.n_columns)
         seen = (in_rows.sum(axis=1) > 0).astype(np.float64)
         bins = np.add.reduceat(seen, starts) if len(starts) else np.zeros(0)
-        slots = Slots(
+        cells = ValueCells(
             weight=counted,
             rows=in_rows,
             alpha=np.full(counted.shape, self.alpha),
-            whole_alpha=np.repeat(self.alpha * bins[:, None], stats.n_classes, axis=1),
+            column_alpha=np.repeat(self.alpha * bins[:, None], stats.n_classes, axis=1),
             starts=starts.astype(np.intp),
-            lasting=in_rows.sum(axis=1),
+            rows_until_unknown=in_rows.sum(axis=1),
         )
-        slots.leave_one_out(found.bins_of(dense_numbers(x)), leaving, out)
+        cells.leave_one_out(found.bins_of(dense_numbers(x)), leaving, out)
 
     def describe(self, stats: Histogram, parameters: BinnedParameters, column: int) -> list[Description]:
         """Return the bins of a column and the probability of each, in each class."""

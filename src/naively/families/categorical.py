@@ -38,7 +38,7 @@ from naively.families.evidence import (
     pair_of,
     unseen_term,
 )
-from naively.families.leave_one_out.values import CountedValues, shared_left_out, slots_of, values_as_slots
+from naively.families.leave_one_out.values import CountedValues, leave_shared_values_out, slots_of, value_cells
 from naively.priors import alpha_of, pseudo_counts
 from naively.statistics import Codes, Value, ValueCounts, Values
 from naively.statistics.base import Floats, require
@@ -166,9 +166,9 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         fitted = self._counted(stats, classes)
         slot = slots_of(x, fitted, leaving)
         if not self.shared:
-            values_as_slots(fitted).leave_one_out(slot, leaving, out)
+            value_cells(fitted).leave_one_out(slot, leaving, out)
             return
-        out[:, 0] += shared_left_out(fitted[0], slot, leaving)
+        out[:, 0] += leave_shared_values_out(fitted[0], slot, leaving)
 
     def linear(self, parameters: CategoricalParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """One weight per column and value (one-hot), log θ_of − log θ_against; no bias."""

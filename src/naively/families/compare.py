@@ -95,7 +95,11 @@ def compare_table(rows: Floats, names: Sequence[str], top: int) -> LikelihoodRat
 
 
 def compare_tokens(
-    cells: tuple[Cells, Cells], seen: tuple[ClassWeights, ClassWeights], used: NDArray[np.int32], names: Sequence[str], top: int
+    cells: tuple[Cells, Cells],
+    seen: tuple[ClassWeights, ClassWeights],
+    used: NDArray[np.int32],
+    names: Sequence[str],
+    top: int,
 ) -> LikelihoodRatio:
     """Test tokens that are in a row or not, of which `used` are in some row and have these names."""
     tables = []

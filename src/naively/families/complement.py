@@ -22,8 +22,7 @@ from naively.data.kinds import Support
 from naively.errors import InputError
 from naively.families.base import EventModel, Family, Labels, Leaving, LinearPart
 from naively.families.evidence import Alternative, LikelihoodRatio, Pair, RowView, Term, WordShares, WordTable
-from naively.families.leave_one_out.tokens import Entries, Tokens, complement_left_out, normed_left_out
-from naively.families.leave_one_out.words import WordScorer, rows_of_counts
+from naively.families.leave_one_out.tokens import CountedTokens, TokenRows, WordScorer, leave_rows_out
 from naively.families.linear_form import LogLinear, dense_form, sparse_form
 from naively.families.multinomial import (
     Multinomial,
@@ -99,7 +98,7 @@ class Complement(Family[TokenCounts, TokenParameters]):
 
     def word_scorer(self, x: Numbers, stats: TokenCounts, leaving: Leaving) -> WordScorer:
         """Read the counts once, to score them under many settings."""
-        return WordScorer.of(rows_of_counts(x), stats, leaving)
+        return WordScorer.of_counts(TokenRows.of_numbers(x), stats.cells, stats.n_tokens, leaving)
 
     def leave_one_out(
         self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
@@ -107,16 +106,11 @@ class Complement(Family[TokenCounts, TokenParameters]):
         """Equation (1) without the row's tokens, which leave the counts of all *other* classes."""
         alpha = self._alpha(stats, classes)
         ignore = np.full(stats.n_tokens, self.unseen == "ignore")
-        whole = np.broadcast_to(alpha.sum(), (stats.n_classes,))
-        tokens = Tokens(stats.cells, alpha, whole, stats.known() | ~ignore, fades=ignore, shrinks=False)
-        entries = Entries.of_numbers(x)
-        if not self.norm:
-            out[:, 0] += complement_left_out(entries, tokens, leaving)
-            return
-        if not (alpha > 0).all():
+        if self.norm and not (alpha > 0).all():
             raise InputError("Complement(norm=True) needs alpha > 0: a row that leaves may take the last of a token.")
-        table = stats.occurrences()
-        out[:, 0] += normed_left_out(entries, tokens, leaving, (table.sum(axis=0) - table + alpha).T)
+        known = stats.known() | ~ignore
+        tokens = CountedTokens(stats.cells, alpha, known, vanishes=ignore, alpha_vanishes_too=False)
+        out[:, 0] += leave_rows_out(TokenRows.of_numbers(x), tokens, leaving, complement=True, normed=self.norm)
 
     def linear(self, parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Weights −log θ̃_k,of + log θ̃_k,against; no bias."""

@@ -31,8 +31,7 @@ from naively.families.evidence import (
     number_alternatives,
     with_counts,
 )
-from naively.families.leave_one_out.base import dense_numbers
-from naively.families.leave_one_out.numbers import SumsWithout
+from naively.families.leave_one_out.numbers import SumsWithout, dense_numbers
 from naively.families.poisson import compare_sums, means_of_pair, rate_of, ratio_of, weight_or_total
 from naively.priors import pseudo_count
 from naively.statistics import Numbers, Sums
@@ -98,15 +97,15 @@ class Exponential(Family[Sums, Floats]):
         values = dense_numbers(x)
         left = SumsWithout.of(stats, values, leaving)
         there, waits = ~np.isnan(values), np.nan_to_num(values)
-        seen = left.whole_weight
-        mean = np.divide(left.whole_total, seen, out=np.zeros_like(seen), where=seen > 0)
+        seen = left.pooled_weight
+        mean = np.divide(left.pooled_total, seen, out=np.zeros_like(seen), where=seen > 0)
         b = self.a * mean if self.b is None else np.full_like(mean, self.b)
         for c in range(stats.n_classes):
             mine = (leaving.label == c)[:, None]
             n, s = np.where(mine, left.weight, stats.weight[c]), np.where(mine, left.total, stats.total[c])
             in_class = np.where(mine, left.rows, stats.rows[c]) > 0
             rate = ratio_of(
-                np.where(in_class, n, left.whole_weight) + self.a, np.where(in_class, s, left.whole_total) + b
+                np.where(in_class, n, left.pooled_weight) + self.a, np.where(in_class, s, left.pooled_total) + b
             )
             point = (s == 0) & in_class & (b == 0) & (mean > 0)
             rate = np.where((mean == 0) & (b == 0), 1.0, rate)

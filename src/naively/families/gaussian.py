@@ -39,8 +39,7 @@ from naively.families.evidence import (
     number_alternatives,
     with_counts,
 )
-from naively.families.leave_one_out.base import dense_numbers, others
-from naively.families.leave_one_out.numbers import MomentsWithout
+from naively.families.leave_one_out.numbers import MomentsWithout, dense_numbers, sum_of_others
 from naively.priors import pseudo_count
 from naively.statistics import Moments, Numbers
 from naively.statistics.base import Floats
@@ -137,8 +136,8 @@ class Gaussian(Family[Moments, GaussianParameters]):
         values = dense_numbers(self.transform(x))
         own, pooled = MomentsWithout.own_and_pooled(stats, values, leaving)
         mean, squares = stats.mean_and_squares()
-        whole = np.maximum(others(stats.weight)[leaving.label] + own.weight, 1e-300)
-        within = np.where(pooled.weight > 0, (others(squares)[leaving.label] + own.squares) / whole, 0.0)
+        whole = np.maximum(sum_of_others(stats.weight)[leaving.label] + own.weight, 1e-300)
+        within = np.where(pooled.weight > 0, (sum_of_others(squares)[leaving.label] + own.squares) / whole, 0.0)
         total = np.where(pooled.weight > 0, pooled.squares / np.maximum(pooled.weight, 1e-300), 0.0)
         added = self.var_smoothing * total.max(axis=1, initial=0.0, keepdims=True)
         constant = ~(total + added >= TINY)

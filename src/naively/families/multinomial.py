@@ -48,8 +48,7 @@ from naively.families.evidence import (
     pair_of,
     unseen_term,
 )
-from naively.families.leave_one_out.tokens import Entries, Tokens, multinomial_left_out
-from naively.families.leave_one_out.words import WordScorer, rows_of_counts
+from naively.families.leave_one_out.tokens import CountedTokens, TokenRows, WordScorer, leave_rows_out
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form, stays_sparse
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Numbers, TokenCounts
@@ -137,7 +136,7 @@ class Multinomial(Family[TokenCounts, TokenParameters]):
 
     def word_scorer(self, x: Numbers, stats: TokenCounts, leaving: Leaving) -> WordScorer:
         """Read the counts once, to score them under many settings."""
-        return WordScorer.of(rows_of_counts(x), stats, leaving)
+        return WordScorer.of_counts(TokenRows.of_numbers(x), stats.cells, stats.n_tokens, leaving)
 
     def leave_one_out(
         self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
@@ -146,11 +145,8 @@ class Multinomial(Family[TokenCounts, TokenParameters]):
         alpha = self._alpha(stats, classes)
         ignore = np.full(stats.n_tokens, self.unseen == "ignore")
         known = stats.known() | ~ignore
-        whole = np.broadcast_to(alpha.sum(axis=0), (stats.n_classes,))
-        tokens = Tokens(stats.cells, alpha, whole, known, fades=ignore, shrinks=False)
-        out[:, 0] += multinomial_left_out(
-            Entries.of_numbers(x), tokens, lambda: self.estimate(stats, classes).form, leaving
-        )
+        tokens = CountedTokens(stats.cells, alpha, known, vanishes=ignore, alpha_vanishes_too=False)
+        out[:, 0] += leave_rows_out(TokenRows.of_numbers(x), tokens, leaving)
         if self.coefficient:
             out[:, 0] += log_coefficient(x)[:, None]
 

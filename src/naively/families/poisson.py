@@ -33,8 +33,7 @@ from naively.families.evidence import (
     number_alternatives,
     with_counts,
 )
-from naively.families.leave_one_out.base import dense_numbers
-from naively.families.leave_one_out.numbers import SumsWithout
+from naively.families.leave_one_out.numbers import SumsWithout, dense_numbers
 from naively.priors import pseudo_count
 from naively.statistics import Numbers, Sums
 from naively.statistics.base import Floats
@@ -132,8 +131,8 @@ class Poisson(Family[Sums, Floats]):
             events, exposure = np.where(mine, left.total, stats.total[c]), np.where(mine, left.weight, stats.weight[c])
             in_class = np.where(mine, left.rows, stats.rows[c]) > 0
             rate = ratio_of(
-                np.where(in_class, events, left.whole_total) + self.a,
-                np.where(in_class, exposure, left.whole_weight) + self.b,
+                np.where(in_class, events, left.pooled_total) + self.a,
+                np.where(in_class, exposure, left.pooled_weight) + self.b,
             )
             out[:, :, c] += np.where(there, xlogy(counts, rate) - rate - gammaln(counts + 1.0), 0.0)
 

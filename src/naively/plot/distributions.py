@@ -77,7 +77,11 @@ def distributions(model: Model, columns: Sequence[str] | None = None, top: int =
             raise InputError(f"column {name!r} has no distribution to draw ({reason}); drawn are {listed([*curves])}.")
     names = list(columns) if columns else [name for name, c in curves.items() if len(c.grid.values) > 1][:top]
     if not names:
-        raise InputError("the model has no column of values or numbers: draw its words instead.")
+        families = sorted({type(block.family).__name__ for block in model.chosen.schema.blocks})
+        raise InputError(
+            f"the model has no column whose distribution can be drawn (its families are {listed(families)}): draw its "
+            "words instead."
+        )
     n_classes = len(model.classes)
     in_shades = n_classes > len(COLOURS)
     n_across = 1 if len(names) == 1 else 2 if len(names) <= 4 or in_shades else 3

@@ -59,7 +59,7 @@ class CountPlan:
     tokeniser
         What a token of a text is.
     like
-        A statistic of earlier rows: words get the numbers that they have there.
+        A statistic of earlier rows of the same columns: tokens get the names and numbers that they have there.
     only_to_add
         Whether the result will be added to `like` and used for nothing else.
     """

@@ -83,8 +83,11 @@ class TokenCounts(Statistic):
                 raise RefusedEntryError
             present.append((piece.shape[1], cells))
             missing.append((piece.shape[1], gaps))
+        tokens: Names = Numbered(block.n_columns)
+        if isinstance(plan.like, TokenCounts) and plan.like.n_tokens == block.n_columns:
+            tokens = plan.like.tokens
         return cls(
-            Numbered(block.n_columns),
+            tokens,
             join_columns(present, n_classes),
             join_columns(missing, n_classes),
             ClassWeights.count(None, codes, weight, n_classes),

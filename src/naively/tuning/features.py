@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.families.base import EventModel
-from naively.families.leave_one_out.words import WordScorer
+from naively.families.leave_one_out.tokens import WordScorer
 from naively.model.calibrate import EvidenceKey, evidence_key
 from naively.schema.schema import Block
 from naively.tuning.loo_scores import LooScorer

@@ -5,18 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively import _kernels as kernels
+from naively.data.views import Numbers
 from naively.families.base import Leaving, NotCountedError
-from naively.families.leave_one_out.base import others
-from naively.statistics import Moments, Sums
-from naively.statistics.sums import add_pairs, two_product
+from naively.statistics.base import Floats, Wholes
+from naively.statistics.moments import Moments
+from naively.statistics.sums import Sums, add_pairs, two_product
 
-__all__ = ["MomentsWithout", "SumsWithout"]
 
-Floats = NDArray[np.float64]
-Wholes = NDArray[np.int64]
+def dense_numbers(x: Numbers) -> Floats:
+    """Return a block as one (row, column) array of float64; callers bound the number of rows."""
+    pieces = [piece.astype(np.float64) for _, piece in x.dense()]
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=1)
+
+
+def sum_of_others(table: Floats) -> Floats:
+    """Return for each class (first axis) the sum over all other classes, without a subtraction that would cancel."""
+    before, after = np.zeros_like(table), np.zeros_like(table)
+    before[1:] = np.cumsum(table[:-1], axis=0)
+    after[:-1] = np.cumsum(table[:0:-1], axis=0)[::-1]
+    return before + after
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,51 +39,62 @@ class MomentsWithout:
 
     @classmethod
     def own_and_pooled(cls, stats: Moments, values: Floats, leaving: Leaving) -> tuple[MomentsWithout, MomentsWithout]:
-        """The class of each row without it, and all classes together."""
-        there = ~np.isnan(values) & (leaving.weight > 0)[:, None]
-        taken = np.zeros((9, *values.shape))  # one value about itself: all sums are zero
-        taken[0], taken[1] = np.where(there, leaving.weight[:, None], 0.0), np.where(there, values, 0.0)
-        # A row may leave with part of its weight and as no row at all, which the core would take for nothing.
-        away = np.where(there, np.maximum(leaving.rows[:, None], 1), 0)
-        more = np.where(there, away - leaving.rows[:, None], 0)
-        whole, label = stats.pooled(), leaving.label
+        """Return the class of each row without it, and all classes together without it."""
+        leaves = ~np.isnan(values) & (leaving.weight > 0)[:, None]
+        taken = np.zeros((9, *values.shape))  # the state of one value about itself: all sums are zero
+        taken[0], taken[1] = np.where(leaves, leaving.weight[:, None], 0.0), np.where(leaves, values, 0.0)
+        # A row may leave with part of its weight and as zero rows, which the core would take for nothing.
+        n_taken = np.where(leaves, np.maximum(leaving.rows[:, None], 1), 0)
+        n_returned = np.where(leaves, n_taken - leaving.rows[:, None], 0)
+        pooled, label = stats.pooled(), leaving.label
 
         def without(rows: Wholes, state: Floats) -> MomentsWithout:
-            left, rest = kernels.add_moments(rows + more, np.ascontiguousarray(state), away, taken, -1)
-            bad = (left < 0) | (rest[0] < -1e-9 * (1.0 + taken[0]))
-            if bad.any():
-                i, j = (int(k) for k in np.argwhere(bad)[0])
-                raise NotCountedError(i, int(label[i]), j, f"{left[i, j]} rows of weight {rest[0][i, j]:g}")
-            return cls(left, rest[0], *kernels.describe_moments(left, rest))
+            rest_rows, rest = kernels.add_moments(rows + n_returned, np.ascontiguousarray(state), n_taken, taken, -1)
+            negative = (rest_rows < 0) | (rest[0] < -1e-9 * (1.0 + taken[0]))
+            if negative.any():
+                i, j = (int(k) for k in np.argwhere(negative)[0])
+                raise NotCountedError(i, int(label[i]), j, f"{rest_rows[i, j]} rows of weight {rest[0][i, j]:g}")
+            return cls(rest_rows, rest[0], *kernels.describe_moments(rest_rows, rest))
 
         own = without(stats.rows[label], stats.state[:, label])
-        return own, without(np.repeat(whole.rows, len(values), axis=0), np.repeat(whole.state, len(values), axis=1))
+        n = len(values)
+        return own, without(np.repeat(pooled.rows, n, axis=0), np.repeat(pooled.state, n, axis=1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SumsWithout:
-    """Rows, weight and total of the own class, and weight and total of all, without each row in turn, (row, column)."""
+    """Rows, weight and total of each row's class, and weight and total of all, without the row, (row, column)."""
 
     rows: Wholes
     weight: Floats
     total: Floats
-    whole_weight: Floats
-    whole_total: Floats
+    pooled_weight: Floats
+    pooled_total: Floats
 
     @classmethod
     def of(cls, stats: Sums, values: Floats, leaving: Leaving) -> SumsWithout:
-        """Take each row out of its class; the total as two doubles, so that a large one leaves no rounding behind."""
-        label, there = leaving.label, ~np.isnan(values)
-        away = np.where(there, leaving.weight[:, None], 0.0)
-        rows = stats.rows[label] - np.where(there, leaving.rows[:, None], 0)
-        weight = stats.weight[label] - away
-        product = two_product(away, np.where(there, values, 0.0))
+        """Take each row out of its class; the total as two doubles, so that a large value leaves no rounding error."""
+        label, is_present = leaving.label, ~np.isnan(values)
+        taken = np.where(is_present, leaving.weight[:, None], 0.0)
+        rows = stats.rows[label] - np.where(is_present, leaving.rows[:, None], 0)
+        weight = stats.weight[label] - taken
+        product = two_product(taken, np.where(is_present, values, 0.0))
         parts = stats.parts[:, label]
         high, low = add_pairs((parts[0], parts[1]), (-product[0], -product[1]))
-        bad = (rows < 0) | (weight < -1e-9 * (1.0 + away)) | (high < -1e-9 * (1.0 + product[0]))
-        if bad.any():
-            i, j = (int(k) for k in np.argwhere(bad)[0])
-            found = f"{rows[i, j]} rows of weight {weight[i, j]:g} that add up to {high[i, j]:g}"
-            raise NotCountedError(i, int(label[i]), j, found)
+        negative = (rows < 0) | (weight < -1e-9 * (1.0 + taken)) | (high < -1e-9 * (1.0 + product[0]))
+        if negative.any():
+            i, j = (int(k) for k in np.argwhere(negative)[0])
+            left = f"{rows[i, j]} rows of weight {weight[i, j]:g} that add up to {high[i, j]:g}"
+            raise NotCountedError(i, int(label[i]), j, left)
         weight, total = np.where(rows > 0, weight, 0.0), np.where(rows > 0, high + low, 0.0)
-        return cls(rows, weight, total, others(stats.weight)[label] + weight, others(stats.total)[label] + total)
+        others = sum_of_others(stats.weight)[label], sum_of_others(stats.total)[label]
+        return cls(rows, weight, total, others[0] + weight, others[1] + total)
+
+    def of_class(self, stats: Sums, leaving: Leaving, c: int) -> tuple[Floats, Floats, Wholes]:
+        """Return weight, total and rows of class c without each row, (row, column)."""
+        own = (leaving.label == c)[:, None]
+        return (
+            np.where(own, self.weight, stats.weight[c]),
+            np.where(own, self.total, stats.total[c]),
+            np.where(own, self.rows, stats.rows[c]),
+        )

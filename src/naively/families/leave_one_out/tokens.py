@@ -1,262 +1,285 @@
-"""Leave-one-out for models of tokens: multinomial and complement, over words, columns of counts or shared values.
+"""Leave-one-out for models of tokens: words of texts, columns of counts, values of columns that share a distribution.
 
-    multinomial   score_c = Σ_k x_k log(N_kc + α_kc) − L log(N_c + A_c)                                 (1)
-    complement    score_c = −Σ_k x_k log(N_k − N_kc + α_k) + L log(N − N_c + A)                         (2)
+    multinomial   s_c = Σ_k x_k log(N_kc + α_kc) − L log(N_c + A_c)                                       (1)
+    binary        the same with D_kc, the rows with the token, and x_k ∈ {0, 1}
+    complement    s_c = −Σ_k x_k log(N_k − N_kc + α_k) + L log(N − N_c + A)                               (2)
+    bernoulli     s_c = Σ_k log(D_c − D_kc + α) − K log(D_c + 2α)
+                        + Σ_{k in the row} log(D_kc + α) − log(D_c − D_kc + α)                            (3)
 
-where the row, w times x_k, is taken out of N_ky of its own class y, and with it out of N_k, N_y and N. In (1) only the
-own class changes; in (2) all others do. A token whose last row leaves is no evidence for any class (L counts the rest);
-where the tokens known make up the distribution (`shrinks`), A loses its pseudo-count too. What the counts of all rows
-say of the other classes is scored by the same linear form as ever.
+The row, w times x_k, is taken out of N_ky of its own class y, and with it out of N_k, N_y and N. A token whose last row
+leaves is no evidence for any class (L counts the others). Where only known tokens share the probability, A loses its
+pseudo-count too. The compiled core computes (1), (2) and the second line of (3).
+
+The first line of (3), over all K known words, is the same for all rows of one class and weight: without the row, D_y is
+less by the row's weight, and so is D_y − D_ky of every word that the row does not have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively import _kernels as kernels
-from naively._kernels import Cells
-from naively.data.views import is_sparse
-from naively.families.base import Leaving, NotCountedError
-from naively.families.leave_one_out.base import FOREVER, log_of
-from naively.families.leave_one_out.core import Tokens, rows_left_out
-from naively.families.linear_form import LogLinear
-from naively.statistics import Numbers
-from naively.statistics.cells import class_of_cells, class_sums
+from naively._kernels import Cells, LeftTokens, TokenCells
+from naively.data.views import Numbers, is_sparse
+from naively.families.base import EventModel, Leaving, NotCountedError
+from naively.statistics.base import Bools, Floats, Index, Wholes
+from naively.statistics.cells import class_of_cells
 
-__all__ = [
-    "Entries",
-    "Left",
-    "Tokens",
-    "complement_left_out",
-    "multinomial_left_out",
-    "normed_left_out",
-    "rows_left_out",
-]
-
-Floats = NDArray[np.float64]
-Wholes = NDArray[np.int64]
+MAX_LOGS_PER_ALPHA = 2**22
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Entries:
-    """What the rows have: row, token and count of each entry that is not zero."""
+class TokenRows(NamedTuple):
+    """The tokens of rows: those of row i are at ends[i] to ends[i + 1], each with its number."""
 
-    row: NDArray[np.intp]
-    token: NDArray[np.intp]
-    count: Floats
-    n_rows: int
-    times: Wholes | int = 1  # how many rows of the statistic an entry was, for each row that leaves
+    ends: Wholes
+    token: NDArray[np.int32]
+    counts: Floats
+    times: Wholes | None = None  # how many rows of the statistic an entry was, for each row that leaves; None is 1
 
     @classmethod
-    def of_numbers(cls, x: Numbers) -> Entries:
-        """The entries of a block of counts that are neither zero nor missing."""
+    def of(
+        cls, row: Index, token: NDArray[np.integer], counts: Floats, n_rows: int, times: Wholes | None = None
+    ) -> TokenRows:
+        """Return the rows of entries, whose rows ascend."""
+        ends = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n_rows))]).astype(np.int64)
+        return cls(ends, token.astype(np.int32), counts, times)
+
+    @classmethod
+    def of_numbers(cls, x: Numbers) -> TokenRows:
+        """Return the entries of a block of counts that are neither zero nor missing."""
         rows, tokens, counts, n_rows = [], [], [], 0
-        for place, piece in x.placed():
+        for columns, piece in x.placed():
             n_rows = piece.shape[0]
             if is_sparse(piece):
-                found = piece.tocoo()
-                row, token, count = found.row, found.col, found.data.astype(np.float64)
-                there = (count != 0) & (count == count)
-                row, token, count = row[there], token[there], count[there]
+                entries = piece.tocoo()
+                row, token, count = entries.row, entries.col, entries.data.astype(np.float64)
+                present = (count != 0) & (count == count)
+                row, token, count = row[present], token[present], count[present]
             else:
                 row, token = np.nonzero((piece != 0) & (piece == piece))
                 count = piece[row, token].astype(np.float64)
             rows.append(row.astype(np.intp))
-            tokens.append(token.astype(np.intp) + place.start)
+            tokens.append(token.astype(np.intp) + columns.start)
             counts.append(count)
-        return cls(np.concatenate(rows), np.concatenate(tokens), np.concatenate(counts), n_rows)
+        row, token, count = np.concatenate(rows), np.concatenate(tokens), np.concatenate(counts)
+        order = np.lexsort((token, row))  # the pieces of a frame come column by column
+        return cls.of(row[order], token[order], count[order], n_rows)
 
-    def where(self, keep: NDArray[np.bool_]) -> Entries:
-        """Some of the entries."""
-        times = self.times if isinstance(self.times, int) else self.times[keep]
-        return Entries(self.row[keep], self.token[keep], self.count[keep], self.n_rows, times)
-
-    def sum_by_row(self, values: Floats) -> Floats:
-        """The sum over the entries of each row; values are one per entry, or (entry, class)."""
-        if values.ndim == 1:
-            return np.bincount(self.row, weights=values, minlength=self.n_rows).astype(np.float64)
-        return np.stack([self.sum_by_row(column) for column in values.T], axis=1)
-
-    def matrix(self, n_tokens: int) -> Numbers:
-        """As a sparse block."""
-        from scipy.sparse import csr_array
-
-        return Numbers((csr_array((self.count, (self.row, self.token)), shape=(self.n_rows, n_tokens)),))
+    @property
+    def row(self) -> Index:
+        """The row of each entry."""
+        return np.repeat(np.arange(len(self.ends) - 1), np.diff(self.ends))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Left:
-    """The entries of known tokens, and what remains of their counts without the row."""
+class CountedTokens:
+    """What a model of tokens was estimated from: cells (the first channel), and pseudo-counts.
 
-    entries: Entries
-    own: Floats  # N_ky as counted
-    left: Floats  # N_ky without the row
-    pooled: Floats  # N_k without the row
-    emptied: NDArray[np.bool_]  # whether the cell (k, y) is gone
-    keep: NDArray[np.bool_]  # whether the token is still evidence
+    `known` tokens are evidence. Those in `vanishes` are not once their last row has left; if `alpha_vanishes_too`, the
+    pseudo-counts of tokens that are not known are no part of A.
+    """
+
+    cells: Cells
+    alpha: Floats  # (token,) or (token, class)
+    known: Bools
+    vanishes: Bools
+    alpha_vanishes_too: bool
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return len(self.cells.indptr) - 1
+
+    @property
+    def by_token(self) -> TokenCells:
+        """The cells in the order that the core needs."""
+        start, owner, position = kernels.by_token(self.cells, len(self.known))
+        sums, rows = self.cells.sums[0][position], self.cells.rows[position]
+        alpha = np.ascontiguousarray(self.alpha)
+        return TokenCells(start, owner, sums, rows, alpha, self.known, self.vanishes, self.alpha_vanishes_too)
+
+
+def leave_rows_out(
+    rows: TokenRows, tokens: CountedTokens, leaving: Leaving, complement: bool = False, normed: bool = False
+) -> Floats:
+    """Return (1) or (2) for rows of tokens, (row, class); `normed` divides (2) by the sum of a class's weights."""
+    out = np.zeros((len(rows.ends) - 1, tokens.n_classes))
+    uncounted = kernels.leave_tokens_out(rows, leaving.arrays, tokens.by_token, complement, out, normed=normed)
+    check_counted(uncounted, leaving)
+    return out
+
+
+def check_counted(uncounted: tuple[int, int, int, float] | None, leaving: Leaving) -> None:
+    """Raise NotCountedError for the row and token that the core reports, if any."""
+    if uncounted is not None:
+        row, token, rows, count = uncounted
+        raise NotCountedError(row, int(leaving.label[row]), token, f"{rows} rows that have it {count:g} times")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BernoulliCounts:
+    """The texts of each class, and in how many of them each word is; words with equal counts are grouped."""
+
+    texts_per_class: Floats  # D_c
+    group_class: Index
+    texts_with_word: Floats  # D_kc of the words of a group
+    n_words: Floats  # in each group
+    n_known: int  # K
+    has_text: Bools  # per row
 
     @classmethod
-    def of(cls, entries: Entries, tokens: Tokens, leaving: Leaving) -> Left:
-        """Look up each entry's cell in the class of its row."""
-        entries = entries.where(entries.token < len(tokens.known))
-        entries = entries.where(tokens.known[entries.token])
-        cells, label = tokens.cells, leaving.label[entries.row]
-        place = _places(cells, label, entries.token, len(tokens.known))
-        there = place >= 0
-        own = np.where(there, cells.sums[0][place], 0.0) if len(cells.index) else np.zeros(len(place))
-        own_rows = np.where(there, cells.rows[place], 0) if len(cells.index) else np.zeros(len(place), np.int64)
-        taken = leaving.weight[entries.row] * entries.count
-        rows = own_rows - leaving.rows[entries.row] * entries.times
-        bad = (rows < 0) | (own - taken < -1e-9 * (1.0 + taken))
-        if bad.any():
-            k = int(np.argmax(bad))
-            found = f"{rows[k]} rows that have it {own[k] - taken[k]:g} times"
-            raise NotCountedError(int(entries.row[k]), int(label[k]), int(entries.token[k]), found)
-        left = np.where(rows > 0, np.maximum(own - taken, 0.0), 0.0)
-        n = len(tokens.known)
-        whole = np.bincount(cells.index, weights=cells.sums[0], minlength=n)[entries.token]
-        whole_rows = np.bincount(cells.index, weights=cells.rows, minlength=n).astype(np.int64)
-        lasting = np.where(tokens.fades, whole_rows, FOREVER)[entries.token]
-        last = whole_rows[entries.token] == own_rows  # no other class has the token: nothing of it may be left
-        pooled = np.where(last, left, whole - own + left)
-        return cls(entries, own, left, pooled, there & (rows <= 0), lasting - (own_rows - rows) > 0)
+    def of(cls, cells: Cells, texts_per_class: Floats, n_known: int, has_text: Bools) -> BernoulliCounts | None:
+        """Group the words of each class by the last channel of the cells; None if a class has no text."""
+        if not (texts_per_class > 0).all():
+            return None
+        texts, n_words = cells.sums[-1], np.ones(len(cells.index))
+        width, whole_texts = int(texts_per_class.max()) + 2, texts.astype(np.intp)
+        if width * len(texts_per_class) <= max(MAX_LOGS_PER_ALPHA, 4 * len(texts)) and (whole_texts == texts).all():
+            spans = pairwise(cells.indptr.tolist())
+            table = np.stack([np.bincount(whole_texts[a:b], minlength=width) for a, b in spans])
+            group_class, n_texts = np.nonzero(table)
+            texts, n_words = n_texts.astype(np.float64), table[group_class, n_texts].astype(np.float64)
+        else:
+            group_class = class_of_cells(cells)
+        return cls(texts_per_class, group_class, texts, n_words, n_known, has_text)
 
-    def lost_alpha(self, tokens: Tokens) -> Floats:
-        """The pseudo-counts of the tokens that vanish, (row, 1) or (row, class)."""
-        gone = self.entries.where(~self.keep)
-        if not tokens.shrinks or not len(gone.token):
-            return np.zeros((gone.n_rows, 1))
-        lost = gone.sum_by_row(tokens.alpha[gone.token])
-        return lost[:, None] if lost.ndim == 1 else lost
+    def is_affordable(self, leaving: Leaving) -> bool:
+        """Return whether the logarithms are few enough to take them for every weight that leaves."""
+        return len(self.texts_with_word) * (1 + len(np.unique(leaving.weight))) <= MAX_LOGS_PER_ALPHA
 
+    def add_absent_words(self, present: Floats, alpha: float, leaving: Leaving, n_vanished: Floats) -> Floats:
+        """Return (3), given the second line of it; `n_vanished` words of each row leave K."""
+        rows, label, own = np.arange(len(leaving)), leaving.label, self.texts_per_class[leaving.label]
+        score = present + self._absent(alpha, 0.0)
+        score -= n_vanished[:, None] * (np.log(self.texts_per_class + alpha) - np.log(self.texts_per_class + 2 * alpha))
+        weights, weight_index = np.unique(leaving.weight, return_inverse=True)
+        absent = np.stack([self._absent(alpha, w) for w in weights])[weight_index, label]
+        texts_left = np.maximum(own - leaving.weight, 0.0)
+        vanished = _log_texts(own - 2 * leaving.weight, alpha) - np.log(texts_left + 2 * alpha)
+        score[rows, label] = present[rows, label] + absent - n_vanished * vanished
+        return np.where(self.has_text[:, None], score, 0.0)
 
-def _places(cells: Cells, label: NDArray[np.intp], token: NDArray[np.intp], n_tokens: int) -> NDArray[np.intp]:
-    """Where the cell of each (class, token) stands, −1 if there is none."""
-    keys = class_of_cells(cells) * np.int64(n_tokens) + cells.index
-    wanted = label * np.int64(n_tokens) + token
-    if not len(keys):
-        return np.full(len(wanted), -1, dtype=np.intp)
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[place] == wanted, place, -1)
+    def _absent(self, alpha: float, weight: float) -> Floats:
+        """Return the first line of (3) for each class, with D_c less by a weight."""
+        texts, n_classes = self.texts_per_class - weight, len(self.texts_per_class)
+        grouped = self.n_words * _log_texts(texts[self.group_class] - self.texts_with_word, alpha)
+        n_unseen = self.n_known - np.bincount(self.group_class, self.n_words, n_classes)
+        absent = np.bincount(self.group_class, grouped, n_classes) + n_unseen * _log_texts(texts, alpha)
+        return np.asarray(absent - self.n_known * np.log(np.maximum(texts, 0.0) + 2 * alpha))
 
 
-def _by_the_core(entries: Entries, tokens: Tokens, leaving: Leaving, complement: bool) -> Floats | None:
-    """Either equation by the core; None if it cannot."""
-    if not tokens.smoothed:
-        return None
-    order = slice(None) if (np.diff(entries.row) >= 0).all() else np.argsort(entries.row, kind="stable")
-    ends = np.concatenate([[0], np.cumsum(np.bincount(entries.row, minlength=entries.n_rows))]).astype(np.int64)
-    times = None if isinstance(entries.times, int) else entries.times[order]
-    rows = ends, entries.token[order].astype(np.int32), entries.count[order], times
-    return rows_left_out(rows, tokens, leaving, complement)
+def _log_texts(texts: Floats, alpha: float) -> Floats:
+    """Return log(texts + α), and 0 where a word is in too many texts for the row not to have it, as in the core."""
+    smoothed = texts + alpha
+    return np.asarray(np.log(np.where(smoothed > alpha / 2, smoothed, 1.0)))
 
 
-def multinomial_left_out(entries: Entries, tokens: Tokens, form: Callable[[], LogLinear], leaving: Leaving) -> Floats:
-    """Equation (1), (row, class); `form` makes that of all counts, if it is needed."""
-    by_the_core = _by_the_core(entries, tokens, leaving, False)
-    if by_the_core is not None:
-        return by_the_core
-    found = Left.of(entries, tokens, leaving)
-    kept = found.entries.where(found.keep)
-    n_classes, rows = len(tokens.whole_alpha), np.arange(entries.n_rows)
-    length = kept.sum_by_row(kept.count)
-    score = np.zeros((entries.n_rows, n_classes))
-    form().add_to(score, kept.matrix(len(tokens.known)))
-    lost, totals = found.lost_alpha(tokens), class_sums(tokens.cells, 0)
-    if lost.any():
-        score += length[:, None] * (
-            _log_whole(totals + tokens.whole_alpha) - _log_whole(totals + tokens.whole_alpha - lost)
-        )
-    taken = found.entries.sum_by_row(found.own - found.left)
-    n_cells = np.diff(tokens.cells.indptr)
-    emptied = found.entries.sum_by_row(found.emptied.astype(np.float64))
-    empty = n_cells[leaving.label] - emptied <= 0
+@dataclass(frozen=True, eq=False)
+class WordScorer:
+    """The words of some rows, read and looked up once, to be scored under many settings.
 
-    def scored(counts: Floats, total: Floats, label: NDArray[np.intp]) -> Floats:
-        alpha = tokens.alpha[kept.token] if tokens.alpha.ndim == 1 else tokens.alpha[kept.token, label[kept.row]]
-        whole = total + tokens.whole_alpha[label] - (lost[:, 0] if lost.shape[1] == 1 else lost[rows, label])
-        return kept.sum_by_row(kept.count * log_of(counts[found.keep] + alpha)) - length * _log_whole(whole)
+    The core gets the counts of these words, and all other words as a single one that no row has: the last.
+    """
 
-    pooled_total = totals.sum() - taken
-    for c in np.flatnonzero(n_cells == 0):
-        score[:, c] = scored(found.pooled, pooled_total, np.full(entries.n_rows, c))
-    mine = np.where(empty[found.entries.row], found.pooled, found.left)
-    total = np.where(empty, pooled_total, totals[leaving.label] - taken)
-    score[rows, leaving.label] = scored(mine, total, leaving.label)
-    return score
+    rows: TokenRows
+    cells: tuple[Wholes, NDArray[np.int32], Floats, Wholes]  # by word: offsets, classes, sums (channel, cell), rows
+    n_other_words: float  # words that none of the rows has
+    alpha_vanishes_too: bool  # whether a word that vanishes leaves K
+    n_classes: int
+    leaving: Leaving
+    bernoulli: BernoulliCounts | None
+
+    @classmethod
+    def of_counts(cls, rows: TokenRows, cells: Cells, n_tokens: int, leaving: Leaving) -> WordScorer:
+        """Look up the tokens of rows of counts, of which there are `n_tokens`, counted or not."""
+        looked_up, words, _ = _look_up(rows, cells)
+        n_other_words = float(n_tokens - (len(words[0]) - 2))
+        return cls(looked_up, words, n_other_words, False, len(cells.indptr) - 1, leaving, None)
+
+    @classmethod
+    def of_texts(
+        cls, rows: TokenRows, cells: Cells, texts_per_class: Floats, has_text: Bools, leaving: Leaving
+    ) -> WordScorer:
+        """Look up the words of texts; only words with a cell are known."""
+        looked_up, words, n_known = _look_up(rows, cells)
+        bernoulli = BernoulliCounts.of(cells, texts_per_class, n_known, has_text)
+        n_other_words = float(n_known - (len(words[0]) - 2))
+        return cls(looked_up, words, n_other_words, True, len(cells.indptr) - 1, leaving, bernoulli)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of (word, class) cells of the rows' words."""
+        return len(self.cells[1])
+
+    @property
+    def can_score_bernoulli(self) -> bool:
+        """Whether (3) can be computed, at an affordable price."""
+        return self.bernoulli is not None and self.bernoulli.is_affordable(self.leaving)
+
+    def length(self, binary: bool) -> Floats:
+        """Return the number of known words of each row, without those that only it had; each once if `binary`."""
+        return self._lengths[binary]
+
+    def evidence(self, event_model: EventModel, binary: bool, alpha: float) -> Floats:
+        """Return equation (1), (2) or (3), (row, class)."""
+        settings = event_model, binary, alpha
+        if settings not in self._scores:
+            self._scores[settings] = self._score(*settings)
+        return self._scores[settings]
+
+    def _score(self, event_model: EventModel, binary: bool, alpha: float) -> Floats:
+        if event_model != "bernoulli":
+            return self._rows_left(binary).score(alpha, event_model == "complement")
+        assert self.bernoulli is not None
+        present = self._rows_left(True).score_coins(alpha, self.bernoulli.texts_per_class)
+        n_vanished = np.diff(self.rows.ends) - self.length(True)
+        return self.bernoulli.add_absent_words(present, alpha, self.leaving, n_vanished)
+
+    def _rows_left(self, binary: bool) -> LeftTokens:
+        """Return the reader of rows; the last word has as large a pseudo-count as all words that it stands for."""
+        if binary not in self._readers:
+            start, owner, sums, rows = self.cells
+            vanishes = np.arange(len(start) - 1) < len(start) - 2
+            known, alpha = vanishes | (self.n_other_words > 0), np.where(vanishes, 1.0, self.n_other_words)
+            words = start, owner, sums[1 if binary else 0], rows, alpha, known, vanishes, self.alpha_vanishes_too
+            count = np.ones(len(self.rows.counts)) if binary else self.rows.counts
+            entries = self.rows.ends, self.rows.token, count
+            reader = LeftTokens(entries, self.leaving.arrays, TokenCells(*words), self.n_classes)
+            check_counted(reader.bad, self.leaving)
+            self._readers[binary] = reader
+        return self._readers[binary]
+
+    @cached_property
+    def _lengths(self) -> tuple[Floats, Floats]:
+        """Known words of each row, without those that only it had: all of them, and distinct ones."""
+        start, _, _, cell_rows = self.cells
+        word_rows = np.bincount(np.repeat(np.arange(len(start) - 1), np.diff(start)), cell_rows, len(start) - 1)
+        n_rows, row = len(self.leaving), self.rows.row
+        stays = word_rows[self.rows.token] > self.leaving.rows[row]
+        every, distinct = np.bincount(row, stays * self.rows.counts, n_rows), np.bincount(row, stays, n_rows)
+        return every.astype(np.float64), distinct.astype(np.float64)
+
+    @cached_property
+    def _readers(self) -> dict[bool, LeftTokens]:
+        return {}
+
+    @cached_property
+    def _scores(self) -> dict[tuple[EventModel, bool, float], Floats]:
+        return {}
 
 
-def _log_whole(whole: Floats) -> Floats:
-    return np.log(np.where(whole > 0, whole, 1.0))
-
-
-def complement_left_out(entries: Entries, tokens: Tokens, leaving: Leaving) -> Floats:
-    """Equation (2), (row, class)."""
-    by_the_core = _by_the_core(entries, tokens, leaving, True)
-    if by_the_core is not None:
-        return by_the_core
-    found = Left.of(entries, tokens, leaving)
-    alpha = tokens.alpha[found.entries.token]
-    evident = found.keep & (found.pooled + alpha > 0)
-    kept = found.entries.where(evident)
-    n_rows, n_classes = entries.n_rows, len(tokens.whole_alpha)
-    rest = _rest(found, tokens, leaving)
-    length = kept.sum_by_row(kept.count)
-    whole = (found.pooled + alpha)[evident]
-    score = length[:, None] * _log_whole(rest) - kept.sum_by_row(kept.count * np.log(whole))[:, None]
-    entry, label, count, alone = _cells_of(found, tokens, leaving, evident)
-    others = np.where(alone & (alpha[evident][entry] == 0), 0.0, whole[entry] - count)
-    value = kept.count[entry] * (np.log(whole)[entry] - np.log(np.where(others > 0, others, 1.0)))
-    place = kept.row[entry] * n_classes + label
-    score += np.bincount(place, weights=value, minlength=n_rows * n_classes).reshape(n_rows, n_classes)
-    only = others <= 0  # α = 0 and no other class has the token: it cannot come from them
-    if only.any():
-        forbidden = np.bincount(kept.row[entry][only], minlength=n_rows)[:, None] - np.bincount(
-            place[only], minlength=n_rows * n_classes
-        ).reshape(n_rows, n_classes)
-        score[forbidden > 0] = -np.inf
-    return score
-
-
-def _rest(found: Left, tokens: Tokens, leaving: Leaving) -> Floats:
-    """N − N_c + A without the row, (row, class): the own class's is as it was."""
-    totals = class_sums(tokens.cells, 0)
-    taken = found.entries.sum_by_row(found.own - found.left)
-    rest = totals.sum() - totals + tokens.whole_alpha - found.lost_alpha(tokens) - taken[:, None]
-    rest[np.arange(len(rest)), leaving.label] += taken
-    return np.asarray(rest)
-
-
-def _cells_of(
-    found: Left, tokens: Tokens, leaving: Leaving, chosen: NDArray[np.bool_]
-) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats, NDArray[np.bool_]]:
-    """For each chosen entry, every class that still has its token: entry, class, N_kc, and whether it is alone."""
-    start, owner, order = kernels.by_token(tokens.cells, len(tokens.known))
-    kept = found.entries.where(chosen)
-    number = start[kept.token + 1] - start[kept.token]
-    entry = np.repeat(np.arange(len(number)), number)
-    cell = np.arange(len(entry)) + np.repeat(start[kept.token] - np.cumsum(number) + number, number)
-    label = owner[cell].astype(np.intp)
-    mine = label == leaving.label[kept.row][entry]
-    count = np.where(mine, found.left[chosen][entry], tokens.cells.sums[0][order[cell]])
-    there = ~(mine & found.emptied[chosen][entry])
-    alone = np.bincount(entry[there], minlength=len(number))[entry] == 1
-    return entry[there], label[there], count[there], alone[there]
-
-
-def normed_left_out(entries: Entries, tokens: Tokens, leaving: Leaving, others: Floats) -> Floats:
-    """Complement's weights divided by their sum; `others` are N_k − N_kc + α_k of all rows, (token, class), above 0."""
-    found = Left.of(entries, tokens, leaving)
-    every, label = found.entries, leaving.label[found.entries.row]
-    without = others[every.token] - (found.own - found.left)[:, None]
-    without[np.arange(len(label)), label] = others[every.token, label]
-    log_rest = np.log(_rest(found, tokens, leaving))
-    change = every.sum_by_row(np.log(without) - np.log(others[every.token]))
-    whole = np.log(others).sum(axis=0) + change - len(others) * log_rest
-    kept = every.where(found.keep)
-    logs = kept.sum_by_row(kept.count[:, None] * (np.log(without[found.keep]) - log_rest[kept.row]))
-    return np.asarray(logs / whole)
+def _look_up(rows: TokenRows, cells: Cells) -> tuple[TokenRows, tuple[Wholes, NDArray[np.int32], Floats, Wholes], int]:
+    """Number the tokens of rows from 0; return the rows, the cells by token, and the number of tokens with a cell."""
+    n_tokens = int(max(cells.index.max(initial=-1), rows.token.max(initial=-1))) + 1
+    position = np.full(n_tokens, -1, dtype=np.int32)
+    position[rows.token] = 0
+    own = np.flatnonzero(position == 0)
+    position[own] = np.arange(len(own), dtype=np.int32)
+    start, owner, sums, cell_rows, n_known = kernels.some_tokens(cells, position, len(own))
+    return rows._replace(token=position[rows.token]), (start, owner, sums, cell_rows), n_known

@@ -1,4 +1,10 @@
-"""Leave-one-out for values: a column of them as slots, columns that share a distribution as rolls of one die."""
+"""Leave-one-out for columns of one value out of several: categories, bins, and the two sides of a Bernoulli column.
+
+    θ_kc = (N_kc + α_kc) / (N_c + A_c)      k a value of the column, N_c and A_c sums over the column   (1)
+
+Without a row, N_kc of its value and class is less by its weight, and so is N_c. Columns that share one distribution
+are a multinomial over the values: each value of the row is a draw.
+"""
 
 from __future__ import annotations
 
@@ -6,88 +12,104 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from naively._kernels import Cells
+from naively import _kernels as kernels
+from naively._kernels import ValueSlots
+from naively.data.views import Codes, Values
 from naively.families.base import Leaving, NotCountedError
-from naively.families.leave_one_out.base import FOREVER, Slots
-from naively.families.leave_one_out.tokens import Entries, Tokens, multinomial_left_out
-from naively.families.multinomial import multinomial_form
-from naively.statistics import Codes, Values
+from naively.families.leave_one_out.tokens import CountedTokens, TokenRows, leave_rows_out
+from naively.statistics.base import Bools, Floats, Index, Wholes
+from naively.statistics.cells import cells_of_table
 
-__all__ = ["CountedValues", "shared_left_out", "slots_of", "values_as_slots"]
+NEVER_VANISHES = np.int64(2**62)  # rows of a value that stays known though no row has it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueCells:
+    """Counts and pseudo-counts of every value of every column, in slots numbered through the columns."""
+
+    weight: Floats  # (slot, class): N
+    rows: Wholes  # (slot, class)
+    alpha: Floats  # (slot, class)
+    column_alpha: Floats  # (column, class): A
+    starts: Index  # (column,): its first slot
+    rows_until_unknown: Wholes  # (slot,): when this many rows leave, the value is no evidence any more
+
+    def leave_one_out(self, slot: Index, leaving: Leaving, out: Floats) -> None:
+        """Add the logarithm of (1) to `out` (row, column, class), for slots (row, column); −1 is a missing value."""
+        slots = ValueSlots(self.weight, self.rows, self.alpha, self.column_alpha, self.starts, self.rows_until_unknown)
+        uncounted = kernels.leave_values_out(slots, slot, leaving.arrays, out)
+        if uncounted is not None:
+            i, j, rows, weight = uncounted
+            raise NotCountedError(i, int(leaving.label[i]), j, f"{rows} rows of weight {weight:g} with this value")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountedValues:
-    """The values of a column, seen and declared, with weight and rows (value, class) and their pseudo-counts."""
+    """The values of a column, counted and declared, with weight and rows (value, class) and their pseudo-counts."""
 
     values: Values
-    weight: NDArray[np.float64]
-    rows: NDArray[np.int64]
-    alpha: NDArray[np.float64]  # (), (value,) or (value, class)
+    weight: Floats
+    rows: Wholes
+    alpha: Floats  # (), (value,) or (value, class)
     declared: frozenset[object]
 
     @property
-    def full_alpha(self) -> NDArray[np.float64]:
+    def full_alpha(self) -> Floats:
         """Pseudo-counts as (value, class)."""
         alpha = self.alpha[:, None] if self.alpha.ndim == 1 else self.alpha
         return np.broadcast_to(alpha, self.weight.shape)
 
     @property
-    def fades(self) -> NDArray[np.bool_]:
+    def vanishes(self) -> Bools:
         """Which values are known only while some row has them."""
         return np.array([value not in self.declared for value in self.values], dtype=np.bool_)
 
 
-def slots_of(x: Codes, columns: Sequence[CountedValues], leaving: Leaving) -> NDArray[np.intp]:
-    """The slot of each value (row, column), −1 where it is missing; columns that share one list share its slots."""
+def slots_of(x: Codes, columns: Sequence[CountedValues], leaving: Leaving) -> Index:
+    """Return the slot of each value (row, column), −1 where it is missing; columns that share one list share slots."""
     starts = np.cumsum([0, *(len(column.values) for column in columns)])
-    parts, names = [], x.values
-    for place, codes in x.placed():
+    parts, values = [], x.values
+    for columns_of_piece, codes in x.placed():
         slot = np.full(codes.shape, -1, dtype=np.intp)
-        for i, j in enumerate(range(place.start, place.stop)):
+        for i, j in enumerate(range(columns_of_piece.start, columns_of_piece.stop)):
             k = j if len(columns) > 1 else 0
             number = {value: int(starts[k]) + n for n, value in enumerate(columns[k].values)}
-            to_slot = np.array([number.get(value, -1) for value in names[j]], dtype=np.intp)
-            there = np.flatnonzero((codes[:, i] >= 0) & (codes[:, i] < len(to_slot)))  # NaN is neither
-            slot[there, i] = to_slot[codes[there, i].astype(np.intp)]
-            strange = there[(slot[there, i] < 0) & (leaving.rows[there] + leaving.weight[there] > 0)]
-            if len(strange):
-                first = int(strange[0])
-                found = f"-1 rows with the value {names[j][int(codes[first, i])]!r}"
-                raise NotCountedError(first, int(leaving.label[first]), j, found)
+            slot_of_code = np.array([number.get(value, -1) for value in values[j]], dtype=np.intp)
+            present = np.flatnonzero((codes[:, i] >= 0) & (codes[:, i] < len(slot_of_code)))  # NaN is neither
+            slot[present, i] = slot_of_code[codes[present, i].astype(np.intp)]
+            unknown = present[(slot[present, i] < 0) & (leaving.rows[present] + leaving.weight[present] > 0)]
+            if len(unknown):
+                first = int(unknown[0])
+                left = f"-1 rows with the value {values[j][int(codes[first, i])]!r}"
+                raise NotCountedError(first, int(leaving.label[first]), j, left)
         parts.append(slot)
     return np.concatenate(parts, axis=1)
 
 
-def values_as_slots(columns: Sequence[CountedValues]) -> Slots:
-    """Columns with a distribution each."""
+def value_cells(columns: Sequence[CountedValues]) -> ValueCells:
+    """Return the cells of columns with a distribution each."""
     starts = np.cumsum([0, *(len(column.values) for column in columns)])[:-1]
     rows = np.concatenate([column.rows for column in columns])
-    fades = np.concatenate([column.fades for column in columns])
-    return Slots(
+    vanishes = np.concatenate([column.vanishes for column in columns])
+    return ValueCells(
         weight=np.concatenate([column.weight for column in columns]),
         rows=rows,
         alpha=np.concatenate([column.full_alpha for column in columns]),
-        whole_alpha=np.stack([column.full_alpha.sum(axis=0) for column in columns]),
+        column_alpha=np.stack([column.full_alpha.sum(axis=0) for column in columns]),
         starts=starts.astype(np.intp),
-        lasting=np.where(fades, rows.sum(axis=1), FOREVER),
+        rows_until_unknown=np.where(vanishes, rows.sum(axis=1), NEVER_VANISHES),
     )
 
 
-def shared_left_out(values: CountedValues, slot: NDArray[np.intp], leaving: Leaving) -> NDArray[np.float64]:
-    """Columns with one distribution: a row has each value as often as columns show it."""
-    n_values, n_classes = values.weight.shape
+def leave_shared_values_out(values: CountedValues, slot: Index, leaving: Leaving) -> Floats:
+    """Return scores (row, class) of columns with one distribution: a row has a value as often as columns have it."""
+    n_values = max(len(values.weight), 1)
     row, column = np.nonzero(slot >= 0)
-    pair, times = np.unique(row * np.int64(max(n_values, 1)) + slot[row, column], return_counts=True)
-    entry_row, entry_value = np.divmod(pair, max(n_values, 1))
-    entries = Entries(entry_row, entry_value, times.astype(np.float64), len(slot), times.astype(np.int64))
-    label, value = np.nonzero(values.rows.T)
-    ends = np.concatenate([[0], np.cumsum(np.bincount(label, minlength=n_classes))]).astype(np.int64)
-    weight = np.ascontiguousarray(values.weight[value, label][None, :])
-    cells = Cells(ends, value.astype(np.int32), weight, values.rows[value, label])
-    alpha = np.broadcast_to(values.alpha, (n_values,)) if values.alpha.ndim < 2 else values.alpha
-    every = np.ones(n_values, dtype=np.bool_)
-    tokens = Tokens(cells, alpha, values.full_alpha.sum(axis=0), every, fades=values.fades, shrinks=True)
-    return multinomial_left_out(entries, tokens, lambda: multinomial_form(cells, alpha, every, every), leaving)
+    pair, times = np.unique(row * np.int64(n_values) + slot[row, column], return_counts=True)
+    row, value = np.divmod(pair, n_values)
+    rows = TokenRows.of(row, value, times.astype(np.float64), len(slot), times.astype(np.int64))
+    alpha = values.alpha if values.alpha.ndim == 2 else np.broadcast_to(values.alpha, (len(values.weight),))
+    known = np.ones(len(values.weight), dtype=np.bool_)
+    cells = cells_of_table(values.rows.T, values.weight.T)
+    return leave_rows_out(rows, CountedTokens(cells, alpha, known, values.vanishes, alpha_vanishes_too=True), leaving)

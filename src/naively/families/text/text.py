@@ -23,10 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels import Cells
-from naively._kernels.text import Options, score_text, score_text_table, token_rows, tokens_of
+from naively._kernels.leave_one_out import leave_text_out
+from naively._kernels.text import Options, Strings, score_text, score_text_table, token_rows, tokens_of
 from naively.data.names import Names
 from naively.errors import InputError
-from naively.families.base import EventModel, Family, Labels, Leaving, LinearPart
+from naively.families.base import EventModel, Family, Labels, Leaving, LinearPart, refit_without_each_row
 from naively.families.bernoulli import bernoulli_form, present_or_absent
 from naively.families.compare import compare_tokens
 from naively.families.complement import complement_form
@@ -44,10 +45,7 @@ from naively.families.evidence import (
     pair_of,
     unseen_term,
 )
-from naively.families.leave_one_out.coins import coins_left_out
-from naively.families.leave_one_out.core import Tokens, texts_left_out
-from naively.families.leave_one_out.tokens import Entries, complement_left_out, multinomial_left_out
-from naively.families.leave_one_out.words import WordScorer
+from naively.families.leave_one_out.tokens import CountedTokens, TokenRows, WordScorer, check_counted
 from naively.families.linear_form import LinearForm, LogLinear
 from naively.families.multinomial import MAX_WORD_COUNT, frequent_slots, multinomial_form, token_spread
 from naively.families.text.evidence import find_words, split_text, word_alternatives
@@ -211,11 +209,14 @@ class Text(Family[WordCounts, TextParameters]):
     def word_scorer(self, x: Texts, stats: WordCounts, leaving: Leaving) -> WordScorer:
         """Read the texts once, to score them under many settings."""
         (texts,) = x.columns
-        count, index, ends = token_rows(
-            self.tokeniser.prepare(texts), stats.vocabulary, self.tokeniser.options, ordered=False
-        )
-        rows = ends.astype(np.int64), index.astype(np.int32), count.astype(np.float64)
-        return WordScorer.of(rows, stats, leaving, has_text=~Texts.missing(texts))
+        rows, has_text = self._token_rows(texts, stats), ~Texts.missing(texts)
+        return WordScorer.of_texts(rows, stats.cells, stats.seen.weight, has_text, leaving)
+
+    def _token_rows(self, texts: Sequence[str | None] | Strings, stats: WordCounts) -> TokenRows:
+        """Return the known words of each text."""
+        prepared, options = self.tokeniser.prepare(texts), self.tokeniser.options
+        count, index, ends = token_rows(prepared, stats.vocabulary, options, ordered=False)
+        return TokenRows(ends.astype(np.int64), index.astype(np.int32), count.astype(np.float64))
 
     def _add(
         self,
@@ -255,33 +256,41 @@ class Text(Family[WordCounts, TextParameters]):
         leaving: Leaving,
         out: Floats,
     ) -> None:
-        """Equations (1) to (4) without the row's words; see `left_out_tokens` and `left_out_coins`."""
+        """Add equations (1) to (4) without the words of the row."""
+        if self.model == "bernoulli":
+            self._leave_bernoulli_out(x, stats, classes, structure, leaving, out)
+            return
         cells, known = self.in_force(stats, structure)
         counted = cells._replace(sums=cells.sums[1:]) if self.counts_presence else cells
         alpha = self._alpha(stats, known, classes)
-        members = np.where(known if alpha.ndim == 1 else known[:, None], alpha, 0.0)
-        whole = np.broadcast_to(members.sum(axis=0), (stats.n_classes,))
-        tokens = Tokens(counted, alpha, whole, known, fades=np.ones_like(known), shrinks=True)
-
-        def form() -> LogLinear:
-            return self.estimate(stats, classes, structure).form
-
+        tokens = CountedTokens(counted, alpha, known, np.ones_like(known), alpha_vanishes_too=True).by_token
+        model = self.tokeniser.options, self.counts_presence, leaving.arrays, tokens, self.model == "complement"
         for texts in x.columns:
-            if tokens.smoothed and self.model != "bernoulli":
-                kind = self.counts_presence, tokens, leaving, self.model == "complement"
-                texts_left_out(texts, self.tokeniser, stats.vocabulary, *kind, out[:, 0])
-                continue
-            prepared = self.tokeniser.prepare(texts)
-            count, index, ends = token_rows(prepared, stats.vocabulary, self.tokeniser.options, ordered=False)
-            number = np.ones(len(count)) if self.counts_presence else count.astype(np.float64)
-            row = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
-            entries = Entries(row, index.astype(np.intp), number, len(ends) - 1)
-            if self.model == "complement":
-                out[:, 0] += complement_left_out(entries, tokens, leaving)
-            elif self.model == "multinomial":
-                out[:, 0] += multinomial_left_out(entries, tokens, form, leaving)
-            else:
-                out[:, 0] += coins_left_out(entries, tokens, stats.seen, form(), leaving, ~Texts.missing(texts))
+            uncounted = leave_text_out(self.tokeniser.prepare(texts), stats.vocabulary, *model, out[:, 0])
+            check_counted(uncounted, leaving)
+
+    def _leave_bernoulli_out(
+        self,
+        x: Texts,
+        stats: WordCounts,
+        classes: Labels,
+        structure: NDArray[np.bool_] | None,
+        leaving: Leaving,
+        out: Floats,
+    ) -> None:
+        """Add equation (3) without the words of the row; estimate again where a class loses its last text, or α = 0."""
+        (texts,) = x.columns
+        has_text = ~Texts.missing(texts)
+        refit = np.ones(len(leaving), dtype=np.bool_)
+        if self.alpha > 0 and (stats.seen.weight > 0).all():
+            cells, known = self.in_force(stats, structure)
+            rows = self._token_rows(texts, stats)
+            keep = known[rows.token]
+            rows = TokenRows.of(rows.row[keep], rows.token[keep], rows.counts[keep], len(leaving))
+            scorer = WordScorer.of_texts(rows, cells, stats.seen.weight, has_text, leaving)
+            refit = has_text & (stats.seen.rows[leaving.label] - leaving.rows <= 0)
+            out[~refit, 0] += scorer.evidence("bernoulli", True, self.alpha)[~refit]
+        refit_without_each_row(self, x, stats, classes, structure, leaving, out, np.flatnonzero(refit).tolist())
 
     def terms(self, row: RowView, stats: WordCounts, parameters: TextParameters, pair: Pair) -> list[Term]:
         """One term per word of the text; one for all words that are not in it, if absence counts."""
