@@ -61,7 +61,7 @@ def compact(
         absorbed=absorbed,
     )
     entry = append(connection, schemas, compacted)
-    counts = Counts(1, model.schema, entry.statistics or b"", str(entry), model)
+    counts = Counts(1, model.schema, entry.statistics or b"", model)
     return entry, RunningSum(total.meta, Head(entry.number, entry.checksum), (counts,))
 
 

@@ -157,13 +157,14 @@ class Schemas:
         for number, (known, _) in self._cache.items():
             if known is schema or known == schema:
                 return number
+        for (number,) in self._connection.execute("SELECT number FROM schemas").fetchall():
+            if self.get(number)[0] == schema:
+                return int(number)
         text = schema.to_json()
-        row = self._connection.execute("SELECT number FROM schemas WHERE json = ?", (text,)).fetchone()
-        if row is None:
-            self._connection.execute("INSERT INTO schemas (json) VALUES (?)", (text,))
-            row = self._connection.execute("SELECT max(number) FROM schemas").fetchone()
-        self._cache[row[0]] = schema, text
-        return int(row[0])
+        new = self._connection.execute("INSERT INTO schemas (json) VALUES (?)", (text,)).lastrowid
+        assert new is not None  # the statement inserts a row
+        self._cache[new] = schema, text
+        return new
 
     def clear(self) -> None:
         """Forget what was read: the table is written again."""
@@ -177,16 +178,21 @@ class Counts:
     """
 
     def __init__(
-        self, sign: int, schema: Schema, payload: bytes = b"", name: str = "a snapshot", model: Model | None = None
+        self,
+        sign: int,
+        schema: Schema,
+        payload: bytes = b"",
+        model: Model | None = None,
+        origin: StoredEntry | str = "a snapshot",
     ) -> None:
-        """Keep the payload or the model; `name` is how a message calls what is damaged."""
-        self.sign, self.schema, self.payload, self.name = sign, schema, payload, name
+        """Keep the payload or the model; `origin` is what a message calls damaged."""
+        self.sign, self.schema, self.payload, self.origin = sign, schema, payload, origin
         self._model = model
 
     @classmethod
     def of_entry(cls, entry: StoredEntry, schemas: Schemas) -> Counts:
         """Return the counts of an entry that counts rows."""
-        return cls(entry.sign, schemas.get(entry.schema)[0], entry.statistics or b"", str(entry))
+        return cls(entry.sign, schemas.get(entry.schema)[0], entry.statistics or b"", origin=entry)
 
     @property
     def model(self) -> Model:
@@ -195,7 +201,7 @@ class Counts:
             try:
                 self._model = decode_counts(self.payload, self.schema)
             except DECODE_ERRORS as error:
-                raise DamagedError(f"{self.name} cannot be read ({error})") from None
+                raise DamagedError(f"{self.origin} cannot be read ({error})") from None
         return self._model
 
     @property
@@ -206,7 +212,7 @@ class Counts:
         try:
             return decode_classes(self.payload)
         except DECODE_ERRORS as error:
-            raise DamagedError(f"{self.name} cannot be read ({error})") from None
+            raise DamagedError(f"{self.origin} cannot be read ({error})") from None
 
 
 def short(id_: bytes) -> str:

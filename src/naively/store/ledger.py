@@ -29,8 +29,7 @@ from naively.store.running_sum import catch_up, read_sum, write_snapshot
 from naively.store.settings import SettingsChange, restore_settings
 from naively.store.sqlite import (
     WAIT_SECONDS,
-    close_when_collected,
-    data_version,
+    close_writer,
     open_to_write,
     transaction,
     translate_file_errors,
@@ -380,7 +379,7 @@ class Ledger:
             self._connection = open_to_write(self.path, self._wait)
             self._schemas = None
             self._process = os.getpid()
-            self._finalizer = close_when_collected(self, self._connection)
+            self._finalizer = weakref.finalize(self, close_writer, self._connection)
         return self._connection
 
     @contextmanager
@@ -392,7 +391,7 @@ class Ledger:
                 with translate_file_errors(self.path):
                     connection = self._writer()
                     with transaction(connection, self._wait):
-                        version = data_version(connection)
+                        (version,) = connection.execute("PRAGMA data_version").fetchone()  # changes when others write
                         if self._schemas is None or version != self._data_version:
                             self._schemas, self._data_version = Schemas(connection), version
                             self._sum = catch_up(self._sum, connection, self._schemas, read_meta(connection))
@@ -403,7 +402,7 @@ class Ledger:
 
     def _append(self, connection: sqlite3.Connection, schemas: Schemas, entry: StoredEntry, counts: Model) -> Entry:
         entry = append(connection, schemas, entry, self._sum.head)
-        part = Counts(entry.sign, counts.schema, entry.statistics or b"", str(entry), counts)
+        part = Counts(entry.sign, counts.schema, entry.statistics or b"", counts)
         self._sum = self._sum.plus(Head(entry.number, entry.checksum), [part])
         if self._sum.is_snapshot_due:
             self._sum = write_snapshot(connection, schemas, self._sum)

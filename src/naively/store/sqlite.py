@@ -16,7 +16,6 @@ import sqlite3
 import struct
 import tempfile
 import time
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -226,11 +225,6 @@ def _begin_after_warning(connection: sqlite3.Connection, wait: float) -> None:
         connection.execute(f"PRAGMA busy_timeout={timeout}")
 
 
-def data_version(connection: sqlite3.Connection) -> int:
-    """Return a number that changes when any other connection has changed the file."""
-    return int(connection.execute("PRAGMA data_version").fetchone()[0])
-
-
 def close_writer(connection: sqlite3.Connection) -> None:
     """Fold the WAL into the file, unless another process still writes to it: the last one does."""
     try:
@@ -240,11 +234,6 @@ def close_writer(connection: sqlite3.Connection) -> None:
         pass  # committed changes are in the WAL, which the next process to open the file folds in
     finally:
         connection.close()
-
-
-def close_when_collected(owner: object, connection: sqlite3.Connection) -> weakref.finalize[..., Any]:
-    """Close a writer's connection when its owner is garbage collected, at the latest when Python exits."""
-    return weakref.finalize(owner, close_writer, connection)
 
 
 def close_reader(connection: sqlite3.Connection, path: str | Path) -> None:
