@@ -1,4 +1,4 @@
-"""A small model file to be taught."""
+"""A small model file for the tests."""
 
 from pathlib import Path
 
@@ -8,6 +8,6 @@ from tests.support.models import fitted
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A file with one entry, from the source `first`."""
+    """Return a file with one entry, from the source `first`."""
     fitted().save(tmp_path / "m.naively", source="first")
     return tmp_path / "m.naively"

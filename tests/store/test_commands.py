@@ -1,4 +1,4 @@
-"""The commands about model files, as a person types them."""
+"""Test the commands that change model files."""
 
 import json
 from pathlib import Path

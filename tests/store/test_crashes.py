@@ -1,4 +1,4 @@
-"""Killed, crowded out, out of disk, with a disk that fails: no acknowledged entry is lost, none is half there."""
+"""Kill writers, fill the disk, let it fail: no acknowledged entry is lost, and none is written partly."""
 
 import os
 import random
@@ -20,7 +20,7 @@ from naively.model.count import count_rows
 SOAK = bool(os.environ.get("NAIVELY_SOAK"))
 HERE = str(Path(__file__).parents[1])
 
-# Teaches, corrects, undoes and compacts for ever, and says what is done only once it is.
+# Updates, forgets, undoes and compacts for ever, and prints each act before and after it.
 WRITER = """
 import sys; sys.path.insert(0, sys.argv[3])
 import random
@@ -51,7 +51,7 @@ while True:
 
 
 def killed_writer(path: Path, seed: int, seconds: float) -> list[str]:
-    """What a writer said before it was killed, some time after it was ready."""
+    """Return what a writer printed before it was killed, this many seconds after it was ready."""
     command = [sys.executable, "-c", WRITER, str(path), str(seed), HERE]
     writer = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert writer.stdout is not None
@@ -62,28 +62,28 @@ def killed_writer(path: Path, seed: int, seconds: float) -> list[str]:
         return writer.stdout.read().splitlines()
 
 
-def test_kill(tmp_path: Path) -> None:
-    """At random moments: what was acknowledged is there, what was not is there whole or not at all."""
+def test_killed_writers(tmp_path: Path) -> None:
+    """At random moments: acknowledged entries are in the file, others completely or not at all."""
     path = tmp_path / "m"
-    chance = random.Random(os.urandom(8) if SOAK else 7)
+    rng = random.Random(os.urandom(8) if SOAK else 7)
     for round_ in range(200 if SOAK else 6):
         if round_ % 10 == 0:
             fitted().save(path)
             left: list[int] = []
-        lines = [line.split() for line in killed_writer(path, chance.randrange(10**6), chance.uniform(0.0, 0.3))]
+        lines = [line.split() for line in killed_writer(path, rng.randrange(10**6), rng.uniform(0.0, 0.3))]
         done = [(act, int(seed)) for word, act, seed in lines if word == "done"]
         for act, seed in done:
             left = after(left, act, seed)
         last = lines[-1] if lines and lines[-1][0] == "begin" else None
-        found = naively.load(path)
+        model = naively.load(path)
         rest = [left]
         if last is not None and last[1] == "u":
             rest.append([*left, int(last[2])])
         if last is not None and last[1] in "fn" and left:
             rest += [left[:i] + left[i + 1 :] for i in range(len(left))]
-        assert any(equal(found, possible) for possible in rest)
-        left = next(possible for possible in rest if equal(found, possible))
-        assert same(naively.open(path).model(), found)
+        assert any(equal(model, possible) for possible in rest)
+        left = next(possible for possible in rest if equal(model, possible))
+        assert same(naively.open(path).model(), model)
         naively.open(path).log()  # every entry and the chain
         connection = sqlite3.connect(path)
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -99,12 +99,12 @@ def after(left: list[int], act: str, seed: int) -> list[int]:
     return left
 
 
-def equal(found: naively.Model, seeds: list[int]) -> bool:
-    wanted = fitted()
+def equal(model: naively.Model, seeds: list[int]) -> bool:
+    expected = fitted()
     for seed in seeds:
-        wanted = wanted.update(*rows(seed, 2))
+        expected = expected.update(*rows(seed, 2))
     try:
-        return same(found, wanted)
+        return same(model, expected)
     except AssertionError:
         return False
 
@@ -120,7 +120,7 @@ for i in range(int(sys.argv[3])):
 
 
 def test_eight_processes(tmp_path: Path) -> None:
-    """Every entry of every process is there, and a reader meanwhile sees only whole ones."""
+    """All entries of all processes are in the file, and a reader sees only complete ones at any time."""
     path, each = tmp_path / "m", 200 if SOAK else 8
     fitted().save(path)
     command = [sys.executable, "-c", TEACHER, str(path)]
@@ -133,11 +133,11 @@ def test_eight_processes(tmp_path: Path) -> None:
         time.sleep(0.05)
     assert [teacher.wait() for teacher in teachers] == [0] * 8
     assert seen == sorted(seen)
-    wanted = naively.model.merge.total(
+    expected = naively.model.merge.total(
         [fitted(), *(count_rows(fitted(), *rows(1000 * i + j, 1)) for i in range(8) for j in range(each))]
     )
-    assert wanted is not None
-    assert same(naively.load(path), wanted)
+    assert expected is not None
+    assert same(naively.load(path), expected)
     log = naively.open(path).log()
     assert len(log) == 1 + 8 * each
     assert {entry.source: sum(e.source == entry.source for e in log) for entry in log[1:]} == {
@@ -147,7 +147,7 @@ def test_eight_processes(tmp_path: Path) -> None:
 
 
 def test_disk_full(tmp_path: Path) -> None:
-    """Refused by name, nothing changed, and it goes on when there is room again."""
+    """The message names the cause, nothing is changed, and updates work again when there is space."""
     path = tmp_path / "m"
     fitted().save(path)
     ledger = naively.open(path)
@@ -202,8 +202,8 @@ print("rows", int(ledger.model().class_weights.rows.sum()))
 
 
 @pytest.mark.skipif(shutil.which("cc") is None or sys.platform != "linux", reason="needs a C compiler on Linux")
-def test_a_disk_that_fails(tmp_path: Path) -> None:
-    """fsync returns an error: what was not made durable is not acknowledged."""
+def test_failing_disk(tmp_path: Path) -> None:
+    """If fsync returns an error, the change is not acknowledged."""
     (tmp_path / "shim.c").write_text(SHIM)
     library = tmp_path / "shim.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "shim.c"], check=True)
@@ -220,8 +220,8 @@ def test_a_disk_that_fails(tmp_path: Path) -> None:
     assert same(naively.load(path), fitted().update(*rows(1)).update(*rows(3)))
 
 
-def test_a_save_over_a_file_in_use(tmp_path: Path) -> None:
-    """It would go on writing to a file without a name: refused. What a killed writer left is folded in first."""
+def test_save_over_a_file_in_use(tmp_path: Path) -> None:
+    """Refused, because the writer would write to a file without a name. A killed writer does not matter."""
     path = tmp_path / "m"
     fitted().save(path)
     ledger = naively.open(path)
@@ -237,7 +237,7 @@ def test_a_save_over_a_file_in_use(tmp_path: Path) -> None:
     assert same(naively.load(path), fitted(4))
 
 
-def test_a_fork_does_not_share_the_connection(tmp_path: Path) -> None:
+def test_fork_does_not_share_the_connection(tmp_path: Path) -> None:
     path = tmp_path / "m"
     fitted().save(path)
     ledger = naively.open(path)

@@ -1,4 +1,4 @@
-"""Files that are truncated or flipped, or hold what naively did not make: an error that says what is lost."""
+"""Damage files, or add to them what naively does not write: the error says what is lost."""
 
 import os
 import random
@@ -18,63 +18,63 @@ SOAK = bool(os.environ.get("NAIVELY_SOAK"))
 
 
 def history(path: Path) -> naively.Model:
-    """A file with entries of all kinds and both snapshots; the model that it is."""
+    """Write a file with entries of all kinds and two snapshots; return its model."""
     fitted().save(path, source="first")
-    with pytest.MonkeyPatch.context() as patch, naively.open(path) as live:
+    with pytest.MonkeyPatch.context() as patch, naively.open(path) as ledger:
         patch.setattr(sums, "MAX_PENDING_ENTRIES", 1)
-        taught = live.update(*rows(1), source="anna")
-        live.update(*rows(2), source="ben")
-        live.undo(taught.id)
-        live.forget(*rows(2))
-        live.update(*rows(3), comment="last")
+        taught = ledger.update(*rows(1), source="anna")
+        ledger.update(*rows(2), source="ben")
+        ledger.undo(taught.id)
+        ledger.forget(*rows(2))
+        ledger.update(*rows(3), comment="last")
     connection = sqlite3.connect(path)
     assert connection.execute("SELECT count(*) FROM snapshot").fetchone() == (2,)
     connection.close()
     return naively.load(path)
 
 
-def outcome(path: Path, wanted: naively.Model) -> str:
-    """The right model, or an error that names the file; nothing else."""
-    told = ""
+def outcome(path: Path, expected: naively.Model) -> str:
+    """Check that loading returns the right model or raises an error that names the file."""
+    message = ""
     try:
-        found = naively.load(path)
+        model = naively.load(path)
     except InputError as error:
-        told = str(error)
-    assert str(path) in told if told else same(found, wanted)
-    return "refused" if told else "right"
+        message = str(error)
+    assert str(path) in message if message else same(model, expected)
+    return "refused" if message else "right"
 
 
 @pytest.mark.parametrize("kind", ["flip", "truncate", "zero", "swap"])
 def test_damaged_files(kind: str, tmp_path: Path) -> None:
-    whole_path, path = tmp_path / "whole", tmp_path / "m"
-    wanted = history(whole_path)
-    whole = whole_path.read_bytes()
-    chance = random.Random(os.urandom(8) if SOAK else 5)
+    original_path, path = tmp_path / "original", tmp_path / "m"
+    expected = history(original_path)
+    original = original_path.read_bytes()
+    rng = random.Random(os.urandom(8) if SOAK else 5)
     outcomes = []
     for _ in range(3000 if SOAK else 250):
-        found = bytearray(whole)
-        at = chance.randrange(len(found))
+        damaged = bytearray(original)
+        position = rng.randrange(len(damaged))
         if kind == "flip":
-            found[at] ^= 1 << chance.randrange(8)
+            damaged[position] ^= 1 << rng.randrange(8)
         elif kind == "truncate":
-            del found[at:]
+            del damaged[position:]
         elif kind == "zero":
-            found[at : at + 512] = bytes(len(found[at : at + 512]))
+            damaged[position : position + 512] = bytes(len(damaged[position : position + 512]))
         else:
-            a, b = (4096 * chance.randrange(len(found) // 4096) for _ in range(2))
-            found[a : a + 4096], found[b : b + 4096] = found[b : b + 4096], found[a : a + 4096]
-        path.write_bytes(found)
-        outcomes.append(outcome(path, wanted))
+            a, b = (4096 * rng.randrange(len(damaged) // 4096) for _ in range(2))
+            damaged[a : a + 4096], damaged[b : b + 4096] = damaged[b : b + 4096], damaged[a : a + 4096]
+        path.write_bytes(damaged)
+        outcomes.append(outcome(path, expected))
     assert "refused" in outcomes
 
 
-def test_every_byte_that_counts_is_checked(tmp_path: Path) -> None:
-    """Any change of any field of any entry is found by whoever reads all of them."""
+def test_every_field_is_checked(tmp_path: Path) -> None:
+    """`log` detects any change of any field of an entry."""
     path = tmp_path / "m"
     history(path)
-    whole = path.read_bytes()
+    original = path.read_bytes()
     for field in COLUMNS.split(", ")[1:]:
-        path.write_bytes(whole)
+        path.write_bytes(original)
         connection = sqlite3.connect(path)
         with connection:
             connection.execute(f"UPDATE entries SET {field} = CASE typeof({field}) WHEN 'integer' THEN {field} + 1 "
@@ -83,7 +83,7 @@ def test_every_byte_that_counts_is_checked(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"entry 2"):
             naively.open(path).log()
     for change in ("DELETE FROM entries WHERE number = 6", "DELETE FROM entries WHERE number = 3", "DELETE FROM head"):
-        path.write_bytes(whole)
+        path.write_bytes(original)
         connection = sqlite3.connect(path)
         with connection:
             connection.execute(change)
@@ -101,8 +101,8 @@ def test_settings_are_checked(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(InputError, match="its settings cannot be read"):
         naively.load(path)
-    found = naively.salvage(path, tmp_path / "n")
-    assert "the settings are lost" in found.notes[0]
+    salvaged = naively.salvage(path, tmp_path / "n")
+    assert "the settings are lost" in salvaged.notes[0]
     assert naively.load(tmp_path / "n").classes == ("a", "b")
 
 
@@ -110,21 +110,21 @@ def test_settings_are_checked(tmp_path: Path) -> None:
 def test_salvage(is_attributed: bool, tmp_path: Path) -> None:
     path = tmp_path / "m"
     fitted().save(path)
-    with naively.open(path) as live:
-        one = live.update(*rows(1))
-        live.forget(*rows(1), entry=one.id if is_attributed else None)
-        live.update(*rows(2))
-        live.forget(*rows(2, 5))
-        live.update(*rows(2))
+    with naively.open(path) as ledger:
+        one = ledger.update(*rows(1))
+        ledger.forget(*rows(1), entry=one.id if is_attributed else None)
+        ledger.update(*rows(2))
+        ledger.forget(*rows(2, 5))
+        ledger.update(*rows(2))
     connection = sqlite3.connect(path)
     with connection:
         connection.execute("UPDATE entries SET statistics = zeroblob(40) WHERE id = ?", (bytes.fromhex(one.id),))
     connection.close()
     with pytest.raises(InputError, match=r"entry 2 \(update of 5 rows, .*\) is damaged.*copy --salvage"):
         naively.load(path)
-    found = naively.salvage(path, tmp_path / "n")
-    assert [number for number, _ in found.lost] == [2, 3]
-    assert ("corrects an entry that is lost" if is_attributed else "forgets rows that are lost") in found.lost[1][1]
+    salvaged = naively.salvage(path, tmp_path / "n")
+    assert [number for number, _ in salvaged.lost] == [2, 3]
+    assert ("corrects an entry that is lost" if is_attributed else "forgets rows that are lost") in salvaged.lost[1][1]
     assert same(naively.load(tmp_path / "n"), fitted().update(*rows(2)))
     connection = sqlite3.connect(path)
     with connection:
@@ -136,47 +136,47 @@ def test_salvage(is_attributed: bool, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
-def test_salvage_of_a_file_cut_short(share: float, tmp_path: Path) -> None:
-    """What is missing is said, and what lies before is recovered, if a counted entry does."""
+def test_salvage_of_a_truncated_file(share: float, tmp_path: Path) -> None:
+    """The error says how much is missing; the entries before that are recovered."""
     naively.fit(["a b", "c d"], ["x", "y"], tune=False).save(tmp_path / "m")
-    with naively.open(tmp_path / "m") as live:
+    with naively.open(tmp_path / "m") as ledger:
         for i in range(60):
-            live.update([f"a {i:04} " + " ".join(f"{i}w{j}" for j in range(60))], ["x"])
-    whole = (tmp_path / "m").read_bytes()
-    (tmp_path / "m").write_bytes(whole[: int(share * len(whole))])
-    told = rf"it is cut short: {int(share * len(whole)):,} of {len(whole):,} bytes are there"
-    with pytest.raises(InputError, match=told):
+            ledger.update([f"a {i:04} " + " ".join(f"{i}w{j}" for j in range(60))], ["x"])
+    original = (tmp_path / "m").read_bytes()
+    (tmp_path / "m").write_bytes(original[: int(share * len(original))])
+    message = rf"it is cut short: {int(share * len(original)):,} of {len(original):,} bytes are there"
+    with pytest.raises(InputError, match=message):
         naively.load(tmp_path / "m")
-    found = naively.salvage(tmp_path / "m", tmp_path / "n", comment="dropped")
-    assert 0 < len(found.recovered) <= 61
-    assert len(found.recovered) + len(found.lost) == 61 or found.notes
-    assert naively.load(tmp_path / "n").class_weights.rows.sum() == sum(entry.rows for entry in found.recovered)
+    salvaged = naively.salvage(tmp_path / "m", tmp_path / "n", comment="dropped")
+    assert 0 < len(salvaged.recovered) <= 61
+    assert len(salvaged.recovered) + len(salvaged.lost) == 61 or salvaged.notes
+    assert naively.load(tmp_path / "n").class_weights.rows.sum() == sum(entry.rows for entry in salvaged.recovered)
     last = naively.open(tmp_path / "n").log()[-1]
     assert (last.act, last.source, last.comment) == ("salvage", str(tmp_path / "m"), "dropped")
-    assert last.note.startswith(f"{len(found.recovered)} entries recovered, {len(found.lost)} lost")
+    assert last.note.startswith(f"{len(salvaged.recovered)} entries recovered, {len(salvaged.lost)} lost")
 
 
 def test_salvage_of_random_damage(tmp_path: Path) -> None:
-    """Whatever is recovered is a model of intact entries; never a crash."""
-    history(tmp_path / "whole")
-    whole = (tmp_path / "whole").read_bytes()
-    ids = {entry.id for entry in naively.open(tmp_path / "whole").log()}
-    chance = random.Random(3)
+    """Only intact entries are recovered, and nothing crashes."""
+    history(tmp_path / "original")
+    original = (tmp_path / "original").read_bytes()
+    ids = {entry.id for entry in naively.open(tmp_path / "original").log()}
+    rng = random.Random(3)
     for _ in range(300 if SOAK else 60):
-        found = bytearray(whole)
+        damaged = bytearray(original)
         for _ in range(4):
-            found[chance.randrange(100, len(found))] ^= 1 << chance.randrange(8)
-        (tmp_path / "m").write_bytes(found)
+            damaged[rng.randrange(100, len(damaged))] ^= 1 << rng.randrange(8)
+        (tmp_path / "m").write_bytes(damaged)
         try:
-            saved = naively.salvage(tmp_path / "m", tmp_path / "n")
+            salvaged = naively.salvage(tmp_path / "m", tmp_path / "n")
         except InputError:
             continue
-        assert {entry.id for entry in saved.recovered} <= ids
+        assert {entry.id for entry in salvaged.recovered} <= ids
         naively.load(tmp_path / "n")
 
 
 @pytest.mark.parametrize(
-    "hostile",
+    "statement",
     [
         "CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM entries; END",
         "CREATE VIEW v AS SELECT 1",
@@ -189,11 +189,11 @@ def test_salvage_of_random_damage(tmp_path: Path) -> None:
         "PRAGMA application_id=0",
     ],
 )
-def test_hostile_schemas(hostile: str, tmp_path: Path) -> None:
+def test_foreign_tables_and_triggers(statement: str, tmp_path: Path) -> None:
     path = tmp_path / "m"
     fitted().save(path)
     connection = sqlite3.connect(path)
-    connection.executescript(hostile)
+    connection.executescript(statement)
     connection.close()
     before = path.read_bytes()
     for read in (naively.load, naively.open):
@@ -202,7 +202,7 @@ def test_hostile_schemas(hostile: str, tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_tables_are_what_the_documentation_says() -> None:
+def test_documentation_lists_all_tables_and_columns() -> None:
     page = (Path(__file__).parents[2] / "docs" / "file_format.md").read_text(encoding="utf-8")
     for name, statement in TABLES.items():
         assert f"`{name}`" in page

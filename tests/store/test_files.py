@@ -1,4 +1,4 @@
-"""Merging, copying and comparing files, and files in odd places."""
+"""Merge, copy and compare files; open files behind links, without permissions, with special names."""
 
 import os
 import shutil
@@ -16,36 +16,36 @@ import naively
 from naively import InputError, Ledger, SchemaError
 
 
-def grown(path: Path, *seeds: int, base: Path | None = None) -> Path:
-    """A file, a copy of another if that is given, taught some rows."""
+def write_file(path: Path, *seeds: int, base: Path | None = None) -> Path:
+    """Write a file, or copy `base`, and update it with the rows of these seeds."""
     if base is None:
         fitted(seeds[0]).save(path)
         seeds = seeds[1:]
     else:
         naively.copy(base, path)
-    with naively.open(path) as live:
+    with naively.open(path) as ledger:
         for seed in seeds:
-            live.update(*rows(seed, classes="abc"), source=str(seed))
+            ledger.update(*rows(seed, classes="abc"), source=str(seed))
     return path
 
 
 def test_merge_counts_an_entry_once(tmp_path: Path) -> None:
-    base = grown(tmp_path / "base", 0, 1)
-    a, b = grown(tmp_path / "a", 2, base=base), grown(tmp_path / "b", 3, base=base)
-    wanted = naively.load(base).update(*rows(2, classes="abc")).update(*rows(3, classes="abc"))
-    assert same(naively.merge([a, b], tmp_path / "ab"), wanted)
-    assert same(naively.load(tmp_path / "ab"), wanted)
-    assert same(naively.merge([tmp_path / "ab", a, base], tmp_path / "again"), wanted)
-    doubled = naively.load(a) + naively.load(b)  # + never looks at ids
-    assert doubled.class_weights.rows.sum() > wanted.class_weights.rows.sum()
+    base = write_file(tmp_path / "base", 0, 1)
+    a, b = write_file(tmp_path / "a", 2, base=base), write_file(tmp_path / "b", 3, base=base)
+    expected = naively.load(base).update(*rows(2, classes="abc")).update(*rows(3, classes="abc"))
+    assert same(naively.merge([a, b], tmp_path / "ab"), expected)
+    assert same(naively.load(tmp_path / "ab"), expected)
+    assert same(naively.merge([tmp_path / "ab", a, base], tmp_path / "again"), expected)
+    doubled = naively.load(a) + naively.load(b)  # `+` does not know about entries
+    assert doubled.class_weights.rows.sum() > expected.class_weights.rows.sum()
 
 
 @settings(max_examples=15)
 @given(st.lists(st.lists(st.integers(1, 6), max_size=3), min_size=3, max_size=3))
 def test_merge_is_associative_and_commutative(tmp_path_factory: pytest.TempPathFactory, seeds: list[list[int]]) -> None:
     folder = tmp_path_factory.mktemp("merge")
-    base = grown(folder / "base", 0)
-    a, b, c = (grown(folder / name, *some, base=base) for name, some in zip("abc", seeds, strict=True))
+    base = write_file(folder / "base", 0)
+    a, b, c = (write_file(folder / name, *own, base=base) for name, own in zip("abc", seeds, strict=True))
     naively.merge([a, b], folder / "ab")
     naively.merge([b, c], folder / "bc")
     one = naively.merge([folder / "ab", c], folder / "1")
@@ -58,43 +58,43 @@ def test_merge_is_associative_and_commutative(tmp_path_factory: pytest.TempPathF
 
 
 def test_merge_of_compacted_files(tmp_path: Path) -> None:
-    base = grown(tmp_path / "base", 0, 1)
-    a, b = grown(tmp_path / "a", 2, base=base), grown(tmp_path / "b", 3, base=base)
-    wanted = naively.merge([a, b], tmp_path / "ab")
-    with naively.open(a) as live:
-        live.compact()
-    assert same(naively.merge([a, b], tmp_path / "x"), wanted)
-    assert same(naively.merge([b, a], tmp_path / "y"), wanted)
-    assert same(naively.merge([tmp_path / "x", base], tmp_path / "z"), wanted)
-    with naively.open(b) as live:
-        live.compact()
+    base = write_file(tmp_path / "base", 0, 1)
+    a, b = write_file(tmp_path / "a", 2, base=base), write_file(tmp_path / "b", 3, base=base)
+    expected = naively.merge([a, b], tmp_path / "ab")
+    with naively.open(a) as ledger:
+        ledger.compact()
+    assert same(naively.merge([a, b], tmp_path / "x"), expected)
+    assert same(naively.merge([b, a], tmp_path / "y"), expected)
+    assert same(naively.merge([tmp_path / "x", base], tmp_path / "z"), expected)
+    with naively.open(b) as ledger:
+        ledger.compact()
     with pytest.raises(InputError, match="2 entries in common"):
         naively.merge([a, b], tmp_path / "no")
     assert not (tmp_path / "no").exists()
 
 
-def test_merge_keeps_what_was_corrected(tmp_path: Path) -> None:
-    base = grown(tmp_path / "base", 0, 1)
-    a, b = grown(tmp_path / "a", base=base), grown(tmp_path / "b", 3, base=base)
-    with naively.open(a) as live:
-        live.forget(*rows(1, classes="abc"))
-    with naively.open(b) as live:
-        live.undo(live.log()[2].id)
+def test_merge_keeps_corrections(tmp_path: Path) -> None:
+    base = write_file(tmp_path / "base", 0, 1)
+    a, b = write_file(tmp_path / "a", base=base), write_file(tmp_path / "b", 3, base=base)
+    with naively.open(a) as ledger:
+        ledger.forget(*rows(1, classes="abc"))
+    with naively.open(b) as ledger:
+        ledger.undo(ledger.log()[2].id)
     assert same(naively.merge([a, b], tmp_path / "ab"), fitted())
-    with naively.open(b) as live:
-        live.undo(live.log()[1].id)
-        third = grown(tmp_path / "c", base=base)
-    with naively.open(third) as live:
-        live.compact()
+    with naively.open(b) as ledger:
+        ledger.undo(ledger.log()[1].id)
+        third = write_file(tmp_path / "c", base=base)
+    with naively.open(third) as ledger:
+        ledger.compact()
     with pytest.raises(InputError, match="is undone in one file"):
         naively.merge([b, third], tmp_path / "no")
 
 
-def test_a_merged_log_is_in_the_order_of_writing(tmp_path: Path) -> None:
-    base = grown(tmp_path / "base", 0, 1)
-    with naively.open(base) as live:
-        live.forget(*rows(1, classes="abc"))
-    a, b = grown(tmp_path / "a", 2, base=base), grown(tmp_path / "b", 3, base=base)
+def test_merged_entries_are_in_the_order_of_writing(tmp_path: Path) -> None:
+    base = write_file(tmp_path / "base", 0, 1)
+    with naively.open(base) as ledger:
+        ledger.forget(*rows(1, classes="abc"))
+    a, b = write_file(tmp_path / "a", 2, base=base), write_file(tmp_path / "b", 3, base=base)
     naively.merge([b, a], tmp_path / "ab")
     log = naively.open(tmp_path / "ab").log()
     assert [entry.act for entry in log] == ["fit", "update", "forget", "update", "update"]
@@ -118,7 +118,7 @@ def test_merge_refusals(tmp_path: Path) -> None:
     assert not (tmp_path / "no").exists()
 
 
-def test_merged_files_with_other_keys_remember_no_rows(tmp_path: Path) -> None:
+def test_merged_files_with_different_keys_do_not_remember_rows(tmp_path: Path) -> None:
     texts = ["one two", "three four"]
     for name in "ab":
         Ledger.fit(tmp_path / name, texts, ["x", "y"], remember_rows=True)
@@ -131,22 +131,22 @@ def test_merged_files_with_other_keys_remember_no_rows(tmp_path: Path) -> None:
 
 
 def test_copy_of_a_file_in_use(tmp_path: Path) -> None:
-    path = grown(tmp_path / "m", 0)
-    live = naively.open(path)
-    live.update(*rows(1))
-    live.copy(tmp_path / "n")
-    live.update(*rows(2))
+    path = write_file(tmp_path / "m", 0)
+    ledger = naively.open(path)
+    ledger.update(*rows(1))
+    ledger.copy(tmp_path / "n")
+    ledger.update(*rows(2))
     assert same(naively.load(tmp_path / "n"), fitted().update(*rows(1)))
     assert not (tmp_path / "n-wal").exists()
     with pytest.raises(InputError, match="is the file itself"):
-        live.copy(path)
+        ledger.copy(path)
 
 
 def test_links_and_folders(tmp_path: Path) -> None:
-    path = grown(tmp_path / "m", 0)
+    path = write_file(tmp_path / "m", 0)
     (tmp_path / "link").symlink_to(path)
-    with naively.open(tmp_path / "link") as live:
-        live.update(*rows(1))
+    with naively.open(tmp_path / "link") as ledger:
+        ledger.update(*rows(1))
     assert same(naively.load(path), fitted().update(*rows(1)))
     fitted(5).save(tmp_path / "link")
     assert (tmp_path / "link").is_symlink()
@@ -168,7 +168,7 @@ def test_links_and_folders(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs rights of Unix")
 @pytest.mark.parametrize("killed", [False, True])
 def test_read_only_folder(killed: bool, tmp_path: Path) -> None:
-    """At rest, and after a writer was killed and left its log: read as it stands, or by way of a copy."""
+    """A file at rest is read as it is, one that a killed writer has left through a temporary copy."""
     folder = Path(tempfile.mkdtemp())
     path = folder / "m"
     naively.fit(["a", "b"], ["x", "y"]).save(path)
@@ -180,25 +180,25 @@ def test_read_only_folder(killed: bool, tmp_path: Path) -> None:
     for part in folder.iterdir():
         part.chmod(0o444)
     folder.chmod(0o555)
-    told, tells = os.pipe()
+    reader, writer = os.pipe()
     child = os.fork()
-    if child == 0:  # as somebody who may only read
+    if child == 0:  # as a user who may only read
         if os.getuid() == 0:
             os.setuid(65534)
         try:
-            said = str(int(naively.load(path).class_weights.rows.sum()))
+            answer = str(int(naively.load(path).class_weights.rows.sum()))
             naively.open(path).update(["a"], ["x"])
         except InputError as error:
-            said += f" {error}"
+            answer += f" {error}"
         except BaseException as error:
-            said = repr(error)
-        os.write(tells, said.encode())
+            answer = repr(error)
+        os.write(writer, answer.encode())
         os._exit(0)
     os.waitpid(child, 0)
-    said = os.read(told, 10_000).decode()
-    os.close(told)
-    os.close(tells)
+    answer = os.read(reader, 10_000).decode()
+    os.close(reader)
+    os.close(writer)
     folder.chmod(0o755)
     shutil.rmtree(folder)
-    assert said.startswith("3 " if killed else "2 "), said
-    assert "read-only" in said
+    assert answer.startswith("3 " if killed else "2 "), answer
+    assert "read-only" in answer

@@ -1,4 +1,4 @@
-"""Models written to a file come back the same, bit for bit; rubbish is refused by name."""
+"""Models are read from a file as they were written, bit for bit; invalid files are refused."""
 
 import json
 import struct
@@ -83,7 +83,7 @@ def assert_same(a: Model, b: Model) -> None:
         assert same(one, two)
 
 
-def test_every_family_comes_back(tmp_path: Path) -> None:
+def test_every_family_is_restored(tmp_path: Path) -> None:
     model = naively.fit(DATA, LABEL, columns=COLUMNS, prior={"ham": 0.25, "spam": 0.75}, tune=False)
     back = saved(model, tmp_path)
     assert_same(model, back)
@@ -101,7 +101,7 @@ def test_arrays(family: Any, tmp_path: Path) -> None:
         assert_same(model, saved(model, tmp_path))
 
 
-def test_numbered_columns_stay_a_rule(tmp_path: Path) -> None:
+def test_numbered_columns_take_no_space(tmp_path: Path) -> None:
     import scipy.sparse as sp
 
     model = naively.fit(sp.csr_array(([1, 2], ([0, 1], [5, 99_999])), shape=(2, 100_000)), [0, 1], tune=False)
@@ -120,7 +120,7 @@ def test_forgotten_words_are_not_written(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.tuples(st.floats(-1e9, 1e9), st.text(max_size=4), st.sampled_from("abc")), min_size=1, max_size=20))
-def test_any_values_come_back(rows: list[tuple[float, str, str]]) -> None:
+def test_any_values_are_restored(rows: list[tuple[float, str, str]]) -> None:
     import tempfile
 
     x, words, label = (list(column) for column in zip(*rows, strict=True))
@@ -129,7 +129,7 @@ def test_any_values_come_back(rows: list[tuple[float, str, str]]) -> None:
         assert_same(model, saved(model, Path(folder)))
 
 
-def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
+def test_failed_save_keeps_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "m.naively"
     path.write_text("old")
     model = naively.fit(["a b"], ["x"], columns=Text(tokens=str.split), tune=False)
@@ -139,11 +139,11 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["m.naively"]
 
 
-def test_no_such_file_and_rubbish(tmp_path: Path) -> None:
+def test_missing_and_invalid_files(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.naively: cannot be read"):
         naively.load(tmp_path / "none.naively")
-    for rubbish in (b"", b"rubbish", b"PK\3\4", b"SQLite format 3", bytes(range(256)) * 10):
-        (tmp_path / "r").write_bytes(rubbish)
+    for content in (b"", b"content", b"PK\3\4", b"SQLite format 3", bytes(range(256)) * 10):
+        (tmp_path / "r").write_bytes(content)
         with pytest.raises(InputError, match=r"r: is not a model file"):
             naively.load(tmp_path / "r")
 
@@ -154,14 +154,14 @@ def payloads(model: Model) -> tuple[bytes, Schema]:
 
 def test_damaged_heads_are_refused() -> None:
     payload, schema = payloads(naively.fit(DATA, LABEL, columns=COLUMNS, tune=False))
-    whole, arrays = unpack(payload)
+    head, arrays = unpack(payload)
     changes: list[tuple[str, Any]] = [
         ("classes", ["spam", "ham"]),
         ("classes", ["ham"]),
         ("classes", ["ham", 1]),
         ("classes", []),
-        ("statistics", whole["statistics"][:-1]),
-        ("statistics", whole["statistics"][::-1]),
+        ("statistics", head["statistics"][:-1]),
+        ("statistics", head["statistics"][::-1]),
         ("seen", {"statistic": "Statistic", "fields": {}}),
         ("seen", {"array": -1}),
         ("seen", {"array": 10**9}),
@@ -169,36 +169,36 @@ def test_damaged_heads_are_refused() -> None:
     ]
     for key, value in changes:
         with pytest.raises(DECODE_ERRORS):
-            decode_counts(pack(whole | {key: value}, arrays), schema)
-    assert decode_counts(pack(whole, arrays), schema).classes == ("ham", "spam")
+            decode_counts(pack(head | {key: value}, arrays), schema)
+    assert decode_counts(pack(head, arrays), schema).classes == ("ham", "spam")
 
 
-def test_a_histogram_without_room_is_refused() -> None:
-    """It could be read, but not added to another."""
+def test_histogram_without_capacity_is_refused() -> None:
+    """It could be read, but not added to another one."""
     payload, schema = payloads(naively.fit({"x": [0.5, 1.5]}, ["a", "b"], columns=naively.Binned(), tune=False))
-    whole, arrays = unpack(payload)
-    (counted,) = whole["statistics"]
+    head, arrays = unpack(payload)
+    (counted,) = head["statistics"]
     for cap in (-1, 0, 1, 2**25):
         changed = {**counted, "fields": {**counted["fields"], "cap": cap}}
         with pytest.raises(DECODE_ERRORS):
-            decode_counts(pack(whole | {"statistics": [changed]}, arrays), schema)
+            decode_counts(pack(head | {"statistics": [changed]}, arrays), schema)
 
 
 def test_damaged_arrays_are_refused() -> None:
     payload, schema = payloads(naively.fit(DATA, LABEL, columns=COLUMNS, tune=False))
-    whole, arrays = unpack(payload)
+    head, arrays = unpack(payload)
     for i in range(len(arrays)):
         for bad in (np.full((1,), np.nan), np.zeros((2, 2), dtype="<i8") - 1, np.zeros((0,), dtype="u1")):
             with pytest.raises(DECODE_ERRORS):
-                decode_counts(pack(whole, [*arrays[:i], bad, *arrays[i + 1 :]]), schema)
+                decode_counts(pack(head, [*arrays[:i], bad, *arrays[i + 1 :]]), schema)
 
 
-def described(head: list[Any], chunk: bytes = b"", deflated: bool = False) -> bytes:
-    """A payload with one array that `pack` would not write."""
+def payload_of(head: list[Any], chunk: bytes = b"", deflated: bool = False) -> bytes:
+    """Return a payload with one array that `pack` would not write."""
     text = json.dumps({"arrays": [head]}).encode()
     body = struct.pack("<I", len(text)) + text + chunk
-    kept = zlib.compress(body) if deflated else body
-    return struct.pack("<BBQQ", 1, deflated, len(body), len(kept)) + kept
+    stored = zlib.compress(body) if deflated else body
+    return struct.pack("<BBQQ", 1, deflated, len(body), len(stored)) + stored
 
 
 @pytest.mark.parametrize(
@@ -211,25 +211,25 @@ def described(head: list[Any], chunk: bytes = b"", deflated: bool = False) -> by
         struct.pack("<BBQQ", 1, 0, 4, 4) + struct.pack("<I", 2**31),
         struct.pack("<BBQQ", 1, 1, 2**60, 9) + zlib.compress(b"a"),
         struct.pack("<BBQQ", 1, 1, 10, 14) + b"no zlib at all",
-        described(["u1", [3], "apart", 1], bytes(3)),
-        described(["u1", [3], "apart", 1]) + bytes(4),
-        described(["f8", [2**40], "bits", 8]),
-        described(["f8", [2**40, 2**40, 2**40], "whole", 1]),
-        described(["f8", [-1], "bits", 8]),
-        described(["f8", [3], [1, 2]]),
-        described(["f8", [1], ["1"]]),
-        described(["i8", [1], [1.5]]),
-        described(["i4", [1], [2**40]]),
-        described(["i4", [1], "whole", 8], struct.pack("<Q", 2**40)),
-        described(["f8", [1], "whole", 8], struct.pack("<Q", 2**62)),
-        described(["b1", [2], "bits", 1], b"\x01\x02"),
-        described(["f8", [1], "odd", 8], bytes(8)),
-        described(["f8", [1], "bits", 3], bytes(8)),
-        described(["f8", [1], "bits", 8], bytes(16)),
-        described(["f8", [10**6], "whole", 1], bytes(10**6), deflated=True),  # a bomb: 1 MB from 1 kB
+        payload_of(["u1", [3], "apart", 1], bytes(3)),
+        payload_of(["u1", [3], "apart", 1]) + bytes(4),
+        payload_of(["f8", [2**40], "bits", 8]),
+        payload_of(["f8", [2**40, 2**40, 2**40], "whole", 1]),
+        payload_of(["f8", [-1], "bits", 8]),
+        payload_of(["f8", [3], [1, 2]]),
+        payload_of(["f8", [1], ["1"]]),
+        payload_of(["i8", [1], [1.5]]),
+        payload_of(["i4", [1], [2**40]]),
+        payload_of(["i4", [1], "whole", 8], struct.pack("<Q", 2**40)),
+        payload_of(["f8", [1], "whole", 8], struct.pack("<Q", 2**62)),
+        payload_of(["b1", [2], "bits", 1], b"\x01\x02"),
+        payload_of(["f8", [1], "odd", 8], bytes(8)),
+        payload_of(["f8", [1], "bits", 3], bytes(8)),
+        payload_of(["f8", [1], "bits", 8], bytes(16)),
+        payload_of(["f8", [10**6], "whole", 1], bytes(10**6), deflated=True),  # a bomb: 1 MB from 1 kB
     ],
 )
-def test_payloads_that_nobody_wrote(payload: bytes) -> None:
+def test_invalid_payloads(payload: bytes) -> None:
     with pytest.raises(DECODE_ERRORS):
         unpack(payload)
 
@@ -239,13 +239,13 @@ def test_payloads_that_nobody_wrote(payload: bytes) -> None:
     st.lists(st.floats(allow_nan=False), max_size=80),
     st.lists(st.integers(-1000, 1000), min_size=33, max_size=80),
 )
-def test_arrays_come_back(whole: list[int], real: list[float], small: list[int]) -> None:
+def test_arrays_are_restored(integers: list[int], floats: list[float], small: list[int]) -> None:
     arrays: list[Any] = [
-        np.array(whole, np.int64),
-        np.array(real, np.float64),
+        np.array(integers, np.int64),
+        np.array(floats, np.float64),
         np.array(small, np.int32),
         np.array(small, np.float64),
-        np.sort(np.array(whole, np.int64)),
+        np.sort(np.array(integers, np.int64)),
         np.array(small, np.float64)[:32].reshape(2, 4, 4),
         np.array(small) > 0,
         np.array(small).astype(np.uint8),
@@ -256,13 +256,13 @@ def test_arrays_come_back(whole: list[int], real: list[float], small: list[int])
         assert (one.dtype, one.shape, one.tobytes()) == (two.dtype, two.shape, two.tobytes())
 
 
-def test_what_compresses_too_well_is_stored() -> None:
+def test_extremely_compressible_arrays_are_not_deflated() -> None:
     payload = pack({}, [np.zeros(10**6, np.int64)])
     assert len(payload) > 10**6
     assert unpack(payload)[1][0].sum() == 0
 
 
-def test_long_bytes_lie_apart() -> None:
+def test_long_byte_arrays_are_stored_outside_the_body() -> None:
     letters = np.frombuffer(bytes(range(256)) * 40, np.uint8)
     payload = pack({}, [np.arange(100), letters, letters[:5000], np.arange(50.0)])
     assert letters.tobytes() + letters[:5000].tobytes() == payload[-(len(letters) + 5000) :]
@@ -277,7 +277,7 @@ def test_schema_json() -> None:
             Schema.from_json(bad)
 
 
-def test_a_histogram_round_trips(tmp_path: Path) -> None:
+def test_histograms_are_restored(tmp_path: Path) -> None:
     rows = {"a": [1.0, 2.0, 2.0, None, float("inf"), -0.0], "b": np.random.default_rng(0).normal(size=6)}
     model = naively.fit(rows, list("xyxyxy"), columns=naively.Binned(), tune=False)
     model.save(tmp_path / "m.naively")

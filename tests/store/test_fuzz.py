@@ -1,4 +1,4 @@
-"""Files made by an enemy, all checksums right: a model that answers, or an InputError; no crash, no hang, no bomb."""
+"""Forge files with right checksums: loading gives a model or an InputError, never a crash."""
 
 import json
 import os
@@ -27,17 +27,17 @@ from naively.store.meta import checksum_of, digest_of
 SOAK = bool(os.environ.get("NAIVELY_SOAK"))
 FOLDER = tempfile.TemporaryDirectory(prefix="naively-tests-")
 BASE, FORGED = Path(FOLDER.name) / "base", Path(FOLDER.name) / "forged"
-ODD: tuple[Any, ...] = (
+UNUSUAL: tuple[Any, ...] = (
     None, -1, 0, 1, 2, 2**31, 2**62, 10**400, 1e308, -0.5, float("nan"), "", "x" * 100, [], {}, [[]], True,
     {"array": 0},
 )  # fmt: skip
 ACTS = ("fit", "update", "forget", "undo", "compact", "tune", "merge", "")
 
 
-def forged(
+def forge(
     path: Path, change: Callable[[StoredEntry], StoredEntry], schema: str | None = None, meta: Mapping[str, str] = {}
 ) -> None:
-    """The file with its entry, schema or settings changed, and all checksums right again: an enemy can do that."""
+    """Change the entry, the schema or the settings of a file, and compute all checksums again."""
     connection = sqlite3.connect(path)
     with connection:
         if schema is not None:
@@ -61,94 +61,94 @@ class _AnySchemas(Schemas):
         return None, str(row[0]) if row else ""
 
 
-def altered(found: Any, chance: random.Random) -> Any:
-    """JSON with one value in it replaced by another."""
-    if isinstance(found, dict) and found and chance.random() < 0.95:
-        key = chance.choice(list(found))
-        if chance.random() < 0.05:
-            return {k: v for k, v in found.items() if k != key}
-        return {**found, key: altered(found[key], chance)}
-    if isinstance(found, list) and found and chance.random() < 0.9:
-        i = chance.randrange(len(found))
-        if chance.random() < 0.1:
-            return [*found[:i], *found[i + 1 :], *chance.choice(([], found[:1], [found[i]]))]
-        return [*found[:i], altered(found[i], chance), *found[i + 1 :]]
-    return chance.choice(ODD)
+def alter(value: Any, rng: random.Random) -> Any:
+    """Return JSON with one value replaced."""
+    if isinstance(value, dict) and value and rng.random() < 0.95:
+        key = rng.choice(list(value))
+        if rng.random() < 0.05:
+            return {k: v for k, v in value.items() if k != key}
+        return {**value, key: alter(value[key], rng)}
+    if isinstance(value, list) and value and rng.random() < 0.9:
+        i = rng.randrange(len(value))
+        if rng.random() < 0.1:
+            return [*value[:i], *value[i + 1 :], *rng.choice(([], value[:1], [value[i]]))]
+        return [*value[:i], alter(value[i], rng), *value[i + 1 :]]
+    return rng.choice(UNUSUAL)
 
 
-def _payload(row: StoredEntry, chance: random.Random) -> StoredEntry:
-    """Bytes, the head, or an array changed."""
+def _payload(row: StoredEntry, rng: random.Random) -> StoredEntry:
+    """Change bytes, the head or an array."""
     assert row.statistics is not None
     head, arrays = unpack(row.statistics)
-    which = chance.randrange(3)
+    which = rng.randrange(3)
     if which == 0:
-        found = bytearray(row.statistics)
-        for _ in range(chance.randrange(1, 4)):
-            found[chance.randrange(len(found))] = chance.randrange(256)
-        return row._replace(statistics=bytes(found))
+        data = bytearray(row.statistics)
+        for _ in range(rng.randrange(1, 4)):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        return row._replace(statistics=bytes(data))
     if which == 1:
-        head = {k: altered(v, chance) if chance.random() < 0.5 else v for k, v in head.items()}
+        head = {k: alter(v, rng) if rng.random() < 0.5 else v for k, v in head.items()}
         return row._replace(statistics=pack(head, arrays))
-    i = chance.randrange(len(arrays))
+    i = rng.randrange(len(arrays))
     array = arrays[i].copy().ravel()
     if len(array):
-        array[chance.randrange(len(array))] = chance.choice([0, 1, 2, 3, 5, 100])
+        array[rng.randrange(len(array))] = rng.choice([0, 1, 2, 3, 5, 100])
     return row._replace(statistics=pack(head, [*arrays[:i], array.reshape(arrays[i].shape), *arrays[i + 1 :]]))
 
 
-def _fields(row: StoredEntry, chance: random.Random) -> StoredEntry:
-    """What an entry says beside its counts."""
-    blob = bytes(chance.randrange(256) for _ in range(chance.choice((0, 1, 16, 32, 40))))
-    text = chance.choice(["", "x", "2026-01-01", "9999-12-31T23:59:59.999999Z", '{"first": 1}', "[" * 5000, "\ud800"])
-    span = json.dumps(altered({"first": row.time, "last": row.time, "sources": ["a", "b"]}, chance))
+def _fields(row: StoredEntry, rng: random.Random) -> StoredEntry:
+    """Change one or two fields of an entry."""
+    blob = bytes(rng.randrange(256) for _ in range(rng.choice((0, 1, 16, 32, 40))))
+    text = rng.choice(["", "x", "2026-01-01", "9999-12-31T23:59:59.999999Z", '{"first": 1}', "[" * 5000, "\ud800"])
+    span = json.dumps(alter({"first": row.time, "last": row.time, "sources": ["a", "b"]}, rng))
     odd: dict[str, tuple[Any, ...]] = {
         "act": ACTS, "sign": (-1, 0, 1, 2, "x"), "time": (text, 3, blob), "written": (text, 0),
         "rows": (-1, 2**62, 0, "many"), "source": (text, 5), "comment": (text, blob), "corrects": (blob, row.id, text),
         "schema": (0, 2, -1), "span": (span, text, 7), "statistics": (None, blob, text), "absorbed": (blob, text),
         "fingerprints": (blob, text, pack({}, [np.zeros((2, 16), np.uint8), np.array([1, -5])])), "id": (blob, text),
     }  # fmt: skip
-    names = chance.sample(list(odd), chance.choice((1, 1, 2)))
-    return row._replace(**{name: chance.choice(odd[name]) for name in names})
+    names = rng.sample(list(odd), rng.choice((1, 1, 2)))
+    return row._replace(**{name: rng.choice(odd[name]) for name in names})
 
 
-def _settings(chance: random.Random) -> dict[str, str]:
-    """The target, class prior, tuning or key changed."""
+def _settings(rng: random.Random) -> dict[str, str]:
+    """Return a changed target, class prior, tuning or key."""
     connection = sqlite3.connect(BASE)
     values = dict(connection.execute("SELECT key, value FROM meta"))
     connection.close()
-    name = chance.choice(("tuning", "tuning", "tuning", "prior", "prior", "key", "target", "unicode"))
+    name = rng.choice(("tuning", "tuning", "tuning", "prior", "prior", "key", "target", "unicode"))
     if name == "tuning":
         tuning = json.loads(json.loads(values["tuning"]))
-        return {name: json.dumps(json.dumps(altered(tuning, chance)) if chance.random() < 0.9 else chance.choice(ODD))}
+        return {name: json.dumps(json.dumps(alter(tuning, rng)) if rng.random() < 0.9 else rng.choice(UNUSUAL))}
     if name in ("prior", "key"):
-        return {name: json.dumps(altered(json.loads(values[name]), chance))}
-    return {name: chance.choice(["", "x" * 1000, "\x00", "text"])}
+        return {name: json.dumps(alter(json.loads(values[name]), rng))}
+    return {name: rng.choice(["", "x" * 1000, "\x00", "text"])}
 
 
-def _more_entries(path: Path, chance: random.Random) -> None:
-    """One to three entries more, each with other counts: what they say is added up."""
+def _more_entries(path: Path, rng: random.Random) -> None:
+    """Append one to three entries with changed counts."""
     connection = sqlite3.connect(path)
     row = StoredEntry(*connection.execute(f"SELECT {COLUMNS} FROM entries").fetchone())
     with connection:
-        for _ in range(chance.choice((1, 2, 3))):
-            act, sign = chance.choice((("update", 1), ("update", 1), ("forget", -1)))
-            new = _payload(row, chance)._replace(act=act, sign=sign, id=chance.randbytes(16))
+        for _ in range(rng.choice((1, 2, 3))):
+            act, sign = rng.choice((("update", 1), ("update", 1), ("forget", -1)))
+            new = _payload(row, rng)._replace(act=act, sign=sign, id=rng.randbytes(16))
             append(connection, _AnySchemas(connection), new)
     connection.close()
 
 
-def _snapshots(path: Path, chance: random.Random) -> None:
-    """One to three snapshots of anything, with right checksums."""
+def _snapshots(path: Path, rng: random.Random) -> None:
+    """Append one to three arbitrary snapshots with right checksums."""
     connection = sqlite3.connect(path)
     row = StoredEntry(*connection.execute(f"SELECT {COLUMNS} FROM entries").fetchone())
     text = connection.execute("SELECT json FROM schemas").fetchone()[0]
     behind: tuple[bytes, ...] = ()
     with connection:
-        for _ in range(chance.choice((1, 2, 2, 2, 3))):
-            odd = (_payload(row, chance).statistics, row.statistics, row.statistics, b"", None, "x", 7)
-            values: list[Any] = [1, row.checksum, 1, chance.choice(odd), chance.choice((None, None, *odd))]
-            if chance.random() < 0.3:
-                values[chance.randrange(3)] = chance.choice((0, 1, 2, 2**62, -1, "x", b"", 0.5))
+        for _ in range(rng.choice((1, 2, 2, 2, 3))):
+            odd = (_payload(row, rng).statistics, row.statistics, row.statistics, b"", None, "x", 7)
+            values: list[Any] = [1, row.checksum, 1, rng.choice(odd), rng.choice((None, None, *odd))]
+            if rng.random() < 0.3:
+                values[rng.randrange(3)] = rng.choice((0, 1, 2, 2**62, -1, "x", b"", 0.5))
             digest = digest_of(*values[:2], text, *values[3:], *behind)
             connection.execute("INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?)", (*values, digest))
             behind = (digest,)
@@ -157,30 +157,30 @@ def _snapshots(path: Path, chance: random.Random) -> None:
 
 @settings(max_examples=100_000 if SOAK else 250)
 @given(st.integers(0, 2**32 - 1))
-def test_fuzz_of_the_loader(seed: int) -> None:
-    """Any part of the counts, the entry, the schema or the settings changed, under right checksums."""
+def test_forged_files(seed: int) -> None:
+    """Change any part of the counts, the entry, the schema or the settings."""
     if not BASE.exists():
         columns = {**FAMILIES, "text": naively.Text(), "number": naively.Binned()}
         naively.fit(*rows(0, 12), columns=columns, prior={"a": 0.5, "b": 0.5}).save(BASE)
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     FORGED.write_bytes(BASE.read_bytes())
-    which = chance.randrange(10)
+    which = rng.randrange(10)
     try:
         if which < 4:
-            forged(FORGED, lambda row: _payload(row, chance))
+            forge(FORGED, lambda row: _payload(row, rng))
         elif which < 6:
             connection = sqlite3.connect(BASE)
             (schema,) = connection.execute("SELECT json FROM schemas").fetchone()
             connection.close()
-            forged(FORGED, lambda row: row, schema=json.dumps(altered(json.loads(schema), chance)))
+            forge(FORGED, lambda row: row, schema=json.dumps(alter(json.loads(schema), rng)))
         elif which == 6:
-            forged(FORGED, lambda row: row, meta=_settings(chance))
+            forge(FORGED, lambda row: row, meta=_settings(rng))
         elif which == 7:
-            forged(FORGED, lambda row: _fields(row, chance))
+            forge(FORGED, lambda row: _fields(row, rng))
         else:
-            (_snapshots if which == 8 else _more_entries)(FORGED, chance)
+            (_snapshots if which == 8 else _more_entries)(FORGED, rng)
     except (UnicodeEncodeError, OverflowError, sqlite3.Error):
-        return  # SQLite itself does not take it
+        return  # SQLite refuses the value
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
@@ -192,7 +192,7 @@ def test_fuzz_of_the_loader(seed: int) -> None:
             return
 
 
-def test_a_bomb_is_not_inflated(tmp_path: Path) -> None:
+def test_decompression_bombs_are_refused(tmp_path: Path) -> None:
     import resource
     import struct
     import zlib
@@ -202,7 +202,7 @@ def test_a_bomb_is_not_inflated(tmp_path: Path) -> None:
     body = zlib.compress(bytes(1 << 28), 9)
     for length in (1 << 28, 16 * len(body)):
         bomb = struct.pack("<BBQQ", 1, 1, length, len(body)) + body
-        forged(path, lambda row, b=bomb: row._replace(statistics=b))  # type: ignore[misc]
+        forge(path, lambda row, b=bomb: row._replace(statistics=b))  # type: ignore[misc]
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         with pytest.raises(InputError, match="entry 1"):
             naively.load(path)

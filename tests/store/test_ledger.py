@@ -1,4 +1,4 @@
-"""A live ledger: what it learns, and how it is read again."""
+"""Update a ledger and read it again."""
 
 import sqlite3
 from pathlib import Path
@@ -14,20 +14,20 @@ from naively.store import running_sum as sums
 from naively.store.sqlite import create
 
 
-def test_update_is_the_sum_and_one_file_at_rest(path: Path) -> None:
+def test_update_adds_rows_and_leaves_one_file(path: Path) -> None:
     ledger = naively.open(path)
     entry = ledger.update(*rows(1), source="anna", comment="more")
     assert (entry.act, entry.rows, entry.source, entry.comment, entry.number) == ("update", 5, "anna", "more", 2)
-    wanted = fitted().update(*rows(1))
-    assert same(ledger.model(), wanted)
-    assert same(naively.load(path), wanted)  # while it is open
+    expected = fitted().update(*rows(1))
+    assert same(ledger.model(), expected)
+    assert same(naively.load(path), expected)  # while it is open
     ledger.close()
     assert files_next_to(path) == ["m.naively"]
-    assert same(naively.load(path), wanted)
+    assert same(naively.load(path), expected)
     assert len({e.id for e in naively.open(path).log()}) == 2
 
 
-def test_nothing_need_be_closed(path: Path) -> None:
+def test_an_unused_ledger_closes_itself(path: Path) -> None:
     naively.open(path).update(*rows(1))
     import gc
 
@@ -53,7 +53,7 @@ def test_wrong_rows_change_nothing(path: Path) -> None:
     assert same(naively.load(path), fitted())
 
 
-def test_other_columns_are_left_out_with_a_word(path: Path) -> None:
+def test_unknown_columns_are_ignored_with_a_warning(path: Path) -> None:
     data, label = rows(1)
     with (
         naively.open(path) as ledger,
@@ -63,7 +63,7 @@ def test_other_columns_are_left_out_with_a_word(path: Path) -> None:
     assert same(naively.load(path), fitted().update(data, label))
 
 
-def test_who_waits_is_told_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_another_process_warns(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from naively.store import sqlite as file
 
     monkeypatch.setattr(file, "SILENT_SECONDS", 0.02)
@@ -88,7 +88,7 @@ def test_a_given_prior_refuses_a_new_class(tmp_path: Path) -> None:
         naively.open(tmp_path / "m").update(["c"], ["z"])
 
 
-def test_columns_that_are_decided_later(tmp_path: Path) -> None:
+def test_columns_without_values_at_first(tmp_path: Path) -> None:
     naively.fit({"a": [1.0, 2.0], "b": [None, None]}, ["x", "y"]).save(tmp_path / "m")
     ledger = naively.open(tmp_path / "m")
     ledger.update({"a": [3.0], "b": ["u"]}, ["x"])
@@ -99,81 +99,79 @@ def test_columns_that_are_decided_later(tmp_path: Path) -> None:
     assert naively.load(tmp_path / "m").class_counts.tolist() == [3.0, 1.0]
 
 
-def taught(path: Path, seeds: range) -> naively.Model:
-    """A file taught and corrected so often that it has snapshots; the model that it is."""
-    wanted = naively.load(path)
+def update_often(path: Path, seeds: range) -> naively.Model:
+    """Update and correct a file until it has snapshots; return its model."""
+    expected = naively.load(path)
     with naively.open(path) as ledger:
         for seed in seeds:
             ledger.update(*rows(seed, 2))
-            wanted = wanted.update(*rows(seed, 2))
+            expected = expected.update(*rows(seed, 2))
             if seed % 7 == 3:
                 ledger.forget(*rows(seed, 2))
-                wanted = wanted.forget(*rows(seed, 2))
-            assert same(ledger.model(), wanted)
-    assert same(naively.load(path), wanted)
-    return wanted
+                expected = expected.forget(*rows(seed, 2))
+            assert same(ledger.model(), expected)
+    assert same(naively.load(path), expected)
+    return expected
 
 
 def snapshots(path: Path) -> list[int]:
-    """Up to which entry each snapshot goes."""
+    """Return the number of the last entry of each snapshot."""
     connection = sqlite3.connect(path)
-    found = [k for (k,) in connection.execute("SELECT entries FROM snapshot ORDER BY entries")]
+    ends = [k for (k,) in connection.execute("SELECT entries FROM snapshot ORDER BY entries")]
     connection.close()
-    return found
+    return ends
 
 
-def test_snapshots_come_and_are_rebuilt(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_snapshots_are_written_and_damaged_ones_ignored(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sums, "MAX_PENDING_ENTRIES", 8)
-    wanted = taught(path, range(30))
+    expected = update_often(path, range(30))
     first, second = snapshots(path)
     assert first < 16 < second
-    kept = path.read_bytes()
+    original = path.read_bytes()
     wrong = ("digest = zeroblob(16)", "added = zeroblob(100)", "added = x''", "entries = 3", "checksum = zeroblob(16)")
     changes = [f"UPDATE snapshot SET {what} WHERE entries = {k}" for what in wrong for k in (first, second)]
     changes += [f"DELETE FROM snapshot WHERE entries = {k}" for k in (first, second)]
     changes += ["INSERT INTO snapshot SELECT * FROM snapshot", "UPDATE snapshot SET entries = 50 - entries"]
     for change in changes:
-        path.write_bytes(kept)
+        path.write_bytes(original)
         connection = sqlite3.connect(path)
         with connection:
             connection.execute(change)
         connection.close()
-        assert same(naively.load(path), wanted), change
-    taught(path, range(50, 60))
+        assert same(naively.load(path), expected), change
+    update_often(path, range(50, 60))
 
 
-def test_a_snapshot_is_renewed_when_what_came_since_is_no_longer_small(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_snapshots_are_added_when_the_second_is_large(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sums, "MAX_PENDING_ENTRIES", 4)
     monkeypatch.setattr(sums, "MIN_SNAPSHOT_BYTES", 1)
     monkeypatch.setattr(sums, "MAX_PENDING_SHARE", 1)
     seen = set()
     for seed in range(0, 100, 5):
-        taught(path, range(seed, seed + 5))
+        update_often(path, range(seed, seed + 5))
         seen.add(tuple(snapshots(path)))
-    firsts = [found[0] for found in sorted(seen)]
+    firsts = [ends[0] for ends in sorted(seen)]
     assert len(set(firsts)) > 2
-    assert {len(found) for found in seen} == {1, 2}
+    assert {len(ends) for ends in seen} == {1, 2}
 
 
-def test_two_writers_make_their_snapshots(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One of them has the base written anew while the other knows the former one."""
+def test_two_writers_write_snapshots(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One writer replaces the first snapshot while the other knows the former one."""
     monkeypatch.setattr(sums, "MAX_PENDING_ENTRIES", 4)
     one, two = naively.open(path), naively.open(path)
-    wanted = fitted()
+    expected = fitted()
     for seed in range(40):
         (one if seed % 3 else two).update(*rows(seed, 2))
-        wanted = wanted.update(*rows(seed, 2))
+        expected = expected.update(*rows(seed, 2))
         if seed == 20:
-            two.undo(two.update(*rows(99, 2)).id)  # writes the base anew
-        assert same(naively.load(path), wanted)
+            two.undo(two.update(*rows(99, 2)).id)  # replaces the first snapshot
+        assert same(naively.load(path), expected)
         assert len(snapshots(path)) <= 2
-    assert same(one.model(), wanted)
-    assert same(two.model(), wanted)
+    assert same(one.model(), expected)
+    assert same(two.model(), expected)
     one.close()
     two.close()
-    assert same(naively.load(path), wanted)
+    assert same(naively.load(path), expected)
 
 
 steps = st.lists(st.tuples(st.sampled_from("ufnc"), st.integers(0, 6)), max_size=12)
@@ -181,8 +179,8 @@ steps = st.lists(st.tuples(st.sampled_from("ufnc"), st.integers(0, 6)), max_size
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps)
-def test_any_history_is_its_sum(tmp_path_factory: pytest.TempPathFactory, history: list[tuple[str, int]]) -> None:
-    """update, forget, undo and compact in any order: the model is that of the rows that are left."""
+def test_any_history_equals_its_sum(tmp_path_factory: pytest.TempPathFactory, history: list[tuple[str, int]]) -> None:
+    """After any sequence of update, forget, undo and compact, the model is that of the remaining rows."""
     path = tmp_path_factory.mktemp("h") / "m"
     fitted().save(path)
     ledger = naively.open(path)
@@ -195,7 +193,7 @@ def test_any_history_is_its_sum(tmp_path_factory: pytest.TempPathFactory, histor
         elif act == "f" and seed in left:
             ledger.forget(*rows(seed, 3))
             left.remove(seed)
-            ids = {}  # which of them it came from is for another test
+            ids = {}  # the forget is not attributed to one of them
         elif act == "n" and ids:
             id_, undone = ids.popitem()
             ledger.undo(id_)
@@ -203,12 +201,12 @@ def test_any_history_is_its_sum(tmp_path_factory: pytest.TempPathFactory, histor
         elif act == "c":
             ledger.compact()
             ids = {}
-    wanted = fitted()
+    expected = fitted()
     for seed in left:
-        wanted = wanted.update(*rows(seed, 3))
-    assert same(ledger.model(), wanted)
+        expected = expected.update(*rows(seed, 3))
+    assert same(ledger.model(), expected)
     ledger.close()
-    assert same(naively.load(path), wanted)
+    assert same(naively.load(path), expected)
 
 
 def test_settings_are_kept(tmp_path: Path) -> None:
@@ -222,7 +220,7 @@ def test_settings_are_kept(tmp_path: Path) -> None:
         assert (back.prior, back.tuning, back.target) == (prior, model.tuning, "class")
 
 
-def test_a_file_made_by_hand_without_entries(tmp_path: Path) -> None:
+def test_file_without_entries(tmp_path: Path) -> None:
     create(tmp_path / "m").close()
     with pytest.raises(InputError, match="damaged"):
         naively.load(tmp_path / "m")

@@ -1,4 +1,4 @@
-"""Models of a period, of some sources, or with old rows fading."""
+"""Models of a period, of some sources, or with a decay of old rows."""
 
 import sqlite3
 from datetime import UTC, datetime, timedelta
@@ -31,17 +31,17 @@ def test_periods_sources_and_decay(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert same(ledger.model(without="anna"), first)
     with pytest.raises(InputError, match="no entry is selected"):
         ledger.model(sources="carl")
-    faded = ledger.model(until="2026-01-05", half_life=timedelta(days=1))
-    wanted = first.class_counts / 16 + (parts[0].class_counts / 8) + parts[2].class_counts / 2
-    np.testing.assert_allclose(faded.class_counts, wanted, rtol=1e-15)
-    assert np.isfinite(faded.log_joint(rows(1)[0])).all()
+    decayed = ledger.model(until="2026-01-05", half_life=timedelta(days=1))
+    expected = first.class_counts / 16 + (parts[0].class_counts / 8) + parts[2].class_counts / 2
+    np.testing.assert_allclose(decayed.class_counts, expected, rtol=1e-15)
+    assert np.isfinite(decayed.log_joint(rows(1)[0])).all()
     for bad in ({"since": "soon"}, {"half_life": 0}, {"until": 3}):
         with pytest.raises(InputError):
             ledger.model(**bad)
 
 
-def test_decay_by_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model that fades is the model of the same rows with weights."""
+def test_decay_equals_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model with decay is the model of the same rows with weights."""
     import naively.store.entries as entries
 
     day = iter(range(100))
@@ -51,31 +51,31 @@ def test_decay_by_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     naively.fit(*rows(0, 6), columns=columns, tune=False).save(path)
     ledger = naively.open(path)
     ledger.update(*rows(1, 6))
-    found = ledger.model(until="2026-01-03", half_life=1)
-    wanted = naively.fit(*rows(0, 6), columns=columns, tune=False, weight=np.full(6, 0.25)) + naively.fit(
+    decayed = ledger.model(until="2026-01-03", half_life=1)
+    expected = naively.fit(*rows(0, 6), columns=columns, tune=False, weight=np.full(6, 0.25)) + naively.fit(
         *rows(1, 6), columns=columns, tune=False, weight=np.full(6, 0.5)
     )
-    np.testing.assert_allclose(found.log_joint(rows(2)[0]), wanted.log_joint(rows(2)[0]), rtol=1e-12)
+    np.testing.assert_allclose(decayed.log_joint(rows(2)[0]), expected.log_joint(rows(2)[0]), rtol=1e-12)
 
 
-def test_a_selection_below_zero_names_the_entries(path: Path) -> None:
+def test_selection_below_zero_names_the_forgets(path: Path) -> None:
     with naively.open(path) as ledger:
         ledger.update(*rows(1), source="anna")
-        (gone,) = ledger.forget(*rows(1))
-    with sqlite3.connect(path) as connection:  # as if another had written it: a forget of another source
+        (forget,) = ledger.forget(*rows(1))
+    with sqlite3.connect(path) as connection:  # attribute the forget to another source
         connection.execute("UPDATE entries SET source = 'ben' WHERE number = 3")
-        _rechained(connection)
+        _write_chain_again(connection)
     connection.close()
-    with pytest.raises(InputError, match=f"do not make a model: .* Forgets among them: {gone.id[:8]}"):
+    with pytest.raises(InputError, match=f"do not make a model: .* Forgets among them: {forget.id[:8]}"):
         naively.open(path).model(sources=["first", "ben"])
 
 
-def _rechained(connection: sqlite3.Connection) -> None:
+def _write_chain_again(connection: sqlite3.Connection) -> None:
     from naively.store.entries import START, Schemas, StoredEntry, append
 
     schemas = Schemas(connection)
-    found = [StoredEntry(*values) for values in connection.execute(f"SELECT {TABLE} FROM entries ORDER BY number")]
+    entries = [StoredEntry(*values) for values in connection.execute(f"SELECT {TABLE} FROM entries ORDER BY number")]
     connection.execute("DELETE FROM entries")
     connection.execute("UPDATE head SET entries = ?, checksum = ?", START)
-    for row in found:
-        append(connection, schemas, row)
+    for entry in entries:
+        append(connection, schemas, entry)

@@ -1,4 +1,4 @@
-"""Tuning and class prior of a file, changed in place; and entries that say something and count nothing."""
+"""Change tuning and class prior of a file in place; entries that count no rows."""
 
 import sqlite3
 from pathlib import Path
@@ -17,28 +17,28 @@ LABEL = ["spam" if i % 3 else "ham" for i in range(60)]
 
 @pytest.fixture
 def mail(tmp_path: Path) -> Path:
-    """A model that is not tuned."""
+    """Return a file that is not tuned."""
     naively.fit(TEXTS[:40], LABEL[:40], tune=False).save(tmp_path / "mail.naively")
-    with naively.open(tmp_path / "mail.naively") as live:
-        live.update(TEXTS[40:], LABEL[40:])
+    with naively.open(tmp_path / "mail.naively") as ledger:
+        ledger.update(TEXTS[40:], LABEL[40:])
     return tmp_path / "mail.naively"
 
 
-def test_tuning_in_place_is_that_of_fitting(mail: Path) -> None:
-    wanted = naively.fit(TEXTS, LABEL)
-    live = naively.open(mail)
+def test_tuning_in_place_equals_tuning_at_fit(mail: Path) -> None:
+    expected = naively.fit(TEXTS, LABEL)
+    ledger = naively.open(mail)
     other = naively.open(mail)
     other.model()
-    entry = live.tune(TEXTS, LABEL, source="all", comment="at last")
+    entry = ledger.tune(TEXTS, LABEL, source="all", comment="at last")
     assert (entry.act, entry.sign, entry.rows, entry.source, entry.comment) == ("tune", 0, 0, "all", "at last")
-    assert entry.note.startswith(f"tuned on {wanted.tuning.rows} rows, log-loss ")  # type: ignore[union-attr]
-    for found in (live.model(), other.model(), naively.load(mail), naively.open(mail).model(since="2000-01-01")):
-        assert found.tuning == wanted.tuning
-        assert np.array_equal(found.posterior(TEXTS), wanted.posterior(TEXTS))
-        assert same(found, wanted)
-    live.update(["cheap one more"], ["spam"])
-    assert live.model().tuning == other.model().tuning == naively.load(mail).tuning == wanted.tuning
-    live.tune(textbook=True)
+    assert entry.note.startswith(f"tuned on {expected.tuning.rows} rows, log-loss ")  # type: ignore[union-attr]
+    for model in (ledger.model(), other.model(), naively.load(mail), naively.open(mail).model(since="2000-01-01")):
+        assert model.tuning == expected.tuning
+        assert np.array_equal(model.posterior(TEXTS), expected.posterior(TEXTS))
+        assert same(model, expected)
+    ledger.update(["cheap one more"], ["spam"])
+    assert ledger.model().tuning == other.model().tuning == naively.load(mail).tuning == expected.tuning
+    ledger.tune(textbook=True)
     assert naively.load(mail).tuning is None
     assert other.log()[-1].note == "not tuned: the textbook"
 
@@ -51,59 +51,59 @@ def test_tuning_by_a_file(mail: Path, tmp_path: Path) -> None:
 
 
 def test_another_prior(mail: Path) -> None:
-    live = naively.open(mail)
-    assert live.tune(prior={"ham": 0.9, "spam": 0.1}).note == "class prior ham 0.9, spam 0.1"
+    ledger = naively.open(mail)
+    assert ledger.tune(prior={"ham": 0.9, "spam": 0.1}).note == "class prior ham 0.9, spam 0.1"
     assert np.exp(naively.load(mail).log_prior).round(6).tolist() == [0.9, 0.1]
     with pytest.raises(InputError, match="no probability for 'news'"):
-        live.update(["the news"], ["news"])
-    live.tune(TEXTS, LABEL, prior="uniform")
-    found = naively.load(mail)
-    assert found.tuning is not None
-    assert np.exp(found.log_prior).tolist() == [0.5, 0.5]
-    live.tune(prior="empirical")
-    live.update(["the news"], ["news"])
+        ledger.update(["the news"], ["news"])
+    ledger.tune(TEXTS, LABEL, prior="uniform")
+    model = naively.load(mail)
+    assert model.tuning is not None
+    assert np.exp(model.log_prior).tolist() == [0.5, 0.5]
+    ledger.tune(prior="empirical")
+    ledger.update(["the news"], ["news"])
     assert naively.load(mail).classes == ("ham", "news", "spam")
 
 
 @pytest.mark.parametrize("closed", [True, False])
 def test_undo_of_a_tune(mail: Path, closed: bool) -> None:
-    """The former settings come back, if nothing else has changed them since."""
-    live = naively.open(mail)
+    """The former settings are restored if they have not been changed again."""
+    ledger = naively.open(mail)
 
     def act(do: Any) -> Any:
-        nonlocal live
-        done = do(live)
+        nonlocal ledger
+        done = do(ledger)
         if closed:
-            live.close()
-            live = naively.open(mail)
+            ledger.close()
+            ledger = naively.open(mail)
         return done
 
-    one = act(lambda live: live.tune(TEXTS, LABEL))
-    tuned = live.model().tuning
-    act(lambda live: live.update(["more pills"], ["spam"]))
-    two = act(lambda live: live.tune(prior="uniform"))
+    one = act(lambda ledger: ledger.tune(TEXTS, LABEL))
+    tuned = ledger.model().tuning
+    act(lambda ledger: ledger.update(["more pills"], ["spam"]))
+    two = act(lambda ledger: ledger.tune(prior="uniform"))
     with pytest.raises(InputError, match=f"changed again after entry {one.id[:8]}: undo the later tune first"):
-        live.undo(one.id)
-    assert len(live.log()) == 5
-    back = act(lambda live: live.undo(two.id))
-    assert live.model().prior == naively.ClassPrior()
-    act(lambda live: live.undo(one.id))
-    assert live.model().tuning is None
+        ledger.undo(one.id)
+    assert len(ledger.log()) == 5
+    back = act(lambda ledger: ledger.undo(two.id))
+    assert ledger.model().prior == naively.ClassPrior()
+    act(lambda ledger: ledger.undo(one.id))
+    assert ledger.model().tuning is None
     assert naively.load(mail).tuning is None
-    assert [entry.in_force for entry in live.log()] == [True, True, False, True, False, True, True]
+    assert [entry.in_force for entry in ledger.log()] == [True, True, False, True, False, True, True]
     with pytest.raises(InputError, match="changed again"):
-        live.undo(back.id)  # the prior is as it was, but the tuning is not
-    again = act(lambda live: live.tune([*TEXTS, "more pills"], [*LABEL, "spam"]))
-    gone = act(lambda live: live.undo(again.id))
-    act(lambda live: live.undo(gone.id))
-    assert live.model().tuning != tuned
-    assert live.model().tuning == naively.load(mail).tuning is not None
-    assert same(live.model(), naively.fit([*TEXTS, "more pills"], [*LABEL, "spam"], tune=False))
+        ledger.undo(back.id)  # the prior is as it was, but the tuning is not
+    again = act(lambda ledger: ledger.tune([*TEXTS, "more pills"], [*LABEL, "spam"]))
+    undone = act(lambda ledger: ledger.undo(again.id))
+    act(lambda ledger: ledger.undo(undone.id))
+    assert ledger.model().tuning != tuned
+    assert ledger.model().tuning == naively.load(mail).tuning is not None
+    assert same(ledger.model(), naively.fit([*TEXTS, "more pills"], [*LABEL, "spam"], tune=False))
 
 
 def test_wrong_tunes_change_nothing(mail: Path) -> None:
-    live = naively.open(mail)
-    for wrong, told in (
+    ledger = naively.open(mail)
+    for wrong, message in (
         ({}, "nothing to change"),
         ({"X": TEXTS, "y": LABEL, "textbook": True}, "not both"),
         ({"X": ["never seen this", "nor that"] * 4, "y": ["ham", "spam"] * 4}, "give rows that were counted"),
@@ -112,23 +112,23 @@ def test_wrong_tunes_change_nothing(mail: Path) -> None:
         ({"prior": "loud"}, "is not known"),
         ({"prior": {"ham": 1.0}}, "must name every class"),
     ):
-        with pytest.raises(InputError, match=told):
-            live.tune(**wrong)
-    assert len(live.log()) == 2
+        with pytest.raises(InputError, match=message):
+            ledger.tune(**wrong)
+    assert len(ledger.log()) == 2
 
 
-def test_forgotten_rows_among_those_to_tune_by(mail: Path) -> None:
-    """An archive still has what the model has forgotten: a few such rows are left out, and that is said."""
-    live = naively.open(mail)
+def test_tuning_by_rows_of_which_some_are_forgotten(mail: Path) -> None:
+    """A few forgotten rows are left out with a warning, many are refused."""
+    ledger = naively.open(mail)
     texts, label = [*TEXTS, *(f"cheap {i} pills number {i}" for i in range(40))], [*LABEL, *(["spam", "ham"] * 20)]
-    live.update(texts[60:], label[60:])
-    live.forget(texts[97:], label[97:])
+    ledger.update(texts[60:], label[60:])
+    ledger.forget(texts[97:], label[97:])
     with pytest.warns(naively.LeftOutWarning, match="3 of the 68 sampled rows were never counted, or are forgotten"):
-        live.tune(texts, label)
-    assert live.model().tuning == naively.fit(texts[:97], label[:97]).tuning
-    live.forget(texts[80:97], label[80:97])
+        ledger.tune(texts, label)
+    assert ledger.model().tuning == naively.fit(texts[:97], label[:97]).tuning
+    ledger.forget(texts[80:97], label[80:97])
     with pytest.raises(InputError, match="20 of the 68 sampled rows were never counted"):
-        live.tune(texts, label)
+        ledger.tune(texts, label)
 
 
 def test_damaged_settings_in_an_entry(mail: Path) -> None:
@@ -136,51 +136,53 @@ def test_damaged_settings_in_an_entry(mail: Path) -> None:
 
     from naively.store.entries import COLUMNS, START, StoredEntry, append
 
-    live = naively.open(mail)
-    id_ = live.tune(prior="uniform").id
-    live.close()
+    ledger = naively.open(mail)
+    id_ = ledger.tune(prior="uniform").id
+    ledger.close()
     for span in ('{"note": "x"}', '{"note": "x", "before": 3, "after": {}}'):
         connection = sqlite3.connect(mail)
         with connection:
-            found = [StoredEntry(*row) for row in connection.execute(f"SELECT {COLUMNS} FROM entries ORDER BY number")]
+            entries = [
+                StoredEntry(*entry) for entry in connection.execute(f"SELECT {COLUMNS} FROM entries ORDER BY number")
+            ]
             connection.execute("DELETE FROM entries")
             connection.execute("UPDATE head SET entries = ?, checksum = ?", START)
-            for row in found:
-                forged = row._replace(span=span) if row.act == "tune" else row
+            for entry in entries:
+                forged = entry._replace(span=span) if entry.act == "tune" else entry
                 append(connection, _AnySchemas(connection), forged)
         connection.close()
         with pytest.raises(InputError, match="the settings in entry 3 cannot be read"):
             naively.open(mail).undo(id_)
 
 
-def test_comments_on_a_merge_and_a_copy(tmp_path: Path) -> None:
+def test_comments_of_merges_and_copies(tmp_path: Path) -> None:
     a, b = tmp_path / "a", tmp_path / "b"
     fitted().save(a)
     naively.copy(a, b, comment="for ben")
     assert [(e.act, e.source, e.comment) for e in naively.open(b).log()][1:] == [("copy", str(a), "for ben")]
     assert len(naively.open(a).log()) == 1
-    with naively.open(b) as live:
-        live.update(*rows(1))
-    wanted = fitted().update(*rows(1))
-    assert same(naively.merge([a, b], tmp_path / "ab", comment="together"), wanted)
+    with naively.open(b) as ledger:
+        ledger.update(*rows(1))
+    expected = fitted().update(*rows(1))
+    assert same(naively.merge([a, b], tmp_path / "ab", comment="together"), expected)
     log = naively.open(tmp_path / "ab").log()
     assert [e.act for e in log] == ["fit", "copy", "update", "merge"]
     assert (log[3].source, log[3].comment, log[3].rows) == (f"{a} {b}", "together", 0)
-    assert same(naively.load(tmp_path / "ab"), wanted)
-    assert same(naively.merge([tmp_path / "ab", a], tmp_path / "again"), wanted)
-    with naively.open(tmp_path / "ab") as live:
+    assert same(naively.load(tmp_path / "ab"), expected)
+    assert same(naively.merge([tmp_path / "ab", a], tmp_path / "again"), expected)
+    with naively.open(tmp_path / "ab") as ledger:
         with pytest.raises(InputError, match=r"is a note \(merge\): there is nothing to undo"):
-            live.undo(log[3].id)
+            ledger.undo(log[3].id)
         with pytest.raises(InputError, match="does not count any rows"):
-            live.forget(*rows(1), entry=log[3].id)
-        live.forget(*rows(1))
-        live.compact()
-        assert live.log()[0].absorbed == 5
-        assert same(live.model(), fitted())
+            ledger.forget(*rows(1), entry=log[3].id)
+        ledger.forget(*rows(1))
+        ledger.compact()
+        assert ledger.log()[0].absorbed == 5
+        assert same(ledger.model(), fitted())
 
 
-def test_tunes_are_merged_as_history(tmp_path: Path) -> None:
-    """The settings of a merged file are the first's; what the others' log says of theirs is kept, and only that."""
+def test_tune_entries_are_merged_as_history(tmp_path: Path) -> None:
+    """The settings are those of the first file; entries of the others are only history."""
     a, b = tmp_path / "a", tmp_path / "b"
     naively.fit(*rows(0, 12), columns=EVERYTHING, tune=False).save(a)
     naively.copy(a, b)

@@ -1,4 +1,4 @@
-"""A few texts at a time, as a mail filter learns."""
+"""Update a text model with a few texts at a time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import naively
 from naively import InputError
 
 
-def test_wrong_texts_and_labels_are_refused_as_ever(tmp_path: Path) -> None:
+def test_wrong_texts_and_labels_are_refused(tmp_path: Path) -> None:
     naively.fit(["a b", "c d"], ["x", "y"], tune=False).save(tmp_path / "m")
     ledger = naively.open(tmp_path / "m")
     with pytest.raises(InputError, match="1 rows but 2 labels"):
@@ -26,8 +26,8 @@ def test_wrong_texts_and_labels_are_refused_as_ever(tmp_path: Path) -> None:
     assert len(ledger.log()) == 1
 
 
-def test_a_source_of_another_kind_of_string(tmp_path: Path) -> None:
-    """What is written has the checksum of what is read back."""
+def test_source_that_is_a_numpy_string(tmp_path: Path) -> None:
+    """The checksum of what is written equals that of what is read."""
     naively.fit(["a b", "c d"], ["x", "y"], tune=False).save(tmp_path / "m")
     with naively.open(tmp_path / "m") as ledger:
         ledger.update(["a"], ["x"], source=np.array(["anna"])[0], comment="𝄞 " + "long " * 20_000)

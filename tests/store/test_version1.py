@@ -1,6 +1,6 @@
-"""A file of format 1 as it was once written, which every later version has to read, teach, correct and undo.
+"""A file of format 1 as an early version wrote it: every later version must read, update and correct it.
 
-It was made by `python -m ledger.test_version1` in tests/, and is not to be made again.
+It was written by `make` below, and must not be written again.
 """
 
 import shutil
@@ -13,61 +13,61 @@ from tests.support.models import EVERYTHING, rows, same
 import naively
 from naively import InputError, Ledger, Model
 
-KEPT = Path(__file__).with_name("version1.naively")
+OLD_FILE = Path(__file__).with_name("version1.naively")
 
 
 def make(path: Path) -> None:
-    """Every kind of column, tuned, with remembered rows; every act but compact."""
-    live = Ledger.fit(path, *rows(0, 30), columns=EVERYTHING, remember_rows=True, source="first", comment="début")
-    live.update(*rows(1, 6, "abc"), source="anna")
-    wrong = live.update(*rows(2), source="ben", weight=[0.5, 1.0, 2.0, 1.0, 1.0])
-    live.undo(wrong.id)
-    live.forget(*rows(1, 6, "abc"))
-    live.update(*rows(3, 4))
-    live.tune(prior="uniform", comment="settled")
-    live.close()
+    """Write a tuned file with every kind of column, remembered rows, and every act but compact."""
+    ledger = Ledger.fit(path, *rows(0, 30), columns=EVERYTHING, remember_rows=True, source="first", comment="début")
+    ledger.update(*rows(1, 6, "abc"), source="anna")
+    wrong = ledger.update(*rows(2), source="ben", weight=[0.5, 1.0, 2.0, 1.0, 1.0])
+    ledger.undo(wrong.id)
+    ledger.forget(*rows(1, 6, "abc"))
+    ledger.update(*rows(3, 4))
+    ledger.tune(prior="uniform", comment="settled")
+    ledger.close()
 
 
-def wanted() -> Model:
-    """What the file counts."""
+def expected_model() -> Model:
+    """Return a model of what the file counts."""
     return naively.fit(*rows(0, 30), columns=EVERYTHING, tune=False).update(*rows(3, 4))
 
 
 @pytest.fixture
-def old(tmp_path: Path) -> Path:
-    """A copy to be changed."""
-    return Path(shutil.copy(KEPT, tmp_path / "old"))
+def path(tmp_path: Path) -> Path:
+    """Return a copy of the file, which a test may change."""
+    return Path(shutil.copy(OLD_FILE, tmp_path / "old"))
 
 
-def test_it_is_read(old: Path) -> None:
-    model = naively.load(old)
-    assert same(model, wanted())
+def test_file_is_read(path: Path) -> None:
+    model = naively.load(path)
+    assert same(model, expected_model())
     assert model.prior == naively.ClassPrior(uniform=True)
     assert model.tuning is not None
     assert model.tuning.rows == 30
     assert np.isfinite(model.log_posterior(rows(5)[0])).all()
-    log = naively.open(old).log()
+    log = naively.open(path).log()
     assert [entry.act for entry in log] == ["fit", "update", "update", "undo", "forget", "update", "tune"]
     assert (log[0].source, log[0].comment, log[2].in_force, log[6].note) == (
         "first", "début", False, "class prior uniform",
     )  # fmt: skip
 
 
-def test_it_is_taught_and_corrected(old: Path) -> None:
-    with naively.open(old) as live:
-        live.update(*rows(9))
-        live.forget(*rows(3, 4))
+def test_file_is_updated_and_corrected(path: Path) -> None:
+    with naively.open(path) as ledger:
+        ledger.update(*rows(9))
+        ledger.forget(*rows(3, 4))
         with pytest.raises(InputError, match="never counted"):
-            live.forget(*rows(2))
-        live.undo(live.log()[6].id)
-        assert live.model().prior == naively.ClassPrior()
-        live.undo(live.log()[3].id)
-        live.forget(*rows(2), weight=[0.5, 1.0, 2.0, 1.0, 1.0])
-        found = naively.fit(*rows(0, 30), columns=EVERYTHING, tune=False).update(*rows(9))
-        assert same(live.model(), found)
-        live.compact()
-    assert same(naively.load(old), found)
+            ledger.forget(*rows(2))
+        ledger.undo(ledger.log()[6].id)
+        assert ledger.model().prior == naively.ClassPrior()
+        ledger.undo(ledger.log()[3].id)
+        ledger.forget(*rows(2), weight=[0.5, 1.0, 2.0, 1.0, 1.0])
+        expected = naively.fit(*rows(0, 30), columns=EVERYTHING, tune=False).update(*rows(9))
+        assert same(ledger.model(), expected)
+        ledger.compact()
+    assert same(naively.load(path), expected)
 
 
 if __name__ == "__main__":
-    make(KEPT)
+    make(OLD_FILE)

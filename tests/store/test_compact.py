@@ -1,4 +1,4 @@
-"""One entry in the place of all, and nothing left of the others."""
+"""Test that compaction leaves one entry, and no bytes of the others."""
 
 import sqlite3
 from pathlib import Path
@@ -10,7 +10,7 @@ import naively
 from naively import InputError
 
 
-def test_compact_absorbs_and_clears(path: Path) -> None:
+def test_compact_replaces_and_erases_entries(path: Path) -> None:
     with naively.open(path) as ledger:
         secret = ledger.update(
             {k: v[:1] for k, v in rows(1)[0].items()} | {"text": ["geheimnis"]}, ["a"], source="anna"
@@ -38,15 +38,15 @@ def test_compact_absorbs_and_clears(path: Path) -> None:
     assert same(naively.load(path), naively.fit(*rows(5), columns=EVERYTHING, tune=False))
 
 
-def test_words_of_deleted_pages_are_gone(tmp_path: Path) -> None:
-    """No byte of a forgotten word is left anywhere in the file, as it stands uncompressed in a large payload."""
+def test_forgotten_words_are_erased(tmp_path: Path) -> None:
+    """The words of a large payload are not compressed, so they would be visible in the file."""
     texts = [f"wort{i} geheim{i}" for i in range(3000)]
     naively.fit(texts, ["a", "b"] * 1500).save(tmp_path / "m")
     with naively.open(tmp_path / "m") as ledger:
         ledger.forget(texts[:1500], (["a", "b"] * 1500)[:1500])
         ledger.compact()
-    found = sqlite3.connect(tmp_path / "m").execute("SELECT statistics FROM entries").fetchall()
-    assert len(found) == 1
+    payloads = sqlite3.connect(tmp_path / "m").execute("SELECT statistics FROM entries").fetchall()
+    assert len(payloads) == 1
     assert (tmp_path / "m").stat().st_size < 100_000
     assert naively.load(tmp_path / "m").evidence("text") is not None
 

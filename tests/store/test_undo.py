@@ -1,4 +1,4 @@
-"""Undo: the sum without an entry, and undo of that."""
+"""Undo entries, and undo undos."""
 
 import sqlite3
 from pathlib import Path
@@ -23,15 +23,15 @@ def test_undo_and_undo_of_undo(path: Path) -> None:
         ledger.undo(undo.id)
         assert same(ledger.model(), fitted().update(*rows(1)).update(*rows(2)))
         assert same(naively.load(path), ledger.model())
-        (gone,) = ledger.forget(*rows(1), entry=one.id)
-        with pytest.raises(InputError, match=f"partly forgotten by entry {gone.id[:8]}"):
+        (forget,) = ledger.forget(*rows(1), entry=one.id)
+        with pytest.raises(InputError, match=f"partly forgotten by entry {forget.id[:8]}"):
             ledger.undo(one.id)
-        ledger.undo(gone.id)
+        ledger.undo(forget.id)
         ledger.undo(one.id)
         assert same(ledger.model(), fitted().update(*rows(2)))
 
 
-def test_undo_of_everything_leaves_a_model_of_nothing(path: Path) -> None:
+def test_undo_of_all_entries_leaves_an_empty_model(path: Path) -> None:
     with naively.open(path) as ledger:
         ledger.undo(ledger.log()[0].id)
         assert ledger.model().class_counts.tolist() == [0.0, 0.0]
@@ -39,12 +39,12 @@ def test_undo_of_everything_leaves_a_model_of_nothing(path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["zz", "12", "", "ffffffffffff", "g" * 32])
-def test_ids_that_are_none(path: Path, wrong: str) -> None:
+def test_invalid_ids(path: Path, wrong: str) -> None:
     with pytest.raises(InputError, match=r"no entry whose id|is not the id"):
         naively.open(path).undo(wrong)
 
 
-def test_an_id_that_begins_as_another(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ambiguous_ids(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from naively.store import entries
 
     ids = iter(bytes.fromhex(f"abcd{i:028x}") for i in range(9))
@@ -65,39 +65,39 @@ def words(seed: int) -> tuple[list[str], list[str]]:
 
 @pytest.mark.parametrize("weight", [None, [1.0, 2.0, 3.0], [0.1, 0.2, 0.7]])
 @pytest.mark.parametrize("tail", [2, 1000])
-def test_undo_of_texts_is_their_sum_without_the_entry(
+def test_undo_of_texts_equals_the_sum_without_the_entry(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tail: int, weight: list[float] | None
 ) -> None:
-    """Whether the entry is taken from the sum or all are summed anew: the same as if it had never been."""
+    """Subtracting the entry and summing all others again give the same result."""
     monkeypatch.setattr(sums, "MAX_PENDING_ENTRIES", tail)
     path = tmp_path / "m"
     naively.fit(*words(0), weight=weight, tune=False).save(path)
     ledger = naively.open(path)
     ids = {seed: ledger.update(*words(seed), weight=weight).id for seed in range(1, 10)}
-    (gone,) = ledger.forget(*words(4), weight=weight)
+    (forget,) = ledger.forget(*words(4), weight=weight)
     undos = {}
     for seed in (1, 9, 3, 5):
         undos[seed] = ledger.undo(ids[seed]).id
     ledger.undo(undos[3])
-    ledger.undo(gone.id)
-    wanted = naively.fit(*words(0), weight=weight, tune=False)
+    ledger.undo(forget.id)
+    expected = naively.fit(*words(0), weight=weight, tune=False)
     for seed in (2, 3, 4, 6, 7, 8):
-        wanted = wanted.update(*words(seed), weight=weight)
+        expected = expected.update(*words(seed), weight=weight)
     ledger.close()
-    found = naively.load(path)
-    assert found.classes == wanted.classes
+    model = naively.load(path)
+    assert model.classes == expected.classes
     if weight is None or weight[0] == 1:
-        assert same(found, wanted)
-    assert found.class_counts == pytest.approx(wanted.class_counts, rel=1e-12)
-    assert found.log_joint(words(1)[0]) == pytest.approx(wanted.log_joint(words(1)[0]), rel=1e-12)
+        assert same(model, expected)
+    assert model.class_counts == pytest.approx(expected.class_counts, rel=1e-12)
+    assert model.log_joint(words(1)[0]) == pytest.approx(expected.log_joint(words(1)[0]), rel=1e-12)
     connection = sqlite3.connect(path)
     with connection:
         connection.execute("DELETE FROM snapshot")
     connection.close()
-    assert same(naively.load(path), found) or weight == [0.1, 0.2, 0.7]
+    assert same(naively.load(path), model) or weight == [0.1, 0.2, 0.7]
 
 
-def test_the_only_texts_of_a_class_undone(tmp_path: Path) -> None:
+def test_undo_of_the_only_texts_of_a_class(tmp_path: Path) -> None:
     path = tmp_path / "m"
     naively.fit(["a b", "c"], ["x", "y"], tune=False).save(path)
     ledger = naively.open(path)
@@ -110,7 +110,7 @@ def test_the_only_texts_of_a_class_undone(tmp_path: Path) -> None:
     assert ledger.model().classes == naively.load(path).classes == ("z",)
 
 
-def test_a_damaged_entry_is_not_undone(tmp_path: Path) -> None:
+def test_damaged_entries_cannot_be_undone(tmp_path: Path) -> None:
     path = tmp_path / "m"
     naively.fit(["a b", "c"], ["x", "y"], tune=False).save(path)
     with naively.open(path) as ledger:

@@ -1,4 +1,4 @@
-"""What is forgotten is as if it had never been counted; what was never counted is refused."""
+"""Forgetting a row equals never having counted it; rows that were never counted are refused."""
 
 import os
 import random
@@ -103,7 +103,7 @@ def test_remembered_rows(tmp_path: Path) -> None:
     one = ledger.update(*rows(1), source="anna")
     ledger.update(*rows(2), source="ben")
     data, label = rows(1)
-    crossed = {**data, "text": data["text"][::-1]}  # all counts are there, no such row is
+    crossed = {**data, "text": data["text"][::-1]}  # the same counts, but different rows
     plain = fitted().update(*rows(1)).update(*rows(2))
     if crossed["text"] != data["text"]:
         with pytest.raises(InputError, match="were never counted"):
@@ -151,26 +151,24 @@ def select(positions: list[tuple[int, int]]) -> tuple[dict[str, list[Any]], list
 
 @settings(max_examples=200 if SOAK else 25)
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.booleans(), st.randoms(use_true_random=False))
-def test_rows_of_several_entries_are_forgotten_together(
-    sizes: list[int], remember: bool, chance: random.Random
-) -> None:
+def test_rows_of_several_entries_are_forgotten_together(sizes: list[int], remember: bool, rng: random.Random) -> None:
     """The model is that of the other rows; rows that are remembered are forgotten in every source too."""
     with tempfile.TemporaryDirectory(prefix="naively-tests-") as folder:
         path = Path(folder) / "m"
         first = {"columns": EVERYTHING, "tune": False, "source": "first", "remember_rows": remember}
-        left = [(seed, r) for seed, n in enumerate(sizes, 1) for r in range(n)]
+        remaining = [(seed, r) for seed, n in enumerate(sizes, 1) for r in range(n)]
         with Ledger.fit(path, *rows(0, 12), **first) as ledger:
             for seed, n in enumerate(sizes, 1):
                 ledger.update(*select([(seed, r) for r in range(n)]), source=str(seed))
             for _ in range(2):
-                gone = chance.sample(left, chance.randint(0, len(left)))
-                left = [position for position in left if position not in gone]
-                if gone:
-                    entries = ledger.forget(*select(gone))
-                    assert sum(entry.rows for entry in entries) == len(gone)
+                forgotten = rng.sample(remaining, rng.randint(0, len(remaining)))
+                remaining = [position for position in remaining if position not in forgotten]
+                if forgotten:
+                    entries = ledger.forget(*select(forgotten))
+                    assert sum(entry.rows for entry in entries) == len(forgotten)
                     assert len({entry.corrects for entry in entries}) == len(entries)
                     assert remember != (entries[0].corrects is None)
-                assert same(ledger.model(), fitted().update(*select(left)) if left else fitted())
+                assert same(ledger.model(), fitted().update(*select(remaining)) if remaining else fitted())
                 for source in {entry.source for entry in ledger.log()} if remember else ():
                     ledger.model(sources=source)  # no entry has lost more than it had
 
@@ -188,8 +186,8 @@ def test_rows_in_another_order_are_the_same_rows(path: Path) -> None:
 @pytest.mark.parametrize(
     "family", [naively.Categorical(), naively.Binned(), naively.Gaussian(), naively.Poisson(), naively.Bernoulli()]
 )
-def test_the_last_row_of_a_class_takes_its_values_with_it(family: Any, tmp_path: Path) -> None:
-    """A row of gaps was never counted, though no count would fall below zero."""
+def test_forgetting_the_last_row_of_a_class_requires_its_values(family: Any, tmp_path: Path) -> None:
+    """A row of missing values was never counted, though no count would be below zero."""
     naively.fit({"x": [1, 0, 1]}, ["a", "b", "c"], columns=family, tune=False).save(tmp_path / "m")
     with naively.open(tmp_path / "m") as ledger:
         with pytest.raises(InputError, match=r"cannot subtract what was never counted: .*class 'b'|column 'x'"):
@@ -202,10 +200,10 @@ def test_remembered_rows_of_many_entries(tmp_path: Path) -> None:
     ledger = Ledger.fit(tmp_path / "m", *rows(0, 12), columns=EVERYTHING, remember_rows=True)
     ids = [ledger.update(*rows(seed, 1)).id for seed in range(1, 9)]
     ids.append(ledger.update(*rows(20, 3)).id)
-    places = [(20, 3, 1), (1, 1, 0), (8, 1, 0), (4, 1, 0)]  # seed, rows of the batch, row
-    data = {name: [rows(seed, n)[0][name][r] for seed, n, r in places] for name in rows(1)[0]}
-    label = [rows(seed, n)[1][r] for seed, n, r in places]
-    found = ledger.forget(data, label)
-    assert {entry.corrects for entry in found} == {ids[0], ids[3], ids[7], ids[8]}
+    positions = [(20, 3, 1), (1, 1, 0), (8, 1, 0), (4, 1, 0)]  # seed, rows of the batch, row
+    data = {name: [rows(seed, n)[0][name][r] for seed, n, r in positions] for name in rows(1)[0]}
+    label = [rows(seed, n)[1][r] for seed, n, r in positions]
+    entries = ledger.forget(data, label)
+    assert {entry.corrects for entry in entries} == {ids[0], ids[3], ids[7], ids[8]}
     with pytest.raises(InputError, match="4 of the rows were never counted, or are forgotten already"):
         ledger.forget(data, label)
