@@ -39,8 +39,8 @@ MAX_NUMBERS_AT_A_TIME = 2**22  # of a (row, column, class) table: 32 MB
 class LeaveOneOut:
     """Scores of rows by a model that has not counted them: log joint (row, class), evidence (row, column, class).
 
-    `rows` are the positions of the rows in the data, `keys` those of the evidence, as in a Tuning. Columns that share one
-    distribution are one piece of evidence, named by the first column. The evidence is not calibrated.
+    `rows` are the positions of the rows in the data. `keys` are those of the evidence, as in a Tuning. Columns that
+    share one distribution are one piece of evidence, named by the first column. The evidence is not calibrated.
     """
 
     classes: tuple[Any, ...]
