@@ -1,69 +1,102 @@
-"""What all estimators share: a model inside, and scikit-learn's rules about input at the border."""
+"""The common parts of all estimators: a model inside, and scikit-learn's rules for input, parameters and attributes.
+
+Counts, estimates and scores are those of the family that each class names.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from dataclasses import replace
+from numbers import Real
+from typing import Any, Generic, Self, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 
-from naively.data.labelled import code_labels, refuse_missing_labels
+from naively.data.labelled import LabelledRows, code_labels, refuse_missing_labels
+from naively.data.names import Names, Numbered
+from naively.data.table import MatrixTable, Table
+from naively.data.views import RefusedEntryError
+from naively.errors import warn_user
+from naively.families import Family
+from naively.model.count import count
+from naively.model.merge import with_classes
 from naively.model.model import Model
 from naively.model.score import most_probable
+from naively.priors import ClassPrior
+from naively.schema.schema import Block, Schema
+from naively.statistics import Statistic
 
-__all__ = ["Estimator", "classes_and_codes", "is_plain", "positions_in"]
+Floats = NDArray[np.float64]
+S = TypeVar("S", bound=Statistic)
 
-PLAIN_LIMIT = 2**16  # beyond this size the checks no longer matter for the time
-FEW = 64  # so many labels are looked up one by one: numbering them first takes longer
+MAX_UNCHECKED_NUMBERS = 2**16  # in an array whose checks would take longer than scoring it
+MAX_LABELS_SEARCHED = 64  # beyond, numbering the labels first is faster than looking each of them up
+MIN_ALPHA = 1e-10
 
 
 class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Predictions are those of `model_`; `classes_` holds its classes in the labels' own type."""
+    """A classifier whose predictions are those of `model_`; `classes_` has the classes in the type of the labels."""
 
     model_: Model
     classes_: NDArray[Any]
 
-    def _read(self, X: Any) -> Any:
+    def _read(self, X: Any) -> Table:
         """Check the rows to be scored, by scikit-learn's rules."""
         raise NotImplementedError
 
-    def _fitted(self) -> Model:
-        """The model, or scikit-learn's error if there is none."""
+    def _ask(self, method: Callable[[Model, Any], NDArray[Any]], X: Any) -> NDArray[Any]:
+        """Return the result of a method of the model for these rows."""
         if "model_" not in self.__dict__:
             check_is_fitted(self, "model_")
-        return self.model_
-
-    def _ask(self, question: Callable[[Model, Any], NDArray[Any]], X: Any) -> NDArray[Any]:
-        """What the model answers about the rows."""
-        return question(self._fitted(), self._read(X))
+        return method(self.model_, self._read(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row."""
+        """Return the most probable class of each row.
+
+        Parameters
+        ----------
+        X
+            Rows.
+        """
         positions = self._ask(most_probable, X)
         return np.asarray(self.classes_[positions])
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """The logarithm of the posterior, (row, class)."""
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of the probability of each class, (row, class).
+
+        Parameters
+        ----------
+        X
+            Rows.
+        """
         return self._ask(Model.log_posterior, X)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The posterior, (row, class)."""
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class, (row, class).
+
+        Parameters
+        ----------
+        X
+            Rows.
+        """
         return self._ask(Model.posterior, X)
 
-    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """log p(x, c), (row, class)."""
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Return log p(x, c), (row, class).
+
+        Parameters
+        ----------
+        X
+            Rows.
+        """
         return self._ask(Model.log_joint, X)
 
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Take rows back that were counted before: the opposite of `partial_fit`."""
-        raise NotImplementedError
-
     def _labels(self, y: Any) -> NDArray[Any]:
-        """Labels as a one-dimensional array of classes."""
+        """Return labels as a one-dimensional array of classes."""
         if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU":
             return y  # nothing to check, and checking would take longer than counting a row
         if y is None:
@@ -74,33 +107,215 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(checked)
 
 
-def is_plain(X: Any, n_columns: int) -> bool:
-    """Whether X is a finite array of numbers with so many columns, which scikit-learn's checks would leave as it is."""
-    return (
-        type(X) is np.ndarray
-        and X.ndim == 2
-        and X.shape[1] == n_columns
-        and X.dtype.char in "dflq"  # float64, float32, int64
-        and 0 < X.size <= PLAIN_LIMIT
-        and (X.dtype.char in "lq" or bool(np.isfinite(X).all()))
-    )
+class DropIn(Estimator, Generic[S]):
+    """An estimator with one family for all columns, which are numbered; the first call fixes the classes."""
+
+    n_features_in_: int
+    _suits = True  # whether scikit-learn's checks are stricter than those of the family
+    _strict = False  # whether counting and scoring look for missing and infinite values
+
+    def _family(self) -> Family:
+        """Return the family that the parameters describe; it may depend on the counts."""
+        raise NotImplementedError
+
+    def _counting_family(self) -> Family:
+        """Return any family with the right statistic; its settings do not matter for counting."""
+        return self._family()
+
+    def _class_prior(self) -> ClassPrior:
+        """Return the prior that the parameters describe."""
+        raise NotImplementedError
+
+    def _checked(self, X: Any, reset: bool) -> Any:
+        """Return the rows, checked by scikit-learn's rules."""
+        raise NotImplementedError
+
+    def _check_entries(self, X: Any) -> None:
+        """Raise scikit-learn's error for missing, infinite or negative entries; called if there are any."""
+
+    def _ask(self, method: Callable[[Model, Any], NDArray[Any]], X: Any) -> NDArray[Any]:
+        try:
+            return super()._ask(method, X)
+        except RefusedEntryError:
+            self._check_entries(X)
+            raise ValueError("Input X holds a row whose sum is too large for float64: rescale it.") from None
+
+    def _needs_no_check(self, X: Any, reset: bool) -> bool:
+        """Return whether X is a small finite array of numbers, which scikit-learn's checks would return unchanged."""
+        return (
+            not reset
+            and "feature_names_in_" not in self.__dict__
+            and type(X) is np.ndarray
+            and X.ndim == 2
+            and X.shape[1] == self.n_features_in_
+            and X.dtype.char in "dflq"  # float64, float32, int64
+            and 0 < X.size <= MAX_UNCHECKED_NUMBERS
+            and (X.dtype.char in "lq" or bool(np.isfinite(X).all()))
+        )
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Count the rows and their labels, from the start.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows, their classes and weights.
+        """
+        checked, labels = self._checked(X, reset=True), self._labels(y)
+        classes, codes = classes_and_codes(labels)
+        model = self._count(checked, codes, classes, sample_weight)
+        self.classes_ = classes  # not before: rows that are refused change nothing
+        return self._estimated(model)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Count more rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows, their classes and weights.
+        classes
+            All classes; needed in the first call.
+        """
+        is_first = _check_partial_fit_first_call(self, classes) or not hasattr(self, "model_")
+        rows = self._count(self._checked(X, reset=is_first), self._positions(y), self.classes_, sample_weight)
+        return self._estimated(rows if is_first else self.model_ + replace(rows, schema=self.model_.schema))
+
+    def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Subtract rows that were counted: the opposite of `partial_fit`.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows, classes and weights that were counted.
+        """
+        check_is_fitted(self, "model_")
+        rows = self._count(self._checked(X, reset=False), self._positions(y), self.classes_, sample_weight)
+        rest = self.model_ - replace(rows, schema=self.model_.schema)
+        return self._estimated(with_classes(rest, self.classes_.tolist()))
+
+    def _positions(self, y: Any) -> NDArray[np.int32]:
+        return positions_in(self.classes_, self._labels(y))
+
+    def _count(self, X: Any, codes: NDArray[np.int32], classes: NDArray[Any], sample_weight: ArrayLike | None) -> Model:
+        if X.shape[0] != len(codes):
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: {[X.shape[0], len(codes)]}")
+        weight: Floats | None = None
+        if sample_weight is not None:
+            weight = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+            if not weight.all():
+                self._check_entries(X)
+                X, codes, weight = X[weight > 0], codes[weight > 0], weight[weight > 0]
+        schema = Schema(names := Numbered(X.shape[1]), (Block(names, "number", self._counting_family()),))
+        rows = LabelledRows(self._table(X, names), tuple(classes.tolist()), codes, weight)
+        try:
+            return Model(schema, rows.classes, *count(rows, schema), n_jobs=1)
+        except RefusedEntryError:
+            self._check_entries(X)
+            raise
+
+    def _estimated(self, model: Model) -> Self:
+        """Store the counts, under the family and the prior that the parameters describe now."""
+        self.model_ = model  # the family may depend on the counts
+        schema, family, prior = model.schema, self._family(), self._class_prior()
+        if schema.blocks[0].family != family:
+            schema = Schema(schema.names, (replace(schema.blocks[0], family=family),))
+        self.model_ = replace(model, schema=schema, prior=prior)
+        return self
+
+    def _read(self, X: Any) -> MatrixTable:
+        return self._table(self._checked(X, reset=False), self.model_.schema.names)
+
+    def _table(self, X: Any, names: Names) -> MatrixTable:
+        return MatrixTable(X, names, self._suits, self._strict)
+
+    def _statistic(self, model: Model | None = None) -> S:
+        """Return what a model has counted, by default the fitted one."""
+        return cast(S, (model or self.model_).statistics[0])
+
+    @property
+    def class_count_(self) -> Floats:
+        """The weight of the counted rows of each class."""
+        check_is_fitted(self, "model_")
+        return self.model_.class_counts
+
+
+class DiscreteNB(DropIn[S]):
+    """The four classes of counts: alpha, its lower bound, and the class prior."""
+
+    def __init__(
+        self,
+        *,
+        alpha: float | ArrayLike = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: ArrayLike | None = None,
+    ) -> None:
+        """Store the parameters unchanged."""
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    @property
+    def class_log_prior_(self) -> Floats:
+        """The logarithm of the prior probability of each class."""
+        check_is_fitted(self, "model_")
+        return self.model_.log_prior
+
+    def _class_prior(self) -> ClassPrior:
+        if self.class_prior is None:
+            return ClassPrior(uniform=not self.fit_prior)
+        prior = np.asarray(self.class_prior, dtype=np.float64)
+        if len(prior) != len(self.classes_):
+            raise ValueError("Number of priors must match number of classes.")
+        return ClassPrior.of(prior / prior.sum(), self.classes_.tolist())
+
+    def _smoothing(self) -> float | tuple[float, ...]:
+        """Return alpha, checked, and raised to a smallest value unless `force_alpha` is set."""
+        alpha = np.asarray(self.alpha, dtype=np.float64)
+        if not isinstance(self.alpha, Real) and alpha.shape[0] != self.n_features_in_:
+            raise ValueError(
+                "When alpha is an array, it should contains `n_features`. "
+                f"Got {alpha.shape[0]} elements instead of {self.n_features_in_}."
+            )
+        if np.min(alpha) < 0:
+            raise ValueError("All values in alpha must be greater than 0.")
+        if np.min(alpha) < MIN_ALPHA and not self.force_alpha:
+            warn_user(
+                f"alpha too small will result in numeric errors, setting alpha = {MIN_ALPHA:.1e}. "
+                "Use `force_alpha=True` to keep alpha unchanged."
+            )
+            alpha = np.maximum(alpha, MIN_ALPHA)
+        return float(alpha) if np.ndim(alpha) == 0 else tuple(alpha.tolist())
+
+    def _checked(self, X: Any, reset: bool) -> Any:
+        if self._needs_no_check(X, reset):
+            return X
+        return validate_data(self, X, accept_sparse="csr", ensure_all_finite=not self._strict, reset=reset)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.poor_score = True
+        return tags
 
 
 def classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """The sorted classes in the labels' own type, and the position of each label among them."""
+    """Return the sorted classes in the type of the labels, and the position of each label among them."""
     classes, codes = code_labels(labels)
     return np.array(classes, dtype=labels.dtype), codes
 
 
 def positions_in(classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int32]:
-    """The position of each label among the sorted classes; a label that is not there is an error."""
-    if labels.size <= FEW and labels.dtype == classes.dtype and labels.dtype.kind in "iuU":
-        places = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-        if (classes[places] == labels).all():
-            return places.astype(np.int32)
-    found, codes = classes_and_codes(labels)
-    places = np.minimum(np.searchsorted(classes, found), len(classes) - 1)
-    unknown = classes[places] != found
-    if unknown.any():
-        raise ValueError(f"The target label(s) {found[unknown]} in y do not exist in the initial classes {classes}")
-    return places.astype(np.int32)[codes]
+    """Return the position of each label among the sorted classes; refuse a label that is not among them."""
+    if labels.size <= MAX_LABELS_SEARCHED and labels.dtype == classes.dtype and labels.dtype.kind in "iuU":
+        positions = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+        if (classes[positions] == labels).all():
+            return positions.astype(np.int32)
+    known, codes = classes_and_codes(labels)
+    positions = np.minimum(np.searchsorted(classes, known), len(classes) - 1)
+    is_new = classes[positions] != known
+    if is_new.any():
+        raise ValueError(f"The target label(s) {known[is_new]} in y do not exist in the initial classes {classes}")
+    return positions.astype(np.int32)[codes]

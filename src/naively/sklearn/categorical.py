@@ -6,22 +6,20 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_non_negative, validate_data
 
 from naively.data.table import MatrixTable
 from naively.families import Categorical, Family
 from naively.model.model import Model
-from naively.sklearn.drop_in import DiscreteNB
+from naively.sklearn.base import DiscreteNB, Floats
 from naively.statistics import ValueCounts
 
-__all__ = ["CategoricalNB"]
 
-
-class CategoricalNB(DiscreteNB):
+class CategoricalNB(DiscreteNB[ValueCounts]):
     """Drop-in for `sklearn.naive_bayes.CategoricalNB`; see `naively.Categorical`.
 
-    A code that was not seen in training is zero evidence (scikit-learn raises an IndexError).
+    A code that is not in the training data adds no evidence (scikit-learn raises an IndexError).
 
     >>> CategoricalNB().fit([[0, 1], [1, 0]], [0, 1]).n_categories_.tolist()
     [2, 2]
@@ -33,14 +31,11 @@ class CategoricalNB(DiscreteNB):
         alpha: float = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: Any = None,
-        min_categories: Any = None,
+        class_prior: ArrayLike | None = None,
+        min_categories: ArrayLike | None = None,
     ) -> None:
-        """Keep the parameters as they are."""
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+        """Store the parameters unchanged."""
+        super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
         self.min_categories = min_categories
 
     def _family(self) -> Family:
@@ -50,16 +45,14 @@ class CategoricalNB(DiscreteNB):
         return Categorical()
 
     def _checked(self, X: Any, reset: bool) -> Any:
-        if self._is_plain(X, reset) and X.dtype == np.int64:
+        if self._needs_no_check(X, reset) and X.dtype == np.int64:
             return X
         return validate_data(self, X, dtype="int", accept_sparse=False, ensure_all_finite=True, reset=reset)
 
-    def _count(self, X: Any, codes: NDArray[np.int32], classes: NDArray[Any], sample_weight: Any) -> Model:
-        """Count, and refuse negative codes as scikit-learn does, without a pass of their own."""
+    def _count(self, X: Any, codes: NDArray[np.int32], classes: NDArray[Any], sample_weight: ArrayLike | None) -> Model:
+        """Count, and refuse negative codes as scikit-learn does, in the same pass."""
         model = super()._count(X, codes, classes, sample_weight)
-        statistic = model.statistics[0]
-        assert isinstance(statistic, ValueCounts)
-        if any(int(value) < 0 for values in statistic.values for value in values):
+        if any(int(value) < 0 for values in self._statistic(model).values for value in values):
             check_non_negative(X, "CategoricalNB (input X)")
         return model
 
@@ -68,45 +61,39 @@ class CategoricalNB(DiscreteNB):
         check_non_negative(table.matrix, "CategoricalNB (input X)")
         return table
 
-    def _values(self) -> ValueCounts:
-        statistic = self._statistic
-        assert isinstance(statistic, ValueCounts)
-        return statistic
-
     @property
     def n_categories_(self) -> NDArray[np.int64]:
-        """Number of categories of each column: one more than the largest code, and at least min_categories."""
-        seen = np.array([max((int(v) for v in values), default=-1) + 1 for values in self._values().values])
+        """The number of categories of each column: one more than the largest code, and at least `min_categories`."""
+        sizes = np.array([max((int(v) for v in values), default=-1) + 1 for values in self._statistic().values])
         if self.min_categories is None:
-            return seen
+            return sizes
         least = np.array(self.min_categories)
         if not np.issubdtype(least.dtype, np.signedinteger):
             raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
-        if least.shape not in ((), seen.shape):
+        if least.shape not in ((), sizes.shape):
             raise ValueError(
-                f"'min_categories' should have shape ({len(seen)},) when an array-like is provided. "
+                f"'min_categories' should have shape ({len(sizes)},) when an array-like is provided. "
                 f"Got {least.shape} instead."
             )
-        return np.asarray(np.maximum(seen, least))
+        return np.asarray(np.maximum(sizes, least))
 
     @property
-    def category_count_(self) -> list[NDArray[np.float64]]:
-        """For each column the weighted count of each category, (class, category)."""
-        statistic, found = self._values(), []
+    def category_count_(self) -> list[Floats]:
+        """The weighted count of each category, (class, category), for each column."""
+        statistic, per_column = self._statistic(), []
         table = statistic.dense()
         for values, start, size in zip(statistic.values, statistic.offsets, self.n_categories_, strict=False):
             counts = np.zeros((len(self.classes_), int(size)))
             counts[:, [int(v) for v in values]] = table[:, start : start + len(values)]
-            found.append(counts)
-        return found
+            per_column.append(counts)
+        return per_column
 
     @property
-    def feature_log_prob_(self) -> list[NDArray[np.float64]]:
-        """For each column log θ, (class, category)."""
-        fitted = self.model_.parameters[0]
-        return [
-            table[np.argsort(values)].T for values, table in zip(fitted.values, fitted.log_probability, strict=True)
-        ]
+    def feature_log_prob_(self) -> list[Floats]:
+        """The logarithm of the probability of each category, (class, category), for each column."""
+        parameters = self.model_.parameters[0]
+        columns = zip(parameters.values, parameters.log_probability, strict=True)
+        return [table[np.argsort(values)].T for values, table in columns]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_non_negative, validate_data
 
 from naively.data.names import Names
@@ -13,28 +13,21 @@ from naively.data.table import MatrixTable
 from naively.data.views import is_sparse
 from naively.families import Bernoulli, Complement, Family, Multinomial
 from naively.priors import ClassPrior
-from naively.sklearn.drop_in import DiscreteNB
+from naively.sklearn.base import DiscreteNB, Floats
 from naively.statistics import TokenCounts
 
-__all__ = ["BernoulliNB", "ComplementNB", "MultinomialNB"]
 
-
-class _TokenNB(DiscreteNB):
+class _TokenNB(DiscreteNB[TokenCounts]):
     """Classes whose statistic is token counts."""
 
-    def _tokens(self) -> TokenCounts:
-        statistic = self._statistic
-        assert isinstance(statistic, TokenCounts)
-        return statistic
+    @property
+    def feature_count_(self) -> Floats:
+        """The weighted occurrences of each feature, (class, feature)."""
+        return self._statistic().occurrences()
 
     @property
-    def feature_count_(self) -> NDArray[np.float64]:
-        """Weighted occurrences of each feature, (class, feature)."""
-        return self._tokens().occurrences()
-
-    @property
-    def feature_log_prob_(self) -> NDArray[np.float64]:
-        """Log weight of each feature, (class, feature)."""
+    def feature_log_prob_(self) -> Floats:
+        """The logarithm of the weight of each feature, (class, feature)."""
         parameters = self.model_.parameters[0]
         return np.ascontiguousarray(parameters.form.weights(parameters.n_tokens).T)
 
@@ -61,15 +54,6 @@ class MultinomialNB(_CountsNB):
     [0]
     """
 
-    def __init__(
-        self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
-    ) -> None:
-        """Keep the parameters as they are."""
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-
     def _family(self) -> Family:
         return Multinomial(self._smoothing(), unseen="smooth", fractional=True)
 
@@ -83,17 +67,14 @@ class ComplementNB(_CountsNB):
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: float | ArrayLike = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: Any = None,
+        class_prior: ArrayLike | None = None,
         norm: bool = False,
     ) -> None:
-        """Keep the parameters as they are."""
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+        """Store the parameters unchanged."""
+        super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
         self.norm = norm
 
     def _family(self) -> Family:
@@ -103,22 +84,22 @@ class ComplementNB(_CountsNB):
         return Complement(fractional=True)
 
     def _class_prior(self) -> ClassPrior:
-        """As in scikit-learn, the prior is shown but plays no part in the score."""
+        """Return a uniform prior: as in scikit-learn, `class_log_prior_` is not part of the score."""
         super()._class_prior()
         return ClassPrior(uniform=True)
 
     @property
-    def class_log_prior_(self) -> NDArray[np.float64]:
-        """log π_c, per class."""
+    def class_log_prior_(self) -> Floats:
+        """The logarithm of the prior probability of each class."""
         return super()._class_prior().log_probability(self.model_.classes, self.model_.class_counts)
 
-    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """The evidence for each class, (row, class)."""
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Return the evidence for each class, (row, class)."""
         return super().predict_joint_log_proba(X) - self.model_.log_prior
 
     @property
-    def feature_all_(self) -> NDArray[np.float64]:
-        """Weighted occurrences of each feature over all classes."""
+    def feature_all_(self) -> Floats:
+        """The weighted occurrences of each feature over all classes."""
         return np.asarray(self.feature_count_.sum(axis=0))
 
 
@@ -128,22 +109,19 @@ class BernoulliNB(_TokenNB):
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: float | ArrayLike = 1.0,
         force_alpha: bool = True,
         binarize: float | None = 0.0,
         fit_prior: bool = True,
-        class_prior: Any = None,
+        class_prior: ArrayLike | None = None,
     ) -> None:
-        """Keep the parameters as they are."""
-        self.alpha = alpha
-        self.force_alpha = force_alpha
+        """Store the parameters unchanged."""
+        super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
         self.binarize = binarize
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
 
     @property
     def _suits(self) -> bool:  # type: ignore[override]
-        """What has been binarized is 0 and 1; what has not may be anything."""
+        """Whether the entries are binarized, so that they are 0 and 1."""
         return self.binarize is not None
 
     def _family(self) -> Family:
@@ -154,14 +132,14 @@ class BernoulliNB(_TokenNB):
         return Bernoulli()
 
     def _checked(self, X: Any, reset: bool) -> Any:
-        if self.binarize is None or self._is_plain(X, reset):
+        if self.binarize is None or self._needs_no_check(X, reset):
             checked = super()._checked(X, reset)
             return checked if self.binarize is None else checked > self.binarize
         checked = validate_data(self, X, accept_sparse="csr", ensure_all_finite=False, reset=reset)
         if is_sparse(checked) and self.binarize < 0:
             raise ValueError("Cannot binarize a sparse matrix with threshold < 0")
         if is_sparse(checked):
-            return checked  # binarized, and looked through for gaps, while it is counted or scored
+            return checked  # counting and scoring binarize it, and refuse missing values
         if not np.isfinite(checked).all():
             validate_data(self, X, accept_sparse="csr", reset=False)
         return checked > self.binarize
@@ -172,11 +150,11 @@ class BernoulliNB(_TokenNB):
         return MatrixTable(X, names, checked=True, strict=True, binarize_above=float(self.binarize))
 
     def _check_entries(self, X: Any) -> None:
-        if is_sparse(X):  # what is dense has been checked
+        if is_sparse(X):  # dense entries are checked before
             validate_data(self, X, accept_sparse="csr", reset=False)
 
     @property
-    def feature_log_prob_(self) -> NDArray[np.float64]:
-        """log θ, (class, feature)."""
+    def feature_log_prob_(self) -> Floats:
+        """The logarithm of the probability of each feature, (class, feature)."""
         odds = super().feature_log_prob_
         return np.asarray(-np.logaddexp(0.0, -odds))
