@@ -1,4 +1,4 @@
-"""Sphinx: the pages of this folder as HTML, with `make docs`. Needs no network, and a warning is an error."""
+"""Settings of Sphinx for `make docs`. It needs no network, and a warning is an error."""
 
 import sys
 from pathlib import Path
@@ -17,8 +17,8 @@ highlight_language = "none"
 myst_heading_anchors = 3
 
 
-def generated(_app: Any, page: str, source: list[str]) -> None:
-    """Put the reference where a page asks for it; it is made by the package itself."""
+def insert_reference(_app: Any, page: str, source: list[str]) -> None:
+    """Replace the mark in a page by the reference that is made from the package."""
     import reference_pages
 
     makers = {"commands": reference_pages.commands, "reference": reference_pages.names}
@@ -27,5 +27,5 @@ def generated(_app: Any, page: str, source: list[str]) -> None:
 
 
 def setup(app: Any) -> None:
-    """Called by Sphinx."""
-    app.connect("source-read", generated)
+    """Connect the handler; Sphinx calls this."""
+    app.connect("source-read", insert_reference)

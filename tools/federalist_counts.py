@@ -21,7 +21,7 @@ RUN = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
 
 
 def words(text: str) -> list[str]:
-    """Words in lower case: runs of letters and digits, apostrophes inside, with at least one letter.
+    """Return the words in lower case: runs of letters and digits with apostrophes inside and at least one letter.
 
     >>> words("The 1st of May, 1787: the people's choice.[1] Self-love")
     ['the', '1st', 'of', 'may', 'the', "people's", 'choice', 'self', 'love']
@@ -30,7 +30,7 @@ def words(text: str) -> list[str]:
 
 
 def count_papers(folder: Path) -> dict[str, Any]:
-    """The stop words that occur, and for each paper its number, author, status and counts."""
+    """Return the stop words that occur, and the number, author, status and word counts of each paper."""
     with (folder / "federalist.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     papers: list[dict[str, Any]] = [
@@ -42,9 +42,9 @@ def count_papers(folder: Path) -> dict[str, Any]:
         }
         for row in rows
     ]
-    listed = (folder / "stopwords_en.txt").read_text(encoding="utf-8").split()
+    stop_words = (folder / "stopwords_en.txt").read_text(encoding="utf-8").split()
     occurring = {word for paper in papers for word in paper["counts"]}
-    return {"stop_words": sorted(occurring.intersection(listed)), "papers": papers}
+    return {"stop_words": sorted(occurring.intersection(stop_words)), "papers": papers}
 
 
 def main() -> None:
@@ -54,7 +54,9 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, default=SHIPPED)
     arguments = parser.parse_args()
     content = json.dumps(count_papers(arguments.folder), separators=(",", ":")).encode()
-    arguments.output.write_bytes(gzip.compress(content, mtime=0))  # no time inside: the same counts, the same bytes
+    arguments.output.write_bytes(
+        gzip.compress(content, mtime=0)
+    )  # without a time, so that the same counts give the same bytes
     print(f"{arguments.output.name}: {arguments.output.stat().st_size} bytes")
 
 

@@ -1,5 +1,7 @@
-"""Reference pages made while the documentation is built: the commands as `--help` tells them, the public names as their
-docstrings do. Nothing of it is kept in the repository, so nothing of it can be out of date."""
+"""Make the reference pages of the documentation: the help of commands, and the docstrings of public names.
+
+The pages are not in the repository, so they cannot be out of date.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ RETURNED = (
 
 
 def commands() -> str:
-    """Every command's help, as `naively COMMAND --help` prints it."""
+    """Return the help of every command, as `naively COMMAND --help` prints it."""
     outer = click.Context(main, info_name="naively", terminal_width=WIDTH, **main.context_settings)
     parts = [_fenced("text", main.get_help(outer))]
     for name in COMMANDS:
@@ -50,23 +52,23 @@ def commands() -> str:
 
 
 def _help(command: click.Command, name: str, outer: click.Context) -> Iterator[str]:
-    """A command's help; those of a group's commands after it."""
+    """Yield the help of a command, and of the commands in a group."""
     context = click.Context(command, info_name=name, parent=outer, terminal_width=WIDTH)
     yield _fenced("text", command.get_help(context))
     if isinstance(command, click.Group):
         for inner in command.list_commands(context):
-            found = command.get_command(context, inner)
-            if found is not None:
+            subcommand = command.get_command(context, inner)
+            if subcommand is not None:
                 yield f"### naively {name} {inner}"
-                yield from _help(found, inner, context)
+                yield from _help(subcommand, inner, context)
 
 
 def names() -> str:
-    """Every public name with its signature, its docstring and, for a class, its public members."""
-    named = {name for group in GROUPS.values() for name in group}
-    rest = tuple(name for name in naively.__all__ if name not in named and isinstance(getattr(naively, name), type))
+    """Return every public name with its signature, its docstring and, for a class, its public members."""
+    grouped = {name for group in GROUPS.values() for name in group}
+    rest = tuple(name for name in naively.__all__ if name not in grouped and isinstance(getattr(naively, name), type))
     problems = tuple(name for name in rest if issubclass(getattr(naively, name), (Warning, Exception)))
-    others = tuple(name for name in naively.__all__ if name not in named and name not in problems)
+    others = tuple(name for name in naively.__all__ if name not in grouped and name not in problems)
     groups = {**GROUPS, **({"More": others} if others else {}), "Errors and warnings": problems}
     parts: list[str] = []
     for title, group in groups.items():
@@ -76,79 +78,100 @@ def names() -> str:
     parts += ["## Pictures", as_markdown(inspect.getdoc(plot) or "")]
     for name in plot.__all__:
         parts += _entry(f"naively.plot.{name}", getattr(plot, name), "###")
-    parts.append("## What these return, and more")
+    parts.append("## Values that these return")
     for path in RETURNED:
         module, _, name = path.rpartition(".")
         parts += _entry(f"naively.{path}", getattr(importlib.import_module(f"naively.{module}"), name), "###")
     return "\n\n".join(parts)
 
 
-def _entry(name: str, found: Any, level: str) -> Iterator[str]:
+def _entry(name: str, member: Any, level: str) -> Iterator[str]:
     yield f"{level} {name}"
-    yield _fenced("python", _signature(name.rpartition(".")[2], found))
-    yield as_markdown(inspect.getdoc(found) or "")
-    if inspect.isclass(found) and not issubclass(found, Exception):
-        yield from _members(found)
+    yield _fenced("python", _signature(name.rpartition(".")[2], member))
+    yield as_markdown(inspect.getdoc(member) or "")
+    if inspect.isclass(member) and not issubclass(member, Exception):
+        yield from _members(member)
 
 
-def _members(found: type) -> Iterator[str]:
-    """Public methods and properties that the package itself gives a class; a family's are those of `Family`."""
-    family = issubclass(found, naively.Family) and found is not naively.Family
-    for name in () if family else dict.fromkeys(n for part in _own(found) for n in vars(part)):
-        member = inspect.getattr_static(found, name)
-        if name.startswith("_") or not inspect.getdoc(getattr(found, name, None)):
+def _members(owner: type) -> Iterator[str]:
+    """Yield the public methods and properties that the package defines; those of a family are described in `Family`."""
+    is_family = issubclass(owner, naively.Family) and owner is not naively.Family
+    for name in () if is_family else dict.fromkeys(n for part in _classes_of_package(owner) for n in vars(part)):
+        member = inspect.getattr_static(owner, name)
+        if name.startswith("_") or not inspect.getdoc(getattr(owner, name, None)):
             continue
         if isinstance(member, (property, functools.cached_property)):
-            yield _fenced("python", f"{found.__name__}.{name}")
+            yield _fenced("python", f"{owner.__name__}.{name}")
         elif isinstance(member, (classmethod, staticmethod)) or inspect.isfunction(member):
-            yield _fenced("python", _signature(f"{found.__name__}.{name}", getattr(found, name)))
+            yield _fenced("python", _signature(f"{owner.__name__}.{name}", getattr(owner, name)))
         else:
             continue
         yield as_markdown(inspect.getdoc(member) or "")
 
 
-def _own(found: type) -> list[type]:
-    return [part for part in found.__mro__ if part.__module__.startswith("naively")]
+def _classes_of_package(owner: type) -> list[type]:
+    return [part for part in owner.__mro__ if part.__module__.startswith("naively")]
 
 
-def _signature(name: str, found: Any) -> str:
-    """The signature as it is written, one parameter a line where it is long."""
-    if inspect.isclass(found) and issubclass(found, Exception):
-        return f"class {name}({found.__mro__[1].__name__})"
+def _signature(name: str, member: Any) -> str:
+    """Return the signature as it is written in the source, with one parameter per line if it is long."""
+    if inspect.isclass(member) and issubclass(member, Exception):
+        return f"class {name}({member.__mro__[1].__name__})"
     try:
-        signature = inspect.signature(found)
+        signature = inspect.signature(member)
     except ValueError:
         return name
-    kept = [p for p in signature.parameters.values() if p.name not in ("self", "cls")]
-    parameters = [_parameter(p) for p in kept]
-    starred = [i for i, p in enumerate(kept) if p.kind is p.KEYWORD_ONLY]
-    if starred and not any(p.kind is p.VAR_POSITIONAL for p in kept):
-        parameters.insert(starred[0], "*")
-    returned = signature.return_annotation
-    arrow = "" if returned in (signature.empty, "None", None) else f" -> {returned}"
+    shown = [p for p in signature.parameters.values() if p.name not in ("self", "cls")]
+    parameters = [_parameter(p) for p in shown]
+    keyword_only = [i for i, p in enumerate(shown) if p.kind is p.KEYWORD_ONLY]
+    if keyword_only and not any(p.kind is p.VAR_POSITIONAL for p in shown):
+        parameters.insert(keyword_only[0], "*")
+    result = signature.return_annotation
+    arrow = "" if result in (signature.empty, "None", None) else f" -> {result}"
     line = f"{name}({', '.join(parameters)}){arrow}"
     return line if len(line) <= WIDTH else "\n".join([f"{name}(", *(f"    {p}," for p in parameters), f"){arrow}"])
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
-    """As it is written: annotations are kept as strings, and have no quotes of their own here."""
+    """Return a parameter as it is written; annotations are strings and need no quotes."""
     stars = "*" * (parameter.kind is parameter.VAR_POSITIONAL) + "**" * (parameter.kind is parameter.VAR_KEYWORD)
-    written = parameter.annotation is not parameter.empty
-    default = "" if parameter.default is parameter.empty else f"{' = ' if written else '='}{parameter.default!r}"
-    return f"{stars}{parameter.name}{f': {parameter.annotation}' if written else ''}{default}"
+    has_type = parameter.annotation is not parameter.empty
+    default = "" if parameter.default is parameter.empty else f"{' = ' if has_type else '='}{parameter.default!r}"
+    return f"{stars}{parameter.name}{f': {parameter.annotation}' if has_type else ''}{default}"
 
 
 def as_markdown(docstring: str) -> str:
-    """A docstring as Markdown: examples and indented equations are set as they stand, all else is prose."""
+    """Convert a docstring to Markdown: examples and equations become blocks, numpydoc sections become lists."""
     parts = []
     for paragraph in re.split(r"\n\s*\n", docstring):
-        if paragraph.startswith(">>>"):
+        section = re.match(r"([A-Z]\w+)\n-{3,}\n", paragraph)
+        if section:
+            parts += [f"**{section[1]}**", _section(paragraph[section.end() :])]
+        elif paragraph.startswith(">>>"):
             parts.append(_fenced("python", paragraph))
         elif paragraph.startswith("    "):
             parts.append(_fenced("text", textwrap.dedent(paragraph)))
         else:
             parts.append(paragraph)
     return "\n\n".join(parts)
+
+
+def _section(text: str) -> str:
+    """Convert names and their indented descriptions to a list; leave prose and examples as they are.
+
+    >>> _section("X\\n    The rows.\\ny : array\\n    The labels.")
+    '- `X`: The rows.\\n- `y` (array): The labels.'
+    """
+    if text.startswith(">>>"):
+        return _fenced("python", text)
+    items = re.findall(r"^(\S[^\n]*)\n((?: {4}[^\n]*(?:\n|$))+)", text, flags=re.M)
+    if not items:
+        return text
+    lines = []
+    for head, body in items:
+        name, _, type_ = head.partition(" : ")
+        lines.append(f"- `{name}`{f' ({type_})' if type_ else ''}: {' '.join(body.split())}")
+    return "\n".join(lines)
 
 
 def _fenced(language: str, text: str) -> str:

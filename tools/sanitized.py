@@ -1,7 +1,7 @@
 """Run the kernel tests on a core built with AddressSanitizer and UBSan: `make sanitize`.
 
-The installed package is editable and found by a hook of its own; that hook is put aside so that the sanitized build in
-the folder given first is the one that is imported. The remaining arguments go to pytest.
+An editable installation is imported through a hook. The hook is removed, so that the sanitized build in the folder of
+the first argument is imported instead. The other arguments go to pytest.
 """
 
 import sys
@@ -10,7 +10,7 @@ import pytest
 
 
 def main() -> None:
-    """Import the sanitized core, say so, and run the tests."""
+    """Import the sanitized core and run the tests."""
     folder, *arguments = sys.argv[1:]
     sys.meta_path[:] = [f for f in sys.meta_path if type(f).__name__ != "ScikitBuildRedirectingFinder"]
     sys.path.insert(0, folder)

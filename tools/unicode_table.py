@@ -2,9 +2,9 @@
 
     python tools/unicode_table.py
 
-One run writes `core/text/unicode_table.hpp` and `tests/twins/unicode_table.py` with the very same texts, from the
-`unicodedata` of the Python that runs it; the version of Unicode is written into both. A model remembers that
-version, so run this only to move to another one, never by chance: the files are committed.
+It writes `core/text/unicode_table.hpp` and `tests/twins/unicode_table.py` with the same texts, from the `unicodedata`
+of the running Python. Both files hold the version of Unicode. A model stores this version, so run this only to change to
+another one, and commit both files.
 
 All numbers in the texts are code points in hexadecimal; items are separated by spaces.
 """
@@ -32,7 +32,7 @@ MEANING = {
 
 
 def ranges(chosen: Callable[[int], object]) -> Iterator[tuple[int, int]]:
-    """The maximal ranges of code points for which `chosen` is true."""
+    """Yield the maximal ranges of code points for which `chosen` is true."""
     first = None
     for point in range(END + 1):
         inside = point < END and chosen(point)
@@ -43,19 +43,19 @@ def ranges(chosen: Callable[[int], object]) -> Iterator[tuple[int, int]]:
             first = None
 
 
-def written(first: int, last: int) -> str:
-    """One range as text."""
+def format_range(first: int, last: int) -> str:
+    """Return a range as text."""
     return f"{first:x}" if first == last else f"{first:x}-{last:x}"
 
 
 def lowered(point: int) -> int:
-    """The simple lower case; U+0130 is the only code point whose full mapping is longer than one."""
+    """Return the simple lower case; U+0130 is the only code point whose full mapping is longer than one."""
     text = chr(point).lower()
     return 0x69 if point == 0x130 else ord(text)
 
 
 def lower_runs() -> Iterator[str]:
-    """Runs of cased code points with the same distance and the same step (1, or 2 where cases alternate)."""
+    """Yield runs of cased code points with the same distance and the same step (1, or 2 where cases alternate)."""
     cased = {point: lowered(point) - point for point in range(END) if lowered(point) != point}
     while cased:
         first = last = min(cased)
@@ -66,7 +66,7 @@ def lower_runs() -> Iterator[str]:
         for point in range(first, last + 1, step):
             del cased[point]
         pace = "" if step == 1 or first == last else f"/{step}"
-        yield f"{written(first, last)}{pace}={distance:+x}"
+        yield f"{format_range(first, last)}{pace}={distance:+x}"
 
 
 def stripped(point: int) -> str | None:
@@ -95,9 +95,9 @@ def tables() -> dict[str, str]:
     order = [unicodedata.combining(chr(point)) for point in range(END)]
     odd = [p for p in range(END) if order[p] and category[p] != "Mn"]
     return {
-        "WORD": " ".join(written(*r) for r in ranges(lambda p: category[p][0] in "LMN" or p == 0x5F)),
-        "MOVING": " ".join(written(*r) for r in ranges(lambda p: category[p] == "Mn" and order[p])),
-        "FIXED": " ".join(written(*r) for r in ranges(lambda p: category[p] == "Mn" and not order[p])),
+        "WORD": " ".join(format_range(*r) for r in ranges(lambda p: category[p][0] in "LMN" or p == 0x5F)),
+        "MOVING": " ".join(format_range(*r) for r in ranges(lambda p: category[p] == "Mn" and order[p])),
+        "FIXED": " ".join(format_range(*r) for r in ranges(lambda p: category[p] == "Mn" and not order[p])),
         "REORDERED": " ".join(f"{p:x}={order[p]:x}" for p in odd),
         "LOWER": " ".join(lower_runs()),
         "STRIPPED": " ".join(stripped_runs()),

@@ -1,4 +1,4 @@
-"""Each family has a page, with the equations of its source file as they stand there, and all of its settings."""
+"""Each family has a page with the equations of its source file and all of its settings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FAMILIES = [
 FAMILIES = [f for f in FAMILIES if isinstance(f, type) and issubclass(f, naively.Family)]
 
 
-def squeezed(text: str) -> str:
+def normalise_spaces(text: str) -> str:
     return re.sub(r"\s+", " ", text)
 
 
@@ -32,7 +32,7 @@ def test_page_has_the_equations_and_settings_of_its_source(family: type[naively.
     equations = re.findall(r"^    (\S.*\(\d\))$", source, flags=re.MULTILINE)
     assert equations
     for equation in equations:
-        assert squeezed(equation) in squeezed(page)
+        assert normalise_spaces(equation) in normalise_spaces(page)
     settings = [field.name for field in fields(family)] if family is not Presence else ["missing"]
     assert not [setting for setting in settings if f"`{setting}`" not in page and f"`{setting}=" not in page]
     assert f"({name}.md)" in (PAGES / "index.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`import naively` is light: no optional or heavy library comes with it."""
+"""`import naively` loads no optional or heavy library."""
 
 import re
 import subprocess

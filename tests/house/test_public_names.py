@@ -1,4 +1,4 @@
-"""The public names: sorted, there, and documented; every family with an example that runs."""
+"""Public names exist, are sorted and documented; every family has an example that runs."""
 
 import doctest
 import inspect
@@ -22,10 +22,10 @@ def test_sorted() -> None:
 def test_documented(name: str) -> None:
     documented = inspect.getdoc(getattr(naively, name))
     assert documented
-    assert not documented.startswith(f"{name}("), "a dataclass's signature is no documentation"
+    assert not documented.startswith(f"{name}("), "the signature of a dataclass is not documentation"
 
 
 @pytest.mark.parametrize("family", [f for f in FAMILIES if f is not naively.Family])
 def test_every_family_has_an_example(family: type[naively.Family]) -> None:
-    found = doctest.DocTestFinder(recurse=False).find(family, module=inspect.getmodule(family))
-    assert any(test.examples for test in found)
+    examples = doctest.DocTestFinder(recurse=False).find(family, module=inspect.getmodule(family))
+    assert any(test.examples for test in examples)
