@@ -36,6 +36,7 @@ from typing import Any
 import numpy as np
 
 from naively import _kernels as kernels
+from naively._kernels.types import Floats, Index
 from naively.data.kinds import Kind
 from naively.data.views import Numbers
 from naively.families.base import ALL_KINDS, Dropped, Family, Labels, Leaving, LinearPart
@@ -44,7 +45,6 @@ from naively.families.binned import Binned, BinnedParameters, Cuts
 from naively.families.categorical import Categorical
 from naively.families.evidence import LikelihoodRatio, Pair, RowView, Term
 from naively.families.gaussian import Gaussian
-from naively.statistics.base import Floats, Index
 from naively.statistics.empty import EmptyStatistic
 from naively.statistics.histogram import Histogram
 from naively.statistics.number_summary import NumberSummary

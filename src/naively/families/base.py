@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels.types import Floats, Index, Wholes
 from naively.data.kinds import Kind, Support, check_support
 from naively.data.names import Names, listed
 from naively.data.table import Table
@@ -40,18 +41,8 @@ from naively.families.evidence import (
     missing_term,
     pair_of,
 )
-from naively.statistics.base import (
-    DEFAULT_PLAN,
-    CountPlan,
-    Description,
-    Floats,
-    Index,
-    NegativeCountError,
-    Statistic,
-    View,
-    Wholes,
-    require,
-)
+from naively.statistics.arrays import NegativeCountError, require
+from naively.statistics.base import PLAN, CountPlan, Description, Statistic, View
 
 Labels = Sequence[Any]  # the classes of a model, in order: strings, numbers or booleans
 Missing = Literal["skip", "value"]
@@ -196,7 +187,7 @@ class Family(ABC, Generic[S, P]):
         return self.statistic.read_columns(table, positions)
 
     def count(
-        self, x: Any, label: NDArray[np.integer], weight: Floats | None, n_classes: int, plan: CountPlan = DEFAULT_PLAN
+        self, x: Any, label: NDArray[np.integer], weight: Floats | None, n_classes: int, plan: CountPlan = PLAN
     ) -> S:
         """Count rows of columns into the family's statistic."""
         return self.statistic.count(self.transform(x), label, weight, n_classes, plan)  # type: ignore[return-value]

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from naively import _kernels as kernels
 from naively._kernels import Cells
+from naively._kernels.types import Floats
 from naively.data.kinds import Kind
 from naively.errors import InputError
 from naively.families.base import Family, Labels, Leaving, LinearPart, times
@@ -56,7 +57,6 @@ from naively.families.multinomial import (
 )
 from naively.priors import pseudo_count
 from naively.statistics import ClassWeights, Numbers, TokenCounts
-from naively.statistics.base import Floats
 from naively.statistics.cells import class_of_cells, sum_by_class, table_of_cells, values_in_class
 
 __all__ = ["Bernoulli", "bernoulli_form"]

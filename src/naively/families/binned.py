@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import _kernels as kernels
+from naively._kernels.types import Floats
 from naively.data.kinds import Kind
 from naively.data.views import is_sparse
 from naively.families.base import Family, Labels, Leaving, times
@@ -52,7 +53,7 @@ from naively.families.leave_one_out.numbers import dense_numbers
 from naively.families.leave_one_out.values import ValueCells
 from naively.priors import pseudo_count
 from naively.statistics import Histogram, Numbers, Statistic
-from naively.statistics.base import Description, Floats
+from naively.statistics.base import Description
 
 __all__ = ["Binned", "BinnedParameters", "Cuts"]
 

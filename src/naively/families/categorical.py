@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import _kernels as kernels
+from naively._kernels.types import Floats
 from naively.data.kinds import Kind
 from naively.data.names import Names
 from naively.errors import InputError
@@ -41,7 +42,7 @@ from naively.families.evidence import (
 from naively.families.leave_one_out.values import CountedValues, leave_shared_values_out, slots_of, value_cells
 from naively.priors import alpha_of, pseudo_counts
 from naively.statistics import Codes, Value, ValueCounts, Values
-from naively.statistics.base import Floats, require
+from naively.statistics.arrays import require
 from naively.statistics.value_counts import in_order
 
 __all__ = ["Categorical", "CategoricalParameters"]

@@ -20,10 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels import Cells
+from naively._kernels.types import Bools, Floats, Index
 from naively.data.views import Codes
 from naively.errors import InputError
 from naively.families.evidence import LikelihoodRatio, ValueChange
-from naively.statistics.base import Bools, Floats, Index, Statistic, ValueTable
+from naively.statistics.base import Statistic, ValueTable
 from naively.statistics.cells import table_of_cells
 from naively.statistics.class_weights import ClassWeights
 

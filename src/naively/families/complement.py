@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels import Cells
+from naively._kernels.types import Floats
 from naively.data.kinds import Support
 from naively.errors import InputError
 from naively.families.base import EventModel, Family, Labels, Leaving, LinearPart
@@ -35,7 +36,6 @@ from naively.families.multinomial import (
 )
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Numbers, TokenCounts
-from naively.statistics.base import Floats
 from naively.statistics.cells import class_sums, table_of_cells
 
 __all__ = ["Complement", "complement_form"]

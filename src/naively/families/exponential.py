@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels.types import Floats
 from naively.data.kinds import Kind
 from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, terms_by_column
 from naively.families.evidence import (
@@ -35,7 +36,6 @@ from naively.families.leave_one_out.numbers import SumsWithout, dense_numbers
 from naively.families.poisson import compare_sums, means_of_pair, rate_of, ratio_of, weight_or_total
 from naively.priors import pseudo_count
 from naively.statistics import Numbers, Sums
-from naively.statistics.base import Floats
 
 __all__ = ["Exponential"]
 

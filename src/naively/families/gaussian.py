@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import _kernels as kernels
+from naively._kernels.types import Floats
 from naively.data.kinds import Kind
 from naively.data.views import RefusedEntryError
 from naively.errors import InputError
@@ -42,7 +43,6 @@ from naively.families.evidence import (
 from naively.families.leave_one_out.numbers import MomentsWithout, dense_numbers, sum_of_others
 from naively.priors import pseudo_count
 from naively.statistics import Moments, Numbers
-from naively.statistics.base import Floats
 
 __all__ = ["Gaussian", "GaussianParameters"]
 

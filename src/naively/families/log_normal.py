@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels.types import Floats
 from naively.data.kinds import Kind
 from naively.families.base import N_GRID_POINTS, Labels, Leaving
 from naively.families.evidence import Alternative, Grid, RowView, number_alternatives
 from naively.families.gaussian import Gaussian, GaussianParameters, usual_range
 from naively.families.leave_one_out.numbers import dense_numbers
 from naively.statistics import Moments, Numbers
-from naively.statistics.base import Floats
 
 __all__ = ["LogNormal"]
 

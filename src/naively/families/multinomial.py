@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from naively._kernels import Cells
 from naively._kernels.token_logs import token_log_table, token_logs
+from naively._kernels.types import Floats
 from naively.data.kinds import Support
 from naively.data.views import is_sparse
 from naively.errors import InputError
@@ -52,7 +53,6 @@ from naively.families.leave_one_out.tokens import CountedTokens, TokenRows, Word
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form, stays_sparse
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Numbers, TokenCounts
-from naively.statistics.base import Floats
 from naively.statistics.cells import class_of_cells, class_sums, table_of_cells, values_in_class
 
 __all__ = ["Multinomial", "TokenParameters", "difference", "lend_to_empty", "multinomial_form"]

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels.types import Floats
 from naively.data.kinds import Kind
 from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, terms_by_column
 from naively.families.compare import compare_likelihoods
@@ -36,7 +37,6 @@ from naively.families.evidence import (
 from naively.families.leave_one_out.numbers import SumsWithout, dense_numbers
 from naively.priors import pseudo_count
 from naively.statistics import Numbers, Sums
-from naively.statistics.base import Floats
 
 __all__ = ["Poisson", "rate_of", "ratio_of"]
 

@@ -15,7 +15,7 @@ from naively.errors import InputError, LostDigitsWarning, SchemaError, TuningWar
 from naively.families import Family, NoValuesYet
 from naively.schema.schema import Block, Schema
 from naively.statistics import ClassWeights, NegativeCountError, Statistic
-from naively.statistics.base import added_in_pairs
+from naively.statistics.arrays import added_in_pairs
 
 if TYPE_CHECKING:
     from naively.model.model import Model

@@ -1,9 +1,10 @@
 """One additive statistic per file; see `base.py` for the laws that they keep."""
 
 from naively.data.views import Codes, Numbers, Texts, Value, Values
+from naively.statistics.arrays import NegativeCountError
 from naively.statistics.base import (
+    ArrayStatistic,
     CountPlan,
-    NegativeCountError,
     Statistic,
     ValueTable,
     register_statistic,
@@ -21,6 +22,7 @@ from naively.statistics.value_counts import ValueCounts
 from naively.statistics.word_counts import WordCounts
 
 __all__ = [
+    "ArrayStatistic",
     "ClassWeights",
     "Codes",
     "CountPlan",

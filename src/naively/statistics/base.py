@@ -13,39 +13,28 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from naively._kernels.types import Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.data.table import Table
 from naively.data.views import Codes, Numbers, Texts, Values
 from naively.errors import InputError
+from naively.statistics.arrays import added_in_pairs, check_array, place, require, take
 from naively.statistics.tokeniser import WORDS, Tokeniser
 
 if TYPE_CHECKING:
     from naively.statistics.class_weights import ClassWeights
 
-Floats = NDArray[np.float64]
-Wholes = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-Index = NDArray[np.intp]
-Positions = NDArray[np.int32]
 View = Numbers | Codes | Texts
 Description = Mapping[str, object]  # what was counted in one class, as plain data
 
 MAX_KEYS = 4096  # of a column in a histogram: bins end at 1 part in 4,096 of the rows or finer, where values differ
 
-_T = TypeVar("_T", bound=np.generic)
-_A = TypeVar("_A", bound="Addable")
 _S = TypeVar("_S", bound="Statistic")
-
-
-class Addable(Protocol):
-    """What has a sum."""
-
-    def __add__(self, other: Self, /) -> Self: ...
 
 
 @dataclass(frozen=True)
@@ -70,7 +59,7 @@ class CountPlan:
     only_to_add: bool = False
 
 
-DEFAULT_PLAN = CountPlan()
+PLAN = CountPlan()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +100,7 @@ class Statistic(ABC):
     @classmethod
     @abstractmethod
     def count(
-        cls, x: Any, label: NDArray[np.integer], weight: Floats | None, n_classes: int, plan: CountPlan = DEFAULT_PLAN
+        cls, x: Any, label: NDArray[np.integer], weight: Floats | None, n_classes: int, plan: CountPlan = PLAN
     ) -> Self:
         """Count rows.
 
@@ -157,7 +146,7 @@ class Statistic(ABC):
         """Return for each class whether anything was counted."""
 
     @abstractmethod
-    def place_classes(self, places: Positions, n_classes: int) -> Self:
+    def place_classes(self, places: Codes32, n_classes: int) -> Self:
         """Return the same counts with class c at places[c] among n_classes; −1 drops an empty class."""
 
     @abstractmethod
@@ -213,38 +202,58 @@ class Statistic(ABC):
         return 0.0
 
 
-class NegativeCountError(ValueError):
-    """A subtraction took away what was never counted; `column` is a position, or None for the rows of a class."""
+class ArrayStatistic(Statistic):
+    """A statistic of arrays whose last axes are (class, column): `rows` is one of integers, the others of floats.
 
-    def __init__(self, class_position: int, column: int | None, found: str) -> None:
-        """Store the position and the counts that would be left."""
-        super().__init__(found)
-        self.class_position = class_position
-        self.column = column
-        self.found = found
+    Attributes
+    ----------
+    leading
+        The fields, and for each the shape of its other axes.
+    """
+
+    __slots__ = ()
+
+    rows: Wholes
+    leading: ClassVar[Mapping[str, tuple[int, ...]]]
+
+    @classmethod
+    def empty(cls, classes: ClassWeights) -> Self:
+        """Return the statistic of no columns."""
+        n = classes.n_classes
+        return cls(**{name: np.zeros((*shape, n, 0), _dtype(name)) for name, shape in cls.leading.items()})
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return len(self.rows)
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns."""
+        return int(self.rows.shape[1])
+
+    def has_rows(self) -> Bools:
+        """Return for each class whether anything was counted."""
+        return np.asarray((self.rows > 0).any(axis=1))
+
+    def place_classes(self, places: Codes32, n_classes: int) -> Self:
+        """Return the same counts in another layout of the classes."""
+        return type(self)(**{name: place(array, places, n_classes, -2) for name, array in _parts(self).items()})
+
+    def take_columns(self, order: Index) -> Self:
+        """Return the same counts with the columns in another order."""
+        return type(self)(**{name: take(array, order) for name, array in _parts(self).items()})
+
+    def check(self, n_classes: int, names: Names) -> None:
+        """Raise ValueError unless the arrays are sound."""
+        for name, shape in self.leading.items():
+            what = f"{name} of {type(self).__name__}"
+            check_array(getattr(self, name), _dtype(name), (*shape, n_classes, len(names)), what)
+        require(bool((self.rows >= 0).all()), f"rows of {type(self).__name__}")
 
 
-def refuse_negative(rows: Wholes, weight: Floats, subtracted: Floats) -> None:
-    """Refuse (class,) or (class, column) counts below zero; the subtracted weights bound the rounding error."""
-    negative = (rows < 0) | (weight < -1e-9 * (1.0 + subtracted))
-    if not negative.any():
-        return
-    where = tuple(int(i) for i in np.argwhere(negative)[0])
-    left = f"{rows[where]} rows of weight {weight[where]:g}"
-    raise NegativeCountError(where[0], where[1] if len(where) > 1 else None, left)
-
-
-def require(condition: bool, what: str) -> None:
-    """Raise ValueError for a part of a statistic from a file that is not sound."""
-    if not condition:
-        raise ValueError(f"wrong: {what}")
-
-
-def check_array(array: object, dtype: type[np.generic], shape: tuple[int, ...], what: str) -> None:
-    """Require an array of this type and shape, with finite numbers."""
-    sound = isinstance(array, np.ndarray) and array.dtype == dtype and array.shape == shape
-    require(sound, f"type or size of {what}")
-    require(bool(np.isfinite(array).all()), f"finite numbers in {what}")  # type: ignore[call-overload]
+def _dtype(field: str) -> type[np.generic]:
+    return np.int64 if field == "rows" else np.float64
 
 
 _REGISTERED: dict[str, type[Statistic]] = {}
@@ -261,46 +270,6 @@ def register_statistic(statistic: type[Statistic]) -> None:
 def statistic_named(name: str) -> type[Statistic] | None:
     """Return the statistic of this name, or None."""
     return _REGISTERED.get(name)
-
-
-def added_in_pairs(parts: Sequence[_A]) -> _A:
-    """Return the sum of one or more: of pairs, then of pairs of pairs, so that no large sum is copied often."""
-    sums = list(parts)
-    while len(sums) > 1:
-        pairs = zip(sums[::2], sums[1::2], strict=False)
-        sums = [a + b for a, b in pairs] + (sums[-1:] if len(sums) % 2 else [])
-    return sums[0]
-
-
-def take(array: NDArray[_T], order: Index) -> NDArray[_T]:
-    """Return an array with its last axis, the columns, in another order; zeros where the order is −1."""
-    out = (
-        np.ascontiguousarray(array[..., order])
-        if array.shape[-1]
-        else np.zeros((*array.shape[:-1], len(order)), array.dtype)
-    )
-    out[..., order < 0] = 0
-    return out
-
-
-def place(array: NDArray[_T], places: Positions, n_classes: int, axis: int) -> NDArray[_T]:
-    """Return an array with its class axis in another layout, zeros where a class is new."""
-    shape = list(array.shape)
-    shape[axis] = n_classes
-    out = np.zeros(shape, dtype=array.dtype)
-    keep = places >= 0
-    index: list[slice | Index] = [slice(None)] * array.ndim
-    source = index.copy()
-    index[axis], source[axis] = places[keep].astype(np.intp), np.flatnonzero(keep)
-    out[tuple(index)] = array[tuple(source)]
-    return out
-
-
-def sum_rows(slot: Index, weight: Floats, rows: Wholes, shape: tuple[int, int]) -> tuple[Floats, Wholes]:
-    """Add weights and rows by slot into tables of this shape."""
-    n = shape[0] * shape[1]
-    n_rows = np.bincount(slot, rows, n).astype(np.int64)  # exact up to 2^53 rows
-    return np.bincount(slot, weight, n).reshape(shape).astype(np.float64), n_rows.reshape(shape)
 
 
 def _parts(value: Statistic) -> dict[str, Any]:

@@ -13,15 +13,8 @@ from numpy.typing import NDArray
 
 from naively import _kernels as kernels
 from naively._kernels import Cells
-from naively.statistics.base import (
-    Floats,
-    Index,
-    NegativeCountError,
-    Positions,
-    Wholes,
-    check_array,
-    require,
-)
+from naively._kernels.types import Codes32, Floats, Index, Wholes
+from naively.statistics.arrays import NegativeCountError, check_array, require
 
 
 def class_of_cells(cells: Cells) -> Index:
@@ -43,7 +36,7 @@ def table_of_cells(cells: Cells, n_tokens: int, values: NDArray[np.number]) -> F
     return out
 
 
-def place_cells(cells: Cells, places: Positions, n_classes: int) -> Cells:
+def place_cells(cells: Cells, places: Codes32, n_classes: int) -> Cells:
     """Return the same cells with class c at places[c]; −1 drops an empty class. Nothing is copied.
 
     Classes are sorted on both sides, so places ascend and the cells keep their order.

@@ -7,24 +7,12 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively import _kernels as kernels
+from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
-from naively.statistics.base import (
-    DEFAULT_PLAN,
-    Bools,
-    CountPlan,
-    Floats,
-    Index,
-    Positions,
-    Statistic,
-    Wholes,
-    check_array,
-    place,
-    refuse_negative,
-    require,
-)
+from naively.statistics.arrays import check_array, place, refuse_negative, require
+from naively.statistics.base import PLAN, CountPlan, Statistic
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,14 +28,7 @@ class ClassWeights(Statistic):
     rows: Wholes
 
     @classmethod
-    def count(
-        cls,
-        x: None,
-        label: NDArray[np.integer],
-        weight: Floats | None,
-        n_classes: int,
-        plan: CountPlan = DEFAULT_PLAN,
-    ) -> Self:
+    def count(cls, x: None, label: Array, weight: Floats | None, n_classes: int, plan: CountPlan = PLAN) -> Self:
         """Count class codes; there are no columns."""
         rows = kernels.count_labels(label.astype(np.int32, copy=False), n_classes)
         if weight is None:
@@ -86,7 +67,7 @@ class ClassWeights(Statistic):
         """Return for each class whether anything was counted."""
         return np.asarray(self.rows > 0)
 
-    def place_classes(self, places: Positions, n_classes: int) -> Self:
+    def place_classes(self, places: Codes32, n_classes: int) -> Self:
         """Return the same counts in another layout of the classes."""
         return type(self)(place(self.weight, places, n_classes, 0), place(self.rows, places, n_classes, 0))
 

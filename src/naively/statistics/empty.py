@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.table import Table
 from naively.data.views import Numbers
-from naively.statistics.base import DEFAULT_PLAN, Bools, CountPlan, Floats, Index, Positions, Statistic, Wholes
+from naively.statistics.base import PLAN, CountPlan, Statistic
 from naively.statistics.class_weights import ClassWeights
 
 
@@ -23,14 +23,7 @@ class EmptyStatistic(Statistic):
     n_columns: int
 
     @classmethod
-    def count(
-        cls,
-        x: Numbers,
-        label: NDArray[np.integer],
-        weight: Floats | None,
-        n_classes: int,
-        plan: CountPlan = DEFAULT_PLAN,
-    ) -> Self:
+    def count(cls, x: Numbers, label: Array, weight: Floats | None, n_classes: int, plan: CountPlan = PLAN) -> Self:
         """Count nothing: every value is missing."""
         return cls(n_classes, len(x.pieces))
 
@@ -59,7 +52,7 @@ class EmptyStatistic(Statistic):
         """Return for each class whether anything was counted."""
         return np.zeros(self.classes, dtype=np.bool_)
 
-    def place_classes(self, places: Positions, n_classes: int) -> Self:
+    def place_classes(self, places: Codes32, n_classes: int) -> Self:
         """Return the statistic of another number of classes."""
         return type(self)(n_classes, self.n_columns)
 

@@ -20,28 +20,14 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively import _kernels as kernels
 from naively._kernels import HistogramCells
+from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.data.views import Numbers, is_sparse
-from naively.statistics.base import (
-    DEFAULT_PLAN,
-    MAX_KEYS,
-    Bools,
-    CountPlan,
-    Floats,
-    Index,
-    NegativeCountError,
-    Positions,
-    Statistic,
-    ValueTable,
-    Wholes,
-    check_array,
-    require,
-    sum_rows,
-)
+from naively.statistics.arrays import NegativeCountError, check_array, require, sum_rows
+from naively.statistics.base import MAX_KEYS, PLAN, CountPlan, Statistic, ValueTable
 from naively.statistics.class_weights import ClassWeights
 
 NO_MAX_KEYS = 2**30 - 1  # of a histogram without columns, which takes the limit of whatever it is added to
@@ -73,12 +59,7 @@ class Histogram(Statistic):
 
     @classmethod
     def count(
-        cls,
-        x: Numbers | NDArray[np.number],
-        label: NDArray[np.integer],
-        weight: Floats | None,
-        n_classes: int,
-        plan: CountPlan = DEFAULT_PLAN,
+        cls, x: Numbers | Array, label: Array, weight: Floats | None, n_classes: int, plan: CountPlan = PLAN
     ) -> Self:
         """Count rows of numbers; equations (1) to (3). Start at the levels of a histogram to be added to."""
         codes = np.ascontiguousarray(label, dtype=np.int32)
@@ -133,7 +114,7 @@ class Histogram(Statistic):
         """Return for each class whether anything was counted."""
         return np.bincount(self.cells.classes, minlength=self.n_classes) > 0
 
-    def place_classes(self, places: Positions, n_classes: int) -> Self:
+    def place_classes(self, places: Codes32, n_classes: int) -> Self:
         """Return the same counts in another layout of the classes; places ascend, so the cells keep their order."""
         classes = places[self.cells.classes] if len(places) else self.cells.classes
         return type(self)(self.cells._replace(classes=classes.astype(np.int32)), n_classes, self.cap)

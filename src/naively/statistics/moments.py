@@ -14,32 +14,18 @@ Chan, Golub & LeVeque, Algorithms for computing the sample variance, Am. Stat. 3
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively import _kernels as kernels
-from naively.data.names import Names
+from naively._kernels.types import Array, Bools, Floats, Wholes
 from naively.data.views import Numbers
-from naively.statistics.base import (
-    DEFAULT_PLAN,
-    Bools,
-    CountPlan,
-    Description,
-    Floats,
-    Index,
-    Positions,
-    Statistic,
-    Wholes,
-    check_array,
-    place,
-    refuse_negative,
-    require,
-    take,
-)
+from naively.statistics.arrays import refuse_negative
+from naively.statistics.base import PLAN, ArrayStatistic, CountPlan, Description
 from naively.statistics.class_weights import ClassWeights
 
 COLUMNS_AT_A_TIME = 8  # single columns that are copied side by side, which bounds the memory
@@ -57,7 +43,7 @@ class TooLargeError(ValueError):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moments(Statistic):
+class Moments(ArrayStatistic):
     """Moments per class and column; `state` holds n, c, s₁ (three), s₂ (three) and the largest |x − c| counted.
 
     >>> m = Moments.count(np.array([1e9 + 1, 1e9 + 2, 1e9 + 4]), np.array([0, 0, 1]), None, n_classes=2)
@@ -68,14 +54,11 @@ class Moments(Statistic):
     rows: Wholes
     state: Floats
 
+    leading: ClassVar[Mapping[str, tuple[int, ...]]] = {"rows": (), "state": (9,)}
+
     @classmethod
     def count(
-        cls,
-        x: Numbers | NDArray[np.number],
-        label: NDArray[np.integer],
-        weight: Floats | None,
-        n_classes: int,
-        plan: CountPlan = DEFAULT_PLAN,
+        cls, x: Numbers | Array, label: Array, weight: Floats | None, n_classes: int, plan: CountPlan = PLAN
     ) -> Self:
         """Count rows of numbers; equation (1)."""
         codes = np.ascontiguousarray(label, dtype=np.int32)
@@ -92,21 +75,6 @@ class Moments(Statistic):
         if not parts:
             return cls(np.zeros((n_classes, 0), np.int64), np.zeros((9, n_classes, 0)))
         return cls(np.concatenate([r for r, _ in parts], axis=1), np.concatenate([s for _, s in parts], axis=2))
-
-    @classmethod
-    def empty(cls, classes: ClassWeights) -> Self:
-        """Return the moments of no columns."""
-        return cls(np.zeros((classes.n_classes, 0), np.int64), np.zeros((9, classes.n_classes, 0)))
-
-    @property
-    def n_classes(self) -> int:
-        """The number of classes."""
-        return len(self.rows)
-
-    @property
-    def n_columns(self) -> int:
-        """The number of columns."""
-        return int(self.rows.shape[1])
 
     @property
     def weight(self) -> Floats:
@@ -139,27 +107,9 @@ class Moments(Statistic):
         refuse_negative(rows, state[0], other.weight)
         return type(self)(rows, state)
 
-    def has_rows(self) -> Bools:
-        """Return for each class whether anything was counted."""
-        return np.asarray((self.rows > 0).any(axis=1))
-
-    def place_classes(self, places: Positions, n_classes: int) -> Self:
-        """Return the same counts in another layout of the classes."""
-        return type(self)(place(self.rows, places, n_classes, 0), place(self.state, places, n_classes, 1))
-
-    def take_columns(self, order: Index) -> Self:
-        """Return the same counts with the columns in another order."""
-        return type(self)(take(self.rows, order), take(self.state, order))
-
     def rows_present(self, classes: ClassWeights) -> tuple[Floats, Wholes]:
         """Return weight and number of the rows that have a value, (class, column)."""
         return self.weight, self.rows
-
-    def check(self, n_classes: int, names: Names) -> None:
-        """Raise ValueError unless the arrays are sound."""
-        check_array(self.rows, np.int64, (n_classes, len(names)), "moments")
-        check_array(self.state, np.float64, (9, n_classes, len(names)), "moments")
-        require(bool((self.rows >= 0).all()), "rows of moments")
 
     def scaled(self, factor: float) -> Self:
         """Return the moments with all weights multiplied; the shift and the largest |x − c| stay."""

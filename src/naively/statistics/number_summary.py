@@ -20,20 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels import Cells
+from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.data.views import Numbers, is_sparse
-from naively.statistics.base import (
-    DEFAULT_PLAN,
-    Bools,
-    CountPlan,
-    Floats,
-    Index,
-    Positions,
-    Statistic,
-    ValueTable,
-    Wholes,
-    require,
-)
+from naively.statistics.arrays import require
+from naively.statistics.base import PLAN, CountPlan, Statistic, ValueTable
 from naively.statistics.class_weights import ClassWeights
 from naively.statistics.histogram import Histogram
 from naively.statistics.moments import MAX_MAGNITUDE, Moments, TooLargeError
@@ -58,12 +49,7 @@ class NumberSummary(Statistic):
 
     @classmethod
     def count(
-        cls,
-        x: Numbers | NDArray[np.number],
-        label: NDArray[np.integer],
-        weight: Floats | None,
-        n_classes: int,
-        plan: CountPlan = DEFAULT_PLAN,
+        cls, x: Numbers | Array, label: Array, weight: Floats | None, n_classes: int, plan: CountPlan = PLAN
     ) -> Self:
         """Count rows of numbers, both ways."""
         numbers = Numbers.of(x)
@@ -102,7 +88,7 @@ class NumberSummary(Statistic):
         """Return for each class whether anything was counted."""
         return self.histogram.has_rows() | self.moments.has_rows()
 
-    def place_classes(self, places: Positions, n_classes: int) -> Self:
+    def place_classes(self, places: Codes32, n_classes: int) -> Self:
         """Return the same counts in another layout of the classes."""
         histogram, moments = (part.place_classes(places, n_classes) for part in (self.histogram, self.moments))
         return type(self)(cast("Histogram", histogram), cast("Moments", moments))

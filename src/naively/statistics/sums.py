@@ -7,31 +7,16 @@ s is an unevaluated sum of two doubles, so whole numbers are exact and the order
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from naively.data.names import Names
+from naively._kernels.types import Array, Floats, Wholes
 from naively.data.views import Numbers
-from naively.statistics.base import (
-    DEFAULT_PLAN,
-    Bools,
-    CountPlan,
-    Description,
-    Floats,
-    Index,
-    NegativeCountError,
-    Positions,
-    Statistic,
-    Wholes,
-    check_array,
-    place,
-    refuse_negative,
-    require,
-    take,
-)
+from naively.statistics.arrays import NegativeCountError, refuse_negative
+from naively.statistics.base import PLAN, ArrayStatistic, CountPlan, Description
 from naively.statistics.class_weights import ClassWeights
 from naively.statistics.moments import Moments
 
@@ -67,7 +52,7 @@ def add_pairs(a: Pair, b: Pair) -> Pair:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sums(Statistic):
+class Sums(ArrayStatistic):
     """Rows, weight and total per class and column.
 
     >>> visits = Sums.count(np.array([0, 2, 1, 9, 7]), np.array([0, 0, 0, 1, 1]), None, n_classes=2)
@@ -79,36 +64,17 @@ class Sums(Statistic):
     weight: Floats
     parts: Floats  # (2, class, column): the total, and what rounding took from it
 
+    leading: ClassVar[Mapping[str, tuple[int, ...]]] = {"rows": (), "weight": (), "parts": (2,)}
+
     @classmethod
     def count(
-        cls,
-        x: Numbers | NDArray[np.number],
-        label: NDArray[np.integer],
-        weight: Floats | None,
-        n_classes: int,
-        plan: CountPlan = DEFAULT_PLAN,
+        cls, x: Numbers | Array, label: Array, weight: Floats | None, n_classes: int, plan: CountPlan = PLAN
     ) -> Self:
         """Count rows of numbers; equation (1), from the moments about a shift: s = n·c + s₁."""
         moments = Moments.count(x, label, weight, n_classes)
         n, shift, s1, s1_low = moments.state[:4]
         total = add_pairs(two_product(n, shift), (s1, s1_low))
         return cls(moments.rows, n, np.stack(total))
-
-    @classmethod
-    def empty(cls, classes: ClassWeights) -> Self:
-        """Return the sums of no columns."""
-        n = classes.n_classes
-        return cls(np.zeros((n, 0), np.int64), np.zeros((n, 0)), np.zeros((2, n, 0)))
-
-    @property
-    def n_classes(self) -> int:
-        """The number of classes."""
-        return len(self.rows)
-
-    @property
-    def n_columns(self) -> int:
-        """The number of columns."""
-        return int(self.rows.shape[1])
 
     @property
     def total(self) -> Floats:
@@ -130,30 +96,9 @@ class Sums(Statistic):
             rows, np.where(rows > 0, weight, 0.0), np.stack([np.where(rows > 0, part, 0.0) for part in parts])
         )
 
-    def has_rows(self) -> Bools:
-        """Return for each class whether anything was counted."""
-        return np.asarray((self.rows > 0).any(axis=1))
-
-    def place_classes(self, places: Positions, n_classes: int) -> Self:
-        """Return the same counts in another layout of the classes."""
-        rows, weight = place(self.rows, places, n_classes, 0), place(self.weight, places, n_classes, 0)
-        return type(self)(rows, weight, place(self.parts, places, n_classes, 1))
-
-    def take_columns(self, order: Index) -> Self:
-        """Return the same counts with the columns in another order."""
-        return type(self)(take(self.rows, order), take(self.weight, order), take(self.parts, order))
-
     def rows_present(self, classes: ClassWeights) -> tuple[Floats, Wholes]:
         """Return weight and number of the rows that have a value, (class, column)."""
         return self.weight, self.rows
-
-    def check(self, n_classes: int, names: Names) -> None:
-        """Raise ValueError unless the arrays are sound."""
-        shape = (n_classes, len(names))
-        check_array(self.rows, np.int64, shape, "sums")
-        check_array(self.weight, np.float64, shape, "sums")
-        check_array(self.parts, np.float64, (2, *shape), "sums")
-        require(bool((self.rows >= 0).all()), "rows of sums")
 
     def describe(self, column: int) -> list[Description]:
         """Return weight and total of a column in each class."""

@@ -14,26 +14,14 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively import _kernels as kernels
 from naively._kernels import Cells
+from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names, Numbered, positions_of
 from naively.data.views import Numbers, Piece, RefusedEntryError, is_sparse
-from naively.statistics.base import (
-    DEFAULT_PLAN,
-    Bools,
-    CountPlan,
-    Description,
-    Floats,
-    Index,
-    NegativeCountError,
-    Positions,
-    Statistic,
-    Wholes,
-    require,
-    sum_rows,
-)
+from naively.statistics.arrays import NegativeCountError, require, sum_rows
+from naively.statistics.base import PLAN, CountPlan, Description, Statistic
 from naively.statistics.cells import (
     are_integral,
     cells_of_table,
@@ -66,12 +54,7 @@ class TokenCounts(Statistic):
 
     @classmethod
     def count(
-        cls,
-        x: Numbers | NDArray[np.number],
-        label: NDArray[np.integer],
-        weight: Floats | None,
-        n_classes: int,
-        plan: CountPlan = DEFAULT_PLAN,
+        cls, x: Numbers | Array, label: Array, weight: Floats | None, n_classes: int, plan: CountPlan = PLAN
     ) -> Self:
         """Count rows of numbers; equations (1) and (2)."""
         codes = np.ascontiguousarray(label, dtype=np.int32)
@@ -166,7 +149,7 @@ class TokenCounts(Statistic):
         """Return for each class whether anything was counted."""
         return (np.diff(self.cells.indptr) > 0) | (np.diff(self.missing.indptr) > 0)
 
-    def place_classes(self, places: Positions, n_classes: int) -> Self:
+    def place_classes(self, places: Codes32, n_classes: int) -> Self:
         """Return the same counts in another layout of the classes."""
         return type(self)(
             self.tokens,
@@ -243,7 +226,7 @@ class TokenCounts(Statistic):
         places = np.array([positions[token] for token in other.tokens], dtype=np.int32)
         return replace(self, tokens=union), other._renumbered(union, places)
 
-    def _renumbered(self, tokens: Names, places: Positions) -> Self:
+    def _renumbered(self, tokens: Names, places: Codes32) -> Self:
         classes = np.arange(self.n_classes, dtype=np.int32)
         return type(self)(
             tokens,
@@ -254,7 +237,7 @@ class TokenCounts(Statistic):
 
 
 def _count_piece(
-    piece: Piece, label: Positions, weight: Floats | None, n_classes: int, above: float | None
+    piece: Piece, label: Codes32, weight: Floats | None, n_classes: int, above: float | None
 ) -> kernels.Counted:
     """Return the cells of present and of missing entries in one piece, and the first entry that is negative."""
     if not is_sparse(piece):

@@ -15,22 +15,11 @@ from numpy.typing import NDArray
 
 from naively import _kernels as kernels
 from naively._kernels import Cells
+from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.data.views import Codes, Value, Values
-from naively.statistics.base import (
-    DEFAULT_PLAN,
-    Bools,
-    CountPlan,
-    Description,
-    Floats,
-    Index,
-    Positions,
-    Statistic,
-    ValueTable,
-    Wholes,
-    require,
-    sum_rows,
-)
+from naively.statistics.arrays import require, sum_rows
+from naively.statistics.base import PLAN, CountPlan, Description, Statistic, ValueTable
 from naively.statistics.cells import (
     are_integral,
     cells_of_table,
@@ -71,12 +60,7 @@ class ValueCounts(Statistic):
 
     @classmethod
     def count(
-        cls,
-        x: Codes | NDArray[Any],
-        label: NDArray[np.integer],
-        weight: Floats | None,
-        n_classes: int,
-        plan: CountPlan = DEFAULT_PLAN,
+        cls, x: Codes | Array, label: Array, weight: Floats | None, n_classes: int, plan: CountPlan = PLAN
     ) -> Self:
         """Count rows of coded values; equation (1)."""
         labels = np.ascontiguousarray(label, dtype=np.int32)
@@ -130,7 +114,7 @@ class ValueCounts(Statistic):
         """Return for each class whether anything was counted."""
         return np.diff(self.cells.indptr) > 0
 
-    def place_classes(self, places: Positions, n_classes: int) -> Self:
+    def place_classes(self, places: Codes32, n_classes: int) -> Self:
         """Return the same counts in another layout of the classes."""
         return type(self)(self.values, place_cells(self.cells, places, n_classes))
 
@@ -190,7 +174,7 @@ class ValueCounts(Statistic):
         a, b = (slot.astype(np.int32) for slot in slots)
         return self._renumbered(union, a), other._renumbered(union, b)
 
-    def _renumbered(self, values: tuple[Values, ...], slots: Positions) -> Self:
+    def _renumbered(self, values: tuple[Values, ...], slots: Codes32) -> Self:
         classes = np.arange(self.n_classes, dtype=np.int32)
         return type(self)(values, kernels.renumber_cells(self.cells, classes, slots, self.n_classes))
 
@@ -224,7 +208,7 @@ class ValueCounts(Statistic):
         return column, f"value {self.values[column][slot - int(self.offsets[column])]!r}"
 
 
-def _union(a: Values, b: Values) -> tuple[Values, Positions, Positions]:
+def _union(a: Values, b: Values) -> tuple[Values, Codes32, Codes32]:
     """Return the values of two columns, sorted, and the positions of both among them."""
     if a == b:
         return a, np.arange(len(a), dtype=np.int32), np.arange(len(a), dtype=np.int32)
@@ -233,7 +217,7 @@ def _union(a: Values, b: Values) -> tuple[Values, Positions, Positions]:
     return union, np.array([position[v] for v in a], np.int32), np.array([position[v] for v in b], np.int32)
 
 
-def _count_piece(codes: NDArray[Any], sizes: Wholes, label: Positions, weight: Floats | None, n_classes: int) -> Cells:
+def _count_piece(codes: NDArray[Any], sizes: Wholes, label: Codes32, weight: Floats | None, n_classes: int) -> Cells:
     """Count one piece: dense while the table is small, else column by column as a sparse matrix of ones."""
     if n_classes * int(sizes.sum()) <= MAX_DENSE_CELLS:
         sums, rows = kernels.count_codes(codes, sizes, label, weight, n_classes)

@@ -18,28 +18,16 @@ from operator import add
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively import _kernels as kernels
 from naively._kernels import Cells
 from naively._kernels.text import UNICODE_VERSION, Vocabulary, count_text
+from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.data.views import Texts
 from naively.errors import InputError
-from naively.statistics.base import (
-    DEFAULT_PLAN,
-    Bools,
-    CountPlan,
-    Description,
-    Floats,
-    Index,
-    NegativeCountError,
-    Positions,
-    Statistic,
-    Wholes,
-    added_in_pairs,
-    require,
-)
+from naively.statistics.arrays import NegativeCountError, added_in_pairs, require
+from naively.statistics.base import PLAN, CountPlan, Description, Statistic
 from naively.statistics.cells import (
     are_integral,
     check_cells,
@@ -76,12 +64,7 @@ class WordCounts(Statistic):
 
     @classmethod
     def count(
-        cls,
-        x: Texts | list[str],
-        label: NDArray[np.integer],
-        weight: Floats | None,
-        n_classes: int,
-        plan: CountPlan = DEFAULT_PLAN,
+        cls, x: Texts | list[str], label: Array, weight: Floats | None, n_classes: int, plan: CountPlan = PLAN
     ) -> Self:
         """Count texts; equations (1) to (3). New words are appended to the vocabulary of `plan.like`."""
         codes = np.ascontiguousarray(label, dtype=np.int32)
@@ -194,7 +177,7 @@ class WordCounts(Statistic):
         """Return for each class whether anything was counted."""
         return (np.diff(self.cells.indptr) > 0) | (np.diff(self.lengths.indptr) > 0)
 
-    def place_classes(self, places: Positions, n_classes: int) -> Self:
+    def place_classes(self, places: Codes32, n_classes: int) -> Self:
         """Return the same counts in another layout of the classes."""
         base, delta, lengths = (place_cells(x, places, n_classes) for x in (self.base, self.delta, self.lengths))
         seen = self.seen.place_classes(places, n_classes)
@@ -273,7 +256,7 @@ class WordCounts(Statistic):
         return self, replace(other, vocabulary=self.vocabulary, base=cells, delta=empty)
 
 
-def _rows_with_text(missing: Bools, codes: Positions, weight: Floats | None, n_classes: int) -> ClassWeights:
+def _rows_with_text(missing: Bools, codes: Codes32, weight: Floats | None, n_classes: int) -> ClassWeights:
     if missing.any():
         present = ~missing
         codes, weight = codes[present], None if weight is None else weight[present]

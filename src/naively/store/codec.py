@@ -42,7 +42,7 @@ from naively.errors import InputError
 from naively.model.model import Model
 from naively.schema.schema import Schema
 from naively.statistics import ClassWeights, Statistic, statistic_named
-from naively.statistics.base import require
+from naively.statistics.arrays import require
 
 Array = NDArray[Any]
 Classes = tuple[str, ...] | tuple[bool, ...] | tuple[float, ...]

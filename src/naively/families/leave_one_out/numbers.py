@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from naively import _kernels as kernels
+from naively._kernels.types import Floats, Wholes
 from naively.data.views import Numbers
 from naively.families.base import Leaving, NotCountedError
-from naively.statistics.base import Floats, Wholes
 from naively.statistics.moments import Moments
 from naively.statistics.sums import Sums, add_pairs, two_product
 

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from naively import _kernels as kernels
 from naively._kernels import Cells, LeftTokens, TokenCells
+from naively._kernels.types import Bools, Floats, Index, Wholes
 from naively.data.views import Numbers, is_sparse
 from naively.families.base import EventModel, Leaving, NotCountedError
-from naively.statistics.base import Bools, Floats, Index, Wholes
 from naively.statistics.cells import class_of_cells
 
 MAX_LOGS_PER_ALPHA = 2**22

@@ -15,10 +15,10 @@ import numpy as np
 
 from naively import _kernels as kernels
 from naively._kernels import ValueSlots
+from naively._kernels.types import Bools, Floats, Index, Wholes
 from naively.data.views import Codes, Values
 from naively.families.base import Leaving, NotCountedError
 from naively.families.leave_one_out.tokens import CountedTokens, TokenRows, leave_rows_out
-from naively.statistics.base import Bools, Floats, Index, Wholes
 from naively.statistics.cells import cells_of_table
 
 NEVER_VANISHES = np.int64(2**62)  # rows of a value that stays known though no row has it

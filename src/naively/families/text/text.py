@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from naively._kernels import Cells
 from naively._kernels.leave_one_out import leave_text_out
 from naively._kernels.text import Options, Strings, score_text, score_text_table, token_rows, tokens_of
+from naively._kernels.types import Floats
 from naively.data.names import Names
 from naively.errors import InputError
 from naively.families.base import EventModel, Family, Labels, Leaving, LinearPart, refit_without_each_row
@@ -52,7 +53,8 @@ from naively.families.text.evidence import find_words, split_text, word_alternat
 from naively.families.text.vocabulary import words_in_force, words_let_through
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics import Texts, WordCounts
-from naively.statistics.base import DEFAULT_PLAN, CountPlan, Floats, require
+from naively.statistics.arrays import require
+from naively.statistics.base import PLAN, CountPlan
 from naively.statistics.cells import class_sums, values_in_class
 from naively.statistics.tokeniser import Tokeniser
 
@@ -132,7 +134,7 @@ class Text(Family[WordCounts, TextParameters]):
         label: NDArray[np.integer],
         weight: Floats | None,
         n_classes: int,
-        plan: CountPlan = DEFAULT_PLAN,
+        plan: CountPlan = PLAN,
     ) -> WordCounts:
         """Count texts, split by the tokeniser of this family."""
         return WordCounts.count(x, label, weight, n_classes, replace(plan, tokeniser=self.tokeniser))
