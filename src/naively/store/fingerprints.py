@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.data.labelled import LabelledRows, is_stream
+from naively.data.labelled import LabelledRows, is_stream, labelled_batches
 from naively.data.names import Names
 from naively.data.views import Codes, Numbers, Texts, is_sparse
 from naively.errors import InputError
@@ -28,16 +28,10 @@ from naively.model.columns import View, views
 from naively.model.count import schema_for
 from naively.model.model import Model
 from naively.store.codec import pack, unpack
-from naively.store.rows import read_rows
 from naively.store.write import write_model
 
 MISSING = np.array([np.nan]).tobytes()
 Cells = tuple[bytes, list[bytes]]  # the tag of a column, and the bytes of each of its cells
-
-
-def new_key() -> str:
-    """Return a key for a new file."""
-    return secrets.token_hex(32)
 
 
 def write_with_fingerprints(
@@ -46,8 +40,8 @@ def write_with_fingerprints(
     """Write a new file with a fingerprint of each row; the rows are read a second time for that."""
     if X == "-" if isinstance(X, str) else is_stream(X):
         raise InputError("to remember its rows, data is read twice: give a table or files, not a stream.")
-    key = new_key()
-    fingerprints = encode_fingerprints(model, read_rows(model, X, y, weight), key)
+    key = secrets.token_hex(32)
+    fingerprints = encode_fingerprints(model, labelled_batches(X, y, weight, like=model), key)
     write_model(path, model, source=source, comment=comment, key=key, fingerprints=fingerprints)
 
 

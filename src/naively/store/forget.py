@@ -12,14 +12,14 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from naively.data.labelled import LabelledRows
 from naively.errors import InputError
-from naively.model.merge import total
 from naively.model.model import Model
 from naively.store.entries import (
     Counts,
@@ -32,22 +32,21 @@ from naively.store.entries import (
     undone_ids,
 )
 from naively.store.fingerprints import encode_fingerprints, fingerprint_rows, unpack_fingerprints
-from naively.store.meta import Meta
 from naively.store.periods import Selection, model_of_selection
-from naively.store.rows import count_rows
+from naively.store.running_sum import RunningSum, count_rows
 from naively.store.sqlite import DECODE_ERRORS, DamagedError
 
 Position = tuple[int, int]  # the number of a batch, and of a row in it
 
 
-class Forgetter(NamedTuple):
-    """What is needed to forget rows of a file: where it is, its settings and its model."""
+@dataclass(frozen=True, eq=False)
+class Forgetter:
+    """A file that is open for writing, and its sum: what is needed to forget rows."""
 
     path: Path
     connection: sqlite3.Connection
     schemas: Schemas
-    meta: Meta
-    model: Model
+    total: RunningSum
 
     def entries(
         self, rows: Sequence[LabelledRows], entry: str | None, source: str | None, comment: str
@@ -59,47 +58,41 @@ class Forgetter(NamedTuple):
         if entry is not None and source is not None:
             raise InputError("give entry= or source=, not both.")
         target = None if entry is None else self._counting_entry(entry)
-        if self.meta.key is not None:
-            for corrected, part in self._by_fingerprint(self.meta.key, rows, target, source):
-                yield self._new_entry(part, corrected, source, comment)
+        template, key = self.total.template(), self.total.meta.key
+        if key is not None:
+            fingerprints = [fingerprint_rows(template, batch, key) for batch in rows]
+            for corrected, part in self._by_fingerprint(fingerprints, rows, target, source):
+                packed = encode_fingerprints(template, part, key)
+                yield self._new_entry(count_rows(template, part), corrected, source, comment, packed)
             return
-        counts = self._count(rows)
-        self._check(self.model, counts, "the rows that this file has counted")
+        counts = count_rows(template, rows)
+        self._check(self.total.model, counts, "the rows that this file has counted")
         if target is not None:
             self._check(self._rest_of(target), counts, f"what is left of entry {target.short_id} (entry=)")
         elif source is not None:
             selection = Selection(sources=frozenset([source]))
-            of_source = model_of_selection(self.connection, self.schemas, self.meta, selection)
+            of_source = model_of_selection(self.connection, self.schemas, self.total.meta, selection)
             self._check(of_source, counts, f"the rows of source {source!r} (source=)")
-        yield self._new_entry(rows, target, source, comment, counts)
+        yield self._new_entry(counts, target, source, comment)
 
     def _new_entry(
         self,
-        rows: Sequence[LabelledRows],
+        counts: Model,
         corrected: StoredEntry | None,
         source: str | None,
         comment: str,
-        counts: Model | None = None,
+        fingerprints: bytes | None = None,
     ) -> tuple[StoredEntry, Model]:
-        counts = counts or self._count(rows)
-        key = self.meta.key
-        entry = new_entry(
-            self.schemas,
-            "forget",
-            counts,
-            source=corrected.source if corrected is not None else source or "",
-            comment=comment,
-            time=None if corrected is None else corrected.time,
-            corrects=None if corrected is None else corrected.id,
-            span=None if corrected is None else corrected.span,
-            fingerprints=None if key is None else encode_fingerprints(self.model, rows, key),
-        )
+        attribution: dict[str, Any] = {"source": source or ""}
+        if corrected is not None:
+            attribution = {
+                "source": corrected.source,
+                "time": corrected.time,
+                "corrects": corrected.id,
+                "span": corrected.span,
+            }
+        entry = new_entry(self.schemas, "forget", counts, comment=comment, fingerprints=fingerprints, **attribution)
         return entry, counts
-
-    def _count(self, rows: Sequence[LabelledRows]) -> Model:
-        counts = total([count_rows(self.model, batch) for batch in rows])
-        assert counts is not None  # there is at least one row
-        return counts
 
     def _check(self, counted: Model, part: Model, name: str) -> None:
         """Refuse rows that are not among those that were counted."""
@@ -138,12 +131,16 @@ class Forgetter(NamedTuple):
         return rest
 
     def _by_fingerprint(
-        self, key: str, rows: Sequence[LabelledRows], target: StoredEntry | None, source: str | None
+        self,
+        fingerprints: list[list[bytes]],
+        rows: Sequence[LabelledRows],
+        target: StoredEntry | None,
+        source: str | None,
     ) -> Iterator[tuple[StoredEntry, list[LabelledRows]]]:
         """Yield the entries that have these rows, the latest first, and which of the rows each has."""
         wanted: dict[bytes, list[Position]] = {}
-        for i, batch in enumerate(rows):
-            for j, fingerprint in enumerate(fingerprint_rows(self.model, batch, key)):
+        for i, batch in enumerate(fingerprints):
+            for j, fingerprint in enumerate(batch):
                 wanted.setdefault(fingerprint, []).append((i, j))
         undone, forgets = undone_ids(self.connection), self._forgets()
         query = "SELECT number, id, source, fingerprints FROM entries WHERE sign = 1 ORDER BY number DESC"
@@ -165,7 +162,7 @@ class Forgetter(NamedTuple):
             where = "" if target is None and source is None else " in the given entry= or source="
             raise InputError(
                 f"{self.path}: {len(unknown)} of the rows were never counted{where}, or are forgotten already (the "
-                f"first is row {sum(batch.table.n_rows for batch in rows[:i]) + j}). Nothing was changed."
+                f"first is row {sum(map(len, fingerprints[:i])) + j}). Nothing was changed."
             )
         for number, positions in matches:
             yield read_entry(self.connection, self.schemas, number), _select(rows, positions)
@@ -189,7 +186,7 @@ def _select(rows: Sequence[LabelledRows], positions: Sequence[Position]) -> list
         by_batch.setdefault(i, []).append(j)
     selected = []
     for i, numbers in by_batch.items():
-        keep = np.zeros(rows[i].table.n_rows, dtype=np.bool_)
+        keep = np.zeros(rows[i].n_rows, dtype=np.bool_)
         keep[numbers] = True
-        selected.append(rows[i].where(keep))
+        selected.append(rows[i].where(keep).without_empty_classes())
     return selected

@@ -12,8 +12,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self
 
-from naively.data.labelled import LabelledRows
-from naively.model.merge import total, unite
+from naively.data.labelled import LabelledRows, labelled_batches
+from naively.data.names import Names, listed
+from naively.errors import InputError, LeftOutWarning, warn_user
+from naively.model.merge import unite
 from naively.model.model import Model
 from naively.priors import PriorLike
 from naively.store.compact import compact, vacuum
@@ -24,8 +26,7 @@ from naively.store.forget import Forgetter
 from naively.store.load import open_file
 from naively.store.meta import read_meta
 from naively.store.periods import Moment, Selection, Sources, model_of_selection
-from naively.store.rows import count_rows, read_rows, refuse_other_classes, saying_what_is_left_out
-from naively.store.running_sum import catch_up, read_sum, write_snapshot
+from naively.store.running_sum import catch_up, count_rows, read_sum, write_snapshot
 from naively.store.settings import SettingsChange, restore_settings
 from naively.store.sqlite import (
     WAIT_SECONDS,
@@ -56,6 +57,21 @@ def open(path: str | Path, *, wait: float = WAIT_SECONDS) -> Ledger:  # noqa: A0
         The file. It may be used in a `with` block, but need not be closed.
     """
     return Ledger(path, wait=wait)
+
+
+def warn_of_ignored_columns(batches: Iterable[LabelledRows], names: Names) -> Iterable[LabelledRows]:
+    """Yield batches of rows; warn once if they have columns that a model does not have."""
+    has_warned = False
+    for rows in batches:
+        if rows.table.names != names and not has_warned:
+            ignored = set(rows.table.names) - set(names)
+            if ignored:
+                unknown = listed(repr(name) for name in rows.table.names if name in ignored)
+                warn_user(
+                    f"the model has no column {unknown}: not counted. To count it, fit a new model.", LeftOutWarning
+                )
+                has_warned = True
+        yield rows
 
 
 class Ledger:
@@ -161,15 +177,22 @@ class Ledger:
         """
         with self._change() as (connection, schemas):
             template = self._sum.template()
-            rows: Iterable[LabelledRows] = saying_what_is_left_out(template, read_rows(template, X, y, weight))
+            batches = labelled_batches(X, template.target if y is None else y, weight, like=template)
+            rows = warn_of_ignored_columns(batches, template.schema.names)
             key, fingerprints = self._sum.meta.key, None
             if key is not None:
                 rows = list(rows)
                 fingerprints = encode_fingerprints(template, rows, key)
-            counts = total([count_rows(template, batch) for batch in rows])
-            assert counts is not None  # `read_rows` refuses data without rows
+            counts = count_rows(template, rows)
             unite(template.schema, counts.schema)  # refuses a column that is now of another kind
-            refuse_other_classes(self.path, self._sum.meta.prior, counts.classes)
+            given = self._sum.meta.prior.given
+            new_classes = [label for label in counts.classes if given is not None and label not in given]
+            if new_classes:
+                raise InputError(
+                    f"{self.path}: its class prior was given by hand and has no probability for {new_classes[0]!r}: "
+                    "set the empirical prior (tune with prior='empirical'), update it, and give a prior that names "
+                    "this class."
+                )
             entry = new_entry(schemas, "update", counts, source=source, comment=comment, fingerprints=fingerprints)
             return self._append(connection, schemas, entry, counts)
 
@@ -207,8 +230,8 @@ class Ledger:
         """
         with self._change() as (connection, schemas):
             model = self._sum.model
-            rows = list(read_rows(model, X, y, weight))
-            forgetter = Forgetter(self.path, connection, schemas, self._sum.meta, model)
+            rows = list(labelled_batches(X, model.target if y is None else y, weight, like=model))
+            forgetter = Forgetter(self.path, connection, schemas, self._sum)
             entries = [
                 self._append(connection, schemas, new, counts)
                 for new, counts in forgetter.entries(rows, entry, source, comment)

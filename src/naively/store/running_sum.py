@@ -18,7 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from naively._kernels.threads import use_threads
+from naively.data.labelled import LabelledRows
 from naively.model import merge
+from naively.model.count import count_like
 from naively.model.model import Model
 from naively.statistics import ClassWeights
 from naively.store.codec import encode_counts
@@ -39,6 +42,7 @@ from naively.store.sqlite import DECODE_ERRORS, DamagedError
 MAX_PENDING_ENTRIES = 256  # a snapshot is written when more entries follow the last one
 MAX_PENDING_SHARE = 10  # … or when they take more than this part (one tenth) of the bytes of the first
 MIN_SNAPSHOT_BYTES = 1 << 16  # … and more than these bytes
+MAX_ROWS_ONE_THREAD = 64  # fewer rows than these are not worth a second thread
 MAX_DECODED_ENTRIES = 1024  # entries that are decoded before they are summed; bounds the memory
 _COLUMNS = "entries, checksum, schema, added, taken, digest"
 
@@ -136,18 +140,30 @@ class RunningSum:
         return self.meta.apply(added if removed is None else added - removed)
 
     def template(self) -> Model:
-        """Return a model without counts whose schema and classes say how further rows are counted."""
+        """Return a model without statistics whose schema and classes say how further rows are counted."""
         schema = self.base[0].schema
         for part in (*self.recent, *self.pending):
             if part.schema is not schema:
                 schema = merge.unite(schema, part.schema)
         classes = self.base[0].classes
         weights = ClassWeights(np.zeros(len(classes)), np.zeros(len(classes), dtype=np.int64))
-        return self.meta.apply(Model(schema, classes, weights, ()))
+        return Model(schema, classes, weights, (), target=self.meta.target)
 
     def folded(self) -> RunningSum:
         """Return the same sum with everything in the base."""
         return RunningSum(self.meta, self.head, self.sums.counts())
+
+
+def count_rows(template: Model, batches: Iterable[LabelledRows]) -> Model:
+    """Return the counts of rows as an entry holds them: under the schema of a template, without settings."""
+    models = []
+    for rows in batches:
+        merge.union_of_classes(template.classes, rows.classes)  # refuses labels of another type
+        with use_threads(1 if rows.n_rows < MAX_ROWS_ONE_THREAD else None):
+            models.append(count_like(template, rows))
+    counts = merge.total(models)
+    assert counts is not None  # a reader of labelled rows refuses data without rows
+    return counts
 
 
 def read_sum(connection: sqlite3.Connection, schemas: Schemas, meta: Meta) -> RunningSum:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.data.labelled import LabelledRows
+from naively.data.labelled import LabelledRows, labelled_batches
 from naively.data.names import listed
 from naively.errors import InputError, LeftOutWarning, warn_user
 from naively.model.calibrate import Tuning
@@ -23,8 +23,7 @@ from naively.model.model import Model
 from naively.priors import ClassPrior, PriorLike
 from naively.store.entries import Schemas, StoredEntry, append, new_entry, undone_ids
 from naively.store.meta import Meta, write_meta
-from naively.store.rows import count_rows, read_rows
-from naively.store.running_sum import RunningSum
+from naively.store.running_sum import RunningSum, count_rows
 from naively.store.sqlite import DECODE_ERRORS, DamagedError
 
 if TYPE_CHECKING:
@@ -95,10 +94,8 @@ def _tune(model: Model, X: Any, y: Any, weight: Any) -> Tuning:
     from naively.tuning.tune import rows_to_look_at, tune_on
 
     sampler = Sampler(rows_to_look_at(model))
-    for rows in read_rows(model, X, y, weight):
-        unknown = [label for label in rows.classes if label not in model.classes]
-        if unknown:
-            raise InputError(f"{unknown[0]!r} is not a class of the model: tune it by rows that it has counted.")
+    for rows in labelled_batches(X, model.target if y is None else y, weight, like=model):
+        rows.label_in(model.classes)  # refuses unknown classes
         sampler.add(rows.table, rows.classes, rows.label, rows.weight)
     tuning = tune_on(model, _counted_rows(model, sampler.sample(model.classes)))
     if not tuning.report:
@@ -111,7 +108,7 @@ def _counted_rows(model: Model, sample: Sample) -> Sample:
     rows = LabelledRows(sample.table, model.classes, sample.label.astype(np.int32), sample.weight)
     n_sampled = len(sample.label)
     is_counted = np.zeros(n_sampled, dtype=np.bool_)
-    _mark_counted(model, model, rows, 0, n_sampled, is_counted)
+    _mark_counted(model, replace(model, statistics=(), tuning=None), rows, 0, n_sampled, is_counted)
     n_uncounted = n_sampled - int(is_counted.sum())
     if not n_uncounted:
         return sample
@@ -126,7 +123,7 @@ def _counted_rows(model: Model, sample: Sample) -> Sample:
 
 
 def _mark_counted(
-    left: Model, model: Model, rows: LabelledRows, start: int, stop: int, is_counted: NDArray[np.bool_]
+    left: Model, template: Model, rows: LabelledRows, start: int, stop: int, is_counted: NDArray[np.bool_]
 ) -> Model:
     """Mark the rows that can be subtracted one after the other, and return what is left; by bisection."""
     if start == stop:
@@ -134,13 +131,13 @@ def _mark_counted(
     chosen = np.zeros(len(is_counted), dtype=np.bool_)
     chosen[start:stop] = True
     try:
-        left = left - count_rows(model, rows.where(chosen))
+        left = left - count_rows(template, [rows.where(chosen).without_empty_classes()])
     except InputError:
         if stop - start == 1:
             return left
         middle = (start + stop) // 2
-        left = _mark_counted(left, model, rows, start, middle, is_counted)
-        return _mark_counted(left, model, rows, middle, stop, is_counted)
+        left = _mark_counted(left, template, rows, start, middle, is_counted)
+        return _mark_counted(left, template, rows, middle, stop, is_counted)
     is_counted[start:stop] = True
     return left
 
