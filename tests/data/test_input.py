@@ -217,7 +217,7 @@ def test_pseudo_counts(alpha: Any) -> None:
         ([1, -1, 1], ["row 1", "-1.0", "not negative"]),
         ([1, NAN, 1], ["row 1", "nan", "finite"]),
         ([1, INF, 1], ["row 1", "inf", "finite"]),
-        ([1, 1], ["shape (2,)", "3 rows"]),
+        ([1, 1], ["3 rows but 2 weights", "one weight per row"]),
         (["a", "b", "c"], ["must be numbers"]),
     ],
 )

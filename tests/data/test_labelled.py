@@ -114,7 +114,7 @@ def test_the_weight_of_a_dropped_row_is_not_checked() -> None:
         ("play", "ww", r"there is no column 'ww' of weights \(did you mean 'w'\?\); the data has sky, wind, w"),
         ("play", "sky", "column 'sky' holds text: weights are numbers"),
         ([1, 2], None, "6 rows but 2 labels: give one label per row"),
-        (PLAY, [1.0], r"weights have shape \(1,\): give one number for each of 6 rows"),
+        (PLAY, [1.0], "6 rows but 1 weights: give one weight per row"),
         ([None] * 6, None, "no rows to count: 6 in the data, 6 of them without a label"),
         ("play", [0.0] * 6, "all weights are zero: at least one row must count"),
     ],

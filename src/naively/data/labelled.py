@@ -77,7 +77,7 @@ class LabelledRows:
 
     def where(self, keep: Bools) -> LabelledRows:
         """Return the rows for which `keep` is true, with the same list of classes."""
-        return self._select(self.table.where(keep), keep)
+        return self if keep.all() else self._select(self.table.where(keep), keep)
 
     def take(self, positions: NDArray[np.intp]) -> LabelledRows:
         """Return the rows at these positions, in this order, with the same list of classes."""
@@ -168,34 +168,29 @@ def labelled_batches(
     LabelledRows
         Each with the classes that its rows have. At least one row in all, else InputError.
     """
-    name = y if isinstance(y, str) else getattr(y, "name", None)
-    name = repr(name) if isinstance(name, str) else "label"
     labels = y if isinstance(y, str) else code_labels(y)
     weights = weight if weight is None or isinstance(weight, str) else _weight_array(weight)
-    streamed = is_path(X) or is_stream(X)
+    is_streamed = is_path(X) or is_stream(X)
     n_rows = n_unlabelled = n_yielded = 0
-    for table in _tables(X, y, weight, types, like) if streamed else [read(X)]:
-        rows = slice(n_rows, n_rows + table.n_rows)
-        n_rows = rows.stop
-        table, classes, codes = _labels_of(table, labels, rows, streamed)
-        table, weight_of_row = _weight_of(table, weights, rows, streamed)
-        unlabelled = codes < 0
-        n_unlabelled += int(np.count_nonzero(unlabelled))
-        if weight_of_row is not None:
-            _check_weight(np.where(unlabelled, 1.0, weight_of_row), rows.start)
+    for table in _tables(X, y, weight, types, like) if is_streamed else [read(X)]:
+        first_row, n_rows = n_rows, n_rows + table.n_rows
+        batch = _label_rows(table, labels, weights, slice(first_row, n_rows), is_last=not is_streamed)
+        is_labelled = batch.label >= 0
+        n_unlabelled += int(np.count_nonzero(~is_labelled))
+        if batch.weight is not None:
+            _check_weight(np.where(is_labelled, batch.weight, 1.0), first_row)
         if keep_all:
-            _refuse_unlabelled(unlabelled, rows.start)
-            keep = None
+            _refuse_unlabelled(~is_labelled, first_row)
         else:
-            keep = ~unlabelled if weight_of_row is None else ~unlabelled & (weight_of_row != 0)
-        batch = LabelledRows(table, classes, codes, weight_of_row)
-        if keep is not None and not keep.all():
-            batch = batch.where(keep)
+            keep = is_labelled if batch.weight is None else is_labelled & (batch.weight > 0)
+            if is_streamed or not keep.all():
+                batch = batch.where(keep).without_empty_classes()
         if batch.n_rows:
             n_yielded += batch.n_rows
-            yield batch.without_empty_classes()
-    _check_length("labels", labels, n_rows)
-    _check_length("weights", weights, n_rows)
+            yield batch
+    _check_length(labels, weights, n_rows, is_last=True)
+    name = y if isinstance(y, str) else getattr(y, "name", None)
+    name = repr(name) if isinstance(name, str) else "label"
     if not n_yielded:
         if n_rows > n_unlabelled:
             raise InputError("all weights are zero: at least one row must count.")
@@ -203,6 +198,39 @@ def labelled_batches(
         raise InputError(f"no rows to count: {where}; at least one row with a label is needed.")
     if n_unlabelled:
         warn_user(f"{n_unlabelled} of {n_rows} rows have no {name} and were left out.", LeftOutWarning)
+
+
+def _label_rows(
+    table: Table, labels: str | tuple[Classes, Codes], weights: str | Floats | None, rows: slice, is_last: bool
+) -> LabelledRows:
+    """Return a batch with its labels and weights, from columns of the batch or from arrays over all rows.
+
+    The label of a row without one is −1.
+    """
+    _check_length(labels, weights, rows.stop, is_last)
+    if isinstance(labels, str):
+        column, table = _take_column(table, labels, "to predict")
+        classes, codes = code_column(column)
+    else:
+        classes, codes = labels[0], labels[1][rows]
+    if isinstance(weights, str):
+        column, table = _take_column(table, weights, "of weights")
+        weights = _weight_column(column)
+    elif weights is not None:
+        weights = weights[rows]
+    if not len(table.names):
+        raise InputError(f"{labels!r} is the only column: at least one other column is needed to learn from.")
+    return LabelledRows(table, classes, codes, weights)
+
+
+def _check_length(
+    labels: str | tuple[Classes, Codes], weights: str | Floats | None, n_rows: int, is_last: bool
+) -> None:
+    """Refuse an array that is too short for the rows read so far, or too long if these are all."""
+    arrays = {"label": labels[1] if isinstance(labels, tuple) else None, "weight": weights}
+    for name, array in arrays.items():
+        if isinstance(array, np.ndarray) and (len(array) < n_rows or (is_last and len(array) > n_rows)):
+            raise InputError(f"{n_rows} rows but {len(array)} {name}s: give one {name} per row.")
 
 
 def _tables(
@@ -226,45 +254,11 @@ def training_kinds(like: TrainedColumns, y: Any, weight: Any = None) -> dict[str
     return kinds
 
 
-def _labels_of(
-    table: Table, labels: str | tuple[Classes, Codes], rows: slice, streamed: bool
-) -> tuple[Table, Classes, Codes]:
-    """Return the table without the labels, the classes, and the class code of each row, −1 if it has none."""
-    if not isinstance(labels, str):
-        classes, codes = labels
-        if len(codes) < rows.stop or (not streamed and len(codes) != rows.stop):
-            _check_length("labels", labels, rows.stop)
-        return table, classes, codes[rows]
-    column, table = _take_column(table, labels, "to predict")
-    if not len(table.names):
-        raise InputError(f"{labels!r} is the only column: at least one other column is needed to learn from.")
-    return table, *code_column(column)
-
-
-def _weight_of(table: Table, weights: str | Floats | None, rows: slice, streamed: bool) -> tuple[Table, Floats | None]:
-    """Return the table without the weights, and the weight of each row."""
-    if weights is None:
-        return table, None
-    if not isinstance(weights, str):
-        if len(weights) < rows.stop or (not streamed and len(weights) != rows.stop):
-            _check_length("weights", weights, rows.stop)
-        return table, weights[rows]
-    column, table = _take_column(table, weights, "of weights")
+def _weight_column(column: Column) -> Floats:
     if column.kind != "number":
         kind = {"string": "text", "boolean": "booleans", "date": "dates", "unknown": "no values"}[column.kind]
-        raise InputError(f"column {weights!r} holds {kind}: weights are numbers.")
-    return table, column.numbers().astype(np.float64)
-
-
-def _check_length(what: str, given: object, n_rows: int) -> None:
-    if given is None or isinstance(given, str):
-        return
-    n = len(given[1] if isinstance(given, tuple) else given)  # type: ignore[arg-type]
-    if n == n_rows:
-        return
-    if what == "labels":
-        raise InputError(f"{n_rows} rows but {n} labels: give one label per row.")
-    raise InputError(f"weights have shape ({n},): give one number for each of {n_rows} rows.")
+        raise InputError(f"column {column.name!r} holds {kind}: weights are numbers.")
+    return column.numbers().astype(np.float64)
 
 
 def _take_column(table: Table, name: str, purpose: str) -> tuple[Column, ColumnTable]:
@@ -391,7 +385,8 @@ def _code_integers(values: NDArray[Any]) -> tuple[Classes, Codes]:
     if n_values > max(1024, min(len(values), 2**22)):
         distinct, codes = np.unique(values, return_inverse=True)
         return tuple(restore(v) for v in distinct.tolist()), codes.astype(np.int32)
-    shifted = np.subtract(values, low, dtype=np.int64, casting="unsafe").astype(np.int32)
+    # Modulo 2³², in which the difference is exact though neither term may fit.
+    shifted = values.astype(np.int32) - np.uint32(low % 2**32).astype(np.int32)
     has_rows = np.bincount(shifted[:FIRST_LABELS], minlength=n_values) > 0
     if not has_rows.all():  # most often the first rows have all classes
         has_rows = np.bincount(shifted, minlength=n_values) > 0

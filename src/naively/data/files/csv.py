@@ -193,8 +193,9 @@ def arrow_types(layout: Layout, types: Types) -> dict[str, pa.DataType]:
     """Return the types given for columns of the file; "date" and "unknown" are left to be inferred."""
     import pyarrow as pa
 
-    arrow = {"number": pa.float64(), "string": pa.string(), "boolean": pa.bool_()}
-    given = {name: types.get(name, types.get(OTHER_COLUMNS, "unknown")) for name in layout.names}
+    arrow: dict[str, pa.DataType] = {"number": pa.float64(), "string": pa.string(), "boolean": pa.bool_()}
+    default = types.get(OTHER_COLUMNS, "unknown")
+    given: dict[str, str | pa.DataType] = {name: types.get(name, default) for name in layout.names}
     return {
         name: arrow[kind] if isinstance(kind, str) else kind
         for name, kind in given.items()
