@@ -45,10 +45,10 @@ def table_of_frame(frame: Any) -> ColumnTable:
     return ColumnTable(names, len(native), tuple(columns))
 
 
-def table_of_batch(batch: pa.Table, cache: DictionaryCache | None = None) -> ColumnTable:
-    """Read an Arrow table; `cache` keeps the values of dictionaries from one batch to the next."""
+def table_of_batch(batch: pa.Table) -> ColumnTable:
+    """Read an Arrow table."""
     names = unique_names(batch.column_names)
-    columns = (column_of_arrow(name, column, cache) for name, column in zip(names, batch.columns, strict=True))
+    columns = (column_of_arrow(name, column) for name, column in zip(names, batch.columns, strict=True))
     return ColumnTable(names, batch.num_rows, tuple(columns))
 
 
@@ -92,7 +92,7 @@ def _column_of_series(name: str, series: nw.Series[Any]) -> Column:
     return column_of_arrow(name, array)
 
 
-def column_of_arrow(name: str, array: ArrowColumn, cache: DictionaryCache | None = None) -> Column:
+def column_of_arrow(name: str, array: ArrowColumn) -> Column:
     """Read an Arrow column of any supported type."""
     import pyarrow as pa
 
@@ -101,7 +101,7 @@ def column_of_arrow(name: str, array: ArrowColumn, cache: DictionaryCache | None
         is_integer = pa.types.is_integer(kind) and array.null_count > 0
         return NumberColumn(name, "number", as_core_type(array_of_arrow(array, np.nan)), is_integer)
     if pa.types.is_dictionary(kind):
-        return _coded(name, array, cache or DictionaryCache())
+        return _coded(name, array)
     if pa.types.is_null(kind):
         return NumberColumn(name, "unknown", np.full(len(array), np.nan))
     if pa.types.is_boolean(kind):
@@ -144,7 +144,7 @@ def _seconds(array: ArrowColumn) -> NDArray[np.float64]:
     return np.asarray(array_of_arrow(array.cast(pa.int64()), np.nan).astype(np.float64) / units_per_second)
 
 
-def _coded(name: str, array: Any, cache: DictionaryCache) -> CodeColumn:
+def _coded(name: str, array: Any) -> CodeColumn:
     """Return codes and values of a dictionary column; a null among the values is a missing value."""
     import pyarrow as pa
 
@@ -160,25 +160,7 @@ def _coded(name: str, array: Any, cache: DictionaryCache) -> CodeColumn:
     if dictionary.null_count:
         null = dictionary.to_pylist().index(None)
         codes = np.where(codes == null, -1, codes).astype(np.int32)
-    return CodeColumn(name, "string", codes, cache.values(name, dictionary))
-
-
-class DictionaryCache:
-    """The values of the last dictionary of each column: those of the next batch are mostly the same."""
-
-    def __init__(self) -> None:
-        """Start without any values."""
-        self._last: dict[str, tuple[ArrowArray, Values]] = {}
-
-    def values(self, name: str, dictionary: ArrowArray) -> Values:
-        """Return the values of a dictionary, the same object for the same values."""
-        if name not in self._last or not self._last[name][0].equals(dictionary):
-            self._last[name] = dictionary, self._read(name, dictionary)
-        return self._last[name][1]
-
-    @staticmethod
-    def _read(name: str, dictionary: ArrowArray) -> Values:
-        values: Values = tuple("" if value is None else value for value in dictionary.to_pylist())
-        if not all(isinstance(value, (str, int, float, bool)) for value in values):
-            raise InputError(f"column {name!r} has categories of type {dictionary.type}: use text or numbers.")
-        return values
+    values: Values = tuple("" if value is None else value for value in dictionary.to_pylist())
+    if not all(isinstance(value, (str, int, float, bool)) for value in values):
+        raise InputError(f"column {name!r} has categories of type {dictionary.type}: use text or numbers.")
+    return CodeColumn(name, "string", codes, values)

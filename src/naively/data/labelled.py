@@ -21,7 +21,7 @@ from naively.data.files.batches import rebatch
 from naively.data.files.csv import OTHER_COLUMNS
 from naively.data.files.paths import is_path
 from naively.data.files.read import read_files
-from naively.data.frames import DictionaryCache, table_of_batch
+from naively.data.frames import table_of_batch
 from naively.data.kinds import Kind
 from naively.data.names import listed
 from naively.data.read import read
@@ -218,7 +218,7 @@ def _label_rows(
         weights = _weight_column(column)
     elif weights is not None:
         weights = weights[rows]
-    if not len(table.names):
+    if isinstance(labels, str) and not table.names:
         raise InputError(f"{labels!r} is the only column: at least one other column is needed to learn from.")
     return LabelledRows(table, classes, codes, weights)
 
@@ -236,10 +236,10 @@ def _check_length(
 def _tables(
     X: Any, y: Any, weight: Any, types: Mapping[str, Any] | None, like: TrainedColumns | None
 ) -> Iterator[ColumnTable]:
-    cache, n_rows = DictionaryCache(), 0
+    n_rows = 0
     kinds = None if like is None else training_kinds(like, y, weight)
     for batch in rebatch(read_files(X, kinds or types) if is_path(X) else X):
-        yield table_of_batch(batch if kinds is None else convert_columns(batch, kinds, n_rows), cache)
+        yield table_of_batch(batch if kinds is None else convert_columns(batch, kinds, n_rows))
         n_rows += batch.num_rows
 
 
