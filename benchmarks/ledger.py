@@ -157,9 +157,9 @@ def _measure_many_entries(folder: Path, n: int) -> None:
             ledger.forget([text], [label])
             _report_seconds(f"forget a text of {title} among {n + 3:,} entries", time.perf_counter() - start)
         entries = ledger.log()
-        for title, entry in (("the oldest update", entries[2]), ("the last update", entries[-3])):
+        for title, logged in (("the oldest update", entries[2]), ("the last update", entries[-3])):
             start = time.perf_counter()
-            ledger.undo(entry.id)
+            ledger.undo(logged.id)
             _report_seconds(f"undo {title} among {len(entries):,} entries", time.perf_counter() - start)
     _update_rate(f"a file of {len(entries):,} entries", many, folder)
 

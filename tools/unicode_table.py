@@ -3,8 +3,8 @@
     python tools/unicode_table.py
 
 It writes `core/text/unicode_table.hpp` and `tests/twins/unicode_table.py` with the same texts, from the `unicodedata`
-of the running Python. Both files hold the version of Unicode. A model stores this version, so run this only to change to
-another one, and commit both files.
+of the running Python. Both files hold the version of Unicode. A model stores this version, so run this only to change
+to another one, and commit both files.
 
 All numbers in the texts are code points in hexadecimal; items are separated by spaces.
 """
