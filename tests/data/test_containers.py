@@ -1,4 +1,4 @@
-"""The same rows in another container, order of memory or width of numbers give the same model."""
+"""The same rows in another container, memory layout or type of number give the same model."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_frames(frame: str, given_rows: Rows) -> None:
 @pytest.mark.parametrize("frame", FRAMES)
 @given(given_rows=rows())
 def test_families_by_type(frame: str, given_rows: Rows) -> None:
-    """A column of gaps may have a type in a frame, which a plain list has not; those are left out here."""
+    """Columns without a value are not compared: they have a type in a frame, and none in a list."""
     x = {name: values for name, values in given_rows.x.items() if any(v is not None for v in values)}
     if not x:
         return
@@ -115,23 +115,23 @@ def _with_duplicates(x: Any) -> Any:
 @given(x=small, family=st.sampled_from(NUMERIC), random=st.randoms(use_true_random=False))
 def test_sparse_is_dense(form: str, x: Any, family: nb.Family, random: Any) -> None:
     label = [random.randrange(3) for _ in x]
-    dense, thin = (
+    dense, sparse_model = (
         nb.fit(x, label, columns=family, tune=False),
         nb.fit(SPARSE[form](x), label, columns=family, tune=False),
     )
-    assert_same_model(thin, dense)
-    np.testing.assert_allclose(thin.log_joint(SPARSE[form](x)), dense.log_joint(x), rtol=1e-13)
+    assert_same_model(sparse_model, dense)
+    np.testing.assert_allclose(sparse_model.log_joint(SPARSE[form](x)), dense.log_joint(x), rtol=1e-13)
 
 
 @given(x=small.map(np.sign), missing=st.randoms(use_true_random=False))
-def test_sparse_bernoulli_with_gaps(x: Any, missing: Any) -> None:
+def test_sparse_bernoulli_with_missing_values(x: Any, missing: Any) -> None:
     x = np.where([[missing.random() < 0.2 for _ in row] for row in x], np.nan, x)
     label = [missing.randrange(3) for _ in x]
     dense = nb.fit(x, label, columns=nb.Bernoulli(), tune=False)
     for form in (sparse.csr_array, sparse.csc_array):
-        thin = nb.fit(form(x), label, columns=nb.Bernoulli(), tune=False)
-        assert_same_model(thin, dense)
-        np.testing.assert_allclose(thin.log_joint(form(x)), dense.log_joint(x), rtol=1e-13)
+        sparse_model = nb.fit(form(x), label, columns=nb.Bernoulli(), tune=False)
+        assert_same_model(sparse_model, dense)
+        np.testing.assert_allclose(sparse_model.log_joint(form(x)), dense.log_joint(x), rtol=1e-13)
 
 
 @given(x=small, family=st.sampled_from(NUMERIC))

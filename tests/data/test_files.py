@@ -1,4 +1,4 @@
-"""Files of every kind and in every state: the same statistics, an answer, or an error that names file and line."""
+"""Files of every format, folders, databases and streams give the same statistics as a table in memory."""
 
 import bz2
 import gzip
@@ -24,19 +24,19 @@ ROWS = 3000
 
 
 def example(n: int = ROWS, seed: int = 0) -> pa.Table:
-    """Numbers, strings, booleans and text, with gaps."""
+    """Numbers, strings, booleans and text, with missing values."""
     r = np.random.default_rng(seed)
 
-    def gaps(values: list[Any]) -> list[Any]:
-        return [None if gone else value for value, gone in zip(values, r.random(n) < 0.1, strict=True)]
+    def with_missing(values: list[Any]) -> list[Any]:
+        return [None if is_missing else value for value, is_missing in zip(values, r.random(n) < 0.1, strict=True)]
 
     words = np.array(["cheap", "pills", "lunch", "noon", "offer", "team"])
     return pa.table(
         {
-            "age": gaps(r.normal(40, 9, n).tolist()),
-            "visits": gaps(r.poisson(4, n).tolist()),
-            "job": gaps(r.choice(["cook", "späher", "a, b", 'the "boss"'], n).tolist()),
-            "offer": gaps((r.random(n) < 0.5).tolist()),
+            "age": with_missing(r.normal(40, 9, n).tolist()),
+            "visits": with_missing(r.poisson(4, n).tolist()),
+            "job": with_missing(r.choice(["cook", "späher", "a, b", 'the "boss"'], n).tolist()),
+            "offer": with_missing((r.random(n) < 0.5).tolist()),
             "note": [" ".join([f"id{i}", *r.choice(words, 4)]) for i in range(n)],
             "label": r.choice(["ham", "spam"], n).tolist(),
         }
@@ -56,7 +56,7 @@ def as_csv(table: pa.Table, **options: Any) -> bytes:
 
 
 def assert_same(a: Model, b: Model) -> None:
-    """Counts bit for bit; moments, which are sums about another shift, to a rounding."""
+    """Compare counts bit for bit, and moments, which are sums about another shift, up to rounding."""
     assert a.classes == b.classes
     assert dict(a.schema.families()) == dict(b.schema.families())
     rest = a - b
@@ -131,10 +131,10 @@ def test_databases(table: pa.Table, model: Model, tmp_path: Path) -> None:
         duck.register("given", plain)
         duck.execute("CREATE TABLE people AS SELECT * FROM given")
     for name in ("d.db", "d.duckdb"):
-        for asked in ("", "::people", "::SELECT * FROM people ORDER BY note"):
-            found = naively.fit(f"{tmp_path / name}{asked}", "label", tune=False)
-            assert found.class_counts.tolist() == model.class_counts.tolist()
-            assert_same_counts(found, model)
+        for query in ("", "::people", "::SELECT * FROM people ORDER BY note"):
+            result = naively.fit(f"{tmp_path / name}{query}", "label", tune=False)
+            assert result.class_counts.tolist() == model.class_counts.tolist()
+            assert_same_counts(result, model)
         with pytest.raises(InputError, match=r"there is no table 'cats'.* it has people"):
             naively.fit(f"{tmp_path / name}::cats", "label", tune=False)
         with pytest.raises(InputError, match=name):
@@ -149,16 +149,16 @@ def assert_same_counts(a: Model, b: Model) -> None:
 
 @given(st.lists(st.integers(1, 900), min_size=1, max_size=8))
 def test_any_batches_give_the_same_statistics(sizes: list[int]) -> None:
-    whole = example(1000)
+    all_rows = example(1000)
 
     def batches() -> Any:
         start = 0
         for size in sizes:
-            yield whole.slice(start, size)
+            yield all_rows.slice(start, size)
             start += size
-        yield whole.slice(start)
+        yield all_rows.slice(start)
 
-    assert_same(naively.fit(batches(), "label", tune=False), naively.fit(whole, "label", tune=False))
+    assert_same(naively.fit(batches(), "label", tune=False), naively.fit(all_rows, "label", tune=False))
 
 
 def test_readers_and_iterators(table: pa.Table, model: Model) -> None:
@@ -178,10 +178,10 @@ def test_readers_and_iterators(table: pa.Table, model: Model) -> None:
         naively.fit(iter([1, 2]), "label", tune=False)
 
 
-def test_more_than_one_part(tmp_path: Path) -> None:
-    whole = example(70_000)
-    path = write(tmp_path / "a.csv", as_csv(whole))
-    assert_same(naively.fit(path, "label", tune=False), naively.fit(whole, "label", tune=False))
+def test_a_file_of_more_than_one_batch(tmp_path: Path) -> None:
+    all_rows = example(70_000)
+    path = write(tmp_path / "a.csv", as_csv(all_rows))
+    assert_same(naively.fit(path, "label", tune=False), naively.fit(all_rows, "label", tune=False))
 
 
 def test_globs_folders_and_lists(table: pa.Table, model: Model, tmp_path: Path) -> None:
@@ -195,13 +195,13 @@ def test_globs_folders_and_lists(table: pa.Table, model: Model, tmp_path: Path) 
 
 
 def test_folders_of_texts(tmp_path: Path) -> None:
-    found = {"ham": ["lunch at noon", "meet the team"], "spam": ["cheap pills now", "cheap \xe9t\xe9 offer"]}
-    for label, texts in found.items():
+    result = {"ham": ["lunch at noon", "meet the team"], "spam": ["cheap pills now", "cheap \xe9t\xe9 offer"]}
+    for label, texts in result.items():
         (tmp_path / label).mkdir()
         for i, text in enumerate(texts):
             write(tmp_path / label / f"{i}.txt", text.encode("latin-1"))
-    wanted = [tmp_path / "ham", tmp_path / "spam"]
-    for where in (tmp_path, wanted, [p / "*.txt" for p in wanted], str(tmp_path / "*" / "*.txt")):
+    expected = [tmp_path / "ham", tmp_path / "spam"]
+    for where in (tmp_path, expected, [p / "*.txt" for p in expected], str(tmp_path / "*" / "*.txt")):
         model = naively.fit(where, "class", tune=False)
         assert model.classes == ("ham", "spam")
         assert model.predict(["a cheap lunch", "cheap été"]).tolist()[1] == "spam"

@@ -1,4 +1,4 @@
-"""Bad input is refused by name, with a remedy, and changes nothing."""
+"""Bad input raises an error that names the problem and a remedy, and changes nothing."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def fit_numbers(values: list[Any], family: str) -> nb.Model:
     return nb.fit(numbers(values), list("aab")[: len(values)], columns=family, tune=False)
 
 
-def refused(act: Callable[[], object], *words: str) -> None:
-    """The act raises an InputError that has all of these words."""
+def refused(call: Callable[[], object], *words: str) -> None:
+    """Check that a call raises an InputError whose message has all of these words."""
     with pytest.raises(nb.InputError) as caught:
-        act()
+        call()
     for word in words:
         assert word in str(caught.value)
 
@@ -47,7 +47,7 @@ def containers(values: list[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("family", "value", "found"),
+    ("family", "value", "result"),
     [
         *(
             (family, -1.0, "holds -1")
@@ -60,11 +60,11 @@ def containers(values: list[Any]) -> list[Any]:
         ("LogNormal", -3.0, "holds -3"),
     ],
 )
-def test_numbers_that_a_family_has_no_probability_for(family: str, value: float, found: str) -> None:
-    refused(lambda: fit_numbers([1.0, value, 1.0], family), "'bad'", found, family, "mark it as missing")
-    refused(lambda: fit_numbers([1.0, 1.0, 1.0], family).predict(numbers([value])), "'bad'", found)
+def test_numbers_that_a_family_has_no_probability_for(family: str, value: float, result: str) -> None:
+    refused(lambda: fit_numbers([1.0, value, 1.0], family), "'bad'", result, family, "mark it as missing")
+    refused(lambda: fit_numbers([1.0, 1.0, 1.0], family).predict(numbers([value])), "'bad'", result)
     for x in containers([1.0, value, 1.0]):
-        refused(partial(nb.fit, x, list("aab"), columns=family), "'x1'", found)
+        refused(partial(nb.fit, x, list("aab"), columns=family), "'x1'", result)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -174,7 +174,7 @@ def test_no_rows_at_all() -> None:
         (np.zeros((1, 2)), ["'length'", "x0, x1"]),
     ],
 )
-def test_columns_absent_or_of_another_type_at_prediction(x: Any, words: list[str]) -> None:
+def test_columns_missing_or_of_another_type_at_prediction(x: Any, words: list[str]) -> None:
     model = nb.fit(MAIL, LABEL, tune=False)
     for act in (model.predict, model.posterior, model.log_joint, model.log_odds, model.log_marginal):
         refused(partial(act, x), *words)
@@ -274,18 +274,18 @@ def test_decisions(settings: dict[str, Any], words: list[str]) -> None:
     ],
 )
 def test_subtracting_what_was_never_counted(part: Any, label: Any, words: list[str]) -> None:
-    whole, other = nb.fit(MAIL, LABEL, tune=False), nb.fit(part, label, tune=False)
-    refused(lambda: whole - other, *words)
-    assert_same_model(whole, nb.fit(MAIL, LABEL, tune=False))
+    model, other = nb.fit(MAIL, LABEL, tune=False), nb.fit(part, label, tune=False)
+    refused(lambda: model - other, *words)
+    assert_same_model(model, nb.fit(MAIL, LABEL, tune=False))
     assert_same_model(other, nb.fit(part, label, tune=False))
 
 
 @pytest.mark.parametrize("family", ["Multinomial", "Complement", "Poisson", "Exponential"])
 @pytest.mark.parametrize("rows", [[5], [5, 0]])
 def test_subtracting_more_than_was_counted(family: str, rows: list[int]) -> None:
-    whole = nb.fit({"words": [1, 2, 3]}, ["ham", "ham", "spam"], columns=family, tune=False)
+    model = nb.fit({"words": [1, 2, 3]}, ["ham", "ham", "spam"], columns=family, tune=False)
     more = nb.fit({"words": rows}, ["ham"] * len(rows), columns=family, tune=False)
-    refused(lambda: whole - more, "'words'", "'ham'", "never counted")
+    refused(lambda: model - more, "'words'", "'ham'", "never counted")
 
 
 def test_arrays_and_labels_stay_as_they_were() -> None:

@@ -91,8 +91,8 @@ def test_rows_without_a_label_and_of_weight_zero_are_dropped_by_one_rule(tmp_pat
         assert rows.table.kind(1) == "number"
         with pytest.raises(InputError, match=r"1 of . labels are missing, the first in row 1"):
             read_labelled(x(), "play", "w", keep_all=True)
-    kept = read_labelled(FEATURES, PLAY, [1, 0, 1, 1, 1, 1], keep_all=True)
-    assert kept.weights.tolist() == [1, 0, 1, 1, 1, 1]
+    all_rows = read_labelled(FEATURES, PLAY, [1, 0, 1, 1, 1, 1], keep_all=True)
+    assert all_rows.weights.tolist() == [1, 0, 1, 1, 1, 1]
 
 
 def test_the_weight_of_a_dropped_row_is_not_checked() -> None:
@@ -153,13 +153,13 @@ def test_codes_of_labels_in_every_container(labels: list[Any], classes: tuple[An
     arrow = pa.array(labels, from_pandas=True)
     containers = [labels, tuple(labels), np.array(labels, dtype=object), pd.Series(labels, dtype=object), arrow]
     for y in containers:
-        found, code = code_labels(y)
-        assert (found, code.tolist(), code.dtype) == (classes, codes, np.dtype(np.int32))
-        assert [type(c) for c in found] == [type(c) for c in classes]
+        result, code = code_labels(y)
+        assert (result, code.tolist(), code.dtype) == (classes, codes, np.dtype(np.int32))
+        assert [type(c) for c in result] == [type(c) for c in classes]
     column = read(pa.table({"y": arrow})).columns[0]  # type: ignore[attr-defined]
-    found, code = code_column(column)
-    assert (found, code.tolist()) == (classes, codes)
-    assert [type(c) for c in found] == [type(c) for c in classes]
+    result, code = code_column(column)
+    assert (result, code.tolist()) == (classes, codes)
+    assert [type(c) for c in result] == [type(c) for c in classes]
 
 
 def test_a_dictionary_may_list_classes_that_no_row_has() -> None:

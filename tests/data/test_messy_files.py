@@ -1,4 +1,4 @@
-"""Files in every state: an answer, or an error that names file and line."""
+"""Files in any state give a model, or an error that names file and line."""
 
 import contextlib
 import warnings
@@ -22,20 +22,20 @@ LATE = 450_000
 
 
 @pytest.mark.parametrize(("late", "family"), [("2.5", "AutoNumber"), ("abc", "AutoString"), ("1e3", "AutoNumber")])
-def test_a_type_that_changes_late_is_not_lost(late: str, family: str, tmp_path: Path) -> None:
+def test_a_late_cell_of_another_type_is_not_lost(late: str, family: str, tmp_path: Path) -> None:
     rows = "".join(f"{i % 7},{i % 100000},{'ab'[i % 2]}\n" for i in range(LATE))
     path = write(tmp_path / "a.csv", f"x,z,y\n{rows}{late},{1},a\n".encode())
     assert path.stat().st_size > 4 << 20  # the reader's block
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = naively.fit(path, "y", tune=False)
     families = {name: type(f).__name__ for name, f in model.schema.families()}
     assert families == {"x": family, "z": "AutoNumber"}
     assert int(model.class_weights.rows.sum()) == LATE + 1
-    assert f"a.csv, line {LATE + 2}: column 'x' is '{late}'" in str(said[0].message)
+    assert f"a.csv, line {LATE + 2}: column 'x' is '{late}'" in str(caught[0].message)
 
 
-def test_a_column_without_a_value_at_first(tmp_path: Path) -> None:
+def test_a_column_whose_values_start_late(tmp_path: Path) -> None:
     rows = "".join(f",{i},{'ab'[i % 2]},{'some words here':>40}\n" for i in range(100_000))
     path = write(tmp_path / "a.csv", f"x,z,y,t\n{rows}3.5,1,a,\n4,1,b,\n".encode())
     with warnings.catch_warnings():
@@ -59,7 +59,7 @@ def test_a_column_without_a_value_at_first(tmp_path: Path) -> None:
         (bytes(range(256)) * 20, "bad.csv: is not text"),
     ],
 )
-def test_messy_files_are_named(content: bytes, message: str, tmp_path: Path) -> None:
+def test_the_error_names_a_messy_file(content: bytes, message: str, tmp_path: Path) -> None:
     path = write(tmp_path / "bad.csv", content)
     with pytest.raises(InputError, match=message):
         naively.fit(path, "y", tune=False)
@@ -67,16 +67,16 @@ def test_messy_files_are_named(content: bytes, message: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", ["bad.parquet", "bad.feather", "bad.sqlite", "bad.jsonl", "bad.csv.gz", "bad.duckdb"])
 @pytest.mark.parametrize(
-    "content", [b"rubbish", b"PAR1rubbish", b"ARROW1\0\0rubbish", b"SQLite format 3\0", b"\x1f\x8b12"]
+    "content", [b"nonsense", b"PAR1nonsense", b"ARROW1\0\0nonsense", b"SQLite format 3\0", b"\x1f\x8b12"]
 )
-def test_rubbish_is_named(name: str, content: bytes, tmp_path: Path) -> None:
+def test_the_error_names_a_file_of_nonsense(name: str, content: bytes, tmp_path: Path) -> None:
     path = write(tmp_path / name, content)
     with pytest.raises(InputError, match=name):
         naively.fit(path, "y", tune=False)
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_an_answer_or_an_input_error(content: bytes) -> None:
+def test_any_bytes_give_a_model_or_an_input_error(content: bytes) -> None:
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
@@ -87,14 +87,14 @@ def test_any_bytes_are_an_answer_or_an_input_error(content: bytes) -> None:
                 naively.fit(path, "y", tune=False)
 
 
-def test_spellings(tmp_path: Path) -> None:
+def test_missing_cells_and_quoted_numbers(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", b'n,q,m,y\nNA,"1",1,a\n2,"2",x,b\n,"",2,a\nNaN,"4",y,b\n')
     model = naively.fit(path, "y", tune=False)
     kinds = {name: type(family).__name__ for name, family in model.schema.families()}
     assert kinds == {"n": "AutoNumber", "q": "AutoNumber", "m": "AutoString"}
 
 
-def test_numbers_as_labels_stay_whole(tmp_path: Path) -> None:
+def test_labels_that_are_integers_stay_integers(tmp_path: Path) -> None:
     assert naively.fit(write(tmp_path / "a.csv", b"x,y\n1,0\n2,1\n"), "y", tune=False).classes == (0, 1)
 
 
@@ -117,7 +117,7 @@ def test_no_such_file(tmp_path: Path) -> None:
         list(read_files(f"{write(tmp_path / 'a.csv', b'x')}::t"))
 
 
-def test_raw_cells_are_as_they_stand(tmp_path: Path) -> None:
+def test_raw_cells_are_not_changed(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", b"id,x\n007,1.50\n008,NA\n")
     [batch] = read_files(path, raw=True)
     assert batch.to_pydict() == {"id": ["007", "008"], "x": ["1.50", "NA"]}

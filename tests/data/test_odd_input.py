@@ -1,4 +1,4 @@
-"""Good input of odd kinds: nullable types, categories, dates, decimals, names that are no strings, no rows."""
+"""Good input of odd kinds: nullable types, categories, dates, decimals, names that are not strings, no rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LABEL = ["a", "a", "b", "b"]
 DAYS = [datetime.date(2020, 1, 1), datetime.date(2020, 1, 3), None, datetime.date(2021, 6, 1)]
 TIMES = [None if d is None else datetime.datetime(d.year, d.month, d.day) for d in DAYS]
 
-# The same column in a plain list, and in other dress.
+# The same column in a plain list, and in other types.
 SAME: dict[str, tuple[list[Any], list[Any]]] = {
     "whole numbers": (
         [1.0, None, 3.0, 5.0],
@@ -75,10 +75,10 @@ SAME: dict[str, tuple[list[Any], list[Any]]] = {
 }
 
 
-@pytest.mark.parametrize("gap", [float("nan"), np.float64("nan"), np.float32("nan")])
-def test_gaps_of_a_list_of_texts(gap: Any) -> None:
+@pytest.mark.parametrize("missing", [float("nan"), np.float64("nan"), np.float32("nan")])
+def test_missing_texts_of_a_list(missing: Any) -> None:
     plain: list[Any] = ["a b", None, "b", "c a"]
-    given: list[Any] = ["a b", gap, "b", "c a"]
+    given: list[Any] = ["a b", missing, "b", "c a"]
     expected = nb.fit(plain, LABEL, tune=False).posterior(plain)
     for texts in (given, tuple(given), np.array(given, dtype=object)):
         assert (nb.fit(texts, LABEL, tune=False).posterior(texts) == expected).all()
@@ -95,19 +95,19 @@ def test_no_texts_at_all(nothing: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("plain", "dressed"),
-    [(plain, dressed) for plain, others in SAME.values() for dressed in others],
+    ("plain", "column"),
+    [(plain, column) for plain, others in SAME.values() for column in others],
     ids=[f"{kind} {i}" for kind, (_, others) in SAME.items() for i in range(len(others))],
 )
-def test_columns_in_another_dress(plain: list[Any], dressed: Any) -> None:
+def test_columns_of_other_types(plain: list[Any], column: Any) -> None:
     model = nb.fit({"x": plain}, LABEL, tune=False)
-    tables: list[Any] = [{"x": dressed}]
-    if isinstance(dressed, pl.Series):
-        tables.append(pl.DataFrame({"x": dressed}))
-    elif isinstance(dressed, (pa.Array, pa.ChunkedArray)):
-        tables.append(pa.table([dressed], names=["x"]))
+    tables: list[Any] = [{"x": column}]
+    if isinstance(column, pl.Series):
+        tables.append(pl.DataFrame({"x": column}))
+    elif isinstance(column, (pa.Array, pa.ChunkedArray)):
+        tables.append(pa.table([column], names=["x"]))
     else:
-        tables.append(pd.DataFrame({"x": dressed}))
+        tables.append(pd.DataFrame({"x": column}))
     for table in tables:
         assert_same_model(nb.fit(table, LABEL, tune=False), model)
         np.testing.assert_array_equal(model.log_joint(table), model.log_joint({"x": plain}))
@@ -160,12 +160,16 @@ TABLE: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("name", TABLE)
-def test_a_column_of_gaps_at_prediction_is_left_out(name: str) -> None:
+def test_a_column_without_values_does_not_change_predictions(name: str) -> None:
     model = nb.fit(TABLE, LABEL, tune=False)
     rest = {other: values for other, values in TABLE.items() if other != name}
-    gaps = {**TABLE, name: [None] * 4}
-    np.testing.assert_allclose(model.log_joint(gaps), nb.fit(rest, LABEL, tune=False).log_joint(rest), rtol=1e-13)
-    np.testing.assert_allclose(model.log_joint(pd.DataFrame(gaps)), model.log_joint(gaps), rtol=1e-13)
+    without_values = {**TABLE, name: [None] * 4}
+    np.testing.assert_allclose(
+        model.log_joint(without_values), nb.fit(rest, LABEL, tune=False).log_joint(rest), rtol=1e-13
+    )
+    np.testing.assert_allclose(
+        model.log_joint(pd.DataFrame(without_values)), model.log_joint(without_values), rtol=1e-13
+    )
 
 
 @pytest.mark.parametrize("container", [dict, pd.DataFrame, pl.DataFrame, pa.table])

@@ -1,4 +1,4 @@
-"""Columns and labels that are not there: taken as missing or left out, and said so; scikit-learn's face refuses."""
+"""Missing columns and labels: predictions and counts do without them, with a warning; scikit-learn's classes refuse."""
 
 import warnings
 from typing import Any
@@ -21,19 +21,26 @@ PLAY = ["yes", "no", "yes", "no"]
 
 
 @pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pa.table])
-def test_a_lacking_column_is_all_missing(frame: Any) -> None:
+def test_a_missing_column_is_like_missing_values(frame: Any) -> None:
     model = naively.fit(ROWS, PLAY, tune=False)
-    for ask in (model.predict, model.posterior, model.log_posterior, model.log_joint, model.log_odds, model.explain):
-        with pytest.warns(LeftOutWarning, match=r"^column 'sky' is not in the data; .* without it\.$") as said:
-            ask(frame({"wind": [1.0, 9.0], "more": [0, 0], "id": ["a", "b"]}))
-        assert len(said) == 1
+    for predict in (
+        model.predict,
+        model.posterior,
+        model.log_posterior,
+        model.log_joint,
+        model.log_odds,
+        model.explain,
+    ):
+        with pytest.warns(LeftOutWarning, match=r"^column 'sky' is not in the data; .* without it\.$") as caught:
+            score(frame({"wind": [1.0, 9.0], "more": [0, 0], "id": ["a", "b"]}))
+        assert len(caught) == 1
     with pytest.warns(LeftOutWarning):
-        found = model.posterior(frame({"wind": [1.0, 9.0], "id": ["a", "z"]}))
-    wanted = model.posterior({"sky": [None, None], "wind": [1.0, 9.0], "id": ["a", "z"]})
-    assert found.tolist() == wanted.tolist()
+        result = model.posterior(frame({"wind": [1.0, 9.0], "id": ["a", "z"]}))
+    expected = model.posterior({"sky": [None, None], "wind": [1.0, 9.0], "id": ["a", "z"]})
+    assert result.tolist() == expected.tolist()
 
 
-def test_another_type_is_an_error_by_name() -> None:
+def test_the_error_names_a_column_of_another_type() -> None:
     model = naively.fit(ROWS, PLAY, tune=False)
     with pytest.raises(SchemaError, match="column 'wind' is of type string, but was of type number"):
         model.predict(ROWS | {"wind": list("abcd")})
@@ -48,14 +55,14 @@ def test_a_narrow_array_is_an_error() -> None:
         mixed.predict(np.array([[1.0]], dtype=object))
 
 
-def test_scikit_learn_refuses() -> None:
+def test_scikit_learn_estimators_refuse_missing_columns_and_labels() -> None:
     frame = pd.DataFrame(ROWS)
     estimator = naively.NaiveBayes(tune=False).fit(frame, PLAY)
     with pytest.raises(ValueError, match="missing"):
         estimator.predict(frame.drop(columns="sky"))
-    for gap in (None, np.nan):
+    for missing in (None, np.nan):
         with pytest.raises(ValueError, match="1 of 4 labels are missing, the first in row 1"):
-            naively.NaiveBayes(tune=False).fit(frame, ["yes", gap, "yes", "no"])
+            naively.NaiveBayes(tune=False).fit(frame, ["yes", missing, "yes", "no"])
     named = naively.NaiveBayes(tune=False).fit(ROWS, PLAY)
     with pytest.raises(SchemaError, match="column 'sky' is not in the data"):
         named.predict({"wind": [1.0], "id": ["a"]})
@@ -64,16 +71,16 @@ def test_scikit_learn_refuses() -> None:
 @pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pa.table])
 @pytest.mark.parametrize("labels", [["yes", None, "yes", "no"], [1, None, 1, 0], [True, None, True, False]])
 def test_rows_without_a_label_are_left_out(frame: Any, labels: list[Any]) -> None:
-    kept: dict[str, Any] = {name: [values[i] for i in (0, 2, 3)] for name, values in ROWS.items()}
-    whole = naively.fit(kept, [label for label in labels if label is not None], tune=False)
-    asked: list[Any] = [(frame(ROWS | {"play": labels}), "play"), (frame(ROWS), labels)]
+    labelled: dict[str, Any] = {name: [values[i] for i in (0, 2, 3)] for name, values in ROWS.items()}
+    expected = naively.fit(labelled, [label for label in labels if label is not None], tune=False)
+    given: list[Any] = [(frame(ROWS | {"play": labels}), "play"), (frame(ROWS), labels)]
     if frame is pd.DataFrame:
-        asked.append((frame(ROWS), pd.Series(labels, name="play")))
-    for X, y in asked:
+        given.append((frame(ROWS), pd.Series(labels, name="play")))
+    for X, y in given:
         with pytest.warns(LeftOutWarning, match="1 of 4 rows have no .* and were left out"):
             model = naively.fit(X, y, tune=False)
-        assert model.classes == whole.classes
-        assert model.posterior(ROWS).tolist() == whole.posterior(ROWS).tolist()
+        assert model.classes == expected.classes
+        assert model.posterior(ROWS).tolist() == expected.posterior(ROWS).tolist()
 
 
 def test_weights_follow_their_rows() -> None:

@@ -1,4 +1,4 @@
-"""Row hashes: the same content has the same hash in any container and order; other content another."""
+"""Row hashes: equal content has equal hashes in any container and order; other content has other hashes."""
 
 from __future__ import annotations
 
@@ -41,46 +41,46 @@ def containers() -> list[Any]:
 
 @pytest.mark.parametrize("table", containers())
 def test_any_container(table: Any) -> None:
-    wanted = read(containers()[0]).row_hashes()
-    np.testing.assert_array_equal(read(table).row_hashes(), wanted)
-    assert len(set(wanted.tolist())) == 3
-    assert wanted[0] == wanted[3]
+    expected = read(containers()[0]).row_hashes()
+    np.testing.assert_array_equal(read(table).row_hashes(), expected)
+    assert len(set(expected.tolist())) == 3
+    assert expected[0] == expected[3]
 
 
 def test_matrices() -> None:
     x = np.array([[0, 1, 2], [0, 0, 0], [5, -0.0, 0], [np.nan, 0, 1]])
-    wanted = read(x).row_hashes()
+    expected = read(x).row_hashes()
     for other in (sp.csr_array(x), sp.csc_array(x), x.astype(np.float32), np.asfortranarray(x), pd.DataFrame(x)):
         names = tuple(f"x{j}" for j in range(3))
         table = read(other.rename(columns=dict(enumerate(names))) if isinstance(other, pd.DataFrame) else other)
-        np.testing.assert_array_equal(table.row_hashes(), wanted)
-    np.testing.assert_array_equal(read(x[:3].astype(int)).row_hashes(), wanted[:3])
+        np.testing.assert_array_equal(table.row_hashes(), expected)
+    np.testing.assert_array_equal(read(x[:3].astype(int)).row_hashes(), expected[:3])
     np.testing.assert_array_equal(read(x[:, :2]).row_hashes(), read(x).row_hashes(names=("x0", "x1")))
-    assert len(set(wanted.tolist())) == 4
+    assert len(set(expected.tolist())) == 4
 
 
 def test_columns_are_not_confused() -> None:
-    found = [read({"a": [a], "b": [b]}).row_hashes()[0] for a, b in [(1, 2), (2, 1), (1, 1), (2, 2), (None, 1)]]
-    assert len(set(found)) == 5
+    result = [read({"a": [a], "b": [b]}).row_hashes()[0] for a, b in [(1, 2), (2, 1), (1, 1), (2, 2), (None, 1)]]
+    assert len(set(result)) == 5
 
 
-def test_labels_count_by_what_they_are() -> None:
+def test_labels_are_hashed_by_class_not_by_code() -> None:
     table = read({"a": [1, 1, 1]})
-    found = table.row_hashes(("no", "yes"), np.array([0, 1, 0]))
-    assert found[0] == found[2] != found[1]
-    np.testing.assert_array_equal(found, table.row_hashes(("yes", "maybe", "no"), np.array([2, 0, 2])))
+    result = table.row_hashes(("no", "yes"), np.array([0, 1, 0]))
+    assert result[0] == result[2] != result[1]
+    np.testing.assert_array_equal(result, table.row_hashes(("yes", "maybe", "no"), np.array([2, 0, 2])))
 
 
 def test_hashes_are_spread_evenly() -> None:
-    found = read({"a": np.arange(60_000)}).row_hashes()
-    assert len(np.unique(found)) == 60_000
-    share = np.bincount((found % np.uint64(5)).astype(int)) / 60_000
+    result = read({"a": np.arange(60_000)}).row_hashes()
+    assert len(np.unique(result)) == 60_000
+    share = np.bincount((result % np.uint64(5)).astype(int)) / 60_000
     assert abs(share - 0.2).max() < 0.01
-    assert abs((found >> np.uint64(63)).mean() - 0.5) < 0.01
+    assert abs((result >> np.uint64(63)).mean() - 0.5) < 0.01
 
 
 @given(st.lists(st.none() | st.text(max_size=40), max_size=5))
 def test_kernel_and_twin(texts: list[str | None]) -> None:
-    found = hash_texts(texts, n_jobs=2)
-    np.testing.assert_array_equal(found, twin(texts))
-    assert [h == 0 for h in found.tolist()] == [text is None for text in texts]
+    result = hash_texts(texts, n_jobs=2)
+    np.testing.assert_array_equal(result, twin(texts))
+    assert [h == 0 for h in result.tolist()] == [text is None for text in texts]

@@ -1,4 +1,4 @@
-"""Which columns of strings are read from Parquet as codes: those that come back often, unless types say otherwise."""
+"""Strings of Parquet are read as codes if they repeat, unless a type is given."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CODES = pa.dictionary(pa.int32(), pa.string())
         ({"often": pa.string(), "once": CODES}, {"once"}),
     ],
 )
-def test_types_given_by_name_or_as_such_are_kept_to(types: dict[str, Any], coded: set[str], tmp_path: Path) -> None:
+def test_strings_that_repeat_are_codes(types: dict[str, Any], coded: set[str], tmp_path: Path) -> None:
     pq.write_table(pa.table({"often": ["a", "b"] * 50, "once": [str(i) for i in range(100)]}), tmp_path / "d.parquet")
     [batch] = read_files(tmp_path / "d.parquet", types)
     assert {field.name for field in batch.schema if pa.types.is_dictionary(field.type)} == coded
