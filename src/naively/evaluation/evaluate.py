@@ -50,11 +50,7 @@ class Coverage:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return {
-            "min_probability": self.min_probability,
-            "share": self.share.to_dict(),
-            "error": self.error.to_dict(),
-        }
+        return {"min_probability": self.min_probability, "share": self.share.to_dict(), "error": self.error.to_dict()}
 
 
 @dataclass(frozen=True, eq=False)

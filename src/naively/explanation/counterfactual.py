@@ -61,11 +61,7 @@ class Counterfactual:
 
 
 def find_counterfactual(
-    model: Model,
-    table: Table,
-    row: int,
-    log_posterior: Floats,
-    alternatives: Callable[[int], Sequence[Alternative]],
+    model: Model, table: Table, row: int, log_posterior: Floats, alternatives: Callable[[int], Sequence[Alternative]]
 ) -> Counterfactual | None:
     """Find the fewest changes of a row that change its prediction.
 

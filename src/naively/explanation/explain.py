@@ -34,12 +34,7 @@ Floats = NDArray[np.float64]
 
 
 def explain(
-    model: Model,
-    X: Any,
-    of: Any = None,
-    against: Any = None,
-    top: int | None = None,
-    changes: bool = True,
+    model: Model, X: Any, of: Any = None, against: Any = None, top: int | None = None, changes: bool = True
 ) -> list[Explanation]:
     """Explain the prediction for each row, as the log-odds of one class against another.
 

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.plot.style import (
-    COLOURS,
-    GREY,
-    class_positions,
-    clean_axes,
-    empty_figure,
-    legend_below,
-    set_title,
-    short_name,
-)
+from naively.plot.style import COLOURS, GREY, class_positions, clean_axes, legend_below, panels, short_name, with_title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,7 +42,11 @@ def reliability(p: NDArray[np.float64], is_right: NDArray[np.bool_], bins: int =
 
 
 def calibration(
-    labels: Sequence[Any], posterior: NDArray[np.float64], classes: Sequence[Any], of: Any = None, bins: int = 15
+    labels: Sequence[object],
+    posterior: NDArray[np.float64],
+    classes: Sequence[object],
+    of: object = None,
+    bins: int = 15,
 ) -> Figure:
     """Draw the share of the rows that are of a class against its probability.
 
@@ -75,11 +70,10 @@ def calibration(
         p, is_right, what, share = posterior.max(axis=1), posterior.argmax(axis=1) == label, "the answer", "right"
     else:
         (c,) = class_positions([classes[-1] if of is None else of], classes)
-        p, is_right, what = posterior[:, c], label == c, short_name(classes[c])
-        share = what
+        what = share = short_name(classes[c])
+        p, is_right = posterior[:, c], label == c
     curve = reliability(p, is_right, bins)
-    figure = empty_figure(6.2, 6.8)
-    upper, lower = figure.subplots(2, 1, height_ratios=(4, 1), sharex=True)
+    figure, (upper, lower) = panels(6.2, 6.8, 2, height_ratios=(4, 1), sharex=True)
     ideal = upper.plot([0, 1], [0, 1], color=GREY, linewidth=0.9, linestyle=":")
     line = upper.plot(curve.mean, curve.share, color=COLOURS[0], marker="o", markersize=4, linewidth=1.5)
     half_width = 1.96 * np.sqrt(np.maximum(curve.share * (1 - curve.share), 1e-9) / curve.rows)
@@ -93,9 +87,8 @@ def calibration(
     for axes in (upper, lower):
         clean_axes(axes, "both")
     legend_below(figure, [*line, *ideal], [f"{len(p):,} rows, with 95 % error bars", "perfect calibration"])
-    set_title(
+    return with_title(
         figure,
         f"Calibration: is {what} right as often as its probability says?",
         f"mean distance from the dotted line: {curve.error:.3f}",
     )
-    return figure

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from naively.plot.style import class_positions, empty_figure, set_title, short_names
+from naively.plot.style import class_positions, panels, short_names, with_title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def confusion(labels: Sequence[Any], answers: Sequence[Any], classes: Sequence[Any] | None = None) -> Figure:
+def confusion(labels: Sequence[object], answers: Sequence[object], classes: Sequence[object] | None = None) -> Figure:
     """Draw the number of rows of each true class (row) and predicted class (column), shaded by the share of the row.
 
     Parameters
@@ -33,8 +33,7 @@ def confusion(labels: Sequence[Any], answers: Sequence[Any], classes: Sequence[A
     np.add.at(table, (class_positions(labels, classes), class_positions(answers, classes)), 1)
     share = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
     size = 2.4 + max(0.42 * n_classes, 2.2)
-    figure = empty_figure(size + 1.2, size + 0.5)
-    axes = figure.add_subplot()
+    figure, (axes,) = panels(size + 1.2, size + 0.5)
     image = axes.imshow(share, cmap="Blues", vmin=0, vmax=1)
     font_size = 9 if n_classes <= 6 else 7 if n_classes <= 14 else 5.5
     for (i, j), count in np.ndenumerate(table):
@@ -49,9 +48,8 @@ def confusion(labels: Sequence[Any], answers: Sequence[Any], classes: Sequence[A
     axes.set_ylabel("true class")
     figure.colorbar(image, ax=axes, shrink=0.6, label="share of the true class")
     n_right, n_rows = int(np.trace(table)), int(table.sum())
-    set_title(
+    return with_title(
         figure,
         f"{n_right:,} of {n_rows:,} answers are right ({n_right / max(n_rows, 1):.1%})",
         "rows: the true class; columns: the answer",
     )
-    return figure

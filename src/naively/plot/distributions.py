@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +14,7 @@ from naively.errors import InputError
 from naively.explanation.explain import scored_blocks
 from naively.families.base import score_column
 from naively.families.evidence import Grid, format_value
-from naively.plot.style import (
-    COLOURS,
-    class_colour,
-    clean_axes,
-    legend_below,
-    panels,
-    set_title,
-    short_name,
-    short_names,
-)
+from naively.plot.style import COLOURS, clean_axes, legend_below, panels, short_name, short_names, with_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,12 +90,11 @@ def distributions(model: Model, columns: Sequence[str] | None = None, top: int =
     if not in_shades:
         from matplotlib.patches import Patch
 
-        handles = [Patch(color=class_colour(c)) for c in range(n_classes)]
+        handles = [Patch(color=COLOURS[c]) for c in range(n_classes)]
         legend_below(figure, handles, short_names(model.classes), columns=6)
     cut = f"; {len(names)} of {len(curves)} columns" if len(names) < len(curves) else ""
     key = "darker is more probable" if in_shades else "bars: share within the class; curve: fitted density"
-    set_title(figure, f"{short_name(model.target)}: distribution of each column by class", key + cut)
-    return figure
+    return with_title(figure, f"{short_name(model.target)}: distribution of each column by class", key + cut)
 
 
 def _curves(model: Model) -> Iterator[ColumnCurve]:
@@ -127,7 +117,7 @@ def _draw_bars(panel: Axes, curve: ColumnCurve) -> None:
     width = 0.8 / n_classes
     for c in range(n_classes):
         at = np.arange(len(marks)) + (c - (n_classes - 1) / 2) * width
-        panel.bar(at, density[:, c], width=width * 0.95, color=class_colour(c))
+        panel.bar(at, density[:, c], width=width * 0.95, color=COLOURS[c])
     panel.set_ylabel("probability", fontsize=8)
     clean_axes(panel, "y")
     _name_values(panel, marks)
@@ -153,7 +143,7 @@ def _name_values(panel: Axes, marks: Sequence[str]) -> None:
     panel.tick_params(axis="y", labelsize=7)
 
 
-def _draw_shades(panel: Axes, curve: ColumnCurve, classes: Sequence[Any]) -> None:
+def _draw_shades(panel: Axes, curve: ColumnCurve, classes: Sequence[object]) -> None:
     """Draw a row of shades for each class."""
     if curve.grid.marks is not None:
         marks, density = _most_frequent(panel, curve)
@@ -174,7 +164,7 @@ def _draw_curves(panel: Axes, curve: ColumnCurve, histogram: tuple[Floats, Float
     """Draw the density of each class over the histogram of the data, if the model has it."""
     x = np.asarray(curve.grid.values, dtype=np.float64)
     for c in range(curve.density.shape[1]):
-        colour = class_colour(c)
+        colour = COLOURS[c]
         if histogram is not None:
             values, weight = histogram[0], histogram[1][:, c]
             panel.hist(

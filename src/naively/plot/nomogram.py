@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from naively.data.names import listed
 from naively.errors import InputError
 from naively.explanation.nomogram import Axis, Nomogram, make_nomogram
-from naively.plot.style import FOR, GREY, empty_figure, set_title, short_name
+from naively.plot.style import FOR, GREY, panels, short_name, with_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,7 @@ LETTER_WIDTH = 0.98  # of a small letter, in points of the scale
 PROBABILITIES = (1e-6, 1e-4, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.999999)
 
 
-def nomogram(model: Model, of: Any = None, against: Any = None, top: int = 12) -> Figure:
+def nomogram(model: Model, of: object = None, against: object = None, top: int = 12) -> Figure:
     """Draw a model as scales of points, to compute the probability of one class against another by hand.
 
     Parameters
@@ -44,8 +44,7 @@ def nomogram(model: Model, of: Any = None, against: Any = None, top: int = 12) -
     if not scales.axes:
         raise InputError("a nomogram needs a column that distinguishes the two classes: the model has none.")
     n_axes = len(scales.axes)
-    figure = empty_figure(10, 2.1 + 0.58 * (n_axes + 2))
-    axes = figure.add_subplot()
+    figure, (axes,) = panels(10, 2.1 + 0.58 * (n_axes + 2))
     axes.set_xlim(-24, 103)
     axes.set_ylim(n_axes + 2.5, -0.6)
     axes.axis("off")
@@ -55,12 +54,11 @@ def nomogram(model: Model, of: Any = None, against: Any = None, top: int = 12) -
     _draw_total(axes, scales, n_axes + 1)
     names = listed((short_name(name, 24) for name in scales.hidden), limit=3)
     hidden = f"; not shown, taken as unknown: {names}" if scales.hidden else ""
-    set_title(
+    return with_title(
         figure,
         f"{short_name(scales.of, 30)} or {short_name(scales.against, 30)}? Find the points of each value",
         f"Add the points, then read the probability below the total. ○: value unknown{hidden}",
     )
-    return figure
 
 
 def _draw_axis(axes: Axes, scales: Nomogram, axis: Axis, y: int) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.plot.style import COLOURS, GREY, clean_axes, empty_figure, legend_below, set_title, short_name, short_names
+from naively.plot.style import COLOURS, GREY, clean_axes, legend_below, panels, short_name, short_names, with_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,10 +21,7 @@ MAX_LOG_ODDS = 30.0
 
 
 def posterior(
-    log_odds: NDArray[np.float64],
-    groups: Sequence[Any] | None = None,
-    of: Any = "the class",
-    row: str = "row",
+    log_odds: NDArray[np.float64], groups: Sequence[object] | None = None, of: object = "the class", row: str = "row"
 ) -> Figure:
     """Draw p(of) of every row, in order, on a scale of log-odds: 0.99 and 0.9999 are different dots.
 
@@ -49,8 +46,7 @@ def posterior(
     order = [str(name) for name in names[np.argsort(-counts, kind="stable")]]
     order.sort(key=lambda name: name != str(of))  # the class itself always has a colour
     named, n_others = order[:MAX_NAMED], len(order) - MAX_NAMED
-    figure = empty_figure(9.5, 4.6)
-    axes = figure.add_subplot()
+    figure, (axes,) = panels(9.5, 4.6)
     size = 16 if len(y) < 500 else 6 if len(y) < 5000 else 2
     styles = [(group_of_row == name, *style) for name, *style in zip(named, COLOURS, MARKERS, strict=False)]
     titles = short_names(named)
@@ -64,10 +60,9 @@ def posterior(
     axes.set_ylabel(f"p({short_name(of)})")
     clean_axes(axes, "y")
     legend_below(figure, handles, [f"{name} ({k.sum():,})" for name, (k, *_) in zip(titles, styles, strict=True)])
-    set_title(
+    return with_title(
         figure, f"p({short_name(of, 30)}) of every {row}", "on a scale of log-odds: equal steps are equal evidence"
     )
-    return figure
 
 
 def _set_probability_ticks(axes: Axes, log_odds: NDArray[np.float64]) -> None:

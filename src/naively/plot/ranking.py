@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively.errors import InputError
-from naively.plot.style import (
-    COLOURS,
-    GREY,
-    class_positions,
-    clean_axes,
-    empty_figure,
-    legend_below,
-    set_title,
-    short_names,
-)
+from naively.plot.style import COLOURS, GREY, class_positions, clean_axes, legend_below, panels, short_names, with_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +21,7 @@ Curve = Callable[[NDArray[np.bool_], Floats], tuple[Floats, Floats, float]]  # t
 MAX_NAMED = 6  # curves that have a colour and a name; the others are thin and grey
 
 
-def roc(labels: Sequence[Any], posterior: Floats, classes: Sequence[Any], of: Any = None) -> Figure:
+def roc(labels: Sequence[object], posterior: Floats, classes: Sequence[object], of: object = None) -> Figure:
     """Draw true against false positives at every threshold.
 
     Parameters
@@ -56,11 +47,12 @@ def roc(labels: Sequence[Any], posterior: Floats, classes: Sequence[Any], of: An
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle=":")
     axes.set_xlabel("false positives, share of the other classes")
     axes.set_ylabel("true positives, share of the class")
-    set_title(figure, "ROC: true against false positives at every threshold", f"dotted: guessing{note}")
-    return figure
+    return with_title(figure, "ROC: true against false positives at every threshold", f"dotted: guessing{note}")
 
 
-def precision_recall(labels: Sequence[Any], posterior: Floats, classes: Sequence[Any], of: Any = None) -> Figure:
+def precision_recall(
+    labels: Sequence[object], posterior: Floats, classes: Sequence[object], of: object = None
+) -> Figure:
     """Draw precision against recall at every threshold; the parameters are those of `roc`.
 
     >>> figure = precision_recall(["a", "b", "b"], np.array([[0.9, 0.1], [0.4, 0.6], [0.6, 0.4]]), ["a", "b"])
@@ -74,12 +66,11 @@ def precision_recall(labels: Sequence[Any], posterior: Floats, classes: Sequence
     figure, axes, note = _draw_curves(labels, posterior, classes, of, curve, "mean precision")
     axes.set_xlabel("recall: share of the class that is predicted as such")
     axes.set_ylabel("precision: share of these predictions that are right")
-    set_title(figure, "Precision and recall at every threshold", f"to the right and up is better{note}")
-    return figure
+    return with_title(figure, "Precision and recall at every threshold", f"to the right and up is better{note}")
 
 
 def _draw_curves(
-    labels: Sequence[Any], posterior: Floats, classes: Sequence[Any], of: Any, curve: Curve, score: str
+    labels: Sequence[object], posterior: Floats, classes: Sequence[object], of: object, curve: Curve, score: str
 ) -> tuple[Figure, Axes, str]:
     """Draw a curve for each class that some rows have and others have not; only the worst ones are named."""
     label = np.array(class_positions(labels, classes))
@@ -90,8 +81,7 @@ def _draw_curves(
     if not curves:
         raise InputError("a ranking needs rows of the class and rows of others: the labels have only one kind.")
     curves.sort(key=lambda part: part[3])
-    figure = empty_figure(6.2, 6.4)
-    axes = figure.add_subplot()
+    figure, (axes,) = panels(6.2, 6.4)
     for _, x, y, _ in curves[MAX_NAMED:]:
         axes.plot(x, y, color="#b5b5b5", linewidth=0.7, zorder=1)
     handles, names = [], []

@@ -23,20 +23,17 @@ FOR, AGAINST, GREY = "#0072b2", "#d55e00", "#767676"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#b8a600")
 
 
-def empty_figure(width: float, height: float) -> Figure:
-    """Return a figure of this size in inches."""
+def panels(
+    width: float, height: float, n_rows: int = 1, n_columns: int = 1, n_panels: int | None = None, **layout: Any
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure of this size in inches, and its panels row by row; the last ones of the grid stay empty."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise InputError('pictures need matplotlib: pip install "naively[plot]".') from None
-    return Figure(figsize=(width, height), dpi=120, layout="constrained")
-
-
-def panels(width: float, height: float, n_rows: int, n_columns: int, n_panels: int) -> tuple[Figure, list[Axes]]:
-    """Return a figure of this size in inches, and its panels row by row; the last ones of the grid stay empty."""
-    figure = empty_figure(width, height)
-    grid = list(figure.subplots(n_rows, n_columns, squeeze=False).flat)
-    for panel in grid[n_panels:]:
+    figure = Figure(figsize=(width, height), dpi=120, layout="constrained")
+    grid = list(figure.subplots(n_rows, n_columns, squeeze=False, **layout).flat)
+    for panel in grid[n_panels or len(grid) :]:
         panel.set_visible(False)
     return figure, grid[:n_panels]
 
@@ -63,11 +60,6 @@ def short_names(labels: Iterable[object], width: int = 20) -> list[str]:
     return [f"{name} ({i + 1})" if names.count(name) > 1 else name for i, name in enumerate(names)]
 
 
-def class_colour(position: int) -> str:
-    """Return the colour of a class by its position among the classes."""
-    return COLOURS[position % len(COLOURS)]
-
-
 def annotate(axes: Axes, text: str, x: float, y: float, size: float = 8, offset: float = 4) -> None:
     """Write a text to the right of a point."""
     axes.annotate(text, (x, y), xytext=(offset, 0), textcoords="offset points", va="center", fontsize=size)
@@ -80,11 +72,12 @@ def clean_axes(axes: Axes, grid: Literal["x", "y", "both"]) -> None:
     axes.set_axisbelow(True)
 
 
-def set_title(figure: Figure, title: str, subtitle: str) -> None:
-    """Write what the picture shows, and below it how to read it."""
+def with_title(figure: Figure, title: str, subtitle: str) -> Figure:
+    """Write what the picture shows, and below it how to read it; return the figure."""
     n_letters = int(12 * figure.get_figwidth())
     lines = [*textwrap.wrap(title, n_letters), *textwrap.wrap(subtitle, n_letters)]
     figure.suptitle("\n".join(lines), fontsize=10.5, x=0.02, ha="left")
+    return figure
 
 
 def legend_below(figure: Figure, handles: Sequence[Artist], names: Sequence[str], columns: int = 4) -> None:
@@ -97,7 +90,7 @@ def legend_below(figure: Figure, handles: Sequence[Artist], names: Sequence[str]
             handle.set_sizes([30])
 
 
-def class_positions(labels: Sequence[Any], classes: Sequence[Any]) -> list[int]:
+def class_positions(labels: Sequence[object], classes: Sequence[object]) -> list[int]:
     """Return the position of each label among the classes."""
     position = {label: c for c, label in enumerate(classes)}
     unknown = [label for label in labels if label not in position]

@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING
 
 from naively.explanation import Explanation
 from naively.explanation.render_text import number
-from naively.plot.style import (
-    AGAINST,
-    FOR,
-    GREY,
-    annotate,
-    clean_axes,
-    empty_figure,
-    set_title,
-    short_name,
-    short_names,
-)
+from naively.plot.style import AGAINST, FOR, GREY, annotate, clean_axes, panels, short_name, short_names, with_title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,8 +39,7 @@ def waterfall(explanation: Explanation, top: int = 15) -> Figure:
     rest, n_rest = math.fsum((e.rest, *(x for _, x in cut if math.isfinite(x)))), e.n_rest + len(cut)
     bars = [("prior", e.prior), *shown] + ([(f"{n_rest} more", rest)] if n_rest else [])
     infinite_length = 2 * math.fsum(abs(x) for _, x in bars if math.isfinite(x)) + 1
-    figure = empty_figure(8.5, 1.6 + 0.3 * (len(bars) + 1))
-    axes = figure.add_subplot()
+    figure, (axes,) = panels(8.5, 1.6 + 0.3 * (len(bars) + 1))
     start, ends = 0.0, [0.0]
     for i, (_, log_odds) in enumerate(bars):
         length = log_odds if math.isfinite(log_odds) else math.copysign(infinite_length, log_odds)
@@ -72,9 +61,8 @@ def waterfall(explanation: Explanation, top: int = 15) -> Figure:
     against, of = short_names([e.against, e.of])
     axes.set_xlabel(f"log-odds:  ← {against}      {of} →")
     clean_axes(axes, "x")
-    set_title(
+    return with_title(
         figure,
         f"Why {short_name(e.of, 30)} and not {short_name(e.against, 30)}",
         "each bar starts where the one above ends",
     )
-    return figure

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from naively.explanation.word_weights import first_column_of_words
-from naively.plot.style import annotate, class_colour, clean_axes, panels, set_title, short_name, short_names
+from naively.plot.style import COLOURS, annotate, clean_axes, panels, short_name, short_names, with_title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 
 def words(
-    model: Model,
-    column: str | None = None,
-    classes: Sequence[Any] | None = None,
-    n: int = 10,
-    min_count: float = 5,
+    model: Model, column: str | None = None, classes: Sequence[object] | None = None, n: int = 10, min_count: float = 5
 ) -> Figure:
     """Draw for each class the words with the largest log-odds against all other classes together.
 
@@ -48,7 +44,7 @@ def words(
     figure, axes = panels(1 + 2.6 * n_across, 1.1 + n_down * (0.5 + 0.2 * n), n_down, n_across, len(classes))
     for i, (panel, name, label) in enumerate(zip(axes, short_names(classes, 24), classes, strict=True)):
         top = [word for word in weights.top(label, n, min_count=min_count) if word.log_odds > 0]
-        colour = class_colour(model.classes.index(label))
+        colour = COLOURS[model.classes.index(label) % len(COLOURS)]
         panel.barh(range(len(top)), [word.log_odds for word in top], color=colour, height=0.7)
         panel.set_yticks(range(len(top)), [short_name(word.word, 14) for word in top], fontsize=8)
         panel.set_ylim(max(len(top), 1) - 0.4, -0.6)
@@ -64,9 +60,8 @@ def words(
         clean_axes(panel, "x")
         if i >= (n_down - 1) * n_across:
             panel.set_xlabel("log-odds per word", fontsize=8)
-    set_title(
+    return with_title(
         figure,
         f"{short_name(column)}: words with the most evidence for each class",
         "log-odds of one occurrence against all other classes together; after each bar, how often the class has it",
     )
-    return figure
