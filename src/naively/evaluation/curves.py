@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.evaluation.intervals import Estimate, Z, area, around, effective_rows, none_if_nan, share
+from naively.data.plain import as_plain
+from naively.evaluation.intervals import Estimate, Z, area, around, effective_rows, share
 
 N_BINS = 15
 MAX_CURVE_POINTS = 101
@@ -27,7 +28,7 @@ class CalibrationBin(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return {"weight": self.weight, "probability": self.probability, "observed": self.observed.to_dict()}
+        return {**self._asdict(), "observed": self.observed.to_dict()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +51,9 @@ class ClassMetrics:
 
     def to_dict(self, curves: bool = True) -> dict[str, Any]:
         """Return plain data, with the curves or without them."""
-        metrics: dict[str, Any] = {"class": self.label, "weight": self.weight}
-        metrics |= {name: getattr(self, name).to_dict() for name in ("precision", "recall", "auc")}
-        metrics["average_precision"] = none_if_nan(self.average_precision)
-        if curves:
-            metrics |= {name: getattr(self, name).tolist() for name in ("roc", "precision_recall")}
-            metrics["calibration"] = [part.to_dict() for part in self.calibration]
-        return metrics
+        left_out = ("label",) if curves else ("label", "roc", "precision_recall", "calibration")
+        metrics = {name: value for name, value in as_plain(self).items() if name not in left_out}
+        return {"class": self.label, **metrics}
 
 
 def calibration(probability: Floats, observed: Bools, weight: Floats) -> tuple[CalibrationBin, ...]:

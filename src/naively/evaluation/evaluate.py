@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naively.data.labelled import labelled_batches
+from naively.data.plain import as_plain
 from naively.errors import InputError
 from naively.evaluation.curves import CalibrationBin, ClassMetrics, calibration, calibration_error, class_metrics
 from naively.evaluation.intervals import UNDEFINED, Estimate, around, mean, share
@@ -48,9 +49,7 @@ class Coverage:
     share: Estimate
     error: Estimate
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {"min_probability": self.min_probability, "share": self.share.to_dict(), "error": self.error.to_dict()}
+    to_dict = as_plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,18 +144,16 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold; the confusion matrix is a list of its entries above zero."""
         with_curves = len(self.classes) <= MAX_CLASSES_WITH_CURVES
+        first = ("rows", "weight", *SUMMARY, "calibration")
         return {
-            "rows": self.rows,
-            "weight": self.weight,
-            **{name: getattr(self, name).to_dict() for name in SUMMARY},
-            "calibration": [part.to_dict() for part in self.calibration],
+            **{name: as_plain(getattr(self, name)) for name in first},
             "classes": [metrics.to_dict(with_curves) for metrics in self.by_class],
             "confusion": [
                 {"true": self.classes[a], "answer": self.classes[b], "weight": float(self.confusion[a, b])}
                 for a, b in np.argwhere(self.confusion > 0).tolist()
             ],
-            "thresholds": None if self.thresholds is None else self.thresholds.to_dict(),
-            "coverage": None if self.coverage is None else self.coverage.to_dict(),
+            "thresholds": as_plain(self.thresholds),
+            "coverage": as_plain(self.coverage),
         }
 
     def __str__(self) -> str:

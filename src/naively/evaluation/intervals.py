@@ -29,18 +29,13 @@ class Estimate(NamedTuple):
 
     def to_dict(self) -> dict[str, float | None]:
         """Return plain data, with None for NaN."""
-        return {name: none_if_nan(x) for name, x in self._asdict().items()}
+        return {name: None if math.isnan(x) else x for name, x in self._asdict().items()}
 
     def __str__(self) -> str:
         return "–" if math.isnan(self.value) else f"{self.value:.4f}  ({self.low:.4f} – {self.high:.4f})"
 
 
 UNDEFINED = Estimate(math.nan, math.nan, math.nan)
-
-
-def none_if_nan(x: float) -> float | None:
-    """Return None for NaN, which JSON does not have."""
-    return None if math.isnan(x) else x
 
 
 def around(value: float, half_width: float, least: float = 0.0, most: float = 1.0) -> Estimate:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from naively.data.plain import as_plain
 from naively.errors import InputError
-from naively.evaluation.intervals import none_if_nan
 
 THRESHOLDS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 MAX_CANDIDATES = 10_001  # thresholds tried to find the best one
@@ -32,9 +32,7 @@ class Threshold:
     false_positive_rate: float
     cost: float
 
-    def to_dict(self) -> dict[str, float | None]:
-        """Return plain data, with None for NaN."""
-        return {name: none_if_nan(getattr(self, name)) for name in self.__dataclass_fields__}
+    to_dict = as_plain
 
 
 @dataclass(frozen=True)
@@ -42,18 +40,11 @@ class Thresholds:
     """A table of thresholds for the class `of`, and the best one for `goal`, if there is a goal and one reaches it."""
 
     of: Any
-    table: tuple[Threshold, ...]
-    best: Threshold | None
     goal: str
+    best: Threshold | None
+    table: tuple[Threshold, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "of": self.of,
-            "goal": self.goal,
-            "best": None if self.best is None else self.best.to_dict(),
-            "table": [row.to_dict() for row in self.table],
-        }
+    to_dict = as_plain
 
 
 def thresholds(
@@ -84,14 +75,14 @@ def thresholds(
     ranked = _RankedRows.of(probability, observed, weight)
     table = tuple(ranked.at(t, cost_table) for t in THRESHOLDS)
     if costs is None and precision is None:
-        return Thresholds(of, table, None, "")
+        return Thresholds(of, "", None, table)
     candidates = [ranked.at(t, cost_table) for t in ranked.candidates]
     if precision is not None:
         precise = [row for row in candidates if row.precision >= precision]
         best = max(precise, key=lambda row: (row.recall, row.threshold), default=None)
-        return Thresholds(of, table, best, f"precision of {precision:g} or better")
+        return Thresholds(of, f"precision of {precision:g} or better", best, table)
     best = min(candidates, key=lambda row: (row.cost, row.threshold), default=None)
-    return Thresholds(of, table, best, "least cost")
+    return Thresholds(of, "least cost", best, table)
 
 
 def _cost_table(costs: ArrayLike) -> Floats:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.plain import as_plain
 from naively.data.table import Table
 from naively.errors import ImpossibleRowsWarning
 from naively.families.evidence import Alternative
@@ -54,10 +55,7 @@ class Counterfactual:
     answer: Any
     probability: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        changes = [{"column": c.column, "before": c.before, "after": c.after} for c in self.changes]
-        return {"changes": changes, "answer": self.answer, "probability": self.probability}
+    to_dict = as_plain
 
 
 def find_counterfactual(

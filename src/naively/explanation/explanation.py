@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from naively.data.plain import as_plain
 from naively.explanation.counterfactual import Counterfactual
 from naively.families.evidence import Pieces
 
@@ -47,9 +48,7 @@ class Contribution:
     high: float | None = None
     note: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return asdict(self)
+    to_dict = as_plain
 
 
 @dataclass(frozen=True)
@@ -68,12 +67,12 @@ class Explanation:
         The log-odds of the class prior, with the offsets of the tuning.
     contributions
         One for each column or word, the strongest first.
+    rest, n_rest
+        The sum and the number of the contributions beyond `top`.
     total
         The log-odds of the model.
     posterior
         The probability of each class.
-    rest, n_rest
-        The sum and the number of the contributions beyond `top`.
     counterfactual
         The fewest changes that would change the prediction; None if there are none, or they were not searched for.
     texts
@@ -85,27 +84,18 @@ class Explanation:
     answer: Any
     prior: float
     contributions: tuple[Contribution, ...]
+    rest: float
+    n_rest: int
     total: float
     posterior: Mapping[Any, float]
-    rest: float = 0.0
-    n_rest: int = 0
     counterfactual: Counterfactual | None = None
     texts: Mapping[str, Pieces] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; the keys of `posterior` are the names of the classes."""
-        return {
-            "of": self.of,
-            "against": self.against,
-            "answer": self.answer,
-            "prior": self.prior,
-            "contributions": [contribution.to_dict() for contribution in self.contributions],
-            "rest": self.rest,
-            "n_rest": self.n_rest,
-            "total": self.total,
-            "posterior": {str(label): p for label, p in self.posterior.items()},
-            "counterfactual": None if self.counterfactual is None else self.counterfactual.to_dict(),
-        }
+        plain: dict[str, Any] = as_plain(self)
+        del plain["texts"]
+        return plain | {"posterior": {str(label): p for label, p in self.posterior.items()}}
 
     def to_arrow(self) -> pa.Table:
         """Return a table with one row per contribution; the counts are maps."""

@@ -10,13 +10,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively.data.names import listed
+from naively.data.plain import as_plain
 from naively.errors import InputError
 from naively.families.evidence import WordShares
 from naively.model.decide import position_of
@@ -51,9 +52,7 @@ class TopWords:
     def __len__(self) -> int:
         return len(self.words)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {"label": self.label, "against": self.against, "words": [asdict(word) for word in self.words]}
+    to_dict = as_plain
 
     def __str__(self) -> str:
         width = max([4, *(len(word.word) for word in self.words)])
