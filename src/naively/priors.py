@@ -85,7 +85,7 @@ def pseudo_counts(alpha: Any, values: Sequence[Any], classes: Sequence[Any]) -> 
     return table
 
 
-def alpha_of(name: str, alpha: Any) -> float | tuple[float, ...] | Dirichlet:
+def alpha_of(name: str, alpha: Any) -> Alpha:
     """Check alpha once and freeze it: a number, a tuple of numbers, or a `Dirichlet`."""
     if isinstance(alpha, Dirichlet):
         return alpha
@@ -99,6 +99,7 @@ def alpha_of(name: str, alpha: Any) -> float | tuple[float, ...] | Dirichlet:
     return float(alpha)
 
 
+Alpha = float | tuple[float, ...] | Dirichlet
 PriorLike = Union[str, Mapping[Any, float], Sequence[float], NDArray[np.float64], "ClassPrior"]
 
 

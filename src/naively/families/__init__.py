@@ -3,7 +3,7 @@
 from naively.data.kinds import Kind, Support
 from naively.families.automatic import AutoBoolean, AutoNumber, AutoString, NoValuesYet
 from naively.families.base import Dropped, Family, LinearPart, Missing
-from naively.families.bernoulli import Bernoulli
+from naively.families.bernoulli import Bernoulli, Presence
 from naively.families.binned import Binned
 from naively.families.categorical import Categorical
 from naively.families.complement import Complement
@@ -12,7 +12,6 @@ from naively.families.gaussian import Gaussian
 from naively.families.log_normal import LogNormal
 from naively.families.multinomial import Multinomial
 from naively.families.poisson import Poisson
-from naively.families.presence import Presence
 from naively.families.registry import family_named, family_names, register
 from naively.families.text.text import Text
 

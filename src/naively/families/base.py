@@ -44,6 +44,7 @@ from naively.families.evidence import (
 from naively.statistics.arrays import NegativeCountError, require
 from naively.statistics.base import PLAN, CountPlan, Description, Statistic, View
 
+Lengths = Floats | None  # the number of known words of each row, if it is to be added up
 Labels = Sequence[Any]  # the classes of a model, in order: strings, numbers or booleans
 Missing = Literal["skip", "value"]
 EventModel = Literal["multinomial", "bernoulli", "complement"]  # of words
@@ -206,7 +207,7 @@ class Family(ABC, Generic[S, P]):
         """Estimate the parameters; with a `structure`, keep it instead of choosing one."""
 
     @abstractmethod
-    def log_likelihood(self, x: Any, parameters: P, out: Floats, length: Floats | None = None) -> None:
+    def log_likelihood(self, x: Any, parameters: P, out: Floats, length: Lengths = None) -> None:
         """Add log p(x | c) to `out`, (row, class). A missing value adds nothing.
 
         Families with `has_length` also add the number of known words of each row to `length`, if it is given.

@@ -9,7 +9,14 @@ mα, is a = α, b = (m − 1)α. (3) is scored as a constant per class and a wei
 
     Σ_j log(1 − θ_jc) + Σ_{j: x_j = 1} log(θ_jc / (1 − θ_jc))               (4)
 
-A column without values in a class takes the counts of all classes; one without any value says nothing.
+A column without values in a class takes the counts of all classes; one without any value is no evidence.
+
+`Presence` is the same model of whether a column has a value at all, as evidence of its own (`missing="value"`):
+
+    value present | c ~ Bernoulli(φ_jc),   φ_jc = (rows with a value + 1) / (rows + 2)       (5)
+
+The family of the column models the value, if there is one. Together they are one distribution over "missing" and the
+values.
 Source: documents 000, (3)–(17); 003; 004, (5.19)–(5.29).
 """
 
@@ -20,54 +27,34 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively import _kernels as kernels
 from naively._kernels import Cells
-from naively._kernels.types import Floats
+from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.kinds import Kind
+from naively.data.names import Names
+from naively.data.table import Table
+from naively.data.views import Numbers
 from naively.errors import InputError
-from naively.families.base import Family, Labels, Leaving, LinearPart, times
-from naively.families.evidence import (
-    Alternative,
-    Grid,
-    LikelihoodRatio,
-    Pair,
-    RowView,
-    Term,
-    WordShares,
-    WordTable,
-    beta_spread,
-    counts_of_pair,
-    format_value,
-    missing_term,
-    pair_of,
-    unseen_term,
-)
+from naively.families import evidence
+from naively.families.base import ALL_KINDS, Labels, Leaving, times
+from naively.families.evidence import Alternative, Grid, Pair, RowView, Term, WordShares, WordTable
 from naively.families.leave_one_out.numbers import dense_numbers
 from naively.families.leave_one_out.values import ValueCells
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form
-from naively.families.multinomial import (
-    TokenParameters,
-    compare_token_counts,
-    difference,
-    frequent_slots,
-    lend_to_empty,
-    token_alternatives,
-)
+from naively.families.tokens import TokenFamily, TokenParameters, frequent_tokens, share_with_empty
 from naively.priors import pseudo_count
-from naively.statistics import ClassWeights, Numbers, TokenCounts
+from naively.statistics.base import View
 from naively.statistics.cells import class_of_cells, sum_by_class, table_of_cells, values_in_class
+from naively.statistics.class_weights import ClassWeights
+from naively.statistics.token_counts import TokenCounts
 
-__all__ = ["Bernoulli", "bernoulli_form"]
-
-DENSE = 2**20  # up to this many (column, class) pairs are written out; beyond, only what differs from "never seen"
-
+MAX_DENSE_CELLS = 2**20  # (column, class) pairs; beyond, only those that differ from a column without ones are stored
 MAX_COLUMNS_LISTED = 256  # wider blocks are explained with one term for all zeros
 
 
 @dataclass(frozen=True)
-class Bernoulli(Family[TokenCounts, TokenParameters]):
+class Bernoulli(TokenFamily):
     """Yes or no, 1 or 0, with a Beta(a, b) prior; a and b may be one number per column.
 
     >>> word, label = np.array([[1], [1], [0], [0]]), np.array([0, 0, 0, 1])
@@ -82,7 +69,6 @@ class Bernoulli(Family[TokenCounts, TokenParameters]):
     a: Any = 1.0
     b: Any = 1.0
 
-    statistic = TokenCounts
     support = "binary"
     zeros: ClassVar[str] = "that are 0"  # how explanations call columns without a 1
 
@@ -99,12 +85,6 @@ class Bernoulli(Family[TokenCounts, TokenParameters]):
         known = gaps < stats.seen.rows.sum()
         form = bernoulli_form(stats.cells, stats.missing, stats.seen, known, self.a, self.b)
         return TokenParameters(form, stats.n_tokens, np.ones(stats.n_classes))
-
-    def log_likelihood(
-        self, x: Numbers, parameters: TokenParameters, out: Floats, length: Floats | None = None
-    ) -> None:
-        """Equation (3)."""
-        parameters.form.add_to(out, x)
 
     def leave_one_out(
         self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
@@ -125,15 +105,11 @@ class Bernoulli(Family[TokenCounts, TokenParameters]):
         slot = np.where(np.isnan(values), -1, cells.starts + (values != 0))
         cells.leave_one_out(slot.astype(np.intp), leaving, out)
 
-    def linear(self, parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
-        """(5.28) and the columns' share of (5.29) of document 004."""
-        return difference(parameters, names, of, against)
-
     def terms(self, row: RowView, stats: TokenCounts, parameters: TokenParameters, pair: Pair) -> list[Term]:
         """One term per column; in a wide block all zeros are one term, in which the weights of the columns are."""
         columns, numbers = row.nonzero()
         is_missing = np.isnan(numbers)
-        terms = [missing_term(row.names[j]) for j in columns[is_missing].tolist()]
+        terms = [evidence.missing_term(row.names[j]) for j in columns[is_missing].tolist()]
         terms += self._column_terms(row, stats, parameters, pair, columns[~is_missing], is_one=True)
         zeros = np.setdiff1d(np.arange(stats.n_tokens), columns)
         if stats.n_tokens <= MAX_COLUMNS_LISTED:
@@ -144,7 +120,7 @@ class Bernoulli(Family[TokenCounts, TokenParameters]):
         else:
             scores = times(weight[zeros, None], form.log_presence(zeros, is_present=False)).sum(axis=0)
         name = f"{len(zeros)} columns {self.zeros}"
-        return [*terms, Term(name, 0, "0", pair_of(scores[list(pair)]), count=0.0, note="together")]
+        return [*terms, Term(name, 0, "0", evidence.pair_of(scores[list(pair)]), count=0.0, note="together")]
 
     def _column_terms(
         self,
@@ -152,7 +128,7 @@ class Bernoulli(Family[TokenCounts, TokenParameters]):
         stats: TokenCounts,
         parameters: TokenParameters,
         pair: Pair,
-        columns: NDArray[np.intp],
+        columns: Index,
         is_one: bool,
     ) -> list[Term]:
         """Return the terms of columns that are all 1, or all 0."""
@@ -163,29 +139,29 @@ class Bernoulli(Family[TokenCounts, TokenParameters]):
             counts.append(ones if is_one else total - ones)
             totals.append(total)
             ends += [counts[-1] + (a if is_one else b), total + a + b]
-        low, high = beta_spread(*ends)
+        low, high = evidence.beta_spread(*ends)
         scores = parameters.form.log_presence(columns, is_one)[:, list(pair)]
         is_unknown, terms = parameters.form.is_unknown(columns), []
         for i, j in enumerate(columns.tolist()):
             value, shown = self._format(is_one, row.kind(j))
             if is_unknown[i]:
-                terms.append(unseen_term(row.names[j], value, shown))
+                terms.append(evidence.unseen_term(row.names[j], value, shown))
                 continue
-            counts_of_column = counts_of_pair([n[i] for n in counts], [n[i] for n in totals])
+            counts_of_column = evidence.counts_of_pair([n[i] for n in counts], [n[i] for n in totals])
             interval = float(low[i]), float(high[i])
-            terms.append(Term(row.names[j], value, shown, pair_of(scores[i]), 1.0, counts_of_column, interval))
+            terms.append(Term(row.names[j], value, shown, evidence.pair_of(scores[i]), 1.0, counts_of_column, interval))
         return terms
 
     def _format(self, is_one: bool, kind: str) -> tuple[Any, str]:
         """Return a 1 or 0 as plain data and as text."""
-        return format_value(float(is_one), kind)
+        return evidence.format_value(float(is_one), kind)
 
     def alternatives(self, row: RowView, parameters: TokenParameters, rival: int) -> Iterator[Alternative]:
         """A zero in the place of each one; in a narrow block also a one in the place of each zero."""
-        yield from token_alternatives(row)
+        yield from super().alternatives(row, parameters, rival)
         if len(row.names) <= MAX_COLUMNS_LISTED:
             for j in np.setdiff1d(np.arange(len(row.names)), row.nonzero()[0]).tolist():
-                before, after = (format_value(n, row.kind(j))[0] for n in (0.0, 1.0))
+                before, after = (evidence.format_value(n, row.kind(j))[0] for n in (0.0, 1.0))
                 yield Alternative(row.names[j], before, after, after)
 
     def grid(self, stats: TokenCounts, parameters: TokenParameters, column: int, kind: Kind = "number") -> Grid:
@@ -198,7 +174,7 @@ class Bernoulli(Family[TokenCounts, TokenParameters]):
         """The columns of a wide block that are 1 at least `min_count` times."""
         if stats.n_tokens <= MAX_COLUMNS_LISTED:
             return None
-        columns = frequent_slots(stats.cells, parameters.form, min_count)
+        columns = frequent_tokens(stats.cells, parameters.form, min_count)
         return present_or_absent(parameters.form, columns, tuple(names[j] for j in columns.tolist()))
 
     def word_shares(self, stats: TokenCounts) -> WordShares | None:
@@ -208,14 +184,8 @@ class Bernoulli(Family[TokenCounts, TokenParameters]):
             stats.tokens.__getitem__, stats.n_tokens, stats.cells, stats.seen.weight, alpha, per_text=True
         )
 
-    def compare(self, one: TokenCounts, two: TokenCounts, top: int = 20) -> list[LikelihoodRatio]:
-        """Test all columns together: which tokens are in a row."""
-        return [compare_token_counts(one, two, top)]
-
-    def sample(
-        self, parameters: TokenParameters, label: NDArray[np.intp], generator: np.random.Generator
-    ) -> list[NDArray[Any]]:
-        """Flip each coin (1)."""
+    def sample(self, parameters: TokenParameters, label: Index, generator: np.random.Generator) -> list[Array]:
+        """Draw from (1)."""
         n = parameters.n_tokens
         probability = 1.0 / (1.0 + np.exp(-np.clip(parameters.form.weights(n), -700.0, 700.0)))
         probability[parameters.form.weights(n) == -np.inf] = 0.0
@@ -225,12 +195,42 @@ class Bernoulli(Family[TokenCounts, TokenParameters]):
         return [generator.random(len(label)) < p for p in probability[:, label]]
 
 
-def bernoulli_form(
-    cells: Cells, missing: Cells, seen: ClassWeights, known: NDArray[np.bool_], a: Any, b: Any
-) -> LogLinear:
+@dataclass(frozen=True)
+class Presence(Bernoulli):
+    """A coin for each column: has the row a value there?"""
+
+    kinds = ALL_KINDS
+    role = "presence"
+    zeros = "without a value"
+
+    def read_columns(self, table: Table, positions: Sequence[int]) -> Numbers:
+        """Return 1 where a column has a value and 0 where it is missing."""
+        return table.present(positions)
+
+    def check_support(self, x: View, names: Names) -> None:
+        """Accept all: `read_columns` returns 0 and 1 only."""
+
+    def _format(self, is_one: bool, kind: str) -> tuple[bool, str]:
+        """Return whether there is a value."""
+        return is_one, "has a value" if is_one else "empty (counts as information)"
+
+    def grid(self, stats: TokenCounts, parameters: TokenParameters, column: int, kind: Kind = "number") -> Grid:
+        """Whether there is a value."""
+        return Grid((0.0, 1.0), ("missing", "has a value"))
+
+    def word_shares(self, stats: TokenCounts) -> None:
+        """None: whether a value is missing is not a word."""
+        return
+
+    def alternatives(self, row: RowView, parameters: TokenParameters, rival: int) -> Iterator[Alternative]:
+        """None: that a value is missing cannot be changed."""
+        return iter(())
+
+
+def bernoulli_form(cells: Cells, missing: Cells, seen: ClassWeights, known: Bools, a: Any, b: Any) -> LogLinear:
     """Equation (4) over the last channel of the cells (rows with a one); columns that are not known are no evidence."""
     ones = _Ones.of(cells, missing, seen, known)
-    if isinstance(a, float) and isinstance(b, float) and len(known) * seen.n_classes > DENSE:
+    if isinstance(a, float) and isinstance(b, float) and len(known) * seen.n_classes > MAX_DENSE_CELLS:
         return _sparse(ones, a, b)
     for name, prior in (("a", a), ("b", b)):
         if isinstance(prior, tuple) and len(prior) != len(known):
@@ -238,13 +238,13 @@ def bernoulli_form(
     return _dense(ones, *(np.broadcast_to(np.asarray(prior), known.shape) for prior in (a, b)))
 
 
-def present_or_absent(form: LogLinear, tokens: NDArray[np.intp], names: tuple[str, ...]) -> WordTable:
+def present_or_absent(form: LogLinear, tokens: Index, names: tuple[str, ...]) -> WordTable:
     """Return tokens with log θ − log(1 − θ), and Σ log(1 − θ) of all tokens as the offset."""
     log_odds = form.log_presence(tokens, True) - form.log_presence(tokens, False)
     return WordTable(names, log_odds, form.score.offset, max_count=1)
 
 
-def _ones_in_class(stats: TokenCounts, columns: NDArray[np.intp], c: int) -> tuple[Floats, Floats]:
+def _ones_in_class(stats: TokenCounts, columns: Index, c: int) -> tuple[Floats, Floats]:
     """Return the weight of ones, and of any value, in a class; that of all classes where the class has no value."""
     cells, missing, seen = stats.cells, stats.missing, stats.seen
     ones = values_in_class(cells, c, columns, cells.sums[-1])
@@ -255,7 +255,7 @@ def _ones_in_class(stats: TokenCounts, columns: NDArray[np.intp], c: int) -> tup
     return np.where(has_values, ones, pooled_ones), np.where(has_values, total, pooled)
 
 
-def _sides(stats: TokenCounts) -> tuple[NDArray[Any], ...]:
+def _sides(stats: TokenCounts) -> tuple[Array, ...]:
     """Weight of the ones and of the zeros, and the rows of each, (column, class)."""
     present = [stats.cells.sums[-1], stats.cells.rows]
     one, one_rows = (table_of_cells(stats.cells, stats.n_tokens, values).T for values in present)
@@ -271,18 +271,18 @@ class _Ones:
     """The cells in which anything but a zero was seen, with the weight of their ones and of their zeros."""
 
     cells: Cells
-    ones: NDArray[np.float64]
-    zeros: NDArray[np.float64]
-    rest: NDArray[np.float64]  # (class,): the zeros of a cell that is not listed
-    known: NDArray[np.bool_]  # (column,): whether it has any value at all
+    ones: Floats
+    zeros: Floats
+    rest: Floats  # (class,): the zeros of a cell that is not listed
+    known: Bools  # (column,): whether it has any value at all
 
     @classmethod
-    def of(cls, cells: Cells, missing: Cells, seen: ClassWeights, known: NDArray[np.bool_]) -> _Ones:
+    def of(cls, cells: Cells, missing: Cells, seen: ClassWeights, known: Bools) -> _Ones:
         """Unite the cells of ones and of gaps; where a class has no value, lend it the counts of all classes."""
         union = kernels.merge_cells(
             _channels(cells, cells.sums[-1], gaps=False), _channels(missing, missing.sums[0], gaps=True), 1
         )
-        union = lend_to_empty(union, np.flatnonzero(seen.rows == 0))
+        union = share_with_empty(union, np.flatnonzero(seen.rows == 0))
         rows = np.where(seen.rows > 0, seen.rows, seen.rows.sum())
         weight = np.where(seen.rows > 0, seen.weight, seen.weight.sum())
         one, gap, one_rows, gap_rows = union.sums
@@ -302,7 +302,7 @@ class _Ones:
         )
 
 
-def _channels(cells: Cells, weight: NDArray[np.float64], gaps: bool) -> Cells:
+def _channels(cells: Cells, weight: Floats, gaps: bool) -> Cells:
     """Cells with four channels: weight of ones and of gaps, rows of ones and of gaps."""
     nothing, rows = np.zeros_like(weight), cells.rows.astype(np.float64)
     return cells._replace(sums=np.stack((nothing, weight, nothing, rows) if gaps else (weight, nothing, rows, nothing)))
@@ -312,13 +312,13 @@ def _channels(cells: Cells, weight: NDArray[np.float64], gaps: bool) -> Cells:
 class _Coin:
     """What (2) says of a coin: log θ/(1−θ) and log(1−θ), with 0 for −∞, and which of its sides cannot come up."""
 
-    log_odds: NDArray[np.float64]
-    log_absent: NDArray[np.float64]
-    no_one: NDArray[np.float64]
-    no_zero: NDArray[np.float64]
+    log_odds: Floats
+    log_absent: Floats
+    no_one: Floats
+    no_zero: Floats
 
     @classmethod
-    def of(cls, ones: NDArray[np.float64], zeros: NDArray[np.float64], a: Any, b: Any) -> _Coin:
+    def of(cls, ones: Floats, zeros: Floats, a: Any, b: Any) -> _Coin:
         one, zero = ones + a, zeros + b
         log_one, log_zero, log_all = (np.log(np.where(n > 0, n, 1.0)) for n in (one, zero, one + zero))
         return cls(
@@ -329,7 +329,7 @@ class _Coin:
         )
 
 
-def _dense(seen: _Ones, a: NDArray[np.float64], b: NDArray[np.float64]) -> LogLinear:
+def _dense(seen: _Ones, a: Floats, b: Floats) -> LogLinear:
     """Equation (4), every (column, class) written out."""
     place = (seen.cells.index, class_of_cells(seen.cells))
     ones, zeros = np.zeros((len(a), len(seen.rest))), np.tile(seen.rest, (len(a), 1))
@@ -337,7 +337,7 @@ def _dense(seen: _Ones, a: NDArray[np.float64], b: NDArray[np.float64]) -> LogLi
     coin = _Coin.of(ones, zeros, a[:, None], b[:, None])
     known = seen.known
 
-    def forms(present: NDArray[np.float64], absent: NDArray[np.float64]) -> tuple[LinearForm, LinearForm]:
+    def forms(present: Floats, absent: Floats) -> tuple[LinearForm, LinearForm]:
         return dense_form(present, np.ascontiguousarray(absent[known].T).sum(axis=1), known), dense_form(
             -absent, None, known
         )
@@ -356,8 +356,8 @@ def _sparse(seen: _Ones, a: float, b: float) -> LogLinear:
     base = np.where(seen.known, 0.0, np.nan)
 
     def forms(
-        present: tuple[NDArray[np.float64], NDArray[np.float64]],
-        absent: tuple[NDArray[np.float64], NDArray[np.float64]],
+        present: tuple[Floats, Floats],
+        absent: tuple[Floats, Floats],
     ) -> tuple[LinearForm, LinearForm]:
         more, gone = present[0] - present[1][owner], absent[0] - absent[1][owner]
         gone = np.where(seen.known[seen.cells.index], gone, 0.0)

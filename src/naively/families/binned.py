@@ -25,37 +25,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively import _kernels as kernels
-from naively._kernels.types import Floats
+from naively._kernels.types import Array, Bools, Floats, Index, Wholes
 from naively.data.kinds import Kind
 from naively.data.views import is_sparse
-from naively.families.base import Family, Labels, Leaving, times
-from naively.families.evidence import (
-    Alternative,
-    Grid,
-    Pair,
-    RowView,
-    Term,
-    beta_spread,
-    counts_of_pair,
-    format_value,
-    missing_term,
-    number_alternatives,
-    pair_of,
-    unseen_term,
-)
+from naively.families import evidence
+from naively.families.base import Family, Labels, Leaving, Lengths, times
+from naively.families.evidence import Alternative, Grid, Pair, RowView, Term
 from naively.families.leave_one_out.numbers import dense_numbers
 from naively.families.leave_one_out.values import ValueCells
 from naively.priors import pseudo_count
 from naively.statistics import Histogram, Numbers, Statistic
 from naively.statistics.base import Description
-
-__all__ = ["Binned", "BinnedParameters", "Cuts"]
 
 LARGEST = float(np.finfo(np.float64).max)
 
@@ -68,19 +53,19 @@ class BinnedParameters:
     each bin: what is drawn from when sampling.
     """
 
-    cuts: NDArray[np.float64]
-    offsets: NDArray[np.int64]
-    log_probability: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    weight: NDArray[np.float64]
-    first_key: NDArray[np.intp]
+    cuts: Floats
+    offsets: Wholes
+    log_probability: Floats
+    low: Floats
+    high: Floats
+    weight: Floats
+    first_key: Index
 
-    def column_cuts(self, j: int) -> NDArray[np.float64]:
+    def column_cuts(self, j: int) -> Floats:
         """The cuts of one column, ascending."""
         return self.cuts[self.offsets[j] : self.offsets[j + 1]]
 
-    def column_log_probability(self, j: int) -> NDArray[np.float64]:
+    def column_log_probability(self, j: int) -> Floats:
         """Log θ of one column, (bin, class)."""
         return self.log_probability[self.offsets[j] + j : self.offsets[j + 1] + j + 1]
 
@@ -89,17 +74,17 @@ class BinnedParameters:
 class Cuts:
     """The structure of `Binned`: the cuts of all columns, and where those of each column begin."""
 
-    cuts: NDArray[np.float64]
-    offsets: NDArray[np.int64]
+    cuts: Floats
+    offsets: Wholes
 
-    def bins_of(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
+    def bins_of(self, values: Floats) -> Index:
         """The bin of each value (row, column) among all bins, −1 where it is missing."""
         n, p = values.shape
         ends = n * np.arange(p + 1, dtype=np.int64)
         by_column = np.ascontiguousarray(values.T).ravel()
         return kernels.find_bins(by_column, ends, self.cuts, self.offsets).reshape(p, n).T
 
-    def bins_of_cells(self, stats: Histogram) -> NDArray[np.intp]:
+    def bins_of_cells(self, stats: Histogram) -> Index:
         """The bin of each cell of a histogram, by the smallest number of its key."""
         return kernels.find_bins(stats.values, stats.cells.offsets, self.cuts, self.offsets)
 
@@ -141,9 +126,7 @@ class Binned(Family[Histogram, BinnedParameters]):
         first_key = np.searchsorted(bin_of[first], np.arange(n_bins + 1))
         return BinnedParameters(cuts, offsets, log_probability, low[first], high[first], pooled, first_key)
 
-    def log_likelihood(
-        self, x: Numbers, parameters: BinnedParameters, out: Floats, length: Floats | None = None
-    ) -> None:
+    def log_likelihood(self, x: Numbers, parameters: BinnedParameters, out: Floats, length: Lengths = None) -> None:
         """Equation (3), summed over the columns of the block."""
         for place, pieces in _runs(x):
             offsets = parameters.offsets[place.start : place.stop + 1]
@@ -151,7 +134,7 @@ class Binned(Family[Histogram, BinnedParameters]):
             cuts = parameters.cuts[offsets[0] : offsets[-1]]
             kernels.score_bins(pieces, cuts, offsets - offsets[0], parameters.log_probability[bins], out)
 
-    def weighted(self, parameters: BinnedParameters, weight: NDArray[np.float64]) -> BinnedParameters:
+    def weighted(self, parameters: BinnedParameters, weight: Floats) -> BinnedParameters:
         """The same bins, each column's evidence times its weight."""
         per_bin = np.repeat(weight, np.diff(parameters.offsets) + 1)[:, None]
         return replace(parameters, log_probability=times(per_bin, parameters.log_probability))
@@ -203,35 +186,35 @@ class Binned(Family[Histogram, BinnedParameters]):
     def _term(self, row: RowView, stats: Histogram, parameters: BinnedParameters, pair: Pair, j: int, x: float) -> Term:
         name, kind = row.names[j], row.kind(j)
         if x != x:
-            return missing_term(name)
-        value, shown = (x, str(x)) if abs(x) == np.inf else format_value(x, kind)
+            return evidence.missing_term(name)
+        value, shown = (x, str(x)) if abs(x) == np.inf else evidence.format_value(x, kind)
         cuts = parameters.column_cuts(j)
         if not len(cuts):
             return Term(name, value, shown, note="same in all classes")
         b = int(np.searchsorted(cuts, x, side="right"))
         table = row.cached(f"counts of column {j}", lambda: bin_counts(stats, parameters, j))
         if not table[b].any():
-            return unseen_term(name, value, shown)
+            return evidence.unseen_term(name, value, shown)
         counts, totals = table[b, list(pair)], table[:, list(pair)].sum(axis=0)
         pseudo_total = self.alpha * np.count_nonzero(table.any(axis=1))
         ends = []
         for count, total in zip(counts, totals, strict=True):
             lent = (count, total) if total else (table[b].sum(), table.sum())
             ends += [np.array([lent[0] + self.alpha]), np.array([lent[1] + pseudo_total])]
-        low, high = beta_spread(*ends)
+        low, high = evidence.beta_spread(*ends)
         return Term(
             name,
             value,
             f"{shown} ({format_interval(cuts, b, kind)})",
-            pair_of(parameters.column_log_probability(j)[b, list(pair)]),
+            evidence.pair_of(parameters.column_log_probability(j)[b, list(pair)]),
             1.0,
-            counts_of_pair(counts, totals),
+            evidence.counts_of_pair(counts, totals),
             (float(low[0]), float(high[0])),
         )
 
     def alternatives(self, row: RowView, parameters: BinnedParameters, rival: int) -> Iterator[Alternative]:
         """The nearest number seen in each other bin."""
-        return number_alternatives(row, lambda j, x: _nearest_in_other_bins(parameters, j, x))
+        return evidence.number_alternatives(row, lambda j, x: _nearest_in_other_bins(parameters, j, x))
 
     def grid(self, stats: Histogram, parameters: BinnedParameters, column: int, kind: Kind = "number") -> Grid:
         """The smallest number seen in each bin, marked with the interval."""
@@ -240,9 +223,7 @@ class Binned(Family[Histogram, BinnedParameters]):
         bins = np.flatnonzero(np.diff(keys))
         return Grid(parameters.low[keys[bins]], tuple(format_interval(cuts, b, kind) for b in bins.tolist()))
 
-    def sample(
-        self, parameters: BinnedParameters, label: NDArray[np.intp], generator: np.random.Generator
-    ) -> list[NDArray[Any]]:
+    def sample(self, parameters: BinnedParameters, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1): a bin, one of its keys by their weight, a number with that key; NaN where none was seen."""
         columns = []
         for j in range(len(parameters.offsets) - 1):
@@ -253,9 +234,7 @@ class Binned(Family[Histogram, BinnedParameters]):
         return columns
 
 
-def _cuts(
-    stats: Histogram, column: NDArray[np.intp], low: NDArray[np.float64], high: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.intp]]:
+def _cuts(stats: Histogram, column: Index, low: Floats, high: Floats) -> tuple[Floats, Wholes, Index]:
     """The cuts of all columns, their offsets, and the bin of each cell among all bins.
 
     A cut lies above the left key and not above the right one, so a value falls into the bin of its key. The
@@ -281,12 +260,12 @@ def _cuts(
     return cuts, offsets, bin_of.astype(np.intp)
 
 
-def _changes(array: NDArray[Any]) -> NDArray[np.bool_]:
+def _changes(array: Array) -> Bools:
     """Where an element differs from the one before it; the first does."""
     return np.concatenate([np.ones(min(len(array), 1), bool), array[1:] != array[:-1]])
 
 
-def _log_probability(counts: NDArray[np.float64], owner: NDArray[np.intp], alpha: float) -> NDArray[np.float64]:
+def _log_probability(counts: Floats, owner: Index, alpha: float) -> Floats:
     """Equation (2) in logs, (bin, class), where `owner` is the column of each bin; zeros for a bin never seen."""
     n_columns = int(owner[-1]) + 1 if len(owner) else 0
     in_bin = counts.sum(axis=1, keepdims=True)
@@ -301,7 +280,7 @@ def _log_probability(counts: NDArray[np.float64], owner: NDArray[np.intp], alpha
     return np.where(in_bin > 0, log_probability, 0.0)
 
 
-def _runs(x: Numbers) -> Iterator[tuple[slice, Sequence[NDArray[Any]]]]:
+def _runs(x: Numbers) -> Iterator[tuple[slice, Sequence[Array]]]:
     """Dense pieces together, so that one call scores all columns of a frame; sparse ones strip by strip."""
     if not any(is_sparse(piece) for piece in x.pieces):
         yield slice(0, x.n_columns), x.pieces
@@ -328,7 +307,7 @@ def format_interval(cuts: Floats, b: int, kind: str) -> str:
     ['below 32.5', '32.5 to 60', '60 and more']
     """
     ends = (cuts[b - 1] if b > 0 else None, cuts[b] if b < len(cuts) else None)
-    low, high = (None if end is None or abs(end) >= LARGEST else format_value(end, kind)[1] for end in ends)
+    low, high = (None if end is None or abs(end) >= LARGEST else evidence.format_value(end, kind)[1] for end in ends)
     if low is None and high is None:
         return "any"
     if low is None:
@@ -350,9 +329,7 @@ def _nearest_in_other_bins(parameters: BinnedParameters, j: int, x: float) -> li
     return nearest
 
 
-def _draw_keys(
-    parameters: BinnedParameters, bins: NDArray[np.intp], generator: np.random.Generator
-) -> NDArray[np.float64]:
+def _draw_keys(parameters: BinnedParameters, bins: Index, generator: np.random.Generator) -> Floats:
     """A number from each of the bins."""
     edges = np.concatenate([[0.0], np.cumsum(parameters.weight)])
     start, stop = parameters.first_key[bins], parameters.first_key[bins + 1]

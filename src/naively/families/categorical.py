@@ -19,33 +19,20 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively import _kernels as kernels
-from naively._kernels.types import Floats
+from naively._kernels.types import Array, Floats, Index, Wholes
 from naively.data.kinds import Kind
 from naively.data.names import Names
 from naively.errors import InputError
-from naively.families.base import ALL_KINDS, Family, Labels, Leaving, LinearPart, times
-from naively.families.evidence import (
-    Alternative,
-    Grid,
-    Pair,
-    RowView,
-    Term,
-    beta_spread,
-    counts_of_pair,
-    missing_term,
-    pair_of,
-    unseen_term,
-)
+from naively.families import evidence
+from naively.families.base import ALL_KINDS, Family, Labels, Leaving, Lengths, LinearPart, times
+from naively.families.evidence import Alternative, Grid, Pair, RowView, Term
 from naively.families.leave_one_out.values import CountedValues, leave_shared_values_out, slots_of, value_cells
 from naively.priors import alpha_of, pseudo_counts
 from naively.statistics import Codes, Value, ValueCounts, Values
 from naively.statistics.arrays import require
 from naively.statistics.value_counts import in_order
-
-__all__ = ["Categorical", "CategoricalParameters"]
 
 MAX_ALTERNATIVES = 50  # other values of a column that a counterfactual tries
 MOST = 2**24  # values that may be declared by their number: bounds the memory that a file can ask for
@@ -56,8 +43,8 @@ class CategoricalParameters:
     """For each column its values and log θ as (value, class); shared columns point to the same table."""
 
     values: tuple[Values, ...]
-    log_probability: tuple[NDArray[np.float64], ...]
-    whole: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None  # all columns at once, if values are codes
+    log_probability: tuple[Floats, ...]
+    whole: tuple[Wholes, Floats] | None = None  # all columns at once, if values are codes
 
     @cached_property
     def places(self) -> tuple[dict[Value, int], ...]:
@@ -65,7 +52,7 @@ class CategoricalParameters:
         return tuple({value: k for k, value in enumerate(values)} for values in self.values)
 
     @classmethod
-    def of(cls, values: tuple[Values, ...], tables: tuple[NDArray[np.float64], ...]) -> CategoricalParameters:
+    def of(cls, values: tuple[Values, ...], tables: tuple[Floats, ...]) -> CategoricalParameters:
         """Put the tables of all columns together if each column's values are 0, 1, 2, …"""
         if not values or any(v != tuple(range(len(v))) or (v and isinstance(v[0], bool)) for v in values):
             return cls(values, tables)
@@ -133,9 +120,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         super().check(stats, n_classes, names)
         require(self.sizes is None or len(self.sizes) == len(names), "numbers of values")
 
-    def log_likelihood(
-        self, x: Codes, parameters: CategoricalParameters, out: Floats, length: Floats | None = None
-    ) -> None:
+    def log_likelihood(self, x: Codes, parameters: CategoricalParameters, out: Floats, length: Lengths = None) -> None:
         """Equation (3); the values of x are matched with those that were counted."""
         if parameters.whole is not None and x.max_codes is not None:
             kernels.score_codes(x.pieces[0], *parameters.whole, out)
@@ -149,7 +134,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
             sizes = np.array([len(table) for table in tables], dtype=np.int64)
             kernels.score_codes(codes, sizes, np.ascontiguousarray(np.concatenate(tables)), out)
 
-    def weighted(self, parameters: CategoricalParameters, weight: NDArray[np.float64]) -> CategoricalParameters | None:
+    def weighted(self, parameters: CategoricalParameters, weight: Floats) -> CategoricalParameters | None:
         """The same values, each column's evidence times its weight."""
         if self.shared:
             return None
@@ -189,9 +174,9 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         for j, (name, value) in enumerate(zip(row.names, row.values(), strict=True)):
             position = None if value is None else parameters.places[j].get(value)
             if value is None:
-                terms.append(missing_term(name))
+                terms.append(evidence.missing_term(name))
             elif position is None:
-                terms.append(unseen_term(name, value, str(value)))
+                terms.append(evidence.unseen_term(name, value, str(value)))
             else:
                 counted = columns[0 if self.shared else j]
                 scores = parameters.log_probability[j][position, list(pair)]
@@ -212,9 +197,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         values = parameters.values[column]
         return Grid(values, tuple(map(str, values))) if values else None
 
-    def sample(
-        self, parameters: CategoricalParameters, label: NDArray[np.intp], generator: np.random.Generator
-    ) -> list[NDArray[Any]]:
+    def sample(self, parameters: CategoricalParameters, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1)."""
         columns = []
         for values, table in zip(parameters.values, parameters.log_probability, strict=True):
@@ -233,12 +216,12 @@ def _value_term(name: str, value: Value, counted: CountedValues, position: int, 
     for c in pair:
         weight = counted.weight[:, c] if totals[c] else counted.weight.sum(axis=1)
         ends += [np.array([weight[position] + alpha[position, c]]), np.array([weight.sum() + alpha[:, c].sum()])]
-    low, high = beta_spread(*ends)
-    counts = counts_of_pair(counted.weight[position, list(pair)], totals[list(pair)])
-    return Term(name, value, str(value), pair_of(scores), 1.0, counts, (float(low[0]), float(high[0])))
+    low, high = evidence.beta_spread(*ends)
+    counts = evidence.counts_of_pair(counted.weight[position, list(pair)], totals[list(pair)])
+    return Term(name, value, str(value), evidence.pair_of(scores), 1.0, counts, (float(low[0]), float(high[0])))
 
 
-Column = tuple[Values, NDArray[np.float64], NDArray[np.int64]]
+Column = tuple[Values, Floats, Wholes]
 
 
 def _added_up(columns: list[Column]) -> Column:
@@ -254,9 +237,7 @@ def _added_up(columns: list[Column]) -> Column:
     return union, weight, rows
 
 
-def _with_declared(
-    values: Values, weight: NDArray[np.float64], rows: NDArray[np.int64], declared: Values | None
-) -> Column:
+def _with_declared(values: Values, weight: Floats, rows: Wholes, declared: Values | None) -> Column:
     """Values seen and values declared, with zero counts for those never seen."""
     if declared is None:
         return values, weight, rows
@@ -266,7 +247,7 @@ def _with_declared(
     return values + more, np.concatenate([weight, none]), np.concatenate([rows, none.astype(np.int64)])
 
 
-def _log_probability(counts: NDArray[np.float64], alpha: NDArray[np.float64]) -> NDArray[np.float64]:
+def _log_probability(counts: Floats, alpha: Floats) -> Floats:
     """Equation (2) in logs for one column, (value, class); −inf where a probability is zero."""
     total = counts.sum(axis=0)
     counts = np.where(total > 0, counts, counts.sum(axis=1, keepdims=True))
@@ -276,7 +257,7 @@ def _log_probability(counts: NDArray[np.float64], alpha: NDArray[np.float64]) ->
         return np.asarray(np.log(smoothed) - np.log(np.where(whole > 0, whole, 1.0)))
 
 
-def _by_code(codes: Values, place: Mapping[Value, int], table: NDArray[np.float64]) -> NDArray[np.float64]:
+def _by_code(codes: Values, place: Mapping[Value, int], table: Floats) -> Floats:
     """The rows of a table in the order of another list of values; zeros for a value that is not known."""
     rows = np.array([place.get(value, -1) for value in codes], dtype=np.intp)
     if not len(table):

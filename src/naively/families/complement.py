@@ -10,40 +10,39 @@ Source: Rennie, Shih, Teevan & Karger, Tackling the poor assumptions of naive Ba
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively._kernels import Cells
-from naively._kernels.types import Floats
-from naively.data.kinds import Support
+from naively._kernels.types import Array, Bools, Floats, Index
+from naively.data.views import Numbers
 from naively.errors import InputError
-from naively.families.base import EventModel, Family, Labels, Leaving, LinearPart
-from naively.families.evidence import Alternative, LikelihoodRatio, Pair, RowView, Term, WordShares, WordTable
-from naively.families.leave_one_out.tokens import CountedTokens, TokenRows, WordScorer, leave_rows_out
+from naively.families.base import Labels, Leaving
+from naively.families.leave_one_out.tokens import TokenRows, leave_rows_out
 from naively.families.linear_form import LogLinear, dense_form, sparse_form
-from naively.families.multinomial import (
-    Multinomial,
-    TokenParameters,
-    compare_token_counts,
-    difference,
-    frequent_tokens,
-    token_alternatives,
-    token_terms,
-)
-from naively.priors import Dirichlet, alpha_of, pseudo_counts
-from naively.statistics import Numbers, TokenCounts
+from naively.families.multinomial import CountFamily
+from naively.families.tokens import TokenParameters
+from naively.priors import Dirichlet
 from naively.statistics.cells import class_sums, table_of_cells
-
-__all__ = ["Complement", "complement_form"]
+from naively.statistics.token_counts import TokenCounts
 
 
 @dataclass(frozen=True)
-class Complement(Family[TokenCounts, TokenParameters]):
-    """Counts of tokens per row, judged against the other classes; good for unequal classes.
+class Complement(CountFamily):
+    """Counts of tokens per row, compared with the other classes; good for classes of unequal size.
+
+    Parameters
+    ----------
+    alpha
+        The pseudo-count of each token: one number, one per token, or a mapping from token to number.
+    norm
+        Whether the weights of each class are divided by the sum of their sizes.
+    unseen
+        Whether a token that no training row has is ignored, or smoothed like all others.
+    fractional
+        Whether counts may be fractions.
 
     >>> counts, label = np.array([[2, 1, 0], [0, 1, 1]]), np.array([0, 1])
     >>> stats = TokenCounts.count(counts, label, None, n_classes=2)
@@ -57,99 +56,36 @@ class Complement(Family[TokenCounts, TokenParameters]):
     unseen: Literal["ignore", "smooth"] = "ignore"
     fractional: bool = False
 
-    statistic = TokenCounts
-    joint = True
-    has_length = True
     is_likelihood = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", alpha_of("alpha", self.alpha))
+        super().__post_init__()
         if isinstance(self.alpha, Dirichlet) and self.alpha.per_class:
             raise InputError("Complement takes one alpha, or one per token; not one per class.")
 
-    @property
-    def support(self) -> Support:
-        """Whole counts, unless fractions were asked for."""
-        return "non-negative" if self.fractional else "count"
-
-    def estimate(self, stats: TokenCounts, classes: Labels, structure: Any = None) -> TokenParameters:
-        """Equation (1) as a linear form; dense if normalised by (3)."""
-        alpha = self._alpha(stats, classes)
+    def estimate(self, stats: TokenCounts, classes: Labels, structure: None = None) -> TokenParameters:
+        """Estimate equation (1) as a linear form; dense if normalised by (3)."""
         every = np.ones(stats.n_tokens, dtype=np.bool_)
         make = _normed if self.norm else complement_form
-        form = make(stats.cells, alpha, stats.known() if self.unseen == "ignore" else every, every)
+        form = make(stats.cells, self.pseudo_counts(stats, classes), self.known(stats), every)
         return TokenParameters(form, stats.n_tokens, np.zeros(stats.n_classes))
-
-    def _alpha(self, stats: TokenCounts, classes: Labels) -> NDArray[np.float64]:
-        """Pseudo-counts, (token,)."""
-        named = isinstance(self.alpha, Dirichlet)
-        alpha = pseudo_counts(self.alpha, stats.tokens if named else range(stats.n_tokens), classes)
-        return np.broadcast_to(alpha, (stats.n_tokens,))
-
-    def log_likelihood(
-        self, x: Numbers, parameters: TokenParameters, out: Floats, length: Floats | None = None
-    ) -> None:
-        """Equation (2); in place of a log-likelihood."""
-        parameters.form.add_to(out, x, length)
-
-    def with_word_settings(self, event_model: EventModel, binary: bool, alpha: float) -> Family | None:
-        """Return the same counts under another event model and smoothing."""
-        return Multinomial(fractional=self.fractional).with_word_settings(event_model, binary, alpha)
-
-    def word_scorer(self, x: Numbers, stats: TokenCounts, leaving: Leaving) -> WordScorer:
-        """Read the counts once, to score them under many settings."""
-        return WordScorer.of_counts(TokenRows.of_numbers(x), stats.cells, stats.n_tokens, leaving)
 
     def leave_one_out(
         self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
-        """Equation (1) without the row's tokens, which leave the counts of all *other* classes."""
-        alpha = self._alpha(stats, classes)
-        ignore = np.full(stats.n_tokens, self.unseen == "ignore")
-        if self.norm and not (alpha > 0).all():
+        """Add equation (2) without the tokens of the row, which leave the counts of all *other* classes."""
+        tokens = self.counted(stats, classes)
+        if self.norm and not (tokens.alpha > 0).all():
             raise InputError("Complement(norm=True) needs alpha > 0: a row that leaves may take the last of a token.")
-        known = stats.known() | ~ignore
-        tokens = CountedTokens(stats.cells, alpha, known, vanishes=ignore, alpha_vanishes_too=False)
         out[:, 0] += leave_rows_out(TokenRows.of_numbers(x), tokens, leaving, complement=True, normed=self.norm)
 
-    def linear(self, parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
-        """Weights −log θ̃_k,of + log θ̃_k,against; no bias."""
-        return difference(parameters, names, of, against)
-
-    def terms(self, row: RowView, stats: TokenCounts, parameters: TokenParameters, pair: Pair) -> list[Term]:
-        """One term per token of the row, with its occurrences in each class."""
-        return token_terms(row, stats, parameters, pair, alpha=None)
-
-    def alternatives(self, row: RowView, parameters: TokenParameters, rival: int) -> Iterator[Alternative]:
-        """A row without each of its tokens."""
-        return token_alternatives(row)
-
-    def frequent_words(
-        self, stats: TokenCounts, parameters: TokenParameters, names: Sequence[str], min_count: float
-    ) -> WordTable:
-        """The tokens that occur at least `min_count` times."""
-        return frequent_tokens(stats, parameters, names, min_count)
-
-    def word_shares(self, stats: TokenCounts) -> WordShares:
-        """The counts of the tokens."""
-        alpha = self.alpha if isinstance(self.alpha, float) else None
-        return WordShares(stats.tokens.__getitem__, stats.n_tokens, stats.cells, stats.seen.weight, alpha)
-
-    def compare(self, one: TokenCounts, two: TokenCounts, top: int = 20) -> list[LikelihoodRatio]:
-        """Test all columns together: which tokens are in a row."""
-        return [compare_token_counts(one, two, top)]
-
-    def sample(
-        self, parameters: TokenParameters, label: NDArray[np.intp], generator: np.random.Generator
-    ) -> list[NDArray[Any]]:
+    def sample(self, parameters: TokenParameters, label: Index, generator: np.random.Generator) -> list[Array]:
         """Refuse: there is no distribution to draw from."""
         raise InputError("Complement is evidence, not a likelihood: it cannot sample. Use Multinomial to sample.")
 
 
-def complement_form(
-    cells: Cells, alpha: NDArray[np.float64], known: NDArray[np.bool_], members: NDArray[np.bool_]
-) -> LogLinear:
-    """−log θ̃_kc = −log(N_k + α_k) + log(N − N_c + Σα) − log((N_k − N_kc + α_k)/(N_k + α_k)), over channel 0."""
+def complement_form(cells: Cells, alpha: Floats, known: Bools, members: Bools) -> LogLinear:
+    """Return −log θ̃_kc = −log(N_k + α_k) + log(N − N_c + Σα) − log((N_k − N_kc + α_k)/(N_k + α_k)), over channel 0."""
     index = cells.index
     token = np.bincount(index, weights=cells.sums[0], minlength=len(alpha))
     whole = token + alpha
@@ -168,10 +104,8 @@ def complement_form(
     return LogLinear(score, sparse_form(cells, -only, np.where(known, count, np.nan), np.zeros(len(constant))))
 
 
-def _normed(
-    cells: Cells, alpha: NDArray[np.float64], known: NDArray[np.bool_], members: NDArray[np.bool_]
-) -> LogLinear:
-    """Equation (3)."""
+def _normed(cells: Cells, alpha: Floats, known: Bools, members: Bools) -> LogLinear:
+    """Return the weights of equation (3)."""
     table = table_of_cells(cells, len(alpha), cells.sums[0])
     others = (table.sum(axis=0) - table + alpha).T
     with np.errstate(divide="ignore"):

@@ -17,27 +17,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from naively._kernels.types import Floats
+from naively._kernels.types import Array, Floats, Index
 from naively.data.kinds import Kind
-from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, terms_by_column
-from naively.families.evidence import (
-    Alternative,
-    Grid,
-    LikelihoodRatio,
-    Pair,
-    RowView,
-    Term,
-    number_alternatives,
-    with_counts,
-)
+from naively.families import evidence
+from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, Lengths, terms_by_column
+from naively.families.evidence import Alternative, Grid, LikelihoodRatio, Pair, RowView, Term
 from naively.families.leave_one_out.numbers import SumsWithout, dense_numbers
 from naively.families.poisson import compare_sums, means_of_pair, rate_of, ratio_of, weight_or_total
 from naively.priors import pseudo_count
 from naively.statistics import Numbers, Sums
-
-__all__ = ["Exponential"]
 
 
 @dataclass(frozen=True)
@@ -61,7 +50,7 @@ class Exponential(Family[Sums, Floats]):
         if self.b is not None:
             pseudo_count("b", self.b)
 
-    def estimate(self, stats: Sums, classes: Labels, structure: Any = None) -> NDArray[np.float64]:
+    def estimate(self, stats: Sums, classes: Labels, structure: Any = None) -> Floats:
         """Equation (2), (class, column); 1 where all is zero, infinite where only this class is."""
         n, s = stats.weight, stats.total
         seen = n.sum(axis=0)
@@ -73,9 +62,7 @@ class Exponential(Family[Sums, Floats]):
         only_zeros = (s == 0) & (stats.rows > 0) & (b == 0)
         return np.where((mean == 0) & (b == 0), 1.0, np.where(only_zeros, np.inf, rate))
 
-    def log_likelihood(
-        self, x: Numbers, parameters: NDArray[np.float64], out: Floats, length: Floats | None = None
-    ) -> None:
+    def log_likelihood(self, x: Numbers, parameters: Floats, out: Floats, length: Lengths = None) -> None:
         """Equation (3), summed over the columns; an infinite rate (maximum likelihood of zeros) allows only x = 0."""
         for place, piece in x.dense():
             present = ~np.isnan(piece)
@@ -124,11 +111,11 @@ class Exponential(Family[Sums, Floats]):
         for c in pair:
             with np.errstate(all="ignore"):
                 variance += np.square(1 - parameters[c] * x) / (weight_or_total(stats, c) + self.a)
-        return with_counts(terms_by_column(self, row, parameters, pair), means_of_pair(stats, pair), variance)
+        return evidence.with_counts(terms_by_column(self, row, parameters, pair), means_of_pair(stats, pair), variance)
 
     def alternatives(self, row: RowView, parameters: Floats, rival: int) -> Iterator[Alternative]:
         """The mean of the rival class."""
-        return number_alternatives(
+        return evidence.number_alternatives(
             row, lambda j, x: [float(f"{1.0 / rate:.6g}")] if 0 < (rate := float(parameters[rival, j])) < np.inf else []
         )
 
@@ -142,8 +129,6 @@ class Exponential(Family[Sums, Floats]):
         """Test each column: two rates in each class against one."""
         return compare_sums(one, two, lambda rows, total: rows)
 
-    def sample(
-        self, parameters: NDArray[np.float64], label: NDArray[np.intp], generator: np.random.Generator
-    ) -> list[NDArray[Any]]:
+    def sample(self, parameters: Floats, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1)."""
         return list(generator.exponential(1.0 / parameters[label]).T)

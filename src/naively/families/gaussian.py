@@ -20,31 +20,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively import _kernels as kernels
-from naively._kernels.types import Floats
+from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.kinds import Kind
 from naively.data.views import RefusedEntryError
 from naively.errors import InputError
-from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, terms_by_column
+from naively.families import evidence
+from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, Lengths, terms_by_column
 from naively.families.compare import compare_likelihoods
-from naively.families.evidence import (
-    Alternative,
-    Counts,
-    Grid,
-    LikelihoodRatio,
-    Pair,
-    RowView,
-    Term,
-    number_alternatives,
-    with_counts,
-)
+from naively.families.evidence import Alternative, Counts, Grid, LikelihoodRatio, Pair, RowView, Term
 from naively.families.leave_one_out.numbers import MomentsWithout, dense_numbers, sum_of_others
 from naively.priors import pseudo_count
 from naively.statistics import Moments, Numbers
-
-__all__ = ["Gaussian", "GaussianParameters"]
 
 LOG_2PI = float(np.log(2 * np.pi))
 TINY = float(np.finfo(np.float64).tiny)
@@ -54,9 +42,9 @@ TINY = float(np.finfo(np.float64).tiny)
 class GaussianParameters:
     """Mean and variance, (class, column); and which columns are constant."""
 
-    mean: NDArray[np.float64]
-    variance: NDArray[np.float64]
-    constant: NDArray[np.bool_]
+    mean: Floats
+    variance: Floats
+    constant: Bools
 
 
 @dataclass(frozen=True)
@@ -108,9 +96,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
             constant=~(total[0] + added >= TINY),
         )
 
-    def log_likelihood(
-        self, x: Numbers, parameters: GaussianParameters, out: Floats, length: Floats | None = None
-    ) -> None:
+    def log_likelihood(self, x: Numbers, parameters: GaussianParameters, out: Floats, length: Lengths = None) -> None:
         """Equation (4), summed over the columns of the block."""
         for place, piece in x.dense():
             constant = parameters.constant[place]
@@ -153,13 +139,13 @@ class Gaussian(Family[Moments, GaussianParameters]):
 
     def _variance(
         self,
-        n: NDArray[np.float64],
-        squares: NDArray[np.float64],
-        there: NDArray[np.bool_],
-        total: NDArray[np.float64],
-        within: NDArray[np.float64],
-        added: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+        n: Floats,
+        squares: Floats,
+        there: Bools,
+        total: Floats,
+        within: Floats,
+        added: Floats,
+    ) -> Floats:
         """Equation (3), or what takes its place; 1 where there is no spread at all."""
         fallback = np.where(within > 0, within, total) if self.pool_zero_variance else np.zeros_like(total)
         unknown = (n <= self.ddof) | ~(squares > 0)
@@ -187,11 +173,11 @@ class Gaussian(Family[Moments, GaussianParameters]):
             with np.errstate(all="ignore"):
                 squared = np.square(values - mean) / parameters.variance[c]
                 variance += np.where(parameters.constant, 0.0, squared / n + np.square(squared - 1) / (2 * n))
-        return with_counts(terms_by_column(self, row, parameters, pair), counts, variance)
+        return evidence.with_counts(terms_by_column(self, row, parameters, pair), counts, variance)
 
     def alternatives(self, row: RowView, parameters: GaussianParameters, rival: int) -> Iterator[Alternative]:
         """The mean of the rival class."""
-        return number_alternatives(row, lambda j, x: [float(f"{parameters.mean[rival, j]:.6g}")])
+        return evidence.number_alternatives(row, lambda j, x: [float(f"{parameters.mean[rival, j]:.6g}")])
 
     def grid(self, stats: Moments, parameters: GaussianParameters, column: int, kind: Kind = "number") -> Grid:
         """Numbers up to 3.2 standard deviations from the mean of any class."""
@@ -207,9 +193,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
             ratio = rows[2] * np.log(variance[2]) - (rows[:2] * np.log(variance[:2])).sum(axis=0)
         return compare_likelihoods(np.where(usable, ratio, 0.0), 2 * usable.sum(axis=0), rows[2])
 
-    def sample(
-        self, parameters: GaussianParameters, label: NDArray[np.intp], generator: np.random.Generator
-    ) -> list[NDArray[Any]]:
+    def sample(self, parameters: GaussianParameters, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1)."""
         mean, deviation = parameters.mean[label], np.sqrt(parameters.variance[label])
         return list(generator.normal(mean, deviation).T)
@@ -221,17 +205,17 @@ def usual_range(parameters: GaussianParameters, column: int, n_deviations: float
     return float((mean - half_width).min()), float((mean + half_width).max())
 
 
-def _square_of(distance: NDArray[np.float64], variance: NDArray[np.float64]) -> NDArray[np.float64]:
+def _square_of(distance: Floats, variance: Floats) -> Floats:
     """distance² / variance, finite for any finite numbers."""
     return np.square(np.clip(distance / np.sqrt(variance), -1e150, 1e150))
 
 
-def _floats(x: NDArray[Any]) -> NDArray[Any]:
+def _floats(x: Array) -> Array:
     """Numbers as the core reads them: float32 and float64 where they lie, others copied."""
     return x if x.dtype in (np.float64, np.float32) else x.astype(np.float64)
 
 
-def _runs(chosen: NDArray[np.bool_]) -> list[tuple[int, int]]:
+def _runs(chosen: Bools) -> list[tuple[int, int]]:
     """Runs of neighbouring columns that are chosen."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(np.int8)))
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))

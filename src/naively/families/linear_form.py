@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 
 from naively import _kernels as kernels
 from naively._kernels import Cells
+from naively._kernels.types import Array, Bools, Floats, Index, Wholes
 from naively.data.views import RefusedEntryError, is_sparse
 from naively.statistics import Numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["LinearForm", "LogLinear", "dense_form", "sparse_form", "stays_sparse"]
 
 SPARSE_FROM = 2**22  # token × class tables above this size stay sparse (32 MB dense)
 
@@ -37,15 +37,15 @@ SPARSE_FROM = 2**22  # token × class tables above this size stay sparse (32 MB 
 class LinearForm:
     """Equation (1); the table is dense (token, class), or base and token-major cells."""
 
-    offset: NDArray[np.float64]
-    constant: NDArray[np.float64]
-    table: NDArray[np.float64] | None
-    base: NDArray[np.float64]
-    token_start: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
+    offset: Floats
+    constant: Floats
+    table: Floats | None
+    base: Floats
+    token_start: Wholes = field(default_factory=lambda: np.zeros(1, np.int64))
     token_class: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
-    token_value: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    token_value: Floats = field(default_factory=lambda: np.zeros(0))
 
-    def add_to(self, out: NDArray[np.float64], x: Numbers, length: NDArray[np.float64] | None = None) -> None:
+    def add_to(self, out: Floats, x: Numbers, length: Floats | None = None) -> None:
         """Add the scores of the rows of x to `out`, and the sum of their known x_k to `length`."""
         kernels.add_to_rows(out, self.offset)
         for place, piece in x.placed():
@@ -55,11 +55,11 @@ class LinearForm:
 
     def _add_piece(
         self,
-        out: NDArray[np.float64],
+        out: Floats,
         piece: Any,
         place: slice,
         above: float | None,
-        length: NDArray[np.float64] | None,
+        length: Floats | None,
     ) -> bool:
         """Add what one piece of the columns gives; whether all its entries are finite."""
         if not is_sparse(piece):
@@ -82,7 +82,7 @@ class LinearForm:
             length=length,
         )
 
-    def weights(self, place: slice) -> NDArray[np.float64]:
+    def weights(self, place: slice) -> Floats:
         """The dense (token, class) table of some tokens, without the class constants."""
         if self.table is not None:
             return self.table[place]
@@ -93,7 +93,7 @@ class LinearForm:
         table[owner, self.token_class[cells]] += self.token_value[cells]
         return table
 
-    def at(self, tokens: NDArray[np.intp]) -> NDArray[np.float64]:
+    def at(self, tokens: Index) -> Floats:
         """base_k + value_kc + constant_c of some tokens, (token, class); NaN for unknown ones."""
         if self.table is not None:
             return np.asarray(self.table[tokens] + self.constant)
@@ -105,9 +105,9 @@ class LinearForm:
 
 
 def dense_form(
-    table: NDArray[np.float64],
-    offset: NDArray[np.float64] | None = None,
-    known: NDArray[np.bool_] | None = None,
+    table: Floats,
+    offset: Floats | None = None,
+    known: Bools | None = None,
 ) -> LinearForm:
     """A form from its (token, class) table."""
     zeros = np.zeros(table.shape[1])
@@ -123,10 +123,10 @@ def stays_sparse(n_tokens: int, n_classes: int, n_values: int) -> bool:
 
 def sparse_form(
     cells: Cells,
-    values: NDArray[np.float64],
-    base: NDArray[np.float64],
-    constant: NDArray[np.float64],
-    offset: NDArray[np.float64] | None = None,
+    values: Floats,
+    base: Floats,
+    constant: Floats,
+    offset: Floats | None = None,
 ) -> LinearForm:
     """A form from class-major cells with one value each; dense inside while that is small."""
     n_tokens, n_classes = len(base), len(constant)
@@ -149,7 +149,7 @@ class LogLinear:
     forbidden: LinearForm | None = None
     absent: LogLinear | None = None
 
-    def add_to(self, out: NDArray[np.float64], x: Numbers, length: NDArray[np.float64] | None = None) -> None:
+    def add_to(self, out: Floats, x: Numbers, length: Floats | None = None) -> None:
         """Add log p(x | c) to `out`, and the sum of each row's known x_k to `length`."""
         gaps = _missing(x) if self.absent is not None else None
         self.score.add_to(out, x, length)
@@ -163,7 +163,7 @@ class LogLinear:
             self.absent.forbidden.add_to(count, gaps)
         out[count > 0.5] = -np.inf
 
-    def weights(self, n_tokens: int) -> NDArray[np.float64]:
+    def weights(self, n_tokens: int) -> Floats:
         """Dense (token, class) log weights, −inf where a token is impossible, 0 for unknown tokens."""
         every = slice(0, n_tokens)
         table = self.score.weights(every) + self.score.constant
@@ -171,14 +171,14 @@ class LogLinear:
             table = np.where(self.forbidden.weights(every) + self.forbidden.constant > 0.5, -np.inf, table)
         return np.where(np.isnan(self.score.base)[:, None], 0.0, table)
 
-    def log_weights(self, tokens: NDArray[np.intp]) -> NDArray[np.float64]:
+    def log_weights(self, tokens: Index) -> Floats:
         """Return log θ of tokens, (token, class): −∞ where a token is impossible, 0 for unknown tokens."""
         score = self.score.at(tokens)
         if self.forbidden is not None:
             score = np.where(self.forbidden.at(tokens) > 0.5, -np.inf, score)
         return np.where(self.is_unknown(tokens)[:, None], 0.0, score)
 
-    def log_presence(self, tokens: NDArray[np.intp], is_present: bool) -> NDArray[np.float64]:
+    def log_presence(self, tokens: Index, is_present: bool) -> Floats:
         """Return log θ of tokens that are present, or log(1 − θ) of absent ones, (token, class), if absence counts."""
         assert self.absent is not None
         score = -self.absent.score.at(tokens)
@@ -192,7 +192,7 @@ class LogLinear:
         score = np.where(n_zeros > 0.5, -np.inf, score)
         return np.where(self.is_unknown(tokens)[:, None], 0.0, score)
 
-    def log_absence_except(self, tokens: NDArray[np.intp]) -> NDArray[np.float64]:
+    def log_absence_except(self, tokens: Index) -> Floats:
         """Return Σ log(1 − θ) over all tokens but these, per class, if absence counts."""
         assert self.absent is not None
         known = tokens[~self.is_unknown(tokens)]
@@ -202,12 +202,12 @@ class LogLinear:
         n_zeros = self.forbidden.offset + self.absent.forbidden.at(known).sum(axis=0)
         return np.where(n_zeros > 0.5, -np.inf, score)
 
-    def is_unknown(self, tokens: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def is_unknown(self, tokens: Index) -> Bools:
         """Return whether each token is unknown, so that it adds nothing."""
         return np.isnan(self.score.base[tokens])
 
 
-def _each(x: Numbers, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Numbers:
+def _each(x: Numbers, change: Callable[[Array], Array]) -> Numbers:
     """x with the stored numbers of each piece changed; implicit zeros stay."""
     pieces = []
     for piece in x.pieces:
@@ -220,14 +220,14 @@ def _each(x: Numbers, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Numbers
     return Numbers(tuple(pieces))
 
 
-def _presence(x: NDArray[Any], above: float | None) -> NDArray[Any]:
+def _presence(x: Array, above: float | None) -> Array:
     """1 where there is a count, 0 where there is none or a gap."""
     if above is not None:
         return np.asarray(x > above, dtype=np.float64)
     return np.asarray((x != 0) & (x == x), dtype=np.float64)
 
 
-def _gap(x: NDArray[Any]) -> NDArray[Any]:
+def _gap(x: Array) -> Array:
     return np.asarray(np.isnan(x), dtype=np.float64)
 
 

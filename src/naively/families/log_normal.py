@@ -10,20 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from naively._kernels.types import Floats
+from naively._kernels.types import Array, Floats, Index
 from naively.data.kinds import Kind
-from naively.families.base import N_GRID_POINTS, Labels, Leaving
+from naively.families.base import N_GRID_POINTS, Labels, Leaving, Lengths
 from naively.families.evidence import Alternative, Grid, RowView, number_alternatives
 from naively.families.gaussian import Gaussian, GaussianParameters, usual_range
 from naively.families.leave_one_out.numbers import dense_numbers
 from naively.statistics import Moments, Numbers
-
-__all__ = ["LogNormal"]
 
 MAX_EXPONENT = 700.0  # exp of more overflows
 
@@ -44,9 +40,7 @@ class LogNormal(Gaussian):
         """The logarithm is what is counted."""
         return Numbers(tuple(np.log(piece, dtype=np.float64) for _, piece in x.dense()))
 
-    def log_likelihood(
-        self, x: Numbers, parameters: GaussianParameters, out: Floats, length: Floats | None = None
-    ) -> None:
+    def log_likelihood(self, x: Numbers, parameters: GaussianParameters, out: Floats, length: Lengths = None) -> None:
         """Equation (2), summed over the columns of the block."""
         logs = self.transform(x)
         super().log_likelihood(logs, parameters, out)
@@ -71,8 +65,6 @@ class LogNormal(Gaussian):
         low, high = np.clip(usual_range(parameters, column, 2.5), -MAX_EXPONENT, MAX_EXPONENT)
         return Grid(np.exp(np.linspace(low, high, N_GRID_POINTS)))
 
-    def sample(
-        self, parameters: GaussianParameters, label: NDArray[np.intp], generator: np.random.Generator
-    ) -> list[NDArray[Any]]:
+    def sample(self, parameters: GaussianParameters, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1)."""
         return [np.exp(column) for column in super().sample(parameters, label, generator)]

@@ -18,60 +18,142 @@ classification, AAAI-98 workshop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively._kernels import Cells
 from naively._kernels.token_logs import token_log_table, token_logs
-from naively._kernels.types import Floats
+from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.kinds import Support
-from naively.data.views import is_sparse
-from naively.errors import InputError
-from naively.families.base import EventModel, Family, Labels, Leaving, LinearPart
-from naively.families.compare import compare_tokens
-from naively.families.evidence import (
-    Alternative,
-    LikelihoodRatio,
-    Pair,
-    RowView,
-    Spread,
-    Term,
-    WordShares,
-    WordTable,
-    beta_spread,
-    counts_of_pair,
-    format_value,
-    missing_term,
-    pair_of,
-    unseen_term,
-)
+from naively.data.views import Numbers, is_sparse
+from naively.families import evidence
+from naively.families.base import EventModel, Family, Labels, Leaving, Lengths
+from naively.families.evidence import Pair, RowView, Term, WordShares, WordTable
 from naively.families.leave_one_out.tokens import CountedTokens, TokenRows, WordScorer, leave_rows_out
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form, stays_sparse
-from naively.priors import Dirichlet, alpha_of, pseudo_counts
-from naively.statistics import Numbers, TokenCounts
-from naively.statistics.cells import class_of_cells, class_sums, table_of_cells, values_in_class
+from naively.families.tokens import (
+    MAX_WORD_COUNT,
+    Entry,
+    TokenEvidence,
+    TokenFamily,
+    TokenParameters,
+    frequent_tokens,
+    share_with_empty,
+)
+from naively.priors import Alpha, Dirichlet, alpha_of, pseudo_counts
+from naively.statistics.cells import class_sums, table_of_cells
+from naively.statistics.token_counts import TokenCounts
 
-__all__ = ["Multinomial", "TokenParameters", "difference", "lend_to_empty", "multinomial_form"]
 
-MAX_WORD_COUNT = 3  # occurrences of a word that a nomogram marks
+class CountFamily(TokenFamily):
+    """What Multinomial and Complement share: one distribution over the tokens, with pseudo-counts `alpha`."""
 
+    joint = True
+    has_length = True
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TokenParameters:
-    """The log-linear form of the estimates, and what a sample needs: the mean length of a row per class."""
+    alpha: Alpha
+    unseen: Literal["ignore", "smooth"]
+    fractional: bool
 
-    form: LogLinear
-    n_tokens: int
-    mean_length: NDArray[np.float64]
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", alpha_of("alpha", self.alpha))
+
+    @property
+    def support(self) -> Support:
+        """Whole counts, unless fractions are allowed."""
+        return "non-negative" if self.fractional else "count"
+
+    def pseudo_counts(self, stats: TokenCounts, classes: Labels) -> Floats:
+        """Return the pseudo-counts, (token,) or (token, class)."""
+        named = isinstance(self.alpha, Dirichlet)
+        alpha = pseudo_counts(self.alpha, stats.tokens if named else range(stats.n_tokens), classes)
+        return np.broadcast_to(alpha, (stats.n_tokens,)) if alpha.ndim < 2 else alpha
+
+    def known(self, stats: TokenCounts) -> Bools:
+        """Return which tokens are evidence: those that some row has, or all."""
+        return stats.known() if self.unseen == "ignore" else np.ones(stats.n_tokens, dtype=np.bool_)
+
+    def counted(self, stats: TokenCounts, classes: Labels) -> CountedTokens:
+        """Return what leave-one-out needs of the statistic."""
+        vanishes = np.full(stats.n_tokens, self.unseen == "ignore")
+        alpha = self.pseudo_counts(stats, classes)
+        return CountedTokens(stats.cells, alpha, self.known(stats), vanishes, alpha_vanishes_too=False)
+
+    def word_scorer(self, x: Numbers, stats: TokenCounts, leaving: Leaving) -> WordScorer:
+        """Read the counts once, to score them under many settings."""
+        return WordScorer.of_counts(TokenRows.of_numbers(x), stats.cells, stats.n_tokens, leaving)
+
+    def with_word_settings(self, event_model: EventModel, binary: bool, alpha: float) -> Family | None:
+        """Return the same counts under another event model and smoothing."""
+        if binary or event_model == "bernoulli":
+            return None
+        if event_model == "multinomial":
+            return Multinomial(alpha=alpha, fractional=self.fractional)
+        from naively.families.complement import Complement  # built on this module
+
+        return Complement(alpha=alpha, fractional=self.fractional)
+
+    def terms(self, row: RowView, stats: TokenCounts, parameters: TokenParameters, pair: Pair) -> list[Term]:
+        """Return one term per token of the row, with its occurrences in each class."""
+        tokens, numbers = row.nonzero()
+        is_known = ~(np.isnan(numbers) | parameters.form.is_unknown(tokens))
+        alpha = self.pseudo_counts(stats, row.classes) if self.is_likelihood else None
+
+        def pseudo_counts_in(c: int) -> tuple[Floats, float]:
+            assert alpha is not None
+            of_class = alpha[:, c] if alpha.ndim == 2 else alpha
+            return of_class[tokens[is_known]], float(of_class.sum())
+
+        known = tokens[is_known]
+        entries = [
+            Entry(row.names[k], *evidence.format_value(x, "number"), x, x)
+            for k, x in zip(known.tolist(), numbers[is_known].tolist(), strict=True)
+        ]
+        counted = TokenEvidence(stats.cells, 0, row.cached("occurrences", lambda: class_sums(stats.cells, 0)))
+        prior = None if alpha is None else pseudo_counts_in
+        known_terms = iter(counted.terms(entries, known, parameters.form.log_weights(known), pair, prior))
+        terms = []
+        for k, x, is_evidence in zip(tokens.tolist(), numbers.tolist(), is_known.tolist(), strict=True):
+            if is_evidence:
+                terms.append(next(known_terms))
+            elif x != x:
+                terms.append(evidence.missing_term(row.names[k]))
+            else:
+                terms.append(evidence.unseen_term(row.names[k], *evidence.format_value(x, "number"), x))
+        return terms
+
+    def frequent_words(
+        self, stats: TokenCounts, parameters: TokenParameters, names: Sequence[str], min_count: float
+    ) -> WordTable:
+        """Return the tokens that occur at least `min_count` times, with log θ."""
+        form = parameters.form
+        tokens = frequent_tokens(stats.cells, form, min_count)
+        words = tuple(names[k] for k in tokens.tolist())
+        return WordTable(words, form.log_weights(tokens), form.score.offset, MAX_WORD_COUNT)
+
+    def word_shares(self, stats: TokenCounts) -> WordShares:
+        """Return the counts of the tokens."""
+        alpha = self.alpha if isinstance(self.alpha, float) else None
+        return WordShares(stats.tokens.__getitem__, stats.n_tokens, stats.cells, stats.seen.weight, alpha)
 
 
 @dataclass(frozen=True)
-class Multinomial(Family[TokenCounts, TokenParameters]):
+class Multinomial(CountFamily):
     """Counts of tokens per row, all columns of the block together.
+
+    Parameters
+    ----------
+    alpha
+        The pseudo-count of each token: one number, one per token, or a mapping from token (or class) to number.
+    coefficient
+        Whether to add the multinomial coefficient, which is the same for all classes.
+    unseen
+        Whether a token that no training row has is ignored, or smoothed like all others.
+    fractional
+        Whether counts may be fractions.
 
     >>> counts, label = np.array([[2, 1, 0], [0, 1, 1]]), np.array([0, 1])
     >>> stats = TokenCounts.count(counts, label, None, n_classes=2)
@@ -85,102 +167,34 @@ class Multinomial(Family[TokenCounts, TokenParameters]):
     unseen: Literal["ignore", "smooth"] = "ignore"
     fractional: bool = False
 
-    statistic = TokenCounts
-    joint = True
-    has_length = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", alpha_of("alpha", self.alpha))
-
-    @property
-    def support(self) -> Support:
-        """Whole counts, unless fractions were asked for."""
-        return "non-negative" if self.fractional else "count"
-
-    def estimate(self, stats: TokenCounts, classes: Labels, structure: Any = None) -> TokenParameters:
-        """Equation (2) as a linear form, by (4) if alpha is one positive number."""
-        alpha = self._alpha(stats, classes)
+    def estimate(self, stats: TokenCounts, classes: Labels, structure: None = None) -> TokenParameters:
+        """Estimate equation (2) as a linear form, by (4) if alpha is one positive number."""
         every = np.ones(stats.n_tokens, dtype=np.bool_)
-        form = multinomial_form(stats.cells, alpha, stats.known() if self.unseen == "ignore" else every, every)
+        form = multinomial_form(stats.cells, self.pseudo_counts(stats, classes), self.known(stats), every)
         rows = np.maximum(stats.seen.weight, 1e-300)
         return TokenParameters(form, stats.n_tokens, class_sums(stats.cells, 0) / rows)
 
-    def _alpha(self, stats: TokenCounts, classes: Labels) -> NDArray[np.float64]:
-        """Pseudo-counts, (token,) or (token, class)."""
-        named = isinstance(self.alpha, Dirichlet)
-        alpha = pseudo_counts(self.alpha, stats.tokens if named else range(stats.n_tokens), classes)
-        return np.broadcast_to(alpha, (stats.n_tokens,)) if alpha.ndim < 2 else alpha
-
-    def log_likelihood(
-        self, x: Numbers, parameters: TokenParameters, out: Floats, length: Floats | None = None
-    ) -> None:
-        """Equation (3)."""
-        parameters.form.add_to(out, x, length)
+    def log_likelihood(self, x: Numbers, parameters: TokenParameters, out: Floats, length: Lengths = None) -> None:
+        """Add equation (3)."""
+        super().log_likelihood(x, parameters, out, length)
         if self.coefficient:
             out += log_coefficient(x)[:, None]
+
+    def leave_one_out(
+        self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
+    ) -> None:
+        """Add equation (3) without the tokens of the row."""
+        out[:, 0] += leave_rows_out(TokenRows.of_numbers(x), self.counted(stats, classes), leaving)
+        if self.coefficient:
+            out[:, 0] += log_coefficient(x)[:, None]
 
     @property
     def tunes_words(self) -> bool:
         """Whether the smoothing is the default."""
         return self == Multinomial(fractional=self.fractional, missing=self.missing)
 
-    def with_word_settings(self, event_model: EventModel, binary: bool, alpha: float) -> Family | None:
-        """Return the same counts under another event model and smoothing."""
-        if binary or event_model == "bernoulli":
-            return None
-        if event_model == "multinomial":
-            return Multinomial(alpha=alpha, fractional=self.fractional)
-        from naively.families.complement import Complement  # built on this module
-
-        return Complement(alpha=alpha, fractional=self.fractional)
-
-    def word_scorer(self, x: Numbers, stats: TokenCounts, leaving: Leaving) -> WordScorer:
-        """Read the counts once, to score them under many settings."""
-        return WordScorer.of_counts(TokenRows.of_numbers(x), stats.cells, stats.n_tokens, leaving)
-
-    def leave_one_out(
-        self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
-    ) -> None:
-        """Equation (2) without the row's tokens; see `left_out_tokens`."""
-        alpha = self._alpha(stats, classes)
-        ignore = np.full(stats.n_tokens, self.unseen == "ignore")
-        known = stats.known() | ~ignore
-        tokens = CountedTokens(stats.cells, alpha, known, vanishes=ignore, alpha_vanishes_too=False)
-        out[:, 0] += leave_rows_out(TokenRows.of_numbers(x), tokens, leaving)
-        if self.coefficient:
-            out[:, 0] += log_coefficient(x)[:, None]
-
-    def linear(self, parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
-        """Weights log θ_k,of − log θ_k,against; no bias."""
-        return difference(parameters, names, of, against)
-
-    def terms(self, row: RowView, stats: TokenCounts, parameters: TokenParameters, pair: Pair) -> list[Term]:
-        """One term per token of the row, with its occurrences in each class."""
-        return token_terms(row, stats, parameters, pair, self._alpha(stats, row.classes))
-
-    def alternatives(self, row: RowView, parameters: TokenParameters, rival: int) -> Iterator[Alternative]:
-        """A row without each of its tokens."""
-        return token_alternatives(row)
-
-    def frequent_words(
-        self, stats: TokenCounts, parameters: TokenParameters, names: Sequence[str], min_count: float
-    ) -> WordTable:
-        """The tokens that occur at least `min_count` times."""
-        return frequent_tokens(stats, parameters, names, min_count)
-
-    def word_shares(self, stats: TokenCounts) -> WordShares:
-        """The counts of the tokens."""
-        alpha = self.alpha if isinstance(self.alpha, float) else None
-        return WordShares(stats.tokens.__getitem__, stats.n_tokens, stats.cells, stats.seen.weight, alpha)
-
-    def compare(self, one: TokenCounts, two: TokenCounts, top: int = 20) -> list[LikelihoodRatio]:
-        """Test all columns together: which tokens are in a row."""
-        return [compare_token_counts(one, two, top)]
-
-    def sample(
-        self, parameters: TokenParameters, label: NDArray[np.intp], generator: np.random.Generator
-    ) -> list[NDArray[Any]]:
-        """Draw a length about the mean of the class (Poisson), then that many rolls of the die (1)."""
+    def sample(self, parameters: TokenParameters, label: Index, generator: np.random.Generator) -> list[Array]:
+        """Draw a length about the mean of the class (Poisson), then as many tokens by (1)."""
         probability = np.exp(parameters.form.weights(parameters.n_tokens)).T
         probability[:, np.isnan(parameters.form.score.base)] = 0.0
         probability /= np.maximum(probability.sum(axis=1, keepdims=True), 1e-300)
@@ -189,14 +203,12 @@ class Multinomial(Family[TokenCounts, TokenParameters]):
         return list(np.array(rows, dtype=np.int64).reshape(len(label), parameters.n_tokens).T)
 
 
-def multinomial_form(
-    cells: Cells, alpha: NDArray[np.float64], known: NDArray[np.bool_], members: NDArray[np.bool_]
-) -> LogLinear:
-    """Equation (2) as a linear form over the first channel of the cells.
+def multinomial_form(cells: Cells, alpha: Floats, known: Bools, members: Bools) -> LogLinear:
+    """Return equation (2) as a linear form over the first channel of the cells.
 
     `members` are the tokens that share the probability (the K of Σα), `known` those that are evidence.
     """
-    cells = lend_to_empty(cells, np.flatnonzero(np.diff(cells.indptr) == 0))
+    cells = share_with_empty(cells, np.flatnonzero(np.diff(cells.indptr) == 0))
     if alpha.ndim == 2:
         return _by_class(cells, alpha, known, members)
     if len(cells.index) and alpha.strides == (0,) and alpha[0] > 0:
@@ -204,26 +216,8 @@ def multinomial_form(
     return _by_token(cells, np.where(members, alpha, 0.0), known, members)
 
 
-def lend_to_empty(cells: Cells, empty: NDArray[np.intp]) -> Cells:
-    """Cells in which the empty classes have those of all classes together."""
-    if not len(empty) or not len(cells.index):
-        return cells
-    tokens, place = np.unique(cells.index, return_inverse=True)
-    sums = np.stack([np.bincount(place, weights=channel) for channel in cells.sums])
-    rows = np.bincount(place, weights=cells.rows).astype(np.int64)
-    owner = np.concatenate([class_of_cells(cells), np.repeat(empty, len(tokens))])
-    order = np.argsort(owner, kind="stable")
-    counts = np.bincount(owner, minlength=len(cells.indptr) - 1)
-    return Cells(
-        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        np.concatenate([cells.index, np.tile(tokens, len(empty))])[order].astype(np.int32),
-        np.ascontiguousarray(np.concatenate([cells.sums, np.tile(sums, len(empty))], axis=1)[:, order]),
-        np.concatenate([cells.rows, np.tile(rows, len(empty))])[order],
-    )
-
-
-def _by_one_alpha(cells: Cells, alpha: float, known: NDArray[np.bool_], members: NDArray[np.bool_]) -> LinearForm:
-    """Equation (4) with one α > 0 for all tokens, made in place; dense inside while that is small."""
+def _by_one_alpha(cells: Cells, alpha: float, known: Bools, members: Bools) -> LinearForm:
+    """Return equation (4) with one α > 0 for all tokens; as a dense table while that is small."""
     constant = -np.log(class_sums(cells, 0) + alpha * np.count_nonzero(members))
     base = np.where(known, np.log(alpha), np.nan)
     offset = np.zeros(len(constant))
@@ -232,10 +226,8 @@ def _by_one_alpha(cells: Cells, alpha: float, known: NDArray[np.bool_], members:
     return LinearForm(offset, constant, token_log_table(cells, base, alpha), base)
 
 
-def _by_token(
-    cells: Cells, alpha: NDArray[np.float64], known: NDArray[np.bool_], members: NDArray[np.bool_]
-) -> LogLinear:
-    """Equation (4); where α_k = 0, log N_kc − log(N_c + Σα), and forbidden where N_kc = 0."""
+def _by_token(cells: Cells, alpha: Floats, known: Bools, members: Bools) -> LogLinear:
+    """Return equation (4); where α_k = 0, log N_kc − log(N_c + Σα), and forbidden where N_kc = 0."""
     positive = alpha > 0
     denominator = class_sums(cells, 0) + alpha.sum()
     constant = -np.log(np.where(denominator > 0, denominator, 1.0))
@@ -252,10 +244,8 @@ def _by_token(
     return LogLinear(score, sparse_form(cells, -zero[cells.index], zero, np.zeros(len(constant))))
 
 
-def _by_class(
-    cells: Cells, alpha: NDArray[np.float64], known: NDArray[np.bool_], members: NDArray[np.bool_]
-) -> LogLinear:
-    """Equation (2) as it stands, for pseudo-counts that differ between the classes."""
+def _by_class(cells: Cells, alpha: Floats, known: Bools, members: Bools) -> LogLinear:
+    """Return equation (2) directly, for pseudo-counts that differ between the classes."""
     smoothed = table_of_cells(cells, len(known), cells.sums[0]).T + np.where(members[:, None], alpha, 0.0)
     theta = smoothed / np.maximum(smoothed.sum(axis=0), 1e-300)
     score = dense_form(np.log(np.where(theta > 0, theta, 1.0)), known=known)
@@ -264,12 +254,11 @@ def _by_class(
     return LogLinear(score, dense_form((theta == 0).astype(np.float64), known=known))
 
 
-def log_coefficient(x: Numbers) -> NDArray[np.float64]:
-    """log L! − Σ_k log x_k!, per row."""
+def log_coefficient(x: Numbers) -> Floats:
+    """Return log L! − Σ_k log x_k! of each row."""
     from scipy.special import gammaln
 
-    length: Any = 0.0
-    parts: Any = 0.0
+    length = parts = np.zeros(x.pieces[0].shape[0])
     for piece in x.pieces:
         if is_sparse(piece):
             logs = piece.tocsr().astype(np.float64)
@@ -281,107 +270,3 @@ def log_coefficient(x: Numbers) -> NDArray[np.float64]:
             length = length + counts.sum(axis=1)
             parts = parts + gammaln(counts + 1.0).sum(axis=1)
     return np.asarray(gammaln(length + 1.0) - parts)
-
-
-def token_terms(
-    row: RowView, stats: TokenCounts, parameters: TokenParameters, pair: Pair, alpha: Floats | None
-) -> list[Term]:
-    """Return one term per token of a row; without `alpha` the evidence is not a likelihood and has no intervals."""
-    tokens, numbers = row.nonzero()
-    totals = row.cached("occurrences", lambda: class_sums(stats.cells, 0))
-
-    def pseudo_counts_in(c: int) -> tuple[Floats, float]:
-        column = np.zeros(0) if alpha is None else alpha[:, c] if alpha.ndim == 2 else alpha
-        return column[tokens], float(column.sum())
-
-    counts = [values_in_class(stats.cells, c, tokens, stats.cells.sums[0]) for c in pair]
-    low = high = np.full(len(tokens), np.nan)
-    if alpha is not None:
-        low, high = token_spread(stats.cells, 0, tokens, counts, totals, pair, pseudo_counts_in)
-    scores, is_unknown = parameters.form.log_weights(tokens)[:, list(pair)], parameters.form.is_unknown(tokens)
-    terms = []
-    for i, (token, x) in enumerate(zip(tokens.tolist(), numbers.tolist(), strict=True)):
-        name = row.names[token]
-        if x != x:
-            terms.append(missing_term(name))
-            continue
-        value, shown = format_value(x, "number")
-        if is_unknown[i]:
-            terms.append(unseen_term(name, value, shown, x))
-            continue
-        counts_of_token = counts_of_pair([n[i] for n in counts], totals[list(pair)])
-        interval = x * float(low[i]), x * float(high[i])
-        terms.append(Term(name, value, shown, pair_of(x * scores[i]), x, counts_of_token, interval))
-    return terms
-
-
-def token_spread(
-    cells: Cells,
-    channel: int,
-    tokens: NDArray[np.intp],
-    counts: Sequence[Floats],
-    totals: Floats,
-    pair: Pair,
-    pseudo_counts_in: Callable[[int], tuple[Floats, float]],
-) -> Spread:
-    """Return intervals of log θ_1 − log θ_2 of tokens, of which `counts` are in each of two classes.
-
-    `pseudo_counts_in(c)` returns the pseudo-counts of the tokens and of all tokens in class c. A class without tokens
-    has the counts of all classes.
-    """
-    ends = []
-    for n, c in zip(counts, pair, strict=True):
-        alpha, alpha_total = pseudo_counts_in(c)
-        total = float(totals[c])
-        if total == 0:
-            pooled = np.bincount(cells.index, cells.sums[channel], minlength=int(tokens.max(initial=-1)) + 1)
-            n, total = pooled[tokens].astype(np.float64), float(totals.sum())
-        ends += [n + alpha, np.full(len(tokens), total + alpha_total)]
-    return beta_spread(*ends)
-
-
-def frequent_tokens(
-    stats: TokenCounts, parameters: TokenParameters, names: Sequence[str], min_count: float
-) -> WordTable:
-    """Return the tokens that occur at least `min_count` times, with log θ."""
-    form = parameters.form
-    tokens = frequent_slots(stats.cells, form, min_count)
-    words = tuple(names[k] for k in tokens.tolist())
-    return WordTable(words, form.log_weights(tokens), form.score.offset, MAX_WORD_COUNT)
-
-
-def frequent_slots(cells: Cells, form: LogLinear, min_count: float) -> NDArray[np.intp]:
-    """Return the known tokens that occur at least `min_count` times in all classes together."""
-    occurrences = np.bincount(cells.index, cells.sums[0], minlength=len(form.score.base))
-    return np.flatnonzero((occurrences >= min_count) & ~np.isnan(form.score.base))
-
-
-def compare_token_counts(one: TokenCounts, two: TokenCounts, top: int) -> LikelihoodRatio:
-    """Test whether the same tokens are in the rows of two models."""
-    one, two = one.aligned(two)
-    used = np.union1d(one.cells.index, two.cells.index)
-    names = [str(one.tokens[k]) for k in used.tolist()]
-    return compare_tokens((one.cells, two.cells), (one.seen, two.seen), used, names, top)
-
-
-def token_alternatives(row: RowView) -> Iterator[Alternative]:
-    """Yield the row without each of its tokens."""
-    for token, number in zip(*(array.tolist() for array in row.nonzero()), strict=True):
-        if number == number:
-            before, after = (format_value(n, row.kind(token))[0] for n in (number, 0.0))
-            yield Alternative(row.names[token], before, after, after)
-
-
-def difference(parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
-    """The linear part of the log-odds between two classes of any log-linear model of tokens."""
-    weights = parameters.form.weights(parameters.n_tokens)
-    offset = parameters.form.score.offset
-    forbidden = parameters.form.forbidden
-    if not np.isfinite(weights[:, [of, against]]).all() or (
-        forbidden is not None and forbidden.offset[[of, against]].any()
-    ):
-        raise InputError(
-            "linear() has no finite weights here: some probabilities are exactly zero (maximum likelihood). "
-            "Smooth them (alpha > 0), or use log_odds(), which handles zeros."
-        )
-    return LinearPart(tuple(names), weights[:, of] - weights[:, against], float(offset[of] - offset[against]))

@@ -17,40 +17,26 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from naively._kernels.types import Floats
+from naively._kernels.types import Array, Floats, Index, Wholes
 from naively.data.kinds import Kind
-from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, terms_by_column
+from naively.families import evidence
+from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, Lengths, terms_by_column
 from naively.families.compare import compare_likelihoods
-from naively.families.evidence import (
-    Alternative,
-    Counts,
-    Grid,
-    LikelihoodRatio,
-    Pair,
-    RowView,
-    Term,
-    number_alternatives,
-    with_counts,
-)
+from naively.families.evidence import Alternative, Counts, Grid, LikelihoodRatio, Pair, RowView, Term
 from naively.families.leave_one_out.numbers import SumsWithout, dense_numbers
 from naively.priors import pseudo_count
 from naively.statistics import Numbers, Sums
 
-__all__ = ["Poisson", "rate_of", "ratio_of"]
 
-
-def rate_of(
-    events: NDArray[np.float64], exposure: NDArray[np.float64], a: float, b: float, rows: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def rate_of(events: Floats, exposure: Floats, a: float, b: float, rows: Wholes) -> Floats:
     """(events + a) / (exposure + b) per class and column; a class without rows takes the rate of all together."""
     whole = (events.sum(axis=0) + a, exposure.sum(axis=0) + b)
     events, exposure = np.where(rows > 0, events + a, whole[0]), np.where(rows > 0, exposure + b, whole[1])
     return ratio_of(events, exposure)
 
 
-def ratio_of(events: NDArray[np.float64], exposure: NDArray[np.float64]) -> NDArray[np.float64]:
+def ratio_of(events: Floats, exposure: Floats) -> Floats:
     """Events by exposure, finite; 0 where there was none."""
     with np.errstate(over="ignore"):  # an exposure of 1e-320
         rate = np.divide(events, exposure, out=np.zeros_like(events), where=exposure > 0)
@@ -100,13 +86,11 @@ class Poisson(Family[Sums, Floats]):
         pseudo_count("a", self.a)
         pseudo_count("b", self.b)
 
-    def estimate(self, stats: Sums, classes: Labels, structure: Any = None) -> NDArray[np.float64]:
+    def estimate(self, stats: Sums, classes: Labels, structure: Any = None) -> Floats:
         """Equation (2), (class, column)."""
         return rate_of(stats.total, stats.weight, self.a, self.b, stats.rows)
 
-    def log_likelihood(
-        self, x: Numbers, parameters: NDArray[np.float64], out: Floats, length: Floats | None = None
-    ) -> None:
+    def log_likelihood(self, x: Numbers, parameters: Floats, out: Floats, length: Lengths = None) -> None:
         """Equation (3), summed over the columns; a rate of zero allows only x = 0."""
         from scipy.special import gammaln, xlogy
 
@@ -146,11 +130,11 @@ class Poisson(Family[Sums, Floats]):
             rate, n = parameters[c], weight_or_total(stats, c)
             with np.errstate(all="ignore"):
                 variance += np.square(x / rate - 1) * rate / (n + self.b)
-        return with_counts(terms_by_column(self, row, parameters, pair), means_of_pair(stats, pair), variance)
+        return evidence.with_counts(terms_by_column(self, row, parameters, pair), means_of_pair(stats, pair), variance)
 
     def alternatives(self, row: RowView, parameters: Floats, rival: int) -> Iterator[Alternative]:
         """The mean of the rival class."""
-        return number_alternatives(row, lambda j, x: [float(round(float(parameters[rival, j])))])
+        return evidence.number_alternatives(row, lambda j, x: [float(round(float(parameters[rival, j])))])
 
     def grid(self, stats: Sums, parameters: Floats, column: int, kind: Kind = "number") -> Grid:
         """Counts up to four standard deviations above the largest mean."""
@@ -163,8 +147,6 @@ class Poisson(Family[Sums, Floats]):
         """Test each column: two rates in each class against one."""
         return compare_sums(one, two, lambda rows, total: -total)
 
-    def sample(
-        self, parameters: NDArray[np.float64], label: NDArray[np.intp], generator: np.random.Generator
-    ) -> list[NDArray[Any]]:
+    def sample(self, parameters: Floats, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1)."""
         return list(generator.poisson(parameters[label]).T)

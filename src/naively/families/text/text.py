@@ -20,45 +20,32 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively._kernels import Cells
 from naively._kernels.leave_one_out import leave_text_out
-from naively._kernels.text import Options, Strings, score_text, score_text_table, token_rows, tokens_of
-from naively._kernels.types import Floats
+from naively._kernels.text import Options, Prepared, Strings, score_text, score_text_table, token_rows, tokens_of
+from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.names import Names
+from naively.data.views import Texts
 from naively.errors import InputError
-from naively.families.base import EventModel, Family, Labels, Leaving, LinearPart, refit_without_each_row
+from naively.families import evidence
+from naively.families.base import EventModel, Family, Labels, Leaving, Lengths, LinearPart, refit_without_each_row
 from naively.families.bernoulli import bernoulli_form, present_or_absent
 from naively.families.compare import compare_tokens
 from naively.families.complement import complement_form
-from naively.families.evidence import (
-    Alternative,
-    LikelihoodRatio,
-    Pair,
-    Pieces,
-    RowView,
-    Term,
-    WordShares,
-    WordTable,
-    counts_of_pair,
-    missing_term,
-    pair_of,
-    unseen_term,
-)
+from naively.families.evidence import Alternative, LikelihoodRatio, Pair, Pieces, RowView, Term, WordShares, WordTable
 from naively.families.leave_one_out.tokens import CountedTokens, TokenRows, WordScorer, check_counted
 from naively.families.linear_form import LinearForm, LogLinear
-from naively.families.multinomial import MAX_WORD_COUNT, frequent_slots, multinomial_form, token_spread
+from naively.families.multinomial import multinomial_form
 from naively.families.text.evidence import find_words, split_text, word_alternatives
-from naively.families.text.vocabulary import words_in_force, words_let_through
+from naively.families.text.vocabulary import choose_words, restrict_to
+from naively.families.tokens import MAX_WORD_COUNT, Entry, TokenEvidence, frequent_tokens
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
-from naively.statistics import Texts, WordCounts
 from naively.statistics.arrays import require
 from naively.statistics.base import PLAN, CountPlan
-from naively.statistics.cells import class_sums, values_in_class
+from naively.statistics.cells import class_sums
 from naively.statistics.tokeniser import Tokeniser
-
-__all__ = ["Text", "TextParameters"]
+from naively.statistics.word_counts import WordCounts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,15 +54,34 @@ class TextParameters:
 
     form: LogLinear
     counts: WordCounts
-    mean_length: NDArray[np.float64]
+    mean_length: Floats
 
 
 @dataclass(frozen=True)
 class Text(Family[WordCounts, TextParameters]):
-    """Words of a text; see the head of this file for the models and `docs/words.md` for what a word is.
+    """Words of a text, or other tokens; `docs/words.md` defines what a word is.
 
-    `tokens` may be a function that gets the string and returns a list of tokens. `stop_words` is a list, or the name
-    of a language if the package stop-words is installed. `hash_bits` bounds the memory and loses the words.
+    Parameters
+    ----------
+    model
+        The event model: "multinomial", "bernoulli" or "complement".
+    binary
+        Whether a word counts once per text.
+    ngrams
+        The smallest and the largest number of neighbouring tokens that are counted together.
+    tokens
+        "words", "chars", "chars_in_words", or a function that splits a string into a list of tokens.
+    lowercase, strip_accents
+        How words are folded before they are counted.
+    stop_words
+        Words to leave out: a list, or the name of a language if the package stop-words is installed.
+    min_count, max_share, max_tokens, vocabulary
+        Which words are active: the least number of occurrences, the largest share of the texts, the number of words
+        that are in most texts, or the words themselves.
+    alpha
+        The pseudo-count of each word: one number, or a mapping from word (or class) to number.
+    hash_bits
+        Count hashes of this many bits instead of words: memory is bounded, but the words are lost.
 
     >>> from naively import fit
     >>> model = fit(["cheap pills", "lunch at noon", "cheap lunch"], ["spam", "ham", "ham"])
@@ -119,7 +125,7 @@ class Text(Family[WordCounts, TextParameters]):
 
     @cached_property
     def tokeniser(self) -> Tokeniser:
-        """How the texts are read, checked."""
+        """How texts are split into tokens."""
         kind = "words" if callable(self.tokens) else self.tokens
         stop = _stop_words(self.stop_words) if isinstance(self.stop_words, str) else self.stop_words
         try:
@@ -129,12 +135,7 @@ class Text(Family[WordCounts, TextParameters]):
         return Tokeniser(options, self.tokens if callable(self.tokens) else None)
 
     def count(
-        self,
-        x: Texts,
-        label: NDArray[np.integer],
-        weight: Floats | None,
-        n_classes: int,
-        plan: CountPlan = PLAN,
+        self, x: Texts, label: Array, weight: Floats | None, n_classes: int, plan: CountPlan = PLAN
     ) -> WordCounts:
         """Count texts, split by the tokeniser of this family."""
         return WordCounts.count(x, label, weight, n_classes, replace(plan, tokeniser=self.tokeniser))
@@ -145,8 +146,8 @@ class Text(Family[WordCounts, TextParameters]):
         require((stats.vocabulary is None) == (self.hash_bits is not None), "words, hashed or not")
 
     def estimate(self, stats: WordCounts, classes: Labels, structure: Any = None) -> TextParameters:
-        """Equations (1) to (4), over the words in force."""
-        cells, known = self.in_force(stats, structure)
+        """Estimate equations (1) to (4) over the active words."""
+        cells, known = self.active_words(stats, structure)
         if self.model == "bernoulli":
             form = bernoulli_form(cells, Cells.empty(stats.n_classes, 1), stats.seen, known, self.alpha, self.alpha)
         else:
@@ -159,33 +160,30 @@ class Text(Family[WordCounts, TextParameters]):
         texts = np.maximum(stats.seen.weight, 1e-300)
         return TextParameters(form, stats, class_sums(cells, 0) / texts)
 
-    def _alpha(self, stats: WordCounts, known: NDArray[np.bool_], classes: Labels) -> NDArray[np.float64]:
+    def _alpha(self, stats: WordCounts, known: Bools, classes: Labels) -> Floats:
         if not isinstance(self.alpha, Dirichlet):
             return np.broadcast_to(pseudo_counts(self.alpha, range(len(known)), classes), known.shape)
         return pseudo_counts(self.alpha, stats.words(), classes)
 
-    def structure(self, stats: WordCounts) -> NDArray[np.bool_] | None:
-        """Which word numbers the cut-offs let through; None without cut-offs."""
+    def structure(self, stats: WordCounts) -> Bools | None:
+        """Return which words are active; None without cut-offs."""
         cut = self.min_count > 0 or self.max_share < 1 or self.max_tokens is not None or self.vocabulary is not None
-        return self.in_force(stats)[1] if cut else None
+        return self.active_words(stats)[1] if cut else None
 
-    def in_force(
-        self, stats: WordCounts, structure: NDArray[np.bool_] | None = None
-    ) -> tuple[Cells, NDArray[np.bool_]]:
-        """The cells of the words in force, and which those are: by the cut-offs, or by a structure given."""
+    def active_words(self, stats: WordCounts, structure: Bools | None = None) -> tuple[Cells, Bools]:
+        """Return the cells of the active words, and which these are: by the cut-offs, or by a given structure."""
         if structure is not None:
-            return words_let_through(stats, structure)
-        return words_in_force(stats, self.min_count, self.max_share, self.max_tokens, self.vocabulary)
+            return restrict_to(stats, structure)
+        return choose_words(stats, self.min_count, self.max_share, self.max_tokens, self.vocabulary)
 
-    def log_likelihood(self, x: Texts, parameters: TextParameters, out: Floats, length: Floats | None = None) -> None:
-        """Equations (1) to (4); a missing text adds nothing."""
+    def log_likelihood(self, x: Texts, parameters: TextParameters, out: Floats, length: Lengths = None) -> None:
+        """Add equations (1) to (4); a missing text adds nothing."""
         for texts in x.columns:
-            prepared = self.tokeniser.prepare(texts)
-            there = ~prepared.missing()
-            self._add(parameters.form.score, parameters, prepared, there, self.counts_presence, out, length)
+            prepared, stats = self.tokeniser.prepare(texts), parameters.counts
+            self._add(parameters.form.score, stats, prepared, self.counts_presence, out, length)
             if parameters.form.forbidden is not None:
                 count = np.zeros_like(out)
-                self._add(parameters.form.forbidden, parameters, prepared, there, True, count)
+                self._add(parameters.form.forbidden, stats, prepared, True, count)
                 out[count > 0.5] = -np.inf
 
     @property
@@ -221,26 +219,20 @@ class Text(Family[WordCounts, TextParameters]):
         return TokenRows(ends.astype(np.int64), index.astype(np.int32), count.astype(np.float64))
 
     def _add(
-        self,
-        form: LinearForm,
-        parameters: TextParameters,
-        prepared: Any,
-        there: NDArray[np.bool_],
-        once: bool,
-        out: Floats,
-        length: Floats | None = None,
+        self, form: LinearForm, stats: WordCounts, texts: Prepared, binary: bool, out: Floats, length: Lengths = None
     ) -> None:
+        """Add a linear form of the words of texts."""
         if form.offset.any():
-            out[there] += form.offset
-        vocabulary, options = parameters.counts.vocabulary, self.tokeniser.options
+            out[~texts.missing()] += form.offset
+        words = texts, stats.vocabulary, self.tokeniser.options
         if form.table is not None:
-            score_text_table(prepared, vocabulary, options, form.table, form.constant, once, out, length=length)
+            score_text_table(*words, form.table, form.constant, binary, out, length=length)
         else:
             cells = (form.token_start, form.token_class, form.token_value)
-            score_text(prepared, vocabulary, options, form.base, *cells, form.constant, once, out, length=length)
+            score_text(*words, form.base, *cells, form.constant, binary, out, length=length)
 
     def linear(self, parameters: TextParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
-        """One weight per word in force."""
+        """Return one weight per active word."""
         known = np.flatnonzero(~np.isnan(parameters.form.score.base))
         weights = parameters.form.weights(len(parameters.form.score.base))[known]
         if not np.isfinite(weights[:, [of, against]]).all():
@@ -254,7 +246,7 @@ class Text(Family[WordCounts, TextParameters]):
         x: Texts,
         stats: WordCounts,
         classes: Labels,
-        structure: NDArray[np.bool_] | None,
+        structure: Bools | None,
         leaving: Leaving,
         out: Floats,
     ) -> None:
@@ -262,7 +254,7 @@ class Text(Family[WordCounts, TextParameters]):
         if self.model == "bernoulli":
             self._leave_bernoulli_out(x, stats, classes, structure, leaving, out)
             return
-        cells, known = self.in_force(stats, structure)
+        cells, known = self.active_words(stats, structure)
         counted = cells._replace(sums=cells.sums[1:]) if self.counts_presence else cells
         alpha = self._alpha(stats, known, classes)
         tokens = CountedTokens(counted, alpha, known, np.ones_like(known), alpha_vanishes_too=True).by_token
@@ -276,7 +268,7 @@ class Text(Family[WordCounts, TextParameters]):
         x: Texts,
         stats: WordCounts,
         classes: Labels,
-        structure: NDArray[np.bool_] | None,
+        structure: Bools | None,
         leaving: Leaving,
         out: Floats,
     ) -> None:
@@ -285,7 +277,7 @@ class Text(Family[WordCounts, TextParameters]):
         has_text = ~Texts.missing(texts)
         refit = np.ones(len(leaving), dtype=np.bool_)
         if self.alpha > 0 and (stats.seen.weight > 0).all():
-            cells, known = self.in_force(stats, structure)
+            cells, known = self.active_words(stats, structure)
             rows = self._token_rows(texts, stats)
             keep = known[rows.token]
             rows = TokenRows.of(rows.row[keep], rows.token[keep], rows.counts[keep], len(leaving))
@@ -298,33 +290,35 @@ class Text(Family[WordCounts, TextParameters]):
         """One term per word of the text; one for all words that are not in it, if absence counts."""
         column, (text,) = row.names[0], row.values()
         if text is None:
-            return [missing_term(column)]
-        active = row.cached("active words", lambda: self.in_force(stats))
+            return [evidence.missing_term(column)]
+        active = row.cached("active words", lambda: self.active_words(stats))
         occurrences = Counter(self._tokenise(text))
         numbers, form = find_words(list(occurrences), stats.vocabulary, self.hash_bits), parameters.form
         is_known = (numbers >= 0) & (numbers < len(form.score.base))
         is_known[is_known] = ~form.is_unknown(numbers[is_known])
         known = {word: n for (word, n), k in zip(occurrences.items(), is_known, strict=True) if k}
-        terms = self._word_terms(row, stats, parameters, pair, known, numbers[is_known], active)
-        terms += [unseen_term(column, word, word, float(n)) for word, n in occurrences.items() if word not in known]
+        terms = self._word_terms(row, stats, form, pair, known, numbers[is_known], active)
+        terms += [
+            evidence.unseen_term(column, word, word, float(n)) for word, n in occurrences.items() if word not in known
+        ]
         if self.model == "bernoulli":
             scores = form.log_absence_except(numbers[is_known])[list(pair)]
             shown = f"{int(active[1].sum()) - len(known)} words that are not in the text"
-            terms.append(Term(column, None, shown, pair_of(scores), count=0.0, note="together"))
+            terms.append(Term(column, None, shown, evidence.pair_of(scores), count=0.0, note="together"))
         return terms
 
     def _word_terms(
         self,
         row: RowView,
         stats: WordCounts,
-        parameters: TextParameters,
+        form: LogLinear,
         pair: Pair,
         occurrences: dict[str, int],
-        numbers: NDArray[np.intp],
-        active: tuple[Cells, NDArray[np.bool_]],
+        numbers: Index,
+        active: tuple[Cells, Bools],
     ) -> list[Term]:
         """Return the terms of known words, which have these numbers."""
-        (cells, is_active), channel, form = active, 1 if self.counts_presence else 0, parameters.form
+        (cells, is_active), channel = active, 1 if self.counts_presence else 0
         is_bernoulli = self.model == "bernoulli"
         totals = stats.seen.weight if is_bernoulli else row.cached("totals", lambda: class_sums(cells, channel))
 
@@ -335,20 +329,13 @@ class Text(Family[WordCounts, TextParameters]):
             column = alpha[:, c] if alpha.ndim == 2 else alpha
             return column[numbers], float(column[is_active].sum())
 
-        counts = [values_in_class(cells, c, numbers, cells.sums[channel]) for c in pair]
-        low = high = np.full(len(numbers), np.nan)
-        if self.is_likelihood:
-            low, high = token_spread(cells, channel, numbers, counts, totals, pair, pseudo_counts_in)
-        scores = (form.log_presence(numbers, True) if is_bernoulli else form.log_weights(numbers))[:, list(pair)]
-        terms = []
-        for i, (word, n) in enumerate(occurrences.items()):
-            factor = 1.0 if self.counts_presence else float(n)
-            counts_of_word = counts_of_pair([side[i] for side in counts], totals[list(pair)])
-            interval = factor * float(low[i]), factor * float(high[i])
-            terms.append(
-                Term(row.names[0], word, word, pair_of(factor * scores[i]), float(n), counts_of_word, interval)
-            )
-        return terms
+        scores = form.log_presence(numbers, True) if is_bernoulli else form.log_weights(numbers)
+        entries = [
+            Entry(row.names[0], word, word, 1.0 if self.counts_presence else float(n), float(n))
+            for word, n in occurrences.items()
+        ]
+        prior = pseudo_counts_in if self.is_likelihood else None
+        return TokenEvidence(cells, channel, totals).terms(entries, numbers, scores, pair, prior)
 
     def _tokenise(self, text: str) -> list[str]:
         return tokens_of(self.tokeniser.prepare([text]), self.tokeniser.options)
@@ -373,7 +360,7 @@ class Text(Family[WordCounts, TextParameters]):
     ) -> WordTable:
         """The words that occur at least `min_count` times."""
         form = parameters.form
-        numbers = frequent_slots(stats.cells, form, min_count)
+        numbers = frequent_tokens(stats.cells, form, min_count)
         words = tuple(f"{names[0]}: {stats.name(k)}" for k in numbers.tolist())
         if self.model == "bernoulli":
             return present_or_absent(form, numbers, words)
@@ -397,10 +384,8 @@ class Text(Family[WordCounts, TextParameters]):
             names = one.vocabulary.words(used.astype(np.int32))
         return [compare_tokens((one.cells, two.cells), (one.seen, two.seen), used, names, top)]
 
-    def sample(
-        self, parameters: TextParameters, label: NDArray[np.intp], generator: np.random.Generator
-    ) -> list[NDArray[Any]]:
-        """Bags of words: a length about the mean of the class, then so many words; or a coin for every word."""
+    def sample(self, parameters: TextParameters, label: Index, generator: np.random.Generator) -> list[Array]:
+        """Draw bags of words: a length about the mean of the class, then as many words; or each word or not."""
         if self.model == "complement":
             raise InputError("Text(model='complement') cannot sample: use model='multinomial'.")
         known = np.flatnonzero(~np.isnan(parameters.form.score.base))
@@ -417,7 +402,7 @@ class Text(Family[WordCounts, TextParameters]):
 
 
 def _stop_words(language: str) -> tuple[str, ...]:
-    """A language's list, from the package stop-words."""
+    """Return the stop words of a language, from the package stop-words."""
     try:
         from stop_words import get_stop_words
     except ImportError:
