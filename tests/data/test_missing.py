@@ -23,7 +23,7 @@ PLAY = ["yes", "no", "yes", "no"]
 @pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pa.table])
 def test_a_missing_column_is_like_missing_values(frame: Any) -> None:
     model = naively.fit(ROWS, PLAY, tune=False)
-    for predict in (
+    for score in (
         model.predict,
         model.posterior,
         model.log_posterior,
