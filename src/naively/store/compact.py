@@ -62,7 +62,7 @@ def compact(
     )
     entry = append(connection, schemas, compacted)
     counts = Counts(1, model.schema, entry.statistics or b"", model)
-    return entry, RunningSum(total.meta, Head(entry.number, entry.checksum), (counts,))
+    return entry, RunningSum.of_base(total.meta, Head(entry.number, entry.checksum), (counts,))
 
 
 def vacuum(connection: sqlite3.Connection, wait: float) -> None:

@@ -13,9 +13,9 @@ import json
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from operator import itemgetter
 from pathlib import Path
 from time import time_ns
@@ -135,13 +135,12 @@ _NOT_IN_DIGEST = ("number", "schema", "digest", "checksum")
 _digest_fields = itemgetter(*(i for i, name in enumerate(StoredEntry._fields) if name not in _NOT_IN_DIGEST))
 
 
+@dataclass(frozen=True, eq=False)
 class Schemas:
-    """The schemas of a file by their numbers; most entries share one."""
+    """The schemas of a file by their numbers, each read when it is first needed; most entries share one."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        """Read a schema when it is first needed."""
-        self._connection = connection
-        self._cache: dict[int, tuple[Schema, str]] = {}
+    _connection: sqlite3.Connection
+    _cache: dict[int, tuple[Schema, str]] = field(default_factory=dict)
 
     def get(self, number: int) -> tuple[Schema, str]:
         """Return a schema, checked, and its JSON as it is in the file."""
@@ -171,23 +170,19 @@ class Schemas:
         self._cache.clear()
 
 
+@dataclass(eq=False)
 class Counts:
     """What an entry or a snapshot counted, decoded when it is first needed.
 
-    `sign` is 1 for counts to add, −1 for counts to subtract. `payload` is empty if only the model is known.
+    `sign` is 1 for counts to add, −1 for counts to subtract. `payload` is empty if only the model is known. `origin` is
+    what a message names if the payload is damaged.
     """
 
-    def __init__(
-        self,
-        sign: int,
-        schema: Schema,
-        payload: bytes = b"",
-        model: Model | None = None,
-        origin: StoredEntry | str = "a snapshot",
-    ) -> None:
-        """Keep the payload or the model; `origin` is what a message calls damaged."""
-        self.sign, self.schema, self.payload, self.origin = sign, schema, payload, origin
-        self._model = model
+    sign: int
+    schema: Schema
+    payload: bytes = b""
+    _model: Model | None = None
+    origin: StoredEntry | str = "a snapshot"
 
     @classmethod
     def of_entry(cls, entry: StoredEntry, schemas: Schemas) -> Counts:
@@ -204,7 +199,7 @@ class Counts:
                 raise DamagedError(f"{self.origin} cannot be read ({error})") from None
         return self._model
 
-    @property
+    @cached_property
     def classes(self) -> Classes:
         """Return the classes; the counts are not decoded for that."""
         if self._model is not None:

@@ -15,7 +15,6 @@ from typing import Any, Self
 from naively.data.labelled import LabelledRows, labelled_batches
 from naively.data.names import Names, listed
 from naively.errors import InputError, LeftOutWarning, warn_user
-from naively.model.merge import unite
 from naively.model.model import Model
 from naively.priors import PriorLike
 from naively.store.compact import compact, vacuum
@@ -184,7 +183,6 @@ class Ledger:
                 rows = list(rows)
                 fingerprints = encode_fingerprints(template, rows, key)
             counts = count_rows(template, rows)
-            unite(template.schema, counts.schema)  # refuses a column that is now of another kind
             given = self._sum.meta.prior.given
             new_classes = [label for label in counts.classes if given is not None and label not in given]
             if new_classes:

@@ -126,7 +126,7 @@ def model_of_selection(connection: sqlite3.Connection, schemas: Schemas, meta: M
         if entry.sign == 0 or entry.id in undone or not selection.includes(entry):
             continue
         model = _decayed(Counts.of_entry(entry, schemas).model, dated.weight(entry))
-        counts.append(Counts(entry.sign, model.schema, model=model))
+        counts.append(Counts(entry.sign, model.schema, b"", model))
         forgets += [entry.short_id] if entry.sign < 0 else []
     added, removed = AddedAndRemoved.of(counts)
     if added is None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from naively.data.labelled import LabelledRows
 from naively.model import merge
 from naively.model.count import count_like
 from naively.model.model import Model
+from naively.schema.schema import Schema
 from naively.statistics import ClassWeights
 from naively.store.codec import encode_counts
 from naively.store.entries import (
@@ -69,7 +70,7 @@ class AddedAndRemoved(NamedTuple):
     def counts(self, *payloads: bytes | None) -> tuple[Counts, ...]:
         """Return the sums as counts, with their payloads if they are known."""
         return tuple(
-            Counts(sign, model.schema, payload or b"", model=model)
+            Counts(sign, model.schema, payload or b"", model)
             for sign, model, payload in zip((1, -1), self, payloads or (b"", b""), strict=True)
             if model is not None
         )
@@ -80,7 +81,8 @@ class RunningSum:
     """The sum of the entries up to `head`; equation (1) is computed when `model` is first needed.
 
     `base` is what the first snapshot holds, or the first entry; `recent` is what the second snapshot holds; `pending`
-    are the entries after them. `snapshot_digest` identifies the first snapshot, and is empty if there is none.
+    are the entries after them, with payloads of `pending_bytes`. `schema` is the schema of the sum. `snapshot_digest`
+    identifies the first snapshot, and is empty if there is none.
     """
 
     meta: Meta
@@ -88,33 +90,41 @@ class RunningSum:
     base: tuple[Counts, ...] = ()
     recent: tuple[Counts, ...] = ()
     pending: tuple[Counts, ...] = ()
+    pending_bytes: int = 0
+    schema: Schema | None = None
     snapshot_digest: bytes = b""
 
-    def plus(self, head: Head, counts: Iterable[Counts], meta: Meta | None = None) -> RunningSum:
-        """Return the sum with further entries, of which `head` is the last, and with other settings if given."""
-        base, pending = self.base, [*self.pending]
-        for part in counts:
-            if not base:
-                base = (part,)
-                continue
-            if part.schema == base[0].schema:
-                part.schema = base[0].schema  # so that equal schemas are identical
-            pending.append(part)
-        return replace(self, meta=meta or self.meta, head=head, base=base, pending=tuple(pending))
+    @classmethod
+    def of_base(cls, meta: Meta, head: Head, base: tuple[Counts, ...], snapshot_digest: bytes = b"") -> RunningSum:
+        """Return a sum of which everything is in the base."""
+        schema = reduce(merge.unite, (part.schema for part in base))
+        return cls(meta, head, base, schema=schema, snapshot_digest=snapshot_digest)
 
-    @property
-    def has_one_schema(self) -> bool:
-        """Return whether all counts have the same schema."""
-        return all(part.schema is self.base[0].schema for part in (*self.base, *self.recent, *self.pending))
+    def plus(self, head: Head, counts: Iterable[Counts], meta: Meta | None = None) -> RunningSum:
+        """Return the sum with further entries, of which `head` is the last, and with other settings if given.
+
+        SchemaError if their columns do not agree with those of the sum.
+        """
+        base, pending, n_bytes, schema = self.base, [*self.pending], self.pending_bytes, self.schema
+        for part in counts:
+            if schema is None:
+                base, schema = (part,), part.schema
+                continue
+            pending.append(part)
+            n_bytes += len(part.payload)
+            if part.schema is not schema:
+                schema = merge.unite(schema, part.schema)  # the same object if they are equal
+        return RunningSum(
+            meta or self.meta, head, base, self.recent, tuple(pending), n_bytes, schema, self.snapshot_digest
+        )
 
     @property
     def is_snapshot_due(self) -> bool:
         """Return whether so much follows the last snapshot that one should be written."""
-        n_bytes = sum(len(part.payload) for part in self.pending)
         return (
             len(self.pending) > MAX_PENDING_ENTRIES
             or (not self.snapshot_digest and self.head.entries > MAX_PENDING_ENTRIES)
-            or (n_bytes > MIN_SNAPSHOT_BYTES and n_bytes * MAX_PENDING_SHARE > self.base_bytes)
+            or (self.pending_bytes > MIN_SNAPSHOT_BYTES and self.pending_bytes * MAX_PENDING_SHARE > self.base_bytes)
         )
 
     @property
@@ -141,17 +151,14 @@ class RunningSum:
 
     def template(self) -> Model:
         """Return a model without statistics whose schema and classes say how further rows are counted."""
-        schema = self.base[0].schema
-        for part in (*self.recent, *self.pending):
-            if part.schema is not schema:
-                schema = merge.unite(schema, part.schema)
         classes = self.base[0].classes
         weights = ClassWeights(np.zeros(len(classes)), np.zeros(len(classes), dtype=np.int64))
-        return Model(schema, classes, weights, (), target=self.meta.target)
+        assert self.schema is not None  # a file has at least one entry
+        return Model(self.schema, classes, weights, (), target=self.meta.target)
 
     def folded(self) -> RunningSum:
         """Return the same sum with everything in the base."""
-        return RunningSum(self.meta, self.head, self.sums.counts())
+        return RunningSum.of_base(self.meta, self.head, self.sums.counts())
 
 
 def count_rows(template: Model, batches: Iterable[LabelledRows]) -> Model:
@@ -182,7 +189,8 @@ def read_sum(connection: sqlite3.Connection, schemas: Schemas, meta: Meta) -> Ru
     total = _plus_entries(total, batch, undone, schemas)
     if any(part.sign > 0 for part in (*total.base, *total.pending)):
         return total
-    return replace(total, base=(_zero(connection, schemas), *total.base))
+    zero = _zero(connection, schemas)
+    return replace(total, base=(zero, *total.base), schema=total.schema or zero.schema)
 
 
 def catch_up(known: RunningSum, connection: sqlite3.Connection, schemas: Schemas, meta: Meta) -> RunningSum:
@@ -210,7 +218,7 @@ def _zero(connection: sqlite3.Connection, schemas: Schemas) -> Counts:
     for entry in entries_after(connection, schemas, START):
         if entry.sign > 0:
             first = Counts.of_entry(entry, schemas).model
-            return Counts(1, first.schema, model=first - first)
+            return Counts(1, first.schema, b"", first - first)
     raise DamagedError("no entry counts any rows")
 
 
@@ -223,12 +231,15 @@ def _read_snapshots(connection: sqlite3.Connection, schemas: Schemas, meta: Meta
             return None
     except (*DECODE_ERRORS, sqlite3.DatabaseError):
         return None
-    first = RunningSum(meta, Head(*rows[0][:2]), base, snapshot_digest=rows[0][-1])
+    first = RunningSum.of_base(meta, Head(*rows[0][:2]), base, rows[0][-1])
     try:
         recent = _read_snapshot(connection, schemas, rows[1], rows[0][-1]) if len(rows) == 2 else None
     except (*DECODE_ERRORS, sqlite3.DatabaseError):
         recent = None
-    return first if recent is None else replace(first, head=Head(*rows[1][:2]), recent=recent)
+    if recent is None:
+        return first
+    schema = reduce(merge.unite, (part.schema for part in (*base, *recent)))
+    return replace(first, head=Head(*rows[1][:2]), recent=recent, schema=schema)
 
 
 def _read_snapshot(
@@ -248,17 +259,17 @@ def _read_snapshot(
 def write_snapshot(connection: sqlite3.Connection, schemas: Schemas, total: RunningSum) -> RunningSum:
     """Write the sum of all entries so far; inside a transaction."""
     since = total.since_base()
-    if total.has_one_schema and any(since) and _is_stored(connection, total.snapshot_digest):
+    if total.schema is total.base[0].schema and any(since) and _is_stored(connection, total.snapshot_digest):
         number, added, removed = _encode(schemas, since)
         size = len(added) + len(removed or b"")
         if size <= MIN_SNAPSHOT_BYTES or size * MAX_PENDING_SHARE <= total.base_bytes:
             connection.execute("DELETE FROM snapshot WHERE digest != ?", (total.snapshot_digest,))
             _insert(connection, schemas, total.head, number, added, removed, total.snapshot_digest)
-            return replace(total, recent=since.counts(added, removed), pending=())
+            return replace(total, recent=since.counts(added, removed), pending=(), pending_bytes=0)
     number, added, removed = _encode(schemas, total.sums)
     connection.execute("DELETE FROM snapshot")
     digest = _insert(connection, schemas, total.head, number, added, removed)
-    return RunningSum(total.meta, total.head, total.sums.counts(added, removed), snapshot_digest=digest)
+    return RunningSum.of_base(total.meta, total.head, total.sums.counts(added, removed), digest)
 
 
 def _is_stored(connection: sqlite3.Connection, digest: bytes) -> bool:

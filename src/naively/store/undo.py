@@ -64,7 +64,7 @@ def sum_after_undo(
     if connection.execute("SELECT 1 FROM snapshot").fetchone() is None:
         sums = _adjusted(connection, schemas, known, root)
         if sums is not None:
-            return RunningSum(known.meta, head, sums.counts())
+            return RunningSum.of_base(known.meta, head, sums.counts())
     return read_sum(connection, schemas, known.meta)
 
 
