@@ -27,7 +27,7 @@ from naively.evaluation.curves import CalibrationBin, ClassMetrics, calibration,
 from naively.evaluation.intervals import UNDEFINED, Estimate, around, mean, share
 from naively.evaluation.render_text import as_text
 from naively.evaluation.thresholds import Thresholds, thresholds
-from naively.model.decide import answer_if_probable
+from naively.model.decide import by_probability
 
 if TYPE_CHECKING:
     from naively.model.model import Model
@@ -285,6 +285,6 @@ def _thresholds(
 
 def _coverage(probability: Floats, is_right: Bools, weight: Floats, min_probability: float) -> Coverage:
     """Return the share of the rows that reach a probability, and the error rate among them."""
-    reached = answer_if_probable(np.log(probability)[:, None], min_probability) >= 0
+    reached = by_probability(np.log(probability)[:, None], min_probability) >= 0
     error = share(~is_right[reached], weight[reached]) if reached.any() else UNDEFINED
     return Coverage(min_probability, share(reached, weight), error)

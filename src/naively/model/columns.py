@@ -6,17 +6,25 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from naively.data.kinds import Kind
-from naively.data.names import Names, positions_of, require_columns
+from naively.data.names import positions_of, require_columns
 from naively.data.read import read
 from naively.data.table import Table
+from naively.data.views import Codes, Numbers, Texts
 from naively.errors import SchemaError
-from naively.schema.schema import Block, Schema
-from naively.statistics import Codes, Numbers, Texts
+from naively.schema.schema import Schema
 
 if TYPE_CHECKING:
     from naively.model.model import Model
 
 View = Numbers | Codes | Texts
+
+_READABLE_KINDS: dict[Kind, tuple[Kind, ...]] = {  # by the kind at training; a column of missing values fits any
+    "number": ("number", "boolean", "unknown"),
+    "boolean": ("boolean", "number", "unknown"),
+    "string": ("string", "unknown"),
+    "date": ("date", "unknown"),
+    "unknown": ("number", "boolean", "string", "date", "unknown"),
+}
 
 
 def read_rows(model: Model, X: Any) -> Table:
@@ -26,59 +34,30 @@ def read_rows(model: Model, X: Any) -> Table:
 
 
 def views(table: Table, schema: Schema) -> list[View]:
-    """The columns of each block as its family needs them, found by name and checked."""
-    found = zip(schema.blocks, places(table, schema), strict=True)
-    return [view_of(block, table, positions) for block, positions in found]
-
-
-def places(table: Table, schema: Schema) -> list[Sequence[int]]:
-    """Where in the table the columns of each block are, found by name, and their kinds checked."""
-    in_place = all(block.names == table.names for block in schema.blocks)
-    place = {} if in_place else positions_of(table.names)
-    found: list[Sequence[int]] = []
+    """Return the columns of each block as its family needs them; refuse other kinds of columns than at training."""
+    position_of: dict[str, int] | None = None
+    views = []
     for block in schema.blocks:
+        positions: Sequence[int]
         if block.names == table.names:
-            positions: Sequence[int] = range(len(table.names))
+            positions = range(len(table.names))
         else:
-            positions = _positions(block.names, place, table.names)
-        if not table.checked:
-            _check_kinds(block, table, positions)
-        found.append(positions)
-    return found
-
-
-def _positions(names: Names, place: dict[str, int], there: Names) -> Sequence[int]:
-    if any(name not in place for name in names):
-        require_columns(names, there)
-    return [place[name] for name in names]
-
-
-_READS_AS: dict[Kind, tuple[Kind, ...]] = {
-    "number": ("number", "boolean"),
-    "boolean": ("boolean", "number"),
-    "string": ("string",),
-    "date": ("date",),
-    "unknown": ("number", "boolean", "string", "date"),
-}
-
-
-def _check_kinds(block: Block, table: Table, positions: Sequence[int]) -> None:
-    """Refuse a column of another type than at training; a column of gaps is missing, whatever its type."""
-    if isinstance(positions, range) and isinstance(block.kinds, str):
-        positions = positions[:1]
-    for i, position in enumerate(positions):
-        kind = table.kind(position)
-        trained = block.kind(i)
-        if kind != "unknown" and kind not in _READS_AS[trained]:
-            raise SchemaError(
-                f"column {table.names[position]!r} is of type {kind}, but was of type {trained} at training: "
-                "convert it."
-            )
-
-
-def view_of(block: Block, table: Table, positions: Sequence[int]) -> View:
-    """Return columns of a table as the family of a block needs them, checked."""
-    view = block.family.read_columns(table, positions)
-    if not table.checked:
+            position_of = positions_of(table.names) if position_of is None else position_of
+            if any(name not in position_of for name in block.names):
+                require_columns(block.names, table.names)
+            positions = [position_of[name] for name in block.names]
+        if table.checked:
+            views.append(block.family.read_columns(table, positions))
+            continue
+        is_one_kind = isinstance(block.kinds, str) and isinstance(positions, range)
+        for i, position in enumerate(positions[:1] if is_one_kind else positions):
+            kind, trained_kind = table.kind(position), block.kind(i)
+            if kind not in _READABLE_KINDS[trained_kind]:
+                raise SchemaError(
+                    f"column {table.names[position]!r} is of type {kind}, but was of type {trained_kind} at training: "
+                    "convert it."
+                )
+        view = block.family.read_columns(table, positions)
         block.family.check_support(view, block.names)
-    return view
+        views.append(view)
+    return views

@@ -1,92 +1,65 @@
-"""From probabilities to an answer: the largest, the odds against a threshold, thresholds per class, costs, or none.
+"""From probabilities to a class: by odds, by thresholds, by costs, or only if it is probable enough.
 
-answer = of            if P(of | x) / P(not of | x) > γ                 (1)   document 004, (5.26)
-answer = argmax_c P(c | x) / t_c                                        (2)
-answer = argmin_d Σ_c P(c | x) · cost_cd                                (3)
-no answer              if max_c P(c | x) < min_probability                       (4)
+    prediction = of            if P(of | x) / P(not of | x) > γ             (1)
+    prediction = argmax_c P(c | x) / t_c                                    (2)
+    prediction = argmin_d Σ_c P(c | x) · cost_cd                            (3)
+    no prediction              if max_c P(c | x) < min_probability          (4)
+
+Source: Murphy, Probabilistic Machine Learning: An Introduction (2022), section 5.1; document 004, (5.26), for (1).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from naively._kernels import best_class, normalise
+from naively.data.labelled import Label
 from naively.errors import InputError
 
 Floats = NDArray[np.float64]
+Index = NDArray[np.intp]
+Thresholds = ArrayLike | Mapping[Any, float]
+Rule = Callable[[Floats], Index]  # log posteriors (row, class) → the position of each row's class, −1 for none
 
-ROUNDING = 1e-12  # odds that differ from γ by less than this in logs are a tie: sums of logarithms are no better
-
-
-@dataclass(frozen=True)
-class Decision:
-    """How a row gets its class: by odds, thresholds, costs or a least probability; without these, the most probable."""
-
-    classes: Sequence[Any]
-    odds: float | None = None
-    threshold: Any = None
-    costs: Any = None
-    of: Any = None
-    min_probability: float | None = None
-
-    def __post_init__(self) -> None:
-        given = (self.odds, self.threshold, self.costs, self.min_probability)
-        if sum(option is not None for option in given) > 1:
-            raise InputError("give one of odds=, threshold=, costs= and min_probability=, not several.")
-        single = self.odds is not None or (self.threshold is not None and self._is_single_threshold)
-        if single and self.of is None and len(self.classes) > 2:
-            raise InputError(
-                f"odds= and a single threshold= decide between two classes, and there are {len(self.classes)}: "
-                "say of= which one, or give one threshold per class."
-            )
-
-    @property
-    def has_rule(self) -> bool:
-        """Whether rows are decided by anything but the most probable class."""
-        return any(option is not None for option in (self.odds, self.threshold, self.costs, self.min_probability))
-
-    @property
-    def _is_single_threshold(self) -> bool:
-        return np.ndim(self.threshold) == 0 and not isinstance(self.threshold, Mapping)
-
-    def decide(self, scores: Floats, log_prior: Floats, out: NDArray[np.int32]) -> int:
-        """Write the position of each row's class to `out`, −1 for none, and return the number of impossible rows.
-
-        If there is a rule, the scores are normalised in place.
-        """
-        if not self.has_rule:
-            return best_class(scores, log_prior, out)
-        n_impossible = normalise(scores, log_prior, 0)
-        out[:] = self._by_rule(scores)
-        return n_impossible
-
-    def _by_rule(self, log_posterior: Floats) -> NDArray[np.intp]:
-        if self.min_probability is not None:
-            return answer_if_probable(log_posterior, self.min_probability)
-        if self.costs is not None:
-            return by_costs(np.exp(log_posterior), self.costs)
-        if self.threshold is not None and not self._is_single_threshold:
-            return by_thresholds(log_posterior, self.threshold, self.classes)
-        gamma = log_threshold(self.odds, None if self.threshold is None else float(self.threshold))
-        return by_odds(log_posterior, position_of(self.of, self.classes), gamma)
-
-    def names(self, positions: NDArray[np.int32]) -> NDArray[Any]:
-        """Return the classes at these positions; None, in an object array, where a position is −1."""
-        names: NDArray[Any] = np.asarray(self.classes)[positions]
-        if (positions < 0).any():
-            names = names.astype(object)
-            names[positions < 0] = None
-        return names
+ROUNDING = 1e-12  # odds whose logarithms differ by less than this are equal: sums of logarithms are not more precise
 
 
-def position_of(label: Any, classes: Sequence[Any]) -> int:
-    """The place of a class, the last for None."""
+def decision_rule(
+    classes: Sequence[Any],
+    odds: float | None = None,
+    threshold: Thresholds | None = None,
+    costs: ArrayLike | None = None,
+    of: Label | None = None,
+    min_probability: float | None = None,
+) -> Rule | None:
+    """Return the rule that the options of `Model.predict` describe; None is the most probable class."""
+    n_options = sum(option is not None for option in (odds, threshold, costs, min_probability))
+    if n_options > 1:
+        raise InputError("give one of odds=, threshold=, costs= and min_probability=, not several.")
+    if not n_options:
+        return None
+    if min_probability is not None:
+        return partial(by_probability, min_probability=min_probability)
+    if costs is not None:
+        return partial(by_costs, costs=costs)
+    if threshold is not None and (np.ndim(threshold) or isinstance(threshold, Mapping)):  # type: ignore[arg-type]
+        return partial(by_thresholds, thresholds=threshold, classes=classes)
+    if of is None and len(classes) > 2:
+        raise InputError(
+            f"odds= and a single threshold= decide between two classes, and there are {len(classes)}: "
+            "name the class with of=, or give one threshold per class."
+        )
+    log_gamma = log_threshold(odds, None if threshold is None else float(threshold))  # type: ignore[arg-type]
+    return partial(by_odds, of=position_of(of, classes), log_gamma=log_gamma)
+
+
+def position_of(label: Label | None, classes: Sequence[Any]) -> int:
+    """Return the position of a class, the last for None."""
     if label is None:
         return len(classes) - 1
     if label not in classes:
@@ -94,15 +67,15 @@ def position_of(label: Any, classes: Sequence[Any]) -> int:
     return list(classes).index(label)
 
 
-def answer_if_probable(log_posterior: Floats, min_probability: float) -> NDArray[np.intp]:
-    """Equation (4): the most probable class, or −1 where its probability does not reach `min_probability`."""
+def by_probability(log_posterior: Floats, min_probability: float) -> Index:
+    """Return the most probable class, or −1 if its probability is below `min_probability`; equation (4)."""
     if not (isinstance(min_probability, (int, float)) and 0 < min_probability <= 1):
         raise InputError(f"min_probability={min_probability!r}: a probability above 0 and up to 1.")
     return np.where(log_posterior.max(axis=1) >= math.log(min_probability) - ROUNDING, log_posterior.argmax(axis=1), -1)
 
 
 def log_odds_of(log_posterior: Floats, of: int) -> Floats:
-    """log P(of) − log P(any other), without taking differences of nearly equal numbers."""
+    """Return log P(of) − log P(any other class), without subtracting nearly equal numbers."""
     others = np.delete(log_posterior, of, axis=1)
     if not others.shape[1]:
         return np.full(len(log_posterior), np.inf)
@@ -114,7 +87,7 @@ def log_odds_of(log_posterior: Floats, of: int) -> Floats:
 
 
 def log_odds_against(log_posterior: Floats, log_prior: Floats, of: int, against: int) -> Floats:
-    """log P(of) − log P(against); the prior's odds for a row that rules out both."""
+    """Return log P(of) − log P(against); the odds of the prior for a row in which both are impossible."""
     one, two = log_posterior[:, of], log_posterior[:, against]
     neither = np.isneginf(one) & np.isneginf(two)
     prior = log_prior[of] - log_prior[against] if np.isfinite(log_prior[[of, against]]).any() else 0.0
@@ -122,8 +95,8 @@ def log_odds_against(log_posterior: Floats, log_prior: Floats, of: int, against:
     return np.subtract(one, two, out=out, where=~neither)
 
 
-def by_odds(log_posterior: Floats, of: int, log_gamma: float) -> NDArray[np.intp]:
-    """Equation (1); a tie goes against `of`. With more than two classes, the most probable of the others else."""
+def by_odds(log_posterior: Floats, of: int, log_gamma: float) -> Index:
+    """Return `of` or the most probable other class, by equation (1); equal odds are not enough for `of`."""
     others = log_posterior.copy()
     others[:, of] = -np.inf
     other = others.argmax(axis=1)
@@ -134,7 +107,7 @@ def by_odds(log_posterior: Floats, of: int, log_gamma: float) -> NDArray[np.intp
 
 
 def log_threshold(odds: float | None, threshold: float | None) -> float:
-    """The logarithm of γ, given as odds or as a probability."""
+    """Return the logarithm of γ, given as odds or as a probability."""
     if odds is not None:
         if not odds >= 0:
             raise InputError(f"odds={odds}: the threshold γ is a number from 0 on.")
@@ -147,12 +120,12 @@ def log_threshold(odds: float | None, threshold: float | None) -> float:
     return math.log(threshold) - math.log1p(-threshold)
 
 
-def by_thresholds(log_posterior: Floats, thresholds: Any, classes: Sequence[Any]) -> NDArray[np.intp]:
-    """Equation (2)."""
+def by_thresholds(log_posterior: Floats, thresholds: Thresholds, classes: Sequence[Any]) -> Index:
+    """Return the class with the largest ratio of probability and threshold, equation (2)."""
     if isinstance(thresholds, Mapping):
-        unlike = set(thresholds) ^ set(classes)
-        if unlike:
-            raise InputError(f"threshold= must name every class once; look at {sorted(map(str, unlike))}.")
+        unmatched = set(thresholds) ^ set(classes)
+        if unmatched:
+            raise InputError(f"threshold= must name every class once; check {sorted(map(str, unmatched))}.")
         thresholds = [thresholds[label] for label in classes]
     numbers = np.asarray(thresholds, dtype=np.float64)
     if numbers.shape != (len(classes),):
@@ -162,17 +135,19 @@ def by_thresholds(log_posterior: Floats, thresholds: Any, classes: Sequence[Any]
     return np.asarray((log_posterior - np.log(numbers)).argmax(axis=1))
 
 
-def by_costs(posterior: Floats, costs: Any) -> NDArray[np.intp]:
-    """Equation (3); costs[c][d] is the cost of answering d when c is true."""
+def by_costs(log_posterior: Floats, costs: ArrayLike) -> Index:
+    """Return the class of least expected cost, equation (3); costs[c][d] is that of predicting d if c is true."""
     try:
         matrix = np.asarray(costs, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(
-            "costs must be a square table of numbers: rows are the true class, columns the answer."
+            "costs must be a square table of numbers: rows are the true class, columns the predicted one."
         ) from None
-    n = posterior.shape[1]
+    n = log_posterior.shape[1]
     if matrix.shape != (n, n):
-        raise InputError(f"costs has shape {matrix.shape}: rows are the true class, columns the answer, {n} × {n}.")
+        raise InputError(
+            f"costs has shape {matrix.shape}: rows are the true class, columns the predicted one, {n} × {n}."
+        )
     if not np.isfinite(matrix).all():
         raise InputError("costs must be finite numbers.")
-    return np.asarray((posterior @ matrix).argmin(axis=1))
+    return np.asarray((np.exp(log_posterior) @ matrix).argmin(axis=1))

@@ -25,8 +25,8 @@ from naively.errors import InputError
 from naively.model import merge as merging
 from naively.model.calibrate import Tuning, WeightedBlocks, weigh_blocks
 from naively.model.count import count_rows
-from naively.model.decide import Decision, log_odds_against, log_odds_of, position_of
-from naively.model.score import decide_rows, score_rows, warn_of_impossible_rows
+from naively.model.decide import Thresholds, decision_rule, log_odds_against, log_odds_of, position_of
+from naively.model.score import predict_positions, score_rows, warn_of_impossible_rows
 from naively.priors import ClassPrior, PriorLike
 from naively.schema.choose import Chosen, choose
 from naively.schema.schema import Schema
@@ -164,7 +164,9 @@ class Model:
     def _probabilities(self, X: Any, kind: int) -> Floats:
         """Return log posteriors (kind 0) or posteriors (kind 1)."""
         scores = score_rows(self, X, self._blocks)
-        warn_of_impossible_rows(normalise(scores, self.log_prior, kind), len(scores))
+        n_impossible = normalise(scores, self.log_prior, kind)
+        if n_impossible:
+            warn_of_impossible_rows(n_impossible, len(scores))
         return scores
 
     @on_own_threads
@@ -219,8 +221,8 @@ class Model:
         X: Any,
         *,
         odds: float | None = None,
-        threshold: Any = None,
-        costs: Any = None,
+        threshold: Thresholds | None = None,
+        costs: ArrayLike | None = None,
         of: Label | None = None,
         min_probability: float | None = None,
     ) -> NDArray[Any]:
@@ -241,8 +243,13 @@ class Model:
         min_probability
             Return None, in an object array, for rows in which no class has this probability.
         """
-        decision = Decision(self.classes, odds, threshold, costs, of, min_probability)
-        return decision.names(decide_rows(self, X, decision))
+        rule = decision_rule(self.classes, odds, threshold, costs, of, min_probability)
+        positions = predict_positions(self, X, rule)
+        classes: NDArray[Any] = np.asarray(self.classes)[positions]
+        if rule is not None and (positions < 0).any():
+            classes = classes.astype(object)
+            classes[positions < 0] = None
+        return classes
 
     @on_own_threads
     def log_odds(self, X: Any, of: Label | None = None, against: Label | None = None) -> Floats:

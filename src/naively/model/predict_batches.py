@@ -1,4 +1,4 @@
-"""Predictions of a stream: batches in, the same rows out with `prediction` and the probabilities added."""
+"""Predict a stream: batches in, the same rows out with their predictions and probabilities."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from naively.data.convert import arrow_array, code_strings, convert_column, is_string, with_missing_cells
 from naively.data.files.batches import arrow_tables, rebatch
+from naively.data.labelled import Label
 from naively.data.names import missing_names, warn_missing_columns
-from naively.data.read import read
-from naively.data.table import Table
+from naively.data.views import Texts
 from naively.errors import InputError
-from naively.families import Text
-from naively.model.decide import Decision
+from naively.model.decide import Thresholds, decision_rule
 from naively.model.model import Model
-from naively.model.score import decide_rows, decide_with_posterior
+from naively.model.score import Positions, predict_positions, predict_with_posterior
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-AT_ONCE = 65_536
+    from naively.data.columns import ArrowArray
+
+N_ROWS = 65_536  # predicted at a time
 
 
 def predict_batches(
@@ -31,13 +33,28 @@ def predict_batches(
     proba: bool = False,
     top: int | None = None,
     prompt: bool = False,
-    **decision: Any,
+    odds: float | None = None,
+    threshold: Thresholds | None = None,
+    costs: ArrayLike | None = None,
+    of: Label | None = None,
+    min_probability: float | None = None,
 ) -> Generator[pa.Table]:
-    """The same rows in order with the column `prediction`, with `proba` one `p_CLASS` for each class as well.
+    """Yield the rows of all batches, in order, with the column `prediction`.
 
-    `top=k` adds the k most probable classes and their probabilities instead, as `top_1`, `p_top_1`, … `decision` are
-    the arguments of `Model.predict`. 65,536 rows are gathered at a time, or with `prompt` each batch is answered as it
-    comes. A column that the model knows and the data lacks is taken as missing, and said so.
+    Parameters
+    ----------
+    model
+        The model.
+    batches
+        Arrow batches, frames or mappings. A column of the model that they do not have is missing, with a warning.
+    proba
+        Whether to add the probability of every class, as `p_CLASS`.
+    top
+        Add the k most probable classes and their probabilities, as `top_1`, `p_top_1`, …
+    prompt
+        Whether each batch is predicted as soon as it is there; by default 65,536 rows are collected.
+    odds, threshold, costs, of, min_probability
+        As in `Model.predict`.
 
     >>> from naively import fit
     >>> model = fit({"sky": ["sun", "sun", "rain"]}, ["yes", "yes", "no"])
@@ -45,67 +62,70 @@ def predict_batches(
     >>> rows.to_pydict()
     {'day': [1, 2], 'sky': ['rain', None], 'prediction': ['no', 'yes']}
     """
-    said: set[str] = set()
-    before = 0
-    for table in arrow_tables(batches) if prompt else rebatch(batches, AT_ONCE):
-        known = read(as_trained(model, table, said, before))
-        before += table.num_rows
-        yield _predicted(model, table, known, proba, top, decision)
+    rule = decision_rule(model.classes, odds, threshold, costs, of, min_probability)
+    classes = arrow_array(np.asarray(model.classes))
+    warned: set[str] = set()
+    n_rows = 0
+    for table in arrow_tables(batches) if prompt else rebatch(batches, N_ROWS):
+        rows = as_trained(model, table, warned, n_rows)
+        n_rows += table.num_rows
+        results: dict[str, Any] = {}
+        if not (proba or top):
+            results["prediction"] = _take(classes, predict_positions(model, rows, rule))
+        else:
+            positions, posterior = predict_with_posterior(model, rows, rule)
+            results["prediction"] = _take(classes, positions)
+            if proba:
+                results |= {f"p_{label}": arrow_array(posterior[:, c]) for c, label in enumerate(model.classes)}
+            order = np.argsort(-posterior, axis=1, kind="stable")[:, : top or 0]
+            for k in range(order.shape[1]):
+                kth = order[:, k].astype(np.int32)
+                results[f"top_{k + 1}"] = _take(classes, kth)
+                results[f"p_top_{k + 1}"] = arrow_array(posterior[np.arange(len(kth)), kth])
+
+        for name, values in results.items():
+            if name in table.column_names:
+                raise InputError(f"the data already has a column {name!r}: rename it.")
+            table = table.append_column(name, values)
+        yield table
 
 
-def as_trained(model: Model, table: pa.Table, said: set[str], before: int = 0) -> pa.Table:
-    """The columns of the model, as the types that it was trained with where text can be read so.
+def as_trained(model: Model, table: pa.Table, warned: set[str], first_row: int = 0) -> pa.Table:
+    """Return the columns of the model, with text cells converted to the types that it was trained with.
 
-    Those that the data lacks are missing; that is said once, and what was said is kept in `said`. `before` is how many
-    rows came before the table, so that an error can name the row.
+    Parameters
+    ----------
+    model
+        The model.
+    table
+        Some rows.
+    warned
+        The missing columns that were warned about; new ones are added.
+    first_row
+        The number of rows before the table, so that an error can name the row.
     """
     import pyarrow as pa
 
-    absent = set(missing_names(model.schema.names, tuple(table.column_names)))
-    unsaid = [name for name in dict.fromkeys(model._used_columns) if name in absent and name not in said]
-    said.update(unsaid)
-    warn_missing_columns(unsaid)
+    missing = set(missing_names(model.schema.names, tuple(table.column_names)))
+    unreported = [name for name in dict.fromkeys(model._used_columns) if name in missing and name not in warned]
+    warned.update(unreported)
+    warn_missing_columns(unreported)
     kinds = model.schema.kinds()
-    texts = {name for block in model.schema.blocks if isinstance(block.family, Text) for name in block.names}
+    texts = {name for block in model.schema.blocks if block.family.statistic.view is Texts for name in block.names}
     given = dict(zip(table.column_names, table.columns, strict=True))  # by position takes long with many columns
-
-    def column(name: str) -> Any:
-        if name in absent:
-            return pa.nulls(table.num_rows)
-        if kinds[name] == "string" and is_string(given[name].type):
-            return with_missing_cells(given[name]) if name in texts else code_strings(given[name])
-        return convert_column(name, given[name], kinds[name], before)
-
-    return pa.table({name: column(name) for name in model.schema.names})
-
-
-def _predicted(
-    model: Model, table: pa.Table, known: Table, proba: bool, top: int | None, decision: dict[str, Any]
-) -> pa.Table:
-    classes = arrow_array(np.asarray(model.classes))
-    rule = Decision(model.classes, **decision)
-    if proba or top:
-        positions, posterior = decide_with_posterior(model, known, rule)
-    else:
-        positions, posterior = decide_rows(model, known, rule), None
-    added: dict[str, Any] = {"prediction": _named(classes, positions)}
-    if posterior is not None:
-        if proba:
-            added |= {f"p_{label}": arrow_array(posterior[:, c]) for c, label in enumerate(model.classes)}
-        order = np.argsort(-posterior, axis=1, kind="stable")[:, : top or 0]
-        for k in range(order.shape[1]):
-            added[f"top_{k + 1}"] = _named(classes, order[:, k])
-            added[f"p_top_{k + 1}"] = arrow_array(np.take_along_axis(posterior, order[:, k : k + 1], axis=1)[:, 0])
-    taken = [name for name in added if name in table.column_names]
-    if taken:
-        raise InputError(f"the data has a column {taken[0]!r} already, which a prediction would hide: rename it.")
-    for name, answers in added.items():
-        table = table.append_column(name, answers)
-    return table
+    columns: dict[str, Any] = {}
+    for name in model.schema.names:
+        if name in missing:
+            columns[name] = pa.nulls(table.num_rows)
+        elif kinds[name] == "string" and is_string(given[name].type):
+            columns[name] = with_missing_cells(given[name]) if name in texts else code_strings(given[name])
+        else:
+            columns[name] = convert_column(name, given[name], kinds[name], first_row)
+    return pa.table(columns)
 
 
-def _named(classes: Any, positions: Any) -> Any:
-    """The classes at these positions, missing where there is none; no class is looked at more than once."""
+def _take(classes: ArrowArray, positions: Positions) -> ArrowArray:
+    """Return the classes at these positions; missing where a position is −1."""
     import pyarrow as pa
 
     if (positions < 0).any():

@@ -25,7 +25,7 @@ from naively.families import Family
 from naively.model.count import count
 from naively.model.merge import with_classes
 from naively.model.model import Model
-from naively.model.score import most_probable
+from naively.model.score import predict_positions
 from naively.priors import ClassPrior
 from naively.schema.schema import Block, Schema
 from naively.statistics import Statistic
@@ -62,7 +62,7 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X
             Rows.
         """
-        positions = self._ask(most_probable, X)
+        positions = self._ask(predict_positions, X)
         return np.asarray(self.classes_[positions])
 
     def predict_log_proba(self, X: Any) -> Floats:
