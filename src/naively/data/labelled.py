@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from naively.data.columns import Column, NumberColumn
 from naively.data.convert import convert_columns, kind_of_classes
@@ -29,6 +29,8 @@ from naively.data.table import ColumnTable, Table, concat_tables
 from naively.errors import InputError, LeftOutWarning, warn_user
 
 Label = str | int | float | bool
+LabelsLike = Any  # an array, series or list of labels, or the name of a column
+WeightLike = ArrayLike | str | None  # a weight for each row, or the name of a column
 Classes = tuple[Label, ...]
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]

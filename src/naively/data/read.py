@@ -16,8 +16,10 @@ from naively.data.names import Numbered
 from naively.data.table import ColumnTable, MatrixTable, Table, as_core_type
 from naively.errors import InputError
 
+TableLike = Any  # anything that `read` takes; where files and batches are read, also paths and iterators of batches
 
-def read(X: Any) -> Table:
+
+def read(X: TableLike) -> Table:
     """Return a checked table.
 
     Parameters

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from naively.data.kinds import Kind
 from naively.data.names import positions_of, require_columns
-from naively.data.read import read
+from naively.data.read import TableLike, read
 from naively.data.table import Table
 from naively.data.views import Codes, Numbers, Texts
 from naively.errors import SchemaError
@@ -27,7 +27,7 @@ _READABLE_KINDS: dict[Kind, tuple[Kind, ...]] = {  # by the kind at training; a 
 }
 
 
-def read_rows(model: Model, X: Any) -> Table:
+def read_rows(model: Model, X: TableLike) -> Table:
     """Return rows to be scored; a column of the model that they do not have is all missing."""
     table = read(X)
     return table if table.names == model.schema.names else table.with_missing_columns(model._used_columns)

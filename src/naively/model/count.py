@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels.threads import on_own_threads
 from naively.data.kinds import refuse_infinite
-from naively.data.labelled import LabelledRows, labelled_batches
+from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, labelled_batches
+from naively.data.read import TableLike
 from naively.data.table import Table
 from naively.errors import InputError
 from naively.model.columns import View, views
@@ -75,7 +76,7 @@ def schema_for(model: Model, table: Table) -> Schema:
 
 
 @on_own_threads
-def count_rows(model: Model, X: Any, y: Any, weight: Any = None) -> Model:
+def count_rows(model: Model, X: TableLike, y: LabelsLike, weight: WeightLike = None) -> Model:
     """Read rows and return the model of them alone, under the schema and the tuning of a model."""
     model_of_rows = total([count_like(model, rows) for rows in labelled_batches(X, y, weight, like=model)])
     assert model_of_rows is not None  # `labelled_batches` refuses data without rows

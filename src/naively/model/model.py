@@ -20,9 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from naively._kernels import normalise
 from naively._kernels.threads import on_own_threads, use_threads
-from naively.data.labelled import Label
+from naively.data.labelled import Label, LabelsLike, WeightLike
+from naively.data.read import TableLike
 from naively.errors import InputError
-from naively.model import merge as merging
+from naively.model import merge
 from naively.model.calibrate import Tuning, WeightedBlocks, weigh_blocks
 from naively.model.count import count_rows
 from naively.model.decide import Thresholds, decision_rule, log_odds_against, log_odds_of, position_of
@@ -147,7 +148,7 @@ class Model:
         return tuple(name for block in self.chosen.schema.blocks for name in block.names)
 
     @on_own_threads
-    def log_joint(self, X: Any) -> Floats:
+    def log_joint(self, X: TableLike) -> Floats:
         """Return the logarithm of p(x, c), equation (1), without the tuning.
 
         Parameters
@@ -161,7 +162,7 @@ class Model:
         """
         return score_rows(self, X, weigh_blocks(self.chosen, self.parameters, self.classes, None))
 
-    def _probabilities(self, X: Any, kind: int) -> Floats:
+    def _probabilities(self, X: TableLike, kind: int) -> Floats:
         """Return log posteriors (kind 0) or posteriors (kind 1)."""
         scores = score_rows(self, X, self._blocks)
         n_impossible = normalise(scores, self.log_prior, kind)
@@ -170,7 +171,7 @@ class Model:
         return scores
 
     @on_own_threads
-    def log_posterior(self, X: Any) -> Floats:
+    def log_posterior(self, X: TableLike) -> Floats:
         """Return the logarithm of the probability of each class, (row, class), columns as in `classes`.
 
         Parameters
@@ -181,7 +182,7 @@ class Model:
         return self._probabilities(X, 0)
 
     @on_own_threads
-    def posterior(self, X: Any) -> Floats:
+    def posterior(self, X: TableLike) -> Floats:
         """Return the probability of each class, equation (2), (row, class), columns as in `classes`.
 
         Parameters
@@ -198,7 +199,7 @@ class Model:
     predict_proba = posterior
 
     @on_own_threads
-    def log_marginal(self, X: Any) -> Floats:
+    def log_marginal(self, X: TableLike) -> Floats:
         """Return log p(x), equation (3): small for unusual rows, −inf for impossible ones.
 
         Parameters
@@ -218,7 +219,7 @@ class Model:
 
     def predict(
         self,
-        X: Any,
+        X: TableLike,
         *,
         odds: float | None = None,
         threshold: Thresholds | None = None,
@@ -252,7 +253,7 @@ class Model:
         return classes
 
     @on_own_threads
-    def log_odds(self, X: Any, of: Label | None = None, against: Label | None = None) -> Floats:
+    def log_odds(self, X: TableLike, of: Label | None = None, against: Label | None = None) -> Floats:
         """Return log P(of | x) − log P(against | x) for each row.
 
         Parameters
@@ -272,7 +273,7 @@ class Model:
             return log_odds_of(log_posterior, first)
         return log_odds_against(log_posterior, self.log_prior, first, position_of(against, self.classes))
 
-    def odds(self, X: Any, of: Label | None = None, against: Label | None = None) -> Floats:
+    def odds(self, X: TableLike, of: Label | None = None, against: Label | None = None) -> Floats:
         """Return P(of | x) / P(against | x) for each row; infinite if it is too large for a number.
 
         Parameters
@@ -287,7 +288,7 @@ class Model:
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(self.log_odds(X, of, against)))
 
-    def update(self, X: Any, y: Any, weight: Any = None) -> Model:
+    def update(self, X: TableLike, y: LabelsLike, weight: WeightLike = None) -> Model:
         """Return the model of the counted rows and some more.
 
         Parameters
@@ -297,7 +298,7 @@ class Model:
         """
         return self + count_rows(self, X, y, weight)
 
-    def forget(self, X: Any, y: Any, weight: Any = None) -> Model:
+    def forget(self, X: TableLike, y: LabelsLike, weight: WeightLike = None) -> Model:
         """Return the model of the counted rows without some of them, as if they had never been counted.
 
         Parameters
@@ -308,16 +309,16 @@ class Model:
         return self - count_rows(self, X, y, weight)
 
     def __add__(self, other: Model) -> Model:
-        return merging.added(self, other) if isinstance(other, Model) else NotImplemented
+        return merge.add(self, other) if isinstance(other, Model) else NotImplemented
 
     def __sub__(self, other: Model) -> Model:
-        return merging.subtracted(self, other) if isinstance(other, Model) else NotImplemented
+        return merge.subtract(self, other) if isinstance(other, Model) else NotImplemented
 
     # The methods below forward to folders above this one, which they load when they are called.
 
     def explain(
         self,
-        X: Any,
+        X: TableLike,
         of: Label | None = None,
         against: Label | None = None,
         top: int | None = None,
@@ -386,9 +387,9 @@ class Model:
 
     def evaluate(
         self,
-        X: Any,
-        y: Any,
-        weight: Any = None,
+        X: TableLike,
+        y: LabelsLike,
+        weight: WeightLike = None,
         *,
         of: Label | None = None,
         costs: ArrayLike | None = None,
@@ -417,9 +418,9 @@ class Model:
 
     def evaluate_training(
         self,
-        X: Any,
-        y: Any,
-        weight: Any = None,
+        X: TableLike,
+        y: LabelsLike,
+        weight: WeightLike = None,
         *,
         groups: Sequence[Any] | None = None,
         time: ArrayLike | None = None,
@@ -457,7 +458,7 @@ class Model:
         )
 
     @on_own_threads
-    def tune(self, X: Any, y: Any, weight: Any = None) -> Model:
+    def tune(self, X: TableLike, y: LabelsLike, weight: WeightLike = None) -> Model:
         """Return this model with smoothing, families and calibration chosen again, by leave-one-out.
 
         Parameters
@@ -472,9 +473,9 @@ class Model:
     @on_own_threads
     def leave_one_out(
         self,
-        X: Any,
-        y: Any,
-        weight: Any = None,
+        X: TableLike,
+        y: LabelsLike,
+        weight: WeightLike = None,
         groups: Any = None,
         folds: int | None = None,
         sample: int | None = None,

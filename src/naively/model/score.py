@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from naively._kernels import best_class, normalise, same_rows
 from naively._kernels.threads import on_own_threads
 from naively.data.kinds import refuse_infinite
+from naively.data.read import TableLike
 from naively.errors import ImpossibleRowsWarning, warn_user
 from naively.families.gaussian import InfiniteValueError
 from naively.model.columns import View, read_rows
@@ -50,14 +51,14 @@ def score(blocks: WeightedBlocks, views: Sequence[View], log_prior: Floats, n_ro
     return scores
 
 
-def score_rows(model: Model, X: Any, blocks: WeightedBlocks) -> Floats:
+def score_rows(model: Model, X: TableLike, blocks: WeightedBlocks) -> Floats:
     """Return the scores of all rows, (row, class)."""
     table = read_rows(model, X)
     return score(blocks, views_of(table, blocks.schema), model.log_prior, table.n_rows)
 
 
 @on_own_threads
-def predict_positions(model: Model, X: Any, rule: Rule | None = None) -> Positions:
+def predict_positions(model: Model, X: TableLike, rule: Rule | None = None) -> Positions:
     """Return the position of each row's class, −1 for none; without a rule, the most probable class.
 
     Rows are scored in chunks, which take little memory.
@@ -83,7 +84,7 @@ def predict_positions(model: Model, X: Any, rule: Rule | None = None) -> Positio
 
 
 @on_own_threads
-def predict_with_posterior(model: Model, X: Any, rule: Rule | None = None) -> tuple[Positions, Floats]:
+def predict_with_posterior(model: Model, X: TableLike, rule: Rule | None = None) -> tuple[Positions, Floats]:
     """Return the position of each row's class, −1 for none, and the posteriors, (row, class), from one scoring."""
     scores = score_rows(model, X, model._blocks)
     positions = np.empty(len(scores), dtype=np.int32)

@@ -16,8 +16,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 
-from naively.data.labelled import LabelledRows, code_labels, refuse_missing_labels
+from naively.data.labelled import LabelledRows, LabelsLike, code_labels, refuse_missing_labels
 from naively.data.names import Names, Numbered
+from naively.data.read import TableLike
 from naively.data.table import MatrixTable, Table
 from naively.data.views import RefusedEntryError
 from naively.errors import warn_user
@@ -44,17 +45,17 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     model_: Model
     classes_: NDArray[Any]
 
-    def _read(self, X: Any) -> Table:
+    def _read(self, X: TableLike) -> Table:
         """Check the rows to be scored, by scikit-learn's rules."""
         raise NotImplementedError
 
-    def _ask(self, method: Callable[[Model, Any], NDArray[Any]], X: Any) -> NDArray[Any]:
+    def _ask(self, method: Callable[[Model, Any], NDArray[Any]], X: TableLike) -> NDArray[Any]:
         """Return the result of a method of the model for these rows."""
         if "model_" not in self.__dict__:
             check_is_fitted(self, "model_")
         return method(self.model_, self._read(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: TableLike) -> NDArray[Any]:
         """Return the most probable class of each row.
 
         Parameters
@@ -65,7 +66,7 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         positions = self._ask(predict_positions, X)
         return np.asarray(self.classes_[positions])
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: TableLike) -> Floats:
         """Return the logarithm of the probability of each class, (row, class).
 
         Parameters
@@ -75,7 +76,7 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._ask(Model.log_posterior, X)
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: TableLike) -> Floats:
         """Return the probability of each class, (row, class).
 
         Parameters
@@ -85,7 +86,7 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._ask(Model.posterior, X)
 
-    def predict_joint_log_proba(self, X: Any) -> Floats:
+    def predict_joint_log_proba(self, X: TableLike) -> Floats:
         """Return log p(x, c), (row, class).
 
         Parameters
@@ -95,7 +96,7 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._ask(Model.log_joint, X)
 
-    def _labels(self, y: Any) -> NDArray[Any]:
+    def _labels(self, y: LabelsLike) -> NDArray[Any]:
         """Return labels as a one-dimensional array of classes."""
         if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU":
             return y  # nothing to check, and checking would take longer than counting a row
@@ -126,21 +127,21 @@ class DropIn(Estimator, Generic[S]):
         """Return the prior that the parameters describe."""
         raise NotImplementedError
 
-    def _checked(self, X: Any, reset: bool) -> Any:
+    def _checked(self, X: TableLike, reset: bool) -> Any:
         """Return the rows, checked by scikit-learn's rules."""
         raise NotImplementedError
 
-    def _check_entries(self, X: Any) -> None:
+    def _check_entries(self, X: TableLike) -> None:
         """Raise scikit-learn's error for missing, infinite or negative entries; called if there are any."""
 
-    def _ask(self, method: Callable[[Model, Any], NDArray[Any]], X: Any) -> NDArray[Any]:
+    def _ask(self, method: Callable[[Model, Any], NDArray[Any]], X: TableLike) -> NDArray[Any]:
         try:
             return super()._ask(method, X)
         except RefusedEntryError:
             self._check_entries(X)
             raise ValueError("Input X holds a row whose sum is too large for float64: rescale it.") from None
 
-    def _needs_no_check(self, X: Any, reset: bool) -> bool:
+    def _needs_no_check(self, X: TableLike, reset: bool) -> bool:
         """Return whether X is a small finite array of numbers, which scikit-learn's checks would return unchanged."""
         return (
             not reset
@@ -153,7 +154,7 @@ class DropIn(Estimator, Generic[S]):
             and (X.dtype.char in "lq" or bool(np.isfinite(X).all()))
         )
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: TableLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
         """Count the rows and their labels, from the start.
 
         Parameters
@@ -167,7 +168,9 @@ class DropIn(Estimator, Generic[S]):
         self.classes_ = classes  # not before: rows that are refused change nothing
         return self._estimated(model)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+    def partial_fit(
+        self, X: TableLike, y: LabelsLike, classes: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Count more rows.
 
         Parameters
@@ -181,7 +184,7 @@ class DropIn(Estimator, Generic[S]):
         rows = self._count(self._checked(X, reset=is_first), self._positions(y), self.classes_, sample_weight)
         return self._estimated(rows if is_first else self.model_ + replace(rows, schema=self.model_.schema))
 
-    def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def forget(self, X: TableLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
         """Subtract rows that were counted: the opposite of `partial_fit`.
 
         Parameters
@@ -194,10 +197,12 @@ class DropIn(Estimator, Generic[S]):
         rest = self.model_ - replace(rows, schema=self.model_.schema)
         return self._estimated(with_classes(rest, self.classes_.tolist()))
 
-    def _positions(self, y: Any) -> NDArray[np.int32]:
+    def _positions(self, y: LabelsLike) -> NDArray[np.int32]:
         return positions_in(self.classes_, self._labels(y))
 
-    def _count(self, X: Any, codes: NDArray[np.int32], classes: NDArray[Any], sample_weight: ArrayLike | None) -> Model:
+    def _count(
+        self, X: TableLike, codes: NDArray[np.int32], classes: NDArray[Any], sample_weight: ArrayLike | None
+    ) -> Model:
         if X.shape[0] != len(codes):
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {[X.shape[0], len(codes)]}")
         weight: Floats | None = None
@@ -223,10 +228,10 @@ class DropIn(Estimator, Generic[S]):
         self.model_ = replace(model, schema=schema, prior=prior)
         return self
 
-    def _read(self, X: Any) -> MatrixTable:
+    def _read(self, X: TableLike) -> MatrixTable:
         return self._table(self._checked(X, reset=False), self.model_.schema.names)
 
-    def _table(self, X: Any, names: Names) -> MatrixTable:
+    def _table(self, X: TableLike, names: Names) -> MatrixTable:
         return MatrixTable(X, names, self._suits, self._strict)
 
     def _statistic(self, model: Model | None = None) -> S:
@@ -289,7 +294,7 @@ class DiscreteNB(DropIn[S]):
             alpha = np.maximum(alpha, MIN_ALPHA)
         return float(alpha) if np.ndim(alpha) == 0 else tuple(alpha.tolist())
 
-    def _checked(self, X: Any, reset: bool) -> Any:
+    def _checked(self, X: TableLike, reset: bool) -> Any:
         if self._needs_no_check(X, reset):
             return X
         return validate_data(self, X, accept_sparse="csr", ensure_all_finite=not self._strict, reset=reset)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_non_negative, validate_data
 
+from naively.data.read import TableLike
 from naively.data.table import MatrixTable
 from naively.families import Categorical, Family
 from naively.model.model import Model
@@ -44,19 +45,21 @@ class CategoricalNB(DiscreteNB[ValueCounts]):
     def _counting_family(self) -> Family:
         return Categorical()
 
-    def _checked(self, X: Any, reset: bool) -> Any:
+    def _checked(self, X: TableLike, reset: bool) -> Any:
         if self._needs_no_check(X, reset) and X.dtype == np.int64:
             return X
         return validate_data(self, X, dtype="int", accept_sparse=False, ensure_all_finite=True, reset=reset)
 
-    def _count(self, X: Any, codes: NDArray[np.int32], classes: NDArray[Any], sample_weight: ArrayLike | None) -> Model:
+    def _count(
+        self, X: TableLike, codes: NDArray[np.int32], classes: NDArray[Any], sample_weight: ArrayLike | None
+    ) -> Model:
         """Count, and refuse negative codes as scikit-learn does, in the same pass."""
         model = super()._count(X, codes, classes, sample_weight)
         if any(int(value) < 0 for values in self._statistic(model).values for value in values):
             check_non_negative(X, "CategoricalNB (input X)")
         return model
 
-    def _read(self, X: Any) -> MatrixTable:
+    def _read(self, X: TableLike) -> MatrixTable:
         table = super()._read(X)
         check_non_negative(table.matrix, "CategoricalNB (input X)")
         return table

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_non_negative, validate_data
 
 from naively.data.names import Names
+from naively.data.read import TableLike
 from naively.data.table import MatrixTable
 from naively.data.views import is_sparse
 from naively.families import Bernoulli, Complement, Family, Multinomial
@@ -37,7 +38,7 @@ class _CountsNB(_TokenNB):
 
     _strict = True
 
-    def _check_entries(self, X: Any) -> None:
+    def _check_entries(self, X: TableLike) -> None:
         checked = validate_data(self, X, accept_sparse="csr", reset=False)
         check_non_negative(checked, f"{type(self).__name__} (input X)")
 
@@ -93,7 +94,7 @@ class ComplementNB(_CountsNB):
         """The logarithm of the prior probability of each class."""
         return super()._class_prior().log_probability(self.model_.classes, self.model_.class_counts)
 
-    def predict_joint_log_proba(self, X: Any) -> Floats:
+    def predict_joint_log_proba(self, X: TableLike) -> Floats:
         """Return the evidence for each class, (row, class)."""
         return super().predict_joint_log_proba(X) - self.model_.log_prior
 
@@ -131,7 +132,7 @@ class BernoulliNB(_TokenNB):
     def _counting_family(self) -> Family:
         return Bernoulli()
 
-    def _checked(self, X: Any, reset: bool) -> Any:
+    def _checked(self, X: TableLike, reset: bool) -> Any:
         if self.binarize is None or self._needs_no_check(X, reset):
             checked = super()._checked(X, reset)
             return checked if self.binarize is None else checked > self.binarize
@@ -144,12 +145,12 @@ class BernoulliNB(_TokenNB):
             validate_data(self, X, accept_sparse="csr", reset=False)
         return checked > self.binarize
 
-    def _table(self, X: Any, names: Names) -> MatrixTable:
+    def _table(self, X: TableLike, names: Names) -> MatrixTable:
         if self.binarize is None or not is_sparse(X):
             return super()._table(X, names)
         return MatrixTable(X, names, checked=True, strict=True, binarize_above=float(self.binarize))
 
-    def _check_entries(self, X: Any) -> None:
+    def _check_entries(self, X: TableLike) -> None:
         if is_sparse(X):  # dense entries are checked before
             validate_data(self, X, accept_sparse="csr", reset=False)
 

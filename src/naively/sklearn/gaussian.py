@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
+from naively.data.read import TableLike
 from naively.errors import InputError
 from naively.families import Family, Gaussian
 from naively.model.model import Model
@@ -52,12 +53,14 @@ class GaussianNB(DropIn[Moments]):
             raise ValueError("Priors must be non-negative.")
         return ClassPrior.of(priors / priors.sum(), self.classes_.tolist())
 
-    def _checked(self, X: Any, reset: bool) -> Any:
+    def _checked(self, X: TableLike, reset: bool) -> Any:
         if self._needs_no_check(X, reset) and X.dtype.kind == "f":
             return X
         return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
 
-    def _count(self, X: Any, codes: NDArray[np.int32], classes: NDArray[Any], sample_weight: ArrayLike | None) -> Model:
+    def _count(
+        self, X: TableLike, codes: NDArray[np.int32], classes: NDArray[Any], sample_weight: ArrayLike | None
+    ) -> Model:
         """Count, and refuse missing and infinite values as scikit-learn does, in the same pass."""
         try:
             model = super()._count(X, codes, classes, sample_weight)
@@ -70,7 +73,7 @@ class GaussianNB(DropIn[Moments]):
         self._dtype = X.dtype
         return model
 
-    def _check_entries(self, X: Any) -> None:
+    def _check_entries(self, X: TableLike) -> None:
         if np.isnan(X).any():
             _refuse_nan(self)
 

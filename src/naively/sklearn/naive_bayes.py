@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from naively.data.labelled import Label
+from naively.data.labelled import Label, LabelsLike
 from naively.data.names import Numbered, require_columns
-from naively.data.read import read
+from naively.data.read import TableLike, read
 from naively.data.table import Table
 from naively.errors import InputError
 from naively.families import Multinomial
@@ -52,7 +52,7 @@ class NaiveBayes(Estimator):
         self.tune = tune
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: TableLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
         """Count the rows and their labels, from the start, and tune.
 
         Parameters
@@ -62,7 +62,7 @@ class NaiveBayes(Estimator):
         """
         return self._fit(X, y, sample_weight, self.tune)
 
-    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None, tune: bool) -> Self:
+    def _fit(self, X: TableLike, y: LabelsLike, sample_weight: ArrayLike | None, tune: bool) -> Self:
         labels = self._labels(y)
         table = self._table(X, reset=True)
         columns = self.columns
@@ -73,7 +73,9 @@ class NaiveBayes(Estimator):
         self.model_ = with_classes(model, self.classes_.tolist()).with_prior(self.prior)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+    def partial_fit(
+        self, X: TableLike, y: LabelsLike, classes: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Count more rows, which may have new classes, categories and words.
 
         Parameters
@@ -94,7 +96,7 @@ class NaiveBayes(Estimator):
             self.model_ = with_classes(self.model_, self.classes_.tolist())
         return self
 
-    def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def forget(self, X: TableLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
         """Subtract rows that were counted; all classes stay known.
 
         Parameters
@@ -108,7 +110,7 @@ class NaiveBayes(Estimator):
         self.model_ = with_classes(model, self.classes_.tolist())
         return self
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: TableLike) -> Floats:
         """Return the log-odds of the second of two classes, or the log posterior of each of more classes.
 
         Parameters
@@ -135,7 +137,7 @@ class NaiveBayes(Estimator):
         check_is_fitted(self, "model_")
         return self.model_.sample(n, of, seed)
 
-    def _table(self, X: Any, reset: bool) -> Table:
+    def _table(self, X: TableLike, reset: bool) -> Table:
         """Read any table; store the names of its columns, or compare them with those stored."""
         table = read(X)
         if len(getattr(X, "shape", ())) != 2:  # a list of texts, a mapping, …: the schema compares the columns
@@ -150,7 +152,7 @@ class NaiveBayes(Estimator):
                 raise InputError(f"Found array with 0 {unit}(s) {shape} while a minimum of 1 is required.")
         return table
 
-    def _read(self, X: Any) -> Table:
+    def _read(self, X: TableLike) -> Table:
         return self._table(X, reset=False)
 
     def __sklearn_tags__(self) -> Any:
