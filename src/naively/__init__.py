@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from naively.model.model import Model
     from naively.model.predict_batches import predict_batches
     from naively.priors import ClassPrior, Dirichlet
-    from naively.schema.schema import Automatic
+    from naively.schema.infer import Automatic
     from naively.sklearn import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes
     from naively.store.copy import copy, salvage
     from naively.store.ledger import Ledger, open  # noqa: A004  (naively.open)
@@ -86,7 +86,7 @@ __all__ = [
 
 _ESTIMATORS = {"BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB", "NaiveBayes"}
 _ELSEWHERE = {
-    "Automatic": "schema.schema",
+    "Automatic": "schema.infer",
     "ClassPrior": "priors",
     "Dirichlet": "priors",
     "Evaluation": "evaluation",

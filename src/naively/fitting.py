@@ -14,7 +14,7 @@ from naively.families import Family
 from naively.model.count import count, count_like
 from naively.model.model import Model
 from naively.priors import ClassPrior, PriorLike
-from naively.schema.schema import Automatic, infer
+from naively.schema.infer import Automatic, infer
 from naively.tuning.sample import Sampler
 from naively.tuning.tune import rows_to_keep, rows_to_look_at, tuned
 

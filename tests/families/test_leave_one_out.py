@@ -14,7 +14,7 @@ import naively as nb
 from naively.data.read import read
 from naively.families.base import Leaving
 from naively.model import columns as local
-from naively.schema.schema import infer
+from naively.schema.infer import infer
 from naively.statistics import CountPlan, Numbers
 
 CLASSES = ("a", "b", "c")

@@ -18,7 +18,8 @@ from naively.errors import InputError
 from naively.model.columns import View, views
 from naively.model.merge import total
 from naively.priors import ClassPrior
-from naively.schema.schema import Block, Schema, infer
+from naively.schema.infer import infer
+from naively.schema.schema import Block, Schema
 from naively.statistics import ClassWeights, CountPlan, Statistic, TooLargeError
 from naively.statistics.histogram import max_keys_for
 

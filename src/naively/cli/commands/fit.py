@@ -85,7 +85,7 @@ def command(
     from naively.cli.output import print_note
     from naively.data.files.read import retry_with_wider_types
     from naively.fitting import fit
-    from naively.schema.schema import Automatic, family_of
+    from naively.schema.infer import Automatic, family_of
     from naively.store.fingerprints import write_with_fingerprints
 
     columns: dict[str, Family | Automatic] = {name: family_of(family) for name, family in family_names.items()}

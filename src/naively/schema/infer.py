@@ -1,0 +1,151 @@
+"""Infer the schema of a table: the family of each column is given, or follows from the kind of the column.
+
+A family that is given is counted and scores the column. Other columns get an automatic family: what is counted follows
+from the kind, and the family that scores the column is chosen from the statistics (`choose.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+from naively.data.kinds import Kind
+from naively.data.names import listed, positions_of, select
+from naively.data.table import Table
+from naively.errors import InputError, SchemaError
+from naively.families import AutoBoolean, AutoNumber, AutoString, Family, Missing, Multinomial, NoValuesYet, Text
+from naively.families.registry import family_named, family_names
+from naively.schema.schema import Block, Schema
+
+FamilyLike = Family | type[Family] | str
+DEFAULTS: Mapping[Kind, Family] = {
+    "number": AutoNumber(),
+    "date": AutoNumber(),
+    "boolean": AutoBoolean(),
+    "string": AutoString(),
+    "unknown": NoValuesYet(),
+}
+_CONTENTS: Mapping[Kind, str] = {
+    "number": "numbers",
+    "boolean": "booleans",
+    "string": "text",
+    "date": "dates",
+    "unknown": "only missing values",
+}
+_SUITABLE_FAMILIES: Mapping[Kind, str] = {
+    "number": "Binned or Gaussian",
+    "boolean": "Bernoulli",
+    "string": "Categorical or Text",
+    "date": "Binned",
+    "unknown": "none",
+}
+
+
+@dataclass(frozen=True)
+class Automatic:
+    """The family that a column gets by default; with `missing="value"`, a missing value in it is evidence."""
+
+    missing: Missing = "skip"
+
+
+def family_of(spec: FamilyLike) -> Family:
+    """Return a family given as itself, as its class or by its name."""
+    if isinstance(spec, Family):
+        return spec
+    if isinstance(spec, type) and issubclass(spec, Family):
+        return spec()
+    known = {name.lower(): name for name in family_names()} | {"numeric": "Binned"}
+    family = family_named(known[spec.lower()]) if isinstance(spec, str) and spec.lower() in known else None
+    if family is not None:
+        return family()
+    raise InputError(
+        f"{spec!r} is not a family: use one of Bernoulli, Categorical, Multinomial, Complement, Gaussian, LogNormal, "
+        "Poisson, Exponential, Binned, Text."
+    )
+
+
+def infer(table: Table, columns: Any = None) -> Schema:
+    """Return the schema of a table.
+
+    Parameters
+    ----------
+    table
+        The table.
+    columns
+        One family for all columns, or a mapping from a name (or a tuple of names) to a family; other columns get an
+        automatic family.
+    """
+    if columns is None and table.is_sparse:
+        columns = Multinomial()
+    is_single = columns is not None and not isinstance(columns, Mapping)
+    if isinstance(columns, Automatic) or (is_single and family_of(columns).own_block):
+        columns, is_single = dict.fromkeys(table.names, columns), False
+    every = range(len(table.names))
+    if is_single:
+        return Schema(table.names, (_block(table, every, family_of(columns)),))
+    if table.common_kind is not None and not columns and len(table.names):
+        return Schema(table.names, (_block(table, every, DEFAULTS[table.common_kind]),))
+    position = positions_of(table.names)
+    families: dict[int, Family] = {}
+    joint: list[tuple[Family, list[int]]] = []
+    for key, spec in (columns or {}).items():
+        positions = _positions(key, position, families)
+        if isinstance(spec, Automatic):
+            families |= {p: replace(_default(table, p), missing=spec.missing) for p in positions}
+            continue
+        family = family_of(spec)
+        families.update(dict.fromkeys(positions, family))
+        if family.joint:
+            joint.append((family, positions))
+    single: dict[tuple[Family, str], list[int]] = {}
+    for p, name in enumerate(table.names):
+        family = families.get(p) or _default(table, p)
+        if not family.joint:
+            single.setdefault((family, name if family.own_block else ""), []).append(p)
+    groups = [*((family, positions) for (family, _), positions in single.items()), *joint]
+    groups.sort(key=lambda group: group[1][0])
+    return Schema(table.names, tuple(_block(table, positions, family) for family, positions in groups))
+
+
+def _default(table: Table, position: int) -> Family:
+    """Return the family of a column by its kind; strings that read like sentences are text, others categories."""
+    if table.kind(position) == "string" and table.looks_like_text(position):
+        return Text()
+    return DEFAULTS[table.kind(position)]
+
+
+def _positions(key: str | tuple[str, ...], position: Mapping[str, int], families: Mapping[int, Family]) -> list[int]:
+    """Return the positions of the columns named by a key, which have no family yet."""
+    names = key if isinstance(key, tuple) else (key,)
+    unknown = [name for name in names if name not in position]
+    if unknown:
+        raise SchemaError(
+            f"columns= names {unknown[0]!r}, which is not in the data. Its columns are {listed(position)}."
+        )
+    positions = [position[name] for name in names]
+    repeated = [name for name in names if position[name] in families]
+    if repeated or len(set(positions)) < len(positions):
+        raise SchemaError(f"columns= gives {(repeated or list(names))[0]!r} a family twice: name each column once.")
+    return positions
+
+
+def _block(table: Table, positions: Sequence[int], family: Family) -> Block:
+    if table.common_kind is not None:
+        kinds: Kind | tuple[Kind, ...] = table.common_kind if len(table.names) else "number"
+        refused = [] if family.accepts(table.common_kind) else list(positions[:1])
+    else:
+        kinds = tuple(table.kind(position) for position in positions)
+        refused = [p for p, kind in zip(positions, kinds, strict=True) if not family.accepts(kind)]
+    if family.missing not in get_args(Missing) or (family.joint and family.missing != "skip"):
+        raise SchemaError(
+            f'missing={family.missing!r} for column {table.names[positions[0]]!r}: it is "skip" or, for a family of '
+            'one column, "value".'
+        )
+    if refused:
+        name, kind = table.names[refused[0]], table.kind(refused[0])
+        raise SchemaError(
+            f"column {name!r} holds {_CONTENTS[kind]}, which {type(family).__name__} cannot count: "
+            f"use {_SUITABLE_FAMILIES[kind]}, or convert the column."
+        )
+    return Block(select(table.names, positions), kinds, family)
