@@ -1,4 +1,4 @@
-"""Hints about text columns that look like numbers or dates.
+"""What `fit` reports about its data: rows, missing cells, and hints about text that looks like numbers or dates.
 
 The reader does not guess (1,234 is a thousand in some countries), so `fit` prints a note. If a few words stand among
 numbers, the note names the first of them.
@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from naively.data.names import listed
+from naively.errors import InputError
 
 MAX_VALUES = 200  # values of a column that are looked at
 MIN_SHARE = 0.9  # share of them that must look alike
@@ -30,10 +34,34 @@ _FORMATS = (
 )
 
 
+@dataclass
+class BatchSummary:
+    """What `fit` reports about the batches it has read."""
+
+    ignore: frozenset[str]
+    without_hints: frozenset[str]
+    n_rows: int = 0
+    n_missing: dict[str, int] = field(default_factory=dict)
+    hints: tuple[str, ...] = ()
+
+    def add(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the batches without the ignored columns, and add them to the summary."""
+        for batch in batches:
+            if absent := self.ignore - set(batch.schema.names):
+                names = listed(batch.schema.names)
+                raise InputError(f"--ignore {min(absent)}: there is no such column; the data has {names}.")
+            batch = batch.select([name for name in batch.schema.names if name not in self.ignore])
+            if not self.n_rows:
+                others = [name for name in batch.schema.names if name not in self.without_hints]
+                self.hints = tuple(hints_about(batch.select(others)))
+            self.n_rows += batch.num_rows
+            for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                self.n_missing[name] = self.n_missing.get(name, 0) + column.null_count
+            yield batch
+
+
 def hints_about(batch: pa.RecordBatch) -> Iterator[str]:
     """Yield a sentence for each text column whose first values look like something else."""
-    import pyarrow as pa
-
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         is_coded = pa.types.is_dictionary(column.type)
         array: Any = column.dictionary if is_coded else column  # type: ignore[attr-defined]
@@ -73,9 +101,6 @@ def _is_number(value: str) -> bool:
 
 def _first_row(column: Any, value: str) -> int:
     """Return the number of the first row with this string, counted from 1."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     strings = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     return int(pc.index(strings, pa.scalar(value, strings.type)).as_py()) + 1
 

@@ -6,19 +6,19 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pyarrow as pa
 
 from naively.cli.options import as_paths
+from naively.data.files.batches import ReadProgress, rebatch
+from naively.data.files.paths import data_files
+from naively.data.files.read import read_files
 from naively.data.names import listed
+from naively.data.views import Texts
 from naively.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pyarrow as pa
-
-    from naively.data.files.batches import ReadProgress
-    from naively.model.model import Model
+from naively.model.model import Model
+from naively.model.predict_batches import as_trained
 
 SECONDS_BETWEEN_REPORTS = 0.2
 
@@ -27,9 +27,6 @@ def read_with_progress(
     paths: str | list[Path], types: Mapping[str, str] | None = None, raw: bool = False
 ) -> Iterator[pa.RecordBatch]:
     """Read files in batches and report the progress; see `read_files` for the arguments."""
-    from naively.data.files.batches import ReadProgress
-    from naively.data.files.read import read_files
-
     progress = ReadProgress()
     return show_progress(read_files(paths, types, raw, progress), progress)
 
@@ -84,23 +81,14 @@ def name_file_in_errors(data: tuple[str, ...], *others: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        names = _file_names(data)
+        names = ["standard input"] if data == ("-",) else [file.given for file in data_files(as_paths(data))]
         if any(name in str(error) for name in (*names, *others)):
             raise
         raise type(error)(f"{listed(names, 1)}: {error}") from None
 
 
-def _file_names(data: tuple[str, ...]) -> list[str]:
-    from naively.data.files.paths import data_files
-
-    return ["standard input"] if data == ("-",) else [file.given for file in data_files(as_paths(data))]
-
-
 def read_tables(model: Model, data: tuple[str, ...]) -> Iterator[tuple[pa.Table, pa.Table]]:
     """Yield the rows of the data in tables: as they are written, and as the columns that the model reads."""
-    from naively.data.files.batches import rebatch
-    from naively.model.predict_batches import as_trained
-
     missing_names: set[str] = set()
     n_rows = 0
     for table in rebatch(read_with_progress(as_paths(data), raw=True)):
@@ -110,11 +98,6 @@ def read_tables(model: Model, data: tuple[str, ...]) -> Iterator[tuple[pa.Table,
 
 def read_rows(model: Model, data: tuple[str, ...], numbers: tuple[int, ...]) -> pa.Table:
     """Read single rows of the data by their numbers, counted from 1."""
-    import pyarrow as pa
-
-    from naively.data.files.batches import rebatch
-    from naively.model.predict_batches import as_trained
-
     rows: dict[int, pa.Table] = {}
     n_rows, missing_names = 0, set[str]()
     with name_file_in_errors(data):
@@ -132,8 +115,6 @@ def read_rows(model: Model, data: tuple[str, ...], numbers: tuple[int, ...]) -> 
 
 def row_of_text(model: Model, text: str) -> dict[str, list[str | None]]:
     """Return one row with this text in the model's only text column; the other columns are missing."""
-    from naively.data.views import Texts
-
     columns = [name for name, family in model.schema.families() if family.statistic.view is Texts]
     if len(columns) != 1:
         names = f"{len(columns)} ({listed(columns, 4)})" if columns else "none"

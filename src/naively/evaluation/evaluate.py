@@ -120,6 +120,7 @@ class Evaluation:
         loss = -np.log(np.clip(posterior[true_class], MIN_PROBABILITY, 1.0))
         prior_loss = -np.clip(np.broadcast_to(log_prior, posterior.shape)[true_class], np.log(MIN_PROBABILITY), 0.0)
         squares, halves = np.square(posterior - is_class).sum(axis=1), 2.0 if n_classes <= 2 else 1.0
+        confusion = np.bincount(truth * n_classes + predicted, weight, n_classes**2)
         with_curves = n_classes <= MAX_CLASSES_WITH_CURVES
         return cls(
             classes=tuple(classes),
@@ -132,7 +133,7 @@ class Evaluation:
             calibration_error=calibration_error(probability, is_right, weight),
             lift=mean(prior_loss - loss, weight),
             calibration=calibration(probability, is_right, weight),
-            confusion=_confusion(truth, predicted, n_classes, weight),
+            confusion=confusion.reshape(n_classes, n_classes).astype(np.float64),
             by_class=tuple(
                 class_metrics(classes[c], posterior[:, c], is_class[:, c], predicted == c, weight, with_curves)
                 for c in range(n_classes)
@@ -228,13 +229,6 @@ def _rows_with_weight(
     if log_prior is not None and log_prior.ndim == 2:
         log_prior = log_prior[rows]
     return log_posterior[rows], np.asarray(label)[rows].astype(np.intp), weight[rows], log_prior
-
-
-def _confusion(label: Index, predicted: Index, n_classes: int, weight: Floats) -> Floats:
-    """Return the confusion matrix (true class, predicted class)."""
-    table = np.zeros((n_classes, n_classes))
-    np.add.at(table, (label, predicted), weight)
-    return table
 
 
 def _balanced_accuracy(label: Index, predicted: Index, weight: Floats) -> Estimate:

@@ -10,7 +10,7 @@ is impossible in both classes is left with the prior, as in `Model.log_odds`; it
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +74,7 @@ def explain(
         def alternatives(rival: int, row: int = row) -> list[Alternative]:
             return [alternative for block in blocks for alternative in block.alternatives(row, rival)]
 
-        pair = _pair(model, log_posterior[row], of, against)
+        pair = class_pair(model, of, against, np.argsort(-log_posterior[row], kind="stable").tolist())
         counterfactual = find_counterfactual(model, table, row, log_posterior[row], alternatives) if changes else None
         explanations.append(_explain_row(model, blocks, row, log_posterior[row], pair, top, counterfactual))
     return explanations
@@ -85,9 +85,8 @@ def scored_blocks(model: Model) -> list[tuple[Block, Statistic, Any]]:
     return list(zip(model.chosen.schema.blocks, model.chosen.statistics, model.parameters, strict=True))
 
 
-def _pair(model: Model, log_posterior: Floats, of: Any, against: Any) -> Pair:
-    """Return the positions of the two classes, by default the most probable ones."""
-    order = np.argsort(-log_posterior, kind="stable").tolist()
+def class_pair(model: Model, of: Any, against: Any, order: Iterable[int]) -> Pair:
+    """Return the positions of two classes; the default of either is the first other one in this order."""
     first = None if of is None else position_of(of, model.classes)
     second = None if against is None else position_of(against, model.classes)
     if first is None:

@@ -13,19 +13,17 @@ Source: Možina, Demšar, Kattan & Zupan, Nomograms for visualization of naive B
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively.errors import InputError
-from naively.explanation.explain import scored_blocks
+from naively.explanation.explain import class_pair, scored_blocks
 from naively.families.base import score_column
 from naively.families.evidence import Pair, format_value
 from naively.model.calibrate import weighted_blocks
-from naively.model.decide import position_of
 
 if TYPE_CHECKING:
     from naively.model.model import Model
@@ -111,11 +109,8 @@ def make_nomogram(model: Model, of: Any = None, against: Any = None, top: int = 
     """
     if len(model.classes) < 2:
         raise InputError("a nomogram compares two classes, and the model has one.")
-    first = position_of(of, model.classes)
-    others = [label for c, label in enumerate(model.classes) if c != first]
-    second = position_of(others[0] if against is None else against, model.classes)
-    if first == second:
-        raise InputError(f"of= and against= are the same class, {model.classes[first]!r}: name two.")
+    of = model.classes[-1] if of is None else of
+    first, second = class_pair(model, of, against, range(len(model.classes)))
     start = model.log_prior + weighted_blocks(model).offset
     axes: list[Axis] = []
     hidden: list[str] = []
@@ -134,11 +129,13 @@ def make_nomogram(model: Model, of: Any = None, against: Any = None, top: int = 
                 for name, odds in zip(words.names, log_odds.tolist(), strict=True)
             )
             continue
-        for axis, column_weight, name in _axes(block, statistic, parameters, (first, second), weight):
+        for j, column in enumerate(block.names):
+            name = f"{column} present" if block.family.role == "presence" else column
+            axis = _axis(block, statistic, parameters, j, name, (first, second))
             if axis is None:
                 hidden.append(f"{name} ({block.family} has no scale)")
             else:
-                axes.append(Axis(axis.column, axis.marks, axis.values, column_weight * axis.log_odds))
+                axes.append(replace(axis, log_odds=weight[j if len(weight) > 1 else 0] * axis.log_odds))
     if not all(np.isfinite(axis.log_odds).all() for axis in axes) or not np.isfinite(start[[first, second]]).all():
         raise InputError("a nomogram needs probabilities above zero: smooth the model (alpha > 0, a and b > 0).")
     axes = sorted((axis for axis in axes if axis.range > 0), key=lambda axis: -axis.range)
@@ -147,21 +144,8 @@ def make_nomogram(model: Model, of: Any = None, against: Any = None, top: int = 
     return Nomogram(model.classes[first], model.classes[second], tuple(axes[:top]), prior, tuple(hidden))
 
 
-def _axes(
-    block: Block, statistic: Statistic, parameters: Any, pair: Pair, weight: Floats
-) -> Iterator[tuple[Axis | None, float, str]]:
-    """Yield the axis of each column, without its weight; the weight; and the name of the column."""
-    for j, name in enumerate(block.names):
-        axis_name = f"{name} present" if block.family.role == "presence" else name
-        yield (
-            _axis(block, statistic, parameters, j, axis_name, pair),
-            float(weight[j if len(weight) > 1 else 0]),
-            axis_name,
-        )
-
-
 def _axis(block: Block, statistic: Statistic, parameters: Any, j: int, name: str, pair: Pair) -> Axis | None:
-    """Return the axis of a column: the values of its grid, or round numbers if they are on a scale."""
+    """Return the axis of a column without its weight: the values of its grid, or round numbers for a scale."""
     family, kind = block.family, block.kind(j)
     grid = family.grid(statistic, parameters, j, kind)
     if grid is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,7 @@ import click
 from naively.cli import options
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
+    from naively.cli.hints import BatchSummary
     from naively.families.base import Family
     from naively.model.model import Model
 
@@ -81,6 +80,7 @@ def command(
     family_names = dict(options.parse_pair("--column", item) for item in families)
     parsed_prior = options.parse_prior(prior)
 
+    from naively.cli.hints import BatchSummary
     from naively.cli.input import name_file_in_errors, read_with_progress
     from naively.cli.output import print_note
     from naively.data.files.read import retry_with_wider_types
@@ -110,36 +110,6 @@ def command(
     else:
         model.save(output, **log)
     click.echo(_report(model, summary))
-
-
-@dataclass
-class BatchSummary:
-    """What `fit` reports about the batches it has read."""
-
-    ignore: frozenset[str]
-    without_hints: frozenset[str]
-    n_rows: int = 0
-    n_missing: dict[str, int] = field(default_factory=dict)
-    hints: tuple[str, ...] = ()
-
-    def add(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the batches without the ignored columns, and add them to the summary."""
-        from naively.cli.hints import hints_about
-        from naively.data.names import listed
-        from naively.errors import InputError
-
-        for batch in batches:
-            if absent := self.ignore - set(batch.schema.names):
-                names = listed(batch.schema.names)
-                raise InputError(f"--ignore {min(absent)}: there is no such column; the data has {names}.")
-            batch = batch.select([name for name in batch.schema.names if name not in self.ignore])
-            if not self.n_rows:
-                others = [name for name in batch.schema.names if name not in self.without_hints]
-                self.hints = tuple(hints_about(batch.select(others)))
-            self.n_rows += batch.num_rows
-            for name, column in zip(batch.schema.names, batch.columns, strict=True):
-                self.n_missing[name] = self.n_missing.get(name, 0) + column.null_count
-            yield batch
 
 
 def _report(model: Model, summary: BatchSummary) -> str:

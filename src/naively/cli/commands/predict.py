@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from naively.cli import options
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from naively.model.model import Model
 
 
 @click.command("predict", short_help="Predict the class of each row.")
@@ -76,7 +70,7 @@ def command(
     kind = options.output_format(output, kind)
 
     from naively.cli.input import name_file_in_errors, read_with_progress
-    from naively.cli.output import without_dictionaries, write_tables
+    from naively.cli.write import with_numbers, without_dictionaries, write_tables
     from naively.data.files.read import categories_of, retry_with_wider_types
     from naively.model.predict_batches import predict_batches
     from naively.store.load import load
@@ -99,7 +93,7 @@ def command(
             prompt=is_piped and copy_cells,
         )
         if kind == "jsonl" and copy_cells:
-            tables = (_with_numbers(table, loaded) for table in tables)
+            tables = (with_numbers(table, loaded.schema.kinds()) for table in tables)
         if kind == "parquet":
             categories = categories_of(paths)
             tables = (without_dictionaries(table, keep=categories) for table in tables)
@@ -109,30 +103,3 @@ def command(
     advice = "Name a file with -o, so that the data can be read again." if output == "-" and not is_piped else ""
     with name_file_in_errors(data, output):
         retry_with_wider_types(write_predictions, strings, can_retry=not is_piped and output != "-", advice=advice)
-
-
-def _with_numbers(table: pa.Table, model: Model) -> pa.Table:
-    """Return the table with text cells as numbers in the columns that are numbers in the model."""
-    import pyarrow as pa
-
-    kinds = model.schema.kinds()
-    for i, name in enumerate(table.column_names):
-        if kinds.get(name) == "number" and pa.types.is_string(table.schema.field(i).type):
-            table = table.set_column(i, name, _numbers(table.column(i)))
-    return table
-
-
-def _numbers(column: Any) -> Any:
-    """Return text cells as whole numbers, else as numbers, else as they are."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from naively.data.convert import with_missing_cells
-
-    cells: Any = pc.utf8_trim_whitespace(with_missing_cells(column))
-    for kind in (pa.int64(), pa.float64()):
-        try:
-            return pc.cast(cells, kind)
-        except pa.ArrowInvalid:
-            continue
-    return column

@@ -30,7 +30,7 @@ def command(model: str, n: int, of: str | None, seed: int | None, output: str, k
     """
     kind = options.output_format(output, kind)
 
-    from naively.cli.output import write_tables
+    from naively.cli.write import write_tables
     from naively.store.load import load
 
     loaded = load(model)
