@@ -39,7 +39,7 @@ class ClassMetrics:
     the class or of others, estimates are NaN and curves are empty.
     """
 
-    label: Any
+    label: object
     weight: float
     precision: Estimate
     recall: Estimate
@@ -92,7 +92,7 @@ def calibration_error(probability: Floats, observed: Bools, weight: Floats) -> E
 
 
 def class_metrics(
-    label: Any, probability: Floats, observed: Bools, predicted: Bools, weight: Floats, curves: bool
+    label: object, probability: Floats, observed: Bools, predicted: Bools, weight: Floats, curves: bool
 ) -> ClassMetrics:
     """Return the metrics of one class against all others, as scikit-learn defines them."""
     from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve

@@ -62,7 +62,7 @@ class Evaluation:
     (0.75, [[1.0, 0.0], [1.0, 2.0]], 0.4004)
     """
 
-    classes: tuple[Any, ...]
+    classes: tuple[object, ...]
     rows: int
     weight: float
     accuracy: Estimate
@@ -82,11 +82,11 @@ class Evaluation:
         cls,
         log_posterior: Floats,
         label: NDArray[np.integer],
-        classes: Sequence[Any],
+        classes: Sequence[object],
         weight: Floats | None = None,
         *,
         log_prior: Floats | None = None,
-        of: Any = None,
+        of: object = None,
         costs: ArrayLike | None = None,
         precision: float | None = None,
         min_probability: float | None = None,
@@ -167,7 +167,7 @@ def evaluate(
     y: Any,
     weight: Any = None,
     *,
-    of: Any = None,
+    of: object = None,
     costs: ArrayLike | None = None,
     precision: float | None = None,
     min_probability: float | None = None,
@@ -257,9 +257,9 @@ def _log_loss(label: Index, posterior: Floats, loss: Floats, weight: Floats) -> 
 def _thresholds(
     posterior: Floats,
     is_class: Bools,
-    classes: Sequence[Any],
+    classes: Sequence[object],
     weight: Floats,
-    of: Any,
+    of: object,
     costs: ArrayLike | None,
     precision: float | None,
 ) -> Thresholds | None:

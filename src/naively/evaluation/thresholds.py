@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,7 +38,7 @@ class Threshold:
 class Thresholds:
     """A table of thresholds for the class `of`, and the best one for `goal`, if there is a goal and one reaches it."""
 
-    of: Any
+    of: object
     goal: str
     best: Threshold | None
     table: tuple[Threshold, ...]
@@ -48,7 +47,7 @@ class Thresholds:
 
 
 def thresholds(
-    of: Any,
+    of: object,
     probability: Floats,
     observed: NDArray[np.bool_],
     weight: Floats,

@@ -40,10 +40,10 @@ def evaluate_training(
     X: Any,
     y: Any,
     weight: Any = None,
-    groups: Sequence[Any] | None = None,
+    groups: Sequence[object] | None = None,
     time: ArrayLike | None = None,
     *,
-    of: Any = None,
+    of: object = None,
     costs: ArrayLike | None = None,
     precision: float | None = None,
     min_probability: float | None = None,
@@ -93,7 +93,7 @@ def evaluate_training(
 
 
 def _predict_folds(
-    model: Model, X: Any, y: Any, weight: Any, groups: Sequence[Any] | None, time: ArrayLike | None
+    model: Model, X: Any, y: Any, weight: Any, groups: Sequence[object] | None, time: ArrayLike | None
 ) -> tuple[Floats, Index, Floats]:
     """Return the log posteriors, labels and weights of all rows that a fold predicts."""
     rows = read_labelled(X, y, weight, like=model, keep_all=True)
@@ -113,7 +113,7 @@ def _predict_folds(
     return np.concatenate(posteriors), label[order].astype(np.intp), weights[order]
 
 
-def _group_folds(groups: Sequence[Any], n_rows: int) -> Iterator[tuple[Index, Index]]:
+def _group_folds(groups: Sequence[object], n_rows: int) -> Iterator[tuple[Index, Index]]:
     """Yield the rows to learn from and the rows to predict; the fold of a group is a hash of its name."""
     names = read({"group": list(groups)})
     if names.n_rows != n_rows:

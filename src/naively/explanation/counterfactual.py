@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from naively.families.evidence import Alternative
 from naively.families.text.evidence import without_words
 
 if TYPE_CHECKING:
+    from naively.data.labelled import Label
     from naively.model.model import Model
 
 MAX_CHANGES = 100
@@ -38,8 +39,8 @@ class Change:
     """One value to change, or a word to leave out (`after` is None)."""
 
     column: str
-    before: Any
-    after: Any = None
+    before: object
+    after: object = None
 
     def __str__(self) -> str:
         if self.after is None:
@@ -52,7 +53,7 @@ class Counterfactual:
     """The fewest changes found that change the prediction, and the class and probability that the model then gives."""
 
     changes: tuple[Change, ...]
-    answer: Any
+    answer: Label
     probability: float
 
     to_dict = as_plain
@@ -128,7 +129,7 @@ def _log_posteriors(model: Model, table: Table, row: int, plans: Sequence[Plan])
         return model.log_posterior(table.with_cells(row, [_new_cells(plan) for plan in plans]))
 
 
-def _new_cells(plan: Plan) -> dict[str, Any]:
+def _new_cells(plan: Plan) -> dict[str, object]:
     """Return the new cells of the row, by column."""
     cells = {change.column: change.value for change in plan}
     for column in {change.column for change in plan if change.word is not None}:

@@ -26,6 +26,7 @@ from naively.model.columns import View, read_rows, views
 from naively.model.decide import log_odds_against, position_of
 
 if TYPE_CHECKING:
+    from naively.data.labelled import Classes, Label
     from naively.model.model import Model
     from naively.schema.schema import Block
     from naively.statistics import Statistic
@@ -34,7 +35,7 @@ Floats = NDArray[np.float64]
 
 
 def explain(
-    model: Model, X: Any, of: Any = None, against: Any = None, top: int | None = None, changes: bool = True
+    model: Model, X: Any, of: object = None, against: object = None, top: int | None = None, changes: bool = True
 ) -> list[Explanation]:
     """Explain the prediction for each row, as the log-odds of one class against another.
 
@@ -85,7 +86,7 @@ def scored_blocks(model: Model) -> list[tuple[Block, Statistic, Any]]:
     return list(zip(model.chosen.schema.blocks, model.chosen.statistics, model.parameters, strict=True))
 
 
-def class_pair(model: Model, of: Any, against: Any, order: Iterable[int]) -> Pair:
+def class_pair(model: Model, of: object, against: object, order: Iterable[int]) -> Pair:
     """Return the positions of two classes; the default of either is the first other one in this order."""
     first = None if of is None else position_of(of, model.classes)
     second = None if against is None else position_of(against, model.classes)
@@ -110,7 +111,7 @@ class ExplainedBlock:
     statistic: Statistic
     parameters: Any
     view: View
-    classes: tuple[Any, ...]
+    classes: Classes
     weight: Floats | None = None
     factor: Floats | None = None
     cache: dict[str, object] = field(default_factory=dict)
@@ -195,7 +196,7 @@ def _explain_row(
     )
 
 
-def _contribution(term: Term, labels: tuple[Any, Any], is_impossible: bool) -> Contribution:
+def _contribution(term: Term, labels: tuple[Label, Label], is_impossible: bool) -> Contribution:
     """Return the difference of a term between two classes; zero if the row is impossible in both."""
     zero_in = [str(label) for label, score in zip(labels, term.scores, strict=True) if score == -np.inf]
     has_interval = all(map(math.isfinite, term.interval)) and not zero_in

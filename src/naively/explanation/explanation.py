@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from rich.console import Console, ConsoleOptions, RenderResult
 
+    from naively.data.labelled import Label
+
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
@@ -38,7 +40,7 @@ class Contribution:
     """
 
     column: str
-    value: Any
+    value: object
     shown: str
     count: float
     log_odds: float
@@ -79,15 +81,15 @@ class Explanation:
         The texts of the row in pieces, each with the log-odds of its words.
     """
 
-    of: Any
-    against: Any
-    answer: Any
+    of: Label
+    against: Label
+    answer: Label
     prior: float
     contributions: tuple[Contribution, ...]
     rest: float
     n_rest: int
     total: float
-    posterior: Mapping[Any, float]
+    posterior: Mapping[Label, float]
     counterfactual: Counterfactual | None = None
     texts: Mapping[str, Pieces] | None = None
 
@@ -124,6 +126,6 @@ class Explanation:
         return as_html(self)
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: object) -> object:
     """Return a map as the list of pairs that Arrow reads."""
     return list(value.items()) if isinstance(value, Mapping) else value

@@ -20,6 +20,7 @@ from naively.explanation.explain import class_pair
 from naively.model.calibrate import weighted_blocks
 
 if TYPE_CHECKING:
+    from naively.data.labelled import Label
     from naively.model.model import Model
 
 
@@ -30,14 +31,14 @@ class Linear:
     weights: NDArray[np.float64]
     bias: float
     features: tuple[str, ...]
-    of: Any
-    against: Any
+    of: Label
+    against: Label
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.weights, self.bias))
 
 
-def linear_form(model: Model, of: Any = None, against: Any = None) -> Linear:
+def linear_form(model: Model, of: object = None, against: object = None) -> Linear:
     """Return equation (1), by default of the last class; with more than two classes name the other one."""
     n_classes = len(model.classes)
     if n_classes < 2:

@@ -26,6 +26,7 @@ from naively.families.evidence import Pair, format_value
 from naively.model.calibrate import weighted_blocks
 
 if TYPE_CHECKING:
+    from naively.data.labelled import Label
     from naively.model.model import Model
     from naively.schema.schema import Block
     from naively.statistics import Statistic
@@ -42,7 +43,7 @@ class Axis:
 
     column: str
     marks: tuple[str, ...]
-    values: tuple[Any, ...]
+    values: tuple[object, ...]
     log_odds: Floats
 
     @property
@@ -63,8 +64,8 @@ class Nomogram:
     `prior` is the log-odds of the prior and of the absence of all words; `hidden` names the columns without an axis.
     """
 
-    of: Any
-    against: Any
+    of: Label
+    against: Label
     axes: tuple[Axis, ...]
     prior: float
     hidden: tuple[str, ...]
@@ -79,7 +80,7 @@ class Nomogram:
         """The log-odds at zero points."""
         return math.fsum([self.prior, *(axis.minimum for axis in self.axes)])
 
-    def points(self, axis: Axis, value: Any = None) -> float:
+    def points(self, axis: Axis, value: object = None) -> float:
         """Return equation (1) for a value or mark of an axis; None is a missing value, which adds no log-odds."""
         log_odds = 0.0
         if value is not None:
@@ -93,7 +94,7 @@ class Nomogram:
         return 1.0 / (1.0 + math.exp(-log_odds)) if log_odds > -700 else 0.0
 
 
-def make_nomogram(model: Model, of: Any = None, against: Any = None, top: int = 12) -> Nomogram:
+def make_nomogram(model: Model, of: object = None, against: object = None, top: int = 12) -> Nomogram:
     """Make the nomogram of a model between two classes.
 
     Parameters

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,7 @@ class Word:
 class TopWords:
     """The words with the largest log-odds for a class; prints as a table."""
 
-    label: Any
+    label: object
     against: str
     words: tuple[Word, ...]
 
@@ -71,7 +71,7 @@ class WordWeights:
     model: Model
     shares: WordShares
 
-    def top(self, of: Any, n: int = 20, against: Any = None, min_count: float = 5) -> TopWords:
+    def top(self, of: object, n: int = 20, against: object = None, min_count: float = 5) -> TopWords:
         """Return the words with the largest log-odds (1).
 
         Parameters
