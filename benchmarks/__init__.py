@@ -1,1 +1,1 @@
-"""Our speed beside the peers', in the same process, taking turns; one file per kind of work."""
+"""Speed and quality compared with the peers, in one process and in turns; one file per kind of work."""

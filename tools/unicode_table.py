@@ -70,16 +70,16 @@ def lower_runs() -> Iterator[str]:
 
 
 def stripped(point: int) -> str | None:
-    """What accent stripping makes of one code point before FIXED marks go; None if it does not decompose."""
+    """Return a code point without accents, before FIXED marks are removed; None if it does not decompose."""
     if 0xD800 <= point < 0xE000 or point in HANGUL:
         return None
     text = unicodedata.normalize("NFD", chr(point))
     if text == chr(point):
         return None
-    kept = [ord(c) for c in text if unicodedata.category(c) != "Mn" or not unicodedata.combining(c)]
-    if sum(len(chr(k).encode()) for k in kept) > 3 * len(chr(point).encode()):
+    points = [ord(c) for c in text if unicodedata.category(c) != "Mn" or not unicodedata.combining(c)]
+    if sum(len(chr(k).encode()) for k in points) > 3 * len(chr(point).encode()):
         sys.exit(f"U+{point:04X} grows more than threefold: raise kGrowth in core/text/unicode.hpp")
-    return "+".join(f"{k:x}" for k in kept) or "-"
+    return "+".join(f"{k:x}" for k in points) or "-"
 
 
 def stripped_runs() -> Iterator[str]:

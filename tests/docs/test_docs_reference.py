@@ -34,12 +34,19 @@ def test_signatures_are_as_written() -> None:
     page = reference_pages.names()
     assert "Poisson(a: float = 0.5, b: float = 1.0, *, missing: Missing = 'skip')" in page
     assert "    **settings: Any,\n) -> Self" in page
-    assert "log π_c, per class." in page  # a property of Model
+    assert "```python\nModel.log_prior\n```" in page  # a property
 
 
 def test_examples_and_equations_are_not_changed() -> None:
     markdown = reference_pages.as_markdown("Add.\n\n    s = a + b      (1)\n\n>>> 1 + 1\n2")
     assert markdown == "Add.\n\n```text\ns = a + b      (1)\n```\n\n```python\n>>> 1 + 1\n2\n```"
+
+
+def test_numpydoc_sections_become_lists() -> None:
+    markdown = reference_pages.as_markdown(
+        "Add.\n\nParameters\n----------\na : int\n    One\n    number.\nb\n    More."
+    )
+    assert markdown == "Add.\n\n**Parameters**\n\n- `a` (int): One number.\n- `b`: More."
 
 
 def test_every_page_is_in_the_contents() -> None:

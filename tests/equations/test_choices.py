@@ -111,13 +111,13 @@ def test_variance_is_not_below_the_floor() -> None:
     """No variance is below a billionth of the column's, unless floor=0."""
     x = np.array([[0.0], [2.0**-20], [2.0**20], [2.0**20 + 4]])
     _, narrow = oracle.mean_and_variance([0.0, 2.0**-20])
-    _, whole = oracle.mean_and_variance(x.ravel().tolist())
-    plain, held = (
+    _, variance_of_column = oracle.mean_and_variance(x.ravel().tolist())
+    plain, with_floor = (
         nb.fit(x, [0, 0, 1, 1], columns=family, tune=False).parameters[0]
         for family in (nb.Gaussian(floor=0), nb.Gaussian())
     )
     oracle.assert_close(plain.variance, [[narrow], [Fraction(4)]])
-    oracle.assert_close(held.variance, [[whole / 10**9]] * 2)
+    oracle.assert_close(with_floor.variance, [[variance_of_column / 10**9]] * 2)
 
 
 def test_unbiased_variance() -> None:

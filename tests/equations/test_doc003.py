@@ -71,9 +71,9 @@ def test_rows_sum_to_one(data: Labelled[int], family: nb.Categorical) -> None:
 @given(labelled(bits, classes=3))
 def test_bernoulli_equals_categorical_with_two_values(data: Labelled[int]) -> None:
     """Two rows per binary feature say the same as one, where both values were seen."""
-    kept = [j for j in range(data.width) if len(set(data.column(j))) == 2]
-    if kept:
-        rows, new = np.array(data.rows)[:, kept], np.array(data.new)[:, kept]
+    binary_columns = [j for j in range(data.width) if len(set(data.column(j))) == 2]
+    if binary_columns:
+        rows, new = np.array(data.rows)[:, binary_columns], np.array(data.new)[:, binary_columns]
         bernoulli, values = (
             nb.fit(rows, data.labels, columns=family, tune=False) for family in (nb.Bernoulli(), nb.Categorical())
         )
@@ -120,8 +120,8 @@ def test_laplace_for_two_outcomes(ones: int, zeros: int) -> None:
     model = nb.fit(z, ["counted"] * (ones + zeros) + ["other"] * 2, columns=nb.Bernoulli(), tune=False)
     computed = np.exp(model.log_joint(np.array([[1], [0]])) - model.log_prior)[:, 0]
     if ones + zeros:
-        whole = ones + zeros + 2
-        oracle.assert_close(computed, [Fraction(ones + 1, whole), Fraction(zeros + 1, whole)], 1e-14)
+        total = ones + zeros + 2
+        oracle.assert_close(computed, [Fraction(ones + 1, total), Fraction(zeros + 1, total)], 1e-14)
 
 
 @given(st.lists(st.integers(0, 20), min_size=2, max_size=6).filter(any))

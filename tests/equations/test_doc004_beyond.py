@@ -35,7 +35,7 @@ def exact_log_joint(data: Labelled[float], rows: list[tuple[float, ...]]) -> lis
 
 @given(spread, st.sampled_from([0.0, 1e6, -(2.0**33)]))
 def test_mean_and_variance(data: Labelled[float], offset: float) -> None:
-    """(5.35), (5.36): of numbers that may lie far from zero; σ̂² is what is kept."""
+    """(5.35), (5.36): of numbers that may lie far from zero; the model stores σ̂²."""
     rows = [tuple(x + offset for x in row) for row in data.rows]
     model = nb.fit(np.array(rows), data.labels, columns=EXACT, tune=False)
     moved = Labelled(rows, data.labels, [])

@@ -132,8 +132,8 @@ def test_an_outlier_counted_first_and_then_forgotten() -> None:
 def test_an_outlier_left_out_of_one_part() -> None:
     x = NUM_ACC["NumAcc4"]
     half = len(x) // 2
-    whole = column([*x[:half], -1e9, *x[half:]])
-    assert_accurate(whole - column([-1e9, *x[half:]]), x[:half])
+    total = column([*x[:half], -1e9, *x[half:]])
+    assert_accurate(total - column([-1e9, *x[half:]]), x[:half])
 
 
 def test_lost_digits_are_reported() -> None:

@@ -30,21 +30,21 @@ def assert_same_scores(a: nb.Model, b: nb.Model, x: Any) -> None:
 @each_family
 @given(data=st.data())
 def test_parts_add_up_to_the_total_in_any_split_and_order(group: tuple[str, ...], data: st.DataObject) -> None:
-    whole, parts = data.draw(parted_rows(groups=[group]))
-    assert_same_model(added(parts), whole.fit())
+    all_rows, parts = data.draw(parted_rows(groups=[group]))
+    assert_same_model(added(parts), all_rows.fit())
 
 
 @given(parted_rows())
 def test_parts_of_a_mixture_add_up(drawn: tuple[Rows, list[Rows]]) -> None:
-    whole, parts = drawn
-    assert_same_model(added(parts), whole.fit())
-    assert_same_scores(added(parts), whole.fit(), whole.x)
+    all_rows, parts = drawn
+    assert_same_model(added(parts), all_rows.fit())
+    assert_same_scores(added(parts), all_rows.fit(), all_rows.x)
 
 
 @given(parted_rows(groups=[("height", "width")], numbers=wild))
 def test_moments_of_any_numbers_add_up(drawn: tuple[Rows, list[Rows]]) -> None:
-    whole, parts = drawn
-    assert_same_model(added(parts), whole.fit())
+    all_rows, parts = drawn
+    assert_same_model(added(parts), all_rows.fit())
 
 
 @given(parted_rows())
@@ -58,11 +58,11 @@ def test_addition_is_associative(drawn: tuple[Rows, list[Rows]]) -> None:
 
 @given(parted_rows())
 def test_many_parts_add_up_at_once(drawn: tuple[Rows, list[Rows]]) -> None:
-    whole, parts = drawn
+    all_rows, parts = drawn
     summed = total([part.fit() for part in parts])
     assert summed is not None
-    assert_same_model(summed, whole.fit())
-    assert_same_scores(summed, whole.fit(), whole.x)
+    assert_same_model(summed, all_rows.fit())
+    assert_same_scores(summed, all_rows.fit(), all_rows.x)
 
 
 texts = st.lists(st.tuples(st.sampled_from(["a b a", "c", "", "b d", "e f g h", None]), st.sampled_from("xyz")))
@@ -74,10 +74,10 @@ def test_many_texts_add_up_at_once(drawn: list[tuple[str | None, str]]) -> None:
     known = [("a b c d e f g h", "x"), ("a", "y"), ("b", "z"), *drawn]
     models = [nb.fit({"t": [text]}, [label], columns=nb.Text(), tune=False) for text, label in known]
     summed, one_by_one = total(models), functools.reduce(operator.add, models)
-    whole = nb.fit({"t": [text for text, _ in known]}, [label for _, label in known], columns=nb.Text(), tune=False)
+    all_rows = nb.fit({"t": [text for text, _ in known]}, [label for _, label in known], columns=nb.Text(), tune=False)
     assert summed is not None
     x = {"t": ["a b c", "d e zz", "f", "", None]}
-    for other in (one_by_one, whole):
+    for other in (one_by_one, all_rows):
         np.testing.assert_array_equal(summed.log_joint(x), other.log_joint(x))
         assert_same_words(summed, other)
 
@@ -98,17 +98,17 @@ def assert_same_words(a: nb.Model, b: nb.Model) -> None:
 @each_family
 @given(data=st.data())
 def test_total_minus_part_is_the_rest(group: tuple[str, ...], data: st.DataObject) -> None:
-    whole, parts = data.draw(parted_rows(groups=[group]))
+    all_rows, parts = data.draw(parted_rows(groups=[group]))
     if len(parts) > 1:
-        assert_same_model(whole.fit() - parts[0].fit(), added(parts[1:]))
+        assert_same_model(all_rows.fit() - parts[0].fit(), added(parts[1:]))
 
 
 @given(parted_rows())
 def test_a_mixture_minus_all_parts_but_one_is_that_part(drawn: tuple[Rows, list[Rows]]) -> None:
-    whole, parts = drawn
-    left = functools.reduce(operator.sub, (part.fit() for part in parts[:-1]), whole.fit())
+    all_rows, parts = drawn
+    left = functools.reduce(operator.sub, (part.fit() for part in parts[:-1]), all_rows.fit())
     assert_same_model(left, parts[-1].fit())
-    assert_same_scores(left, parts[-1].fit(), whole.x)
+    assert_same_scores(left, parts[-1].fit(), all_rows.x)
 
 
 @each_family
@@ -119,38 +119,40 @@ def test_a_row_counted_and_forgotten_leaves_no_trace(group: tuple[str, ...], dat
 
 
 @given(rows())
-def test_order_of_rows_does_not_matter(whole: Rows) -> None:
-    backwards = whole.take(range(len(whole))[::-1])
-    assert_same_model(backwards.fit(), whole.fit())
+def test_order_of_rows_does_not_matter(all_rows: Rows) -> None:
+    backwards = all_rows.take(range(len(all_rows))[::-1])
+    assert_same_model(backwards.fit(), all_rows.fit())
 
 
 @given(rows())
-def test_weight_two_equals_the_row_twice(whole: Rows) -> None:
-    twice = whole.take([i for i in range(len(whole)) for _ in range(2)])
-    doubled = Rows(whole.x, whole.label, [2 * w for w in whole.weight], whole.columns)
+def test_weight_two_equals_the_row_twice(all_rows: Rows) -> None:
+    twice = all_rows.take([i for i in range(len(all_rows)) for _ in range(2)])
+    doubled = Rows(all_rows.x, all_rows.label, [2 * w for w in all_rows.weight], all_rows.columns)
     assert_same_model(doubled.fit(), twice.fit(), row_counts=False)
-    assert_same_scores(doubled.fit(), twice.fit(), whole.x)
+    assert_same_scores(doubled.fit(), twice.fit(), all_rows.x)
 
 
 @given(rows(), rows(max_size=3))
-def test_rows_of_weight_zero_are_ignored(whole: Rows, ghosts: Rows) -> None:
-    there = [i % len(ghosts) for i in range(2)]
-    ghost = {name: values + [whole.x[name][i % len(whole)] for i in there] for name, values in whole.x.items()}
-    both = Rows(ghost, [*whole.label, "nobody", "tofu"], [*whole.weight, 0.0, 0.0], whole.columns)
-    assert_same_model(both.fit(), whole.fit())
+def test_rows_of_weight_zero_are_ignored(all_rows: Rows, ignored_rows: Rows) -> None:
+    positions = [i % len(ignored_rows) for i in range(2)]
+    ignored = {
+        name: values + [all_rows.x[name][i % len(all_rows)] for i in positions] for name, values in all_rows.x.items()
+    }
+    both = Rows(ignored, [*all_rows.label, "unused", "tofu"], [*all_rows.weight, 0.0, 0.0], all_rows.columns)
+    assert_same_model(both.fit(), all_rows.fit())
 
 
 @given(parted_rows())
 def test_inference_by_type_gives_the_same_sum(drawn: tuple[Rows, list[Rows]]) -> None:
     """Without families given, a column of one part may have no values; the other parts then decide."""
-    whole, parts = drawn
+    all_rows, parts = drawn
     by_type = functools.reduce(operator.add, (nb.fit(p.x, p.label, weight=p.weight, tune=False) for p in parts))
-    assert_same_model(by_type, nb.fit(whole.x, whole.label, weight=whole.weight, tune=False))
+    assert_same_model(by_type, nb.fit(all_rows.x, all_rows.label, weight=all_rows.weight, tune=False))
 
 
 @given(parted_rows(), st.randoms(use_true_random=False))
 def test_order_of_columns_does_not_matter(drawn: tuple[Rows, list[Rows]], random: Any) -> None:
-    whole, parts = drawn
+    all_rows, parts = drawn
     models = []
     for part in parts:
         names = random.sample(sorted(part.x), len(part.x))
@@ -158,8 +160,8 @@ def test_order_of_columns_does_not_matter(drawn: tuple[Rows, list[Rows]], random
             nb.fit({n: part.x[n] for n in names}, part.label, weight=part.weight, columns=part.columns, tune=False)
         )
     summed = functools.reduce(operator.add, models)
-    assert_same_model(summed, whole.fit())
-    assert_same_scores(summed, whole.fit(), whole.x)
+    assert_same_model(summed, all_rows.fit())
+    assert_same_scores(summed, all_rows.fit(), all_rows.x)
 
 
 @pytest.mark.parametrize("family", [nb.Multinomial(), nb.Complement()])
@@ -168,19 +170,19 @@ def test_a_word_that_only_one_part_has(family: nb.Family) -> None:
     one = nb.fit({"sun": [1, 2], "rain": [0, 3]}, ["a", "b"], columns=family, tune=False)
     two = nb.fit({"snow": [4], "sun": [1]}, ["b"], columns=family, tune=False)
     words = {"sun": [1, 2, 1], "rain": [0, 3, 0], "snow": [0, 0, 4]}
-    whole = nb.fit(words, ["a", "b", "b"], columns=family, tune=False)
-    assert_same_model(one + two, whole)
-    assert_same_scores(one + two, whole, words)
-    assert_same_scores(two + one, whole, words)
-    rest = whole - two
+    all_rows = nb.fit(words, ["a", "b", "b"], columns=family, tune=False)
+    assert_same_model(one + two, all_rows)
+    assert_same_scores(one + two, all_rows, words)
+    assert_same_scores(two + one, all_rows, words)
+    rest = all_rows - two
     np.testing.assert_array_equal(rest.statistics[0].occurrences(), [[1, 0, 0], [2, 3, 0]])  # type: ignore[attr-defined]
 
 
 def test_a_class_and_a_value_that_only_one_part_has() -> None:
     one = nb.fit({"x": ["u", "v"]}, ["a", "b"], tune=False)
     two = nb.fit({"x": ["w"]}, ["c"], tune=False)
-    whole = one + two
-    assert whole.classes == ("a", "b", "c")
-    assert (whole - two).classes == ("a", "b")
-    assert_same_model(whole - two, one)
-    assert_same_model(whole - one, two)
+    all_rows = one + two
+    assert all_rows.classes == ("a", "b", "c")
+    assert (all_rows - two).classes == ("a", "b")
+    assert_same_model(all_rows - two, one)
+    assert_same_model(all_rows - one, two)

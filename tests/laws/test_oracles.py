@@ -71,13 +71,16 @@ def test_scipy_densities(seed: int) -> None:
     generator = np.random.default_rng(seed)
     train, ask = generator.gamma(2.0, 3.0, (2, 40, 1))
     logs = np.log(train)
-    whole = generator.poisson(4.0, (2, 40, 1))
-    rate = (whole[0].sum() + 0.5) / 41
+    counts_of_events = generator.poisson(4.0, (2, 40, 1))
+    rate = (counts_of_events[0].sum() + 0.5) / 41
     wait = (40 + 1) / (train.sum() + train.mean())
     pairs = [
         (log_likelihood(nb.Gaussian(), train, ask), stats.norm.logpdf(ask, train.mean(), train.std())),
         (log_likelihood(nb.LogNormal(), train, ask), stats.lognorm.logpdf(ask, logs.std(), 0, np.exp(logs.mean()))),
-        (log_likelihood(nb.Poisson(), whole[0], whole[1]), stats.poisson.logpmf(whole[1], rate)),
+        (
+            log_likelihood(nb.Poisson(), counts_of_events[0], counts_of_events[1]),
+            stats.poisson.logpmf(counts_of_events[1], rate),
+        ),
         (log_likelihood(nb.Exponential(), train, ask), stats.expon.logpdf(ask, scale=1 / wait)),
     ]
     for ours, theirs in pairs:

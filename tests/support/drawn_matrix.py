@@ -1,4 +1,4 @@
-"""A random matrix with labels and weights, and how tables of cells are compared."""
+"""Random matrices with labels and weights, and comparisons of tables of cells."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ class Draw:
     def sparse(self, form: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """CSR or CSC by hand, for SciPy does not know all types; now and then with zeros and out of order."""
         rng, x = self.rng, self.x if form == "csr" else self.x.T
-        kept = (x != 0) | (rng.random(x.shape) < 0.1)
-        line, index = np.nonzero(kept)
+        is_stored = (x != 0) | (rng.random(x.shape) < 0.1)
+        line, index = np.nonzero(is_stored)
         if rng.random() < 0.3:
             order = np.lexsort((rng.random(line.size), line))
             line, index = line[order], index[order]

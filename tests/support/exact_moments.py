@@ -1,4 +1,4 @@
-"""Moments in rational arithmetic, and how near to them the kernels have to be."""
+"""Moments in rational arithmetic, and the accuracy that the kernels must have."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DIGITS = 10**-15.5
 
 
 def exact(x: Array, label: Array, weight: Array | None, n_classes: int) -> tuple[Array, Array]:
-    """Mean and squares of every cell in rational arithmetic, rounded once."""
+    """Return mean and squares of every cell, computed in rational arithmetic and rounded once."""
     mean, squares = np.zeros((n_classes, x.shape[1])), np.zeros((n_classes, x.shape[1]))
     weight = np.ones(len(x)) if weight is None else weight
     for c, j in np.ndindex(*mean.shape):

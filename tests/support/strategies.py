@@ -14,7 +14,7 @@ from naively.statistics import ClassWeights, Histogram, Moments, Statistic, Sums
 
 Columns = dict[str, list[Any]]
 
-whole_numbers = st.integers(0, 5)
+counts = st.integers(0, 5)
 eighths = st.integers(-800, 800).map(lambda k: k / 8)
 wild = st.floats(-1e9, 1e9).map(lambda x: 0.0 if abs(x) < 1e-9 else x)
 
@@ -23,12 +23,12 @@ GROUPS: Mapping[tuple[str, ...], tuple[nb.Family, st.SearchStrategy[Any]]] = {
     ("offer", "known"): (nb.Bernoulli(), st.booleans()),
     ("colour", "taste"): (nb.Categorical(), st.sampled_from(["red", "green", "", "ß"])),
     ("first", "second"): (nb.Categorical(shared=True), st.sampled_from(["north", "south", "west"])),
-    ("w0", "w1", "w2"): (nb.Multinomial(), whole_numbers),
-    ("v0", "v1"): (nb.Complement(), whole_numbers),
+    ("w0", "w1", "w2"): (nb.Multinomial(), counts),
+    ("v0", "v1"): (nb.Complement(), counts),
     ("height", "width"): (nb.Gaussian(), eighths),
     ("age", "hours"): (nb.Binned(), eighths | st.just(-0.0)),
     ("income",): (nb.LogNormal(), eighths.map(lambda x: abs(x) + 0.125)),
-    ("visits",): (nb.Poisson(), whole_numbers),
+    ("visits",): (nb.Poisson(), counts),
     ("wait",): (nb.Exponential(), eighths.map(abs)),
 }
 SINGLE = sorted(GROUPS)
@@ -88,11 +88,11 @@ def rows(
 @st.composite
 def parted_rows(draw: st.DrawFn, /, **settings: Any) -> tuple[Rows, list[Rows]]:
     """Some rows, and the same rows in up to four parts, in any order."""
-    whole = draw(rows(**settings))
-    part = draw(st.lists(st.integers(0, 3), min_size=len(whole), max_size=len(whole)))
-    order = draw(st.permutations(range(len(whole))))
+    all_rows = draw(rows(**settings))
+    part = draw(st.lists(st.integers(0, 3), min_size=len(all_rows), max_size=len(all_rows)))
+    order = draw(st.permutations(range(len(all_rows))))
     parts = [[i for i in order if part[i] == p] for p in draw(st.permutations(range(4)))]
-    return whole, [whole.take(p) for p in parts if p]
+    return all_rows, [all_rows.take(p) for p in parts if p]
 
 
 def assert_same_model(a: nb.Model, b: nb.Model, *, row_counts: bool = True) -> None:
