@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 Codes = NDArray[np.integer]
 Positions = NDArray[np.intp]
+Cells = Sequence[Any]  # of any type, or UNCHANGED
 
 MIN_SORTED_STRINGS = 1000  # distinct strings of a column above which Arrow sorts them
 MAX_ROWS_READ_AS_TEXT = 65_536  # rows by which a column is judged to be text or values
@@ -63,7 +64,7 @@ class Column(ABC):
         """Return the column as texts."""
 
     @abstractmethod
-    def with_cells(self, row: int, cells: Sequence[Any]) -> Column:
+    def with_cells(self, row: int, cells: Cells) -> Column:
         """Return a copy of one row for each cell, with that cell unless it is UNCHANGED."""
 
     @abstractmethod
@@ -122,7 +123,7 @@ class NumberColumn(Column):
             return [None] * len(self)
         raise InputError(f"column {self.name!r} holds numbers, where text is needed.")
 
-    def with_cells(self, row: int, cells: Sequence[Any]) -> NumberColumn:
+    def with_cells(self, row: int, cells: Cells) -> NumberColumn:
         """Return a copy of one row for each cell, with that cell unless it is UNCHANGED."""
         x = self.x[[row] * len(cells)]
         if any(cell is not UNCHANGED for cell in cells):
@@ -172,7 +173,7 @@ class CodeColumn(Column):
         """Return the values as strings."""
         return [None if code < 0 else str(self.values[code]) for code in self.x.tolist()]
 
-    def with_cells(self, row: int, cells: Sequence[Any]) -> CodeColumn:
+    def with_cells(self, row: int, cells: Cells) -> CodeColumn:
         """Return a copy of one row for each cell, with that cell unless it is UNCHANGED."""
         values: dict[Value, int] = {value: code for code, value in enumerate(self.values)}
         codes = [self.x[row] if cell is UNCHANGED else values.setdefault(cell, len(values)) for cell in cells]
@@ -273,7 +274,7 @@ class ArrowStrings(StringColumn):
             array.offset,
         )
 
-    def with_cells(self, row: int, cells: Sequence[Any]) -> ListOfStrings:
+    def with_cells(self, row: int, cells: Cells) -> ListOfStrings:
         """Return a copy of one row for each cell, with that cell unless it is UNCHANGED."""
         return ListOfStrings(self.name, (self.array[row].as_py(),)).with_cells(0, cells)
 
@@ -321,7 +322,7 @@ class ListOfStrings(StringColumn):
         """Return the strings."""
         return self.strings
 
-    def with_cells(self, row: int, cells: Sequence[Any]) -> ListOfStrings:
+    def with_cells(self, row: int, cells: Cells) -> ListOfStrings:
         """Return a copy of one row for each cell, with that cell unless it is UNCHANGED."""
         return ListOfStrings(self.name, tuple(self.strings[row] if cell is UNCHANGED else cell for cell in cells))
 
@@ -364,7 +365,7 @@ def concat_strings(name: str, columns: Sequence[Column]) -> StringColumn:
     return ArrowStrings(name, pa.concat_arrays([column.arrow_strings() for column in columns]))
 
 
-def add_hashes_of_codes(total: Hashes, codes: Codes, values: Sequence[Any], salt: np.uint64) -> None:
+def add_hashes_of_codes(total: Hashes, codes: Codes, values: Values, salt: np.uint64) -> None:
     """Add the hash of the value of each code to `total`; each value is hashed once."""
     add_code_hashes(codes, mix(np.append(hash_values(values), MISSING) + salt), total)  # the last is that of code −1
 

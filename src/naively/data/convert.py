@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from naively.data.files.csv import MISSING_CELLS
 from naively.data.kinds import Kind
+from naively.data.views import Value
 from naively.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ KIND_NAMES: Mapping[Kind, str] = {
 }
 
 
-def kind_of_classes(classes: Sequence[Any]) -> Kind:
+def kind_of_classes(classes: Sequence[Value]) -> Kind:
     """Return the kind of a column that holds these classes.
 
     >>> kind_of_classes(("no", "yes")), kind_of_classes((0, 1)), kind_of_classes((False, True))
@@ -70,7 +71,7 @@ def convert_column(name: str, column: ArrowColumn, kind: Kind, first_row: int = 
     if kind == "unknown":
         return pa.nulls(len(column))
     wanted = {"number": pa.float64(), "boolean": pa.bool_(), "date": pa.timestamp("us")}[kind]
-    cells: Any = pc.utf8_trim_whitespace(with_missing_cells(column))
+    cells: ArrowColumn = pc.utf8_trim_whitespace(with_missing_cells(column))
     try:
         converted: ArrowColumn = pc.cast(cells, wanted)
     except pa.ArrowInvalid as error:

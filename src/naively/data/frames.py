@@ -52,7 +52,7 @@ def table_of_batch(batch: pa.Table) -> ColumnTable:
     return ColumnTable(names, batch.num_rows, tuple(columns))
 
 
-def table_of_columns(columns: Mapping[Any, Any]) -> ColumnTable:
+def table_of_columns(columns: Mapping[object, Any]) -> ColumnTable:
     """Read a mapping from name to a list of values."""
     import pyarrow as pa
 

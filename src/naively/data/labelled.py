@@ -7,10 +7,10 @@ only dropped rows have is not a class.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,17 +18,18 @@ from numpy.typing import ArrayLike, NDArray
 from naively.data.columns import Column, NumberColumn
 from naively.data.convert import convert_columns, kind_of_classes
 from naively.data.files.batches import rebatch
-from naively.data.files.csv import OTHER_COLUMNS
+from naively.data.files.csv import OTHER_COLUMNS, Types
 from naively.data.files.paths import is_path
 from naively.data.files.read import read_files
 from naively.data.frames import table_of_batch
 from naively.data.kinds import Kind
 from naively.data.names import listed
-from naively.data.read import read
+from naively.data.read import TableLike, read
 from naively.data.table import ColumnTable, Table, concat_tables
+from naively.data.views import Value
 from naively.errors import InputError, LeftOutWarning, warn_user
 
-Label = str | int | float | bool
+Label = Value
 LabelsLike = Any  # an array, series or list of labels, or the name of a column
 WeightLike = ArrayLike | str | None  # a weight for each row, or the name of a column
 Classes = tuple[Label, ...]
@@ -54,7 +55,7 @@ class TrainedColumns(Protocol):
         """Return the columns."""
 
     @property
-    def classes(self) -> tuple[Any, ...]:
+    def classes(self) -> Sequence[Value]:
         """Return the classes."""
 
 
@@ -98,7 +99,7 @@ class LabelledRows:
         classes = tuple(c for c, present in zip(self.classes, has_rows.tolist(), strict=True) if present)
         return LabelledRows(self.table, classes, position[self.label], self.weight)
 
-    def label_in(self, classes: Sequence[Any]) -> Codes:
+    def label_in(self, classes: Sequence[Value]) -> Codes:
         """Return the position of each row's class in another list of classes, that of a model.
 
         Raises
@@ -118,13 +119,18 @@ class LabelledRows:
         return np.array([position[label] for label in self.classes], dtype=np.int32)[self.label]
 
 
-def is_stream(X: Any) -> bool:
+def is_stream(X: object) -> TypeGuard[Iterator[object]]:
     """Return whether X yields batches of rows: an iterator, or Arrow's RecordBatchReader."""
     return isinstance(X, Iterator) or type(X).__name__ == "RecordBatchReader"
 
 
 def read_labelled(
-    X: Any, y: Any, weight: Any = None, *, like: TrainedColumns | None = None, keep_all: bool = False
+    X: TableLike,
+    y: LabelsLike,
+    weight: WeightLike = None,
+    *,
+    like: TrainedColumns | None = None,
+    keep_all: bool = False,
 ) -> LabelledRows:
     """Read all rows as one table; see `labelled_batches`."""
     batches = list(labelled_batches(X, y, weight, like=like, keep_all=keep_all))
@@ -140,11 +146,11 @@ def read_labelled(
 
 
 def labelled_batches(
-    X: Any,
-    y: Any,
-    weight: Any = None,
+    X: TableLike,
+    y: LabelsLike,
+    weight: WeightLike = None,
     *,
-    types: Mapping[str, Any] | None = None,
+    types: Types | None = None,
     like: TrainedColumns | None = None,
     keep_all: bool = False,
 ) -> Iterator[LabelledRows]:
@@ -236,7 +242,7 @@ def _check_length(
 
 
 def _tables(
-    X: Any, y: Any, weight: Any, types: Mapping[str, Any] | None, like: TrainedColumns | None
+    X: TableLike, y: LabelsLike, weight: WeightLike, types: Types | None, like: TrainedColumns | None
 ) -> Iterator[ColumnTable]:
     n_rows = 0
     kinds = None if like is None else training_kinds(like, y, weight)
@@ -245,7 +251,7 @@ def _tables(
         n_rows += batch.num_rows
 
 
-def training_kinds(like: TrainedColumns, y: Any, weight: Any = None) -> dict[str, Kind]:
+def training_kinds(like: TrainedColumns, y: LabelsLike, weight: WeightLike = None) -> dict[str, Kind]:
     """Return how files are read for a model: its columns as at training, columns that it does not have as strings."""
     kinds = like.schema.kinds()
     kinds[OTHER_COLUMNS] = "string"
@@ -287,7 +293,7 @@ def _refuse_unlabelled(unlabelled: Bools, first_row: int = 0) -> None:
         )
 
 
-def _weight_array(weight: Any) -> Floats:
+def _weight_array(weight: ArrayLike) -> Floats:
     try:
         array = np.asarray(weight, dtype=np.float64)
     except (TypeError, ValueError):
@@ -306,14 +312,14 @@ def _check_weight(weight: Floats, first_row: int) -> None:
         )
 
 
-def refuse_missing_labels(y: Any) -> None:
+def refuse_missing_labels(y: LabelsLike) -> None:
     """Raise InputError if a label is missing; anything else about the labels is not checked."""
     values = _object_array(list(y)) if isinstance(y, (list, tuple)) else _label_array(y)
     if values.ndim == 1 and values.dtype.kind not in "iubU":
         _refuse_unlabelled(np.array([_is_missing(value) for value in values.tolist()], dtype=np.bool_))
 
 
-def code_labels(y: Any) -> tuple[Classes, Codes]:
+def code_labels(y: LabelsLike) -> tuple[Classes, Codes]:
     """Return the sorted classes of labels and the class code of each label, −1 where a label is missing.
 
     >>> classes, codes = code_labels(["spam", None, "ham", "spam"])
@@ -356,7 +362,7 @@ def code_column(column: Column) -> tuple[Classes, Codes]:
     return classes, place[value_codes]
 
 
-def _label_array(y: Any) -> NDArray[Any]:
+def _label_array(y: LabelsLike) -> NDArray[Any]:
     if isinstance(y, np.ndarray):
         return y
     if hasattr(y, "to_pylist"):  # Arrow
@@ -367,7 +373,7 @@ def _label_array(y: Any) -> NDArray[Any]:
     return np.asarray(y)
 
 
-def _object_array(values: list[Any]) -> NDArray[Any]:
+def _object_array(values: list[object]) -> NDArray[Any]:
     out = np.empty(len(values), dtype=object)
     out[:] = values
     return out
@@ -405,11 +411,11 @@ def _code_objects(values: Sequence[Any]) -> tuple[Classes, Codes]:
             names = ", ".join(sorted(t.__name__ for t in types))
             raise InputError(f"labels of type {names}: use strings, integers or booleans, and only one of these.")
     classes = tuple(sorted(set(values) - {None}))
-    code: dict[Any, int] = {label: code for code, label in enumerate(classes)} | {None: -1}
+    code: dict[Label | None, int] = {label: code for code, label in enumerate(classes)} | {None: -1}
     return classes, np.fromiter(map(code.__getitem__, values), dtype=np.int32, count=len(values))
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     if value is None:
         return True
     if isinstance(value, (str, bool, int)):

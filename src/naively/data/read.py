@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from math import isnan
 from types import NoneType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from naively.data.columns import ListOfStrings
 from naively.data.frames import table_of_columns, table_of_frame
 from naively.data.names import Numbered
 from naively.data.table import ColumnTable, MatrixTable, Table, as_core_type
+from naively.data.views import Piece
 from naively.errors import InputError
 
 TableLike = Any  # anything that `read` takes; where files and batches are read, also paths and iterators of batches
@@ -52,7 +53,7 @@ def read(X: TableLike) -> Table:
     )
 
 
-def _read_list(X: list[Any] | tuple[Any, ...]) -> Table:
+def _read_list(X: list[object] | tuple[object, ...]) -> Table:
     """Return the table of a list of texts, of mappings from name to value, or of rows of numbers."""
     texts = _as_texts(X)
     if texts is not None:
@@ -60,7 +61,7 @@ def _read_list(X: list[Any] | tuple[Any, ...]) -> Table:
     if isinstance(X[0], dict):
         import pyarrow as pa
 
-        return table_of_frame(pa.Table.from_pylist(list(X)))
+        return table_of_frame(pa.Table.from_pylist(cast("list[dict[str, object]]", list(X))))
     try:
         array = np.asarray(X)
     except ValueError:
@@ -68,7 +69,7 @@ def _read_list(X: list[Any] | tuple[Any, ...]) -> Table:
     return _read_array(array)
 
 
-def _as_texts(items: list[Any] | tuple[Any, ...]) -> tuple[str | None, ...] | None:
+def _as_texts(items: list[object] | tuple[object, ...]) -> tuple[str | None, ...] | None:
     """Return the items if all are texts or missing (None or NaN), an empty list among them; None if none is a text."""
     types = set(map(type, items))
     has_texts = any(issubclass(kind, (str, bytes)) for kind in types)
@@ -76,7 +77,7 @@ def _as_texts(items: list[Any] | tuple[Any, ...]) -> tuple[str | None, ...] | No
         items = tuple(None if isinstance(item, (float, np.floating)) and isnan(item) else item for item in items)
         types = set(map(type, items))
     if all(issubclass(kind, (str, bytes, NoneType)) for kind in types):
-        return tuple(items)
+        return cast("tuple[str | None, ...]", tuple(items))
     if not has_texts:
         return None
     position, item = next((i, item) for i, item in enumerate(items) if not isinstance(item, (str, bytes, NoneType)))
@@ -86,7 +87,7 @@ def _as_texts(items: list[Any] | tuple[Any, ...]) -> tuple[str | None, ...] | No
     )
 
 
-def _is_series_of_texts(X: Any) -> bool:
+def _is_series_of_texts(X: object) -> bool:
     """Return whether X is one column of strings: a pandas or polars series, an Arrow array."""
     if isinstance(X, dict) or getattr(X, "ndim", 1) != 1 or hasattr(type(X), "columns"):
         return False
@@ -98,7 +99,7 @@ def _table_of_texts(texts: tuple[str | None, ...]) -> ColumnTable:
     return ColumnTable(("text",), len(texts), (ListOfStrings("text", texts),))
 
 
-def _canonical(X: Any) -> Any:
+def _canonical(X: Piece) -> Piece:
     """Return a CSR or CSC array without duplicate entries; X is not changed."""
     matrix = as_core_type(X if X.format in ("csr", "csc") else X.tocsr())
     if not matrix.has_canonical_format:

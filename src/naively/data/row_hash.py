@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels.text import hash_texts
+from naively.data.views import Value
 
 Hashes = NDArray[np.uint64]
 
@@ -42,7 +43,7 @@ def hash_numbers(x: NDArray[Any]) -> Hashes:
     return np.where(np.isnan(values), MISSING, values.view(np.uint64))
 
 
-def hash_values(values: Sequence[Any]) -> Hashes:
+def hash_values(values: Sequence[Value]) -> Hashes:
     """Return the hash of each value: of strings by their bytes, of numbers and booleans as numbers."""
     out = np.empty(len(values), np.uint64)
     is_text = np.array([isinstance(value, str) for value in values], dtype=np.bool_)

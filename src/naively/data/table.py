@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from naively.data.columns import UNCHANGED, Column, NumberColumn, Positions, cod
 from naively.data.kinds import Kind, refuse_infinite
 from naively.data.names import Names, Numbered, missing_names, positions_of, warn_missing_columns
 from naively.data.row_hash import KEY, Hashes, hash_names, hash_numbers, hash_values, mix
-from naively.data.views import Codes, Numbers, Texts, is_sparse
+from naively.data.views import Codes, Numbers, Piece, Texts, Value, is_sparse
 from naively.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,13 +23,15 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[Any] | csr_array | csc_array
 
+Edits = Sequence[Mapping[str, Any]]  # new values by column name
+
 MAX_OWN_CODE = 2**16  # whole numbers below this are their own codes
 MAX_HASHED_CELLS = 2**22  # cells of a matrix hashed at a time: 32 MB
 CORE_TYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
 WIDER_TYPES = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64", "uint64": "float64"}
 
 
-def as_core_type(x: Any) -> Any:
+def as_core_type(x: Piece) -> Piece:
     """Return an array or sparse matrix in one of the types that the core reads."""
     name = x.dtype.name
     return x if name in CORE_TYPES else x.astype(WIDER_TYPES.get(name, "float64"))
@@ -77,7 +79,7 @@ class Table(ABC):
         return self.take(np.flatnonzero(keep))
 
     @abstractmethod
-    def with_cells(self, row: int, edits: Sequence[Mapping[str, Any]]) -> Table:
+    def with_cells(self, row: int, edits: Edits) -> Table:
         """Return a copy of one row for each edit, which gives new values for some columns."""
 
     def with_missing_columns(self, names: Iterable[str]) -> Table:
@@ -92,7 +94,7 @@ class Table(ABC):
         return False
 
     def row_hashes(
-        self, classes: Sequence[Any] = (), label: NDArray[np.integer] | None = None, names: Names | None = None
+        self, classes: Sequence[Value] = (), label: NDArray[np.integer] | None = None, names: Names | None = None
     ) -> Hashes:
         """Return equation (1) of `row_hash` for each row.
 
@@ -122,7 +124,7 @@ class Table(ABC):
         """Return the sum over columns in equation (1)."""
 
     @abstractmethod
-    def concat(self, tables: Sequence[Any]) -> Table:
+    def concat(self, tables: Sequence[Self]) -> Self:
         """Return the rows of tables that have the same columns as this one, one below the other."""
 
 
@@ -159,7 +161,7 @@ class ColumnTable(Table):
         """Return the rows at these positions, in this order."""
         return ColumnTable(self.names, len(positions), tuple(column.take(positions) for column in self.columns))
 
-    def with_cells(self, row: int, edits: Sequence[Mapping[str, Any]]) -> ColumnTable:
+    def with_cells(self, row: int, edits: Edits) -> ColumnTable:
         """Return a copy of one row for each edit, which gives new values for some columns."""
         columns = (c.with_cells(row, [edit.get(c.name, UNCHANGED) for edit in edits]) for c in self.columns)
         return ColumnTable(self.names, len(edits), tuple(columns))
@@ -187,10 +189,10 @@ class ColumnTable(Table):
             column[name].add_hashes(total, salt_of_name)
         return total
 
-    def concat(self, tables: Sequence[ColumnTable]) -> ColumnTable:
+    def concat(self, tables: Sequence[Self]) -> Self:
         """Return the rows of tables that have the same columns as this one, one below the other."""
         columns = (concat_columns(parts) for parts in zip(*(table.columns for table in tables), strict=True))
-        return ColumnTable(self.names, sum(table.n_rows for table in tables), tuple(columns))
+        return replace(self, n_rows=sum(table.n_rows for table in tables), columns=tuple(columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,7 +231,7 @@ class MatrixTable(Table):
 
     def numbers(self, positions: Sequence[int]) -> Numbers:
         """Return columns as numbers: the matrix itself, or a view of each run of neighbouring columns."""
-        pieces: tuple[Any, ...] = (self.matrix,)  # a slice of a sparse matrix would be a copy
+        pieces: tuple[Piece, ...] = (self.matrix,)  # a slice of a sparse matrix would be a copy
         if not (isinstance(positions, range) and positions == range(self.matrix.shape[1])):
             pieces = tuple(self.matrix[:, start:stop] for start, stop in _runs(positions))
         return Numbers(pieces, self.strict, self.binarize_above)
@@ -260,16 +262,16 @@ class MatrixTable(Table):
         """Return the rows at these positions, in this order."""
         return replace(self, matrix=_by_rows(self.matrix)[positions])
 
-    def with_cells(self, row: int, edits: Sequence[Mapping[str, Any]]) -> MatrixTable:
+    def with_cells(self, row: int, edits: Edits) -> MatrixTable:
         """Return a copy of one row for each edit; of a sparse matrix, only entries that are not zero are changed."""
         many = len(edits) * 4 > len(self.names)
         position = positions_of(self.names).__getitem__ if many else self.names.index
-        line: Any = _by_rows(self.matrix)[[row]]
+        line: Piece = _by_rows(self.matrix)[[row]]
         if self.is_sparse:
             from scipy.sparse import csr_array
 
             n, width = len(line.data), self.matrix.shape[1]
-            copies: Any = csr_array(
+            copies: Piece = csr_array(
                 (np.tile(line.data, len(edits)), np.tile(line.indices, len(edits)), np.arange(len(edits) + 1) * n),
                 shape=(len(edits), width),
             )
@@ -287,7 +289,7 @@ class MatrixTable(Table):
 
     def _sum_of_hashes(self, names: Names, salt: Hashes) -> Hashes:
         """Return the sum over columns; of a sparse matrix that of zeros, changed by the entries that are not zero."""
-        matrix: Any = self.matrix
+        matrix: Piece = self.matrix
         if names != self.names:
             position = positions_of(self.names)
             matrix = matrix[:, [position[name] for name in names]]
@@ -304,14 +306,14 @@ class MatrixTable(Table):
             total += mix(hashes + salt[start : start + step]).sum(axis=1, dtype=np.uint64)
         return total
 
-    def concat(self, tables: Sequence[MatrixTable]) -> MatrixTable:
+    def concat(self, tables: Sequence[Self]) -> Self:
         """Return the rows of tables that have the same columns as this one, one below the other."""
-        matrices: list[Any] = [table.matrix for table in tables]
+        matrices: list[Piece] = [table.matrix for table in tables]
         if not self.is_sparse:
-            return MatrixTable(np.concatenate(matrices), self.names)
+            return replace(self, matrix=np.concatenate(matrices))
         from scipy.sparse import vstack
 
-        return MatrixTable(vstack(matrices, format="csr"), self.names)
+        return replace(self, matrix=vstack(matrices, format="csr"))
 
 
 def concat_tables(tables: Sequence[Table]) -> Table:
@@ -319,7 +321,7 @@ def concat_tables(tables: Sequence[Table]) -> Table:
     return tables[0] if len(tables) == 1 else tables[0].concat(tables)
 
 
-def _by_rows(matrix: Any) -> Any:
+def _by_rows(matrix: Piece) -> Piece:
     return matrix.tocsr() if is_sparse(matrix) else matrix
 
 

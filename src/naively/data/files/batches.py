@@ -6,7 +6,7 @@ import queue
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from naively.data.files.paths import DataFile
 from naively.errors import InputError
@@ -23,7 +23,7 @@ MAX_BYTES = 2**27  # of strings in a table, whose cells may be long
 MAX_WAITING = 2  # batches read ahead, of 4 MB of CSV or 65,536 rows each
 
 
-def rebatch(batches: Iterable[Any], rows: int | None = None, max_bytes: int = MAX_BYTES) -> Iterator[pa.Table]:
+def rebatch(batches: Iterable[object], rows: int | None = None, max_bytes: int = MAX_BYTES) -> Iterator[pa.Table]:
     """Yield the same rows in Arrow tables of equal length.
 
     Parameters
@@ -54,7 +54,7 @@ def rebatch(batches: Iterable[Any], rows: int | None = None, max_bytes: int = MA
         yield _join(waiting)
 
 
-def arrow_tables(batches: Iterable[Any]) -> Iterator[pa.Table]:
+def arrow_tables(batches: Iterable[object]) -> Iterator[pa.Table]:
     """Yield each batch as an Arrow table; refuse a column name that occurs twice."""
     import pyarrow as pa
 
@@ -156,7 +156,7 @@ class ReadProgress:
         """Start the next file; the share of it that has been read is not known yet."""
         self._before, self._size, self._share = self._before + self._size, file.path.stat().st_size, None
 
-    def follow(self, stream: Any, file: DataFile) -> None:
+    def follow(self, stream: BinaryIO, file: DataFile) -> None:
         """Take the position of this stream as what has been read of the file, unless that is compressed."""
         if file.compression is None:
             self._share = lambda: stream.tell() / max(1, self._size)

@@ -7,7 +7,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from naively.data.files.batches import MAX_ROWS, ReadProgress
 from naively.data.files.csv import BLOCK_BYTES, Types, repeats
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from naively.data.columns import ArrowArray
+
+Cell = str | bytes | int | float | None  # of SQLite
 
 JSON_TYPES: dict[type, str] = {  # Arrow's names of them
     int: "number",
@@ -119,11 +121,11 @@ def json_schema(schema: pa.Schema) -> pa.Schema:
     return pa.schema([f.with_type(pa.float64()) if pa.types.is_integer(f.type) else f for f in schema])
 
 
-def translate_json_error(given: str, message: str, stream: Any, n_lines_before: int = 0) -> InputError:
+def translate_json_error(given: str, message: str, stream: BinaryIO, n_lines_before: int = 0) -> InputError:
     """Return an error that names the first line that is not a JSON object or has a value of another type."""
     changed = re.search(r"Column\(/([^)/]+)\) changed from (\w+) to (\w+)", message)
     with stream:
-        for number, line in enumerate(io.BufferedReader(stream), start=n_lines_before + 1):
+        for number, line in enumerate(io.BufferedReader(cast("io.RawIOBase", stream)), start=n_lines_before + 1):
             try:
                 row = json.loads(line) if line.strip() else {}
                 if not isinstance(row, dict):
@@ -182,7 +184,7 @@ def _sqlite_type(connection: sqlite3.Connection, query: str, name: str) -> pa.Da
     return pa.float64() if types <= {"integer", "real"} else pa.string()
 
 
-def _sqlite_column(kind: pa.DataType, cells: tuple[Any, ...]) -> ArrowArray:
+def _sqlite_column(kind: pa.DataType, cells: tuple[Cell, ...]) -> ArrowArray:
     import pyarrow as pa
 
     convert = _text if pa.types.is_string(kind) else float if pa.types.is_floating(kind) else int
@@ -190,7 +192,7 @@ def _sqlite_column(kind: pa.DataType, cells: tuple[Any, ...]) -> ArrowArray:
     return array
 
 
-def _text(cell: Any) -> str:
+def _text(cell: Cell) -> str:
     return cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
 
 

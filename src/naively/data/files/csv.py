@@ -12,7 +12,7 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, cast
 
 import numpy as np
 
@@ -149,23 +149,23 @@ def _delimiter(text: str) -> str:
     return best
 
 
-def _open(stream: Any, layout: Layout, types: Types, raw: bool = False) -> arrow_csv.CSVStreamingReader:
+def _open(stream: BinaryIO, layout: Layout, types: Types, raw: bool = False) -> arrow_csv.CSVStreamingReader:
     from pyarrow import csv as arrow_csv
 
     options = arrow_csv.ReadOptions(block_size=BLOCK_BYTES, encoding=layout.arrow_encoding)
-    return arrow_csv.open_csv(stream, read_options=options, **parse_options(layout, types, raw))
+    return arrow_csv.open_csv(stream, options, *parse_options(layout, types, raw))
 
 
-def parse_options(layout: Layout, types: Types, raw: bool) -> dict[str, Any]:
+def parse_options(layout: Layout, types: Types, raw: bool) -> tuple[arrow_csv.ParseOptions, arrow_csv.ConvertOptions]:
     """Return Arrow's options for cells and missing values."""
     from pyarrow import csv as arrow_csv
 
-    return {
-        "parse_options": arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
-        "convert_options": arrow_csv.ConvertOptions(
+    return (
+        arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
+        arrow_csv.ConvertOptions(
             column_types=dict(types), strings_can_be_null=not raw, null_values=list(MISSING_CELLS)
         ),
-    }
+    )
 
 
 def _infer_types(file: DataFile, layout: Layout, types: Types) -> dict[str, pa.DataType | None]:
@@ -290,10 +290,10 @@ def _line_of_row(
     return "?"
 
 
-def _line_not_utf8(stream: Any, n_lines_before: int) -> int | str:
+def _line_not_utf8(stream: BinaryIO, n_lines_before: int) -> int | str:
     """Return the number of the first line that is not UTF-8."""
     with stream:
-        for number, line in enumerate(io.BufferedReader(stream), start=n_lines_before + 1):
+        for number, line in enumerate(io.BufferedReader(cast("io.RawIOBase", stream)), start=n_lines_before + 1):
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError:

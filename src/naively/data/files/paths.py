@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO, TypeGuard, cast
 
 from naively.errors import InputError
 
@@ -47,15 +47,15 @@ class DataFile:
     compression: str | None = None
     query: str | None = None
 
-    def open(self) -> Any:
+    def open(self) -> BinaryIO:
         """Return a stream of its bytes, decompressed."""
         import pyarrow as pa
 
-        compression: Any = self.compression
-        return pa.input_stream(str(self.path), compression=compression)
+        stream = pa.input_stream(str(self.path), compression=self.compression)  # type: ignore[arg-type]
+        return cast("BinaryIO", stream)
 
 
-def is_path(X: Any) -> bool:
+def is_path(X: object) -> TypeGuard[Where]:
     """Return whether X names files: a string, a path, or a list of paths; a list of strings is a list of texts."""
     if isinstance(X, (str, os.PathLike)):
         return True

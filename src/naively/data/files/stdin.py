@@ -121,7 +121,7 @@ def _parse(
     )
     known = {name: kind for name, kind in types.items() if kind is not None}
     try:
-        table = arrow_csv.read_csv(io.BytesIO(block), options, **parse_options(layout, known, raw))
+        table = arrow_csv.read_csv(io.BytesIO(block), options, *parse_options(layout, known, raw))
         refuse_binary(table.schema)
     except pa.ArrowInvalid as error:
         translated = translate_error(NAME, layout, str(error), partial(io.BytesIO, block), n_lines_before)
