@@ -1,4 +1,4 @@
-"""Batches: counting one after the other and adding gives what counting all rows at once does."""
+"""Counting batches and adding them gives the same as counting all rows at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from naively.data.files import batches
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("sorted_by_class", [False, True])
 def test_a_stream_is_counted_like_a_table(weighted: bool, sorted_by_class: bool, monkeypatch: Any) -> None:
-    """Also where classes come late, lists of values change, a column has no value for long, and another is text."""
+    """Classes appear late, lists of values change, one column has no value at first, another is text."""
     monkeypatch.setattr(batches, "MAX_ROWS", 50)
     rng = np.random.default_rng(11)
     n = 600
@@ -33,12 +33,12 @@ def test_a_stream_is_counted_like_a_table(weighted: bool, sorted_by_class: bool,
             "label": pa.array(np.array(["a", "b", "c", "d"])[label]),
         }
     )
-    given_table = table if weighted else table.drop_columns(["weight"])
+    rows = table if weighted else table.drop_columns(["weight"])
     weight = "weight" if weighted else None
     bounds = [*range(0, n, 37), n]
-    parts = (given_table.slice(a, b - a) for a, b in itertools.pairwise(bounds))
-    found = naively.fit(parts, "label", weight=weight, tune=False)
-    whole = naively.fit(iter([given_table]), "label", weight=weight, tune=False)
-    rest = found - whole
+    parts = (rows.slice(a, b - a) for a, b in itertools.pairwise(bounds))
+    in_batches = naively.fit(parts, "label", weight=weight, tune=False)
+    at_once = naively.fit(iter([rows]), "label", weight=weight, tune=False)
+    rest = in_batches - at_once
     assert rest.class_weights.rows.sum() == 0
-    np.testing.assert_allclose(found.posterior(table), whole.posterior(table), rtol=1e-12)
+    np.testing.assert_allclose(in_batches.posterior(table), at_once.posterior(table), rtol=1e-12)

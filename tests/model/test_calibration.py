@@ -1,4 +1,4 @@
-"""A Tuning: what it does to the posterior, by hand; how it is kept, added and written."""
+"""A Tuning: its effect on the posterior, computed by hand; how it is stored, added and written."""
 
 from __future__ import annotations
 
@@ -56,33 +56,32 @@ def evidence(name: str) -> Any:
 
 def test_equation_1_by_hand() -> None:
     model = naively.fit(TABLE, LABEL, columns=FAMILIES, tune=False).with_tuning(TUNING)
-    present = np.array([kind is not None for kind in TABLE["kind"]])
-    there = np.array([present[c == LABEL].sum() for c in "abc"])
-    share = (there + 1) / (N / 3 + 2)
-    gap = np.where(present[:, None], np.log(share), np.log1p(-share))
+    is_present = np.array([kind is not None for kind in TABLE["kind"]])
+    n_present = np.array([is_present[c == LABEL].sum() for c in "abc"])
+    share = (n_present + 1) / (N / 3 + 2)
+    presence = np.where(is_present[:, None], np.log(share), np.log1p(-share))
     length = np.array([len(text.split()) for text in TABLE["text"]])[:, None]
     score = model.log_prior + np.array([0.5, -1.0, 0.0])
     score = score + 0.3 * evidence("normal") + 2.0 * evidence("coin") + 0.9 * (evidence("other") + evidence("count"))
-    score = score + 0.5 * (evidence("kind") - gap) + 0.25 * gap + 0.75 * length**-0.5 * evidence("text")
+    score = score + 0.5 * (evidence("kind") - presence) + 0.25 * presence + 0.75 * length**-0.5 * evidence("text")
     score -= np.log(np.exp(score).sum(axis=1, keepdims=True))
     np.testing.assert_allclose(model.log_posterior(TABLE), score, rtol=1e-10, atol=1e-12)
-    best = np.array(["a", "b", "c"])[score.argmax(axis=1)]
-    assert model.predict(TABLE).tolist() == best.tolist()
+    expected = np.array(["a", "b", "c"])[score.argmax(axis=1)]
+    assert model.predict(TABLE).tolist() == expected.tolist()
     plain = model.with_tuning(None)
     np.testing.assert_array_equal(plain.log_joint(TABLE), model.log_joint(TABLE))
 
 
-def test_json_and_classes_that_are_new() -> None:
-    again = Tuning.from_json(TUNING.to_json())
-    assert again == TUNING
+def test_json_and_new_classes() -> None:
+    assert Tuning.from_json(TUNING.to_json()) == TUNING
     model = naively.fit(TABLE, LABEL, columns=FAMILIES, tune=False).with_tuning(TUNING)
     assert weighted_blocks(with_classes(model, ["d"])).offset.tolist() == [0.5, -1.0, 0.0, 0.0]
-    for bad in ("", "[]", "{}", TUNING.to_json().replace("0.75", "-0.75"), TUNING.to_json().replace("0.75", '"x"')):
+    for wrong in ("", "[]", "{}", TUNING.to_json().replace("0.75", "-0.75"), TUNING.to_json().replace("0.75", '"x"')):
         with pytest.raises(naively.InputError, match="not a tuning"):
-            Tuning.from_json(bad)
+            Tuning.from_json(wrong)
 
 
-def test_update_forget_and_plus_keep_it() -> None:
+def test_update_forget_and_sum_keep_the_tuning() -> None:
     model = naively.fit(TABLE, LABEL, columns=FAMILIES, tune=False).with_tuning(TUNING)
     more = model.update(TABLE, LABEL)
     assert more.tuning == TUNING
@@ -103,16 +102,16 @@ def test_counts(family: Any) -> None:
     )
 
 
-def test_linear_form_is_of_the_calibrated_model() -> None:
+def test_linear_form_of_a_tuned_model() -> None:
     x = {"coin": TABLE["coin"], "other": TABLE["other"]}
     label = LABEL != "a"
     model = naively.fit(x, label, columns=Bernoulli(), tune=False).with_tuning(Tuning({True: 0.3}, {"coin": 0.5}))
     weights, bias = model.linear()
-    found = bias + np.stack([x["coin"], x["other"]], axis=1) @ weights
-    np.testing.assert_allclose(found, model.log_odds(x), rtol=1e-10, atol=1e-12)
+    log_odds = bias + np.stack([x["coin"], x["other"]], axis=1) @ weights
+    np.testing.assert_allclose(log_odds, model.log_odds(x), rtol=1e-10, atol=1e-12)
 
 
-def test_a_weight_of_zero_forbids_nothing() -> None:
+def test_evidence_without_weight_excludes_no_class() -> None:
     model = naively.fit({"x": ["p", "q"]}, [0, 1], columns=Categorical(alpha=0), tune=False)
     assert model.with_tuning(Tuning(weights={"x": 0.0})).posterior({"x": ["p"]}).tolist() == [[0.5, 0.5]]
 

@@ -1,9 +1,9 @@
-"""Rows drawn from a model: columns left out are empty, gaps come as often as they did."""
+"""Rows drawn from a model: unused columns are empty, missing values are as frequent as in training."""
 
 import naively as nb
 
 
-def test_columns_left_out_are_empty() -> None:
+def test_unused_columns_are_empty() -> None:
     table = {"id": list(range(60)), "one": ["same"] * 60, "x": ["a", "b", "c"] * 20}
     drawn = nb.fit(table, ["yes", "no"] * 30, tune=False).sample(5, seed=1)
     assert drawn.column_names == ["id", "one", "x", "class"]
@@ -11,7 +11,7 @@ def test_columns_left_out_are_empty() -> None:
     assert drawn["x"].null_count == 0
 
 
-def test_gaps_that_are_evidence_are_drawn() -> None:
+def test_missing_values_that_are_evidence_are_drawn() -> None:
     sky = ["sun", None, None, None, "rain", "sun"] * 50
     model = nb.fit(
         {"sky": sky}, ["a", "a", "a", "a", "b", "b"] * 50, columns={"sky": nb.Categorical(missing="value")}, tune=False

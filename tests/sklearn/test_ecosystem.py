@@ -1,4 +1,4 @@
-"""The estimators among their neighbours: batches, forgetting, pickles, pipelines, searches, processes, threads."""
+"""The estimators in use: batches, forgetting, pickles, pipelines, searches, processes, threads."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -39,13 +39,13 @@ IDS = [f"{type(estimator).__name__}-{x.dtype}" for estimator, x in CASES]
 
 @pytest.mark.parametrize(("estimator", "x"), CASES, ids=IDS)
 @pytest.mark.parametrize("cuts", [[60], [1, 2, 50], list(range(1, 120))])
-def test_partial_fit_in_any_batching_is_fit(estimator: Any, x: NDArray[Any], cuts: list[int]) -> None:
-    whole = clone(estimator).fit(x, LABEL)
-    parts = clone(estimator)
+def test_partial_fit_in_any_batches_equals_fit(estimator: Any, x: NDArray[Any], cuts: list[int]) -> None:
+    at_once = clone(estimator).fit(x, LABEL)
+    in_batches = clone(estimator)
     for rows in np.split(np.arange(len(x)), cuts):
-        parts.partial_fit(x[rows], LABEL[rows], classes=[0, 1, 2])
-    np.testing.assert_array_equal(whole.model_.class_counts, parts.model_.class_counts)
-    for a, b in zip(whole.model_.statistics, parts.model_.statistics, strict=True):
+        in_batches.partial_fit(x[rows], LABEL[rows], classes=[0, 1, 2])
+    np.testing.assert_array_equal(at_once.model_.class_counts, in_batches.model_.class_counts)
+    for a, b in zip(at_once.model_.statistics, in_batches.model_.statistics, strict=True):
         if isinstance(a, NumberSummary):
             np.testing.assert_array_equal(a.histogram.cells.keys, b.histogram.cells.keys)
             np.testing.assert_array_equal(a.histogram.cells.weight, b.histogram.cells.weight)
@@ -56,11 +56,11 @@ def test_partial_fit_in_any_batching_is_fit(estimator: Any, x: NDArray[Any], cut
         else:
             np.testing.assert_array_equal(a.cells.sums, b.cells.sums)
             np.testing.assert_array_equal(a.cells.rows, b.cells.rows)
-    np.testing.assert_allclose(whole.predict_proba(x), parts.predict_proba(x), rtol=1e-12)
+    np.testing.assert_allclose(at_once.predict_proba(x), in_batches.predict_proba(x), rtol=1e-12)
 
 
 @pytest.mark.parametrize(("estimator", "x"), CASES, ids=IDS)
-def test_forget_undoes_partial_fit(estimator: Any, x: NDArray[Any]) -> None:
+def test_forget_reverses_partial_fit(estimator: Any, x: NDArray[Any]) -> None:
     before = clone(estimator).fit(x[:100], LABEL[:100])
     after = clone(estimator).fit(x[:100], LABEL[:100]).partial_fit(x[100:], LABEL[100:])
     after.forget(x[100:], LABEL[100:])
@@ -105,7 +105,7 @@ def test_calibrated_classifier() -> None:
     np.testing.assert_allclose(calibrated.predict_proba(NUMBERS).sum(axis=1), 1.0)
 
 
-def test_any_frame_in_labels_out_in_their_own_type() -> None:
+def test_predictions_have_the_type_of_the_labels() -> None:
     frame = pd.DataFrame({"size": [1.0, 2.0, None, 9.0], "colour": ["red", None, "blue", "blue"]})
     for labels in (["a", "a", "b", "b"], np.array([3, 3, 7, 7]), np.array([False, False, True, True])):
         fitted = naively.NaiveBayes(tune=False).fit(frame, labels)
@@ -115,7 +115,7 @@ def test_any_frame_in_labels_out_in_their_own_type() -> None:
         assert fitted.sample(3, seed=0).column_names[:2] == ["size", "colour"]
 
 
-def test_new_classes_and_categories_are_welcome() -> None:
+def test_new_classes_and_categories_are_accepted() -> None:
     nb = naively.NaiveBayes(tune=False)
     nb.partial_fit(pd.DataFrame({"c": ["x", "y"]}), ["a", "b"])
     nb.partial_fit(pd.DataFrame({"c": ["z"]}), ["new"])
@@ -123,7 +123,7 @@ def test_new_classes_and_categories_are_welcome() -> None:
     assert nb.predict(pd.DataFrame({"c": ["z", "never seen"]})).tolist() == ["new", "a"]
 
 
-def test_unknown_label_is_refused_not_miscounted() -> None:
+def test_an_unknown_label_is_refused() -> None:
     for estimator in (naively.MultinomialNB(), naively.BernoulliNB(), naively.CategoricalNB(), naively.GaussianNB()):
         estimator.partial_fit(COUNTS[:10], LABEL[:10], classes=[0, 1, 2])
         before = estimator.model_
@@ -132,7 +132,7 @@ def test_unknown_label_is_refused_not_miscounted() -> None:
         assert estimator.model_ is before
 
 
-def test_gaussian_is_right_where_scikit_learn_gives_no_number() -> None:
+def test_gaussian_is_finite_where_scikit_learn_is_not() -> None:
     constant = np.column_stack([np.ones(6), np.ones(6)])
     label = np.array([0, 0, 0, 1, 1, 1])
     np.testing.assert_allclose(naively.GaussianNB().fit(constant, label).predict_proba(constant), 0.5)
@@ -152,7 +152,7 @@ def test_html_representation_names_the_parameters() -> None:
 
 
 @pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB", "BernoulliNB", "CategoricalNB", "GaussianNB"])
-def test_drop_ins_give_scikit_learns_numbers(name: str) -> None:
+def test_drop_ins_compute_the_numbers_of_scikit_learn(name: str) -> None:
     uneven = np.where(np.arange(len(LABEL)) % 7 == 0, 1, np.minimum(LABEL, 1))
     x = NUMBERS if name == "GaussianNB" else COUNTS
     ours, theirs = (getattr(module, name)().fit(x, uneven) for module in (naively, sklearn.naive_bayes))

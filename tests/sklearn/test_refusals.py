@@ -1,4 +1,4 @@
-"""What scikit-learn refuses is refused in its words, though nobody looks for it in a pass of its own."""
+"""Entries that scikit-learn refuses are refused with its messages, without a separate pass over the data."""
 
 from typing import Any
 
@@ -13,8 +13,8 @@ NAMES = ["MultinomialNB", "ComplementNB", "BernoulliNB"]
 FORMS = [np.asarray, sp.csr_matrix, sp.csr_array, sp.csc_matrix]
 
 
-def said_by(call: Any) -> str:
-    """The error of a call, or nothing."""
+def error_of(call: Any) -> str:
+    """Return the message of the error that a call raises, or an empty string."""
     try:
         call()
     except ValueError as error:
@@ -22,9 +22,10 @@ def said_by(call: Any) -> str:
     return ""
 
 
-def spoilt(value: float, n: int = 300) -> Any:
+def with_entry(value: float, n: int = 300) -> Any:
+    """Return a matrix of counts with one entry of this value."""
     rng = np.random.default_rng(0)
-    x = rng.integers(0, 3, (n, 300)).astype(np.float64)  # too large to be looked at beforehand
+    x = rng.integers(0, 3, (n, 300)).astype(np.float64)  # too large to be checked before it is counted
     x[7, 3] = value
     return x
 
@@ -33,19 +34,20 @@ def spoilt(value: float, n: int = 300) -> Any:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -1.0, 0.5, 1e6])
 def test_odd_entries(name: str, form: Any, value: float) -> None:
-    x, label = spoilt(value), np.arange(300) % 3
-    weight = (np.arange(300) != 7).astype(np.float64)  # a row without weight is looked at all the same
+    x, label = with_entry(value), np.arange(300) % 3
+    weight = (np.arange(300) != 7).astype(np.float64)  # a row without weight is checked as well
     ours, theirs = getattr(naively, name)(), getattr(peer, name)()
-    assert said_by(lambda: ours.fit(form(x), label)) == said_by(lambda: theirs.fit(form(x), label))
-    if value != -1.0:  # scikit-learn looks for negative counts only after the rows without weight are gone
-        assert said_by(lambda: ours.fit(form(x), label, weight)) == said_by(lambda: theirs.fit(form(x), label, weight))
+    assert error_of(lambda: ours.fit(form(x), label)) == error_of(lambda: theirs.fit(form(x), label))
+    if value != -1.0:  # scikit-learn checks for negative counts after it drops rows without weight
+        expected = error_of(lambda: theirs.fit(form(x), label, weight))
+        assert error_of(lambda: ours.fit(form(x), label, weight)) == expected
     for model in (ours, theirs):
-        model.fit(spoilt(1.0), label)
+        model.fit(with_entry(1.0), label)
     before = ours.class_count_
-    expected = said_by(lambda: theirs.partial_fit(form(x), label))
-    assert said_by(lambda: ours.partial_fit(form(x), label)) == expected
+    expected = error_of(lambda: theirs.partial_fit(form(x), label))
+    assert error_of(lambda: ours.partial_fit(form(x), label)) == expected
     if expected:
         np.testing.assert_array_equal(ours.class_count_, before)
-    for ask in ("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba"):
-        said = said_by(lambda ask=ask: getattr(ours, ask)(form(x)))
-        assert said == said_by(lambda ask=ask: getattr(theirs, ask)(form(x)))
+    for method in ("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba"):
+        for_ours = error_of(lambda method=method: getattr(ours, method)(form(x)))
+        assert for_ours == error_of(lambda method=method: getattr(theirs, method)(form(x)))

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks and tests, on our estimators."""
+"""The checks and tests of scikit-learn, run on our estimators."""
 
 import os
 import re
@@ -23,8 +23,8 @@ ESTIMATORS = [
 ]
 HERE = Path(__file__).parent
 
-# These call private methods of scikit-learn's classes, which ours do not have.
-PRIVATE = {
+# These tests call private methods of scikit-learn that our classes do not have.
+TESTS_OF_PRIVATE_METHODS = {
     "test_gnb_check_update_with_no_data": "GaussianNB._update_mean_variance",
     "test_alpha_vector": "MultinomialNB._check_alpha",
     "test_check_alpha": "BernoulliNB._check_alpha",
@@ -39,7 +39,7 @@ def test_check_estimator(estimator: Any, check: Any) -> None:
 
 
 def test_scikit_learns_own_tests_pass_with_our_classes() -> None:
-    others = " and ".join(f"not {name}" for name in PRIVATE)
+    others = " and ".join(f"not {name}" for name in TESTS_OF_PRIVATE_METHODS)
     options = ["-p", "rebind", "-p", "no:cacheprovider", "-q", "-c", os.devnull, "-k", others]
     run = subprocess.run(
         [sys.executable, "-m", "pytest", *options, "--pyargs", "sklearn.tests.test_naive_bayes"],
