@@ -24,15 +24,15 @@ def test_points_are_those_of_the_posterior(
     generator = np.random.default_rng(5)
     draws = [np.log(generator.beta(a, every - a, 1_000_000)) for a, every in (first, second)]
     drawn = draws[0] - draws[1]
-    found = np.array(beta_spread(*(np.array([x]) for x in (*first, *second)))).ravel()
+    interval = np.array(beta_spread(np.array([[first[0], second[0]]]), np.array([[first[1], second[1]]]))).ravel()
     wanted = np.quantile(drawn, [0.025, 0.975])
-    assert np.abs(found - wanted).max() < tolerance * drawn.std()
+    assert np.abs(interval - wanted).max() < tolerance * drawn.std()
 
 
 def test_a_certain_share_has_no_spread_and_an_improper_one_is_not_told() -> None:
-    one = np.array([4.0])
-    assert np.array(beta_spread(one, one, one, one)).ravel().tolist() == [0.0, 0.0]
-    assert np.isnan(beta_spread(np.zeros(1), one, one, one)[0]).all()
+    four = np.full((1, 2), 4.0)
+    assert np.array(beta_spread(four, four)).ravel().tolist() == [0.0, 0.0]
+    assert np.isnan(beta_spread(np.array([[0.0, 4.0]]), four)[0]).all()
 
 
 def test_more_data_narrows_the_interval() -> None:

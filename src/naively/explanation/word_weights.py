@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively.data.names import listed
 from naively.data.plain import as_plain
@@ -92,16 +91,11 @@ class WordWeights:
             raise InputError(f"of= and against= are the same class, {of!r}: name two.")
         (count, texts), (count_against, texts_against) = map(self.shares.counts, (is_class, is_other))
         log_odds = self.shares.log_share(is_class) - self.shares.log_share(is_other)
-        is_frequent = (count + count_against >= max(min_count, 1e-300)) & (count > 0)
-        order = _largest(log_odds, np.flatnonzero(is_frequent), n)
-        columns = (log_odds, count, count_against, texts, texts_against)
-        words = tuple(Word(self.shares.name(k), *(float(column[k]) for column in columns)) for k in order)
+        frequent = np.flatnonzero((count + count_against >= max(min_count, 1e-300)) & (count > 0))
+        order = frequent[np.lexsort((frequent, -log_odds[frequent]))][:n]
+        columns = (column[order].tolist() for column in (log_odds, count, count_against, texts, texts_against))
+        words = tuple(map(Word, self.shares.names_of(order), *columns))
         return TopWords(of, "all other classes together" if against is None else repr(against), words)
-
-
-def _largest(log_odds: NDArray[np.float64], words: NDArray[np.intp], n: int) -> list[int]:
-    """Return the n of these words with the largest log-odds, ties in their order."""
-    return list(words[np.lexsort((words, -log_odds[words]))][:n].tolist())
 
 
 def word_weights(model: Model, column: str) -> WordWeights:

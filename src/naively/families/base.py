@@ -38,7 +38,6 @@ from naively.families.evidence import (
     WordShares,
     WordTable,
     format_value,
-    missing_term,
     pair_of,
 )
 from naively.statistics.arrays import NegativeCountError, require
@@ -395,7 +394,7 @@ def terms_by_column(family: Family[S, P], row: RowView, parameters: P, pair: Pai
     for j, value in enumerate(row.values()[:n_terms]):
         name = row.names[j] if n_terms == len(row.names) else ", ".join(row.names[:3])
         if value is None and n_terms == len(row.names):
-            terms.append(missing_term(name))
+            terms.append(Term.missing(name))
             continue
         plain, shown = format_value(value, row.kind(j)) if isinstance(value, float) else (value, str(value))
         if n_terms < len(row.names):

@@ -29,6 +29,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from naively import _kernels as kernels
+from naively import priors
 from naively._kernels import Cells
 from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.kinds import Kind
@@ -38,12 +39,11 @@ from naively.data.views import Numbers
 from naively.errors import InputError
 from naively.families import evidence
 from naively.families.base import ALL_KINDS, Labels, Leaving, times
-from naively.families.evidence import Alternative, Grid, Pair, RowView, Term, WordShares, WordTable
+from naively.families.evidence import Alternative, Grid, Pair, RowView, Term, WordTable
 from naively.families.leave_one_out.numbers import dense_numbers
 from naively.families.leave_one_out.values import ValueCells
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form
-from naively.families.tokens import TokenFamily, TokenParameters, frequent_tokens, share_with_empty
-from naively.priors import pseudo_count
+from naively.families.tokens import TokenFamily, TokenParameters, share_with_empty
 from naively.statistics.base import View
 from naively.statistics.cells import class_of_cells, sum_by_class, table_of_cells, values_in_class
 from naively.statistics.class_weights import ClassWeights
@@ -70,14 +70,20 @@ class Bernoulli(TokenFamily):
     b: Any = 1.0
 
     support = "binary"
+    event_model = "bernoulli"
     zeros: ClassVar[str] = "that are 0"  # how explanations call columns without a 1
 
     def __post_init__(self) -> None:
         for name in ("a", "b"):
             value = getattr(self, name)
-            pseudo_count(name, value)
+            priors.pseudo_count(name, value)
             frozen = tuple(map(float, value)) if isinstance(value, (tuple, list, np.ndarray)) else float(value)
             object.__setattr__(self, name, frozen)
+
+    @property
+    def pseudo_count(self) -> float | None:
+        """The pseudo-count of a 1 in each column; None if columns differ in it."""
+        return self.a if isinstance(self.a, float) else None
 
     def estimate(self, stats: TokenCounts, classes: Labels, structure: Any = None) -> TokenParameters:
         """Equation (2), as the linear form (4)."""
@@ -109,7 +115,7 @@ class Bernoulli(TokenFamily):
         """One term per column; in a wide block all zeros are one term, in which the weights of the columns are."""
         columns, numbers = row.nonzero()
         is_missing = np.isnan(numbers)
-        terms = [evidence.missing_term(row.names[j]) for j in columns[is_missing].tolist()]
+        terms = [Term.missing(row.names[j]) for j in columns[is_missing].tolist()]
         terms += self._column_terms(row, stats, parameters, pair, columns[~is_missing], is_one=True)
         zeros = np.setdiff1d(np.arange(stats.n_tokens), columns)
         if stats.n_tokens <= MAX_COLUMNS_LISTED:
@@ -123,34 +129,18 @@ class Bernoulli(TokenFamily):
         return [*terms, Term(name, 0, "0", evidence.pair_of(scores[list(pair)]), count=0.0, note="together")]
 
     def _column_terms(
-        self,
-        row: RowView,
-        stats: TokenCounts,
-        parameters: TokenParameters,
-        pair: Pair,
-        columns: Index,
-        is_one: bool,
+        self, row: RowView, stats: TokenCounts, parameters: TokenParameters, pair: Pair, columns: Index, is_one: bool
     ) -> list[Term]:
         """Return the terms of columns that are all 1, or all 0."""
-        a, b = (np.broadcast_to(np.asarray(prior), stats.n_tokens)[columns] for prior in (self.a, self.b))
-        counts, totals, ends = [], [], []
-        for c in pair:
-            ones, total = _ones_in_class(stats, columns, c)
-            counts.append(ones if is_one else total - ones)
-            totals.append(total)
-            ends += [counts[-1] + (a if is_one else b), total + a + b]
-        low, high = evidence.beta_spread(*ends)
-        scores = parameters.form.log_presence(columns, is_one)[:, list(pair)]
-        is_unknown, terms = parameters.form.is_unknown(columns), []
-        for i, j in enumerate(columns.tolist()):
-            value, shown = self._format(is_one, row.kind(j))
-            if is_unknown[i]:
-                terms.append(evidence.unseen_term(row.names[j], value, shown))
-                continue
-            counts_of_column = evidence.counts_of_pair([n[i] for n in counts], [n[i] for n in totals])
-            interval = float(low[i]), float(high[i])
-            terms.append(Term(row.names[j], value, shown, evidence.pair_of(scores[i]), 1.0, counts_of_column, interval))
-        return terms
+        labels = [(row.names[j], *self._format(is_one, row.kind(j))) for j in columns.tolist()]
+        a, b = (np.broadcast_to(np.asarray(prior), stats.n_tokens)[columns, None] for prior in (self.a, self.b))
+        sides = [_ones_in_class(stats, columns, c) for c in pair]
+        ones, totals = (np.stack(part, axis=1) for part in zip(*sides, strict=True))
+        counts = ones if is_one else totals - ones
+        scores, beta = parameters.form.log_presence(columns, is_one), (counts + (a if is_one else b), totals + a + b)
+        terms = evidence.share_terms(labels, scores[:, list(pair)], counts, totals, beta)
+        is_unknown = parameters.form.is_unknown(columns).tolist()
+        return [Term.unseen(*labels[i]) if unknown else terms[i] for i, unknown in enumerate(is_unknown)]
 
     def _format(self, is_one: bool, kind: str) -> tuple[Any, str]:
         """Return a 1 or 0 as plain data and as text."""
@@ -161,8 +151,7 @@ class Bernoulli(TokenFamily):
         yield from super().alternatives(row, parameters, rival)
         if len(row.names) <= MAX_COLUMNS_LISTED:
             for j in np.setdiff1d(np.arange(len(row.names)), row.nonzero()[0]).tolist():
-                before, after = (evidence.format_value(n, row.kind(j))[0] for n in (0.0, 1.0))
-                yield Alternative(row.names[j], before, after, after)
+                yield evidence.number_alternative(row, j, 0.0, 1.0)
 
     def grid(self, stats: TokenCounts, parameters: TokenParameters, column: int, kind: Kind = "number") -> Grid:
         """Both values."""
@@ -171,18 +160,9 @@ class Bernoulli(TokenFamily):
     def frequent_words(
         self, stats: TokenCounts, parameters: TokenParameters, names: Sequence[str], min_count: float
     ) -> WordTable | None:
-        """The columns of a wide block that are 1 at least `min_count` times."""
-        if stats.n_tokens <= MAX_COLUMNS_LISTED:
-            return None
-        columns = frequent_tokens(stats.cells, parameters.form, min_count)
-        return present_or_absent(parameters.form, columns, tuple(names[j] for j in columns.tolist()))
-
-    def word_shares(self, stats: TokenCounts) -> WordShares | None:
-        """The rows that are 1 in each column."""
-        alpha = self.a if isinstance(self.a, float) else None
-        return WordShares(
-            stats.tokens.__getitem__, stats.n_tokens, stats.cells, stats.seen.weight, alpha, per_text=True
-        )
+        """Return the columns of a wide block that are 1 at least `min_count` times."""
+        is_wide = stats.n_tokens > MAX_COLUMNS_LISTED
+        return super().frequent_words(stats, parameters, names, min_count) if is_wide else None
 
     def sample(self, parameters: TokenParameters, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1)."""
@@ -236,12 +216,6 @@ def bernoulli_form(cells: Cells, missing: Cells, seen: ClassWeights, known: Bool
         if isinstance(prior, tuple) and len(prior) != len(known):
             raise InputError(f"Bernoulli has {len(prior)} numbers {name} for {len(known)} columns: give one for each.")
     return _dense(ones, *(np.broadcast_to(np.asarray(prior), known.shape) for prior in (a, b)))
-
-
-def present_or_absent(form: LogLinear, tokens: Index, names: tuple[str, ...]) -> WordTable:
-    """Return tokens with log θ − log(1 − θ), and Σ log(1 − θ) of all tokens as the offset."""
-    log_odds = form.log_presence(tokens, True) - form.log_presence(tokens, False)
-    return WordTable(names, log_odds, form.score.offset, max_count=1)
 
 
 def _ones_in_class(stats: TokenCounts, columns: Index, c: int) -> tuple[Floats, Floats]:

@@ -186,7 +186,7 @@ class Binned(Family[Histogram, BinnedParameters]):
     def _term(self, row: RowView, stats: Histogram, parameters: BinnedParameters, pair: Pair, j: int, x: float) -> Term:
         name, kind = row.names[j], row.kind(j)
         if x != x:
-            return evidence.missing_term(name)
+            return Term.missing(name)
         value, shown = (x, str(x)) if abs(x) == np.inf else evidence.format_value(x, kind)
         cuts = parameters.column_cuts(j)
         if not len(cuts):
@@ -194,23 +194,10 @@ class Binned(Family[Histogram, BinnedParameters]):
         b = int(np.searchsorted(cuts, x, side="right"))
         table = row.cached(f"counts of column {j}", lambda: bin_counts(stats, parameters, j))
         if not table[b].any():
-            return evidence.unseen_term(name, value, shown)
-        counts, totals = table[b, list(pair)], table[:, list(pair)].sum(axis=0)
-        pseudo_total = self.alpha * np.count_nonzero(table.any(axis=1))
-        ends = []
-        for count, total in zip(counts, totals, strict=True):
-            lent = (count, total) if total else (table[b].sum(), table.sum())
-            ends += [np.array([lent[0] + self.alpha]), np.array([lent[1] + pseudo_total])]
-        low, high = evidence.beta_spread(*ends)
-        return Term(
-            name,
-            value,
-            f"{shown} ({format_interval(cuts, b, kind)})",
-            evidence.pair_of(parameters.column_log_probability(j)[b, list(pair)]),
-            1.0,
-            evidence.counts_of_pair(counts, totals),
-            (float(low[0]), float(high[0])),
-        )
+            return Term.unseen(name, value, shown)
+        alpha = np.broadcast_to(self.alpha * table.any(axis=1, keepdims=True), table.shape)
+        label = name, value, f"{shown} ({format_interval(cuts, b, kind)})"
+        return evidence.value_term(label, b, table, alpha, parameters.column_log_probability(j), pair)
 
     def alternatives(self, row: RowView, parameters: BinnedParameters, rival: int) -> Iterator[Alternative]:
         """The nearest number seen in each other bin."""

@@ -174,13 +174,13 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         for j, (name, value) in enumerate(zip(row.names, row.values(), strict=True)):
             position = None if value is None else parameters.places[j].get(value)
             if value is None:
-                terms.append(evidence.missing_term(name))
+                terms.append(Term.missing(name))
             elif position is None:
-                terms.append(evidence.unseen_term(name, value, str(value)))
+                terms.append(Term.unseen(name, value, str(value)))
             else:
                 counted = columns[0 if self.shared else j]
-                scores = parameters.log_probability[j][position, list(pair)]
-                terms.append(_value_term(name, value, counted, position, scores, pair))
+                tables = counted.weight, counted.full_alpha, parameters.log_probability[j]
+                terms.append(evidence.value_term((name, value, str(value)), position, *tables, pair))
         return terms
 
     def alternatives(self, row: RowView, parameters: CategoricalParameters, rival: int) -> Iterator[Alternative]:
@@ -208,17 +208,6 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
                 column[:] = [values[min(k, len(values) - 1)] for k in drawn]
             columns.append(column)
         return columns
-
-
-def _value_term(name: str, value: Value, counted: CountedValues, position: int, scores: Floats, pair: Pair) -> Term:
-    """Return the term of a value that is known at this position; a class without values borrows those of all."""
-    totals, alpha, ends = counted.weight.sum(axis=0), counted.full_alpha, []
-    for c in pair:
-        weight = counted.weight[:, c] if totals[c] else counted.weight.sum(axis=1)
-        ends += [np.array([weight[position] + alpha[position, c]]), np.array([weight.sum() + alpha[:, c].sum()])]
-    low, high = evidence.beta_spread(*ends)
-    counts = evidence.counts_of_pair(counted.weight[position, list(pair)], totals[list(pair)])
-    return Term(name, value, str(value), evidence.pair_of(scores), 1.0, counts, (float(low[0]), float(high[0])))
 
 
 Column = tuple[Values, Floats, Wholes]

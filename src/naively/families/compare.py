@@ -95,14 +95,14 @@ def compare_table(rows: Floats, names: Sequence[str], top: int) -> LikelihoodRat
     return likelihood_ratio(total, freedom, float(rows.sum()), changes)
 
 
-def compare_tokens(
+def compare_words(
     cells: tuple[Cells, Cells],
     seen: tuple[ClassWeights, ClassWeights],
     used: NDArray[np.int32],
     names: Sequence[str],
     top: int,
 ) -> LikelihoodRatio:
-    """Test tokens that are in a row or not, of which `used` are in some row and have these names."""
+    """Test words that are in a row or not; `used` are the numbers of those in any row."""
     tables = []
     for part in cells:
         slots = part._replace(index=np.searchsorted(used, part.index).astype(np.int32))

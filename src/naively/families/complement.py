@@ -56,6 +56,7 @@ class Complement(CountFamily):
     unseen: Literal["ignore", "smooth"] = "ignore"
     fractional: bool = False
 
+    event_model = "complement"
     is_likelihood = False
 
     def __post_init__(self) -> None:

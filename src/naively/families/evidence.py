@@ -18,9 +18,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively._kernels import Cells
+from naively._kernels.types import Bools, Floats, Index
 from naively.data.kinds import Kind
 from naively.data.names import Names
 from naively.data.views import Codes, Numbers, Texts, is_sparse
@@ -29,11 +29,11 @@ from naively.statistics.cells import class_of_cells
 
 Z = 1.959963984540054  # the 97.5 % point of the standard normal distribution
 
-Floats = NDArray[np.float64]
 Spread = tuple[Floats, Floats]  # lower and upper ends of intervals
 Pair = tuple[int, int]  # positions of the two classes that are compared
 Counts = Mapping[str, float]  # "count" and "all"; or "rows", "mean" and "deviation"
 Pieces = tuple[tuple[str, float], ...]  # a text cut into pieces, each with its log-odds
+Label = tuple[str, Any, str]  # column, value, and the value as text
 T = TypeVar("T")
 
 
@@ -62,15 +62,15 @@ class Term:
         scores = (weight * self.scores[0], weight * self.scores[1])
         return replace(self, scores=scores, interval=(weight * self.interval[0], weight * self.interval[1]))
 
+    @classmethod
+    def missing(cls, column: str) -> Term:
+        """Return the term of a missing value, which adds nothing."""
+        return cls(column, None, "missing", note="missing")
 
-def missing_term(column: str) -> Term:
-    """Return the term of a missing value, which adds nothing."""
-    return Term(column, None, "missing", note="missing")
-
-
-def unseen_term(column: str, value: Any, shown: str, count: float = 1.0) -> Term:
-    """Return the term of a value or word that no training row has, which adds nothing."""
-    return Term(column, value, shown, count=count, note="never seen in training")
+    @classmethod
+    def unseen(cls, column: str, value: Any, shown: str, count: float = 1.0) -> Term:
+        """Return the term of a value or word that no training row has, which adds nothing."""
+        return cls(column, value, shown, count=count, note="never seen in training")
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ class RowView:
         pieces = [piece[0].astype(np.float64) for _, piece in self.x.dense()]
         return np.concatenate(pieces) if pieces else np.zeros(0)
 
-    def nonzero(self) -> tuple[NDArray[np.intp], Floats]:
+    def nonzero(self) -> tuple[Index, Floats]:
         """Return the columns whose number is not zero, and their numbers; a missing number is NaN."""
         assert isinstance(self.x, Numbers)
         columns, numbers = [np.zeros(0, np.intp)], [np.zeros(0)]
@@ -148,20 +148,23 @@ class Alternative:
         return self.column, self.word
 
 
+def number_alternative(row: RowView, column: int, number: float, other: float) -> Alternative:
+    """Return another number for a column of a row."""
+    kind = row.kind(column)
+    before, after = format_value(number, kind)[0], format_value(other, kind)[0]
+    return Alternative(row.names[column], before, after, float(other) if kind == "date" else after)
+
+
 def number_alternatives(row: RowView, other_numbers: Callable[[int, float], Iterable[float]]) -> Iterator[Alternative]:
     """Yield other numbers for each finite number of a row; a boolean has one other value."""
     for j, x in enumerate(row.numbers().tolist()):
         if not abs(x) < np.inf:
             continue
-        name, kind = row.names[j], row.kind(j)
-        if kind == "boolean":
-            if x in (0.0, 1.0):
-                yield Alternative(name, bool(x), not x, not x)
-            continue
-        for other in other_numbers(j, x):
-            before, after = format_value(x, kind)[0], format_value(other, kind)[0]
-            if before != after:
-                yield Alternative(name, before, after, float(other) if kind == "date" else after)
+        is_boolean = row.kind(j) == "boolean"
+        for other in [1.0 - x] if is_boolean and x in (0.0, 1.0) else [] if is_boolean else other_numbers(j, x):
+            alternative = number_alternative(row, j, x, other)
+            if alternative.before != alternative.after:
+                yield alternative
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,8 +197,8 @@ class WordShares:
 
     Attributes
     ----------
-    name
-        Returns the word with a number below `n_words`.
+    names_of
+        Returns the words of numbers below `n_words`.
     cells
         Occurrences of each word, and texts with it, by class.
     texts
@@ -208,7 +211,7 @@ class WordShares:
         Whether a word counts once per text.
     """
 
-    name: Callable[[int], str]
+    names_of: Callable[[Index], list[str]]
     n_words: int
     cells: Cells
     texts: Floats
@@ -216,14 +219,14 @@ class WordShares:
     per_text: bool = False
     binary: bool = False
 
-    def counts(self, classes: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    def counts(self, classes: Bools) -> tuple[Floats, Floats]:
         """Return the occurrences of each word, and the texts with it, in some classes together."""
         chosen = classes[class_of_cells(self.cells)]
         index = self.cells.index[chosen]
         occurrences, texts = (np.bincount(index, sums[chosen], self.n_words) for sums in self.cells.sums[:2])
         return occurrences.astype(np.float64), texts.astype(np.float64)
 
-    def log_share(self, classes: NDArray[np.bool_]) -> Floats:
+    def log_share(self, classes: Bools) -> Floats:
         """Return log θ of each word in some classes together; −∞ where a word without pseudo-count is missing."""
         if self.alpha is None:
             raise InputError("top() needs one alpha for all words; this model has several.")
@@ -263,16 +266,17 @@ class LikelihoodRatio:
     changes: tuple[ValueChange, ...] = ()
 
 
-def beta_spread(a1: Floats, all1: Floats, a2: Floats, all2: Floats) -> Spread:
-    """Return the 2.5 % and 97.5 % points of log θ₁ − log θ₂ by (1) to (3); NaN where a posterior is improper."""
+def beta_spread(a: Floats, total: Floats) -> Spread:
+    """Return the 2.5 % and 97.5 % points of log θ₁ − log θ₂ by (1) to (3); NaN where a posterior is improper.
+
+    `a` and `total` are (item, 2): a and A in each of two classes.
+    """
     from scipy.special import polygamma
 
-    is_proper = (a1 > 0) & (a2 > 0) & (all1 >= a1) & (all2 >= a2)
-    a1, all1, a2, all2 = (np.where(is_proper, x, 1.0) for x in (a1, all1, a2, all2))
-    k1, k2, k3, k4 = (
-        (polygamma(n, a1) - polygamma(n, all1)) + (-1) ** (n + 1) * (polygamma(n, a2) - polygamma(n, all2))
-        for n in range(4)
-    )
+    is_proper = np.asarray(((a > 0) & (total >= a)).all(axis=1))
+    a, total = (np.where(is_proper[:, None], x, 1.0) for x in (a, total))
+    cumulants = [polygamma(n, a) - polygamma(n, total) for n in range(4)]
+    k1, k2, k3, k4 = (k[:, 0] + (-1) ** (n + 1) * k[:, 1] for n, k in enumerate(cumulants))
     deviation = np.sqrt(np.maximum(k2, 1e-18))
     skewness, kurtosis = k3 / deviation**3, k4 / deviation**4
     points = []
@@ -280,6 +284,54 @@ def beta_spread(a1: Floats, all1: Floats, a2: Floats, all2: Floats) -> Spread:
         w = z + (z**2 - 1) * skewness / 6 + (z**3 - 3 * z) * kurtosis / 24 - (2 * z**3 - 5 * z) * skewness**2 / 36
         points.append(np.where(is_proper, k1 + np.where(k2 > 1e-18, w, 0.0) * deviation, np.nan))
     return points[0], points[1]
+
+
+def share_terms(
+    labels: Sequence[Label],
+    scores: Floats,
+    counts: Floats,
+    totals: Floats,
+    beta: tuple[Floats, Floats] | None = None,
+    occurrences: Floats | None = None,
+    factor: Floats | None = None,
+) -> list[Term]:
+    """Return the terms of values or words, from their counts in two classes.
+
+    Parameters
+    ----------
+    labels
+        Column, value and text of each.
+    scores, counts, totals
+        log θ in each class, the count, and what it is counted of, (item, 2).
+    beta
+        a and A of equation (1), (item, 2); None without intervals.
+    occurrences, factor
+        How often each occurs in the row, and by how much its score is multiplied.
+    """
+    ones = np.ones(len(labels))
+    occurrences, factor = (ones if x is None else x for x in (occurrences, factor))
+    low, high = (np.full(len(labels), np.nan),) * 2 if beta is None else beta_spread(*beta)
+    ends = np.stack([low, high], axis=1) * factor[:, None]
+    items = zip(
+        labels, *(x.tolist() for x in (scores * factor[:, None], occurrences, counts, totals, ends)), strict=True
+    )
+    return [
+        Term(column, value, shown, (s[0], s[1]), n, counts_of_pair(count, total), (low, high))
+        for (column, value, shown), s, n, count, total, (low, high) in items
+    ]
+
+
+def value_term(label: Label, position: int, weight: Floats, alpha: Floats, log_probability: Floats, pair: Pair) -> Term:
+    """Return the term of the value at a position, from the tables of its column, (value, class).
+
+    A class without values has the counts of all classes.
+    """
+    classes = list(pair)
+    totals = weight.sum(axis=0)[classes]
+    smoothed = np.where(totals > 0, weight[:, classes], weight.sum(axis=1, keepdims=True)) + alpha[:, classes]
+    beta = smoothed[[position]], smoothed.sum(axis=0, keepdims=True)
+    scores, counts = log_probability[[position]][:, classes], weight[[position]][:, classes]
+    return share_terms([label], scores, counts, totals[None], beta)[0]
 
 
 def normal_spread(centre: Floats, variance: Floats) -> Spread:

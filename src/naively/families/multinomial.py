@@ -18,7 +18,6 @@ classification, AAAI-98 workshop.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,18 +30,10 @@ from naively.data.kinds import Support
 from naively.data.views import Numbers, is_sparse
 from naively.families import evidence
 from naively.families.base import EventModel, Family, Labels, Leaving, Lengths
-from naively.families.evidence import Pair, RowView, Term, WordShares, WordTable
+from naively.families.evidence import Pair, RowView, Term
 from naively.families.leave_one_out.tokens import CountedTokens, TokenRows, WordScorer, leave_rows_out
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form, stays_sparse
-from naively.families.tokens import (
-    MAX_WORD_COUNT,
-    Entry,
-    TokenEvidence,
-    TokenFamily,
-    TokenParameters,
-    frequent_tokens,
-    share_with_empty,
-)
+from naively.families.tokens import TokenFamily, TokenParameters, share_with_empty
 from naively.priors import Alpha, Dirichlet, alpha_of, pseudo_counts
 from naively.statistics.cells import class_sums, table_of_cells
 from naively.statistics.token_counts import TokenCounts
@@ -96,48 +87,32 @@ class CountFamily(TokenFamily):
 
         return Complement(alpha=alpha, fractional=self.fractional)
 
+    @property
+    def pseudo_count(self) -> float | None:
+        """The pseudo-count of each token; None if tokens differ in it."""
+        return self.alpha if isinstance(self.alpha, float) else None
+
     def terms(self, row: RowView, stats: TokenCounts, parameters: TokenParameters, pair: Pair) -> list[Term]:
         """Return one term per token of the row, with its occurrences in each class."""
         tokens, numbers = row.nonzero()
-        is_known = ~(np.isnan(numbers) | parameters.form.is_unknown(tokens))
-        alpha = self.pseudo_counts(stats, row.classes) if self.is_likelihood else None
+        known = np.flatnonzero(~(np.isnan(numbers) | parameters.form.is_unknown(tokens)))
+        shown = [evidence.format_value(x, "number") for x in np.nan_to_num(numbers).tolist()]
+        labels = [(row.names[k], *value) for k, value in zip(tokens.tolist(), shown, strict=True)]
+        totals, alpha = row.cached("totals", lambda: class_sums(stats.cells, 0)), self.pseudo_counts(stats, row.classes)
 
         def pseudo_counts_in(c: int) -> tuple[Floats, float]:
-            assert alpha is not None
             of_class = alpha[:, c] if alpha.ndim == 2 else alpha
-            return of_class[tokens[is_known]], float(of_class.sum())
+            return of_class[tokens[known]], float(of_class.sum())
 
-        known = tokens[is_known]
-        entries = [
-            Entry(row.names[k], *evidence.format_value(x, "number"), x, x)
-            for k, x in zip(known.tolist(), numbers[is_known].tolist(), strict=True)
+        words = [labels[i] for i in known.tolist()], tokens[known], numbers[known]
+        known_terms = self.word_terms(*words, parameters.form, stats.cells, totals, pair, pseudo_counts_in)
+        terms = [
+            Term.missing(label[0]) if x != x else Term.unseen(*label, x)
+            for label, x in zip(labels, numbers.tolist(), strict=True)
         ]
-        counted = TokenEvidence(stats.cells, 0, row.cached("occurrences", lambda: class_sums(stats.cells, 0)))
-        prior = None if alpha is None else pseudo_counts_in
-        known_terms = iter(counted.terms(entries, known, parameters.form.log_weights(known), pair, prior))
-        terms = []
-        for k, x, is_evidence in zip(tokens.tolist(), numbers.tolist(), is_known.tolist(), strict=True):
-            if is_evidence:
-                terms.append(next(known_terms))
-            elif x != x:
-                terms.append(evidence.missing_term(row.names[k]))
-            else:
-                terms.append(evidence.unseen_term(row.names[k], *evidence.format_value(x, "number"), x))
+        for i, term in zip(known.tolist(), known_terms, strict=True):
+            terms[i] = term
         return terms
-
-    def frequent_words(
-        self, stats: TokenCounts, parameters: TokenParameters, names: Sequence[str], min_count: float
-    ) -> WordTable:
-        """Return the tokens that occur at least `min_count` times, with log θ."""
-        form = parameters.form
-        tokens = frequent_tokens(stats.cells, form, min_count)
-        words = tuple(names[k] for k in tokens.tolist())
-        return WordTable(words, form.log_weights(tokens), form.score.offset, MAX_WORD_COUNT)
-
-    def word_shares(self, stats: TokenCounts) -> WordShares:
-        """Return the counts of the tokens."""
-        alpha = self.alpha if isinstance(self.alpha, float) else None
-        return WordShares(stats.tokens.__getitem__, stats.n_tokens, stats.cells, stats.seen.weight, alpha)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -16,14 +16,114 @@ from naively._kernels.types import Floats, Index
 from naively.data.views import Numbers
 from naively.errors import InputError
 from naively.families import evidence
-from naively.families.base import Family, Lengths, LinearPart
-from naively.families.compare import compare_tokens
-from naively.families.evidence import Alternative, LikelihoodRatio, Pair, RowView, Term
+from naively.families.base import EventModel, Family, Lengths, LinearPart
+from naively.families.compare import compare_words
+from naively.families.evidence import Alternative, Label, LikelihoodRatio, Pair, RowView, Term, WordShares, WordTable
 from naively.families.linear_form import LogLinear
 from naively.statistics.cells import class_of_cells, values_in_class
 from naively.statistics.token_counts import TokenCounts
+from naively.statistics.word_counts import WordCounts
 
 MAX_WORD_COUNT = 3  # occurrences of a word that a nomogram marks
+
+
+class HasForm(Protocol):
+    """Parameters that hold the linear form."""
+
+    @property
+    def form(self) -> LogLinear:
+        """Return the form."""
+
+
+W = TypeVar("W", TokenCounts, WordCounts)
+F = TypeVar("F", bound=HasForm)
+
+
+class WordFamily(Family[W, F]):
+    """A family whose evidence is a sum over words: the words of a text, or the columns of a block."""
+
+    @property
+    def event_model(self) -> EventModel:
+        """How words are scored."""
+        return "multinomial"
+
+    @property
+    def counts_presence(self) -> bool:
+        """Whether a word counts once per row."""
+        return self.event_model == "bernoulli"
+
+    @property
+    def pseudo_count(self) -> float | None:
+        """The pseudo-count of each word; None if words differ in it."""
+        return None
+
+    def frequent_words(self, stats: W, parameters: F, names: Sequence[str], min_count: float) -> WordTable | None:
+        """Return the words that occur at least `min_count` times."""
+        form, cells = parameters.form, stats.cells
+        occurrences = np.bincount(cells.index, cells.sums[0], minlength=len(form.score.base))
+        numbers = np.flatnonzero((occurrences >= min_count) & ~np.isnan(form.score.base))
+        log_weights = form.log_weights(numbers)
+        if self.event_model == "bernoulli":
+            log_weights = form.log_presence(numbers, True) - form.log_presence(numbers, False)
+        words = stats.names_of(numbers)
+        labels = tuple(f"{names[0]}: {word}" for word in words) if self.own_block else tuple(words)
+        return WordTable(labels, log_weights, form.score.offset, 1 if self.counts_presence else MAX_WORD_COUNT)
+
+    def word_shares(self, stats: W) -> WordShares | None:
+        """Return the counts of all words."""
+        kind = self.event_model == "bernoulli", self.counts_presence
+        return WordShares(stats.names_of, stats.n_numbers(), stats.cells, stats.seen.weight, self.pseudo_count, *kind)
+
+    def compare(self, one: W, two: W, top: int = 20) -> list[LikelihoodRatio]:
+        """Test all words together: which of them are in a row."""
+        one, two = one.aligned(two)
+        used = np.union1d(one.cells.index, two.cells.index)
+        return [compare_words((one.cells, two.cells), (one.seen, two.seen), used, one.names_of(used), top)]
+
+    def word_terms(
+        self,
+        labels: Sequence[Label],
+        numbers: Index,
+        occurrences: Floats,
+        form: LogLinear,
+        cells: Cells,
+        totals: Floats,
+        pair: Pair,
+        pseudo_counts_in: Callable[[int], tuple[Floats | float, float]],
+    ) -> list[Term]:
+        """Return the terms of known words of a row.
+
+        Parameters
+        ----------
+        labels, numbers, occurrences
+            Of each word: how it is shown, its number, and how often it is in the row.
+        form, cells
+            The log-linear form, and the counts.
+        totals
+            What the words of each class are counted of. A class without words has the counts of all classes.
+        pair
+            The two classes.
+        pseudo_counts_in
+            Returns the pseudo-counts of the words, and of all words, in a class.
+        """
+        sums = cells.sums[1 if self.counts_presence else 0]
+        counts = np.stack([values_in_class(cells, c, numbers, sums) for c in pair], axis=1)
+        beta = None
+        if self.is_likelihood:
+            a, total = np.empty_like(counts), np.empty_like(counts)
+            for side, c in enumerate(pair):
+                n, n_total = counts[:, side], totals[c]
+                if n_total == 0:
+                    pooled = np.bincount(cells.index, sums, minlength=int(numbers.max(initial=-1)) + 1)
+                    n, n_total = pooled[numbers].astype(np.float64), totals.sum()
+                alpha, alpha_total = pseudo_counts_in(c)
+                a[:, side], total[:, side] = n + alpha, n_total + alpha_total
+            beta = a, total
+        is_bernoulli = self.event_model == "bernoulli"
+        scores = (form.log_presence(numbers, True) if is_bernoulli else form.log_weights(numbers))[:, list(pair)]
+        of_all = np.broadcast_to(totals[list(pair)], counts.shape)
+        factor = None if self.counts_presence else occurrences
+        return evidence.share_terms(labels, scores, counts, of_all, beta, occurrences, factor)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +135,7 @@ class TokenParameters:
     mean_length: Floats
 
 
-class TokenFamily(Family[TokenCounts, TokenParameters]):
+class TokenFamily(WordFamily[TokenCounts, TokenParameters]):
     """A family of columns of counts that is linear in the counts."""
 
     statistic = TokenCounts
@@ -60,95 +160,7 @@ class TokenFamily(Family[TokenCounts, TokenParameters]):
         """Yield the row without each of its tokens."""
         for token, number in zip(*(array.tolist() for array in row.nonzero()), strict=True):
             if number == number:
-                before, after = (evidence.format_value(n, row.kind(token))[0] for n in (number, 0.0))
-                yield Alternative(row.names[token], before, after, after)
-
-    def compare(self, one: TokenCounts, two: TokenCounts, top: int = 20) -> list[LikelihoodRatio]:
-        """Test all columns together: which tokens are in a row."""
-        one, two = one.aligned(two)
-        used = np.union1d(one.cells.index, two.cells.index)
-        names = [str(one.tokens[k]) for k in used.tolist()]
-        return [compare_tokens((one.cells, two.cells), (one.seen, two.seen), used, names, top)]
-
-
-class Entry(NamedTuple):
-    """A token of a row: what an explanation calls it, and how often it counts and occurs."""
-
-    column: str
-    value: Any
-    shown: str
-    factor: float
-    occurrences: float
-
-
-class TokenEvidence(NamedTuple):
-    """What was counted of tokens, for their terms: a channel of cells, and the sum of it that shares are parts of."""
-
-    cells: Cells
-    channel: int
-    totals: Floats  # per class
-
-    def terms(
-        self,
-        entries: Sequence[Entry],
-        tokens: Index,
-        scores: Floats,
-        pair: Pair,
-        pseudo_counts_in: Callable[[int], tuple[Floats, float]] | None,
-    ) -> list[Term]:
-        """Return one term per entry.
-
-        Parameters
-        ----------
-        entries
-            The tokens as they are shown.
-        tokens
-            The number of each token.
-        scores
-            log θ of each token, (token, class).
-        pair
-            The two classes.
-        pseudo_counts_in
-            Returns the pseudo-counts of the tokens and of all tokens in a class; None if the evidence is not a
-            likelihood, which has no intervals.
-        """
-        cells, of_pair = self.cells, list(pair)
-        counts = [values_in_class(cells, c, tokens, cells.sums[self.channel]) for c in pair]
-        low = high = np.full(len(tokens), np.nan)
-        if pseudo_counts_in is not None:
-            low, high = self._spread(tokens, counts, pair, pseudo_counts_in)
-        terms = []
-        for i, (column, value, shown, factor, count) in enumerate(entries):
-            counts_of_token = evidence.counts_of_pair([n[i] for n in counts], self.totals[of_pair])
-            interval = factor * float(low[i]), factor * float(high[i])
-            score = evidence.pair_of(factor * scores[i, of_pair])
-            terms.append(Term(column, value, shown, score, count, counts_of_token, interval))
-        return terms
-
-    def _spread(
-        self,
-        tokens: Index,
-        counts: Sequence[Floats],
-        pair: Pair,
-        pseudo_counts_in: Callable[[int], tuple[Floats, float]],
-    ) -> evidence.Spread:
-        """Return intervals of log θ_1 − log θ_2; a class without tokens has the counts of all classes."""
-        ends = []
-        for n, c in zip(counts, pair, strict=True):
-            alpha, alpha_total = pseudo_counts_in(c)
-            total = float(self.totals[c])
-            if total == 0:
-                sums = self.cells.sums[self.channel]
-                pooled = np.bincount(self.cells.index, sums, minlength=int(tokens.max(initial=-1)) + 1)
-                n, total = pooled[tokens].astype(np.float64), float(self.totals.sum())
-            ends += [n + alpha, np.full(len(tokens), total + alpha_total)]
-        return evidence.beta_spread(*ends)
-
-
-def frequent_tokens(cells: Cells, form: LogLinear, min_count: float) -> Index:
-    """Return the known tokens that occur at least `min_count` times in all classes together."""
-    occurrences = np.bincount(cells.index, cells.sums[0], minlength=len(form.score.base))
-    return np.flatnonzero((occurrences >= min_count) & ~np.isnan(form.score.base))
+                yield evidence.number_alternative(row, token, number, 0.0)
 
 
 def share_with_empty(cells: Cells, empty: Index) -> Cells:

@@ -102,6 +102,14 @@ class TokenCounts(Statistic):
         """The number of tokens, counted or not."""
         return len(self.tokens)
 
+    def n_numbers(self) -> int:
+        """Return the number of tokens, counted or not."""
+        return len(self.tokens)
+
+    def names_of(self, numbers: Index | Codes32) -> list[str]:
+        """Return the tokens of these numbers."""
+        return [self.tokens[number] for number in numbers.tolist()]
+
     def occurrences(self) -> Floats:
         """Return the dense (class, token) table of equation (1)."""
         return table_of_cells(self.cells, self.n_tokens, self.cells.sums[0])

@@ -117,9 +117,13 @@ class WordCounts(Statistic):
 
     def name(self, number: int) -> str:
         """Return the word of this number, or its hash."""
+        return self.names_of(np.array([number]))[0]
+
+    def names_of(self, numbers: Index | Codes32) -> list[str]:
+        """Return the words of these numbers, or their hashes."""
         if self.vocabulary is None:
-            return f"#{number}"
-        return self.vocabulary.words(np.array([number], dtype=np.int32))[0]
+            return [f"#{number}" for number in numbers.tolist()]
+        return self.vocabulary.words(numbers.astype(np.int32))
 
     @classmethod
     def sum_of(cls, parts: Sequence[Self]) -> Self:

@@ -29,17 +29,16 @@ from naively.data.names import Names
 from naively.data.views import Texts
 from naively.errors import InputError
 from naively.families import evidence
-from naively.families.base import EventModel, Family, Labels, Leaving, Lengths, LinearPart, refit_without_each_row
-from naively.families.bernoulli import bernoulli_form, present_or_absent
-from naively.families.compare import compare_tokens
+from naively.families.base import EventModel, Labels, Leaving, Lengths, LinearPart, refit_without_each_row
+from naively.families.bernoulli import bernoulli_form
 from naively.families.complement import complement_form
-from naively.families.evidence import Alternative, LikelihoodRatio, Pair, Pieces, RowView, Term, WordShares, WordTable
+from naively.families.evidence import Alternative, Pair, Pieces, RowView, Term
 from naively.families.leave_one_out.tokens import CountedTokens, TokenRows, WordScorer, check_counted
 from naively.families.linear_form import LinearForm, LogLinear
 from naively.families.multinomial import multinomial_form
 from naively.families.text.evidence import find_words, split_text, word_alternatives
 from naively.families.text.vocabulary import choose_words, restrict_to
-from naively.families.tokens import MAX_WORD_COUNT, Entry, TokenEvidence, frequent_tokens
+from naively.families.tokens import WordFamily
 from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics.arrays import require
 from naively.statistics.base import PLAN, CountPlan
@@ -58,7 +57,7 @@ class TextParameters:
 
 
 @dataclass(frozen=True)
-class Text(Family[WordCounts, TextParameters]):
+class Text(WordFamily[WordCounts, TextParameters]):
     """Words of a text, or other tokens; `docs/words.md` defines what a word is.
 
     Parameters
@@ -192,6 +191,16 @@ class Text(Family[WordCounts, TextParameters]):
         return self.model != "complement"
 
     @property
+    def event_model(self) -> EventModel:
+        """How words are scored."""
+        return self.model
+
+    @property
+    def pseudo_count(self) -> float | None:
+        """The pseudo-count of each word; None if words differ in it."""
+        return self.alpha if isinstance(self.alpha, float) else None
+
+    @property
     def counts_presence(self) -> bool:
         """Whether a word counts once per text."""
         return self.binary or self.model == "bernoulli"
@@ -287,55 +296,37 @@ class Text(Family[WordCounts, TextParameters]):
         refit_without_each_row(self, x, stats, classes, structure, leaving, out, np.flatnonzero(refit).tolist())
 
     def terms(self, row: RowView, stats: WordCounts, parameters: TextParameters, pair: Pair) -> list[Term]:
-        """One term per word of the text; one for all words that are not in it, if absence counts."""
-        column, (text,) = row.names[0], row.values()
+        """Return one term per word of the text; one for all words that are not in it, if absence counts."""
+        column, (text,), form = row.names[0], row.values(), parameters.form
         if text is None:
-            return [evidence.missing_term(column)]
-        active = row.cached("active words", lambda: self.active_words(stats))
+            return [Term.missing(column)]
+        cells, is_active = row.cached("active words", lambda: self.active_words(stats))
+        is_bernoulli, channel = self.model == "bernoulli", 1 if self.counts_presence else 0
+        totals = stats.seen.weight if is_bernoulli else row.cached("totals", lambda: class_sums(cells, channel))
         occurrences = Counter(self._tokenise(text))
-        numbers, form = find_words(list(occurrences), stats.vocabulary, self.hash_bits), parameters.form
+        numbers = find_words(list(occurrences), stats.vocabulary, self.hash_bits)
         is_known = (numbers >= 0) & (numbers < len(form.score.base))
         is_known[is_known] = ~form.is_unknown(numbers[is_known])
-        known = {word: n for (word, n), k in zip(occurrences.items(), is_known, strict=True) if k}
-        terms = self._word_terms(row, stats, form, pair, known, numbers[is_known], active)
-        terms += [
-            evidence.unseen_term(column, word, word, float(n)) for word, n in occurrences.items() if word not in known
-        ]
-        if self.model == "bernoulli":
-            scores = form.log_absence_except(numbers[is_known])[list(pair)]
-            shown = f"{int(active[1].sum()) - len(known)} words that are not in the text"
-            terms.append(Term(column, None, shown, evidence.pair_of(scores), count=0.0, note="together"))
-        return terms
+        numbers = numbers[is_known]
 
-    def _word_terms(
-        self,
-        row: RowView,
-        stats: WordCounts,
-        form: LogLinear,
-        pair: Pair,
-        occurrences: dict[str, int],
-        numbers: Index,
-        active: tuple[Cells, Bools],
-    ) -> list[Term]:
-        """Return the terms of known words, which have these numbers."""
-        (cells, is_active), channel = active, 1 if self.counts_presence else 0
-        is_bernoulli = self.model == "bernoulli"
-        totals = stats.seen.weight if is_bernoulli else row.cached("totals", lambda: class_sums(cells, channel))
-
-        def pseudo_counts_in(c: int) -> tuple[Floats, float]:
+        def pseudo_counts_in(c: int) -> tuple[Floats | float, float]:
             if is_bernoulli:
-                return np.asarray(self.alpha), 2 * float(self.alpha)
+                return self.alpha, 2 * self.alpha
             alpha = self._alpha(stats, is_active, row.classes)
-            column = alpha[:, c] if alpha.ndim == 2 else alpha
-            return column[numbers], float(column[is_active].sum())
+            alpha = alpha[:, c] if alpha.ndim == 2 else alpha
+            return alpha[numbers], float(alpha[is_active].sum())
 
-        scores = form.log_presence(numbers, True) if is_bernoulli else form.log_weights(numbers)
-        entries = [
-            Entry(row.names[0], word, word, 1.0 if self.counts_presence else float(n), float(n))
-            for word, n in occurrences.items()
-        ]
-        prior = pseudo_counts_in if self.is_likelihood else None
-        return TokenEvidence(cells, channel, totals).terms(entries, numbers, scores, pair, prior)
+        labels = [(column, word, word) for word in occurrences]
+        known = [label for label, k in zip(labels, is_known.tolist(), strict=True) if k]
+        counts = np.array(list(occurrences.values()), dtype=np.float64)
+        words = known, numbers, counts[is_known]
+        terms = self.word_terms(*words, form, cells, totals, pair, pseudo_counts_in)
+        terms += [Term.unseen(*labels[i], float(counts[i])) for i in np.flatnonzero(~is_known).tolist()]
+        if is_bernoulli:
+            shown = f"{int(is_active.sum()) - len(known)} words that are not in the text"
+            scores = evidence.pair_of(form.log_absence_except(numbers)[list(pair)])
+            terms.append(Term(column, None, shown, scores, count=0.0, note="together"))
+        return terms
 
     def _tokenise(self, text: str) -> list[str]:
         return tokens_of(self.tokeniser.prepare([text]), self.tokeniser.options)
@@ -354,35 +345,6 @@ class Text(Family[WordCounts, TextParameters]):
     def alternatives(self, row: RowView, parameters: TextParameters, rival: int) -> Iterator[Alternative]:
         """The text without each of its words."""
         return word_alternatives(row.names[0], row.values()[0] or "")
-
-    def frequent_words(
-        self, stats: WordCounts, parameters: TextParameters, names: Sequence[str], min_count: float
-    ) -> WordTable:
-        """The words that occur at least `min_count` times."""
-        form = parameters.form
-        numbers = frequent_tokens(stats.cells, form, min_count)
-        words = tuple(f"{names[0]}: {stats.name(k)}" for k in numbers.tolist())
-        if self.model == "bernoulli":
-            return present_or_absent(form, numbers, words)
-        return WordTable(
-            words, form.log_weights(numbers), form.score.offset, 1 if self.counts_presence else MAX_WORD_COUNT
-        )
-
-    def word_shares(self, stats: WordCounts) -> WordShares:
-        """The counts of all words, active or not."""
-        alpha = self.alpha if isinstance(self.alpha, float) else None
-        return WordShares(
-            stats.name, stats.n_numbers(), stats.cells, stats.seen.weight, alpha, self.model == "bernoulli", self.binary
-        )
-
-    def compare(self, one: WordCounts, two: WordCounts, top: int = 20) -> list[LikelihoodRatio]:
-        """Test all words together: which words are in a text."""
-        one, two = one.aligned(two)
-        used = np.union1d(one.cells.index, two.cells.index)
-        names = [one.name(k) for k in used.tolist()]
-        if one.vocabulary is not None:
-            names = one.vocabulary.words(used.astype(np.int32))
-        return [compare_tokens((one.cells, two.cells), (one.seen, two.seen), used, names, top)]
 
     def sample(self, parameters: TextParameters, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw bags of words: a length about the mean of the class, then as many words; or each word or not."""
