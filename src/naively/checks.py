@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.labelled import WeightLike
 from naively.data.read import read
 from naively.data.views import Codes, Texts
 from naively.errors import InputError
@@ -191,7 +192,7 @@ class _FamilyCheck:
         positions = np.arange(len(self.y))[rows].tolist()
         return {name: [x[i] for i in positions] for name, x in self.X.items()}, self.y[positions].tolist()
 
-    def fit(self, rows: slice | NDArray[np.intp], weight: Any = None, tune: bool = False) -> Model:
+    def fit(self, rows: slice | NDArray[np.intp], weight: WeightLike = None, tune: bool = False) -> Model:
         X, y = self.rows(rows)
         return fit(X, y, weight=weight, columns=self.columns(), tune=tune)
 

@@ -20,6 +20,7 @@ from typing import Any, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.labelled import Label
 from naively.errors import InputError
 
 __all__ = ["ClassPrior", "Dirichlet", "PriorLike", "pseudo_count"]
@@ -62,7 +63,7 @@ class Dirichlet:
         """Whether the pseudo-counts differ between classes."""
         return any(isinstance(number, Mapping) for number in self.alpha.values())
 
-    def table(self, values: Sequence[Any], classes: Sequence[Any]) -> NDArray[np.float64]:
+    def table(self, values: Sequence[Any], classes: Sequence[Label]) -> NDArray[np.float64]:
         """The pseudo-counts as an array (value,), or (value, class) if they differ between classes."""
         if not self.per_class:
             return np.array([float(self.alpha.get(value, self.other)) for value in values])
@@ -73,7 +74,7 @@ class Dirichlet:
         return np.array(columns, dtype=np.float64).T.reshape(len(values), len(classes))
 
 
-def pseudo_counts(alpha: Any, values: Sequence[Any], classes: Sequence[Any]) -> NDArray[np.float64]:
+def pseudo_counts(alpha: Any, values: Sequence[Any], classes: Sequence[Label]) -> NDArray[np.float64]:
     """Alpha in any of its forms as an array: () for one number, (value,), or (value, class)."""
     if isinstance(alpha, Dirichlet):
         return alpha.table(values, classes)
@@ -122,7 +123,7 @@ class ClassPrior:
         return hash((self.alpha, self.uniform, None if self.given is None else tuple(self.given.items())))
 
     @classmethod
-    def of(cls, prior: Any, classes: Sequence[Any]) -> ClassPrior:
+    def of(cls, prior: Any, classes: Sequence[Label]) -> ClassPrior:
         """Read "empirical", "uniform", pseudo-counts, a mapping from class to probability, or numbers in order."""
         if isinstance(prior, cls):
             return prior
@@ -146,7 +147,7 @@ class ClassPrior:
         if not isinstance(self.alpha, Dirichlet):
             pseudo_count("prior alpha", self.alpha)
 
-    def log_probability(self, classes: Sequence[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_probability(self, classes: Sequence[Label], weight: NDArray[np.float64]) -> NDArray[np.float64]:
         """log π_c, −inf for a class that cannot occur."""
         if self.given is not None:
             _checked(self.given, classes)
@@ -162,7 +163,7 @@ class ClassPrior:
             return np.asarray(np.log(probability) - np.log(probability.sum()))
 
 
-def _checked(given: Mapping[Any, float], classes: Sequence[Any]) -> Mapping[Any, float]:
+def _checked(given: Mapping[Any, float], classes: Sequence[Label]) -> Mapping[Any, float]:
     """A given prior names every class once and sums to 1."""
     absent = [label for label in classes if label not in given]
     unknown = [label for label in given if label not in classes]

@@ -123,11 +123,11 @@ def show_zero() -> None:
     print(f"   {'p(word | class)':22}{'counted':>12}{'add one':>22}{'naively':>10}")
     probabilities = dict(zip(smooth.schema.names, coin_probabilities(smooth), strict=True))
     for word in ("viagra", "mahalanobis"):
-        for label, p in zip(smooth.classes, probabilities[word], strict=True):
-            mails = [mail.split() for mail_label, mail in MAILBOX if mail_label == label]
+        for class_, p in zip(smooth.classes, probabilities[word], strict=True):
+            mails = [mail.split() for mail_label, mail in MAILBOX if mail_label == class_]
             n_with, n = sum(word in mail for mail in mails), len(mails)
             by_hand = f"({n_with}+1)/({n}+2) = {Fraction(n_with + 1, n + 2)}"
-            print(f"   {word + ' | ' + label:22}{f'{n_with}/{n}':>12}{by_hand:>22}{p:>10.4f}")
+            print(f"   {f'{word} | {class_}':22}{f'{n_with}/{n}':>12}{by_hand:>22}{p:>10.4f}")
     both = "viagra mahalanobis"
     ham, spam = np.exp(plain.log_joint(mailbox(plain.schema.names, [both]))[0])
     print(f"\n   A mail with both words. Maximum likelihood: p(mail, ham) = {ham:.0f}, p(mail, spam) = {spam:.0f},")

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.labelled import Label
 from naively.errors import InputError
 from naively.families import Family
 from naively.families.base import Role
@@ -104,7 +105,7 @@ class Tuning:
     def __hash__(self) -> int:
         return hash((self.default_weight, self.rows, len(self.weights)))
 
-    def offset(self, classes: Sequence[Any]) -> Floats:
+    def offset(self, classes: Sequence[Label]) -> Floats:
         """Return b for each class."""
         return np.array([self.offsets.get(label, 0.0) for label in classes], dtype=np.float64)
 
@@ -191,7 +192,7 @@ class WeightedBlocks:
 
 
 def weigh_blocks(
-    chosen: Chosen, parameters: Sequence[Any], classes: Sequence[Any], tuning: Tuning | None
+    chosen: Chosen, parameters: Sequence[Any], classes: Sequence[Label], tuning: Tuning | None
 ) -> WeightedBlocks:
     """Return the blocks of equation (1); weights go into the parameters of families that can hold them."""
     if tuning is None:

@@ -30,7 +30,7 @@ ROUNDING = 1e-12  # odds whose logarithms differ by less than this are equal: su
 
 
 def decision_rule(
-    classes: Sequence[Any],
+    classes: Sequence[Label],
     odds: float | None = None,
     threshold: Thresholds | None = None,
     costs: ArrayLike | None = None,
@@ -58,7 +58,7 @@ def decision_rule(
     return partial(by_odds, of=position_of(of, classes), log_gamma=log_gamma)
 
 
-def position_of(label: Label | None, classes: Sequence[Any]) -> int:
+def position_of(label: Label | None, classes: Sequence[Label]) -> int:
     """Return the position of a class, the last for None."""
     if label is None:
         return len(classes) - 1
@@ -120,7 +120,7 @@ def log_threshold(odds: float | None, threshold: float | None) -> float:
     return math.log(threshold) - math.log1p(-threshold)
 
 
-def by_thresholds(log_posterior: Floats, thresholds: Thresholds, classes: Sequence[Any]) -> Index:
+def by_thresholds(log_posterior: Floats, thresholds: Thresholds, classes: Sequence[Label]) -> Index:
     """Return the class with the largest ratio of probability and threshold, equation (2)."""
     if isinstance(thresholds, Mapping):
         unmatched = set(thresholds) ^ set(classes)

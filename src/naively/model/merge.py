@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.labelled import Label
 from naively.data.names import Names, listed, positions_of
 from naively.errors import InputError, LostDigitsWarning, SchemaError, TuningWarning, warn_user
 from naively.families import Family
@@ -113,7 +114,7 @@ def align(a: Model, b: Model) -> tuple[Model, Model]:
     return with_layout(a, schema, classes), with_layout(b, schema, classes)
 
 
-def with_layout(model: Model, schema: Schema, classes: tuple[Any, ...]) -> Model:
+def with_layout(model: Model, schema: Schema, classes: tuple[Label, ...]) -> Model:
     """Return a model with its columns and classes in other positions."""
     statistics = model.statistics
     if schema != model.schema:
@@ -131,7 +132,7 @@ def with_layout(model: Model, schema: Schema, classes: tuple[Any, ...]) -> Model
     )
 
 
-def with_classes(model: Model, classes: Sequence[Any]) -> Model:
+def with_classes(model: Model, classes: Sequence[Label]) -> Model:
     """Return the model with further classes, of which it has no rows."""
     return with_layout(model, model.schema, union_of_classes(model.classes, tuple(classes)))
 

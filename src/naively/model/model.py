@@ -74,7 +74,7 @@ class Model:
     """
 
     schema: Schema
-    classes: tuple[Any, ...]
+    classes: tuple[Label, ...]
     class_weights: ClassWeights
     statistics: tuple[Statistic, ...]
     prior: ClassPrior = EMPIRICAL

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from naively.data.labelled import Label
 from naively.data.names import listed
 from naively.errors import InputError
 from naively.explanation.nomogram import Axis, Nomogram, make_nomogram
@@ -22,7 +23,7 @@ LETTER_WIDTH = 0.98  # of a small letter, in points of the scale
 PROBABILITIES = (1e-6, 1e-4, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.999999)
 
 
-def nomogram(model: Model, of: object = None, against: object = None, top: int = 12) -> Figure:
+def nomogram(model: Model, of: Label | None = None, against: Label | None = None, top: int = 12) -> Figure:
     """Draw a model as scales of points, to compute the probability of one class against another by hand.
 
     Parameters

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from naively.data.labelled import Label
 from naively.explanation.word_weights import first_column_of_words
 from naively.plot.style import COLOURS, annotate, clean_axes, panels, short_name, short_names, with_title
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def words(
-    model: Model, column: str | None = None, classes: Sequence[object] | None = None, n: int = 10, min_count: float = 5
+    model: Model, column: str | None = None, classes: Sequence[Label] | None = None, n: int = 10, min_count: float = 5
 ) -> Figure:
     """Draw for each class the words with the largest log-odds against all other classes together.
 

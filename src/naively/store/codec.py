@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 from naively._kernels import Cells, HistogramCells
 from naively._kernels.packing import pack_arrays
 from naively._kernels.text import Vocabulary
+from naively.data.labelled import Label
 from naively.data.names import Numbered
 from naively.errors import InputError
 from naively.model.model import Model
@@ -45,7 +46,7 @@ from naively.statistics import ClassWeights, Statistic, statistic_named
 from naively.statistics.arrays import require
 
 Array = NDArray[Any]
-Classes = tuple[str, ...] | tuple[bool, ...] | tuple[float, ...]
+Classes = tuple[str | int | float | bool, ...]
 VERSION = 1
 MAX_INFLATION = 16  # a body may be this many times longer than its payload
 MAX_INLINE_VALUES = 32  # arrays up to this size are stored in the head
@@ -92,7 +93,7 @@ def decode_counts(payload: bytes, schema: Schema) -> Model:
     return Model(schema, classes, weights, counts)
 
 
-def _check_counts(schema: Schema, classes: tuple[Any, ...], weights: Any, counts: tuple[Any, ...]) -> None:
+def _check_counts(schema: Schema, classes: tuple[Label, ...], weights: Any, counts: tuple[Any, ...]) -> None:
     """Raise ValueError for parts that do not make a model."""
     kinds = {type(label) if isinstance(label, (bool, str)) else float for label in classes}
     require(all(isinstance(label, PLAIN_TYPES) for label in classes) and len(kinds) == 1, "classes")

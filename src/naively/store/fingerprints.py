@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.data.labelled import LabelledRows, is_stream, labelled_batches
+from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, is_stream, labelled_batches
 from naively.data.names import Names
+from naively.data.read import TableLike
 from naively.data.views import Codes, Numbers, Texts, is_sparse
 from naively.errors import InputError
 from naively.model.columns import View, views
@@ -35,7 +36,14 @@ Cells = tuple[bytes, list[bytes]]  # the tag of a column, and the bytes of each 
 
 
 def write_with_fingerprints(
-    path: str | Path, model: Model, X: Any, y: Any, weight: Any = None, *, source: str = "", comment: str = ""
+    path: str | Path,
+    model: Model,
+    X: TableLike,
+    y: LabelsLike,
+    weight: WeightLike = None,
+    *,
+    source: str = "",
+    comment: str = "",
 ) -> None:
     """Write a new file with a fingerprint of each row; the rows are read a second time for that."""
     if X == "-" if isinstance(X, str) else is_stream(X):

@@ -12,8 +12,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self
 
-from naively.data.labelled import LabelledRows, labelled_batches
+from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, labelled_batches
 from naively.data.names import Names, listed
+from naively.data.read import TableLike
 from naively.errors import InputError, LeftOutWarning, warn_user
 from naively.model.model import Model
 from naively.priors import PriorLike
@@ -117,13 +118,13 @@ class Ledger:
     def fit(
         cls,
         path: str | Path,
-        X: Any,
-        y: Any,
+        X: TableLike,
+        y: LabelsLike,
         *,
         remember_rows: bool = False,
         source: str = "",
         comment: str = "",
-        weight: Any = None,
+        weight: WeightLike = None,
         **settings: Any,
     ) -> Self:
         """Fit a model and write it to a new file.
@@ -154,7 +155,9 @@ class Ledger:
             model.save(path, source=source, comment=comment)
         return cls(path)
 
-    def update(self, X: Any, y: Any = None, *, weight: Any = None, source: str = "", comment: str = "") -> Entry:
+    def update(
+        self, X: TableLike, y: LabelsLike = None, *, weight: WeightLike = None, source: str = "", comment: str = ""
+    ) -> Entry:
         """Count further rows and append them as one entry.
 
         Parameters
@@ -196,10 +199,10 @@ class Ledger:
 
     def forget(
         self,
-        X: Any,
-        y: Any = None,
+        X: TableLike,
+        y: LabelsLike = None,
         *,
-        weight: Any = None,
+        weight: WeightLike = None,
         entry: str | None = None,
         source: str | None = None,
         comment: str = "",
@@ -270,10 +273,10 @@ class Ledger:
 
     def tune(
         self,
-        X: Any = None,
-        y: Any = None,
+        X: TableLike = None,
+        y: LabelsLike = None,
         *,
-        weight: Any = None,
+        weight: WeightLike = None,
         prior: PriorLike | None = None,
         textbook: bool = False,
         source: str = "",

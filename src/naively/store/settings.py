@@ -10,13 +10,14 @@ import json
 import sqlite3
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.data.labelled import LabelledRows, labelled_batches
+from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, labelled_batches
 from naively.data.names import listed
+from naively.data.read import TableLike
 from naively.errors import InputError, LeftOutWarning, warn_user
 from naively.model.calibrate import Tuning
 from naively.model.model import Model
@@ -41,7 +42,9 @@ class SettingsChange:
     prior: PriorLike | None
 
     @classmethod
-    def plan(cls, model: Model, X: Any, y: Any, weight: Any, prior: PriorLike | None, textbook: bool) -> SettingsChange:
+    def plan(
+        cls, model: Model, X: TableLike, y: LabelsLike, weight: WeightLike, prior: PriorLike | None, textbook: bool
+    ) -> SettingsChange:
         """Return the change that the arguments of `Ledger.tune` ask for; the tuning is computed here.
 
         Other processes need not wait for that: the file is not locked yet.
@@ -88,7 +91,7 @@ def _describe(prior: ClassPrior) -> str:
     return "uniform" if prior.uniform else "empirical" if prior.alpha == 0 else f"with pseudo-counts {prior.alpha}"
 
 
-def _tune(model: Model, X: Any, y: Any, weight: Any) -> Tuning:
+def _tune(model: Model, X: TableLike, y: LabelsLike, weight: WeightLike) -> Tuning:
     """Return a tuning chosen by rows that the model has counted: a table, files or batches."""
     from naively.tuning.sample import Sampler  # not needed to open a file
     from naively.tuning.tune import rows_to_look_at, tune_on

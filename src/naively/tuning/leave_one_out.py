@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.data.labelled import LabelledRows, read_labelled
+from naively.data.labelled import Label, LabelledRows, LabelsLike, WeightLike, read_labelled
+from naively.data.read import TableLike
 from naively.data.table import Table
 from naively.errors import InputError, LostDigitsWarning
 from naively.families.base import Leaving, NotCountedError
@@ -43,7 +44,7 @@ class LeaveOneOut:
     share one distribution are one piece of evidence, named by the first column. The evidence is not calibrated.
     """
 
-    classes: tuple[Any, ...]
+    classes: tuple[Label, ...]
     keys: tuple[EvidenceKey, ...]
     rows: NDArray[np.intp]
     label: NDArray[np.int32]
@@ -73,9 +74,9 @@ class LeaveOneOut:
 
 def leave_one_out(
     model: Model,
-    X: Any,
-    y: Any,
-    weight: Any = None,
+    X: TableLike,
+    y: LabelsLike,
+    weight: WeightLike = None,
     groups: Any = None,
     folds: int | None = None,
     sample: int | None = None,
@@ -151,7 +152,9 @@ def _pieces(block: Block) -> tuple[EvidenceKey, ...]:
     return tuple(evidence_key(block.family, name) for name in names)
 
 
-def _read(model: Model, X: Any, y: Any, weight: Any) -> tuple[Table, NDArray[np.int32], NDArray[np.float64]]:
+def _read(
+    model: Model, X: TableLike, y: LabelsLike, weight: WeightLike
+) -> tuple[Table, NDArray[np.int32], NDArray[np.float64]]:
     rows = read_labelled(X, y, weight, like=model, keep_all=True)
     return rows.table, rows.label_in(model.classes), rows.weights
 

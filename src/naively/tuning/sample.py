@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.labelled import Label
 from naively.data.row_hash import mix
 from naively.data.table import Table, concat_tables
 
@@ -62,7 +63,7 @@ class Sampler:
     def add(
         self,
         table: Table,
-        classes: tuple[Any, ...],
+        classes: tuple[Label, ...],
         label: NDArray[np.integer],
         weight: NDArray[np.float64] | None,
     ) -> None:
@@ -88,7 +89,7 @@ class Sampler:
         if len(distinct) > self.limit:
             self.max_hash = int(distinct[self.limit - 1])
 
-    def sample(self, classes: Sequence[Any], limit: int | None = None) -> Sample:
+    def sample(self, classes: Sequence[Label], limit: int | None = None) -> Sample:
         """Return the rows, or `limit` of them, in the order of folds and hashes."""
         position = {label: code for code, label in enumerate(classes)}
         codes = [np.array([position[c] for c in known], dtype=np.intp)[label] for known, label in self.labels]

@@ -12,13 +12,14 @@ The result does not depend on the order of rows, on batches or on threads.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels.threads import one_thread
-from naively.data.labelled import labelled_batches
+from naively.data.labelled import LabelsLike, WeightLike, labelled_batches
+from naively.data.read import TableLike
 from naively.errors import InputError
 from naively.families import Family
 from naively.families.base import NotCountedError
@@ -66,7 +67,7 @@ def _has_words(schema: Schema) -> bool:
     return any(block.family.has_length for block in schema.blocks)
 
 
-def tune(model: Model, X: Any, y: Any, weight: Any = None) -> Tuning:
+def tune(model: Model, X: TableLike, y: LabelsLike, weight: WeightLike = None) -> Tuning:
     """Return a tuning from rows that the model has counted."""
     return tune_on(model, sample_of(model, X, y, weight, rows_to_look_at(model)))
 
@@ -79,7 +80,7 @@ def tune_on(model: Model, sample: Sample) -> Tuning:
         raise InputError(f"tune() needs rows that the model has counted, and these were not all: {error}.") from None
 
 
-def sample_of(model: Model, X: Any, y: Any, weight: Any, limit: int) -> Sample:
+def sample_of(model: Model, X: TableLike, y: LabelsLike, weight: WeightLike, limit: int) -> Sample:
     """Return a sample of rows."""
     sampler = Sampler(limit)
     for rows in labelled_batches(X, y, weight, like=model):
