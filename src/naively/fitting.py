@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from naively._kernels.threads import use_threads
@@ -10,16 +10,12 @@ from naively.data.files.paths import is_path
 from naively.data.files.read import retry_with_wider_types
 from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, labelled_batches
 from naively.data.read import TableLike
-from naively.families import Family
 from naively.model.count import count, count_like
 from naively.model.model import Model
 from naively.priors import ClassPrior, PriorLike
-from naively.schema.infer import Automatic, infer
+from naively.schema.infer import Columns, infer
 from naively.tuning.sample import Sampler
 from naively.tuning.tune import rows_to_keep, rows_to_look_at, tuned
-
-FamilyLike = Family | type[Family] | Automatic
-Columns = FamilyLike | Mapping[str | tuple[str, ...], FamilyLike] | Mapping[str, FamilyLike]
 
 
 def fit(

@@ -78,7 +78,7 @@ def another_process_writes(folder: Path) -> object:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(InputError):
             ledger.update(SKY, PLAY)
-        return other.close()
+        other.close()
 
 
 @pytest.mark.parametrize(

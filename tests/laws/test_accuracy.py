@@ -176,7 +176,7 @@ def test_smoothed_votes_agree_with_r() -> None:
 
 def confusion(model: nb.Model, x: Any, label: list[str]) -> list[list[int]]:
     predicted = model.predict(x).tolist()
-    pairs = list(zip(predicted, label, strict=True))
+    pairs: list[tuple[Any, Any]] = list(zip(predicted, label, strict=True))
     return [[pairs.count((p, t)) for t in model.classes] for p in model.classes]
 
 

@@ -142,7 +142,7 @@ def test_some_columns_of_a_statistic(name: str) -> None:
     """What is left out must not leak into what stays."""
     x = RANDOM.integers(0, 2, (N, 3))
     frame = {"a": x[:, 0], "b": x[:, 1], "c": x[:, 2]}
-    families = {
+    families: dict[str, Any] = {
         "ValueCounts": Categorical(),
         "TokenCounts": naively.Bernoulli(),
         "NumberSummary": Automatic(),

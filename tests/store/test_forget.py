@@ -155,7 +155,7 @@ def test_rows_of_several_entries_are_forgotten_together(sizes: list[int], rememb
     """The model is that of the other rows; rows that are remembered are forgotten in every source too."""
     with tempfile.TemporaryDirectory(prefix="naively-tests-") as folder:
         path = Path(folder) / "m"
-        first = {"columns": EVERYTHING, "tune": False, "source": "first", "remember_rows": remember}
+        first: dict[str, Any] = {"columns": EVERYTHING, "tune": False, "source": "first", "remember_rows": remember}
         remaining = [(seed, r) for seed, n in enumerate(sizes, 1) for r in range(n)]
         with Ledger.fit(path, *rows(0, 12), **first) as ledger:
             for seed, n in enumerate(sizes, 1):

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from naively.data.labelled import labelled_batches
+from naively.data.labelled import Label, LabelsLike, WeightLike, labelled_batches
 from naively.data.plain import as_plain
+from naively.data.read import TableLike
 from naively.errors import InputError
 from naively.evaluation.curves import CalibrationBin, ClassMetrics, calibration, calibration_error, class_metrics
 from naively.evaluation.intervals import UNDEFINED, Estimate, around, mean, share
@@ -62,7 +63,7 @@ class Evaluation:
     (0.75, [[1.0, 0.0], [1.0, 2.0]], 0.4004)
     """
 
-    classes: tuple[object, ...]
+    classes: tuple[Label, ...]
     rows: int
     weight: float
     accuracy: Estimate
@@ -82,11 +83,11 @@ class Evaluation:
         cls,
         log_posterior: Floats,
         label: NDArray[np.integer],
-        classes: Sequence[object],
+        classes: Sequence[Label],
         weight: Floats | None = None,
         *,
         log_prior: Floats | None = None,
-        of: object = None,
+        of: Label | None = None,
         costs: ArrayLike | None = None,
         precision: float | None = None,
         min_probability: float | None = None,
@@ -163,11 +164,11 @@ class Evaluation:
 
 def evaluate(
     model: Model,
-    X: Any,
-    y: Any,
-    weight: Any = None,
+    X: TableLike,
+    y: LabelsLike,
+    weight: WeightLike = None,
     *,
-    of: object = None,
+    of: Label | None = None,
     costs: ArrayLike | None = None,
     precision: float | None = None,
     min_probability: float | None = None,
@@ -257,9 +258,9 @@ def _log_loss(label: Index, posterior: Floats, loss: Floats, weight: Floats) -> 
 def _thresholds(
     posterior: Floats,
     is_class: Bools,
-    classes: Sequence[object],
+    classes: Sequence[Label],
     weight: Floats,
-    of: object,
+    of: Label | None,
     costs: ArrayLike | None,
     precision: float | None,
 ) -> Thresholds | None:

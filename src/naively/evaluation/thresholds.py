@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from naively.data.labelled import Label
 from naively.data.plain import as_plain
 from naively.errors import InputError
 
@@ -38,7 +39,7 @@ class Threshold:
 class Thresholds:
     """A table of thresholds for the class `of`, and the best one for `goal`, if there is a goal and one reaches it."""
 
-    of: object
+    of: Label | None
     goal: str
     best: Threshold | None
     table: tuple[Threshold, ...]
@@ -47,7 +48,7 @@ class Thresholds:
 
 
 def thresholds(
-    of: object,
+    of: Label | None,
     probability: Floats,
     observed: NDArray[np.bool_],
     weight: Floats,

@@ -10,15 +10,15 @@ assumes that rows are independent. Where they are not:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naively._kernels.threads import use_threads
-from naively.data.labelled import read_labelled
-from naively.data.read import read
+from naively.data.labelled import Label, LabelsLike, WeightLike, read_labelled
+from naively.data.read import TableLike, read
 from naively.data.row_hash import mix
 from naively.errors import InputError
 from naively.evaluation import Evaluation
@@ -37,13 +37,13 @@ Index = NDArray[np.intp]
 
 def evaluate_training(
     model: Model,
-    X: Any,
-    y: Any,
-    weight: Any = None,
-    groups: Sequence[object] | None = None,
+    X: TableLike,
+    y: LabelsLike,
+    weight: WeightLike = None,
+    groups: LabelsLike = None,
     time: ArrayLike | None = None,
     *,
-    of: object = None,
+    of: Label | None = None,
     costs: ArrayLike | None = None,
     precision: float | None = None,
     min_probability: float | None = None,
@@ -93,7 +93,12 @@ def evaluate_training(
 
 
 def _predict_folds(
-    model: Model, X: Any, y: Any, weight: Any, groups: Sequence[object] | None, time: ArrayLike | None
+    model: Model,
+    X: TableLike,
+    y: LabelsLike,
+    weight: WeightLike,
+    groups: LabelsLike,
+    time: ArrayLike | None,
 ) -> tuple[Floats, Index, Floats]:
     """Return the log posteriors, labels and weights of all rows that a fold predicts."""
     rows = read_labelled(X, y, weight, like=model, keep_all=True)
@@ -113,7 +118,7 @@ def _predict_folds(
     return np.concatenate(posteriors), label[order].astype(np.intp), weights[order]
 
 
-def _group_folds(groups: Sequence[object], n_rows: int) -> Iterator[tuple[Index, Index]]:
+def _group_folds(groups: LabelsLike, n_rows: int) -> Iterator[tuple[Index, Index]]:
     """Yield the rows to learn from and the rows to predict; the fold of a group is a hash of its name."""
     names = read({"group": list(groups)})
     if names.n_rows != n_rows:

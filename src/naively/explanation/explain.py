@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.read import TableLike
 from naively.errors import InputError
 from naively.explanation.counterfactual import Counterfactual, find_counterfactual
 from naively.explanation.explanation import Contribution, Explanation
@@ -35,7 +36,12 @@ Floats = NDArray[np.float64]
 
 
 def explain(
-    model: Model, X: Any, of: object = None, against: object = None, top: int | None = None, changes: bool = True
+    model: Model,
+    X: TableLike,
+    of: Label | None = None,
+    against: Label | None = None,
+    top: int | None = None,
+    changes: bool = True,
 ) -> list[Explanation]:
     """Explain the prediction for each row, as the log-odds of one class against another.
 
@@ -86,7 +92,7 @@ def scored_blocks(model: Model) -> list[tuple[Block, Statistic, Any]]:
     return list(zip(model.chosen.schema.blocks, model.chosen.statistics, model.parameters, strict=True))
 
 
-def class_pair(model: Model, of: object, against: object, order: Iterable[int]) -> Pair:
+def class_pair(model: Model, of: Label | None, against: Label | None, order: Iterable[int]) -> Pair:
     """Return the positions of two classes; the default of either is the first other one in this order."""
     first = None if of is None else position_of(of, model.classes)
     second = None if against is None else position_of(against, model.classes)

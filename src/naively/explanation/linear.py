@@ -38,7 +38,7 @@ class Linear:
         return iter((self.weights, self.bias))
 
 
-def linear_form(model: Model, of: object = None, against: object = None) -> Linear:
+def linear_form(model: Model, of: Label | None = None, against: Label | None = None) -> Linear:
     """Return equation (1), by default of the last class; with more than two classes name the other one."""
     n_classes = len(model.classes)
     if n_classes < 2:

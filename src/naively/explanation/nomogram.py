@@ -94,7 +94,7 @@ class Nomogram:
         return 1.0 / (1.0 + math.exp(-log_odds)) if log_odds > -700 else 0.0
 
 
-def make_nomogram(model: Model, of: object = None, against: object = None, top: int = 12) -> Nomogram:
+def make_nomogram(model: Model, of: Label | None = None, against: Label | None = None, top: int = 12) -> Nomogram:
     """Make the nomogram of a model between two classes.
 
     Parameters

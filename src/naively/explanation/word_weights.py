@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from naively.data.labelled import Label
 from naively.data.names import listed
 from naively.data.plain import as_plain
 from naively.errors import InputError
@@ -70,7 +71,7 @@ class WordWeights:
     model: Model
     shares: WordShares
 
-    def top(self, of: object, n: int = 20, against: object = None, min_count: float = 5) -> TopWords:
+    def top(self, of: Label | None, n: int = 20, against: Label | None = None, min_count: float = 5) -> TopWords:
         """Return the words with the largest log-odds (1).
 
         Parameters

@@ -10,7 +10,6 @@ Source: Murphy, Probabilistic Machine Learning: An Introduction (2022), section 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -422,7 +421,7 @@ class Model:
         y: LabelsLike,
         weight: WeightLike = None,
         *,
-        groups: Sequence[Any] | None = None,
+        groups: LabelsLike = None,
         time: ArrayLike | None = None,
         of: Label | None = None,
         costs: ArrayLike | None = None,
@@ -476,7 +475,7 @@ class Model:
         X: TableLike,
         y: LabelsLike,
         weight: WeightLike = None,
-        groups: Any = None,
+        groups: LabelsLike = None,
         folds: int | None = None,
         sample: int | None = None,
     ) -> LeaveOneOut:

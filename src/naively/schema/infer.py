@@ -18,7 +18,6 @@ from naively.families import AutoBoolean, AutoNumber, AutoString, Family, Missin
 from naively.families.registry import family_named, family_names
 from naively.schema.schema import Block, Schema
 
-FamilyLike = Family | type[Family] | str
 DEFAULTS: Mapping[Kind, Family] = {
     "number": AutoNumber(),
     "date": AutoNumber(),
@@ -47,6 +46,10 @@ class Automatic:
     """The family that a column gets by default; with `missing="value"`, a missing value in it is evidence."""
 
     missing: Missing = "skip"
+
+
+FamilyLike = Family | type[Family] | Automatic | str
+Columns = FamilyLike | Mapping[Any, object]  # a name or a tuple of names → FamilyLike; dicts of families are invariant
 
 
 def family_of(spec: FamilyLike) -> Family:

@@ -77,7 +77,7 @@ def leave_one_out(
     X: TableLike,
     y: LabelsLike,
     weight: WeightLike = None,
-    groups: Any = None,
+    groups: LabelsLike = None,
     folds: int | None = None,
     sample: int | None = None,
 ) -> LeaveOneOut:
@@ -159,7 +159,7 @@ def _read(
     return rows.table, rows.label_in(model.classes), rows.weights
 
 
-def _codes(groups: Any, n_rows: int) -> NDArray[np.intp]:
+def _codes(groups: LabelsLike, n_rows: int) -> NDArray[np.intp]:
     values = np.asarray(groups if not hasattr(groups, "to_pylist") else groups.to_pylist())
     if values.shape != (n_rows,):
         raise InputError(f"groups has shape {values.shape}: give one value for each of the {n_rows} rows.")
