@@ -79,6 +79,7 @@ def another_process_writes(folder: Path) -> object:
         with pytest.raises(InputError):
             ledger.update(SKY, PLAY)
         other.close()
+        return ledger
 
 
 @pytest.mark.parametrize(
