@@ -19,7 +19,7 @@ import naively
 from benchmarks.measure import report
 from benchmarks.results import record
 from naively.model.count import count_rows
-from naively.store.entries import Schemas, append, new_entry, new_id
+from naively.store.entries import Log, new_id
 
 OURS = "import naively, sys; naively.load(sys.argv[1])"
 THEIRS = "import joblib, sys; joblib.load(sys.argv[1])"  # brings scikit-learn with it
@@ -137,11 +137,11 @@ def _measure_many_entries(folder: Path, n: int) -> None:
     with naively.open(many) as ledger:
         ledger.update(["the first of many"], ["ham"])
     connection = sqlite3.connect(many, isolation_level=None)
-    schemas = Schemas(connection)
+    log = Log(many, connection)
     connection.execute("BEGIN")
-    entry = new_entry(schemas, "update", part)
+    entry = log.new_entry("update", part)
     for _ in range(n):
-        append(connection, schemas, entry._replace(id=new_id()))
+        log.append(entry._replace(id=new_id()))
     connection.execute("COMMIT")
     connection.close()
     with naively.open(many) as ledger:

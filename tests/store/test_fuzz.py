@@ -21,7 +21,7 @@ import naively
 from naively import InputError
 from naively.schema.family_json import family_from_json
 from naively.store.codec import pack, unpack
-from naively.store.entries import COLUMNS, START, Schemas, StoredEntry, append
+from naively.store.entries import COLUMNS, START, Log, StoredEntry
 from naively.store.meta import checksum_of, digest_of
 
 SOAK = bool(os.environ.get("NAIVELY_SOAK"))
@@ -49,15 +49,15 @@ def forge(
         row = StoredEntry(*connection.execute(f"SELECT {COLUMNS} FROM entries").fetchone())
         connection.execute("DELETE FROM entries")
         connection.execute("UPDATE head SET entries = ?, checksum = ?", START)
-        append(connection, _AnySchemas(connection), change(row))
+        AnyLog(path, connection).append(change(row))
     connection.close()
 
 
-class _AnySchemas(Schemas):
-    """Schemas that need not be valid."""
+class AnyLog(Log):
+    """A log whose schemas need not be valid."""
 
-    def get(self, number: int) -> tuple[Any, str]:
-        row = self._connection.execute("SELECT json FROM schemas WHERE number = ?", (number,)).fetchone()
+    def schema(self, number: int) -> tuple[Any, str]:
+        row = self.connection.execute("SELECT json FROM schemas WHERE number = ?", (number,)).fetchone()
         return None, str(row[0]) if row else ""
 
 
@@ -133,7 +133,7 @@ def _more_entries(path: Path, rng: random.Random) -> None:
         for _ in range(rng.choice((1, 2, 3))):
             act, sign = rng.choice((("update", 1), ("update", 1), ("forget", -1)))
             new = _payload(row, rng)._replace(act=act, sign=sign, id=rng.randbytes(16))
-            append(connection, _AnySchemas(connection), new)
+            AnyLog(path, connection).append(new)
     connection.close()
 
 

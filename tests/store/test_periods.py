@@ -71,11 +71,10 @@ def test_selection_below_zero_names_the_forgets(path: Path) -> None:
 
 
 def _write_chain_again(connection: sqlite3.Connection) -> None:
-    from naively.store.entries import START, Schemas, StoredEntry, append
+    from naively.store.entries import START, Log, StoredEntry
 
-    schemas = Schemas(connection)
     entries = [StoredEntry(*values) for values in connection.execute(f"SELECT {TABLE} FROM entries ORDER BY number")]
     connection.execute("DELETE FROM entries")
     connection.execute("UPDATE head SET entries = ?, checksum = ?", START)
     for entry in entries:
-        append(connection, schemas, entry)
+        Log(Path(), connection).append(entry)

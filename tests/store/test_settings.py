@@ -132,9 +132,9 @@ def test_tuning_by_rows_of_which_some_are_forgotten(mail: Path) -> None:
 
 
 def test_damaged_settings_in_an_entry(mail: Path) -> None:
-    from tests.store.test_fuzz import _AnySchemas
+    from tests.store.test_fuzz import AnyLog
 
-    from naively.store.entries import COLUMNS, START, StoredEntry, append
+    from naively.store.entries import COLUMNS, START, StoredEntry
 
     ledger = naively.open(mail)
     id_ = ledger.tune(prior="uniform").id
@@ -149,7 +149,7 @@ def test_damaged_settings_in_an_entry(mail: Path) -> None:
             connection.execute("UPDATE head SET entries = ?, checksum = ?", START)
             for entry in entries:
                 forged = entry._replace(span=span) if entry.act == "tune" else entry
-                append(connection, _AnySchemas(connection), forged)
+                AnyLog(mail, connection).append(forged)
         connection.close()
         with pytest.raises(InputError, match="the settings in entry 3 cannot be read"):
             naively.open(mail).undo(id_)

@@ -7,50 +7,33 @@ import sqlite3
 from collections import Counter
 
 from naively.errors import InputError
-from naively.store.entries import (
-    START,
-    Counts,
-    Head,
-    Schemas,
-    StoredEntry,
-    append,
-    entries_after,
-    new_entry,
-    span_of,
-    undone_ids,
-)
+from naively.store.entries import Counts, Log, StoredEntry
 from naively.store.fingerprints import pack_fingerprints, unpack_fingerprints
 from naively.store.running_sum import RunningSum
 from naively.store.sqlite import retry_while_locked
 
 
-def compact(
-    connection: sqlite3.Connection, schemas: Schemas, total: RunningSum, comment: str
-) -> tuple[StoredEntry, RunningSum]:
+def compact(log: Log, total: RunningSum, comment: str) -> tuple[StoredEntry, RunningSum]:
     """Replace all entries by their sum; inside a transaction. Every entry is checked before it is deleted."""
     absorbed = b""
     fingerprints: Counter[bytes] = Counter()
     times: list[str] = []
     sources: dict[str, None] = {}
-    undone = undone_ids(connection)
-    for entry in entries_after(connection, schemas, START):
+    undone = log.undone_ids()
+    for entry in log.after():
         absorbed += entry.id + (entry.absorbed or b"")
         if entry.id in undone:
             continue
         if entry.sign > 0:
-            span = span_of(entry)
+            span = entry.span_fields()
             times += [span.first, span.last]
             sources |= dict.fromkeys(span.sources)
         if entry.fingerprints is not None:
             for fingerprint, n in unpack_fingerprints(entry.fingerprints).items():
                 fingerprints[fingerprint] += entry.sign * n
     model = total.model
-    for table in ("entries", "snapshot", "schemas"):
-        connection.execute(f"DELETE FROM {table}")
-    schemas.clear()
-    connection.execute("UPDATE head SET entries = ?, checksum = ?", START)
-    compacted = new_entry(
-        schemas,
+    log.clear()
+    compacted = log.new_entry(
         "compact",
         model,
         time=max(times, default=None),
@@ -60,9 +43,9 @@ def compact(
         fingerprints=None if total.meta.key is None else pack_fingerprints(fingerprints),
         absorbed=absorbed,
     )
-    entry = append(connection, schemas, compacted)
+    entry = log.append(compacted)
     counts = Counts(1, model.schema, entry.statistics or b"", model)
-    return entry, RunningSum.of_base(total.meta, Head(entry.number, entry.checksum), (counts,))
+    return entry, RunningSum.of_base(total.meta, entry.head, (counts,))
 
 
 def vacuum(connection: sqlite3.Connection, wait: float) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from naively.errors import InputError
 from naively.model.merge import total
 from naively.model.model import Model
-from naively.store.entries import START, Counts, entries_after, undone_among
 from naively.store.load import load, open_file
 
 
@@ -41,15 +40,15 @@ def _sum(models: list[Model], path: str | Path) -> Model:
 
 def _counts_by_entry(path: str | Path) -> dict[bytes, Model]:
     """Return what each entry counted, without what was forgotten of it."""
-    with open_file(path) as (connection, schemas, meta):
-        entries = list(entries_after(connection, schemas, START))
-        undone = undone_among((entry.id, entry.act, entry.corrects) for entry in entries)
+    with open_file(path) as (log, meta):
+        entries = list(log.after())
+        undone = log.undone_ids()
         counting = [entry for entry in entries if entry.sign and entry.id not in undone]
-        counts = {e.id: meta.apply(Counts.of_entry(e, schemas).model) for e in counting if e.sign > 0}
+        counts = {e.id: meta.apply(log.counts(e).model) for e in counting if e.sign > 0}
         for entry in counting:
             if entry.sign < 0:
                 ids = reversed(counts) if entry.corrects is None else [entry.corrects]
-                _subtract_from_first(counts, ids, Counts.of_entry(entry, schemas).model)
+                _subtract_from_first(counts, ids, log.counts(entry).model)
         return counts
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -13,18 +14,7 @@ from pathlib import Path
 
 from naively.data.names import listed
 from naively.errors import InputError
-from naively.store.entries import (
-    Counts,
-    Entry,
-    Schemas,
-    StoredEntry,
-    append,
-    new_entry,
-    public_entry,
-    read_entry,
-    read_head,
-    undone_among,
-)
+from naively.store.entries import Entry, Log, StoredEntry, undone_among
 from naively.store.load import load
 from naively.store.meta import Meta, read_meta
 from naively.store.sqlite import (
@@ -71,9 +61,8 @@ def copy(path: str | Path, to: str | Path, *, comment: str = "") -> None:
                 if comment:
                     with transaction(target):
                         (schema,) = target.execute("SELECT max(number) FROM schemas").fetchone()
-                        schemas = Schemas(target)
-                        note = new_entry(schemas, "copy", schema=schema, source=str(path), comment=comment)
-                        append(target, schemas, note)
+                        log = Log(Path(to), target)
+                        log.append(log.new_entry("copy", schema=schema, source=str(path), comment=comment))
             finally:
                 target.close()
         finally:
@@ -172,14 +161,14 @@ def _salvage(connection: sqlite3.Connection, path: str | Path, to: str | Path, c
     except READ_ERRORS:
         meta = Meta()
         notes.append("the settings are lost: the target is now 'class', the class prior the empirical one.")
-    schemas = Schemas(connection)
+    log = Log(Path(path), connection)
     intact: list[StoredEntry] = []
     lost: list[tuple[int, str]] = []
-    for number in _entry_numbers(connection, notes):
+    for number in _entry_numbers(log, notes):
         try:
-            entry = read_entry(connection, schemas, number)
+            entry = log.read(number)
             if entry.sign:
-                _ = Counts.of_entry(entry, schemas).model  # refuses what cannot be decoded
+                _ = log.counts(entry).model  # refuses what cannot be decoded
             intact.append(entry)
         except READ_ERRORS as error:
             reason = str(error) if isinstance(error, DamagedError) else f"entry {number} cannot be read ({error})"
@@ -187,38 +176,39 @@ def _salvage(connection: sqlite3.Connection, path: str | Path, to: str | Path, c
     kept = _without_orphans(intact, lost)
     if not any(entry.sign > 0 for entry in kept):
         raise InputError(f"{path}: no entry is intact: nothing can be recovered.")
-    kept = _without_impossible_forgets(kept, schemas, meta, lost)
+    kept = _without_impossible_forgets(kept, log, meta, lost)
     lost.sort()
     summary = f"{len(kept)} entries recovered, {len(lost)} lost" + _list_numbers([number for number, _ in lost])
 
-    def entries(new: Schemas) -> Iterator[StoredEntry]:
-        yield from _renumber(kept, schemas, new)
-        number, note = new.number(schemas.get(kept[-1].schema)[0]), "; ".join([summary, *notes])
-        yield new_entry(new, "salvage", schema=number, source=str(path), comment=comment, note=note)
+    def entries(new: Log) -> Iterator[StoredEntry]:
+        yield from _renumber(kept, log, new)
+        number = new.schema_number(log.schema(kept[-1].schema)[0])
+        note = json.dumps({"note": "; ".join([summary, *notes])}, ensure_ascii=False)
+        yield new.new_entry("salvage", schema=number, source=str(path), comment=comment, span=note)
 
     write_entries(to, meta, entries)
     load(to)
-    return Salvaged(tuple(public_entry(entry) for entry in kept), tuple(lost), tuple(notes))
+    return Salvaged(tuple(entry.public() for entry in kept), tuple(lost), tuple(notes))
 
 
-def _renumber(entries: Sequence[StoredEntry], old: Schemas, new: Schemas) -> Iterator[StoredEntry]:
+def _renumber(entries: Sequence[StoredEntry], old: Log, new: Log) -> Iterator[StoredEntry]:
     """Yield entries with the numbers that their schemas have in another file."""
     for entry in entries:
-        yield entry._replace(schema=new.number(old.get(entry.schema)[0]))
+        yield entry._replace(schema=new.schema_number(old.schema(entry.schema)[0]))
 
 
 def _list_numbers(numbers: Sequence[int]) -> str:
     return f" (number {listed(map(str, numbers), MAX_NUMBERS_LISTED)})" if numbers else ""
 
 
-def _entry_numbers(connection: sqlite3.Connection, notes: list[str]) -> range:
+def _entry_numbers(log: Log, notes: list[str]) -> range:
     """Return the numbers of the entries that there were."""
     try:
-        return range(1, read_head(connection).entries + 1)
+        return range(1, log.read_head().entries + 1)
     except READ_ERRORS:
         notes.append("the number of entries is lost: entries after the last one recovered may be missing.")
     try:
-        (last,) = connection.execute("SELECT max(number) FROM entries").fetchone()
+        (last,) = log.connection.execute("SELECT max(number) FROM entries").fetchone()
     except sqlite3.DatabaseError:
         last = 0
     return range(1, (last or 0) + 1)
@@ -237,7 +227,7 @@ def _without_orphans(entries: list[StoredEntry], lost: list[tuple[int, str]]) ->
 
 
 def _without_impossible_forgets(
-    entries: list[StoredEntry], schemas: Schemas, meta: Meta, lost: list[tuple[int, str]]
+    entries: list[StoredEntry], log: Log, meta: Meta, lost: list[tuple[int, str]]
 ) -> list[StoredEntry]:
     """Drop forgets that are not attributed to an entry and whose rows were in lost entries."""
     undone = undone_among((entry.id, entry.act, entry.corrects) for entry in entries)
@@ -246,12 +236,12 @@ def _without_impossible_forgets(
         return entries
     with tempfile.TemporaryDirectory(prefix="naively-") as folder:
         others = [entry for entry in entries if entry not in forgets]
-        write_entries(Path(folder) / "others.naively", meta, lambda new: _renumber(others, schemas, new))
+        write_entries(Path(folder) / "others.naively", meta, lambda new: _renumber(others, log, new))
         model = load(Path(folder) / "others.naively")
     dropped = set()
     for entry in forgets:
         try:
-            model = model - Counts.of_entry(entry, schemas).model
+            model = model - log.counts(entry).model
         except InputError:
             dropped.add(entry.id)
             lost.append((entry.number, f"entry {entry.number} forgets rows that are lost"))

@@ -104,7 +104,28 @@ class StoredEntry(NamedTuple):
     @property
     def short_id(self) -> str:
         """Return the first digits of the id, enough to identify it."""
-        return short(self.id)
+        return self.id.hex()[:8]
+
+    @property
+    def head(self) -> Head:
+        """Return the position of the entry in the chain."""
+        return Head(self.number, self.checksum)
+
+    def span_fields(self) -> Span:
+        """Return the times and sources of the rows of the entry, and its note."""
+        if self.span is None:
+            return Span(self.time, self.time, (self.source,))
+        value = json.loads(self.span)
+        if self.sign == 0:
+            return Span(self.time, self.time, (self.source,), value["note"])
+        return Span(value["first"], value["last"], tuple(str(source) for source in value["sources"]))
+
+    def public(self, in_force: bool = True) -> Entry:
+        """Return the entry as the log shows it."""
+        first, last, sources, note = self.span_fields()
+        corrects = None if self.corrects is None else self.corrects.hex()
+        n_absorbed = len(self.absorbed or b"") // ID_BYTES
+        return Entry(self.number, self.id.hex(), *self[2:9], corrects, n_absorbed, first, last, sources, in_force, note)
 
     def absorbed_ids(self) -> frozenset[bytes]:
         """Return the ids of the entries that a compacted entry replaces."""
@@ -135,41 +156,6 @@ _NOT_IN_DIGEST = ("number", "schema", "digest", "checksum")
 _digest_fields = itemgetter(*(i for i, name in enumerate(StoredEntry._fields) if name not in _NOT_IN_DIGEST))
 
 
-@dataclass(frozen=True, eq=False)
-class Schemas:
-    """The schemas of a file by their numbers, each read when it is first needed; most entries share one."""
-
-    _connection: sqlite3.Connection
-    _cache: dict[int, tuple[Schema, str]] = field(default_factory=dict)
-
-    def get(self, number: int) -> tuple[Schema, str]:
-        """Return a schema, checked, and its JSON as it is in the file."""
-        if number not in self._cache:
-            row = self._connection.execute("SELECT json FROM schemas WHERE number = ?", (number,)).fetchone()
-            if row is None or not isinstance(row[0], str):
-                raise DamagedError(f"schema {number} is missing")
-            self._cache[number] = Schema.from_json(row[0]), row[0]
-        return self._cache[number]
-
-    def number(self, schema: Schema) -> int:
-        """Return the number of a schema; write it to the file if it is new."""
-        for number, (known, _) in self._cache.items():
-            if known is schema or known == schema:
-                return number
-        for (number,) in self._connection.execute("SELECT number FROM schemas").fetchall():
-            if self.get(number)[0] == schema:
-                return int(number)
-        text = schema.to_json()
-        new = self._connection.execute("INSERT INTO schemas (json) VALUES (?)", (text,)).lastrowid
-        assert new is not None  # the statement inserts a row
-        self._cache[new] = schema, text
-        return new
-
-    def clear(self) -> None:
-        """Forget what was read: the table is written again."""
-        self._cache.clear()
-
-
 @dataclass(eq=False)
 class Counts:
     """What an entry or a snapshot counted, decoded when it is first needed.
@@ -183,11 +169,6 @@ class Counts:
     payload: bytes = b""
     _model: Model | None = None
     origin: StoredEntry | str = "a snapshot"
-
-    @classmethod
-    def of_entry(cls, entry: StoredEntry, schemas: Schemas) -> Counts:
-        """Return the counts of an entry that counts rows."""
-        return cls(entry.sign, schemas.get(entry.schema)[0], entry.statistics or b"", origin=entry)
 
     @property
     def model(self) -> Model:
@@ -210,9 +191,189 @@ class Counts:
             raise DamagedError(f"{self.origin} cannot be read ({error})") from None
 
 
-def short(id_: bytes) -> str:
-    """Return the first digits of an id, enough to identify it."""
-    return id_.hex()[:8]
+@dataclass(frozen=True, eq=False)
+class Log:
+    """The entries of an open file, and their schemas, which are read when they are first needed."""
+
+    path: Path
+    connection: sqlite3.Connection
+    _schemas: dict[int, tuple[Schema, str]] = field(default_factory=dict)
+
+    def schema(self, number: int) -> tuple[Schema, str]:
+        """Return a schema, checked, and its JSON as it is in the file."""
+        if number not in self._schemas:
+            row = self.connection.execute("SELECT json FROM schemas WHERE number = ?", (number,)).fetchone()
+            if row is None or not isinstance(row[0], str):
+                raise DamagedError(f"schema {number} is missing")
+            self._schemas[number] = Schema.from_json(row[0]), row[0]
+        return self._schemas[number]
+
+    def schema_number(self, schema: Schema) -> int:
+        """Return the number of a schema; write it to the file if it is new."""
+        for number, (known, _) in self._schemas.items():
+            if known is schema or known == schema:
+                return number
+        for (number,) in self.connection.execute("SELECT number FROM schemas").fetchall():
+            if self.schema(number)[0] == schema:
+                return int(number)
+        text = schema.to_json()
+        new = self.connection.execute("INSERT INTO schemas (json) VALUES (?)", (text,)).lastrowid
+        assert new is not None  # the statement inserts a row
+        self._schemas[new] = schema, text
+        return new
+
+    def read_head(self) -> Head:
+        """Return the number of entries and the checksum of the last one."""
+        rows = self.connection.execute("SELECT entries, checksum FROM head LIMIT 2").fetchall()
+        if len(rows) != 1 or type(rows[0][0]) is not int or rows[0][0] < 0 or not isinstance(rows[0][1], bytes):
+            raise DamagedError("the number of entries is missing")
+        return Head(*rows[0])
+
+    def read(self, number: int) -> StoredEntry:
+        """Return the entry with this number, checked."""
+        row = self.connection.execute(f"SELECT {COLUMNS} FROM entries WHERE number = ?", (number,)).fetchone()
+        if row is None:
+            raise DamagedError(f"entry {number} is missing", number)
+        entry = StoredEntry(*row)
+        self.check(entry)
+        return entry
+
+    def after(self, head: Head = START) -> Iterator[StoredEntry]:
+        """Yield the entries after a position of the chain; DamagedError at the first that is not intact."""
+        number, checksum = head
+        last = self.read_head()
+        query = f"SELECT {COLUMNS} FROM entries WHERE number > ? ORDER BY number"
+        for row in self.connection.execute(query, (number,)):
+            entry = StoredEntry(*row)
+            number += 1
+            if entry.number != number:
+                raise DamagedError(f"entry {number} is missing", number)
+            self.check(entry)
+            checksum = digest_of(checksum, entry.digest)
+            if entry.checksum != checksum:
+                raise DamagedError(f"{entry} does not continue the entries before it", number)
+            yield entry
+        if number < last.entries:
+            raise DamagedError(f"entries {number + 1} to {last.entries} are missing")
+        if (number, checksum) != last:
+            raise DamagedError("the last checksum is wrong")
+
+    def check(self, entry: StoredEntry) -> None:
+        """Raise DamagedError unless an entry is what was written.
+
+        The fields are checked as well as the digest: a forged file can have right digests of wrong fields.
+        """
+        try:
+            is_intact = entry.digest == self._digest(entry) and _is_well_formed(entry)
+        except DECODE_ERRORS as error:
+            raise DamagedError(f"entry {entry.number} cannot be read ({error})", entry.number) from None
+        if not is_intact:
+            raise DamagedError(f"{entry} is damaged: it does not match its checksum", entry.number)
+
+    def _digest(self, entry: StoredEntry) -> bytes:
+        return digest_of(*_digest_fields(entry), self.schema(entry.schema)[1])
+
+    def counts(self, entry: StoredEntry) -> Counts:
+        """Return the counts of an entry that counts rows."""
+        return Counts(entry.sign, self.schema(entry.schema)[0], entry.statistics or b"", origin=entry)
+
+    def undone_ids(self) -> set[bytes]:
+        """Return the ids of the entries that are undone."""
+        query = "SELECT id, act, corrects FROM entries WHERE act = 'undo' ORDER BY number"
+        return undone_among(self.connection.execute(query))
+
+    def public_entries(self) -> tuple[Entry, ...]:
+        """Return all entries as the log shows them, each checked."""
+        undone = self.undone_ids()
+        return tuple(entry.public(entry.id not in undone) for entry in self.after())
+
+    def find(self, prefix: str) -> StoredEntry:
+        """Return the entry whose id begins with these hexadecimal digits."""
+        digits = prefix.strip().lower()
+        if len(digits) < 4 or not all(digit in "0123456789abcdef" for digit in digits):
+            raise InputError(
+                f"{self.path}: {prefix!r} is not the id of an entry: give 4 or more of its hexadecimal digits "
+                "(naively log)."
+            )
+        query = f"SELECT {COLUMNS} FROM entries WHERE lower(hex(id)) LIKE ? LIMIT 5"
+        entries = [StoredEntry(*row) for row in self.connection.execute(query, (f"{digits}%",))]
+        if len(entries) == 1:
+            return entries[0]
+        if entries:
+            ids = ", ".join(entry.id.hex()[: len(digits) + 4] for entry in entries)
+            raise InputError(
+                f"{self.path}: several entries have an id that begins with {digits} ({ids}): give more digits."
+            )
+        for row in self.connection.execute(f"SELECT {COLUMNS} FROM entries WHERE absorbed NOT NULL"):
+            compacted = StoredEntry(*row)
+            if any(id_.hex().startswith(digits) for id_ in compacted.absorbed_ids()):
+                raise InputError(
+                    f"{self.path}: entry {digits} was absorbed when the file was compacted (entry {compacted.number}, "
+                    f"{compacted.short_id}): it can no longer be separated from the others."
+                )
+        raise InputError(f"{self.path}: has no entry whose id begins with {digits} (naively log lists them).")
+
+    def new_entry(
+        self,
+        act: str,
+        model: Model | None = None,
+        *,
+        schema: int = 0,
+        source: str = "",
+        comment: str = "",
+        time: str | None = None,
+        corrects: bytes | None = None,
+        span: str | None = None,
+        fingerprints: bytes | None = None,
+        absorbed: bytes | None = None,
+    ) -> StoredEntry:
+        """Return an entry to append, with a new id and the time of now.
+
+        An entry without counts names a schema too, because every entry does.
+        """
+        written = now()
+        payload, rows = None, 0
+        if model is not None:
+            schema, payload = self.schema_number(model.schema), encode_counts(model)
+            rows = int(model.class_weights.rows.sum())
+        return StoredEntry(
+            0, new_id(), act, ACTS[act], time or written, written, rows, source, comment, corrects, schema, b"", b"",
+            span, payload, fingerprints, absorbed,
+        )  # fmt: skip
+
+    def append(self, entry: StoredEntry, head: Head | None = None) -> StoredEntry:
+        """Write an entry behind the last one, whose position may be known; inside a transaction."""
+        number, before = head or self.read_head()
+        digest = self._digest(entry)
+        written = entry._replace(number=number + 1, digest=digest, checksum=digest_of(before, digest))
+        self.connection.execute(_INSERT, written)
+        self.connection.execute("UPDATE head SET entries = ?, checksum = ?", written.head)
+        return written
+
+    def clear(self) -> None:
+        """Delete all entries, snapshots and schemas; inside a transaction."""
+        for table in ("entries", "snapshot", "schemas"):
+            self.connection.execute(f"DELETE FROM {table}")
+        self.connection.execute("UPDATE head SET entries = ?, checksum = ?", START)
+        self._schemas.clear()
+
+
+def _is_well_formed(entry: StoredEntry) -> bool:
+    """Return whether the fields of an entry have their types; raise one of DECODE_ERRORS if a time is not valid."""
+    span = entry.span_fields()
+    for moment in (entry.time, entry.written, span.first, span.last):
+        datetime.fromisoformat(moment)
+    blobs = (entry.statistics, entry.fingerprints, entry.absorbed, entry.corrects)
+    return (
+        ACTS.get(entry.act) == entry.sign
+        and (entry.sign == 0) == (entry.statistics is None)
+        and type(entry.rows) is int
+        and isinstance(entry.source + entry.comment + span.note, str)
+        and all(blob is None or isinstance(blob, bytes) for blob in blobs)
+        and all(len(id_) == ID_BYTES for id_ in (entry.id, entry.corrects) if id_ is not None)
+        and isinstance(entry.id, bytes)
+        and len(entry.absorbed or b"") % ID_BYTES == 0
+    )
 
 
 def new_id() -> bytes:
@@ -231,131 +392,6 @@ def _format_second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
-def read_head(connection: sqlite3.Connection) -> Head:
-    """Return the number of entries and the checksum of the last one."""
-    rows = connection.execute("SELECT entries, checksum FROM head LIMIT 2").fetchall()
-    if len(rows) != 1 or type(rows[0][0]) is not int or rows[0][0] < 0 or not isinstance(rows[0][1], bytes):
-        raise DamagedError("the number of entries is missing")
-    return Head(*rows[0])
-
-
-def read_entry(connection: sqlite3.Connection, schemas: Schemas, number: int) -> StoredEntry:
-    """Return the entry with this number, checked."""
-    row = connection.execute(f"SELECT {COLUMNS} FROM entries WHERE number = ?", (number,)).fetchone()
-    if row is None:
-        raise DamagedError(f"entry {number} is missing", number)
-    entry = StoredEntry(*row)
-    check_entry(entry, schemas)
-    return entry
-
-
-def entries_after(connection: sqlite3.Connection, schemas: Schemas, head: Head) -> Iterator[StoredEntry]:
-    """Yield the entries after a position of the chain, each checked; DamagedError at the first that is not intact."""
-    number, checksum = head
-    last = read_head(connection)
-    for row in connection.execute(f"SELECT {COLUMNS} FROM entries WHERE number > ? ORDER BY number", (number,)):
-        entry = StoredEntry(*row)
-        number += 1
-        if entry.number != number:
-            raise DamagedError(f"entry {number} is missing", number)
-        check_entry(entry, schemas)
-        checksum = digest_of(checksum, entry.digest)
-        if entry.checksum != checksum:
-            raise DamagedError(f"{entry} does not continue the entries before it", number)
-        yield entry
-    if (number, checksum) != last:
-        raise DamagedError(
-            f"entries {number + 1} to {last.entries} are missing" if number < last.entries else "the last checksum"
-        )
-
-
-def check_entry(entry: StoredEntry, schemas: Schemas) -> None:
-    """Raise DamagedError unless an entry is what was written.
-
-    The fields are checked as well as the digest: a forged file can have right digests of wrong fields.
-    """
-    try:
-        is_intact = entry.digest == digest_of(*_digest_fields(entry), schemas.get(entry.schema)[1])
-        if is_intact:
-            span = span_of(entry)
-            for moment in (entry.time, entry.written, span.first, span.last):
-                datetime.fromisoformat(moment)
-            is_intact = (
-                ACTS.get(entry.act) == entry.sign
-                and (entry.sign == 0) == (entry.statistics is None)
-                and isinstance(span.note, str)
-                and type(entry.rows) is int
-                and isinstance(entry.source + entry.comment, str)
-                and all(
-                    part is None or isinstance(part, bytes)
-                    for part in (entry.statistics, entry.fingerprints, entry.absorbed)
-                )
-                and all(
-                    isinstance(id_, bytes) and len(id_) == ID_BYTES
-                    for id_ in (entry.id, entry.corrects)
-                    if id_ is not None
-                )
-                and len(entry.absorbed or b"") % ID_BYTES == 0
-            )
-    except DECODE_ERRORS as error:
-        raise DamagedError(f"entry {entry.number} cannot be read ({error})", entry.number) from None
-    if not is_intact:
-        raise DamagedError(f"{entry} is damaged: it does not match its checksum", entry.number)
-
-
-def span_of(entry: StoredEntry) -> Span:
-    """Return the times and sources of the rows of an entry, and its note."""
-    if entry.span is None:
-        return Span(entry.time, entry.time, (entry.source,))
-    value = json.loads(entry.span)
-    if entry.sign == 0:
-        return Span(entry.time, entry.time, (entry.source,), value["note"])
-    return Span(value["first"], value["last"], tuple(str(source) for source in value["sources"]))
-
-
-def new_entry(
-    schemas: Schemas,
-    act: str,
-    model: Model | None = None,
-    *,
-    schema: int = 0,
-    source: str = "",
-    comment: str = "",
-    note: str = "",
-    time: str | None = None,
-    corrects: bytes | None = None,
-    span: str | None = None,
-    fingerprints: bytes | None = None,
-    absorbed: bytes | None = None,
-) -> StoredEntry:
-    """Return an entry to append, with a new id and the time of now.
-
-    An entry without counts names a schema too, because every entry does.
-    """
-    written = now()
-    payload, rows = None, 0
-    if model is not None:
-        schema, payload, rows = schemas.number(model.schema), encode_counts(model), int(model.class_weights.rows.sum())
-    if note:
-        span = json.dumps({"note": note}, ensure_ascii=False)
-    return StoredEntry(
-        0, new_id(), act, ACTS[act], time or written, written, rows, source, comment, corrects, schema, b"", b"", span,
-        payload, fingerprints, absorbed,
-    )  # fmt: skip
-
-
-def append(
-    connection: sqlite3.Connection, schemas: Schemas, entry: StoredEntry, head: Head | None = None
-) -> StoredEntry:
-    """Write an entry behind the last one, whose position may be known; inside a transaction."""
-    number, before = read_head(connection) if head is None else head
-    digest = digest_of(*_digest_fields(entry), schemas.get(entry.schema)[1])
-    written = entry._replace(number=number + 1, digest=digest, checksum=digest_of(before, digest))
-    connection.execute(_INSERT, written)
-    connection.execute("UPDATE head SET entries = ?, checksum = ?", (written.number, written.checksum))
-    return written
-
-
 def undone_among(acts: Iterable[tuple[bytes, str, bytes | None]]) -> set[bytes]:
     """Return the ids that are undone, given (id, act, corrects) of entries in order.
 
@@ -370,61 +406,3 @@ def undone_among(acts: Iterable[tuple[bytes, str, bytes | None]]) -> set[bytes]:
         if act == "undo" and id_ not in undone and corrects is not None:
             undone.add(corrects)
     return undone
-
-
-def undone_ids(connection: sqlite3.Connection) -> set[bytes]:
-    """Return the ids of the entries of a file that are undone."""
-    return undone_among(connection.execute("SELECT id, act, corrects FROM entries WHERE act = 'undo' ORDER BY number"))
-
-
-def find_entry(path: Path, connection: sqlite3.Connection, prefix: str) -> StoredEntry:
-    """Return the entry whose id begins with these hexadecimal digits."""
-    digits = prefix.strip().lower()
-    if len(digits) < 4 or not all(digit in "0123456789abcdef" for digit in digits):
-        raise InputError(
-            f"{path}: {prefix!r} is not the id of an entry: give 4 or more of its hexadecimal digits (naively log)."
-        )
-    query = f"SELECT {COLUMNS} FROM entries WHERE lower(hex(id)) LIKE ? LIMIT 5"
-    entries = [StoredEntry(*row) for row in connection.execute(query, (f"{digits}%",))]
-    if len(entries) == 1:
-        return entries[0]
-    if entries:
-        ids = ", ".join(entry.id.hex()[: len(digits) + 4] for entry in entries)
-        raise InputError(f"{path}: several entries have an id that begins with {digits} ({ids}): give more digits.")
-    for row in connection.execute(f"SELECT {COLUMNS} FROM entries WHERE absorbed NOT NULL"):
-        compacted = StoredEntry(*row)
-        if any(id_.hex().startswith(digits) for id_ in compacted.absorbed_ids()):
-            raise InputError(
-                f"{path}: entry {digits} was absorbed when the file was compacted (entry {compacted.number}, "
-                f"{compacted.short_id}): it can no longer be separated from the others."
-            )
-    raise InputError(f"{path}: has no entry whose id begins with {digits} (naively log lists them).")
-
-
-def public_entry(entry: StoredEntry, in_force: bool = True) -> Entry:
-    """Return an entry as the log shows it."""
-    span = span_of(entry)
-    return Entry(
-        number=entry.number,
-        id=entry.id.hex(),
-        act=entry.act,
-        sign=entry.sign,
-        time=entry.time,
-        written=entry.written,
-        rows=entry.rows,
-        source=entry.source,
-        comment=entry.comment,
-        corrects=None if entry.corrects is None else entry.corrects.hex(),
-        absorbed=len(entry.absorbed or b"") // ID_BYTES,
-        first=span.first,
-        last=span.last,
-        sources=span.sources,
-        in_force=in_force,
-        note=span.note,
-    )
-
-
-def read_log(connection: sqlite3.Connection, schemas: Schemas) -> tuple[Entry, ...]:
-    """Return all entries as the log shows them, each checked."""
-    undone = undone_ids(connection)
-    return tuple(public_entry(entry, entry.id not in undone) for entry in entries_after(connection, schemas, START))

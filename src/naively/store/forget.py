@@ -9,11 +9,9 @@ Counts alone do not show which entry counted a row. So a forget is attributed
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,16 +19,7 @@ import numpy as np
 from naively.data.labelled import LabelledRows
 from naively.errors import InputError
 from naively.model.model import Model
-from naively.store.entries import (
-    Counts,
-    Schemas,
-    StoredEntry,
-    find_entry,
-    new_entry,
-    read_entry,
-    short,
-    undone_ids,
-)
+from naively.store.entries import Log, StoredEntry
 from naively.store.fingerprints import encode_fingerprints, fingerprint_rows, unpack_fingerprints
 from naively.store.periods import Selection, model_of_selection
 from naively.store.running_sum import RunningSum, count_rows
@@ -43,9 +32,7 @@ Position = tuple[int, int]  # the number of a batch, and of a row in it
 class Forgetter:
     """A file that is open for writing, and its sum: what is needed to forget rows."""
 
-    path: Path
-    connection: sqlite3.Connection
-    schemas: Schemas
+    log: Log
     total: RunningSum
 
     def entries(
@@ -71,7 +58,7 @@ class Forgetter:
             self._check(self._rest_of(target), counts, f"what is left of entry {target.short_id} (entry=)")
         elif source is not None:
             selection = Selection(sources=frozenset([source]))
-            of_source = model_of_selection(self.connection, self.schemas, self.total.meta, selection)
+            of_source = model_of_selection(self.log, self.total.meta, selection)
             self._check(of_source, counts, f"the rows of source {source!r} (source=)")
         yield self._new_entry(counts, target, source, comment)
 
@@ -91,7 +78,7 @@ class Forgetter:
                 "corrects": corrected.id,
                 "span": corrected.span,
             }
-        entry = new_entry(self.schemas, "forget", counts, comment=comment, fingerprints=fingerprints, **attribution)
+        entry = self.log.new_entry("forget", counts, comment=comment, fingerprints=fingerprints, **attribution)
         return entry, counts
 
     def _check(self, counted: Model, part: Model, name: str) -> None:
@@ -100,34 +87,33 @@ class Forgetter:
             _ = counted - part
         except InputError as error:
             raise InputError(
-                f"{self.path}: these rows, with these labels, are not among {name}: {error} Nothing was changed."
+                f"{self.log.path}: these rows, with these labels, are not among {name}: {error} Nothing was changed."
             ) from None
 
     def _counting_entry(self, prefix: str) -> StoredEntry:
         """Return the entry whose id begins with `prefix`, if rows can be subtracted from it."""
-        entry = find_entry(self.path, self.connection, prefix)
-        if entry.sign <= 0 or entry.id in undone_ids(self.connection):
+        entry = self.log.find(prefix)
+        if entry.sign <= 0 or entry.id in self.log.undone_ids():
             raise InputError(
-                f"{self.path}: entry {prefix} does not count any rows: give entry= one that does (naively log)."
+                f"{self.log.path}: entry {prefix} does not count any rows: give entry= one that does (naively log)."
             )
-        return read_entry(self.connection, self.schemas, entry.number)
+        return self.log.read(entry.number)
 
     def _forgets(self) -> dict[bytes, list[int]]:
         """Return the numbers of the forgets that are attributed to each entry, by its id."""
-        undone = undone_ids(self.connection)
+        undone = self.log.undone_ids()
         forgets: dict[bytes, list[int]] = {}
         query = "SELECT number, id, corrects FROM entries WHERE act = 'forget' AND corrects NOT NULL"
-        for number, id_, corrects in self.connection.execute(query):
+        for number, id_, corrects in self.log.connection.execute(query):
             if id_ not in undone:
                 forgets.setdefault(corrects, []).append(number)
         return forgets
 
     def _rest_of(self, entry: StoredEntry) -> Model:
         """Return what an entry counted, without what was forgotten of it."""
-        rest = Counts.of_entry(entry, self.schemas).model
+        rest = self.log.counts(entry).model
         for number in self._forgets().get(entry.id, ()):
-            forgotten = read_entry(self.connection, self.schemas, number)
-            rest = rest - Counts.of_entry(forgotten, self.schemas).model
+            rest = rest - self.log.counts(self.log.read(number)).model
         return rest
 
     def _by_fingerprint(
@@ -142,10 +128,10 @@ class Forgetter:
         for i, batch in enumerate(fingerprints):
             for j, fingerprint in enumerate(batch):
                 wanted.setdefault(fingerprint, []).append((i, j))
-        undone, forgets = undone_ids(self.connection), self._forgets()
+        undone, forgets = self.log.undone_ids(), self._forgets()
         query = "SELECT number, id, source, fingerprints FROM entries WHERE sign = 1 ORDER BY number DESC"
         matches: list[tuple[int, list[Position]]] = []
-        for number, id_, of, payload in self.connection.execute(query):
+        for number, id_, of, payload in self.log.connection.execute(query):
             if id_ in undone or (target is not None and id_ != target.id) or (source is not None and of != source):
                 continue
             left = self._fingerprints(id_, payload, forgets)
@@ -161,11 +147,11 @@ class Forgetter:
             i, j = unknown[0]
             where = "" if target is None and source is None else " in the given entry= or source="
             raise InputError(
-                f"{self.path}: {len(unknown)} of the rows were never counted{where}, or are forgotten already (the "
+                f"{self.log.path}: {len(unknown)} of the rows were never counted{where}, or are forgotten already (the "
                 f"first is row {sum(map(len, fingerprints[:i])) + j}). Nothing was changed."
             )
         for number, positions in matches:
-            yield read_entry(self.connection, self.schemas, number), _select(rows, positions)
+            yield self.log.read(number), _select(rows, positions)
 
     def _fingerprints(self, id_: bytes, payload: bytes, forgets: dict[bytes, list[int]]) -> Counter[bytes]:
         """Return the fingerprints of an entry, without those of the rows that were forgotten."""
@@ -173,9 +159,9 @@ class Forgetter:
             left = unpack_fingerprints(payload)
             for number in forgets.get(id_, ()):
                 query = "SELECT fingerprints FROM entries WHERE number = ?"
-                left.subtract(unpack_fingerprints(self.connection.execute(query, (number,)).fetchone()[0]))
+                left.subtract(unpack_fingerprints(self.log.connection.execute(query, (number,)).fetchone()[0]))
         except DECODE_ERRORS as error:
-            raise DamagedError(f"the fingerprints of entry {short(id_)} cannot be read ({error})") from None
+            raise DamagedError(f"the fingerprints of entry {id_.hex()[:8]} cannot be read ({error})") from None
         return left
 
 

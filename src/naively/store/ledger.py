@@ -20,7 +20,7 @@ from naively.model.model import Model
 from naively.priors import PriorLike
 from naively.store.compact import compact, vacuum
 from naively.store.copy import copy
-from naively.store.entries import Counts, Entry, Head, Schemas, StoredEntry, append, new_entry, public_entry, read_log
+from naively.store.entries import Counts, Entry, Log, StoredEntry
 from naively.store.fingerprints import encode_fingerprints, write_with_fingerprints
 from naively.store.forget import Forgetter
 from naively.store.load import open_file
@@ -109,10 +109,10 @@ class Ledger:
         self._connection: sqlite3.Connection | None = None
         self._process = os.getpid()
         self._finalizer: weakref.finalize[..., Any] | None = None
-        self._schemas: Schemas | None = None  # valid while no other process has changed the file
+        self._log: Log | None = None  # valid while no other process has changed the file
         self._data_version = 0
-        with open_file(path) as (connection, schemas, meta):
-            self._sum = read_sum(connection, schemas, meta)
+        with open_file(path) as (log, meta):
+            self._sum = read_sum(log, meta)
 
     @classmethod
     def fit(
@@ -177,7 +177,7 @@ class Ledger:
         Entry
             The new entry.
         """
-        with self._change() as (connection, schemas):
+        with self._change() as log:
             template = self._sum.template()
             batches = labelled_batches(X, template.target if y is None else y, weight, like=template)
             rows = warn_of_ignored_columns(batches, template.schema.names)
@@ -194,8 +194,8 @@ class Ledger:
                     "set the empirical prior (tune with prior='empirical'), update it, and give a prior that names "
                     "this class."
                 )
-            entry = new_entry(schemas, "update", counts, source=source, comment=comment, fingerprints=fingerprints)
-            return self._append(connection, schemas, entry, counts)
+            entry = log.new_entry("update", counts, source=source, comment=comment, fingerprints=fingerprints)
+            return self._append(log, entry, counts)
 
     def forget(
         self,
@@ -229,13 +229,12 @@ class Ledger:
         tuple of Entry
             The new entries: one for each entry whose rows are forgotten, or a single one.
         """
-        with self._change() as (connection, schemas):
+        with self._change() as log:
             model = self._sum.model
             rows = list(labelled_batches(X, model.target if y is None else y, weight, like=model))
-            forgetter = Forgetter(self.path, connection, schemas, self._sum)
+            forgetter = Forgetter(log, self._sum)
             entries = [
-                self._append(connection, schemas, new, counts)
-                for new, counts in forgetter.entries(rows, entry, source, comment)
+                self._append(log, new, counts) for new, counts in forgetter.entries(rows, entry, source, comment)
             ]
             _ = self._sum.model  # refuses a sum below zero before anything is written
             return tuple(entries)
@@ -256,20 +255,19 @@ class Ledger:
         Entry
             The new entry.
         """
-        with self._change() as (connection, schemas):
-            target = entry_to_undo(self.path, connection, id)
-            undo = new_entry(schemas, "undo", corrects=target.id, comment=comment, schema=target.schema)
-            undo = append(connection, schemas, undo, self._sum.head)
-            head = Head(undo.number, undo.checksum)
-            root = undone_root(connection, target)
+        with self._change() as log:
+            target = entry_to_undo(log, id)
+            undo = log.new_entry("undo", corrects=target.id, comment=comment, schema=target.schema)
+            undo = log.append(undo, self._sum.head)
+            root = undone_root(log, target)
             if root.act == "tune":
-                meta = restore_settings(self.path, connection, self._sum.meta, root)
-                self._sum = self._sum.plus(head, (), meta)
+                meta = restore_settings(log, self._sum.meta, root)
+                self._sum = self._sum.plus(undo.head, (), meta)
             else:
-                self._sum = sum_after_undo(connection, schemas, self._sum, head, root)
+                self._sum = sum_after_undo(log, self._sum, undo.head, root)
                 _ = self._sum.model  # refuses a sum below zero
-            self._sum = write_snapshot(connection, schemas, self._sum)
-            return public_entry(undo)
+            self._sum = write_snapshot(log, self._sum)
+            return undo.public()
 
     def tune(
         self,
@@ -303,15 +301,15 @@ class Ledger:
             The new entry.
         """
         change = SettingsChange.plan(self.model(), X, y, weight, prior, textbook)
-        with self._change() as (connection, schemas):
-            entry, meta = change.write(connection, schemas, self._sum, source, comment)
-            self._sum = self._sum.plus(Head(entry.number, entry.checksum), (), meta)
-            return public_entry(entry)
+        with self._change() as log:
+            entry, meta = change.write(log, self._sum, source, comment)
+            self._sum = self._sum.plus(entry.head, (), meta)
+            return entry.public()
 
     def log(self) -> tuple[Entry, ...]:
         """Return all entries in order. Every entry is read and compared with its checksum."""
-        with open_file(self.path) as (connection, schemas, _):
-            return read_log(connection, schemas)
+        with open_file(self.path) as (log, _):
+            return log.public_entries()
 
     def model(
         self,
@@ -340,12 +338,12 @@ class Ledger:
         Model
             The model, with the class prior and the tuning of the file.
         """
-        with self._lock, open_file(self.path) as (connection, schemas, meta):
+        with self._lock, open_file(self.path) as (log, meta):
             if (since, until, sources, without, half_life) == (None,) * 5:
-                self._sum = catch_up(self._sum, connection, schemas, meta)
+                self._sum = catch_up(self._sum, log, meta)
                 return self._sum.model
             selection = Selection.parse(since, until, sources, without, half_life)
-            return model_of_selection(connection, schemas, meta, selection)
+            return model_of_selection(log, meta, selection)
 
     def compact(self, *, comment: str = "") -> Entry:
         """Replace all entries by one, and erase the bytes of the others. The model does not change.
@@ -363,11 +361,11 @@ class Ledger:
         Entry
             The new entry.
         """
-        with self._change() as (connection, schemas):
-            entry, self._sum = compact(connection, schemas, self._sum, comment)
+        with self._change() as log:
+            entry, self._sum = compact(log, self._sum, comment)
         with translate_file_errors(self.path):
             vacuum(self._writer(), self._wait)
-        return public_entry(entry)
+        return entry.public()
 
     def copy(self, path: str | Path, *, comment: str = "") -> None:
         """Copy the file safely while other processes use it; see `naively.copy`."""
@@ -378,8 +376,8 @@ class Ledger:
         with self._lock:
             if self._connection is not None and self._process == os.getpid():
                 if len(self._sum.pending) > MAX_PENDING_AT_CLOSE:  # so that the next reader has little to add
-                    with self._change() as (connection, schemas):
-                        self._sum = write_snapshot(connection, schemas, self._sum)
+                    with self._change() as log:
+                        self._sum = write_snapshot(log, self._sum)
                 if self._finalizer is not None:
                     self._finalizer()
             self._connection = None
@@ -401,13 +399,13 @@ class Ledger:
             self._connection = None
         if self._connection is None:
             self._connection = open_to_write(self.path, self._wait)
-            self._schemas = None
+            self._log = None
             self._process = os.getpid()
             self._finalizer = weakref.finalize(self, close_writer, self._connection)
         return self._connection
 
     @contextmanager
-    def _change(self) -> Iterator[tuple[sqlite3.Connection, Schemas]]:
+    def _change(self) -> Iterator[Log]:
         """Change the file from its current state; if that fails, the ledger stays as it was."""
         with self._lock:
             before = self._sum
@@ -416,18 +414,18 @@ class Ledger:
                     connection = self._writer()
                     with transaction(connection, self._wait):
                         (version,) = connection.execute("PRAGMA data_version").fetchone()  # changes when others write
-                        if self._schemas is None or version != self._data_version:
-                            self._schemas, self._data_version = Schemas(connection), version
-                            self._sum = catch_up(self._sum, connection, self._schemas, read_meta(connection))
-                        yield connection, self._schemas
+                        if self._log is None or version != self._data_version:
+                            self._log, self._data_version = Log(self.path, connection), version
+                            self._sum = catch_up(self._sum, self._log, read_meta(connection))
+                        yield self._log
             except BaseException:
-                self._sum, self._schemas = before, None  # the next change reads the file again
+                self._sum, self._log = before, None  # the next change reads the file again
                 raise
 
-    def _append(self, connection: sqlite3.Connection, schemas: Schemas, entry: StoredEntry, counts: Model) -> Entry:
-        entry = append(connection, schemas, entry, self._sum.head)
+    def _append(self, log: Log, entry: StoredEntry, counts: Model) -> Entry:
+        entry = log.append(entry, self._sum.head)
         part = Counts(entry.sign, counts.schema, entry.statistics or b"", counts)
-        self._sum = self._sum.plus(Head(entry.number, entry.checksum), [part])
+        self._sum = self._sum.plus(entry.head, [part])
         if self._sum.is_snapshot_due:
-            self._sum = write_snapshot(connection, schemas, self._sum)
-        return public_entry(entry)
+            self._sum = write_snapshot(log, self._sum)
+        return entry.public()

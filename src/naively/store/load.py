@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from naively.model.model import Model
-from naively.store.entries import Schemas
+from naively.store.entries import Log
 from naively.store.meta import Meta, read_meta
 from naively.store.running_sum import read_sum
 from naively.store.sqlite import close_reader, open_to_read, translate_file_errors
@@ -35,16 +34,16 @@ def load(path: str | Path) -> Model:
     InputError
         If the file cannot be read, is damaged, or is not a model file.
     """
-    with open_file(path) as (connection, schemas, meta):
-        return read_sum(connection, schemas, meta).model
+    with open_file(path) as (log, meta):
+        return read_sum(log, meta).model
 
 
 @contextmanager
-def open_file(path: str | Path) -> Iterator[tuple[sqlite3.Connection, Schemas, Meta]]:
-    """Open one state of a file to read it: yield the connection, its schemas and its settings."""
+def open_file(path: str | Path) -> Iterator[tuple[Log, Meta]]:
+    """Open one state of a file to read it: yield its entries and its settings."""
     with translate_file_errors(path):
         connection = open_to_read(path)
         try:
-            yield connection, Schemas(connection), read_meta(connection)
+            yield Log(Path(path), connection), read_meta(connection)
         finally:
             close_reader(connection, path)

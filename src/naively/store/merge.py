@@ -15,7 +15,7 @@ from pathlib import Path
 from naively.errors import InputError
 from naively.model.model import Model
 from naively.schema.schema import Schema
-from naively.store.entries import START, Schemas, StoredEntry, entries_after, new_entry, short
+from naively.store.entries import Log, StoredEntry
 from naively.store.load import load, open_file
 from naively.store.meta import Meta
 from naively.store.write import write_entries
@@ -62,22 +62,22 @@ def merge(paths: Sequence[str | Path], to: str | Path, *, comment: str = "") -> 
     metas: list[Meta] = []
     with ExitStack() as stack:
         for path in paths:
-            connection, schemas, meta = stack.enter_context(open_file(path))
+            log, meta = stack.enter_context(open_file(path))
             metas.append(meta)
-            for entry in entries_after(connection, schemas, START):
-                known, _ = entries.setdefault(entry.id, (entry, schemas.get(entry.schema)[0]))
+            for entry in log.after():
+                known, _ = entries.setdefault(entry.id, (entry, log.schema(entry.schema)[0]))
                 if _content(known) != _content(entry):
                     raise InputError(f"{path}: entry {entry.short_id} differs from that of the files before it.")
     ordered = _sort_by_time(_without_absorbed([entry for entry, _ in entries.values()]))
     key = metas[0].key if len({meta.key for meta in metas}) == 1 else None
     meta = replace(metas[0], key=key)
 
-    def renumbered(new: Schemas) -> Iterator[StoredEntry]:
+    def renumbered(new: Log) -> Iterator[StoredEntry]:
         for entry in ordered:
             fingerprints = None if key is None else entry.fingerprints
-            yield entry._replace(schema=new.number(entries[entry.id][1]), fingerprints=fingerprints)
+            yield entry._replace(schema=new.schema_number(entries[entry.id][1]), fingerprints=fingerprints)
         if comment:
-            yield new_entry(new, "merge", schema=1, source=" ".join(map(str, paths)), comment=comment)
+            yield new.new_entry("merge", schema=1, source=" ".join(map(str, paths)), comment=comment)
 
     with tempfile.TemporaryDirectory(prefix="naively-") as folder:
         trial = Path(folder) / "merged.naively"
@@ -100,7 +100,7 @@ def _without_absorbed(entries: Sequence[StoredEntry]) -> list[StoredEntry]:
         for b, ids_of_b in compacted.items():
             if a < b and ids_of_a & ids_of_b and not (ids_of_a <= ids_of_b or ids_of_b <= ids_of_a):
                 raise InputError(
-                    f"the compacted entries {short(a)} and {short(b)} have {len(ids_of_a & ids_of_b)} entries in "
+                    f"the compacted entries {a.hex()[:8]} and {b.hex()[:8]} have {len(ids_of_a & ids_of_b)} entries in "
                     "common, and each has others: these would be counted twice. Merge the files from before one of "
                     "them was compacted."
                 )
@@ -108,10 +108,10 @@ def _without_absorbed(entries: Sequence[StoredEntry]) -> list[StoredEntry]:
     absorbed |= {a for a, ids in compacted.items() if any(ids < others for others in compacted.values())}
     remaining = [entry for entry in entries if entry.id not in absorbed]
     for entry in remaining:
-        if entry.act == "undo" and entry.corrects in absorbed:
+        if entry.act == "undo" and entry.corrects is not None and entry.corrects in absorbed:
             raise InputError(
-                f"entry {short(entry.corrects or b'')} is undone in one file (by {entry.short_id}), and was absorbed "
-                "by a compaction in another: undo it before compacting."
+                f"entry {entry.corrects.hex()[:8]} is undone in one file (by {entry.short_id}), and was absorbed by a "
+                "compaction in another: undo it before compacting."
             )
     return remaining
 

@@ -9,7 +9,6 @@ that is attributed to a source has that source and the time when it was written.
 from __future__ import annotations
 
 import math
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
@@ -17,7 +16,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from naively.data.names import listed
 from naively.errors import InputError
 from naively.model.model import Model
-from naively.store.entries import START, Counts, Schemas, StoredEntry, entries_after, span_of, undone_ids
+from naively.store.entries import Counts, Log, StoredEntry
 from naively.store.meta import Meta
 from naively.store.running_sum import AddedAndRemoved
 
@@ -79,7 +78,7 @@ class Selection:
 
     def includes(self, entry: StoredEntry) -> bool:
         """Return whether an entry is selected; InputError if only part of a compacted entry is."""
-        span = span_of(entry)
+        span = entry.span_fields()
         first, last = datetime.fromisoformat(span.first), datetime.fromisoformat(span.last)
         if (self.since is not None and last < self.since) or (self.until is not None and first >= self.until):
             return False
@@ -102,7 +101,7 @@ class Selection:
         """Return equation (1)."""
         if self.half_life is None:
             return 1.0
-        span = span_of(entry)
+        span = entry.span_fields()
         if span.first != span.last:
             raise InputError(
                 f"entry {entry.short_id} was compacted from rows of {span.first} to {span.last}: they have no single "
@@ -116,16 +115,16 @@ def _name_set(names: Sources) -> frozenset[str]:
     return frozenset([names] if isinstance(names, str) else names)
 
 
-def model_of_selection(connection: sqlite3.Connection, schemas: Schemas, meta: Meta, selection: Selection) -> Model:
+def model_of_selection(log: Log, meta: Meta, selection: Selection) -> Model:
     """Return the model of the selected entries, with the settings of the file."""
-    undone = undone_ids(connection)
+    undone = log.undone_ids()
     dated = selection if selection.until is not None else replace(selection, until=datetime.now(UTC))  # one "now"
     counts: list[Counts] = []
     forgets: list[str] = []
-    for entry in entries_after(connection, schemas, START):
+    for entry in log.after():
         if entry.sign == 0 or entry.id in undone or not selection.includes(entry):
             continue
-        model = _decayed(Counts.of_entry(entry, schemas).model, dated.weight(entry))
+        model = _decayed(log.counts(entry).model, dated.weight(entry))
         counts.append(Counts(entry.sign, model.schema, b"", model))
         forgets += [entry.short_id] if entry.sign < 0 else []
     added, removed = AddedAndRemoved.of(counts)

@@ -26,17 +26,7 @@ from naively.model.model import Model
 from naively.schema.schema import Schema
 from naively.statistics import ClassWeights
 from naively.store.codec import encode_counts
-from naively.store.entries import (
-    START,
-    Counts,
-    Head,
-    Schemas,
-    StoredEntry,
-    entries_after,
-    read_head,
-    undone_among,
-    undone_ids,
-)
+from naively.store.entries import START, Counts, Head, Log, StoredEntry, undone_among
 from naively.store.meta import Meta, digest_of
 from naively.store.sqlite import DECODE_ERRORS, DamagedError
 
@@ -173,67 +163,67 @@ def count_rows(template: Model, batches: Iterable[LabelledRows]) -> Model:
     return counts
 
 
-def read_sum(connection: sqlite3.Connection, schemas: Schemas, meta: Meta) -> RunningSum:
+def read_sum(log: Log, meta: Meta) -> RunningSum:
     """Read the sum from the snapshots and the entries after them; from all entries if no snapshot is valid."""
-    snapshots = _read_snapshots(connection, schemas, meta)
+    snapshots = _read_snapshots(log, meta)
     if snapshots is not None:
-        entries = list(entries_after(connection, schemas, snapshots.head))
+        entries = list(log.after(snapshots.head))
         ids = {entry.id for entry in entries}
         if all(entry.corrects in ids for entry in entries if entry.act == "undo"):
-            return _plus_entries(snapshots, entries, undone_among((e.id, e.act, e.corrects) for e in entries), schemas)
-    undone, total, batch = undone_ids(connection), RunningSum(meta), list[StoredEntry]()
-    for entry in entries_after(connection, schemas, START):
+            return _plus_entries(snapshots, entries, undone_among((e.id, e.act, e.corrects) for e in entries), log)
+    undone, total, batch = log.undone_ids(), RunningSum(meta), list[StoredEntry]()
+    for entry in log.after():
         batch.append(entry)
         if len(batch) == MAX_DECODED_ENTRIES:
-            total, batch = _plus_entries(total, batch, undone, schemas).folded(), []
-    total = _plus_entries(total, batch, undone, schemas)
+            total, batch = _plus_entries(total, batch, undone, log).folded(), []
+    total = _plus_entries(total, batch, undone, log)
     if any(part.sign > 0 for part in (*total.base, *total.pending)):
         return total
-    zero = _zero(connection, schemas)
+    zero = _zero(log)
     return replace(total, base=(zero, *total.base), schema=total.schema or zero.schema)
 
 
-def catch_up(known: RunningSum, connection: sqlite3.Connection, schemas: Schemas, meta: Meta) -> RunningSum:
+def catch_up(known: RunningSum, log: Log, meta: Meta) -> RunningSum:
     """Return the sum with what other processes have written since it was read."""
-    head = read_head(connection)
+    head = log.read_head()
     if head == known.head:
         return known if meta == known.meta else replace(known, meta=meta)
-    row = connection.execute("SELECT checksum FROM entries WHERE number = ?", (known.head.entries,)).fetchone()
+    row = log.connection.execute("SELECT checksum FROM entries WHERE number = ?", (known.head.entries,)).fetchone()
     if row is not None and row[0] == known.head.checksum:
-        entries = list(entries_after(connection, schemas, known.head))
+        entries = list(log.after(known.head))
         if not any(entry.act == "undo" for entry in entries):
-            return _plus_entries(replace(known, meta=meta), entries, set(), schemas)
-    return read_sum(connection, schemas, meta)
+            return _plus_entries(replace(known, meta=meta), entries, set(), log)
+    return read_sum(log, meta)
 
 
-def _plus_entries(total: RunningSum, entries: list[StoredEntry], undone: set[bytes], schemas: Schemas) -> RunningSum:
+def _plus_entries(total: RunningSum, entries: list[StoredEntry], undone: set[bytes], log: Log) -> RunningSum:
     if not entries:
         return total
-    counts = (Counts.of_entry(entry, schemas) for entry in entries if entry.sign and entry.id not in undone)
-    return total.plus(Head(entries[-1].number, entries[-1].checksum), counts)
+    counts = (log.counts(entry) for entry in entries if entry.sign and entry.id not in undone)
+    return total.plus(entries[-1].head, counts)
 
 
-def _zero(connection: sqlite3.Connection, schemas: Schemas) -> Counts:
+def _zero(log: Log) -> Counts:
     """Return counts of no rows like the first entry: the sum if every entry is undone."""
-    for entry in entries_after(connection, schemas, START):
+    for entry in log.after():
         if entry.sign > 0:
-            first = Counts.of_entry(entry, schemas).model
+            first = log.counts(entry).model
             return Counts(1, first.schema, b"", first - first)
     raise DamagedError("no entry counts any rows")
 
 
-def _read_snapshots(connection: sqlite3.Connection, schemas: Schemas, meta: Meta) -> RunningSum | None:
+def _read_snapshots(log: Log, meta: Meta) -> RunningSum | None:
     """Return the sum of the last entry that the snapshots include; None if the first is missing or not valid."""
     try:
-        rows = connection.execute(f"SELECT {_COLUMNS} FROM snapshot ORDER BY entries LIMIT 3").fetchall()
-        base = _read_snapshot(connection, schemas, rows[0]) if len(rows) in (1, 2) else None
+        rows = log.connection.execute(f"SELECT {_COLUMNS} FROM snapshot ORDER BY entries LIMIT 3").fetchall()
+        base = _read_snapshot(log, rows[0]) if len(rows) in (1, 2) else None
         if base is None or base[0].sign < 0:
             return None
     except (*DECODE_ERRORS, sqlite3.DatabaseError):
         return None
     first = RunningSum.of_base(meta, Head(*rows[0][:2]), base, rows[0][-1])
     try:
-        recent = _read_snapshot(connection, schemas, rows[1], rows[0][-1]) if len(rows) == 2 else None
+        recent = _read_snapshot(log, rows[1], rows[0][-1]) if len(rows) == 2 else None
     except (*DECODE_ERRORS, sqlite3.DatabaseError):
         recent = None
     if recent is None:
@@ -242,55 +232,52 @@ def _read_snapshots(connection: sqlite3.Connection, schemas: Schemas, meta: Meta
     return replace(first, head=Head(*rows[1][:2]), recent=recent, schema=schema)
 
 
-def _read_snapshot(
-    connection: sqlite3.Connection, schemas: Schemas, row: tuple[Any, ...], *previous: bytes
-) -> tuple[Counts, ...] | None:
+def _read_snapshot(log: Log, row: tuple[Any, ...], *previous: bytes) -> tuple[Counts, ...] | None:
     """Return the counts of one row, if it is what was written and its last entry still exists."""
     entries, checksum, number, added, removed, digest = row
-    schema, text = schemas.get(number)
+    schema, text = log.schema(number)
     if digest != digest_of(entries, checksum, text, added, removed, *previous):
         return None
-    last = connection.execute("SELECT checksum FROM entries WHERE number = ?", (entries,)).fetchone()
+    last = log.connection.execute("SELECT checksum FROM entries WHERE number = ?", (entries,)).fetchone()
     if last is None or last[0] != checksum:
         return None
     return tuple(Counts(sign, schema, payload) for sign, payload in ((1, added), (-1, removed)) if payload)
 
 
-def write_snapshot(connection: sqlite3.Connection, schemas: Schemas, total: RunningSum) -> RunningSum:
+def write_snapshot(log: Log, total: RunningSum) -> RunningSum:
     """Write the sum of all entries so far; inside a transaction."""
     since = total.since_base()
-    if total.schema is total.base[0].schema and any(since) and _is_stored(connection, total.snapshot_digest):
-        number, added, removed = _encode(schemas, since)
+    if total.schema is total.base[0].schema and any(since) and _is_stored(log, total.snapshot_digest):
+        number, added, removed = _encode(log, since)
         size = len(added) + len(removed or b"")
         if size <= MIN_SNAPSHOT_BYTES or size * MAX_PENDING_SHARE <= total.base_bytes:
-            connection.execute("DELETE FROM snapshot WHERE digest != ?", (total.snapshot_digest,))
-            _insert(connection, schemas, total.head, number, added, removed, total.snapshot_digest)
+            log.connection.execute("DELETE FROM snapshot WHERE digest != ?", (total.snapshot_digest,))
+            _insert(log, total.head, number, added, removed, total.snapshot_digest)
             return replace(total, recent=since.counts(added, removed), pending=(), pending_bytes=0)
-    number, added, removed = _encode(schemas, total.sums)
-    connection.execute("DELETE FROM snapshot")
-    digest = _insert(connection, schemas, total.head, number, added, removed)
+    number, added, removed = _encode(log, total.sums)
+    log.connection.execute("DELETE FROM snapshot")
+    digest = _insert(log, total.head, number, added, removed)
     return RunningSum.of_base(total.meta, total.head, total.sums.counts(added, removed), digest)
 
 
-def _is_stored(connection: sqlite3.Connection, digest: bytes) -> bool:
+def _is_stored(log: Log, digest: bytes) -> bool:
     """Return whether a snapshot is still in the file: another process may have replaced it."""
-    return connection.execute("SELECT 1 FROM snapshot WHERE digest = ?", (digest,)).fetchone() is not None
+    return log.connection.execute("SELECT 1 FROM snapshot WHERE digest = ?", (digest,)).fetchone() is not None
 
 
-def _encode(schemas: Schemas, sums: AddedAndRemoved) -> tuple[int, bytes, bytes | None]:
+def _encode(log: Log, sums: AddedAndRemoved) -> tuple[int, bytes, bytes | None]:
     """Return the number of the schema of both sums, and their payloads."""
     added, removed = sums
     if added is not None and removed is not None:
         added, removed = merge.align(added, removed)
     either = removed if added is None else added
     assert either is not None
-    number = schemas.number(either.schema)
+    number = log.schema_number(either.schema)
     return number, b"" if added is None else encode_counts(added), None if removed is None else encode_counts(removed)
 
 
 def _insert(
-    connection: sqlite3.Connection,
-    schemas: Schemas,
+    log: Log,
     head: Head,
     number: int,
     added: bytes,
@@ -298,7 +285,7 @@ def _insert(
     *previous: bytes,
 ) -> bytes:
     """Write one row and return its digest. The digest of the second row includes that of the first."""
-    digest = digest_of(*head, schemas.get(number)[1], added, removed, *previous)
+    digest = digest_of(*head, log.schema(number)[1], added, removed, *previous)
     values = (*head, number, added, removed, digest)
-    connection.execute(f"INSERT INTO snapshot ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", values)
+    log.connection.execute(f"INSERT INTO snapshot ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", values)
     return digest

@@ -7,9 +7,7 @@ after it, so that undoing it restores the former ones, if nothing else has chang
 from __future__ import annotations
 
 import json
-import sqlite3
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +20,7 @@ from naively.errors import InputError, LeftOutWarning, warn_user
 from naively.model.calibrate import Tuning
 from naively.model.model import Model
 from naively.priors import ClassPrior, PriorLike
-from naively.store.entries import Schemas, StoredEntry, append, new_entry, undone_ids
+from naively.store.entries import Log, StoredEntry
 from naively.store.meta import Meta, write_meta
 from naively.store.running_sum import RunningSum, count_rows
 from naively.store.sqlite import DECODE_ERRORS, DamagedError
@@ -56,9 +54,7 @@ class SettingsChange:
         model = model if prior is None else model.with_prior(prior)
         return cls(X is not None or textbook, None if X is None else _tune(model, X, y, weight), prior)
 
-    def write(
-        self, connection: sqlite3.Connection, schemas: Schemas, total: RunningSum, source: str, comment: str
-    ) -> tuple[StoredEntry, Meta]:
+    def write(self, log: Log, total: RunningSum, source: str, comment: str) -> tuple[StoredEntry, Meta]:
         """Write the new settings and the entry that records them; inside a transaction."""
         before, model = total.meta, total.model
         after = before
@@ -67,10 +63,10 @@ class SettingsChange:
         if self.retune:
             after = replace(after, tuning=None if self.tuning is None else self.tuning.to_json())
         span = {"note": self._note(after), "before": before.settings(), "after": after.settings()}
-        number = schemas.number(model.schema)
-        entry = new_entry(schemas, "tune", schema=number, span=json.dumps(span), source=source, comment=comment)
-        write_meta(connection, after)
-        return append(connection, schemas, entry, total.head), after
+        number = log.schema_number(model.schema)
+        entry = log.new_entry("tune", schema=number, span=json.dumps(span), source=source, comment=comment)
+        write_meta(log.connection, after)
+        return log.append(entry, total.head), after
 
     def _note(self, after: Meta) -> str:
         """Describe the change for the log."""
@@ -145,18 +141,18 @@ def _mark_counted(
     return left
 
 
-def restore_settings(path: Path, connection: sqlite3.Connection, meta: Meta, tune: StoredEntry) -> Meta:
+def restore_settings(log: Log, meta: Meta, tune: StoredEntry) -> Meta:
     """Write the settings from before a `tune` entry, or from after it if its undo is undone; inside a transaction."""
     try:
         span = json.loads(tune.span or "")
         before, after = meta.with_settings(span["before"]), meta.with_settings(span["after"])
     except DECODE_ERRORS as error:
         raise DamagedError(f"the settings in entry {tune.number} cannot be read ({error})", tune.number) from None
-    current, restored = (after, before) if tune.id in undone_ids(connection) else (before, after)
+    current, restored = (after, before) if tune.id in log.undone_ids() else (before, after)
     if meta.settings() != current.settings():
         raise InputError(
-            f"{path}: the class prior or the tuning was changed again after entry {tune.short_id}: undo the later tune "
-            "first, or tune again."
+            f"{log.path}: the class prior or the tuning was changed again after entry {tune.short_id}: undo the later "
+            "tune first, or tune again."
         )
-    write_meta(connection, restored)
+    write_meta(log.connection, restored)
     return restored

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from naively.errors import InputError
 from naively.model.model import Model
-from naively.store.entries import START, Schemas, StoredEntry, append, new_entry
+from naively.store.entries import START, Log, StoredEntry
 from naively.store.meta import Meta, write_meta
 from naively.store.sqlite import JOURNALS, create, open_to_write, translate_file_errors
 
@@ -29,23 +29,23 @@ def write_model(
 ) -> None:
     """Write a new file with one entry: the counts of a model, and its settings."""
 
-    def entries(schemas: Schemas) -> Iterator[StoredEntry]:
-        yield new_entry(schemas, "fit", model, source=source, comment=comment, fingerprints=fingerprints)
+    def entries(log: Log) -> Iterator[StoredEntry]:
+        yield log.new_entry("fit", model, source=source, comment=comment, fingerprints=fingerprints)
 
     write_entries(path, Meta.of_model(model, key), entries)
 
 
-def write_entries(path: str | Path, meta: Meta, entries: Callable[[Schemas], Iterable[StoredEntry]]) -> None:
-    """Write a new file with the entries that a function returns for the schemas of the new file."""
+def write_entries(path: str | Path, meta: Meta, entries: Callable[[Log], Iterable[StoredEntry]]) -> None:
+    """Write a new file with the entries that a function returns for the log of the new file."""
     with atomic_write(path) as unfinished, translate_file_errors(path):
         connection = create(unfinished)
         try:
             connection.execute("BEGIN")
             write_meta(connection, meta)
             connection.execute("INSERT INTO head VALUES (?, ?)", START)
-            schemas = Schemas(connection)
-            for entry in entries(schemas):
-                append(connection, schemas, entry)
+            log = Log(Path(path), connection)
+            for entry in entries(log):
+                log.append(entry)
             connection.execute("COMMIT")
         finally:
             connection.close()
