@@ -1,4 +1,4 @@
-"""One column of a table: numbers, codes of values, or strings, each kept in the memory that it came in if possible."""
+"""One column of a table: numbers, codes of values, or strings, not copied if possible."""
 
 from __future__ import annotations
 

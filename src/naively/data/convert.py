@@ -70,10 +70,10 @@ def convert_column(name: str, column: ArrowColumn, kind: Kind, first_row: int = 
         return column
     if kind == "unknown":
         return pa.nulls(len(column))
-    wanted = {"number": pa.float64(), "boolean": pa.bool_(), "date": pa.timestamp("us")}[kind]
+    type_of_kind = {"number": pa.float64(), "boolean": pa.bool_(), "date": pa.timestamp("us")}[kind]
     cells: ArrowColumn = pc.utf8_trim_whitespace(with_missing_cells(column))
     try:
-        converted: ArrowColumn = pc.cast(cells, wanted)
+        converted: ArrowColumn = pc.cast(cells, type_of_kind)
     except pa.ArrowInvalid as error:
         value = str(error).partition("'")[2].rpartition("'")[0]
         row = first_row + int(pc.index(cells, pa.scalar(value, cells.type)).as_py()) + 1

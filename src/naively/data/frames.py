@@ -122,13 +122,12 @@ def in_one_piece(array: ArrowColumn) -> ArrowArray:
     """Return an Arrow column in one piece."""
     import pyarrow as pa
 
-    piece: Any = array
-    if isinstance(array, pa.ChunkedArray):
-        piece = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
-    if isinstance(piece, pa.ChunkedArray):  # it has no chunk
-        piece = pa.nulls(0, array.type)
-    whole: ArrowArray = piece
-    return whole
+    if not isinstance(array, pa.ChunkedArray):
+        return array
+    if not array.num_chunks:
+        return pa.nulls(0, array.type)
+    piece: ArrowArray = array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks)
+    return piece
 
 
 def _seconds(array: ArrowColumn) -> NDArray[np.float64]:

@@ -240,8 +240,8 @@ class MatrixTable(Table):
         """Return columns as codes; small whole numbers are their own codes, other columns are coded one by one."""
         block = self.numbers(positions)
         if len(block.pieces) == 1 and isinstance(self.matrix, np.ndarray) and self.matrix.dtype != np.bool_:
-            low, high, whole, _ = column_range(block.pieces[0])
-            if (whole & (low >= 0) & (high < MAX_OWN_CODE)).all():
+            low, high, is_whole, _ = column_range(block.pieces[0])
+            if (is_whole & (low >= 0) & (high < MAX_OWN_CODE)).all():
                 return Codes(block.pieces, max_codes=tuple(np.maximum(high, -1.0).astype(np.int64).tolist()))
         for place, strip in block.dense():
             is_infinite = np.isinf(strip).any(axis=0)
@@ -280,8 +280,8 @@ class MatrixTable(Table):
                     copies.data[i * n + np.flatnonzero(line.indices == position(name))] = value
         else:
             copies = np.repeat(line, len(edits), axis=0)
-            whole = all(float(value).is_integer() for edit in edits for value in edit.values())
-            copies = copies if whole and copies.dtype != np.bool_ else copies.astype(np.float64)
+            is_whole = all(float(value).is_integer() for edit in edits for value in edit.values())
+            copies = copies if is_whole and copies.dtype != np.bool_ else copies.astype(np.float64)
             for i, edit in enumerate(edits):
                 for name, value in edit.items():
                     copies[i, position(name)] = value

@@ -9,6 +9,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from naively.data.files.paths import DataFile
+from naively.data.names import unique_names
 from naively.errors import InputError
 
 if TYPE_CHECKING:
@@ -70,11 +71,9 @@ def arrow_tables(batches: Iterable[object]) -> Iterator[pa.Table]:
             raise InputError(
                 f"a stream of {type(batch).__name__}: give Arrow batches, frames or mappings, one after the other."
             )
-        names = table.schema.names
-        if names != checked and len(set(names)) < len(names):
-            double = min(name for name in names if names.count(name) > 1)
-            raise InputError(f"column names must be unique; found more than once: {double}. Rename them.")
-        checked = names
+        if table.schema.names != checked:
+            unique_names(table.schema.names)
+            checked = table.schema.names
         yield table
 
 

@@ -148,11 +148,11 @@ def _quoted(name: str) -> str:
 
 def _query(file: DataFile, tables: Sequence[str]) -> str:
     """Return the given query, or that of all rows of the given table, or of the only one."""
-    wanted = tables[0] if file.query is None and len(tables) == 1 else file.query
-    if wanted is None or (wanted not in tables and " " not in wanted.strip()):
-        problem = "name a table" if wanted is None else f"there is no table {wanted!r}"
+    query = tables[0] if file.query is None and len(tables) == 1 else file.query
+    if query is None or (query not in tables and " " not in query.strip()):
+        problem = "name a table" if query is None else f"there is no table {query!r}"
         raise InputError(f"{file.given}: {problem}, as {file.given}::TABLE; it has {', '.join(tables) or 'none'}.")
-    return f"SELECT * FROM {_quoted(wanted)}" if wanted in tables else wanted.strip().rstrip(";")
+    return f"SELECT * FROM {_quoted(query)}" if query in tables else query.strip().rstrip(";")
 
 
 def _read_sqlite(file: DataFile) -> Iterator[pa.RecordBatch]:

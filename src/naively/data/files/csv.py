@@ -30,7 +30,7 @@ Types: TypeAlias = Mapping[str, "str | pa.DataType"]  # "number", "string", "boo
 OpenBytes = Callable[[], BinaryIO]  # opens the bytes of a block or a file, to find the line of an error
 
 BLOCK_BYTES = 4 << 20
-HEAD_BYTES = 1 << 20  # by which encoding, delimiter and header are found
+HEAD_BYTES = 1 << 20  # that show encoding, delimiter and header
 MISSING_CELLS = ("", "NA", "N/A", "#N/A", "n/a", "<NA>", "NaN", "nan", "null", "NULL")  # as R and pandas have them
 OTHER_COLUMNS = "\0"  # in a mapping of types, stands for all columns that it does not name; not in any file's header
 EXPECTED_VALUES = {"double": "a number", "int64": "a whole number", "bool": "true or false"}
@@ -106,7 +106,7 @@ def _layout_of_file(file: DataFile) -> Layout:
 
 
 def find_layout(given: str, head: bytes, delimiter: str | None = None) -> Layout:
-    """Return how a file is written, found from its first bytes."""
+    """Return how a file is written, as its first bytes show."""
     head = head[:HEAD_BYTES]
     encoding = _encoding(given, head)
     text = head.decode(encoding, errors="replace").removeprefix("\ufeff")
