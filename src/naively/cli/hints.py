@@ -4,8 +4,6 @@ The reader does not guess (1,234 is a thousand in some countries), so `fit` prin
 numbers, the note names the first of them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

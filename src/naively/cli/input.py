@@ -1,7 +1,5 @@
 """Read data for a command: progress on the terminal, and errors that name the file."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,14 +1,14 @@
 """The command line: one command per file, each imported only when it is used, so that --help is quick."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 import warnings
+from functools import cache
 from typing import Any
 
 import click
 
+from naively.cli.output import print_note
 from naively.errors import InputError
 
 FILE_COMMANDS = ("update", "forget", "undo", "tune", "log", "merge", "diff", "compact", "copy")
@@ -34,7 +34,8 @@ class Commands(click.Group):
         """Run a command; print wrong input as one sentence on standard error and exit with code 1."""
         with warnings.catch_warnings():
             warnings.simplefilter("always")
-            warnings.showwarning = _Notes()
+            note = cache(print_note)  # once: a warning about a batch may come with every batch
+            warnings.showwarning = lambda message, *_, **__: note(str(message))
             try:
                 return super().invoke(ctx)
             except (InputError, MemoryError) as error:
@@ -42,18 +43,6 @@ class Commands(click.Group):
                     raise
                 click.echo(f"naively: {error or 'not enough memory.'}", err=True)
                 sys.exit(1)
-
-
-class _Notes:
-    """Prints each warning once: a warning about a batch may come with every batch."""
-
-    def __init__(self) -> None:
-        self._printed: set[str] = set()
-
-    def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
-        if str(message) not in self._printed:
-            self._printed.add(str(message))
-            click.echo(f"naively: note: {message}", err=True)
 
 
 @click.command(cls=Commands, context_settings=SETTINGS)

@@ -48,20 +48,16 @@ def print_entries(entries: Iterable[Entry], as_json: bool) -> None:
 def format_entry(entry: Entry) -> str:
     """Return the line of the log for an entry; its time is when it was written, not when its rows were counted."""
     sign = {1: "+", -1: "−", 0: " "}[entry.sign]
-    parts = [entry.id[:8], f"{entry.written[:19]}Z", f"{entry.act:<7}", f"{sign}{entry.rows:,}".rjust(9)]
-    if entry.source:
-        parts.append(entry.source)
-    if entry.corrects:
-        parts.append(f"(of {entry.corrects[:8]})")
-    if entry.absorbed:
-        parts.append(f"({entry.absorbed} entries since {(entry.first or '')[:19]}Z)")
-    if entry.note:
-        parts.append(f"({entry.note})")
-    if not entry.in_force:
-        parts.append("(undone)")
-    if entry.comment:
-        parts.append(f"“{entry.comment}”")
-    return "  ".join(parts)
+    parts = (
+        f"{entry.id[:8]}  {entry.written[:19]}Z  {entry.act:<7}  {f'{sign}{entry.rows:,}':>9}",
+        entry.source,
+        entry.corrects and f"(of {entry.corrects[:8]})",
+        entry.absorbed and f"({entry.absorbed} entries since {(entry.first or '')[:19]}Z)",
+        entry.note and f"({entry.note})",
+        not entry.in_force and "(undone)",
+        entry.comment and f"“{entry.comment}”",
+    )
+    return "  ".join(str(part) for part in parts if part)
 
 
 def format_table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str] = ()) -> str:

@@ -1,7 +1,5 @@
 """Write rows as CSV, JSON or Parquet."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -9,8 +9,6 @@ Source: document 002; the question is that of Mosteller & Wallace, Inference in 
 Assoc. 58 (1963) 275–309.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

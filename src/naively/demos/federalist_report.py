@@ -1,7 +1,5 @@
 """The report of the Federalist Papers: one HTML file with its pictures in it, without scripts or network."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from html import escape

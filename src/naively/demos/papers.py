@@ -1,7 +1,5 @@
 """The Federalist Papers as counts of words, shipped with the package; README.md explains how they were made."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@
 p(x, c) = π_c Π_j θ_{j, x_j, c},   p(c | x) = p(x, c) / Σ_k p(x, k)     (3)
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 from math import exp, log, prod

@@ -8,8 +8,6 @@ A model with known coins writes mail, and counting the mail gives the coins back
 with few mails, how adding one repairs it, and what the prior does. Source: documents 000 and 003.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Curves: calibration, ROC and precision–recall of each class."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ With weights, n is the effective number of rows, (Σ w)² / Σ w² (Kish).
 Source: E. B. Wilson, JASA 22 (1927) 209–212. Hanley & McNeil, Radiology 143 (1982) 29–36. Kish, Survey Sampling, 1965.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,11 +73,16 @@ def thresholds(
     cost_table = None if costs is None else _cost_table(costs)
     if precision is not None and not 0 < precision <= 1:
         raise InputError(f"precision={precision}: give a share above 0 and up to 1.")
-    ranked = _RankedRows.of(probability, observed, weight)
-    table = tuple(ranked.at(t, cost_table) for t in THRESHOLDS)
+    distinct, weight_from = _weight_from(probability, observed, weight)
+
+    def results(values: Sequence[float]) -> tuple[Threshold, ...]:
+        above = weight_from[np.searchsorted(distinct, values, side="right")]
+        return tuple(_result(*row, weight_from[0], cost_table) for row in zip(values, above, strict=True))
+
+    table = results(THRESHOLDS)
     if costs is None and precision is None:
         return Thresholds(of, "", None, table)
-    candidates = [ranked.at(t, cost_table) for t in ranked.candidates]
+    candidates = results(_candidates(distinct))
     if precision is not None:
         precise = [row for row in candidates if row.precision >= precision]
         best = max(precise, key=lambda row: (row.recall, row.threshold), default=None)
@@ -101,41 +107,33 @@ def _cost_table(costs: ArrayLike) -> Floats:
     return table
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _RankedRows:
-    """The weight of both classes above each distinct probability.
+def _weight_from(probability: Floats, observed: NDArray[np.bool_], weight: Floats) -> tuple[Floats, Floats]:
+    """Return the distinct probabilities, and the weight of both classes at each of them or above.
 
-    `at_least` is (probability + 1, 2): the weight of the other class and of the class at each probability or above.
+    The weights are (probability + 1, 2): of the other class and of the class; the last row is zero.
     """
+    distinct, position = np.unique(probability, return_inverse=True)
+    sums = [np.bincount(position[k], weights=weight[k], minlength=len(distinct)) for k in (~observed, observed)]
+    cumulative = np.cumsum(np.stack(sums, axis=1)[::-1], axis=0)[::-1]
+    return distinct, np.concatenate([cumulative, np.zeros((1, 2))])
 
-    distinct: Floats
-    at_least: Floats
 
-    @classmethod
-    def of(cls, probability: Floats, observed: NDArray[np.bool_], weight: Floats) -> _RankedRows:
-        distinct, position = np.unique(probability, return_inverse=True)
-        sums = [np.bincount(position[k], weights=weight[k], minlength=len(distinct)) for k in (~observed, observed)]
-        cumulative = np.cumsum(np.stack(sums, axis=1)[::-1], axis=0)[::-1]
-        return cls(distinct, np.concatenate([cumulative, np.zeros((1, 2))]))
+def _candidates(distinct: Floats) -> list[float]:
+    """Return 0, 1 and the middle between neighbouring probabilities, thinned out if there are many."""
+    middles = np.concatenate([[0.0], (distinct[:-1] + distinct[1:]) / 2, [1.0]])
+    return list(middles[np.unique(np.linspace(0, len(middles) - 1, MAX_CANDIDATES).round().astype(np.intp))].tolist())
 
-    @property
-    def candidates(self) -> list[float]:
-        """0, 1 and the middle between neighbouring probabilities, thinned out if there are many."""
-        middles = np.concatenate([[0.0], (self.distinct[:-1] + self.distinct[1:]) / 2, [1.0]])
-        thin = np.unique(np.linspace(0, len(middles) - 1, MAX_CANDIDATES).round().astype(np.intp))
-        return list(middles[thin].tolist())
 
-    def at(self, threshold: float, costs: Floats | None) -> Threshold:
-        """Return the result of one threshold."""
-        false, true = self.at_least[np.searchsorted(self.distinct, threshold, side="right")]
-        negative, positive = self.at_least[0]
-        total = negative + positive
-        confusion = np.array([[negative - false, false], [positive - true, true]])
-        return Threshold(
-            threshold,
-            (false + true) / total,
-            true / (false + true) if false + true > 0 else math.nan,
-            true / positive if positive > 0 else math.nan,
-            false / negative if negative > 0 else math.nan,
-            math.nan if costs is None else float((confusion * costs).sum() / total),
-        )
+def _result(threshold: float, above: Floats, all_rows: Floats, costs: Floats | None) -> Threshold:
+    """Return the result of one threshold from the weights of both classes above it and in all rows."""
+    (false, true), (negative, positive) = above, all_rows
+    total = negative + positive
+    confusion = np.array([[negative - false, false], [positive - true, true]])
+    return Threshold(
+        threshold,
+        (false + true) / total,
+        true / (false + true) if false + true > 0 else math.nan,
+        true / positive if positive > 0 else math.nan,
+        false / negative if negative > 0 else math.nan,
+        math.nan if costs is None else float((confusion * costs).sum() / total),
+    )

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naively._kernels.threads import use_threads
-from naively.data.labelled import Label, LabelsLike, WeightLike, read_labelled
+from naively.data.labelled import Label, LabelledRows, LabelsLike, WeightLike, read_labelled
 from naively.data.read import TableLike, read
 from naively.data.row_hash import mix
 from naively.errors import InputError
@@ -79,7 +79,8 @@ def evaluate_training(
         with use_threads(model.n_jobs):
             log_posterior, label, weights = cross_fitted(model, sample_of(model, X, y, weight, MAX_ROWS))
     else:
-        log_posterior, label, weights = _predict_folds(model, X, y, weight, groups, time)
+        rows = read_labelled(X, y, weight, like=model, keep_all=True)
+        log_posterior, label, weights = _predict_folds(model, rows, groups, time)
     return Evaluation.of(
         log_posterior,
         label,
@@ -93,15 +94,9 @@ def evaluate_training(
 
 
 def _predict_folds(
-    model: Model,
-    X: TableLike,
-    y: LabelsLike,
-    weight: WeightLike,
-    groups: LabelsLike,
-    time: ArrayLike | None,
+    model: Model, rows: LabelledRows, groups: LabelsLike, time: ArrayLike | None
 ) -> tuple[Floats, Index, Floats]:
     """Return the log posteriors, labels and weights of all rows that a fold predicts."""
-    rows = read_labelled(X, y, weight, like=model, keep_all=True)
     labels, label, weights = np.asarray(rows.classes)[rows.label], rows.label_in(model.classes), rows.weights
     folds = list(_group_folds(groups, rows.n_rows) if groups is not None else _periods(time, rows.n_rows))
     plain = model.with_tuning(None)

@@ -9,7 +9,7 @@ texts scored by n-grams or with a length exponent, where the order is a guess.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -60,7 +60,7 @@ class Counterfactual:
 
 
 def find_counterfactual(
-    model: Model, table: Table, row: int, log_posterior: Floats, alternatives: Callable[[int], Sequence[Alternative]]
+    model: Model, table: Table, row: int, log_posterior: Floats, candidates: Plan
 ) -> Counterfactual | None:
     """Find the fewest changes of a row that change its prediction.
 
@@ -68,8 +68,8 @@ def find_counterfactual(
     ----------
     model, table, row, log_posterior
         The model, the rows, the position of the row, and its log posterior.
-    alternatives
-        Returns the changes to try, given the class that the prediction is to change to.
+    candidates
+        The changes to try.
 
     Returns
     -------
@@ -78,7 +78,6 @@ def find_counterfactual(
     """
     order = np.argsort(-log_posterior, kind="stable")
     answer, rivals = int(order[0]), order[1 : 1 + MAX_RIVALS].tolist()
-    candidates = alternatives(rivals[0])
     if not candidates:
         return None
     single = _log_posteriors(model, table, row, [[candidate] for candidate in candidates])

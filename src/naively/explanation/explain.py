@@ -28,6 +28,7 @@ from naively.model.decide import log_odds_against, position_of
 
 if TYPE_CHECKING:
     from naively.data.labelled import Classes, Label
+    from naively.data.read import TableLike
     from naively.model.model import Model
     from naively.schema.schema import Block
     from naively.statistics import Statistic
@@ -77,12 +78,11 @@ def explain(
     ]
     explanations = []
     for row in range(table.n_rows):
-
-        def alternatives(rival: int, row: int = row) -> list[Alternative]:
-            return [alternative for block in blocks for alternative in block.alternatives(row, rival)]
-
-        pair = class_pair(model, of, against, np.argsort(-log_posterior[row], kind="stable").tolist())
-        counterfactual = find_counterfactual(model, table, row, log_posterior[row], alternatives) if changes else None
+        order = np.argsort(-log_posterior[row], kind="stable").tolist()
+        pair, counterfactual = class_pair(model, of, against, order), None
+        if changes:
+            candidates = [change for block in blocks for change in block.alternatives(row, order[1])]
+            counterfactual = find_counterfactual(model, table, row, log_posterior[row], candidates)
         explanations.append(_explain_row(model, blocks, row, log_posterior[row], pair, top, counterfactual))
     return explanations
 

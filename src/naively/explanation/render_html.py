@@ -1,7 +1,5 @@
 """Render an explanation as HTML for notebooks and reports: one table with bars, no script, everything escaped."""
 
-from __future__ import annotations
-
 from html import escape
 
 from naively.explanation.explanation import Contribution, Explanation

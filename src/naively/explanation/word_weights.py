@@ -23,6 +23,7 @@ from naively.families.evidence import WordShares
 from naively.model.decide import position_of
 
 if TYPE_CHECKING:
+    from naively.data.labelled import Label
     from naively.model.model import Model
 
 
@@ -42,7 +43,7 @@ class Word:
 class TopWords:
     """The words with the largest log-odds for a class; prints as a table."""
 
-    label: object
+    label: Label | None
     against: str
     words: tuple[Word, ...]
 

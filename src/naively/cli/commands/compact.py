@@ -1,7 +1,5 @@
 """`naively compact`: replace the history of a model file by one entry."""
 
-from __future__ import annotations
-
 import click
 
 from naively.cli import options

@@ -1,7 +1,5 @@
 """`naively copy`: copy a model file that may be in use, or what is intact in a damaged one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

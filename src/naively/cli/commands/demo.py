@@ -1,7 +1,5 @@
 """`naively demo`: run a worked example."""
 
-from __future__ import annotations
-
 import importlib
 
 import click

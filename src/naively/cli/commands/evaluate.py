@@ -1,7 +1,5 @@
 """`naively evaluate`: measure how good a model is on rows whose class is known."""
 
-from __future__ import annotations
-
 import click
 
 from naively.cli import options

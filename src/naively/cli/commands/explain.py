@@ -1,7 +1,5 @@
 """`naively explain`: explain predictions."""
 
-from __future__ import annotations
-
 import click
 
 from naively.cli import options

@@ -1,7 +1,5 @@
 """`naively forget`: remove rows from a model file, exactly."""
 
-from __future__ import annotations
-
 import click
 
 from naively.cli import options

@@ -1,7 +1,5 @@
 """`naively log`: list the history of a model file."""
 
-from __future__ import annotations
-
 import click
 
 from naively.cli import options

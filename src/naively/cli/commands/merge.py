@@ -1,7 +1,5 @@
 """`naively merge`: merge model files into one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

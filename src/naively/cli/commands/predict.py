@@ -1,7 +1,5 @@
 """`naively predict`: add predictions to rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import click

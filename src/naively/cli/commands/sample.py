@@ -1,7 +1,5 @@
 """`naively sample`: draw random rows from a model."""
 
-from __future__ import annotations
-
 import click
 
 from naively.cli import options

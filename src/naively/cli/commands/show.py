@@ -1,7 +1,5 @@
 """`naively show`: show what a model has learnt."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

@@ -1,7 +1,5 @@
 """`naively tune`: tune a model file again, or change its class prior."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 
 import click

@@ -1,7 +1,5 @@
 """`naively undo`: cancel an entry of a model file."""
 
-from __future__ import annotations
-
 import click
 
 from naively.cli import options

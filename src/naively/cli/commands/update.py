@@ -1,7 +1,5 @@
 """`naively update`: add rows to a model file."""
 
-from __future__ import annotations
-
 import click
 
 from naively.cli import options
