@@ -101,3 +101,21 @@ def column_data(model: Model, column: str) -> dict[str, Any]:
     if column in chosen.left_out:
         return {"column": column, "family": chosen.families()[column], "classes": []}
     raise InputError(f"the model has no column {column!r}; it has {listed(model.schema.names)}.")
+
+
+def describe_column(model: Model, column: str) -> str:
+    """Return what the model has learnt of one column, class by class, as lines of text."""
+    data = column_data(model, column)
+    lines = [f"{data['column']}  {data['family']}"]
+    for values in data["classes"]:
+        lines.append(f"\n{values.pop('class')}")
+        lines += [f"  {name}  {_format_value(value)}" for name, value in values.items()]
+    return "\n".join(lines)
+
+
+def _format_value(value: object) -> str:
+    """Return a number, or the largest of a list of pairs (name, number)."""
+    if not isinstance(value, list):
+        return f"{value:.10g}" if isinstance(value, float) else str(value)
+    largest = sorted(value, key=lambda pair: -pair[1])
+    return listed([f"{name} {count:.10g}" for name, count in largest], MAX_LINES)

@@ -1,7 +1,5 @@
 """`naively show`: show what a model has learnt."""
 
-from typing import Any
-
 import click
 
 from naively.cli import options
@@ -27,7 +25,7 @@ def command(model: str, column: str | None, as_json: bool) -> None:
     if as_json:
         print_json(describe.model_data(loaded) if column is None else describe.column_data(loaded, column))
     elif column is not None:
-        _print_column(describe.column_data(loaded, column))
+        click.echo(describe.describe_column(loaded, column))
     else:
         parts = [
             f"Predicts {loaded.target!r}.",
@@ -37,21 +35,3 @@ def command(model: str, column: str | None, as_json: bool) -> None:
             describe.describe_quality(loaded),
         ]
         click.echo("\n\n".join(filter(None, parts)))
-
-
-def _print_column(data: dict[str, Any]) -> None:
-    click.echo(f"{data['column']}  {data['family']}")
-    for values in data["classes"]:
-        click.echo(f"\n{values.pop('class')}")
-        for name, value in values.items():
-            click.echo(f"  {name}  {_format_value(value)}")
-
-
-def _format_value(value: Any) -> str:
-    from naively.cli.describe import MAX_LINES
-    from naively.data.names import listed
-
-    if not isinstance(value, list):
-        return f"{value:.10g}" if isinstance(value, float) else str(value)
-    largest = sorted(value, key=lambda pair: -pair[1])
-    return listed([f"{name} {count:.10g}" for name, count in largest], MAX_LINES)
