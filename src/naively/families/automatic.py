@@ -38,6 +38,7 @@ import numpy as np
 from naively import _kernels as kernels
 from naively._kernels.types import Floats, Index
 from naively.data.kinds import Kind
+from naively.data.table import Table
 from naively.data.views import Numbers
 from naively.families.base import ALL_KINDS, Dropped, Family, Labels, Leaving, LinearPart
 from naively.families.bernoulli import Bernoulli
@@ -195,6 +196,10 @@ class NoValuesYet(Family[EmptyStatistic, int]):
     statistic = EmptyStatistic
     kinds = ALL_KINDS
     awaits_values = True
+
+    def read_columns(self, table: Table, positions: Sequence[int]) -> Numbers:
+        """Return a piece without numbers for each column, of any kind."""
+        return Numbers(tuple(np.zeros((table.n_rows, 0)) for _ in positions))
 
     def estimate(self, stats: EmptyStatistic, classes: Labels, structure: None = None) -> int:
         """Return the number of columns; nothing else is known."""

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from naively._kernels.types import Floats, Index, Wholes
 from naively.data.kinds import Kind, Support, check_support
-from naively.data.names import Names, listed
+from naively.data.names import Names, listed, select
 from naively.data.table import Table
 from naively.data.views import Codes, Numbers, Texts
 from naively.errors import InputError
@@ -183,19 +183,23 @@ class Family(ABC, Generic[S, P]):
         return kind in self.kinds or kind == "unknown"
 
     def read_columns(self, table: Table, positions: Sequence[int]) -> View:
-        """Return columns of a table as `count` and `log_likelihood` take them."""
-        return self.statistic.read_columns(table, positions)
+        """Return columns of a table as `count` and `log_likelihood` take them; refuse numbers without a probability."""
+        if self.statistic.view is Texts:
+            return table.texts(positions)
+        if self.statistic.view is Codes:
+            return table.coded(positions)
+        numbers = table.numbers(positions)
+        if not (table.checked or self.support in ("real", "any")):
+            is_boolean = self.support != "positive" and all(table.kind(position) == "boolean" for position in positions)
+            if not is_boolean:
+                check_support(numbers, self.support, select(table.names, positions), type(self).__name__)
+        return numbers
 
     def count(
         self, x: Any, label: NDArray[np.integer], weight: Floats | None, n_classes: int, plan: CountPlan = PLAN
     ) -> S:
         """Count rows of columns into the family's statistic."""
         return self.statistic.count(self.transform(x), label, weight, n_classes, plan)  # type: ignore[return-value]
-
-    def check_support(self, x: View, names: Names) -> None:
-        """Refuse numbers that have no probability, by the name of their column."""
-        if isinstance(x, Numbers):
-            check_support(x, self.support, names, type(self).__name__)
 
     def transform(self, x: Any) -> Any:
         """Return the values that are counted; the values themselves by default."""

@@ -33,7 +33,6 @@ from naively import priors
 from naively._kernels import Cells
 from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.kinds import Kind
-from naively.data.names import Names
 from naively.data.table import Table
 from naively.data.views import Numbers
 from naively.errors import InputError
@@ -44,7 +43,6 @@ from naively.families.leave_one_out.numbers import dense_numbers
 from naively.families.leave_one_out.values import ValueCells
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form
 from naively.families.tokens import TokenFamily, TokenParameters, share_with_empty
-from naively.statistics.base import View
 from naively.statistics.cells import class_of_cells, sum_by_class, table_of_cells, values_in_class
 from naively.statistics.class_weights import ClassWeights
 from naively.statistics.token_counts import TokenCounts
@@ -186,9 +184,6 @@ class Presence(Bernoulli):
     def read_columns(self, table: Table, positions: Sequence[int]) -> Numbers:
         """Return 1 where a column has a value and 0 where it is missing."""
         return table.present(positions)
-
-    def check_support(self, x: View, names: Names) -> None:
-        """Accept all: `read_columns` returns 0 and 1 only."""
 
     def _format(self, is_one: bool, kind: str) -> tuple[bool, str]:
         """Return whether there is a value."""

@@ -46,18 +46,14 @@ def views(table: Table, schema: Schema) -> list[View]:
             if any(name not in position_of for name in block.names):
                 require_columns(block.names, table.names)
             positions = [position_of[name] for name in block.names]
-        if table.checked:
-            views.append(block.family.read_columns(table, positions))
-            continue
-        is_one_kind = isinstance(block.kinds, str) and isinstance(positions, range)
-        for i, position in enumerate(positions[:1] if is_one_kind else positions):
-            kind, trained_kind = table.kind(position), block.kind(i)
+        kinds = block.kinds
+        is_one_kind = isinstance(kinds, str) and isinstance(positions, range)
+        for i, position in enumerate(() if table.checked else positions[:1] if is_one_kind else positions):
+            kind, trained_kind = table.kind(position), kinds if isinstance(kinds, str) else kinds[i]
             if kind not in _READABLE_KINDS[trained_kind]:
                 raise SchemaError(
                     f"column {table.names[position]!r} is of type {kind}, but was of type {trained_kind} at training: "
                     "convert it."
                 )
-        view = block.family.read_columns(table, positions)
-        block.family.check_support(view, block.names)
-        views.append(view)
+        views.append(block.family.read_columns(table, positions))
     return views

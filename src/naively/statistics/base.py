@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from naively._kernels.types import Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
-from naively.data.table import Table
 from naively.data.views import Codes, Numbers, Texts, Values
 from naively.errors import InputError
 from naively.statistics.arrays import added_in_pairs, check_array, place, require, take
@@ -127,13 +126,6 @@ class Statistic(ABC):
     def sum_of(cls, parts: Sequence[Self]) -> Self:
         """Return the sum of one or more statistics."""
         return added_in_pairs(parts)
-
-    @classmethod
-    def read_columns(cls, table: Table, positions: Sequence[int]) -> View:
-        """Return columns of a table as they are counted."""
-        if cls.view is Texts:
-            return table.texts(positions)
-        return table.coded(positions) if cls.view is Codes else table.numbers(positions)
 
     @abstractmethod
     def __add__(self, other: Self) -> Self: ...

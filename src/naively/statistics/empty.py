@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
-from naively.data.table import Table
 from naively.data.views import Numbers
 from naively.statistics.base import PLAN, CountPlan, Statistic
 from naively.statistics.class_weights import ClassWeights
@@ -31,11 +29,6 @@ class EmptyStatistic(Statistic):
     def empty(cls, classes: ClassWeights) -> Self:
         """Return the statistic of no columns."""
         return cls(classes.n_classes, 0)
-
-    @classmethod
-    def read_columns(cls, table: Table, positions: Sequence[int]) -> Numbers:
-        """Return a piece without numbers for each column, of any kind."""
-        return Numbers(tuple(np.zeros((table.n_rows, 0)) for _ in positions))
 
     @property
     def n_classes(self) -> int:
