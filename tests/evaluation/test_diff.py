@@ -1,4 +1,4 @@
-"""Comparing files: what changed, and what chance alone would do."""
+"""Compare models: changes are reported, and chance is not."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from naively.evaluation.diff import diff
 from naively.store.compare import disjoint_models
 
 
-def test_diff_finds_what_changed_and_nothing_else(tmp_path: Path) -> None:
+def test_diff_reports_what_changed_and_nothing_else(tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
 
     def data(n: int, shift: float, word: str) -> tuple[dict[str, Any], list[str]]:
@@ -32,18 +32,18 @@ def test_diff_finds_what_changed_and_nothing_else(tmp_path: Path) -> None:
     one, two, note = disjoint_models(tmp_path / "a", tmp_path / "b")
     assert "1 entry more" in note
     assert two.class_weights.rows.sum() == 1500
-    found = {column.column: column for column in diff(one, two)}
-    assert all(found[name].q < 1e-6 for name in ("moved", "counts", "text"))
-    assert all(found[name].p > 0.001 for name in ("still", "colour", "(classes)"))
-    assert {change.name for change in found["text"].changes if change.q < 0.01} >= {"alt", "neu"}
-    assert next(c for c in found["text"].changes if c.name == "neu").nats[0] > 3
+    columns_by_name = {column.column: column for column in diff(one, two)}
+    assert all(columns_by_name[name].q < 1e-6 for name in ("moved", "counts", "text"))
+    assert all(columns_by_name[name].p > 0.001 for name in ("still", "colour", "(classes)"))
+    assert {change.name for change in columns_by_name["text"].changes if change.q < 0.01} >= {"alt", "neu"}
+    assert next(c for c in columns_by_name["text"].changes if c.name == "neu").nats[0] > 3
     one, two, note = disjoint_models(tmp_path / "a", tmp_path / "a")
     assert "have the same 1 entry" in note
     assert all(column.p > 0.99 for column in diff(one, two))
 
 
 def test_diff_is_calibrated() -> None:
-    """Of models of the same distribution, p below 5 % comes about 5 % of the time, for every kind of column."""
+    """Of models of the same distribution, about 5 % have p below 5 %, for every kind of column."""
     generator = np.random.default_rng(1)
     low: dict[str, int] = {}
     rounds = 120

@@ -1,4 +1,4 @@
-"""The spread of a contribution: Cornish–Fisher points against a million draws from the posterior."""
+"""Intervals of contributions: Cornish–Fisher points against a million draws from the posterior."""
 
 import numpy as np
 import pytest
@@ -18,18 +18,18 @@ from naively.families.evidence import beta_spread
         ((0.5, 20.0), (200.0, 900.0), 0.15),
     ],
 )
-def test_points_are_those_of_the_posterior(
+def test_interval_of_shares_agrees_with_draws(
     first: tuple[float, float], second: tuple[float, float], tolerance: float
 ) -> None:
     generator = np.random.default_rng(5)
     draws = [np.log(generator.beta(a, every - a, 1_000_000)) for a, every in (first, second)]
-    drawn = draws[0] - draws[1]
+    differences = draws[0] - draws[1]
     interval = np.array(beta_spread(np.array([[first[0], second[0]]]), np.array([[first[1], second[1]]]))).ravel()
-    wanted = np.quantile(drawn, [0.025, 0.975])
-    assert np.abs(interval - wanted).max() < tolerance * drawn.std()
+    expected = np.quantile(differences, [0.025, 0.975])
+    assert np.abs(interval - expected).max() < tolerance * differences.std()
 
 
-def test_a_certain_share_has_no_spread_and_an_improper_one_is_not_told() -> None:
+def test_interval_of_certain_and_of_improper_shares() -> None:
     four = np.full((1, 2), 4.0)
     assert np.array(beta_spread(four, four)).ravel().tolist() == [0.0, 0.0]
     assert np.isnan(beta_spread(np.array([[0.0, 4.0]]), four)[0]).all()
@@ -47,19 +47,19 @@ def test_more_data_narrows_the_interval() -> None:
     assert widths[1] < widths[0] / 9
 
 
-def test_gaussian_spread_is_that_of_refitted_samples() -> None:
-    """The delta method against the spread over 2,000 fresh training sets of the same size."""
+def test_gaussian_interval_agrees_with_refitted_samples() -> None:
+    """Compare the delta method with the spread over 2,000 new training sets of the same size."""
     generator = np.random.default_rng(6)
     n = 400
     label = np.repeat([0, 1], n)
     family = nb.Gaussian()
-    said = []
+    log_odds = []
     for _ in range(2000):
         x = np.concatenate([generator.normal(0, 1, n), generator.normal(1, 2, n)])[:, None]
         model = nb.fit(x, label, columns=family, n_jobs=1, tune=False)
         joint = model.log_joint(np.array([[1.5]]))[0]
-        said.append(joint[0] - joint[1])
+        log_odds.append(joint[0] - joint[1])
     (line,) = model.explain(np.array([[1.5]]), of=0, changes=False)[0].contributions
     assert line.low is not None
     assert line.high is not None
-    assert (line.high - line.low) / 3.92 == pytest.approx(np.std(said), rel=0.15)
+    assert (line.high - line.low) / 3.92 == pytest.approx(np.std(log_odds), rel=0.15)

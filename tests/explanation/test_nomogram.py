@@ -1,4 +1,4 @@
-"""The points of a nomogram, added up by hand, give the probability that the model gives."""
+"""The points of a nomogram add up to the probability of the model."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.families.test_toy_family import Geometric
 
 import naively as nb
 from naively.explanation.nomogram import Nomogram, make_nomogram
@@ -35,32 +36,32 @@ KIND_IS_PRESENT = EvidenceKey(("kind",), "presence")
 TUNING = nb.Tuning({"a": 0.5}, {"kind": 0.5, "coin": 2.0, "tea": 0.7, KIND_IS_PRESENT: 0.3}, default_weight=0.8)
 
 
-def read_off(found: Nomogram, model: nb.Model, row: dict[str, Any]) -> float:
-    """The sum of the points of a row, each read off its axis."""
+def read_off(nomogram: Nomogram, model: nb.Model, row: dict[str, Any]) -> float:
+    """Return the sum of the points of a row, each read off its axis."""
     cuts = next(
         fitted.column_cuts(0)
         for block, fitted in zip(model.chosen.schema.blocks, model.parameters, strict=True)
         if block.names == ("bins",)
     )
     total = 0.0
-    for axis in found.axes:
+    for axis in nomogram.axes:
         if axis.column == "kind present":
             value: Any = row["kind"] is not None
         elif axis.column == "bins":
             value = format_interval(cuts, int(np.searchsorted(cuts, row["bins"], side="right")), "number")
         else:
             value = row[axis.column]
-        total += found.points(axis, value)
+        total += nomogram.points(axis, value)
     return total
 
 
-@pytest.mark.parametrize("tuning", [None, TUNING], ids=["textbook", "tuned"])
-def test_totals_are_those_of_predict(tuning: nb.Tuning | None) -> None:
+@pytest.mark.parametrize("tuning", [None, TUNING], ids=["untuned", "tuned"])
+def test_points_add_up_to_the_posterior(tuning: nb.Tuning | None) -> None:
     model = nb.fit(TABLE, LABEL, columns=FAMILIES).with_tuning(tuning)
-    found = make_nomogram(model, "c", "a")
-    assert not found.hidden
-    assert {axis.column for axis in found.axes} >= {"kind", "bins", "coin", "normal", "visits", "tea", "milk"}
-    marks = {axis.column: axis.values for axis in found.axes}
+    nomogram = make_nomogram(model, "c", "a")
+    assert not nomogram.hidden
+    assert {axis.column for axis in nomogram.axes} >= {"kind", "bins", "coin", "normal", "visits", "tea", "milk"}
+    marks = {axis.column: axis.values for axis in nomogram.axes}
     read = 0
     for i in range(300):
         row = {name: values[i] for name, values in TABLE.items()} | {"kind": None if i % 9 == 0 else TABLE["kind"][i]}
@@ -70,39 +71,52 @@ def test_totals_are_those_of_predict(tuning: nb.Tuning | None) -> None:
             continue  # between two marks, or beyond the last
         read += 1
         p = model.posterior({name: [value] for name, value in row.items()})[0]
-        assert found.probability(read_off(found, model, row)) == pytest.approx(p[2] / (p[0] + p[2]), rel=1e-9)
+        assert nomogram.probability(read_off(nomogram, model, row)) == pytest.approx(p[2] / (p[0] + p[2]), rel=1e-9)
     assert read > 50
 
 
-def test_widest_first_and_the_rest_hidden() -> None:
-    found = make_nomogram(nb.fit(TABLE, LABEL, columns=FAMILIES), top=3)
-    assert [axis.range for axis in found.axes] == sorted((axis.range for axis in found.axes), reverse=True)
-    assert len(found.axes) == 3
-    assert found.axes[0].range * found.unit == pytest.approx(100)
-    assert len(found.hidden) >= 4
+def test_widest_axes_come_first_and_others_are_hidden() -> None:
+    nomogram = make_nomogram(nb.fit(TABLE, LABEL, columns=FAMILIES), top=3)
+    assert [axis.range for axis in nomogram.axes] == sorted((axis.range for axis in nomogram.axes), reverse=True)
+    assert len(nomogram.axes) == 3
+    assert nomogram.axes[0].range * nomogram.unit == pytest.approx(100)
+    assert len(nomogram.hidden) >= 4
 
 
-def test_words_have_axes_and_long_texts_say_why_not() -> None:
+def test_frequent_words_have_axes() -> None:
     texts = ["tea tea milk", "milk milk tea", "sugar tea tea", "salt milk milk"] * 3
     model = nb.fit(texts, ["a", "b"] * 6)
-    found = make_nomogram(model)
-    assert {axis.column for axis in found.axes} == {"text: tea", "text: milk"}  # the others occur 3 times
+    nomogram = make_nomogram(model)
+    assert {axis.column for axis in nomogram.axes} == {"text: tea", "text: milk"}  # the others occur 3 times
     hidden = make_nomogram(model.with_tuning(nb.Tuning(exponents={"text": 0.5}))).hidden
     assert hidden == ("text (its weight depends on its length)",)
 
 
-@pytest.mark.parametrize("tuning", [None, nb.Tuning({"a": 0.5}, {"text": 0.3})], ids=["textbook", "tuned"])
-def test_words_that_are_not_there_speak_in_a_bernoulli_model(tuning: nb.Tuning | None) -> None:
+@pytest.mark.parametrize("tuning", [None, nb.Tuning({"a": 0.5}, {"text": 0.3})], ids=["untuned", "tuned"])
+def test_absent_words_are_evidence_in_a_bernoulli_model(tuning: nb.Tuning | None) -> None:
     texts = ["tea milk", "milk", "sugar tea", "salt milk", "tea", "milk salt"] * 5
     model = nb.fit(texts, ["a", "b"] * 15, columns=nb.Text(model="bernoulli"), tune=False).with_tuning(tuning)
-    found = make_nomogram(model, "b", "a")
+    nomogram = make_nomogram(model, "b", "a")
     for text in ("", "tea", "milk salt", "sugar tea milk", "tea salt sugar milk"):
         words = text.split()
-        points = sum(found.points(axis, int(axis.column.removeprefix("text: ") in words)) for axis in found.axes)
-        assert found.probability(points) == pytest.approx(model.posterior([text])[0, 1], rel=1e-9)
+        points = sum(nomogram.points(axis, int(axis.column.removeprefix("text: ") in words)) for axis in nomogram.axes)
+        assert nomogram.probability(points) == pytest.approx(model.posterior([text])[0, 1], rel=1e-9)
 
 
-def test_one_class_or_the_same_twice() -> None:
+def test_axis_of_any_family_follows_its_likelihood() -> None:
+    """A family over `Sums` that is not a Poisson is not drawn as one."""
+    label = np.repeat(["a", "b"], 200)
+    x = np.concatenate([GENERATOR.geometric(0.5, 200), GENERATOR.geometric(0.2, 200)]) - 1
+    model = nb.fit({"x": x}, label, columns={"x": Geometric()}, tune=False)
+    nomogram = make_nomogram(model)
+    (axis,) = nomogram.axes
+    assert len(axis.values) > 4
+    for value in axis.values:
+        p = model.posterior({"x": [value]})[0, 1]
+        assert nomogram.probability(nomogram.points(axis, value)) == pytest.approx(p, rel=1e-9)
+
+
+def test_a_nomogram_needs_two_classes() -> None:
     with pytest.raises(nb.InputError, match="compares two classes"):
         make_nomogram(nb.fit({"x": ["a", "b"]}, [0, 0]))
     with pytest.raises(nb.InputError, match="the same class"):

@@ -1,4 +1,4 @@
-"""The law of explanations: prior + every contribution = the model's own log-odds, for every family and mixture."""
+"""Prior and contributions add up to the log-odds of the model, for every family and mixture."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ unsmoothed: dict[str, nb.Family] = {
 }
 
 
-def assert_sum(model: nb.Model, x: Any, explained: list[Explanation]) -> None:
-    for row, found in enumerate(explained):
-        wanted = quiet(lambda of=found.of, against=found.against: model.log_odds(x, of, against))[row]
-        parts = [found.prior, *(c.log_odds for c in found.contributions), found.rest]
+def assert_sum(model: nb.Model, x: Any, explanations: list[Explanation]) -> None:
+    for row, explanation in enumerate(explanations):
+        expected = quiet(lambda of=explanation.of, against=explanation.against: model.log_odds(x, of, against))[row]
+        parts = [explanation.prior, *(c.log_odds for c in explanation.contributions), explanation.rest]
         assert not any(math.isnan(part) for part in parts)
         total = math.fsum(parts) if all(map(math.isfinite, parts)) else sum(parts)
-        assert total == pytest.approx(wanted, rel=1e-12, abs=1e-10)
-        assert found.total == pytest.approx(wanted, rel=1e-12, abs=1e-10)
-        assert math.fsum(found.posterior.values()) == pytest.approx(1)
+        assert total == pytest.approx(expected, rel=1e-12, abs=1e-10)
+        assert explanation.total == pytest.approx(expected, rel=1e-12, abs=1e-10)
+        assert math.fsum(explanation.posterior.values()) == pytest.approx(1)
 
 
 @each_family
@@ -77,13 +77,13 @@ def test_probabilities_of_zero(drawn: Rows, seed: int) -> None:
     families = {names: unsmoothed.get(type(f).__name__, f) for names, f in drawn.columns.items()}
     model = with_classes(replace(drawn, columns=families).fit(), ["tofu", "ham"])
     x = mixed_rows(drawn, seed)
-    explained = quiet(lambda: model.explain(x))
-    assert_sum(model, x, explained)
-    for found in explained:
-        for line in found.contributions:
+    explanations = quiet(lambda: model.explain(x))
+    assert_sum(model, x, explanations)
+    for explanation in explanations:
+        for line in explanation.contributions:
             assert (
                 math.isfinite(line.log_odds)
-                or f"impossible under {found.of if line.log_odds < 0 else found.against}" == line.note
+                or f"impossible under {explanation.of if line.log_odds < 0 else explanation.against}" == line.note
             )
 
 
@@ -95,16 +95,16 @@ def test_probabilities_of_zero(drawn: Rows, seed: int) -> None:
 def test_texts(drawn: list[tuple[str | None, str]], family: nb.Text, data: st.DataObject) -> None:
     texts, labels = [text for text, _ in drawn], [label for _, label in drawn]
     model = with_classes(nb.fit({"text": texts}, labels, columns={"text": family}, tune=False), ["a", "b"])
-    asked = {"text": [*data.draw(st.lists(st.none() | words, min_size=1, max_size=4)), "never to be seen"]}
-    explained = quiet(lambda: model.explain(asked))
-    assert_sum(model, asked, explained)
-    for text, found in zip(asked["text"], explained, strict=True):
+    new_rows = {"text": [*data.draw(st.lists(st.none() | words, min_size=1, max_size=4)), "never to be seen"]}
+    explanations = quiet(lambda: model.explain(new_rows))
+    assert_sum(model, new_rows, explanations)
+    for text, explanation in zip(new_rows["text"], explanations, strict=True):
         if text is not None:
-            assert found.texts is not None
-            assert "".join(piece for piece, _ in found.texts["text"]) == text
+            assert explanation.texts is not None
+            assert "".join(piece for piece, _ in explanation.texts["text"]) == text
 
 
-def test_a_wide_block_of_coins_from_a_sparse_matrix() -> None:
+def test_wide_blocks_of_a_sparse_matrix() -> None:
     from scipy.sparse import random_array
 
     generator = np.random.default_rng(1)
@@ -112,13 +112,13 @@ def test_a_wide_block_of_coins_from_a_sparse_matrix() -> None:
     label = generator.integers(0, 3, 40)
     for family in (nb.Bernoulli(), nb.Multinomial(), nb.Complement(), nb.Bernoulli(a=0, b=0)):
         model = nb.fit(x, label, columns=family, tune=False)
-        explained = model.explain(x[:4])
-        assert_sum(model, x[:4], explained)
-        assert all(len(found.contributions) < 100 for found in explained)
+        explanations = model.explain(x[:4])
+        assert_sum(model, x[:4], explanations)
+        assert all(len(explanation.contributions) < 100 for explanation in explanations)
 
 
 def test_tokens_beyond_a_dense_table() -> None:
-    """Classes × words so many that the form stays sparse."""
+    """Fit so many classes and words that the linear form stays sparse."""
     generator = np.random.default_rng(2)
     texts = [" ".join(f"w{k}" for k in generator.integers(0, 60_000, 60)) for _ in range(1500)]
     model = nb.fit(texts, [f"c{i % 150}" for i in range(1500)], tune=False)
@@ -130,23 +130,25 @@ def test_gaussian_columns_one_by_one() -> None:
     generator = np.random.default_rng(3)
     x, label = generator.normal(size=(30, 150)), generator.integers(0, 2, 30)
     model = nb.fit(x, label, tune=False)
-    explained = model.explain(x[:2])
-    assert_sum(model, x[:2], explained)
-    assert [len(found.contributions) for found in explained] == [150, 150]
+    explanations = model.explain(x[:2])
+    assert_sum(model, x[:2], explanations)
+    assert [len(explanation.contributions) for explanation in explanations] == [150, 150]
 
 
 @given(rows(), st.integers(0, 2**32), st.booleans())
-def test_families_chosen_from_the_statistics(drawn: Rows, seed: int, gaps_tell: bool) -> None:
+def test_families_chosen_from_the_statistics(drawn: Rows, seed: int, missing_is_evidence: bool) -> None:
     columns: dict[Any, nb.Family] = {}
-    if gaps_tell:
-        alone = {names: family for names, family in drawn.columns.items() if not family.joint}
-        columns = {names: replace(family, missing="value") for names, family in alone.items()}
+    if missing_is_evidence:
+        separate = {names: family for names, family in drawn.columns.items() if not family.joint}
+        columns = {names: replace(family, missing="value") for names, family in separate.items()}
     model = with_classes(replace(drawn, columns=columns).fit(), ["tofu", "ham"])
     x = mixed_rows(drawn, seed)
-    explained = quiet(lambda: model.explain(x))
-    assert_sum(model, x, explained)
-    for found in explained:
-        assert {line.column for line in found.contributions if "not used" in line.note} >= set(model.chosen.left_out)
+    explanations = quiet(lambda: model.explain(x))
+    assert_sum(model, x, explanations)
+    for explanation in explanations:
+        assert {line.column for line in explanation.contributions if "not used" in line.note} >= set(
+            model.chosen.left_out
+        )
 
 
 @given(rows(), st.integers(0, 2**32), st.data())
@@ -173,11 +175,11 @@ def test_tuned_texts(family: nb.Text) -> None:
     texts = ["to be or not to be", "or not", "tea and milk", "milk and more milk", "sugar"]
     tuning = nb.Tuning({"a": 0.3}, {"text": 0.6}, {} if family.model == "bernoulli" else {"text": 0.4})
     model = nb.fit(texts, ["a", "a", "b", "b", "c"], columns=family, tune=False).with_tuning(tuning)
-    asked = ["be more milk, milk", "", "never seen", "to be"]
-    assert_sum(model, asked, model.explain(asked))
+    new_rows = ["be more milk, milk", "", "never seen", "to be"]
+    assert_sum(model, new_rows, model.explain(new_rows))
 
 
-def test_tuned_coins_of_a_wide_block() -> None:
+def test_tuned_bernoulli_of_a_wide_block() -> None:
     generator = np.random.default_rng(4)
     x, label = generator.integers(0, 2, (30, 300)), generator.integers(0, 2, 30)
     for tuning in (nb.Tuning(default_weight=0.5), nb.Tuning(weights={"x3": 0.0, "x7": 2.0}, default_weight=0.5)):

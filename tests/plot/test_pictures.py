@@ -1,4 +1,4 @@
-"""Every picture, with two and with twenty classes and long, odd names: it is drawn, and no name covers another."""
+"""Draw every picture with two and with twenty classes and long, odd names: no text covers another."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def pictures(n_classes: int) -> Iterator[tuple[str, Figure]]:
 
 
 def overlaps(figure: Figure) -> list[tuple[str, str]]:
-    """Pairs of texts that cover each other by more than a pixel."""
+    """Return pairs of texts that overlap by more than a pixel."""
     canvas: Any = FigureCanvasAgg(figure)
     canvas.draw()
     renderer = canvas.get_renderer()
@@ -73,7 +73,7 @@ def overlaps(figure: Figure) -> list[tuple[str, str]]:
 
 
 def _not_drawn(figure: Figure) -> Iterator[Any]:
-    """Texts of panels that are not drawn, and ticks beyond the ends of their axis."""
+    """Yield texts of panels that are not drawn, and ticks beyond the ends of their axis."""
     for axes in figure.axes:
         if not axes.get_visible():
             yield from axes.findobj(Text)
@@ -91,14 +91,14 @@ def test_every_picture_is_drawn_and_readable(n_classes: int) -> None:
     for name, figure in drawn.items():
         assert overlaps(figure) == [], name
         for kind in ("svg", "png"):
-            paper = io.BytesIO()
-            figure.savefig(paper, format=kind)
-            assert len(paper.getvalue()) > 2000
-            assert b"<script>" not in paper.getvalue()
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=kind)
+            assert len(buffer.getvalue()) > 2000
+            assert b"<script>" not in buffer.getvalue()
         assert figure.get_suptitle()
 
 
-def test_odd_pictures() -> None:
+def test_infinite_log_odds_and_refusals() -> None:
     table = {"x": ["a", "b", "a"]}
     model = nb.fit(table, [0, 1, 1], columns=nb.Categorical(alpha=0))
     sure = model.explain({"x": ["b"]})[0]
@@ -115,13 +115,13 @@ def test_odd_pictures() -> None:
     assert plot.posterior(np.linspace(-800, 800, 50_000))
 
 
-def test_the_histogram_stands_behind_the_curve() -> None:
+def test_histogram_behind_the_curve() -> None:
     model = nb.fit({"x": np.arange(20.0) ** 1.5}, [0, 1] * 10)
     assert model.chosen.families() == {"x": "Gaussian"}
     (panel,) = (axes for axes in plot.distributions(model).axes if axes.get_visible())
     assert len(panel.patches) == 2 * 24
 
 
-def test_matplotlib_is_loaded_only_to_draw() -> None:
+def test_matplotlib_is_imported_only_to_draw() -> None:
     code = "import sys, naively.plot; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""Evaluation: scikit-learn and hand computations as oracles; odd data; what is printed, and refused by name."""
+"""Evaluation against scikit-learn and hand computations; odd data; printed tables; refusals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from naively.evaluation.intervals import area, mean, share
 
 
 def scores(n: int, k: int, seed: int = 0) -> tuple[Any, Any, Any]:
-    """Random log posteriors that tell something, labels and weights."""
+    """Return random log posteriors that favour the true class, labels and weights."""
     rng = np.random.default_rng(seed)
     label = rng.integers(0, k, n)
     logits = rng.normal(size=(n, k)) + 1.5 * (label[:, None] == np.arange(k))
@@ -29,24 +29,24 @@ def scores(n: int, k: int, seed: int = 0) -> tuple[Any, Any, Any]:
 
 @pytest.mark.parametrize("k", [2, 3, 7])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_metrics_are_scikit_learns(k: int, weighted: bool) -> None:
+def test_metrics_agree_with_scikit_learn(k: int, weighted: bool) -> None:
     log_posterior, label, weight = scores(400, k)
     w = weight if weighted else None
-    found = Evaluation.of(log_posterior, label, tuple("abcdefg"[:k]), w)
+    evaluation = Evaluation.of(log_posterior, label, tuple("abcdefg"[:k]), w)
     posterior, best = np.exp(log_posterior), log_posterior.argmax(axis=1)
-    assert found.accuracy.value == pytest.approx(metrics.accuracy_score(label, best, sample_weight=w))
+    assert evaluation.accuracy.value == pytest.approx(metrics.accuracy_score(label, best, sample_weight=w))
     balanced = metrics.balanced_accuracy_score(label, best, sample_weight=w)
-    assert found.balanced_accuracy.value == pytest.approx(balanced)
-    assert found.log_loss.value == pytest.approx(metrics.log_loss(label, posterior, sample_weight=w))
-    assert found.brier.value == pytest.approx(_brier(label, posterior, w))
-    np.testing.assert_allclose(found.confusion, metrics.confusion_matrix(label, best, sample_weight=w))
-    for c, one in enumerate(found.by_class):
-        came = label == c
-        assert one.auc.value == pytest.approx(metrics.roc_auc_score(came, posterior[:, c], sample_weight=w))
-        average = metrics.average_precision_score(came, posterior[:, c], sample_weight=w)
+    assert evaluation.balanced_accuracy.value == pytest.approx(balanced)
+    assert evaluation.log_loss.value == pytest.approx(metrics.log_loss(label, posterior, sample_weight=w))
+    assert evaluation.brier.value == pytest.approx(_brier(label, posterior, w))
+    np.testing.assert_allclose(evaluation.confusion, metrics.confusion_matrix(label, best, sample_weight=w))
+    for c, one in enumerate(evaluation.by_class):
+        observed = label == c
+        assert one.auc.value == pytest.approx(metrics.roc_auc_score(observed, posterior[:, c], sample_weight=w))
+        average = metrics.average_precision_score(observed, posterior[:, c], sample_weight=w)
         assert one.average_precision == pytest.approx(average)
-        assert one.precision.value == pytest.approx(metrics.precision_score(came, best == c, sample_weight=w))
-        assert one.recall.value == pytest.approx(metrics.recall_score(came, best == c, sample_weight=w))
+        assert one.precision.value == pytest.approx(metrics.precision_score(observed, best == c, sample_weight=w))
+        assert one.recall.value == pytest.approx(metrics.recall_score(observed, best == c, sample_weight=w))
         assert len(one.roc) <= 101
         assert one.roc[0].tolist() == [0, 0]
         assert one.roc[-1].tolist() == pytest.approx([1, 1])
@@ -60,17 +60,17 @@ def _brier(label: Any, posterior: Any, weight: Any) -> float:
     return float(np.average(each, weights=weight))
 
 
-def test_lift_is_what_the_prior_loses() -> None:
+def test_lift_is_the_log_loss_of_the_prior_less_that_of_the_model() -> None:
     log_posterior, label, _ = scores(300, 3)
     shares = np.bincount(label) / 300
-    found = Evaluation.of(log_posterior, label, "abc")
-    assert found.lift.value == pytest.approx(-(shares * np.log(shares)).sum() - found.log_loss.value)
+    evaluation = Evaluation.of(log_posterior, label, "abc")
+    assert evaluation.lift.value == pytest.approx(-(shares * np.log(shares)).sum() - evaluation.log_loss.value)
     other = Evaluation.of(log_posterior, label, "abc", log_prior=np.log([0.2, 0.3, 0.5]))
-    assert other.lift.value == pytest.approx(-np.log([0.2, 0.3, 0.5])[label].mean() - found.log_loss.value)
+    assert other.lift.value == pytest.approx(-np.log([0.2, 0.3, 0.5])[label].mean() - evaluation.log_loss.value)
     assert Evaluation.of(np.log(np.tile(shares, (300, 1))), label, "abc").lift.value == pytest.approx(0.0)
 
 
-def test_a_weight_of_two_is_the_row_twice_in_every_value() -> None:
+def test_a_weight_of_two_equals_the_row_twice() -> None:
     log_posterior, label, _ = scores(60, 3)
     weight = np.where(np.arange(60) % 3 == 0, 2.0, 1.0)
     twice = np.repeat(np.arange(60), weight.astype(int))
@@ -84,14 +84,14 @@ def test_a_weight_of_two_is_the_row_twice_in_every_value() -> None:
 
 def test_wilson_by_hand() -> None:
     """8 of 10: the interval of Wilson (1927) is 0.4902 to 0.9433."""
-    found = share(np.repeat([True, False], [8, 2]), np.ones(10))
-    assert found == pytest.approx((0.8, 0.4902, 0.9433), abs=1e-4)
+    evaluation = share(np.repeat([True, False], [8, 2]), np.ones(10))
+    assert evaluation == pytest.approx((0.8, 0.4902, 0.9433), abs=1e-4)
     assert share(np.ones(5, bool), np.ones(5)).high == 1.0
     assert share(np.zeros(5, bool), np.ones(5)).low == 0.0
 
 
-def test_intervals_hold_what_they_promise() -> None:
-    """Of 400 samples, about 95 % have the truth in the interval."""
+def test_intervals_cover_the_truth() -> None:
+    """About 95 % of 400 intervals contain the truth."""
     rng = np.random.default_rng(3)
     inside = [0, 0, 0]
     for _ in range(400):
@@ -107,57 +107,57 @@ def test_intervals_hold_what_they_promise() -> None:
 
 
 def test_calibration_error_by_hand() -> None:
-    """Ten rows said 0.8, of which 6 came; ten said 0.6, of which 6 came: half of 0.2."""
+    """Ten rows with probability 0.8 and ten with 0.6, of each of which 6 are observed: half of 0.2."""
     probability = np.repeat([0.8, 0.6], 10)
-    came = np.tile(np.repeat([True, False], [6, 4]), 2)
-    assert calibration_error(probability, came, np.ones(20)).value == pytest.approx(0.1)
-    bins = calibration(probability, came, np.ones(20))
+    observed = np.tile(np.repeat([True, False], [6, 4]), 2)
+    assert calibration_error(probability, observed, np.ones(20)).value == pytest.approx(0.1)
+    bins = calibration(probability, observed, np.ones(20))
     assert [(b.weight, round(b.probability, 3), b.observed.value) for b in bins] == [(10, 0.6, 0.6), (10, 0.8, 0.6)]
 
 
 def test_bins_have_equal_mass_and_do_not_depend_on_the_order() -> None:
     rng = np.random.default_rng(4)
     probability = rng.random(3000)
-    came = rng.random(3000) < probability
-    bins = calibration(probability, came, np.ones(3000))
+    observed = rng.random(3000) < probability
+    bins = calibration(probability, observed, np.ones(3000))
     assert [b.weight for b in bins] == [200.0] * 15
-    assert calibration_error(probability, came, np.ones(3000)).value < 0.04
+    assert calibration_error(probability, observed, np.ones(3000)).value < 0.04
     order = rng.permutation(3000)
-    again = calibration(probability[order], came[order], np.ones(3000))
+    again = calibration(probability[order], observed[order], np.ones(3000))
     np.testing.assert_allclose([b.probability for b in again], [b.probability for b in bins])
 
 
 def test_thresholds_against_scikit_learn() -> None:
     log_posterior, label, _ = scores(500, 2)
     p = np.exp(log_posterior[:, 1])
-    found = Evaluation.of(log_posterior, label, ("ham", "spam"), precision=0.9).thresholds
-    assert found is not None
-    for line in found.table:
+    evaluation = Evaluation.of(log_posterior, label, ("ham", "spam"), precision=0.9).thresholds
+    assert evaluation is not None
+    for line in evaluation.table:
         answer = p > line.threshold
         if answer.any():
             assert line.precision == pytest.approx(metrics.precision_score(label, answer))
         assert line.recall == pytest.approx(metrics.recall_score(label, answer))
         assert line.answered == pytest.approx(answer.mean())
     precision, recall, _ = metrics.precision_recall_curve(label, p)
-    assert found.best is not None
-    assert found.best.precision >= 0.9
-    assert found.best.recall == pytest.approx(recall[precision >= 0.9].max())
+    assert evaluation.best is not None
+    assert evaluation.best.precision >= 0.9
+    assert evaluation.best.recall == pytest.approx(recall[precision >= 0.9].max())
 
 
-def test_the_cheapest_threshold() -> None:
+def test_threshold_of_least_cost() -> None:
     log_posterior, label, _ = scores(500, 2)
     p = np.exp(log_posterior[:, 1])
-    found = Evaluation.of(log_posterior, label, ("ham", "spam"), costs=5).thresholds
-    assert found is not None
-    assert found.best is not None
+    evaluation = Evaluation.of(log_posterior, label, ("ham", "spam"), costs=5).thresholds
+    assert evaluation is not None
+    assert evaluation.best is not None
     every = [5 * ((p <= t) & (label == 1)).mean() + ((p > t) & (label == 0)).mean() for t in [0.0, *p]]
-    assert found.best.cost == pytest.approx(min(every))
+    assert evaluation.best.cost == pytest.approx(min(every))
     table = Evaluation.of(log_posterior, label, ("ham", "spam"), costs=[[0, 1], [5, 0]]).thresholds
     assert table is not None
-    assert table.best == found.best
+    assert table.best == evaluation.best
 
 
-def test_abstaining() -> None:
+def test_min_probability() -> None:
     model = nb.fit({"sky": ["sun"] * 9 + ["rain"] * 9}, ["yes"] * 8 + ["no"] * 10, columns=nb.Categorical())
     rows = {"sky": ["sun", "rain", None]}
     posterior = model.posterior(rows).max(axis=1)
@@ -166,20 +166,20 @@ def test_abstaining() -> None:
     assert answers.dtype == object
     assert answers.tolist() == ["yes", "no", None]
     assert model.predict(rows, min_probability=0.1).tolist() == model.predict(rows).tolist()
-    found = model.evaluate(rows, ["no", "no", "yes"], min_probability=0.8)
-    assert found.coverage is not None
-    assert found.coverage.share.value == pytest.approx(2 / 3)
-    assert found.coverage.error.value == pytest.approx(1 / 2)
-    nobody = model.evaluate(rows, ["no", "no", "yes"], min_probability=1.0).coverage
-    assert nobody is not None
-    assert math.isnan(nobody.error.value)
+    evaluation = model.evaluate(rows, ["no", "no", "yes"], min_probability=0.8)
+    assert evaluation.coverage is not None
+    assert evaluation.coverage.share.value == pytest.approx(2 / 3)
+    assert evaluation.coverage.error.value == pytest.approx(1 / 2)
+    none_covered = model.evaluate(rows, ["no", "no", "yes"], min_probability=1.0).coverage
+    assert none_covered is not None
+    assert math.isnan(none_covered.error.value)
 
 
-def test_of_a_model_with_the_target_in_the_table() -> None:
+def test_target_in_the_table() -> None:
     table = {"a": [1, 2, 8, 9, 2], "y": ["low", "low", "high", "high", "high"]}
     model = nb.fit(table, "y", columns={"a": nb.Gaussian()}, tune=False)
-    found = model.evaluate(table, "y", weight=[1, 1, 1, 1, 0])
-    assert (found.rows, found.accuracy.value) == (4, 1.0)
+    evaluation = model.evaluate(table, "y", weight=[1, 1, 1, 1, 0])
+    assert (evaluation.rows, evaluation.accuracy.value) == (4, 1.0)
 
 
 @given(st.data())
@@ -194,23 +194,23 @@ def test_any_small_data(data: st.DataObject) -> None:
     weight = np.array(data.draw(st.lists(st.sampled_from([0.0, 1.0, 2.5]), min_size=n, max_size=n)))
     weight[0] = 1.0
     with np.errstate(divide="ignore"):
-        found = Evaluation.of(np.log(posterior), label, range(k), weight, min_probability=0.7)
-    plain = json.dumps(found.to_dict(), allow_nan=False)
+        evaluation = Evaluation.of(np.log(posterior), label, range(k), weight, min_probability=0.7)
+    plain = json.dumps(evaluation.to_dict(), allow_nan=False)
     assert json.loads(plain)["rows"] == int((weight > 0).sum())
-    assert str(found)
-    assert found.accuracy.low <= found.accuracy.value <= found.accuracy.high + 1e-12
+    assert str(evaluation)
+    assert evaluation.accuracy.low <= evaluation.accuracy.value <= evaluation.accuracy.high + 1e-12
 
 
-def test_many_classes_are_told_briefly() -> None:
+def test_many_classes_are_abbreviated() -> None:
     log_posterior, label, _ = scores(2000, 200)
-    found = Evaluation.of(log_posterior, label, range(200))
-    assert "… and 180 smaller classes" in str(found)
-    assert "most frequent errors" in str(found)
-    assert "roc" not in found.to_dict()["classes"][0]
+    evaluation = Evaluation.of(log_posterior, label, range(200))
+    assert "… and 180 smaller classes" in str(evaluation)
+    assert "most frequent errors" in str(evaluation)
+    assert "roc" not in evaluation.to_dict()["classes"][0]
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("options", "message"),
     [
         ({"min_probability": 0.0}, "min_probability=0.0: a probability above 0"),
         ({"costs": 1, "precision": 0.9}, "not both"),
@@ -219,13 +219,13 @@ def test_many_classes_are_told_briefly() -> None:
         ({"of": "z"}, "of='z' is not a class"),
     ],
 )
-def test_refusals(asked: dict[str, Any], message: str) -> None:
+def test_invalid_options_are_refused(options: dict[str, Any], message: str) -> None:
     model = nb.fit({"a": [1, 2]}, ["x", "y"], columns=nb.Categorical())
     with pytest.raises(nb.InputError, match=message):
-        model.evaluate({"a": [1, 2]}, ["x", "y"], **asked)
+        model.evaluate({"a": [1, 2]}, ["x", "y"], **options)
 
 
-def test_refuses_what_the_model_cannot_know() -> None:
+def test_unknown_classes_are_refused() -> None:
     model = nb.fit({"a": [1, 2, 3]}, ["x", "y", "z"], columns=nb.Categorical())
     with pytest.raises(nb.InputError, match="'w' is not a class of the model"):
         model.evaluate({"a": [1]}, ["w"])

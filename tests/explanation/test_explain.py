@@ -1,4 +1,4 @@
-"""What an explanation says, by hand; how it is shown; what turns an answer."""
+"""Explanations against hand computations, how they are rendered, and counterfactuals."""
 
 import json
 import math
@@ -24,40 +24,40 @@ def weather() -> nb.Model:
 
 
 def test_a_value_by_hand(weather: nb.Model) -> None:
-    found = weather.explain({"sky": ["sun"], "wind": [None]})[0]
-    assert (found.of, found.against, found.answer) == ("yes", "no", "yes")
-    assert found.prior == pytest.approx(math.log(3 / 2))
-    line, gap = found.contributions
+    explanation = weather.explain({"sky": ["sun"], "wind": [None]})[0]
+    assert (explanation.of, explanation.against, explanation.answer) == ("yes", "no", "yes")
+    assert explanation.prior == pytest.approx(math.log(3 / 2))
+    line, missing = explanation.contributions
     assert (line.column, line.value, line.count, line.note) == ("sky", "sun", 1.0, "")
     assert line.log_odds == pytest.approx(math.log((3 / 4) / (1 / 4)))
     assert (line.counts, line.counts_against) == ({"count": 2.0, "all": 2.0}, {"count": 0.0, "all": 2.0})
-    assert (gap.column, gap.value, gap.log_odds, gap.note) == ("wind", None, 0.0, "missing")
-    assert found.total == pytest.approx(math.log(1.5 * 3))
-    assert found.posterior["yes"] == pytest.approx(4.5 / 5.5)
+    assert (missing.column, missing.value, missing.log_odds, missing.note) == ("wind", None, 0.0, "missing")
+    assert explanation.total == pytest.approx(math.log(1.5 * 3))
+    assert explanation.posterior["yes"] == pytest.approx(4.5 / 5.5)
 
 
-def test_values_never_seen_and_classes_asked_for(weather: nb.Model) -> None:
-    found = weather.explain({"sky": ["hail"], "wind": [30.0]}, of="yes", against="no")[0]
-    assert found.answer == "no"
-    assert found.total < 0
-    lines = {line.column: line for line in found.contributions}
+def test_unseen_values_and_given_classes(weather: nb.Model) -> None:
+    explanation = weather.explain({"sky": ["hail"], "wind": [30.0]}, of="yes", against="no")[0]
+    assert explanation.answer == "no"
+    assert explanation.total < 0
+    lines = {line.column: line for line in explanation.contributions}
     assert (lines["sky"].log_odds, lines["sky"].note) == (0.0, "never seen in training")
     assert lines["wind"].counts == {"rows": 3.0, "mean": 2.0, "deviation": pytest.approx(math.sqrt(2 / 3))}
 
 
 def test_words_by_hand() -> None:
     model = nb.fit(["cheap pills cheap", "lunch at noon"], ["spam", "ham"], tune=False)
-    found = model.explain(["Cheap cheap lunch, friend"], of="spam")[0]
-    lines = {line.value: line for line in found.contributions}
+    explanation = model.explain(["Cheap cheap lunch, friend"], of="spam")[0]
+    lines = {line.value: line for line in explanation.contributions}
     assert lines["cheap"].count == 2
     assert lines["cheap"].log_odds == pytest.approx(2 * math.log((3 / 8) / (1 / 8)))
     assert lines["cheap"].counts == {"count": 2.0, "all": 3.0}
     assert lines["friend"].note == "never seen in training"
-    assert found.texts is not None
-    assert dict(found.texts["text"])["Cheap"] == pytest.approx(math.log(3))
+    assert explanation.texts is not None
+    assert dict(explanation.texts["text"])["Cheap"] == pytest.approx(math.log(3))
 
 
-def test_impossible_lines() -> None:
+def test_notes_name_the_classes_under_which_a_row_is_impossible() -> None:
     table = {"sky": ["sun", "rain", "fog"], "sea": ["calm", "calm", "rough"]}
     model = nb.fit(table, ["a", "b", "c"], columns=nb.Categorical(alpha=0), tune=False)
     one = model.explain({"sky": ["sun"], "sea": ["calm"]}, of="a", against="b")[0]
@@ -77,24 +77,24 @@ def test_a_bin_is_an_interval() -> None:
     assert (line.counts, line.counts_against) == ({"count": 20.0, "all": 20.0}, {"count": 0.0, "all": 20.0})
 
 
-def test_top_cuts_and_the_rest_is_one_line() -> None:
+def test_top_keeps_the_strongest_lines_and_sums_up_the_rest() -> None:
     model = nb.fit(np.eye(6, dtype=int).repeat(2, axis=0), [0, 1] * 6, columns=nb.Bernoulli(), tune=False)
     row = np.ones((1, 6), dtype=int)
-    whole, cut = model.explain(row)[0], model.explain(row, top=2)[0]
+    full, cut = model.explain(row)[0], model.explain(row, top=2)[0]
     assert len(cut.contributions) == 2
     assert cut.n_rest == 4
-    assert cut.rest == pytest.approx(math.fsum(line.log_odds for line in whole.contributions[2:]))
+    assert cut.rest == pytest.approx(math.fsum(line.log_odds for line in full.contributions[2:]))
     assert "4 more" in str(cut)
 
 
 def test_plain_data(weather: nb.Model) -> None:
-    found = weather.explain({"sky": ["sun"], "wind": [2.0]})[0]
-    data = json.loads(json.dumps(found.to_dict()))
+    explanation = weather.explain({"sky": ["sun"], "wind": [2.0]})[0]
+    data = json.loads(json.dumps(explanation.to_dict()))
     assert data["prior"] + sum(line["log_odds"] for line in data["contributions"]) == pytest.approx(data["total"])
-    assert data["posterior"] == pytest.approx(found.posterior)
-    table = found.to_arrow()
+    assert data["posterior"] == pytest.approx(explanation.posterior)
+    table = explanation.to_arrow()
     assert table.num_rows == 2
-    assert table["log_odds"].to_pylist() == [line.log_odds for line in found.contributions]
+    assert table["log_odds"].to_pylist() == [line.log_odds for line in explanation.contributions]
     none = nb.fit({"sky": ["a", "b"]}, [0, 1], tune=False).explain({"sky": ["a"]}, top=0)[0]
     assert none.to_arrow().num_rows == 0
 
@@ -112,50 +112,52 @@ def test_everything_is_escaped() -> None:
     assert "&amp;amp;" in page
 
 
-def test_markup_of_the_terminal_is_shown_as_it_is() -> None:
+def test_markup_for_the_terminal_is_printed_literally() -> None:
     model = nb.fit({"[bold]c[/]": ["[red]x[/red]", "b\x1b[31m"]}, ["[i]a", "z"], tune=False)
-    told = str(model.explain({"[bold]c[/]": ["[red]x[/red]"]})[0])
-    assert "[bold]c[/]" in told
-    assert "[red]x[/red]" in told
-    assert "[i]a" in told
+    text = str(model.explain({"[bold]c[/]": ["[red]x[/red]"]})[0])
+    assert "[bold]c[/]" in text
+    assert "[red]x[/red]" in text
+    assert "[i]a" in text
     assert "\x1b" not in str(model.explain({"[bold]c[/]": ["b\x1b[31m"]})[0])
 
 
-def test_one_change_that_turns(weather: nb.Model) -> None:
-    found = weather.explain({"sky": ["sun"], "wind": [None]})[0]
-    assert found.counterfactual is not None
-    assert found.counterfactual.changes == (Change("sky", "sun", "rain"),)
+def test_counterfactual_of_one_value(weather: nb.Model) -> None:
+    explanation = weather.explain({"sky": ["sun"], "wind": [None]})[0]
+    assert explanation.counterfactual is not None
+    assert explanation.counterfactual.changes == (Change("sky", "sun", "rain"),)
     changed = weather.posterior({"sky": ["rain"], "wind": [None]})[0]
-    assert found.counterfactual.answer == "no"
-    assert found.counterfactual.probability == pytest.approx(changed[0])
+    assert explanation.counterfactual.answer == "no"
+    assert explanation.counterfactual.probability == pytest.approx(changed[0])
 
 
-def test_the_fewest_words_are_left_out() -> None:
+def test_counterfactual_leaves_out_the_fewest_words() -> None:
     texts = ["free cash now", "free cash prize", "free prize", "lunch at noon", "see you at noon", "meeting now"]
     model = nb.fit(texts, ["spam"] * 3 + ["ham"] * 3, tune=False)
-    found = model.explain(["Free cash at noon, free prize!"])[0]
-    assert found.answer == "spam"
-    assert found.counterfactual is not None
-    gone = {change.before for change in found.counterfactual.changes}
-    left = " ".join(word for word in ["free", "cash", "at", "noon", "free", "prize"] if word not in gone)
+    explanation = model.explain(["Free cash at noon, free prize!"])[0]
+    assert explanation.answer == "spam"
+    assert explanation.counterfactual is not None
+    words_left_out = {change.before for change in explanation.counterfactual.changes}
+    left = " ".join(word for word in ["free", "cash", "at", "noon", "free", "prize"] if word not in words_left_out)
     assert model.predict([left]).tolist() == ["ham"]
-    assert "without 'free' and 'cash' in text" in str(found)
+    assert "without 'free' and 'cash' in text" in str(explanation)
 
 
 @given(rows(), st.integers(0, 2**32))
-def test_changes_turn_the_answer_when_made(drawn: Rows, seed: int) -> None:
-    """Each change is made in the row itself, and the model asked again."""
+def test_counterfactual_changes_the_prediction(drawn: Rows, seed: int) -> None:
+    """Make each change in the row itself and predict again."""
     model = drawn.fit()
     if len(model.classes) < 2:
         return
     x = mixed_rows(drawn, seed)
-    for i, found in enumerate(quiet(lambda: model.explain(x))):
-        if found.counterfactual is not None:
+    for i, explanation in enumerate(quiet(lambda: model.explain(x))):
+        if explanation.counterfactual is not None:
             row: dict[str, list[Any]] = {name: [values[i]] for name, values in x.items()}
-            for change in found.counterfactual.changes:
+            for change in explanation.counterfactual.changes:
                 assert row[change.column][0] == pytest.approx(change.before)
                 row[change.column][0] = change.after
-            assert quiet(lambda row=row: model.predict(row))[0] == found.counterfactual.answer != found.answer
+            assert (
+                quiet(lambda row=row: model.predict(row))[0] == explanation.counterfactual.answer != explanation.answer
+            )
 
 
 @pytest.mark.parametrize(
@@ -171,6 +173,6 @@ def test_wrong_arguments(weather: nb.Model, arguments: dict[str, Any], message: 
         weather.explain({"sky": ["sun"], "wind": [1.0]}, **arguments)
 
 
-def test_one_class_has_nothing_to_compare() -> None:
+def test_a_model_of_one_class_is_refused() -> None:
     with pytest.raises(nb.InputError, match="compares two classes"):
         nb.fit({"a": [1.0, 2.0]}, ["x", "x"], tune=False).explain({"a": [1.0]})
