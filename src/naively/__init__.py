@@ -1,4 +1,4 @@
-"""naively: Naive Bayes from additive statistics. A model is a sum of statistics; all else is computed from it."""
+"""naively: Naive Bayes for tables and text. A model is a sum of statistics; everything else is computed from it."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -43,49 +43,15 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "Automatic",
-    "Bernoulli",
-    "BernoulliNB",
-    "Binned",
-    "Categorical",
-    "CategoricalNB",
-    "ClassPrior",
-    "Complement",
-    "ComplementNB",
-    "Dirichlet",
-    "Evaluation",
-    "Exponential",
-    "Family",
-    "Gaussian",
-    "GaussianNB",
-    "ImpossibleRowsWarning",
-    "InputError",
-    "Ledger",
-    "LeftOutWarning",
-    "LogNormal",
-    "LostDigitsWarning",
-    "Model",
-    "Multinomial",
-    "MultinomialNB",
-    "NaiveBayes",
-    "Poisson",
-    "SchemaError",
-    "Text",
-    "Tuning",
-    "TuningWarning",
-    "copy",
-    "diff",
-    "fit",
-    "load",
-    "merge",
-    "open",
-    "predict_batches",
-    "register",
-    "salvage",
-]
+    "Automatic", "Bernoulli", "BernoulliNB", "Binned", "Categorical", "CategoricalNB", "ClassPrior", "Complement",
+    "ComplementNB", "Dirichlet", "Evaluation", "Exponential", "Family", "Gaussian", "GaussianNB",
+    "ImpossibleRowsWarning", "InputError", "Ledger", "LeftOutWarning", "LogNormal", "LostDigitsWarning", "Model",
+    "Multinomial", "MultinomialNB", "NaiveBayes", "Poisson", "SchemaError", "Text", "Tuning", "TuningWarning",
+    "copy", "diff", "fit", "load", "merge", "open", "predict_batches", "register", "salvage",
+]  # fmt: skip
 
 _ESTIMATORS = {"BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB", "NaiveBayes"}
-_ELSEWHERE = {
+_MODULE_OF = {
     "Automatic": "schema.infer",
     "ClassPrior": "priors",
     "Dirichlet": "priors",
@@ -103,29 +69,19 @@ _ELSEWHERE = {
     "predict_batches": "model.predict_batches",
 }
 
-_MODULES = {
-    "checks",
-    "errors",
-    "sklearn",
-    "explanation",
-    "families",
-    "_kernels",
-    "model",
-    "plot",
-    "priors",
-    "schema",
-    "data",
-    "statistics",
-}
+_SUBMODULES = {
+    "_kernels", "checks", "data", "errors", "explanation", "families", "model", "plot", "priors", "schema",
+    "sklearn", "statistics",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
-    """Load a name when it is asked for: the command line's --help needs none, scikit-learn only its own faces."""
+    """Import a name when it is first used, so that `naively --help` and simple models load few modules."""
     if name == "__version__":
         from importlib.metadata import version
 
         return version("naively")
-    if name in _MODULES:
+    if name in _SUBMODULES:
         return import_module(f"naively.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'naively' has no attribute {name!r}")
@@ -134,10 +90,10 @@ def __getattr__(name: str) -> object:
     elif name.endswith(("Error", "Warning")):
         module = "errors"
     else:
-        module = _ELSEWHERE.get(name, "families")
-    found: object = getattr(import_module(f"naively.{module}"), name)
-    globals()[name] = found
-    return found
+        module = _MODULE_OF.get(name, "families")
+    value: object = getattr(import_module(f"naively.{module}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

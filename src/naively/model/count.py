@@ -94,10 +94,7 @@ def count_block(
     n_columns: int,
     to_add: bool = False,
 ) -> Statistic:
-    """The statistic of one block of a schema with so many columns in all.
-
-    `to_add`: it will be added to that which it is `like`, and is for nothing else; see `Histogram.count`.
-    """
+    """Return the statistic of one block of a schema that has `n_columns` in all; see `count`."""
     plan = CountPlan(max_keys_for(n_columns), like=like, only_to_add=to_add)
     try:
         statistic: Statistic = block.family.count(view, label, weight, n_classes, plan)
