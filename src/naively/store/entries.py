@@ -233,7 +233,7 @@ class Log:
         """Return the entry with this number, checked."""
         row = self.connection.execute(f"SELECT {COLUMNS} FROM entries WHERE number = ?", (number,)).fetchone()
         if row is None:
-            raise DamagedError(f"entry {number} is missing", number)
+            raise DamagedError(f"entry {number} is missing")
         entry = StoredEntry(*row)
         self.check(entry)
         return entry
@@ -247,11 +247,11 @@ class Log:
             entry = StoredEntry(*row)
             number += 1
             if entry.number != number:
-                raise DamagedError(f"entry {number} is missing", number)
+                raise DamagedError(f"entry {number} is missing")
             self.check(entry)
             checksum = digest_of(checksum, entry.digest)
             if entry.checksum != checksum:
-                raise DamagedError(f"{entry} does not continue the entries before it", number)
+                raise DamagedError(f"{entry} does not continue the entries before it")
             yield entry
         if number < last.entries:
             raise DamagedError(f"entries {number + 1} to {last.entries} are missing")
@@ -266,9 +266,9 @@ class Log:
         try:
             is_intact = entry.digest == self._digest(entry) and _is_well_formed(entry)
         except DECODE_ERRORS as error:
-            raise DamagedError(f"entry {entry.number} cannot be read ({error})", entry.number) from None
+            raise DamagedError(f"entry {entry.number} cannot be read ({error})") from None
         if not is_intact:
-            raise DamagedError(f"{entry} is damaged: it does not match its checksum", entry.number)
+            raise DamagedError(f"{entry} is damaged: it does not match its checksum")
 
     def _digest(self, entry: StoredEntry) -> bytes:
         return digest_of(*_digest_fields(entry), self.schema(entry.schema)[1])

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -24,8 +23,6 @@ from naively.store.fingerprints import encode_fingerprints, fingerprint_rows, un
 from naively.store.periods import Selection, model_of_selection
 from naively.store.running_sum import RunningSum, count_rows
 from naively.store.sqlite import DECODE_ERRORS, DamagedError
-
-Position = tuple[int, int]  # the number of a batch, and of a row in it
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,49 +43,22 @@ class Forgetter:
             raise InputError("give entry= or source=, not both.")
         target = None if entry is None else self._counting_entry(entry)
         template, key = self.total.template(), self.total.meta.key
-        if key is not None:
-            fingerprints = [fingerprint_rows(template, batch, key) for batch in rows]
-            for corrected, part in self._by_fingerprint(fingerprints, rows, target, source):
-                packed = encode_fingerprints(template, part, key)
-                yield self._new_entry(count_rows(template, part), corrected, source, comment, packed)
+        if key is None:
+            counts = count_rows(template, rows)
+            self._check(counts, target, source)
+            yield self._attribute(self.log.new_entry("forget", counts, comment=comment), target, source), counts
             return
-        counts = count_rows(template, rows)
-        self._check(self.total.model, counts, "the rows that this file has counted")
-        if target is not None:
-            self._check(self._rest_of(target), counts, f"what is left of entry {target.short_id} (entry=)")
-        elif source is not None:
-            selection = Selection(sources=frozenset([source]))
-            of_source = model_of_selection(self.log, self.total.meta, selection)
-            self._check(of_source, counts, f"the rows of source {source!r} (source=)")
-        yield self._new_entry(counts, target, source, comment)
+        fingerprints = [fingerprint for batch in rows for fingerprint in fingerprint_rows(template, batch, key)]
+        for corrected, numbers in self._find(fingerprints, target, source):
+            part = _select(rows, numbers)
+            counts, encoded = count_rows(template, part), encode_fingerprints(template, part, key)
+            new = self.log.new_entry("forget", counts, comment=comment, fingerprints=encoded)
+            yield self._attribute(new, corrected, source), counts
 
-    def _new_entry(
-        self,
-        counts: Model,
-        corrected: StoredEntry | None,
-        source: str | None,
-        comment: str,
-        fingerprints: bytes | None = None,
-    ) -> tuple[StoredEntry, Model]:
-        attribution: dict[str, Any] = {"source": source or ""}
-        if corrected is not None:
-            attribution = {
-                "source": corrected.source,
-                "time": corrected.time,
-                "corrects": corrected.id,
-                "span": corrected.span,
-            }
-        entry = self.log.new_entry("forget", counts, comment=comment, fingerprints=fingerprints, **attribution)
-        return entry, counts
-
-    def _check(self, counted: Model, part: Model, name: str) -> None:
-        """Refuse rows that are not among those that were counted."""
-        try:
-            _ = counted - part
-        except InputError as error:
-            raise InputError(
-                f"{self.log.path}: these rows, with these labels, are not among {name}: {error} Nothing was changed."
-            ) from None
+    def _attribute(self, entry: StoredEntry, corrected: StoredEntry | None, source: str | None) -> StoredEntry:
+        if corrected is None:
+            return entry._replace(source=source or "")
+        return entry._replace(source=corrected.source, time=corrected.time, span=corrected.span, corrects=corrected.id)
 
     def _counting_entry(self, prefix: str) -> StoredEntry:
         """Return the entry whose id begins with `prefix`, if rows can be subtracted from it."""
@@ -98,6 +68,26 @@ class Forgetter:
                 f"{self.log.path}: entry {prefix} does not count any rows: give entry= one that does (naively log)."
             )
         return self.log.read(entry.number)
+
+    def _check(self, part: Model, target: StoredEntry | None, source: str | None) -> None:
+        """Refuse rows that are not among those that the file, the entry or the source has counted."""
+        name = "the rows that this file has counted"
+        try:
+            _ = self.total.model - part
+            if target is not None:
+                name = f"what is left of entry {target.short_id} (entry=)"
+                rest = self.log.counts(target).model
+                for number in self._forgets().get(target.id, ()):
+                    rest = rest - self.log.counts(self.log.read(number)).model
+                _ = rest - part
+            elif source is not None:
+                name = f"the rows of source {source!r} (source=)"
+                selection = Selection(sources=frozenset([source]))
+                _ = model_of_selection(self.log, self.total.meta, selection) - part
+        except InputError as error:
+            raise InputError(
+                f"{self.log.path}: these rows, with these labels, are not among {name}: {error} Nothing was changed."
+            ) from None
 
     def _forgets(self) -> dict[bytes, list[int]]:
         """Return the numbers of the forgets that are attributed to each entry, by its id."""
@@ -109,51 +99,37 @@ class Forgetter:
                 forgets.setdefault(corrects, []).append(number)
         return forgets
 
-    def _rest_of(self, entry: StoredEntry) -> Model:
-        """Return what an entry counted, without what was forgotten of it."""
-        rest = self.log.counts(entry).model
-        for number in self._forgets().get(entry.id, ()):
-            rest = rest - self.log.counts(self.log.read(number)).model
-        return rest
-
-    def _by_fingerprint(
-        self,
-        fingerprints: list[list[bytes]],
-        rows: Sequence[LabelledRows],
-        target: StoredEntry | None,
-        source: str | None,
-    ) -> Iterator[tuple[StoredEntry, list[LabelledRows]]]:
-        """Yield the entries that have these rows, the latest first, and which of the rows each has."""
-        wanted: dict[bytes, list[Position]] = {}
-        for i, batch in enumerate(fingerprints):
-            for j, fingerprint in enumerate(batch):
-                wanted.setdefault(fingerprint, []).append((i, j))
+    def _find(
+        self, fingerprints: Sequence[bytes], target: StoredEntry | None, source: str | None
+    ) -> list[tuple[StoredEntry, list[int]]]:
+        """Return the entries that counted rows with these fingerprints, the latest first, and the rows' numbers."""
+        wanted: dict[bytes, list[int]] = {}
+        for number, fingerprint in enumerate(fingerprints):
+            wanted.setdefault(fingerprint, []).append(number)
         undone, forgets = self.log.undone_ids(), self._forgets()
         query = "SELECT number, id, source, fingerprints FROM entries WHERE sign = 1 ORDER BY number DESC"
-        matches: list[tuple[int, list[Position]]] = []
-        for number, id_, of, payload in self.log.connection.execute(query):
-            if id_ in undone or (target is not None and id_ != target.id) or (source is not None and of != source):
+        matches: list[tuple[int, list[int]]] = []
+        for number, id_, entry_source, payload in self.log.connection.execute(query):
+            if id_ in undone or (target and id_ != target.id) or (source is not None and source != entry_source):
                 continue
-            left = self._fingerprints(id_, payload, forgets)
-            positions: list[Position] = []
+            left = self._remaining(id_, payload, forgets)
+            numbers: list[int] = []
             for fingerprint in left.keys() & wanted.keys():
                 n = max(left[fingerprint], 0)
-                positions += wanted[fingerprint][:n]
+                numbers += wanted[fingerprint][:n]
                 wanted[fingerprint] = wanted[fingerprint][n:]
-            if positions:
-                matches.append((number, sorted(positions)))
-        unknown = sorted(position for positions in wanted.values() for position in positions)
+            if numbers:
+                matches.append((number, numbers))
+        unknown = [number for numbers in wanted.values() for number in numbers]
         if unknown:
-            i, j = unknown[0]
             where = "" if target is None and source is None else " in the given entry= or source="
             raise InputError(
                 f"{self.log.path}: {len(unknown)} of the rows were never counted{where}, or are forgotten already (the "
-                f"first is row {sum(map(len, fingerprints[:i])) + j}). Nothing was changed."
+                f"first is row {min(unknown)}). Nothing was changed."
             )
-        for number, positions in matches:
-            yield self.log.read(number), _select(rows, positions)
+        return [(self.log.read(number), numbers) for number, numbers in matches]
 
-    def _fingerprints(self, id_: bytes, payload: bytes, forgets: dict[bytes, list[int]]) -> Counter[bytes]:
+    def _remaining(self, id_: bytes, payload: bytes, forgets: dict[bytes, list[int]]) -> Counter[bytes]:
         """Return the fingerprints of an entry, without those of the rows that were forgotten."""
         try:
             left = unpack_fingerprints(payload)
@@ -165,14 +141,10 @@ class Forgetter:
         return left
 
 
-def _select(rows: Sequence[LabelledRows], positions: Sequence[Position]) -> list[LabelledRows]:
-    """Return the rows at these positions, batch by batch."""
-    by_batch: dict[int, list[int]] = {}
-    for i, j in positions:
-        by_batch.setdefault(i, []).append(j)
-    selected = []
-    for i, numbers in by_batch.items():
-        keep = np.zeros(rows[i].n_rows, dtype=np.bool_)
-        keep[numbers] = True
-        selected.append(rows[i].where(keep).without_empty_classes())
-    return selected
+def _select(rows: Sequence[LabelledRows], numbers: list[int]) -> list[LabelledRows]:
+    """Return the rows with these numbers, counted over all batches."""
+    ends = np.cumsum([batch.n_rows for batch in rows])
+    keep = np.zeros(ends[-1], dtype=np.bool_)
+    keep[numbers] = True
+    parts = zip(rows, np.split(keep, ends[:-1]), strict=True)
+    return [batch.where(part).without_empty_classes() for batch, part in parts if part.any()]

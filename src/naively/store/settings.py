@@ -147,7 +147,7 @@ def restore_settings(log: Log, meta: Meta, tune: StoredEntry) -> Meta:
         span = json.loads(tune.span or "")
         before, after = meta.with_settings(span["before"]), meta.with_settings(span["after"])
     except DECODE_ERRORS as error:
-        raise DamagedError(f"the settings in entry {tune.number} cannot be read ({error})", tune.number) from None
+        raise DamagedError(f"the settings in entry {tune.number} cannot be read ({error})") from None
     current, restored = (after, before) if tune.id in log.undone_ids() else (before, after)
     if meta.settings() != current.settings():
         raise InputError(

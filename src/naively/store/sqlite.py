@@ -52,23 +52,14 @@ TABLES = {
 
 
 class DamagedError(ValueError):
-    """Part of a file is not what was written; `number` is that of the entry, None if no single entry is damaged."""
-
-    def __init__(self, message: str, number: int | None = None) -> None:
-        """Keep the number of the entry beside the message."""
-        super().__init__(message)
-        self.number = number
+    """Part of a file is not what was written."""
 
 
 def create(path: str | Path) -> sqlite3.Connection:
     """Create a file with empty tables. Nothing is durable until the caller syncs the file."""
     connection = sqlite3.connect(path, isolation_level=None)
-    for setting in (
-        f"application_id={APPLICATION_ID}",
-        f"user_version={FORMAT}",
-        "journal_mode=OFF",
-        "synchronous=OFF",
-    ):
+    header = f"application_id={APPLICATION_ID}", f"user_version={FORMAT}"
+    for setting in (*header, "journal_mode=OFF", "synchronous=OFF"):
         connection.execute(f"PRAGMA {setting}")
     for statement in TABLES.values():
         connection.execute(statement)

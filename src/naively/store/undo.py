@@ -33,7 +33,7 @@ def undone_root(log: Log, entry: StoredEntry) -> StoredEntry:
     while entry.act == "undo":
         row = log.connection.execute(f"SELECT {COLUMNS} FROM entries WHERE id = ?", (entry.corrects,)).fetchone()
         if row is None or row[0] >= entry.number:  # an undo comes after what it undoes
-            raise DamagedError(f"the entry that entry {entry.number} undoes is missing", entry.number)
+            raise DamagedError(f"the entry that entry {entry.number} undoes is missing")
         entry = StoredEntry(*row)
     return entry
 
