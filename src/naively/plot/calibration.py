@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,39 +13,28 @@ from naively.plot.style import COLOURS, GREY, class_positions, clean_axes, legen
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
-@dataclass(frozen=True, eq=False)
-class Reliability:
-    """For each bin the mean probability, the share that is right and the number of rows; and their mean distance."""
-
-    mean: NDArray[np.float64]
-    share: NDArray[np.float64]
-    rows: NDArray[np.int64]
-    error: float
+Floats = NDArray[np.float64]
 
 
-def reliability(p: NDArray[np.float64], is_right: NDArray[np.bool_], bins: int = 15) -> Reliability:
-    """Sort rows into bins of equal width between 0 and 1; bins without rows are left out.
+def reliability(p: Floats, is_right: NDArray[np.bool_], bins: int) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Return the mean probability, the share that is right and the number of rows of each bin of equal width.
 
-    >>> curve = reliability(np.array([0.9, 0.95, 0.1]), np.array([True, False, False]), bins=5)
-    >>> curve.mean.round(3).tolist(), curve.share.tolist(), curve.rows.tolist(), round(curve.error, 4)
-    ([0.1, 0.925], [0.0, 0.5], [1, 2], 0.3167)
+    Bins without rows are left out.
+
+    >>> mean, share, rows = reliability(np.array([0.9, 0.95, 0.1]), np.array([True, False, False]), bins=5)
+    >>> mean.round(3).tolist(), share.tolist(), rows.tolist()
+    ([0.1, 0.925], [0.0, 0.5], [1, 2])
     """
     bin_of_row = np.minimum((p * bins).astype(np.intp), bins - 1)
     rows = np.bincount(bin_of_row, minlength=bins)
     used = rows > 0
     mean = np.bincount(bin_of_row, p, bins)[used] / rows[used]
     share = np.bincount(bin_of_row, is_right, bins)[used] / rows[used]
-    error = float((np.abs(mean - share) * rows[used]).sum() / max(len(p), 1))
-    return Reliability(mean, share, rows[used], error)
+    return mean, share, rows[used]
 
 
 def calibration(
-    labels: Sequence[object],
-    posterior: NDArray[np.float64],
-    classes: Sequence[object],
-    of: object = None,
-    bins: int = 15,
+    labels: Sequence[object], posterior: Floats, classes: Sequence[object], of: object = None, bins: int = 15
 ) -> Figure:
     """Draw the share of the rows that are of a class against its probability.
 
@@ -72,13 +60,14 @@ def calibration(
         (c,) = class_positions([classes[-1] if of is None else of], classes)
         what = share = short_name(classes[c])
         p, is_right = posterior[:, c], label == c
-    curve = reliability(p, is_right, bins)
+    mean, right, rows = reliability(p, is_right, bins)
+    error = float((np.abs(mean - right) * rows).sum() / max(len(p), 1))
     figure, (upper, lower) = panels(6.2, 6.8, 2, height_ratios=(4, 1), sharex=True)
     ideal = upper.plot([0, 1], [0, 1], color=GREY, linewidth=0.9, linestyle=":")
-    line = upper.plot(curve.mean, curve.share, color=COLOURS[0], marker="o", markersize=4, linewidth=1.5)
-    half_width = 1.96 * np.sqrt(np.maximum(curve.share * (1 - curve.share), 1e-9) / curve.rows)
-    low, high = np.maximum(curve.share - half_width, 0), np.minimum(curve.share + half_width, 1)
-    upper.vlines(curve.mean, low, high, color=COLOURS[0], linewidth=0.8)
+    line = upper.plot(mean, right, color=COLOURS[0], marker="o", markersize=4, linewidth=1.5)
+    half_width = 1.96 * np.sqrt(np.maximum(right * (1 - right), 1e-9) / rows)
+    low, high = np.maximum(right - half_width, 0), np.minimum(right + half_width, 1)
+    upper.vlines(mean, low, high, color=COLOURS[0], linewidth=0.8)
     upper.set_ylabel(f"share of rows that are {share}")
     upper.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     lower.bar(np.arange(bins) / bins + 0.5 / bins, np.histogram(p, bins, (0, 1))[0], width=0.9 / bins, color=GREY)
@@ -90,5 +79,5 @@ def calibration(
     return with_title(
         figure,
         f"Calibration: is {what} right as often as its probability says?",
-        f"mean distance from the dotted line: {curve.error:.3f}",
+        f"mean distance from the dotted line: {error:.3f}",
     )
