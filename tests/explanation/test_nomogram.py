@@ -103,6 +103,19 @@ def test_absent_words_are_evidence_in_a_bernoulli_model(tuning: nb.Tuning | None
         assert nomogram.probability(points) == pytest.approx(model.posterior([text])[0, 1], rel=1e-9)
 
 
+@pytest.mark.parametrize("weights", [{}, {"x0": 3.0, "x7": 0.0}], ids=["one weight", "two weights"])
+def test_columns_of_a_wide_bernoulli_block(weights: dict[str, float]) -> None:
+    x, label = GENERATOR.integers(0, 2, (60, 300)), GENERATOR.integers(0, 2, 60)
+    model = nb.fit(x, label, columns=nb.Bernoulli(), tune=False).with_tuning(
+        nb.Tuning(weights=weights, default_weight=0.1)
+    )
+    nomogram = make_nomogram(model, top=300)
+    for row in x[:5]:
+        points = sum(nomogram.points(axis, int(row[int(axis.column[1:])])) for axis in nomogram.axes)
+        p = model.posterior(row[None])[0, 1]
+        assert nomogram.probability(points) == pytest.approx(p, rel=1e-9)
+
+
 def test_axis_of_any_family_follows_its_likelihood() -> None:
     """A family over `Sums` that is not a Poisson is not drawn as one."""
     label = np.repeat(["a", "b"], 200)

@@ -121,7 +121,7 @@ def make_nomogram(model: Model, of: Label | None = None, against: Label | None =
             continue
         weight = np.ones(1) if model.tuning is None else model.tuning.weight(block)
         words = block.family.frequent_words(statistic, parameters, block.names, MIN_WORD_COUNT)
-        if words is not None:
+        if words is not None and (weight == weight[0]).all():
             start = start + weight[0] * words.offset
             counts = np.arange(words.max_count + 1)
             log_odds = weight[0] * (words.log_weights[:, first] - words.log_weights[:, second])

@@ -110,7 +110,7 @@ class Bernoulli(TokenFamily):
         cells.leave_one_out(slot.astype(np.intp), leaving, out)
 
     def terms(self, row: RowView, stats: TokenCounts, parameters: TokenParameters, pair: Pair) -> list[Term]:
-        """One term per column; in a wide block all zeros are one term, in which the weights of the columns are."""
+        """Return one term per column; in a wide block one weighted term for all zeros."""
         columns, numbers = row.nonzero()
         is_missing = np.isnan(numbers)
         terms = [Term.missing(row.names[j]) for j in columns[is_missing].tolist()]
@@ -145,14 +145,14 @@ class Bernoulli(TokenFamily):
         return evidence.format_value(float(is_one), kind)
 
     def alternatives(self, row: RowView, parameters: TokenParameters, rival: int) -> Iterator[Alternative]:
-        """A zero in the place of each one; in a narrow block also a one in the place of each zero."""
+        """Yield a zero in the place of each one; in a narrow block also a one in the place of each zero."""
         yield from super().alternatives(row, parameters, rival)
         if len(row.names) <= MAX_COLUMNS_LISTED:
             for j in np.setdiff1d(np.arange(len(row.names)), row.nonzero()[0]).tolist():
                 yield evidence.number_alternative(row, j, 0.0, 1.0)
 
     def grid(self, stats: TokenCounts, parameters: TokenParameters, column: int, kind: Kind = "number") -> Grid:
-        """Both values."""
+        """Return both values."""
         return Grid((0.0, 1.0), ("no", "yes"))
 
     def frequent_words(
@@ -194,11 +194,11 @@ class Presence(Bernoulli):
         return Grid((0.0, 1.0), ("missing", "has a value"))
 
     def word_shares(self, stats: TokenCounts) -> None:
-        """None: whether a value is missing is not a word."""
+        """Return None: whether a value is missing is not a word."""
         return
 
     def alternatives(self, row: RowView, parameters: TokenParameters, rival: int) -> Iterator[Alternative]:
-        """None: that a value is missing cannot be changed."""
+        """Yield nothing: that a value is missing cannot be changed."""
         return iter(())
 
 

@@ -180,7 +180,7 @@ class Binned(Family[Histogram, BinnedParameters]):
         return [{"bins": [[name, p] for name, p in zip(names, of_class, strict=True)]} for of_class in shares]
 
     def terms(self, row: RowView, stats: Histogram, parameters: BinnedParameters, pair: Pair) -> list[Term]:
-        """One term per column, with the bin as an interval and the weight of each class in it."""
+        """Return one term per column, with the bin as an interval and the weight of each class in it."""
         return [self._term(row, stats, parameters, pair, j, x) for j, x in enumerate(row.numbers().tolist())]
 
     def _term(self, row: RowView, stats: Histogram, parameters: BinnedParameters, pair: Pair, j: int, x: float) -> Term:
@@ -200,11 +200,11 @@ class Binned(Family[Histogram, BinnedParameters]):
         return evidence.value_term(label, b, table, alpha, parameters.column_log_probability(j), pair)
 
     def alternatives(self, row: RowView, parameters: BinnedParameters, rival: int) -> Iterator[Alternative]:
-        """The nearest number seen in each other bin."""
+        """Yield the nearest number seen in each other bin."""
         return evidence.number_alternatives(row, lambda j, x: _nearest_in_other_bins(parameters, j, x))
 
     def grid(self, stats: Histogram, parameters: BinnedParameters, column: int, kind: Kind = "number") -> Grid:
-        """The smallest number seen in each bin, marked with the interval."""
+        """Return the smallest number seen in each bin, marked with the interval."""
         cuts, first = parameters.column_cuts(column), int(parameters.offsets[column]) + column
         keys = parameters.first_key[first : first + len(cuts) + 2]
         bins = np.flatnonzero(np.diff(keys))

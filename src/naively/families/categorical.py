@@ -168,7 +168,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         return LinearPart(features, both[:, 0] - both[:, 1], 0.0)
 
     def terms(self, row: RowView, stats: ValueCounts, parameters: CategoricalParameters, pair: Pair) -> list[Term]:
-        """One term per column, with the weight of the rows of each class that have the value."""
+        """Return one term per column, with the weight of the rows of each class that have the value."""
         columns = row.cached("counted values", lambda: self._counted(stats, row.classes))
         terms = []
         for j, (name, value) in enumerate(zip(row.names, row.values(), strict=True)):
@@ -184,7 +184,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         return terms
 
     def alternatives(self, row: RowView, parameters: CategoricalParameters, rival: int) -> Iterator[Alternative]:
-        """The other values of each column."""
+        """Yield the other values of each column."""
         for name, value, values in zip(row.names, row.values(), parameters.values, strict=True):
             if value is not None:
                 for other in [v for v in values if v != value][:MAX_ALTERNATIVES]:
@@ -193,7 +193,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
     def grid(
         self, stats: ValueCounts, parameters: CategoricalParameters, column: int, kind: Kind = "number"
     ) -> Grid | None:
-        """The values."""
+        """Return the values."""
         values = parameters.values[column]
         return Grid(values, tuple(map(str, values))) if values else None
 

@@ -103,7 +103,7 @@ class Exponential(Family[Sums, Floats]):
             out[:, :, c] += np.where(there, score, 0.0)
 
     def terms(self, row: RowView, stats: Sums, parameters: Floats, pair: Pair) -> list[Term]:
-        """One term per column, with rows and mean of each class; intervals by the delta method.
+        """Return one term per column, with rows and mean of each class; intervals by the delta method.
 
         Var log p = (1 − λx)² / (n + a)                                 (4)
         """
@@ -114,13 +114,13 @@ class Exponential(Family[Sums, Floats]):
         return evidence.with_counts(terms_by_column(self, row, parameters, pair), means_of_pair(stats, pair), variance)
 
     def alternatives(self, row: RowView, parameters: Floats, rival: int) -> Iterator[Alternative]:
-        """The mean of the rival class."""
+        """Yield the mean of the rival class."""
         return evidence.number_alternatives(
             row, lambda j, x: [float(f"{1.0 / rate:.6g}")] if 0 < (rate := float(parameters[rival, j])) < np.inf else []
         )
 
     def grid(self, stats: Sums, parameters: Floats, column: int, kind: Kind = "number") -> Grid:
-        """Numbers up to five times the largest mean."""
+        """Return numbers up to five times the largest mean."""
         rate = parameters[:, column]
         smallest = rate[np.isfinite(rate) & (rate > 0)].min(initial=np.inf)
         return Grid(np.linspace(0.0, 5.0 / float(smallest) if np.isfinite(smallest) else 1.0, N_GRID_POINTS))

@@ -156,7 +156,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
         return np.where(variance >= TINY, variance, 1.0)
 
     def terms(self, row: RowView, stats: Moments, parameters: GaussianParameters, pair: Pair) -> list[Term]:
-        """One term per column, with rows, mean and deviation of each class; intervals by the delta method.
+        """Return one term per column, with rows, mean and deviation of each class; intervals by the delta method.
 
             Var log p = z²/n + (z² − 1)²/2n,   z = (x − μ)/σ                (5)
 
@@ -176,11 +176,11 @@ class Gaussian(Family[Moments, GaussianParameters]):
         return evidence.with_counts(terms_by_column(self, row, parameters, pair), counts, variance)
 
     def alternatives(self, row: RowView, parameters: GaussianParameters, rival: int) -> Iterator[Alternative]:
-        """The mean of the rival class."""
+        """Yield the mean of the rival class."""
         return evidence.number_alternatives(row, lambda j, x: [float(f"{parameters.mean[rival, j]:.6g}")])
 
     def grid(self, stats: Moments, parameters: GaussianParameters, column: int, kind: Kind = "number") -> Grid:
-        """Numbers up to 3.2 standard deviations from the mean of any class."""
+        """Return numbers up to 3.2 standard deviations from the mean of any class."""
         return Grid(np.linspace(*usual_range(parameters, column, 3.2), N_GRID_POINTS))
 
     def compare(self, one: Moments, two: Moments, top: int = 20) -> list[LikelihoodRatio]:

@@ -55,13 +55,13 @@ class LogNormal(Gaussian):
         out -= np.nan_to_num(dense_numbers(self.transform(x)))[:, :, None]
 
     def alternatives(self, row: RowView, parameters: GaussianParameters, rival: int) -> Iterator[Alternative]:
-        """The median of the rival class."""
+        """Yield the median of the rival class."""
         return number_alternatives(
             row, lambda j, x: [float(f"{np.exp(min(float(parameters.mean[rival, j]), MAX_EXPONENT)):.6g}")]
         )
 
     def grid(self, stats: Moments, parameters: GaussianParameters, column: int, kind: Kind = "number") -> Grid:
-        """Numbers up to 2.5 standard deviations, of the logarithm, from the median of any class."""
+        """Return numbers up to 2.5 standard deviations, of the logarithm, from the median of any class."""
         low, high = np.clip(usual_range(parameters, column, 2.5), -MAX_EXPONENT, MAX_EXPONENT)
         return Grid(np.exp(np.linspace(low, high, N_GRID_POINTS)))
 

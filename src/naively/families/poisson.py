@@ -121,7 +121,7 @@ class Poisson(Family[Sums, Floats]):
             out[:, :, c] += np.where(there, xlogy(counts, rate) - rate - gammaln(counts + 1.0), 0.0)
 
     def terms(self, row: RowView, stats: Sums, parameters: Floats, pair: Pair) -> list[Term]:
-        """One term per column, with rows and mean of each class; intervals by the delta method.
+        """Return one term per column, with rows and mean of each class; intervals by the delta method.
 
         Var log p = (x/λ − 1)² λ / (n + b)                              (4)
         """
@@ -133,11 +133,11 @@ class Poisson(Family[Sums, Floats]):
         return evidence.with_counts(terms_by_column(self, row, parameters, pair), means_of_pair(stats, pair), variance)
 
     def alternatives(self, row: RowView, parameters: Floats, rival: int) -> Iterator[Alternative]:
-        """The mean of the rival class."""
+        """Yield the mean of the rival class."""
         return evidence.number_alternatives(row, lambda j, x: [float(round(float(parameters[rival, j])))])
 
     def grid(self, stats: Sums, parameters: Floats, column: int, kind: Kind = "number") -> Grid:
-        """Counts up to four standard deviations above the largest mean."""
+        """Return counts up to four standard deviations above the largest mean."""
         rate = parameters[:, column]
         largest = float(rate[np.isfinite(rate)].max(initial=1.0))
         end = np.ceil(largest + 4 * np.sqrt(largest)) + 1

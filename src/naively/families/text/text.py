@@ -343,7 +343,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
         return split_text(text, log_odds, self._tokenise)
 
     def alternatives(self, row: RowView, parameters: TextParameters, rival: int) -> Iterator[Alternative]:
-        """The text without each of its words."""
+        """Yield the text without each of its words."""
         return word_alternatives(row.names[0], row.values()[0] or "")
 
     def sample(self, parameters: TextParameters, label: Index, generator: np.random.Generator) -> list[Array]:
