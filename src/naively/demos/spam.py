@@ -5,7 +5,9 @@
     θ_k|c                face k of die c: which word comes next?            (3)
 
 A model with known coins writes mail, and counting the mail gives the coins back. Then the demo shows what goes wrong
-with few mails, how adding one repairs it, and what the prior does. Source: documents 000 and 003.
+with few mails, how adding one repairs it, and what the prior does.
+Source: D. S. Rubin, Naive Bayes (NB) Classifiers; G. Kunapuli, Naïve Bayes (documents 000 and 003 of
+docs/equations.md).
 """
 
 import warnings

@@ -2,8 +2,9 @@
 
     log P(of | x) − log P(against | x) = b + Σ_j w_j x_j                    (1)
 
-Source: document 004, (5.28)–(5.31). Linear in the columns for Bernoulli, Multinomial and Complement; in one 0/1
-feature per value ("column=value") for Categorical.
+It is linear in the columns for Bernoulli, Multinomial and Complement, and in one 0/1 feature per value ("column=value")
+for Categorical.
+Source: Bishop, Pattern Recognition and Machine Learning (2006), section 4.2.3; document 004, (5.28)–(5.31).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Bernoulli likelihood: yes or no in each column, absence counts too. The coins of the documents.
+"""Bernoulli likelihood: yes or no in each column; absence is evidence too.
 
     x_j | c ~ Bernoulli(θ_jc),   θ_jc ~ Beta(a, b)                          (1)
     θ_jc = (n_jc + a) / (N_jc + a + b)                                      (2)
@@ -9,7 +9,7 @@ mα, is a = α, b = (m − 1)α. (3) is scored as a constant per class and a wei
 
     Σ_j log(1 − θ_jc) + Σ_{j: x_j = 1} log(θ_jc / (1 − θ_jc))               (4)
 
-A column without values in a class takes the counts of all classes; one without any value is no evidence.
+A column without values in a class takes the counts of all classes; one without any value adds nothing.
 
 `Presence` is the same model of whether a column has a value at all, as evidence of its own (`missing="value"`):
 
@@ -17,7 +17,8 @@ A column without values in a class takes the counts of all classes; one without 
 
 The family of the column models the value, if there is one. Together they are one distribution over "missing" and the
 values.
-Source: documents 000, (3)–(17); 003; 004, (5.19)–(5.29).
+Source: Manning, Raghavan & Schütze, Introduction to Information Retrieval (2008), section 13.3; Murphy, Machine
+Learning: A Probabilistic Perspective (2012), section 3.5; documents 000, (3)–(17); 003; 004, (5.19)–(5.29).
 """
 
 from __future__ import annotations

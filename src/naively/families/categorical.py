@@ -8,7 +8,7 @@ N_jkc counts value k of column j in class c (`ValueCounts`), N_jc the rows that 
 columns of the block have one distribution, and N_kc adds over the columns (document 001, "single distribution").
 The values are those seen, and those in `values`, or the codes 0 … sizes[j] − 1 of column j. A value that is none of
 these is zero evidence. A class without a value in a column takes the counts of all classes there.
-Source: documents 001; 003 (K outcomes).
+Source: Murphy, Machine Learning: A Probabilistic Perspective (2012), section 3.4; documents 001; 003 (K outcomes).
 """
 
 from __future__ import annotations

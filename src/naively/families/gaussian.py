@@ -10,7 +10,7 @@ equal) takes the variance pooled within the classes, or else of the whole column
 the variance of the column; a class without rows there takes the mean and variance of the whole column.
 A column that is constant everywhere says nothing, whatever x is there: it is scored as if x were that constant,
 with the same variance, 1, in each class. (Else its square, the same for all, would swallow the other columns.)
-Source: documents 004, (5.32)–(5.36).
+Source: Bishop, Pattern Recognition and Machine Learning (2006), section 2.3.4; document 004, (5.32)–(5.36).
 """
 
 from __future__ import annotations

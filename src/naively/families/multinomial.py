@@ -12,8 +12,9 @@ added only with `coefficient=True`. Scored without a dense table, by
 whose last term is zero unless N_kc is not. A token that no training row had is zero evidence
 (`unseen="ignore"`), and not a vote for the class with the fewest words; `unseen="smooth"` lets (2) speak for it.
 A class without a single token takes the counts of all classes together.
-Source: documents 000, (18)–(23); 001; 002. McCallum & Nigam, A comparison of event models for naive Bayes text
-classification, AAAI-98 workshop.
+Source: McCallum & Nigam, A comparison of event models for naive Bayes text classification, AAAI-98 workshop;
+Manning, Raghavan & Schütze, Introduction to Information Retrieval (2008), section 13.2; documents 000, (18)–(23);
+001; 002.
 """
 
 from __future__ import annotations
