@@ -195,13 +195,9 @@ class StringColumn(Column):
 
     kind: Kind = "string"
 
-    @abstractmethod
-    def _code_strings(self) -> tuple[Codes, Values]:
-        """Return a code for each distinct string."""
-
     @cached_property
-    def _codes(self) -> tuple[Codes, Values]:
-        return self._code_strings()
+    @abstractmethod
+    def _codes(self) -> tuple[Codes, Values]: ...
 
     def codes(self) -> tuple[Codes, Values]:
         """Return a code for each distinct string."""
@@ -234,7 +230,8 @@ class ArrowStrings(StringColumn):
     def __len__(self) -> int:
         return len(self.array)
 
-    def _code_strings(self) -> tuple[Codes, Values]:
+    @cached_property
+    def _codes(self) -> tuple[Codes, Values]:
         import pyarrow.compute as pc
 
         encoded: Any = self.array.dictionary_encode()
@@ -303,7 +300,8 @@ class ListOfStrings(StringColumn):
     def __len__(self) -> int:
         return len(self.strings)
 
-    def _code_strings(self) -> tuple[Codes, Values]:
+    @cached_property
+    def _codes(self) -> tuple[Codes, Values]:
         code: dict[str | None, int] = {None: -1}
         for text in self.strings:
             code.setdefault(text, len(code) - 1)

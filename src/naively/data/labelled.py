@@ -193,8 +193,8 @@ def labelled_batches(
             keep = is_labelled if batch.weight is None else is_labelled & (batch.weight > 0)
             if is_streamed or not keep.all():
                 batch = batch.where(keep).without_empty_classes()
-        if batch.n_rows:
-            n_yielded += batch.n_rows
+        if len(batch.label):
+            n_yielded += len(batch.label)
             yield batch
     _check_length(labels, weights, n_rows, is_last=True)
     name = y if isinstance(y, str) else getattr(y, "name", None)

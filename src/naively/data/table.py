@@ -44,11 +44,7 @@ class Table(ABC):
     n_rows: int
     checked: bool = False  # whether the values are known to suit the family that will count them
     is_sparse: bool = False
-
-    @property
-    def common_kind(self) -> Kind | None:
-        """Return the kind of all columns if they are one array, else None."""
-        return None
+    common_kind: Kind | None = None  # the kind of all columns if they are one array
 
     @abstractmethod
     def kind(self, position: int) -> Kind:
@@ -221,7 +217,7 @@ class MatrixTable(Table):
         return is_sparse(self.matrix)
 
     @property
-    def common_kind(self) -> Kind:
+    def common_kind(self) -> Kind:  # type: ignore[override]
         """Return the kind of all columns."""
         return "boolean" if self.matrix.dtype == np.bool_ else "number"
 
