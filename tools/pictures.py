@@ -36,11 +36,11 @@ EXPLAINED = {
 }
 
 
-def penguins(target: str) -> tuple[dict[str, list[float | str | None]], list[str]]:
-    """Return the columns and the labels; rows without a label are dropped."""
+def penguins_by_sex() -> tuple[dict[str, list[float | str | None]], list[str]]:
+    """Return the other columns and the sex of the penguins whose sex is known."""
     with PENGUINS.open(newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row[target]]
-    labels = [row.pop(target) for row in rows]
+        rows = [row for row in csv.DictReader(file) if row["sex"]]
+    labels = [row.pop("sex") for row in rows]
     columns: dict[str, list[float | str | None]] = {}
     for name in rows[0]:
         columns[name] = [(float(row[name]) if name in NUMBERS else row[name]) if row[name] else None for row in rows]
@@ -49,8 +49,8 @@ def penguins(target: str) -> tuple[dict[str, list[float | str | None]], list[str
 
 def pictures() -> dict[str, Figure]:
     """Draw each picture, by the name of its file."""
-    species = naively.fit(*penguins("species"))
-    columns, labels = penguins("sex")
+    species = naively.fit(PENGUINS, "species")
+    columns, labels = penguins_by_sex()
     sex = naively.fit(columns, labels)
     log_posterior = sex.leave_one_out(columns, labels, folds=5).log_posterior
     probability = np.exp(log_posterior)

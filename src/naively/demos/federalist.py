@@ -5,8 +5,8 @@
     log odds = log π_H/π_M + Σ_k x_k log θ_kH/θ_kM                          (3)
 
 H is Hamilton, M is Madison; Jay's papers are set aside. Every figure comes from public functions of one model.
-Source: J. Arnold, Naive Bayes (2018; document 002 of docs/equations.md). The question is that of Mosteller & Wallace, Inference
-in an authorship problem, J. Am. Stat. Assoc. 58 (1963) 275–309.
+Source: J. Arnold, Naive Bayes (2018; document 002 of docs/equations.md). The question is that of Mosteller & Wallace,
+Inference in an authorship problem, J. Am. Stat. Assoc. 58 (1963) 275–309.
 """
 
 import math
