@@ -14,7 +14,7 @@ if it has few, or a coding and a width in bytes:
 - "whole": integers with the sign in the lowest bit; "steps": the differences of integers modulo 2⁶⁴, in the same way.
 
 Bytes of equal significance are stored together, which deflates better. All numbers are little-endian. Integers take
-the width of the largest, whatever their type.
+the width of the largest, also if their type is floating point.
 
 A payload is never deflated to less than 1/16 of its body, and no array is wider than 8 times its bytes. So memory is
 bounded by the size of the file, and checked before it is allocated.
@@ -107,7 +107,7 @@ def _check_counts(schema: Schema, classes: tuple[Label, ...], weights: Any, coun
 
 def decode_classes(payload: bytes) -> Classes:
     """Return the classes of a payload without decoding its counts."""
-    return tuple(_unpack_head(_inflate(payload)[0])[0]["classes"])
+    return tuple(_open_payload(payload)[0]["classes"])
 
 
 def encode_value(value: object, arrays: list[Array]) -> str:
@@ -212,8 +212,7 @@ def pack(head: Mapping[str, Any] | str, arrays: Sequence[Array]) -> bytes:
 
 def unpack(payload: bytes) -> tuple[dict[str, Any], list[Array]]:
     """Return the head and the arrays of a payload; raise one of DECODE_ERRORS if it is not valid."""
-    body, outside = _inflate(payload)
-    head, inside = _unpack_head(body)
+    head, inside, outside = _open_payload(payload)
     arrays: list[Array] = []
     for description in head.pop("arrays"):
         if description[2] == "apart":
@@ -232,34 +231,28 @@ def _require(holds: bool, message: str) -> None:
         raise ValueError(f"a payload is not valid: {message}")
 
 
-def _inflate(payload: bytes) -> tuple[memoryview, memoryview]:
-    """Return the body, inflated, and the bytes that are stored outside it."""
+def _open_payload(payload: bytes) -> tuple[dict[str, Any], memoryview, memoryview]:
+    """Return the head, and the bytes of the arrays that are stored in the body and outside it."""
     _require(len(payload) >= PREFIX.size, "it is too short")
     version, deflated, length, n_bytes = PREFIX.unpack_from(payload)
     _require(version == VERSION and deflated in (0, 1), f"version {version}")
     rest = memoryview(payload)[PREFIX.size :]
     _require(n_bytes <= len(rest), "its length")
-    stored, outside = rest[:n_bytes], rest[n_bytes:]
-    if not deflated:
-        _require(length == n_bytes, "its length")
-        return stored, outside
-    _require(length <= MAX_INFLATION * n_bytes, f"it would inflate to more than {MAX_INFLATION} times its size")
-    inflater = zlib.decompressobj()
-    try:
-        body = inflater.decompress(stored, max(length, 1))
-    except zlib.error as error:
-        raise ValueError(f"a payload is not valid: {error}") from None
-    _require(len(body) == length and inflater.eof and not inflater.unused_data, "its length")
-    return memoryview(body), outside
-
-
-def _unpack_head(body: memoryview) -> tuple[dict[str, Any], memoryview]:
-    """Return the head of a body, and the bytes behind it."""
+    body, outside = rest[:n_bytes], rest[n_bytes:]
+    if deflated:
+        _require(length <= MAX_INFLATION * n_bytes, f"it would inflate to more than {MAX_INFLATION} times its size")
+        inflater = zlib.decompressobj()
+        try:
+            body = memoryview(inflater.decompress(body, max(length, 1)))
+        except zlib.error as error:
+            raise ValueError(f"a payload is not valid: {error}") from None
+        _require(inflater.eof and not inflater.unused_data, "its length")
+    _require(len(body) == length, "its length")
     (size,) = struct.unpack_from("<I", body)
     _require(4 + size <= len(body), "its head is cut short")
     head = json.loads(bytes(body[4 : 4 + size]).decode("utf-8", "surrogatepass"))
     _require(isinstance(head, dict) and isinstance(head.get("arrays"), list), "it has no head")
-    return head, body[4 + size :]
+    return head, body[4 + size :], outside
 
 
 def _decode_array(description: Any, data: memoryview) -> tuple[Array, int]:

@@ -8,7 +8,8 @@ from pathlib import Path
 from naively.errors import InputError
 from naively.model.merge import total
 from naively.model.model import Model
-from naively.store.load import load, open_file
+from naively.store.entries import open_file
+from naively.store.load import load
 
 
 def disjoint_models(a: str | Path, b: str | Path) -> tuple[Model, Model, str]:

@@ -173,22 +173,22 @@ def _salvage(connection: sqlite3.Connection, path: str | Path, to: str | Path, c
         except READ_ERRORS as error:
             reason = str(error) if isinstance(error, DamagedError) else f"entry {number} cannot be read ({error})"
             lost.append((number, reason))
-    kept = _without_orphans(intact, lost)
-    if not any(entry.sign > 0 for entry in kept):
+    recovered = _without_orphans(intact, lost)
+    if not any(entry.sign > 0 for entry in recovered):
         raise InputError(f"{path}: no entry is intact: nothing can be recovered.")
-    kept = _without_impossible_forgets(kept, log, meta, lost)
+    recovered = _without_impossible_forgets(recovered, log, meta, lost)
     lost.sort()
-    summary = f"{len(kept)} entries recovered, {len(lost)} lost" + _list_numbers([number for number, _ in lost])
+    summary = f"{len(recovered)} entries recovered, {len(lost)} lost" + _list_numbers([number for number, _ in lost])
 
     def entries(new: Log) -> Iterator[StoredEntry]:
-        yield from _renumber(kept, log, new)
-        number = new.schema_number(log.schema(kept[-1].schema)[0])
+        yield from _renumber(recovered, log, new)
+        number = new.schema_number(log.schema(recovered[-1].schema)[0])
         note = json.dumps({"note": "; ".join([summary, *notes])}, ensure_ascii=False)
         yield new.new_entry("salvage", schema=number, source=str(path), comment=comment, span=note)
 
     write_entries(to, meta, entries)
     load(to)
-    return Salvaged(tuple(entry.public() for entry in kept), tuple(lost), tuple(notes))
+    return Salvaged(tuple(entry.public() for entry in recovered), tuple(lost), tuple(notes))
 
 
 def _renumber(entries: Sequence[StoredEntry], old: Log, new: Log) -> Iterator[StoredEntry]:
@@ -217,13 +217,13 @@ def _entry_numbers(log: Log, notes: list[str]) -> range:
 def _without_orphans(entries: list[StoredEntry], lost: list[tuple[int, str]]) -> list[StoredEntry]:
     """Drop forgets and undos of lost entries."""
     known = {entry.id for entry in entries}.union(*(entry.absorbed_ids() for entry in entries))
-    kept = []
+    remaining = []
     for entry in entries:
         if entry.corrects is None or entry.corrects in known:
-            kept.append(entry)
+            remaining.append(entry)
         else:
             lost.append((entry.number, f"entry {entry.number} corrects an entry that is lost"))
-    return kept
+    return remaining
 
 
 def _without_impossible_forgets(

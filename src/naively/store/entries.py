@@ -13,6 +13,7 @@ import json
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
@@ -25,8 +26,8 @@ from naively.errors import InputError
 from naively.model.model import Model
 from naively.schema.schema import Schema
 from naively.store.codec import Classes, decode_classes, decode_counts, encode_counts
-from naively.store.meta import digest_of
-from naively.store.sqlite import DECODE_ERRORS, DamagedError
+from naively.store.meta import Meta, digest_of, read_meta
+from naively.store.sqlite import DECODE_ERRORS, DamagedError, close_reader, open_to_read, translate_file_errors
 
 ID_BYTES = 16
 ACTS = {"fit": 1, "update": 1, "compact": 1, "forget": -1, "undo": 0, "tune": 0, "merge": 0, "copy": 0, "salvage": 0}
@@ -263,8 +264,22 @@ class Log:
 
         The fields are checked as well as the digest: a forged file can have right digests of wrong fields.
         """
+        blobs = (entry.statistics, entry.fingerprints, entry.absorbed, entry.corrects)
         try:
-            is_intact = entry.digest == self._digest(entry) and _is_well_formed(entry)
+            span = entry.span_fields()
+            for moment in (entry.time, entry.written, span.first, span.last):
+                datetime.fromisoformat(moment)
+            is_intact = (
+                entry.digest == self._digest(entry)
+                and ACTS.get(entry.act) == entry.sign
+                and (entry.sign == 0) == (entry.statistics is None)
+                and type(entry.rows) is int
+                and isinstance(entry.source + entry.comment + span.note, str)
+                and isinstance(entry.id, bytes)
+                and all(blob is None or isinstance(blob, bytes) for blob in blobs)
+                and all(len(id_) == ID_BYTES for id_ in (entry.id, entry.corrects) if id_ is not None)
+                and len(entry.absorbed or b"") % ID_BYTES == 0
+            )
         except DECODE_ERRORS as error:
             raise DamagedError(f"entry {entry.number} cannot be read ({error})") from None
         if not is_intact:
@@ -358,22 +373,15 @@ class Log:
         self._schemas.clear()
 
 
-def _is_well_formed(entry: StoredEntry) -> bool:
-    """Return whether the fields of an entry have their types; raise one of DECODE_ERRORS if a time is not valid."""
-    span = entry.span_fields()
-    for moment in (entry.time, entry.written, span.first, span.last):
-        datetime.fromisoformat(moment)
-    blobs = (entry.statistics, entry.fingerprints, entry.absorbed, entry.corrects)
-    return (
-        ACTS.get(entry.act) == entry.sign
-        and (entry.sign == 0) == (entry.statistics is None)
-        and type(entry.rows) is int
-        and isinstance(entry.source + entry.comment + span.note, str)
-        and all(blob is None or isinstance(blob, bytes) for blob in blobs)
-        and all(len(id_) == ID_BYTES for id_ in (entry.id, entry.corrects) if id_ is not None)
-        and isinstance(entry.id, bytes)
-        and len(entry.absorbed or b"") % ID_BYTES == 0
-    )
+@contextmanager
+def open_file(path: str | Path) -> Iterator[tuple[Log, Meta]]:
+    """Open one state of a file to read it: yield its entries and its settings."""
+    with translate_file_errors(path):
+        connection = open_to_read(path)
+        try:
+            yield Log(Path(path), connection), read_meta(connection)
+        finally:
+            close_reader(connection, path)
 
 
 def new_id() -> bytes:

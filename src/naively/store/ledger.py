@@ -20,10 +20,9 @@ from naively.model.model import Model
 from naively.priors import PriorLike
 from naively.store.compact import compact, vacuum
 from naively.store.copy import copy
-from naively.store.entries import Counts, Entry, Log, StoredEntry
+from naively.store.entries import Counts, Entry, Log, StoredEntry, open_file
 from naively.store.fingerprints import encode_fingerprints, write_with_fingerprints
 from naively.store.forget import Forgetter
-from naively.store.load import open_file
 from naively.store.meta import read_meta
 from naively.store.periods import Moment, Selection, Sources, model_of_selection
 from naively.store.running_sum import catch_up, count_rows, read_sum, write_snapshot

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from naively.model.model import Model
-from naively.store.entries import Log
-from naively.store.meta import Meta, read_meta
+from naively.store.entries import open_file
 from naively.store.running_sum import read_sum
-from naively.store.sqlite import close_reader, open_to_read, translate_file_errors
 
 
 def load(path: str | Path) -> Model:
@@ -36,14 +32,3 @@ def load(path: str | Path) -> Model:
     """
     with open_file(path) as (log, meta):
         return read_sum(log, meta).model
-
-
-@contextmanager
-def open_file(path: str | Path) -> Iterator[tuple[Log, Meta]]:
-    """Open one state of a file to read it: yield its entries and its settings."""
-    with translate_file_errors(path):
-        connection = open_to_read(path)
-        try:
-            yield Log(Path(path), connection), read_meta(connection)
-        finally:
-            close_reader(connection, path)

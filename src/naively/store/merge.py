@@ -15,8 +15,8 @@ from pathlib import Path
 from naively.errors import InputError
 from naively.model.model import Model
 from naively.schema.schema import Schema
-from naively.store.entries import Log, StoredEntry
-from naively.store.load import load, open_file
+from naively.store.entries import Log, StoredEntry, open_file
+from naively.store.load import load
 from naively.store.meta import Meta
 from naively.store.write import write_entries
 

@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -96,57 +97,58 @@ def _resolve(path: str | Path) -> Path:
     return resolved
 
 
-def _connect(file: Path, query: str, wait: float) -> sqlite3.Connection:
+def _connect(
+    file: Path, query: str, *, wait: float = WAIT_SECONDS, path: str | Path | None = None, begin: bool = False
+) -> sqlite3.Connection:
+    """Open a connection; begin a transaction if `begin`; check the tables if messages can name a `path`."""
     connection = sqlite3.connect(
         f"{file.as_uri()}?{query}", uri=True, timeout=wait, isolation_level=None, check_same_thread=False
     )
-    # Bytes that are not UTF-8 are left to the checksums, not to the decoder.
-    connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
-    connection.execute("PRAGMA trusted_schema=OFF")
-    connection.execute("PRAGMA cell_size_check=ON")
+    try:
+        # Bytes that are not UTF-8 are left to the checksums, not to the decoder.
+        connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
+        connection.execute("PRAGMA trusted_schema=OFF")
+        connection.execute("PRAGMA cell_size_check=ON")
+        if begin:
+            connection.execute("BEGIN")
+        if path is not None:
+            check_tables(connection, path)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
 def open_to_read(path: str | Path) -> sqlite3.Connection:
     """Open a connection that reads one state of the file, while other processes may write."""
     file = _resolve(path)
+    read = partial(_connect, path=path, begin=True)
     try:
-        return _begin_reading(file, "mode=ro", path)
+        return read(file, "mode=ro")
     except sqlite3.OperationalError as error:
         if error.sqlite_errorname.startswith("SQLITE_BUSY"):
             raise
     # A killed writer left a journal, or the file lies where nothing can be written.
     if _is_writable(file):
-        connection = _connect(file, "mode=rw", WAIT_SECONDS)
+        connection = _connect(file, "mode=rw")
         try:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # rolls back or recovers
         finally:
             connection.close()
-        return _begin_reading(file, "mode=ro", path)
+        return read(file, "mode=ro")
     journals = [Path(f"{file}{end}") for end in JOURNALS]
     if not any(journal.exists() and journal.stat().st_size for journal in journals):
-        return _begin_reading(file, "mode=ro&immutable=1", path)
+        return read(file, "mode=ro&immutable=1")
     folder = tempfile.TemporaryDirectory(prefix="naively-")
     for part in (file, *journals):
         if part.exists():
             shutil.copyfile(part, Path(folder.name) / part.name)
-    connection = _begin_reading(Path(folder.name) / file.name, "mode=rw", path)
+    connection = read(Path(folder.name) / file.name, "mode=rw")
     _COPIES[id(connection)] = folder
     return connection
 
 
-_COPIES: dict[int, tempfile.TemporaryDirectory[str]] = {}  # kept until the process ends
-
-
-def _begin_reading(file: Path, query: str, path: str | Path) -> sqlite3.Connection:
-    connection = _connect(file, query, WAIT_SECONDS)
-    try:
-        connection.execute("BEGIN")
-        check_tables(connection, path)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+_COPIES: dict[int, tempfile.TemporaryDirectory[str]] = {}  # removed when the process ends
 
 
 def _is_writable(file: Path) -> bool:
@@ -158,9 +160,8 @@ def open_to_write(path: str | Path, wait: float = WAIT_SECONDS) -> sqlite3.Conne
     file = _resolve(path)
     if not os.access(file, os.W_OK):
         raise InputError(f"{path}: is read-only: copy it, or ask for the right to write it.")
-    connection = _connect(file, "mode=rw", wait)
+    connection = _connect(file, "mode=rw", wait=wait, path=path)
     try:
-        check_tables(connection, path)
         retry_while_locked(connection, "PRAGMA journal_mode=WAL", wait)
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA secure_delete=ON")
@@ -234,7 +235,7 @@ def close_reader(connection: sqlite3.Connection, path: str | Path) -> None:
     if not Path(f"{file}-wal").exists() or not _is_writable(file):
         return
     try:
-        writer = _connect(file, "mode=rw", 0.0)
+        writer = _connect(file, "mode=rw", wait=0.0)
     except sqlite3.Error:
         return  # another process does it
     try:
