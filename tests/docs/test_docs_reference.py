@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -73,3 +74,20 @@ def test_every_module_is_in_how_it_works() -> None:
     modules = [p.name + "/" for p in package.iterdir() if (p / "__init__.py").exists()]
     modules += [p.name for p in package.glob("*.py") if not p.name.startswith("_")]
     assert not [module for module in modules if f"`{module}`" not in page]
+
+
+def defined_names(path: Path) -> set[str]:
+    """Return the functions of a file, and its methods as `Class.method`."""
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    classes = [node for node in body if isinstance(node, ast.ClassDef)]
+    methods = {f"{c.name}.{node.name}" for c in classes for node in c.body if isinstance(node, ast.FunctionDef)}
+    return {node.name for node in body if isinstance(node, ast.FunctionDef)} | methods
+
+
+def test_walks_name_functions_that_exist() -> None:
+    page = (DOCS / "how_it_works.md").read_text(encoding="utf-8").split("## Walks")[1].split("\n## ")[0]
+    steps = re.findall(r"`([\w/]+\.py)`: ((?:`[\w.]+`(?:, )?)+)", page)
+    assert len(steps) > 30
+    for file, names in steps:
+        missing = set(re.findall(r"`([\w.]+)`", names)) - defined_names(Path(naively.__file__).parent / file)
+        assert not missing, f"{file} has no {', '.join(sorted(missing))}"
