@@ -1,203 +1,249 @@
-// Python's door to counting and scoring matrices and codes: shapes and types are checked here, indices where they are
-// read.
-#include <nanobind/stl/optional.h>
-
-#include "bindings/cells.hpp"
+// Cells, counts and scores of matrices and codes. Shapes and types are checked here, indices where they are read.
+#include "bindings/arrays.hpp"
 #include "bindings/module.hpp"
+#include "counts/cells.hpp"
 #include "counts/codes.hpp"
 #include "counts/count.hpp"
 #include "counts/linear_score.hpp"
+#include "counts/token_logs.hpp"
 
-namespace nb = nanobind;
-
-namespace naively::cells {
+namespace naively::bindings {
 namespace {
 
-using Weight = std::optional<In<double, 1>>;
-using Threshold = std::optional<double>;
-using Lengths = std::optional<nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
+using namespace counts;
 
-// ---- counting -----------------------------------------------------------------------------------------------
+using CellsIn = std::tuple<Ints, In<std::int32_t, 1>, Table, Ints>;
 
-Labels labels_of(const In<std::int32_t, 1>& label, const Weight& weight, std::int64_t n_rows, std::int64_t n_classes) {
-  require_size(label.size(), n_rows, "label");
-  if (weight) require_size(weight->size(), n_rows, "weight");
-  require(n_classes >= 0 && n_classes < (std::int64_t{1} << 31), "n_classes must lie in [0, 2^31)");
-  return {label.data(), weight ? weight->data() : nullptr, n_rows, n_classes};
+CellsView view(const CellsIn& cells) {
+  const auto& [indptr, index, sums, rows] = cells;
+  const std::int64_t size = size_of(index), n_classes = size_of(indptr) - 1, n_sums = size_of(sums);
+  require(n_classes >= 0, "indptr of the cells is empty; it must have one entry more than there are classes");
+  return {n_classes,
+          n_sums,
+          size,
+          checked_offsets(indptr, "indptr of the cells", n_classes, size),
+          index.data(),
+          checked(sums, "sums of the cells", {-1, size}),
+          checked(rows, "rows of the cells", {size})};
 }
 
-// A compressed sparse matrix of n_lines rows (columns), each of the given width.
-Lines lines_of(const Any<1>& data, const Any<1>& indices, const In<std::int64_t, 1>& indptr, std::int64_t width,
-               const Threshold& above = {}) {
-  const auto n = static_cast<std::int64_t>(indptr.size()) - 1, size = static_cast<std::int64_t>(data.size());
+CellArrays arrays_of(Cells cells) {
+  const auto [n_classes, n_sums, n] = std::tuple(cells.n_classes, cells.n_sums, cells.size);
+  return cells_to_numpy(std::move(cells), n_classes, n_sums, n);
+}
+
+CellArrays py_merge_cells(const CellsIn& a, const CellsIn& b, int sign) {
+  const CellsView x = view(a), y = view(b);
+  require(x.n_classes == y.n_classes && x.n_sums == y.n_sums,
+          "the cells differ in their number of classes or sums; renumber_cells first");
+  require(sign == 1 || sign == -1, "sign must be 1 or -1");
+  return arrays_of(without_gil([&] { return merge_cells(x, y, sign); }));
+}
+
+CellArrays py_renumber_cells(const CellsIn& cells, const In<std::int32_t, 1>& class_map,
+                             const In<std::int32_t, 1>& index_map, std::int64_t n_classes) {
+  const CellsView x = view(cells);
+  checked(class_map, "class_map", {x.n_classes});
+  require_classes(n_classes);
+  return arrays_of(without_gil(
+      [&] { return renumber_cells(x, class_map.data(), index_map.data(), size_of(index_map), n_classes); }));
+}
+
+std::tuple<New<std::int64_t, 1>, New<std::int32_t, 1>, New<std::int64_t, 1>> py_by_token(const CellsIn& cells,
+                                                                                         std::int64_t n_tokens) {
+  const CellsView x = view(cells);
+  require(n_tokens >= 0, "n_tokens must not be negative");
+  TokenMajor table = without_gil([&] { return by_token(x, n_tokens); });
+  return {to_numpy(std::move(table.indptr), n_tokens + 1), to_numpy(std::move(table.classes), x.size),
+          to_numpy(std::move(table.order), x.size)};
+}
+
+std::tuple<New<std::int64_t, 1>, New<std::int32_t, 1>, New<double, 2>, New<std::int64_t, 1>, std::int64_t>
+py_select_tokens(const CellsIn& cells, const In<std::int32_t, 1>& position, std::int64_t n_selected) {
+  const CellsView x = view(cells);
+  require(n_selected >= 0, "n_selected must not be negative");
+  SelectedTokens tokens = without_gil([&] { return select_tokens(x, position.data(), size_of(position), n_selected); });
+  const auto n = static_cast<std::size_t>(tokens.size);
+  return {to_numpy(std::move(tokens.start), n_selected + 2), to_numpy(std::move(tokens.owner), tokens.size),
+          to_numpy<2>(std::move(tokens.sums), {static_cast<std::size_t>(x.n_sums), n}),
+          to_numpy(std::move(tokens.rows), tokens.size), tokens.n_distinct};
+}
+
+// Data, indices and indptr of a compressed sparse matrix.
+using Contiguous = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using SparseMatrix = std::tuple<Contiguous, Contiguous, Ints>;
+using Threshold = std::optional<double>;
+
+// The rows (columns) of a sparse matrix, each of the given width.
+MatrixLines lines_of(const SparseMatrix& matrix, std::int64_t width, const Threshold& above = {}) {
+  const auto& [data, indices, indptr] = matrix;
+  const std::int64_t n = size_of(indptr) - 1, size = size_of(data);
   require(n >= 0, "indptr is empty; it must have one entry more than the matrix has rows (columns)");
-  require(width >= 0 && width < (std::int64_t{1} << 31) - 1, "a matrix may have at most 2^31 - 2 rows and columns");
-  require_size(indices.size(), size, "indices");
-  require(size < 2 || (data.stride(0) == 1 && indices.stride(0) == 1), "data and indices must be contiguous");
-  const Type type = type_of(indices.dtype());
-  require(type == Type::i32 || type == Type::i64, "indices must be int32 or int64");
-  check_indptr(indptr.data(), n, size, "sparse matrix");
+  require(width >= 0 && width < kMaxInt32, "a matrix may have at most 2^31 - 2 rows and columns");
+  checked(indices, "indices", {size});
+  const NumberType type = type_of(indices.dtype());
+  require(type == NumberType::kI32 || type == NumberType::kI64, "indices must be int32 or int64");
   return {.values = {data.data(), type_of(data.dtype()), above.has_value(), above.value_or(0)},
           .n_lines = n,
           .width = width,
-          .indptr = indptr.data(),
+          .indptr = checked_offsets(indptr, "indptr", n, size),
           .indices = indices.data(),
-          .wide = type == Type::i64};
-}
-
-Matrix matrix_of(const Any<2>& x) {
-  const auto n = static_cast<std::int64_t>(x.shape(0)), p = static_cast<std::int64_t>(x.shape(1));
-  constexpr std::int64_t MOST = (std::int64_t{1} << 31) - 2;
-  require(n <= MOST && p <= MOST, "an array may have at most 2^31 - 2 rows and columns; give it in batches");
-  return {{x.data(), type_of(x.dtype())}, n, p, x.stride(0), x.stride(1)};
+          .wide = type == NumberType::kI64};
 }
 
 using CountedArrays = std::tuple<CellArrays, CellArrays, std::tuple<std::int64_t, std::int64_t>>;
 
-template <class F>
-CountedArrays give_counted(F&& count) {
-  Counted counted = [&] {
-    nb::gil_scoped_release release;
-    return count();
-  }();
-  return {give(std::move(counted.cells)), give(std::move(counted.missing)), {counted.negative, counted.fractional}};
+template <class Count>
+CountedArrays counted(Count&& count) {
+  CountedCells cells = without_gil(count);
+  return {arrays_of(std::move(cells.cells)), arrays_of(std::move(cells.missing)), {cells.negative, cells.fractional}};
 }
 
-CountedArrays py_count_csr(const Any<1>& data, const Any<1>& indices, const In<std::int64_t, 1>& indptr,
-                           std::int64_t n_columns, const In<std::int32_t, 1>& label, const Weight& weight,
-                           std::int64_t n_classes, int n_jobs, const Threshold& above) {
-  const Lines rows = lines_of(data, indices, indptr, n_columns, above);
+CountedArrays py_count_csr(const SparseMatrix& matrix, std::int64_t n_columns, const LabelArray& label,
+                           const Weight& weight, std::int64_t n_classes, const Threshold& above, int n_threads) {
+  const MatrixLines rows = lines_of(matrix, n_columns, above);
   const Labels labels = labels_of(label, weight, rows.n_lines, n_classes);
-  return give_counted([&] { return count_rows(rows, labels, n_jobs); });
+  return counted([&] { return count_rows(rows, labels, n_threads); });
 }
 
-CountedArrays py_count_csc(const Any<1>& data, const Any<1>& indices, const In<std::int64_t, 1>& indptr,
-                           const In<std::int32_t, 1>& label, const Weight& weight, std::int64_t n_classes, int n_jobs) {
-  const Lines columns = lines_of(data, indices, indptr, label.size());
+CountedArrays py_count_csc(const SparseMatrix& matrix, const LabelArray& label, const Weight& weight,
+                           std::int64_t n_classes, int n_threads) {
+  const MatrixLines columns = lines_of(matrix, size_of(label));
   const Labels labels = labels_of(label, weight, columns.width, n_classes);
-  return give_counted([&] { return count_columns(columns, labels, n_jobs); });
+  return counted([&] { return count_columns(columns, labels, n_threads); });
 }
 
-CountedArrays py_count_dense(const Any<2>& x, const In<std::int32_t, 1>& label, const Weight& weight,
-                             std::int64_t n_classes, int n_jobs) {
+CountedArrays py_count_dense(const Numbers<2>& x, const LabelArray& label, const Weight& weight, std::int64_t n_classes,
+                             int n_threads) {
   const Matrix matrix = matrix_of(x);
   const Labels labels = labels_of(label, weight, matrix.n, n_classes);
-  return give_counted([&] { return count_dense(matrix, labels, n_jobs); });
+  return counted([&] { return count_dense(matrix, labels, n_threads); });
 }
 
-Codes codes_of(const Any<2>& x, const In<std::int64_t, 1>& sizes) {
+Codes codes_of(const Numbers<2>& x, const Ints& sizes) {
   const Matrix matrix = matrix_of(x);
-  require_size(sizes.size(), matrix.p, "sizes");
+  checked(sizes, "sizes", {matrix.p});
   std::int64_t sum = 0;
-  for (std::size_t j = 0; j < sizes.size(); ++j) {
-    const std::int64_t size = sizes.data()[j];
-    require(size >= 0 && size < (std::int64_t{1} << 31) && (sum += size) < (std::int64_t{1} << 31) - 1,
+  for (std::int64_t j = 0; j < matrix.p; ++j)
+    require(sizes(j) >= 0 && sizes(j) <= kMaxInt32 && (sum += sizes(j)) < kMaxInt32,
             "sizes must not be negative and add up to less than 2^31 - 1");
-  }
   return {matrix, sizes.data()};
 }
 
-std::tuple<New<double, 2>, New<std::int64_t, 2>> py_count_codes(const Any<2>& x, const In<std::int64_t, 1>& sizes,
-                                                                const In<std::int32_t, 1>& label, const Weight& weight,
-                                                                std::int64_t n_classes, int n_jobs) {
+std::tuple<New<double, 2>, New<std::int64_t, 2>> py_count_codes(const Numbers<2>& x, const Ints& sizes,
+                                                                const LabelArray& label, const Weight& weight,
+                                                                std::int64_t n_classes, int n_threads) {
   const Codes codes = codes_of(x, sizes);
   const Labels labels = labels_of(label, weight, codes.x.n, n_classes);
   const std::int64_t slots = n_slots(codes);
-  Buffer<double> total(n_classes * slots);
+  Buffer<double> sums(n_classes * slots);
   Buffer<std::int64_t> rows(n_classes * slots);
-  {
-    nb::gil_scoped_release release;
-    count_codes(codes, labels, total.get(), rows.get(), n_jobs);
-  }
-  const auto c = static_cast<std::size_t>(n_classes), s = static_cast<std::size_t>(slots);
-  return {give<double, 2>(total, {c, s}), give<std::int64_t, 2>(rows, {c, s})};
+  without_gil([&] { count_codes(codes, labels, sums.get(), rows.get(), n_threads); });
+  const std::array<std::size_t, 2> shape{static_cast<std::size_t>(n_classes), static_cast<std::size_t>(slots)};
+  return {to_numpy<2>(std::move(sums), shape), to_numpy<2>(std::move(rows), shape)};
 }
 
-std::tuple<New<double, 1>, New<double, 1>, New<bool, 1>, New<bool, 1>> py_column_range(const Any<2>& x, int n_jobs) {
+std::tuple<New<double, 1>, New<double, 1>, New<bool, 1>, New<bool, 1>> py_column_range(const Numbers<2>& x,
+                                                                                       int n_threads) {
   const Matrix matrix = matrix_of(x);
-  ColumnRange range = [&] {
-    nb::gil_scoped_release release;
-    return column_range(matrix, n_jobs);
-  }();
-  const auto p = static_cast<std::size_t>(matrix.p);
-  return {give<double, 1>(range.minimum, {p}), give<double, 1>(range.maximum, {p}), give<bool, 1>(range.whole, {p}),
-          give<bool, 1>(range.missing, {p})};
+  ColumnRange range = without_gil([&] { return column_range(matrix, n_threads); });
+  return {to_numpy(std::move(range.minimum), matrix.p), to_numpy(std::move(range.maximum), matrix.p),
+          to_numpy(std::move(range.integral), matrix.p), to_numpy(std::move(range.missing), matrix.p)};
 }
 
-// ---- scoring ------------------------------------------------------------------------------------------------
-
-Scores scores_of(const Out& out, std::int64_t n_rows, std::int64_t n_classes, const Lengths& length = {}) {
-  require(static_cast<std::int64_t>(out.shape(0)) == n_rows && static_cast<std::int64_t>(out.shape(1)) == n_classes,
-          "out must be (" + std::to_string(n_rows) + ", " + std::to_string(n_classes) + ")");
-  if (length) require_size(length->size(), n_rows, "length");
-  return {out.data(), n_classes, length ? length->data() : nullptr};
+Scores scores_of(const OutTable& out, std::int64_t n_rows, std::int64_t n_classes, const Length& length = {}) {
+  return {checked(out, "out", {n_rows, n_classes}), n_classes, checked(length, "length", {n_rows})};
 }
 
-void py_score_codes(const Any<2>& x, const In<std::int64_t, 1>& sizes, const In<double, 2>& table, const Out& out,
-                    int n_jobs) {
+void py_score_codes(const Numbers<2>& x, const Ints& sizes, const Table& table, const OutTable& out, int n_threads) {
   const Codes codes = codes_of(x, sizes);
-  require_size(table.shape(0), n_slots(codes), "table");
-  const Scores scores = scores_of(out, codes.x.n, table.shape(1));
-  nb::gil_scoped_release release;
-  score_codes(codes, table.data(), scores, n_jobs);
+  checked(table, "table", {n_slots(codes), -1});
+  const Scores scores = scores_of(out, codes.x.n, size_of(table, 1));
+  without_gil([&] { score_codes(codes, table.data(), scores, n_threads); });
 }
 
-bool py_score_csr(const Any<1>& data, const Any<1>& indices, const In<std::int64_t, 1>& indptr,
-                  const In<double, 2>& table, const In<double, 1>& constant, const Out& out, int n_jobs,
-                  const Threshold& above, const Lengths& length) {
-  const Lines rows = lines_of(data, indices, indptr, table.shape(0), above);
-  require_size(constant.size(), table.shape(1), "class_constant");
-  const Scores scores = scores_of(out, rows.n_lines, table.shape(1), length);
-  nb::gil_scoped_release release;
-  return score_lines(rows, table.data(), constant.data(), scores, n_jobs);
+bool py_score_csr(const SparseMatrix& matrix, const Table& table, const Floats& constant, const OutTable& out,
+                  const Length& length, const Threshold& above, int n_threads) {
+  const MatrixLines rows = lines_of(matrix, size_of(table), above);
+  checked(constant, "class_constant", {size_of(table, 1)});
+  const Scores scores = scores_of(out, rows.n_lines, size_of(table, 1), length);
+  return without_gil([&] { return score_lines(rows, table.data(), constant.data(), scores, n_threads); });
 }
 
-bool py_score_csr_sparse(const Any<1>& data, const Any<1>& indices, const In<std::int64_t, 1>& indptr,
-                         const In<double, 1>& base, const In<std::int64_t, 1>& token_indptr,
-                         const In<std::int32_t, 1>& token_class, const In<double, 1>& token_value,
-                         const In<double, 1>& constant, const Out& out, int n_jobs, const Threshold& above,
-                         const Lengths& length) {
-  const auto n_tokens = static_cast<std::int64_t>(base.size()), n_classes = static_cast<std::int64_t>(constant.size());
-  const Lines rows = lines_of(data, indices, indptr, n_tokens, above);
-  require_size(token_indptr.size(), n_tokens + 1, "token_indptr");
-  require_size(token_value.size(), token_class.size(), "token_value");
+using SparseWeights = std::tuple<Floats, Ints, In<std::int32_t, 1>, Floats>;  // base, start, class and value
+
+bool py_score_csr_sparse(const SparseMatrix& matrix, const SparseWeights& weights, const Floats& constant,
+                         const OutTable& out, const Length& length, const Threshold& above, int n_threads) {
+  const auto& [base, start, classes, values] = weights;
+  const std::int64_t n_tokens = size_of(base), n_classes = size_of(constant), size = size_of(classes);
+  const MatrixLines rows = lines_of(matrix, n_tokens, above);
+  const SparseTable table{n_tokens,       size,
+                          base.data(),    checked(start, "token_start", {n_tokens + 1}),
+                          classes.data(), checked(values, "token_value", {size})};
   const Scores scores = scores_of(out, rows.n_lines, n_classes, length);
-  const SparseTable table{n_tokens,           static_cast<std::int64_t>(token_class.size()),
-                          base.data(),        token_indptr.data(),
-                          token_class.data(), token_value.data()};
-  nb::gil_scoped_release release;
-  return score_lines(rows, table, constant.data(), scores, n_jobs);
+  return without_gil([&] { return score_lines(rows, table, constant.data(), scores, n_threads); });
 }
 
-bool py_score_dense(const Any<2>& x, const In<double, 2>& table, const In<double, 1>& constant, const Out& out,
-                    int n_jobs, const Lengths& length) {
+bool py_score_dense(const Numbers<2>& x, const Table& table, const Floats& constant, const OutTable& out,
+                    const Length& length, int n_threads) {
   const Matrix matrix = matrix_of(x);
-  require_size(table.shape(0), matrix.p, "table");
-  require_size(constant.size(), table.shape(1), "class_constant");
-  const Scores scores = scores_of(out, matrix.n, table.shape(1), length);
-  nb::gil_scoped_release release;
-  return score_matrix(matrix, table.data(), constant.data(), scores, n_jobs);
+  checked(table, "table", {matrix.p, -1});
+  checked(constant, "class_constant", {size_of(table, 1)});
+  const Scores scores = scores_of(out, matrix.n, size_of(table, 1), length);
+  return without_gil([&] { return score_matrix(matrix, table.data(), constant.data(), scores, n_threads); });
+}
+
+// The first sum of the cells, of tokens below n_tokens.
+CountCells count_cells(const CellsIn& cells, std::int64_t n_tokens, double alpha) {
+  const CellsView x = view(cells);
+  require(alpha > 0, "alpha is " + std::to_string(alpha) + ": it must be above 0");
+  return {static_cast<std::size_t>(x.n_classes),
+          static_cast<std::size_t>(x.size),
+          static_cast<std::size_t>(n_tokens),
+          x.indptr,
+          x.index,
+          x.sums};
+}
+
+New<double, 2> py_token_log_table(const CellsIn& cells, const Floats& base, double alpha, int n_threads) {
+  const CountCells x = count_cells(cells, size_of(base), alpha);
+  return to_numpy<2>(without_gil([&] { return token_log_table(x, base.data(), alpha, n_threads); }),
+                     {x.n_tokens, x.n_classes});
+}
+
+std::tuple<New<std::int64_t, 1>, New<std::int32_t, 1>, New<double, 1>> py_token_logs(const CellsIn& cells,
+                                                                                     std::int64_t n_tokens,
+                                                                                     double alpha, int n_threads) {
+  const CountCells x = count_cells(cells, n_tokens, alpha);
+  TokenLogs logs = without_gil([&] { return token_logs(x, alpha, n_threads); });
+  const std::int64_t n = logs.start[x.n_tokens];
+  return {to_numpy(std::move(logs.start), n_tokens + 1), to_numpy(std::move(logs.owner), n),
+          to_numpy(std::move(logs.value), n)};
 }
 
 }  // namespace
-}  // namespace naively::cells
 
-void bind_tally(nb::module_& m) {
-  using namespace naively::cells;
-  using namespace nb::literals;
-  m.def("count_csr", py_count_csr, "data"_a, "indices"_a, "indptr"_a, "n_columns"_a, "label"_a, "weight"_a.none(),
-        "n_classes"_a, "n_jobs"_a, "above"_a.none());
-  m.def("count_csc", py_count_csc, "data"_a, "indices"_a, "indptr"_a, "label"_a, "weight"_a.none(), "n_classes"_a,
-        "n_jobs"_a);
-  m.def("count_dense", py_count_dense, "x"_a, "label"_a, "weight"_a.none(), "n_classes"_a, "n_jobs"_a);
-  m.def("count_codes", py_count_codes, "codes"_a, "sizes"_a, "label"_a, "weight"_a.none(), "n_classes"_a, "n_jobs"_a);
-  m.def("column_range", py_column_range, "x"_a, "n_jobs"_a);
-  m.def("score_codes", py_score_codes, "codes"_a, "sizes"_a, "table"_a, "out"_a.noconvert(), "n_jobs"_a);
-  m.def("score_csr", py_score_csr, "data"_a, "indices"_a, "indptr"_a, "table"_a, "class_constant"_a,
-        "out"_a.noconvert(), "n_jobs"_a, "above"_a.none(), "length"_a.noconvert().none());
-  m.def("score_csr_sparse", py_score_csr_sparse, "data"_a, "indices"_a, "indptr"_a, "base"_a, "token_indptr"_a,
-        "token_class"_a, "token_value"_a, "class_constant"_a, "out"_a.noconvert(), "n_jobs"_a, "above"_a.none(),
-        "length"_a.noconvert().none());
-  m.def("score_dense", py_score_dense, "x"_a, "table"_a, "class_constant"_a, "out"_a.noconvert(), "n_jobs"_a,
-        "length"_a.noconvert().none());
+void bind_counts(nb::module_& m) {
+  m.def("merge_cells", py_merge_cells, "a"_a, "b"_a, "sign"_a);
+  m.def("renumber_cells", py_renumber_cells, "cells"_a, "class_map"_a, "index_map"_a, "n_classes"_a);
+  m.def("by_token", py_by_token, "cells"_a, "n_tokens"_a);
+  m.def("select_tokens", py_select_tokens, "cells"_a, "position"_a, "n_selected"_a);
+  m.def("count_csr", py_count_csr, "matrix"_a, "n_columns"_a, "label"_a, "weight"_a.none(), "n_classes"_a,
+        "above"_a.none(), "n_threads"_a);
+  m.def("count_csc", py_count_csc, "matrix"_a, "label"_a, "weight"_a.none(), "n_classes"_a, "n_threads"_a);
+  m.def("count_dense", py_count_dense, "x"_a, "label"_a, "weight"_a.none(), "n_classes"_a, "n_threads"_a);
+  m.def("count_codes", py_count_codes, "codes"_a, "sizes"_a, "label"_a, "weight"_a.none(), "n_classes"_a,
+        "n_threads"_a);
+  m.def("column_range", py_column_range, "x"_a, "n_threads"_a);
+  m.def("score_codes", py_score_codes, "codes"_a, "sizes"_a, "table"_a, "out"_a.noconvert(), "n_threads"_a);
+  m.def("score_csr", py_score_csr, "matrix"_a, "table"_a, "class_constant"_a, "out"_a.noconvert(),
+        "length"_a.noconvert().none(), "above"_a.none(), "n_threads"_a);
+  m.def("score_csr_sparse", py_score_csr_sparse, "matrix"_a, "weights"_a, "class_constant"_a, "out"_a.noconvert(),
+        "length"_a.noconvert().none(), "above"_a.none(), "n_threads"_a);
+  m.def("score_dense", py_score_dense, "x"_a, "table"_a, "class_constant"_a, "out"_a.noconvert(),
+        "length"_a.noconvert().none(), "n_threads"_a);
+  m.def("token_log_table", py_token_log_table, "cells"_a, "base"_a, "alpha"_a, "n_threads"_a);
+  m.def("token_logs", py_token_logs, "cells"_a, "n_tokens"_a, "alpha"_a, "n_threads"_a);
 }
+
+}  // namespace naively::bindings

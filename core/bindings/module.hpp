@@ -1,13 +1,17 @@
-// One function per part of the core; each lives in bindings_<part>.cpp and is called once, at import.
+// Each part of the core has a file here, with one function that defines its part of the module.
 #pragma once
 #include <nanobind/nanobind.h>
 
-void bind_moments(nanobind::module_& m);
-void bind_cells(nanobind::module_& m);
-void bind_tally(nanobind::module_& m);
-void bind_text(nanobind::module_& m);
+namespace naively::bindings {
+
+void bind_counts(nanobind::module_& m);
 void bind_histogram(nanobind::module_& m);
-void bind_hashes(nanobind::module_& m);
-void bind_left_out(nanobind::module_& m);
-void bind_log_loss(nanobind::module_& m);
+void bind_leave_one_out(nanobind::module_& m);
+void bind_moments(nanobind::module_& m);
 void bind_packing(nanobind::module_& m);
+void bind_posterior(nanobind::module_& m);
+void bind_row_hash(nanobind::module_& m);
+void bind_text(nanobind::module_& m);
+void bind_vocabulary(nanobind::module_& m);
+
+}  // namespace naively::bindings

@@ -1,147 +1,97 @@
-// The dense numeric kernels as Python functions: checks shapes, releases the interpreter, calls the core.
+// Moments of dense columns and Gaussian scores.
 #include "moments/moments.hpp"
 
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
-
 #include <cmath>
-#include <stdexcept>
-#include <string>
-#include <tuple>
 
+#include "bindings/arrays.hpp"
 #include "bindings/module.hpp"
 #include "moments/gaussian.hpp"
-#include "posterior/normalise.hpp"
 
-namespace nb = nanobind;
-using namespace naively::dense;
-
+namespace naively::bindings {
 namespace {
 
-using AnyTable = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
-template <class T, int N>
-using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
-template <class T, int N>
-using Out = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+using namespace moments;
 
-void require(bool holds, const char* text) {
-  if (!holds) throw std::invalid_argument(text);
+using InMoments = std::tuple<In<std::int64_t, 2>, In<double, 3>>;
+using NewMoments = std::tuple<New<std::int64_t, 2>, New<double, 3>>;
+
+ConstMomentCells view(const InMoments& arrays) {
+  const auto& [rows, state] = arrays;
+  const std::int64_t classes = size_of(rows), columns = size_of(rows, 1);
+  return {rows.data(), checked(state, "state", {9, classes, columns}), classes, columns};
 }
 
-Table table(const AnyTable& x) {
-  const bool single = x.dtype() == nb::dtype<float>();
-  require(single || x.dtype() == nb::dtype<double>(), "x is neither float64 nor float32; convert it with astype");
-  require(reinterpret_cast<std::uintptr_t>(x.data()) % (single ? 4 : 8) == 0,
-          "x is not aligned in memory; copy it first");
-  return {x.data(),
-          static_cast<std::ptrdiff_t>(x.shape(0)),
-          static_cast<std::ptrdiff_t>(x.shape(1)),
-          x.stride(0),
-          x.stride(1),
-          single};
+// Rows and state of cells that are to be filled.
+struct MomentArrays {
+  std::int64_t classes, columns;
+  std::vector<std::int64_t> rows = std::vector<std::int64_t>(classes * columns);
+  std::vector<double> state = std::vector<double>(9 * classes * columns);
+
+  MomentCells cells() { return {rows.data(), state.data(), classes, columns}; }
+  NewMoments to_numpy() {
+    const auto c = static_cast<std::size_t>(classes), p = static_cast<std::size_t>(columns);
+    return {bindings::to_numpy<2>(std::move(rows), {c, p}), bindings::to_numpy<3>(std::move(state), {9, c, p})};
+  }
+};
+
+std::tuple<NewMoments, New<double, 1>> py_count_moments(const Numbers<2>& x, const LabelArray& label,
+                                                        const Weight& weight, std::int64_t n_classes, int n_threads) {
+  const support::FloatTable table = float_table(x);
+  const support::Labels labels = labels_of(label, weight, table.rows, n_classes);
+  MomentArrays out{n_classes, table.columns};
+  std::vector<double> largest(static_cast<std::size_t>(table.columns));
+  without_gil([&] { count_moments(table, labels.label, labels.weight, out.cells(), largest.data(), n_threads); });
+  return {out.to_numpy(), to_numpy(std::move(largest), table.columns)};
 }
 
-template <class Rows, class State>
-auto cells(const Rows& rows, const State& state) {
-  require(state.shape(0) == 9 && state.shape(1) == rows.shape(0) && state.shape(2) == rows.shape(1),
-          "state does not belong to rows: for rows (classes, columns) it is (9, classes, columns)");
-  return PackedCells<std::remove_pointer_t<decltype(state.data())>, std::remove_pointer_t<decltype(rows.data())>>{
-      rows.data(), state.data(), static_cast<std::ptrdiff_t>(rows.shape(0)),
-      static_cast<std::ptrdiff_t>(rows.shape(1))};
-}
-
-using InRows = In<std::int64_t, 2>;
-using InState = In<double, 3>;
-using OutRows = Out<std::int64_t, 2>;
-using OutState = Out<double, 3>;
-
-void count(const AnyTable& x, const In<std::int32_t, 1>& label, const std::optional<In<double, 1>>& weight,
-           const OutRows& rows, const OutState& state, const Out<double, 1>& largest, int n_jobs) {
-  const Table values = table(x);
-  const auto out = cells(rows, state);
-  require(label.shape(0) == x.shape(0), "label and x differ in length; give one label per row");
-  require(!weight || weight->shape(0) == x.shape(0), "weight and x differ in length; give one weight per row");
-  require(rows.shape(1) == x.shape(1) && largest.shape(0) == x.shape(1), "rows and largest need x's columns");
-  nb::gil_scoped_release release;
-  count_moments(values, label.data(), weight ? weight->data() : nullptr, out, largest.data(), n_jobs);
-}
-
-void add(const InRows& rows_a, const InState& state_a, const InRows& rows_b, const InState& state_b, int sign,
-         const OutRows& rows, const OutState& state) {
-  const auto a = cells(rows_a, state_a), b = cells(rows_b, state_b);
-  const auto out = cells(rows, state);
-  require(a.classes == b.classes && a.columns == b.columns && a.classes == out.classes && a.columns == out.columns,
+NewMoments py_add_moments(const InMoments& a, const InMoments& b, int sign) {
+  const ConstMomentCells x = view(a), y = view(b);
+  require(x.classes == y.classes && x.columns == y.columns,
           "the moments differ in shape; bring them to the same classes and columns first");
-  require(sign == 1 || sign == -1, "sign is neither 1 (add) nor -1 (subtract)");
-  nb::gil_scoped_release release;
-  add_moments(a, b, sign, out);
+  require(sign == 1 || sign == -1, "sign must be 1 (add) or -1 (subtract)");
+  MomentArrays out{x.classes, x.columns};
+  without_gil([&] { add_moments(x, y, sign, out.cells()); });
+  return out.to_numpy();
 }
 
-void pool(const InRows& rows, const InState& state, const OutRows& rows_out, const OutState& state_out) {
-  const auto in = cells(rows, state);
-  const auto out = cells(rows_out, state_out);
-  require(out.classes == 1 && out.columns == in.columns, "the pooled moments have one class and the same columns");
-  nb::gil_scoped_release release;
-  pool_moments(in, out);
+NewMoments py_pool_moments(const InMoments& moments) {
+  const ConstMomentCells x = view(moments);
+  MomentArrays out{1, x.columns};
+  without_gil([&] { pool_moments(x, out.cells()); });
+  return out.to_numpy();
 }
 
-void describe(const InRows& rows, const InState& state, const Out<double, 2>& mean, const Out<double, 2>& squares) {
-  const auto in = cells(rows, state);
-  require(mean.size() == rows.size() && squares.size() == rows.size(), "mean and squares have the shape of rows");
-  nb::gil_scoped_release release;
-  describe_moments(in, mean.data(), squares.data());
+std::tuple<New<double, 2>, New<double, 2>> py_describe_moments(const InMoments& moments) {
+  const ConstMomentCells x = view(moments);
+  std::vector<double> mean(x.size()), squares(x.size());
+  without_gil([&] { describe_moments(x, mean.data(), squares.data()); });
+  const std::array<std::size_t, 2> shape{static_cast<std::size_t>(x.classes), static_cast<std::size_t>(x.columns)};
+  return {to_numpy<2>(std::move(mean), shape), to_numpy<2>(std::move(squares), shape)};
 }
 
-std::tuple<std::ptrdiff_t, bool> score(const AnyTable& x, const In<double, 2>& mean, const In<double, 2>& variance,
-                                       const Out<double, 2>& out, int n_jobs) {
-  const Table values = table(x);
-  const std::size_t classes = mean.shape(0), columns = mean.shape(1);
-  require(columns == x.shape(1), "mean has other columns than x");
-  require(variance.shape(0) == classes && variance.shape(1) == columns, "variance has another shape than mean");
-  require(out.shape(0) == x.shape(0) && out.shape(1) == classes, "out is not (rows of x, classes of mean)");
-  for (std::size_t i = 0; i < classes * columns; ++i)
+std::tuple<std::int64_t, bool> py_score_gaussian(const Numbers<2>& x, const Table& mean, const Table& variance,
+                                                 const OutTable& out, int n_threads) {
+  const support::FloatTable table = float_table(x);
+  const std::int64_t classes = size_of(mean);
+  checked(mean, "mean", {classes, table.columns});
+  checked(variance, "variance", {classes, table.columns});
+  checked(out, "out", {table.rows, classes});
+  for (std::size_t i = 0; i < mean.size(); ++i)
     require(variance.data()[i] > 0 && std::isfinite(variance.data()[i]) && std::isfinite(mean.data()[i]),
             "a variance is not positive and finite, or a mean not finite; smooth the estimate first");
-  nb::gil_scoped_release release;
-  const Oddities odd =
-      score_gaussian(values, mean.data(), variance.data(), static_cast<std::ptrdiff_t>(classes), out.data(), n_jobs);
-  return {odd.infinite, odd.missing};
-}
-
-std::ptrdiff_t to_posterior(const Out<double, 2>& log_joint, const In<double, 1>& log_prior, int kind, int n_jobs) {
-  require(log_prior.shape(0) == log_joint.shape(1), "log_prior and log_joint differ in their number of classes");
-  require(kind == 0 || kind == 1, "kind is neither 0 (log posterior) nor 1 (posterior)");
-  nb::gil_scoped_release release;
-  return normalise(log_joint.data(), log_joint.shape(0), log_joint.shape(1), log_prior.data(),
-                   static_cast<Posterior>(kind), n_jobs);
-}
-
-std::ptrdiff_t to_class(const In<double, 2>& log_joint, const In<double, 1>& log_prior, const Out<std::int32_t, 1>& out,
-                        int n_jobs) {
-  require(log_prior.shape(0) == log_joint.shape(1), "log_prior and log_joint differ in their number of classes");
-  require(log_prior.shape(0) > 0, "there is no class to choose");
-  require(out.shape(0) == log_joint.shape(0), "out and log_joint differ in their number of rows");
-  nb::gil_scoped_release release;
-  return best_class(log_joint.data(), log_joint.shape(0), log_joint.shape(1), log_prior.data(), out.data(), n_jobs);
+  const IrregularValues irregular =
+      without_gil([&] { return score_gaussian(table, mean.data(), variance.data(), classes, out.data(), n_threads); });
+  return {irregular.infinite, irregular.missing};
 }
 
 }  // namespace
 
 void bind_moments(nb::module_& m) {
-  m.def("count_moments", &count, nb::arg("x"), nb::arg("label").noconvert(), nb::arg("weight").noconvert().none(),
-        nb::arg("rows").noconvert(), nb::arg("state").noconvert(), nb::arg("largest").noconvert(), nb::arg("n_jobs"));
-  m.def("add_moments", &add, nb::arg("rows_a").noconvert(), nb::arg("state_a").noconvert(),
-        nb::arg("rows_b").noconvert(), nb::arg("state_b").noconvert(), nb::arg("sign"), nb::arg("rows").noconvert(),
-        nb::arg("state").noconvert());
-  m.def("pool_moments", &pool, nb::arg("rows").noconvert(), nb::arg("state").noconvert(),
-        nb::arg("pooled_rows").noconvert(), nb::arg("pooled_state").noconvert());
-  m.def("describe_moments", &describe, nb::arg("rows").noconvert(), nb::arg("state").noconvert(),
-        nb::arg("mean").noconvert(), nb::arg("squares").noconvert());
-  m.def("score_gaussian", &score, nb::arg("x"), nb::arg("mean").noconvert(), nb::arg("variance").noconvert(),
-        nb::arg("out").noconvert(), nb::arg("n_jobs"));
-  m.def("normalise", &to_posterior, nb::arg("log_joint").noconvert(), nb::arg("log_prior").noconvert(), nb::arg("kind"),
-        nb::arg("n_jobs"));
-  m.def("best_class", &to_class, nb::arg("log_joint").noconvert(), nb::arg("log_prior").noconvert(),
-        nb::arg("out").noconvert(), nb::arg("n_jobs"));
+  m.def("count_moments", py_count_moments, "x"_a, "label"_a, "weight"_a.none(), "n_classes"_a, "n_threads"_a);
+  m.def("add_moments", py_add_moments, "a"_a, "b"_a, "sign"_a);
+  m.def("pool_moments", py_pool_moments, "moments"_a);
+  m.def("describe_moments", py_describe_moments, "moments"_a);
+  m.def("score_gaussian", py_score_gaussian, "x"_a, "mean"_a, "variance"_a, "out"_a.noconvert(), "n_threads"_a);
 }
+
+}  // namespace naively::bindings

@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <utility>
 
-namespace nb = nanobind;
-using naively::text::Documents;
+namespace naively::bindings {
 
-std::string_view PythonStrings::view(PyObject* item, std::size_t position, bool allow_none,
-                                     std::vector<nb::object>& copies) {
+namespace nb = nanobind;
+using text::Documents;
+
+namespace {
+
+// str is viewed as the UTF-8 that Python keeps with it, bytes as they are. A lone surrogate becomes U+FFFD in a copy.
+std::string_view view(PyObject* item, std::size_t position, bool allow_none, std::vector<nb::object>& copies) {
   if (PyUnicode_Check(item)) {
     Py_ssize_t size = 0;
     if (const char* text = PyUnicode_AsUTF8AndSize(item, &size)) return {text, static_cast<std::size_t>(size)};
@@ -17,7 +21,7 @@ std::string_view PythonStrings::view(PyObject* item, std::size_t position, bool 
     PyErr_Clear();
     copies.push_back(nb::steal(PyUnicode_AsEncodedString(item, "utf-8", "surrogatepass")));
     if (!copies.back().ptr()) throw nb::python_error();
-    char* bytes = PyBytes_AsString(copies.back().ptr());  // ours alone, so it may be written to
+    char* bytes = PyBytes_AsString(copies.back().ptr());  // no one else has it, so it may be written to
     size = PyBytes_Size(copies.back().ptr());
     for (Py_ssize_t i = 0; i + 2 < size; ++i)  // a surrogate is ED A0..BF xx, and U+FFFD has three bytes as well
       if (static_cast<unsigned char>(bytes[i]) == 0xED && static_cast<unsigned char>(bytes[i + 1]) >= 0xA0)
@@ -28,9 +32,11 @@ std::string_view PythonStrings::view(PyObject* item, std::size_t position, bool 
   if (allow_none && item == Py_None) return {};
   const std::string type = nb::cast<std::string>(nb::str(nb::handle(item).type().attr("__name__")));
   throw nb::type_error(("item " + std::to_string(position) + " is of type " + type + ": it must be str or bytes" +
-                        (allow_none ? ", or None where it is missing" : ""))
+                        (allow_none ? ", or None if it is missing" : ""))
                            .c_str());
 }
+
+}  // namespace
 
 PythonStrings::PythonStrings(nb::handle sequence, bool allow_none) {
   if (PyUnicode_Check(sequence.ptr()) || PyBytes_Check(sequence.ptr()))
@@ -69,3 +75,5 @@ PythonDocuments documents_of_tokens(nb::handle sequence) {
   return {Documents::of_tokens(std::move(tokens), std::move(first), std::move(missing)), documents, std::move(copies),
           std::move(lists)};
 }
+
+}  // namespace naively::bindings

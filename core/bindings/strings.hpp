@@ -1,4 +1,4 @@
-// Python's strings as views of UTF-8, for the bindings. In the limited API throughout.
+// Python's strings as views of UTF-8. In the limited API throughout.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -7,40 +7,46 @@
 #include <vector>
 
 #include "text/documents.hpp"
+#include "text/vocabulary.hpp"
 
-// The strings of a sequence, kept alive. None gives a view without data where it is allowed.
+namespace naively::bindings {
+
+// The strings of a sequence, kept alive. None is a view without data if it is allowed.
 class PythonStrings {
  public:
   explicit PythonStrings(nanobind::handle sequence, bool allow_none = false);
   const std::vector<std::string_view>& views() const { return views_; }
-
-  // One item: str without a copy (ASCII) or by the UTF-8 that Python keeps with it, or bytes as they are.
-  // A lone surrogate becomes U+FFFD in a copy, which `copies` keeps.
-  static std::string_view view(PyObject* item, std::size_t position, bool allow_none,
-                               std::vector<nanobind::object>& copies);
 
   std::vector<nanobind::object> take_copies() { return std::move(copies_); }
   std::vector<std::string_view> take_views() { return std::move(views_); }
   nanobind::object items() const { return items_; }
 
  private:
-  nanobind::object items_;  // a tuple: nobody can take items out of it while threads read them
-  std::vector<nanobind::object> copies_;
+  nanobind::object items_;                // a tuple: no items can be removed while threads read them
+  std::vector<nanobind::object> copies_;  // of strings with lone surrogates
   std::vector<std::string_view> views_;
 };
 
 struct PythonDocuments {
-  naively::text::Documents items;
-  nanobind::object keep;  // what the views point into
+  text::Documents items;
+  nanobind::object memory;  // that the views point into
   std::vector<nanobind::object> copies;
   std::vector<nanobind::object> lists;
 };
 
-// Ctrl-C. The core calls it from the thread that called us, without the GIL.
-inline void look_for_signals() {
+PythonDocuments documents_of_sequence(nanobind::handle sequence);
+PythonDocuments documents_of_tokens(nanobind::handle sequence);
+
+// Raises KeyboardInterrupt after Ctrl-C. The core calls it from the calling thread, without the GIL.
+inline void check_signals() {
   nanobind::gil_scoped_acquire gil;
   if (PyErr_CheckSignals()) throw nanobind::python_error();
 }
 
-PythonDocuments documents_of_sequence(nanobind::handle sequence);
-PythonDocuments documents_of_tokens(nanobind::handle sequence);
+// Tokens are numbered by a vocabulary or by hash_bits.
+inline void check_numbering(const text::Vocabulary* vocabulary, const text::Options& options) {
+  if (!vocabulary == !options.hash_bits)
+    throw std::invalid_argument("give either a vocabulary, or options with hash_bits, and not both");
+}
+
+}  // namespace naively::bindings

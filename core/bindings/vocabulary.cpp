@@ -1,89 +1,81 @@
+// The vocabulary: words and their numbers.
 #include "text/vocabulary.hpp"
 
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 
 #include <algorithm>
-#include <memory>
 #include <mutex>
 #include <numeric>
-#include <optional>
 
+#include "bindings/arrays.hpp"
+#include "bindings/module.hpp"
 #include "bindings/strings.hpp"
 #include "text/unicode.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace naively::text;
-
+namespace naively::bindings {
 namespace {
 
-using Ids = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>;
-using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Offsets = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using namespace text;
 
-Ids ids_of(std::vector<std::int32_t> ids) {
-  auto* kept = new std::vector<std::int32_t>(std::move(ids));
-  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<std::int32_t>*>(p); });
-  return Ids(kept->data(), {kept->size()}, owner);
+using Ids = New<std::int32_t, 1>;
+using Bytes = In<std::uint8_t, 1>;
+using WordArrays = std::tuple<New<std::uint8_t, 1>, New<std::int64_t, 1>>;
+
+Ids to_ids(std::vector<std::int32_t> ids) {
+  const auto n = static_cast<std::int64_t>(ids.size());
+  return to_numpy(std::move(ids), n);
 }
 
-// Bytes that are no UTF-8 are repaired as in a document, so that every word can be shown.
+// Repairs bytes that are not UTF-8 as in a document, so that every word can be shown.
 std::string repaired(std::string_view word) {
   const auto bytes = folded(word, false, false);
   return {bytes.begin(), bytes.end()};
 }
 
 template <class Act>
-Ids for_each_word(nb::handle words, Act&& act) {
+Ids for_words(nb::handle words, Act&& act) {
   const PythonStrings strings(words);
-  std::vector<std::int32_t> ids;
-  ids.reserve(strings.views().size());
-  {
-    nb::gil_scoped_release no_gil;
+  return to_ids(without_gil([&] {
+    std::vector<std::int32_t> ids;
+    ids.reserve(strings.views().size());
     act(strings.views(), ids);
-  }
-  return ids_of(std::move(ids));
+    return ids;
+  }));
 }
 
 Ids find(const Vocabulary& self, nb::handle words) {
-  return for_each_word(words, [&](const auto& views, auto& ids) {
+  return for_words(words, [&](const auto& views, auto& ids) {
     std::shared_lock lock(self.lock);
     for (std::string_view word : views) ids.push_back(self.words.find(repaired(word)));
   });
 }
 
 Ids add(Vocabulary& self, nb::handle words) {
-  return for_each_word(words, [&](const auto& views, auto& ids) {
+  return for_words(words, [&](const auto& views, auto& ids) {
     std::unique_lock lock(self.lock);
     for (std::string_view word : views) ids.push_back(self.words.compose(repaired(word)));
   });
 }
 
-nb::list words_of(const Vocabulary& self,
-                  std::optional<nb::ndarray<const std::int32_t, nb::ndim<1>, nb::device::cpu>> ids) {
-  nb::list found;
+nb::typed<nb::list, nb::str> words_of(
+    const Vocabulary& self, const std::optional<nb::ndarray<const std::int32_t, nb::ndim<1>, nb::device::cpu>>& ids) {
+  nb::list words;
   std::shared_lock lock(self.lock, std::defer_lock);
-  {
-    nb::gil_scoped_release no_gil;  // who holds the lock may be waiting for the GIL
-    lock.lock();
-  }
+  without_gil([&] { lock.lock(); });  // its holder may wait for the GIL
   const std::size_t n = ids ? ids->size() : self.words.size();
   for (std::size_t i = 0; i < n; ++i) {
     const std::int64_t id = ids ? (*ids)(i) : static_cast<std::int64_t>(i);
     if (id < 0 || static_cast<std::size_t>(id) >= self.words.size())
       throw std::out_of_range("word " + std::to_string(id) + " of a vocabulary of " +
                               std::to_string(self.words.size()));
-    const std::string word = self.words.written(static_cast<std::size_t>(id));
-    found.append(nb::str(word.data(), word.size()));
+    const std::string word = self.words.as_string(static_cast<std::size_t>(id));
+    words.append(nb::str(word.data(), word.size()));
   }
-  return found;
+  return nb::borrow<nb::typed<nb::list, nb::str>>(words);
 }
 
-// The parts of a pair have smaller numbers: they are already written.
-void write_out(const Words& words, std::vector<std::uint8_t>& bytes, std::vector<std::int64_t>& offsets) {
+// Writes all words and their offsets. The parts of a pair have smaller numbers, so they are written before it.
+void write_all(const Words& words, std::vector<std::uint8_t>& bytes, std::vector<std::int64_t>& offsets) {
   offsets.reserve(words.size() + 1);
   offsets.push_back(0);
   const auto copy = [&](std::uint32_t id) {
@@ -106,21 +98,16 @@ void write_out(const Words& words, std::vector<std::uint8_t>& bytes, std::vector
   }
 }
 
-nb::tuple arrays_of(const Vocabulary& self) {
-  std::vector<std::uint8_t>* bytes;
-  std::vector<std::int64_t>* offsets;
-  {
-    nb::gil_scoped_release no_gil;
+WordArrays export_words(const Vocabulary& self) {
+  std::vector<std::uint8_t> bytes;
+  std::vector<std::int64_t> offsets;
+  without_gil([&] {
     std::shared_lock lock(self.lock);
-    bytes = new std::vector<std::uint8_t>();
-    offsets = new std::vector<std::int64_t>();
-    write_out(self.words, *bytes, *offsets);
-    bytes->shrink_to_fit();
-  }
-  nb::capsule own_bytes(bytes, [](void* p) noexcept { delete static_cast<std::vector<std::uint8_t>*>(p); });
-  nb::capsule own_offsets(offsets, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
-  return nb::make_tuple(nb::ndarray<nb::numpy, std::uint8_t>(bytes->data(), {bytes->size()}, own_bytes).cast(),
-                        nb::ndarray<nb::numpy, std::int64_t>(offsets->data(), {offsets->size()}, own_offsets).cast());
+    write_all(self.words, bytes, offsets);
+    bytes.shrink_to_fit();
+  });
+  const auto size = static_cast<std::int64_t>(bytes.size()), n = static_cast<std::int64_t>(offsets.size());
+  return {to_numpy(std::move(bytes), size), to_numpy(std::move(offsets), n)};
 }
 
 bool is_utf8(std::string_view word) {
@@ -135,45 +122,36 @@ bool is_utf8(std::string_view word) {
   return true;
 }
 
-// Whether these can be n-grams of words that have no space in them, kept as pairs where their parts are there.
-bool may_compose(std::string_view bytes, const Offsets& offsets) {
-  bool any = false;
+// Returns whether these can be n-grams of words without spaces; they are then stored as pairs of their parts.
+bool may_compose(std::string_view bytes, const Ints& offsets) {
+  bool has_ngrams = false;
   for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
     const auto from = static_cast<std::size_t>(offsets(i));
     const std::string_view word = bytes.substr(from, static_cast<std::size_t>(offsets(i + 1)) - from);
     const auto spaces = std::count(word.begin(), word.end(), ' ');
     if (spaces == 0) continue;
-    if (spaces >= kMostWords || word.front() == ' ' || word.back() == ' ' || word.find("  ") != word.npos) return false;
-    any = true;
+    if (spaces >= kMaxWords || word.front() == ' ' || word.back() == ' ' || word.find("  ") != word.npos) return false;
+    has_ngrams = true;
   }
-  return any;
+  return has_ngrams;
 }
 
-void check_offsets(const Bytes& bytes, const Offsets& offsets) {
-  const std::size_t n = offsets.size();
-  const auto end = static_cast<std::int64_t>(bytes.size());
-  if (n == 0 || offsets(0) != 0 || offsets(n - 1) != end)
-    throw std::invalid_argument("offsets must start with 0 and end with the number of bytes, " + std::to_string(end));
-  for (std::size_t i = 0; i + 1 < n; ++i)
-    if (offsets(i + 1) < offsets(i) || offsets(i + 1) > end)
-      throw std::invalid_argument("offsets fall, or pass the end, at word " + std::to_string(i));
-}
-
-void fill(Vocabulary& self, const Bytes& bytes, const Offsets& offsets) {
+void fill(Vocabulary& self, const Bytes& bytes, const Ints& offsets) {
+  require(offsets.size() > 0, "offsets is empty: n words have n + 1 offsets");
+  checked_offsets(offsets, "offsets", size_of(offsets) - 1, size_of(bytes));
   nb::gil_scoped_release no_gil;
-  check_offsets(bytes, offsets);
   const std::size_t n = offsets.size();
   const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const bool compose = may_compose(all, offsets);
   self.words.make_room(n - 1);
-  constexpr std::size_t kTogether = 32;  // lookups in flight, as in intern_all: the table is larger than the caches
-  std::uint8_t room[kTogether][kInline];
-  std::string_view words[kTogether];
-  const std::uint8_t* start[kTogether];
-  Key keys[kTogether];
-  for (std::size_t first = 0; first + 1 < n; first += kTogether) {
-    const std::size_t few = std::min(kTogether, n - 1 - first);
-    for (std::size_t k = 0; k < few; ++k) {
+  constexpr std::size_t kBatch = 32;  // lookups in flight: the table is larger than the caches
+  std::uint8_t room[kBatch][kShortBytes];
+  std::string_view words[kBatch];
+  const std::uint8_t* start[kBatch];
+  Key keys[kBatch];
+  for (std::size_t first = 0; first + 1 < n; first += kBatch) {
+    const std::size_t size = std::min(kBatch, n - 1 - first);
+    for (std::size_t k = 0; k < size; ++k) {
       const auto from = static_cast<std::size_t>(offsets(first + k)),
                  to = static_cast<std::size_t>(offsets(first + k + 1));
       words[k] = all.substr(from, to - from);
@@ -182,33 +160,28 @@ void fill(Vocabulary& self, const Bytes& bytes, const Offsets& offsets) {
       keys[k] = self.words.key(start[k], static_cast<std::uint32_t>(words[k].size()));
       self.words.prefetch(keys[k]);
     }
-    for (std::size_t k = 0; k < few; ++k) {
+    for (std::size_t k = 0; k < size; ++k) {
       const auto id = compose && words[k].find(' ') != words[k].npos
                           ? static_cast<std::uint32_t>(self.words.compose(words[k]))
                           : self.words.intern(keys[k], start[k]).id;
-      if (id != first + k) throw std::invalid_argument("word " + std::to_string(first + k) + " is there twice");
+      if (id != first + k) throw std::invalid_argument("word " + std::to_string(first + k) + " occurs twice");
     }
   }
 }
 
 Ids unite(Vocabulary& self, const Vocabulary& other) {
-  std::vector<std::int32_t> ids;
-  {
-    nb::gil_scoped_release no_gil;
-    std::unique_lock mine(self.lock, std::defer_lock);
-    std::shared_lock theirs(other.lock, std::defer_lock);
-    if (&self == &other)
-      mine.lock();
-    else
-      std::lock(mine, theirs);
+  return to_ids(without_gil([&] {
+    std::unique_lock own_lock(self.lock, std::defer_lock);
     if (&self == &other) {
-      ids.resize(self.words.size());
+      own_lock.lock();
+      std::vector<std::int32_t> ids(self.words.size());
       std::iota(ids.begin(), ids.end(), 0);
-    } else {
-      ids = self.words.intern_all(other.words);
+      return ids;
     }
-  }
-  return ids_of(std::move(ids));
+    std::shared_lock other_lock(other.lock, std::defer_lock);
+    std::lock(own_lock, other_lock);
+    return self.words.intern_all(other.words);
+  }));
 }
 
 }  // namespace
@@ -222,31 +195,26 @@ void bind_vocabulary(nb::module_& m) {
              std::shared_lock lock(self.lock);
              return self.words.size();
            })
-      .def("find", find, "words"_a,
-           nb::sig("def find(self, words: collections.abc.Sequence[str | bytes]) -> NDArray[numpy.int32]"),
-           "Numbers of the words; −1 where a word is not there.")
-      .def("add", add, "words"_a,
-           nb::sig("def add(self, words: collections.abc.Sequence[str | bytes]) -> NDArray[numpy.int32]"),
-           "Numbers of the words; new ones are appended.")
-      .def("words", words_of, "ids"_a.none() = nb::none(),
-           nb::sig("def words(self, ids: NDArray[numpy.int32] | None = None) -> list[str]"),
-           "The words of these numbers, or all in order.")
-      .def("export", arrays_of, nb::sig("def export(self) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]"),
-           "All words as UTF-8, and their n + 1 offsets.")
+      .def("find", find, "words"_a, "Return the numbers of the words; −1 for a word that is not in the vocabulary.")
+      .def("add", add, "words"_a, "Return the numbers of the words; new words are appended.")
+      .def("words", words_of, "ids"_a.none() = nb::none(), "Return the words of these numbers, or all in order.")
+      .def("export", export_words, "Return all words as UTF-8, and their n + 1 offsets.")
       .def_static(
           "from_arrays",
-          [](const Bytes& bytes, const Offsets& offsets) {
-            auto made = std::make_unique<Vocabulary>();
-            fill(*made, bytes, offsets);
-            return made.release();
+          [](const Bytes& bytes, const Ints& offsets) {
+            auto vocabulary = std::make_unique<Vocabulary>();
+            fill(*vocabulary, bytes, offsets);
+            return vocabulary.release();
           },
           nb::rv_policy::take_ownership, "bytes"_a, "offsets"_a,
-          "The inverse of export; refuses what export cannot give.")
-      .def("union", unite, "other"_a, nb::sig("def union(self, other: Vocabulary) -> NDArray[numpy.int32]"),
-           "Append the other's new words; the other's numbers in this vocabulary.")
-      .def("__getstate__", arrays_of)
-      .def("__setstate__", [](Vocabulary& self, std::pair<Bytes, Offsets> state) {
+          "Return the vocabulary of arrays that `export` returned; refuse others.")
+      .def("union", unite, "other"_a,
+           "Append the new words of another vocabulary; return the numbers of all its words in this one.")
+      .def("__getstate__", export_words)
+      .def("__setstate__", [](Vocabulary& self, const std::pair<Bytes, Ints>& state) {
         new (&self) Vocabulary();
         fill(self, state.first, state.second);
       });
 }
+
+}  // namespace naively::bindings

@@ -1,45 +1,19 @@
 // Cells: a sparse table class × token, class-major, tokens ascending within a class.
 //
-// Every cell has one or more sums of weights (channels) and a whole number of rows; it exists while its rows
-// are not 0. Tables are made at an upper bound of their size and shrunk in place: memory that was never
-// written to is never resident, so the peak follows what is not zero.
+// Every cell has one or more sums of weights (channels) and a number of rows. It exists while its rows are not 0.
+// Tables are allocated at an upper bound of their size and shrunk in place. Memory that was never written to is not
+// resident, so the peak follows the cells that exist.
 #pragma once
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <new>
 #include <vector>
 
-namespace naively::cells {
+#include "support/memory.hpp"
 
-// An uninitialised array that can shrink in place and be given away.
-template <class T>
-class Buffer {
- public:
-  explicit Buffer(std::int64_t size = 0) : memory_(allocate(nullptr, size)) {}
-  T* get() { return memory_.get(); }
-  const T* get() const { return memory_.get(); }
-  T& operator[](std::int64_t i) { return memory_.get()[i]; }
-  const T& operator[](std::int64_t i) const { return memory_.get()[i]; }
-  void resize(std::int64_t size) { memory_.reset(allocate(memory_.release(), size)); }
-  T* release() { return memory_.release(); }
+namespace naively::counts {
 
- private:
-  struct Free {
-    void operator()(T* p) const { std::free(p); }
-  };
-  static T* allocate(T* old, std::int64_t size) {
-    void* p = std::realloc(old, (size > 0 ? size : 1) * sizeof(T));
-    if (p == nullptr) {
-      std::free(old);
-      throw std::bad_alloc();
-    }
-    return static_cast<T*>(p);
-  }
-  std::unique_ptr<T, Free> memory_;
-};
+using support::Buffer;
 
-// Cells that someone else owns. sums[f * size + i] is channel f of cell i.
+// Cells in memory of the caller. sums[f * size + i] is channel f of cell i.
 struct CellsView {
   std::int64_t n_classes, n_sums, size;
   const std::int64_t* indptr;
@@ -56,11 +30,11 @@ struct Cells {
   Buffer<std::int64_t> rows;
 };
 
-// Cells in the making: class c has room from start[c] to start[c + 1], and its first used[c] cells are filled.
-// Different classes may be filled by different threads.
-class Draft {
+// Builds cells class by class: class c has room from start[c] to start[c + 1], and its first used[c] cells are filled.
+// Several threads may fill different classes.
+class CellsBuilder {
  public:
-  Draft(std::vector<std::int64_t> start, std::int64_t n_sums);
+  CellsBuilder(std::vector<std::int64_t> start, std::int64_t n_sums);
 
   // Appends a cell to class c; tokens must come in ascending order.
   void append(std::int64_t c, std::int32_t token, const double* sums, std::int64_t n_rows) {
@@ -69,9 +43,9 @@ class Draft {
     rows_[at] = n_rows;
     for (std::int64_t f = 0; f < n_sums_; ++f) sums_[f * room_ + at] = sums[f];
   }
-  // Appends cells [from, to) of a table as they are.
+  // Appends cells [from, to) of a table.
   void append(std::int64_t c, const CellsView& cells, std::int64_t from, std::int64_t to);
-  // Closes the gaps between classes and gives the memory away.
+  // Moves the classes together and returns the table.
   Cells finish() &&;
 
  private:
@@ -98,16 +72,17 @@ struct TokenMajor {
 };
 TokenMajor by_token(const CellsView& cells, std::int64_t n_tokens);
 
-// The cells of some tokens, token by token, and after them, of all other tokens together, one for each class that has
-// any.
-struct SomeTokens {
-  std::int64_t size, n_seen;  // cells; different tokens of all cells
+// The cells of selected tokens, token by token. Behind them one cell for each class that has other tokens, with the
+// sums of all these.
+struct SelectedTokens {
+  std::int64_t size, n_distinct;  // cells; distinct tokens of all cells
   Buffer<std::int64_t> start;
   Buffer<std::int32_t> owner;
   Buffer<double> sums;  // (channel, cell)
   Buffer<std::int64_t> rows;
 };
-// Token k becomes place[k] of 0 … n_places − 1, or is one of the others if that is −1.
-SomeTokens some_tokens(const CellsView& cells, const std::int32_t* place, std::int64_t n_tokens, std::int64_t n_places);
+// Token k becomes position[k] of 0 … n_selected − 1, or is one of the others if that is −1.
+SelectedTokens select_tokens(const CellsView& cells, const std::int32_t* position, std::int64_t n_tokens,
+                             std::int64_t n_selected);
 
-}  // namespace naively::cells
+}  // namespace naively::counts

@@ -7,18 +7,16 @@
 #include "counts/cell_sums.hpp"
 #include "support/threads.hpp"
 
-namespace naively::cells {
+namespace naively::counts {
 namespace {
 
-// ---- slots --------------------------------------------------------------------------------------------------
-
-// The slots of a block of rows, row by row; `none` stands for a missing value.
-class Slots {
+// The slots of a block of rows, row by row; a missing value has the slot `missing`.
+class SlotBlock {
  public:
-  Slots(const Codes& codes, std::int32_t none)
+  SlotBlock(const Codes& codes, std::int32_t missing)
       : x_(codes.x),
         sizes_(codes.sizes),
-        none_(none),
+        missing_(missing),
         offsets_(codes.x.p),
         rows_(std::clamp<std::int64_t>(16384 / std::max<std::int64_t>(codes.x.p, 1), 16, 256)),
         slots_(rows_ * codes.x.p) {
@@ -40,10 +38,11 @@ class Slots {
   template <class T>
   std::int32_t slot(T value, std::int64_t j) const {
     if constexpr (std::is_floating_point_v<T>) {
-      return value >= 0 && value < static_cast<T>(sizes_[j]) ? offsets_[j] + static_cast<std::int32_t>(value) : none_;
+      return value >= 0 && value < static_cast<T>(sizes_[j]) ? offsets_[j] + static_cast<std::int32_t>(value)
+                                                             : missing_;
     } else {  // as an unsigned number a negative one is large
       const auto code = static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
-      return code < static_cast<std::uint64_t>(sizes_[j]) ? offsets_[j] + static_cast<std::int32_t>(code) : none_;
+      return code < static_cast<std::uint64_t>(sizes_[j]) ? offsets_[j] + static_cast<std::int32_t>(code) : missing_;
     }
   }
 
@@ -62,13 +61,11 @@ class Slots {
 
   Matrix x_;
   const std::int64_t* sizes_;
-  std::int32_t none_;
+  std::int32_t missing_;
   std::vector<std::int32_t> offsets_;
   std::int64_t rows_;
   std::vector<std::int32_t> slots_;
 };
-
-// ---- counting -----------------------------------------------------------------------------------------------
 
 struct Unweighted {
   std::int64_t rows;
@@ -77,7 +74,7 @@ struct Unweighted {
   double weight() const { return static_cast<double>(rows); }
 };
 struct WeightSum {
-  Sum sum;
+  CompensatedSum sum;
   std::int64_t rows;
   void add(double w) {
     sum.add(w);
@@ -87,14 +84,14 @@ struct WeightSum {
     sum.add(other.sum);
     rows += other.rows;
   }
-  double weight() const { return sum.value(); }
+  double weight() const { return sum.total(); }
 };
 
-// Adds rows [from, to) to a table (n_classes, slots + 1), whose last column takes what is missing.
+// Adds rows [from, to) to a table (n_classes, slots + 1), whose last column takes missing values.
 template <class Cell>
 void add_codes(const Codes& codes, const Labels& labels, std::int64_t from, std::int64_t to, std::int64_t slots,
                Cell* table) {
-  if (codes.x.p == 1 && codes.x.values.type == Type::i32 && codes.x.row_step == 1) {  // as columns of frames are
+  if (codes.x.p == 1 && codes.x.values.type == NumberType::kI32 && codes.x.row_step == 1) {  // as columns of frames are
     const auto* code = static_cast<const std::int32_t*>(codes.x.values.data);
     const auto size = static_cast<std::uint64_t>(slots);
     for (std::int64_t i = from; i < to; ++i) {
@@ -103,7 +100,7 @@ void add_codes(const Codes& codes, const Labels& labels, std::int64_t from, std:
     }
     return;
   }
-  Slots block(codes, static_cast<std::int32_t>(slots));
+  SlotBlock block(codes, static_cast<std::int32_t>(slots));
   for (std::int64_t i = from; i < to; i += block.rows_at_once()) {
     const std::int64_t end = std::min(to, i + block.rows_at_once());
     block.read(i, end);
@@ -116,15 +113,15 @@ void add_codes(const Codes& codes, const Labels& labels, std::int64_t from, std:
   }
 }
 
-// The rows are cut in the same places for any number of threads: into parts worth their tables, at most 16.
+// The rows are cut in the same places for any number of threads, into at most 16 parts that are worth their tables.
 template <class Cell>
-void count(const Codes& codes, const Labels& labels, double* weight, std::int64_t* rows, int n_jobs) {
-  constexpr std::int64_t MOST_PARTS = 16, MOST_CELLS = 1 << 22;
+void count(const Codes& codes, const Labels& labels, double* weight, std::int64_t* rows, int n_threads) {
+  constexpr std::int64_t kMaxParts = 16, kMaxCells = 1 << 22;
   const std::int64_t slots = n_slots(codes), size = std::max<std::int64_t>(1, labels.n_classes * (slots + 1));
   const std::int64_t worth = codes.x.n * codes.x.p / (16 * size + 1);
-  const std::int64_t parts = std::clamp<std::int64_t>(std::min(worth, MOST_CELLS / size), 1, MOST_PARTS);
+  const std::int64_t parts = std::clamp<std::int64_t>(std::min(worth, kMaxCells / size), 1, kMaxParts);
   std::vector<std::vector<Cell>> tables(parts);
-  support::parallel_for(parts, n_jobs, [&](std::int64_t t) {
+  support::parallel_for(parts, n_threads, [&](std::int64_t t) {
     tables[t].resize(size);
     add_codes(codes, labels, codes.x.n * t / parts, codes.x.n * (t + 1) / parts, slots, tables[t].data());
   });
@@ -145,20 +142,20 @@ std::int64_t n_slots(const Codes& codes) {
   return sum;
 }
 
-void count_codes(const Codes& codes, const Labels& labels, double* weight, std::int64_t* rows, int n_jobs) {
-  check_labels(labels);
+void count_codes(const Codes& codes, const Labels& labels, double* weight, std::int64_t* rows, int n_threads) {
+  support::check_labels(labels);
   if (labels.weight) {
-    count<WeightSum>(codes, labels, weight, rows, n_jobs);
+    count<WeightSum>(codes, labels, weight, rows, n_threads);
   } else {
-    count<Unweighted>(codes, labels, weight, rows, n_jobs);
+    count<Unweighted>(codes, labels, weight, rows, n_threads);
   }
 }
 
-void score_codes(const Codes& codes, const double* table, Scores scores, int n_jobs) {
-  constexpr std::int64_t TERMS = 256;  // in one plain sum; compensation would make NaN of −∞
+void score_codes(const Codes& codes, const double* table, Scores scores, int n_threads) {
+  constexpr std::int64_t kTerms = 256;  // in one plain sum; compensation would make NaN of −∞
   const std::int64_t n = codes.x.n, step = std::max<std::int64_t>(1024, (n + 63) / 64);
-  support::parallel_for((n + step - 1) / step, n_jobs, [&](std::int64_t t) {
-    Slots block(codes, -1);
+  support::parallel_for((n + step - 1) / step, n_threads, [&](std::int64_t t) {
+    SlotBlock block(codes, -1);
     std::vector<std::int32_t> known(codes.x.p + 1);
     std::vector<double> part(scores.n_classes);
     const std::int64_t to = std::min(n, (t + 1) * step);
@@ -172,8 +169,8 @@ void score_codes(const Codes& codes, const double* table, Scores scores, int n_j
           m += known[m] >= 0;
         }
         double* out = scores.out + r * scores.n_classes;
-        for (std::int64_t k = 0; k < m; k += TERMS) {
-          const std::int64_t n_terms = std::min(TERMS, m - k);
+        for (std::int64_t k = 0; k < m; k += kTerms) {
+          const std::int64_t n_terms = std::min(kTerms, m - k);
           sum_rows({known.data() + k, nullptr, n_terms, n_terms}, table, scores.n_classes, part.data());
           for (std::int64_t c = 0; c < scores.n_classes; ++c) out[c] += part[c];
         }
@@ -182,4 +179,4 @@ void score_codes(const Codes& codes, const double* table, Scores scores, int n_j
   });
 }
 
-}  // namespace naively::cells
+}  // namespace naively::counts

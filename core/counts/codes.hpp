@@ -1,6 +1,6 @@
-// Small whole numbers as values: which columns hold them, how often each comes with each class, and scoring.
+// Small integers as values of columns: their range, how often each occurs with each class, and scores.
 //
-// Column j's value v in [0, size_j) has slot offset_j + v, offset_j = Σ_{i<j} size_i; all other values, and NaN,
+// Value v of column j, v in [0, size_j), has slot offset_j + v, offset_j = Σ_{i<j} size_i. All other values, and NaN,
 // are missing: they are neither counted nor scored.
 #pragma once
 #include <cstdint>
@@ -11,14 +11,14 @@
 #include "counts/linear_score.hpp"
 #include "support/any_number.hpp"
 
-namespace naively::cells {
+namespace naively::counts {
 
 struct ColumnRange {
-  explicit ColumnRange(std::int64_t p) : minimum(p), maximum(p), whole(p), missing(p) {}
+  explicit ColumnRange(std::int64_t p) : minimum(p), maximum(p), integral(p), missing(p) {}
   Buffer<double> minimum, maximum;  // +∞ and −∞ where there is no value
-  Buffer<bool> whole, missing;      // all values are finite whole numbers; there is a NaN
+  Buffer<bool> integral, missing;   // all values are finite integers; there is a NaN
 };
-ColumnRange column_range(const Matrix& x, int n_jobs);
+ColumnRange column_range(const Matrix& x, int n_threads);
 
 struct Codes {
   Matrix x;
@@ -28,8 +28,8 @@ struct Codes {
 std::int64_t n_slots(const Codes& codes);  // Σ sizes
 
 // weight and rows are (n_classes, Σ sizes), and overwritten.
-void count_codes(const Codes& codes, const Labels& labels, double* weight, std::int64_t* rows, int n_jobs);
+void count_codes(const Codes& codes, const Labels& labels, double* weight, std::int64_t* rows, int n_threads);
 // table is (Σ sizes, n_classes) and may hold −∞.
-void score_codes(const Codes& codes, const double* table, Scores scores, int n_jobs);
+void score_codes(const Codes& codes, const double* table, Scores scores, int n_threads);
 
-}  // namespace naively::cells
+}  // namespace naively::counts

@@ -1,4 +1,4 @@
-// The range of each column, and whether it holds whole numbers only.
+// The range of each column, and whether it holds integers only.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -11,31 +11,31 @@
 #include "support/simd.hpp"
 #include "support/threads.hpp"
 
-namespace naively::cells {
+namespace naively::counts {
 namespace {
 
-struct Range {
+struct Extent {
   double minimum = std::numeric_limits<double>::infinity(), maximum = -minimum;
-  bool whole = true, missing = false;
+  bool integral = true, missing = false;
 
-  // Comparisons with NaN are false, so a missing value changes neither end.
+  // Comparisons with NaN are false, so a missing value changes neither bound.
   void add(double x) {
     minimum = x < minimum ? x : minimum;
     maximum = x > maximum ? x : maximum;
     missing |= x != x;
-    whole &= (std::floor(x) == x) | (x != x);
+    integral &= (std::floor(x) == x) | (x != x);
   }
-  void add(const Range& other) {
+  void add(const Extent& other) {
     minimum = std::min(minimum, other.minimum);
     maximum = std::max(maximum, other.maximum);
     missing |= other.missing;
-    whole &= other.whole;
+    integral &= other.integral;
   }
 };
 
-// Rows [from, to) of some neighbouring columns of whole numbers that lie row by row, as many as fill a vector.
+// n rows of neighbouring columns of integers that are stored by row, as many as fill a vector.
 template <bool, class T>
-NAIVELY_INLINE void add_vector_of_ranges(const T* x, std::int64_t row_step, std::int64_t n, Range* ranges) {
+NAIVELY_INLINE void add_vector_extents(const T* x, std::int64_t row_step, std::int64_t n, Extent* extents) {
   typedef T Several __attribute__((vector_size(32)));
   Several low, high;
   std::memcpy(&low, x, sizeof low);
@@ -47,46 +47,47 @@ NAIVELY_INLINE void add_vector_of_ranges(const T* x, std::int64_t row_step, std:
     high = values > high ? values : high;
   }
   for (std::size_t k = 0; k < 32 / sizeof(T); ++k) {
-    ranges[k].add(static_cast<double>(low[k]));
-    ranges[k].add(static_cast<double>(high[k]));
+    extents[k].add(static_cast<double>(low[k]));
+    extents[k].add(static_cast<double>(high[k]));
   }
 }
 
 template <bool fused>
-NAIVELY_INLINE void add_long_ranges_body(const std::int64_t* x, std::int64_t row_step, std::int64_t n, Range* ranges) {
-  add_vector_of_ranges<fused>(x, row_step, n, ranges);
+NAIVELY_INLINE void add_int64_extents_body(const std::int64_t* x, std::int64_t row_step, std::int64_t n,
+                                           Extent* extents) {
+  add_vector_extents<fused>(x, row_step, n, extents);
 }
 
-NAIVELY_DISPATCH(void, add_long_ranges, add_long_ranges_body,
-                 (const std::int64_t* x, std::int64_t row_step, std::int64_t n, Range* ranges),
-                 (x, row_step, n, ranges))
+NAIVELY_DISPATCH(void, add_int64_extents, add_int64_extents_body,
+                 (const std::int64_t* x, std::int64_t row_step, std::int64_t n, Extent* extents),
+                 (x, row_step, n, extents))
 
-// Whole numbers as they are, in tiles that fit the L1 cache; what does not fill a vector overlaps.
+// Integers in tiles that fit the L1 cache; columns that do not fill a vector overlap with those before.
 template <class T>
-void add_whole_ranges(const Matrix& x, const T* data, std::int64_t from, std::int64_t to, Range* ranges) {
-  constexpr std::int64_t WIDTH = 32 / sizeof(T), ROWS = 64;
-  for (std::int64_t i = from; i < to; i += ROWS)
-    for (std::int64_t j = 0; j < x.p; j += WIDTH) {
-      const std::int64_t n = std::min(ROWS, to - i), column = std::min(j, x.p - WIDTH);
+void add_integer_extents(const Matrix& x, const T* data, std::int64_t from, std::int64_t to, Extent* extents) {
+  constexpr std::int64_t kWidth = 32 / sizeof(T), kRows = 64;
+  for (std::int64_t i = from; i < to; i += kRows)
+    for (std::int64_t j = 0; j < x.p; j += kWidth) {
+      const std::int64_t n = std::min(kRows, to - i), column = std::min(j, x.p - kWidth);
       const T* const corner = data + i * x.row_step + column;
       if constexpr (std::is_same_v<T, std::int64_t>)
-        add_long_ranges(corner, x.row_step, n, ranges + column);
+        add_int64_extents(corner, x.row_step, n, extents + column);
       else
-        add_vector_of_ranges<false>(corner, x.row_step, n, ranges + column);
+        add_vector_extents<false>(corner, x.row_step, n, extents + column);
     }
 }
 
-// Rows [from, to) of every column, along whichever direction the memory runs.
-void add_ranges(const Matrix& x, std::int64_t from, std::int64_t to, Range* ranges) {
-  double buffer[PIECE];
+// Rows [from, to) of every column, in the order of memory.
+void add_extents(const Matrix& x, std::int64_t from, std::int64_t to, Extent* extents) {
+  double buffer[kPieceEntries];
   if (x.by_columns()) {
     for (std::int64_t j = 0; j < x.p; ++j)
-      for (std::int64_t i = from; i < to; i += PIECE) {
-        const std::int64_t n = std::min(PIECE, to - i);
+      for (std::int64_t i = from; i < to; i += kPieceEntries) {
+        const std::int64_t n = std::min(kPieceEntries, to - i);
         const double* values = x.values.read(i * x.row_step + j * x.column_step, x.row_step, n, buffer);
-        Range range;
-        for (std::int64_t k = 0; k < n; ++k) range.add(values[k]);
-        ranges[j].add(range);
+        Extent extent;
+        for (std::int64_t k = 0; k < n; ++k) extent.add(values[k]);
+        extents[j].add(extent);
       }
     return;
   }
@@ -94,38 +95,39 @@ void add_ranges(const Matrix& x, std::int64_t from, std::int64_t to, Range* rang
     using T = std::remove_cv_t<std::remove_pointer_t<decltype(kind)>>;
     if constexpr (std::is_integral_v<T>) {
       if (x.column_step != 1 || x.p < static_cast<std::int64_t>(32 / sizeof(T))) return false;
-      add_whole_ranges(x, static_cast<const T*>(x.values.data), from, to, ranges);
+      add_integer_extents(x, static_cast<const T*>(x.values.data), from, to, extents);
       return true;
     }
     return false;
   });
   if (done) return;
   for (std::int64_t i = from; i < to; ++i)
-    for (std::int64_t j = 0; j < x.p; j += PIECE) {
-      const std::int64_t n = std::min(PIECE, x.p - j);
+    for (std::int64_t j = 0; j < x.p; j += kPieceEntries) {
+      const std::int64_t n = std::min(kPieceEntries, x.p - j);
       const double* values = x.values.read(i * x.row_step + j * x.column_step, x.column_step, n, buffer);
-      for (std::int64_t k = 0; k < n; ++k) ranges[j + k].add(values[k]);
+      for (std::int64_t k = 0; k < n; ++k) extents[j + k].add(values[k]);
     }
 }
 
 }  // namespace
 
-ColumnRange column_range(const Matrix& x, int n_jobs) {
+ColumnRange column_range(const Matrix& x, int n_threads) {
   const std::int64_t step = std::max<std::int64_t>(4096, (x.n + 31) / 32), chunks = (x.n + step - 1) / step;
-  std::vector<std::vector<Range>> parts(chunks, std::vector<Range>(x.p));
-  support::parallel_for(
-      chunks, n_jobs, [&](std::int64_t t) { add_ranges(x, t * step, std::min(x.n, (t + 1) * step), parts[t].data()); });
+  std::vector<std::vector<Extent>> parts(chunks, std::vector<Extent>(x.p));
+  support::parallel_for(chunks, n_threads, [&](std::int64_t t) {
+    add_extents(x, t * step, std::min(x.n, (t + 1) * step), parts[t].data());
+  });
   ColumnRange result(x.p);
   for (std::int64_t j = 0; j < x.p; ++j) {
-    Range range;
-    for (const auto& part : parts) range.add(part[j]);
-    const bool finite = !std::isinf(range.minimum) && !std::isinf(range.maximum);
-    result.minimum[j] = range.minimum;
-    result.maximum[j] = range.maximum;
-    result.whole[j] = range.whole && (finite || range.minimum > range.maximum);
-    result.missing[j] = range.missing;
+    Extent extent;
+    for (const auto& part : parts) extent.add(part[j]);
+    const bool finite = !std::isinf(extent.minimum) && !std::isinf(extent.maximum);
+    result.minimum[j] = extent.minimum;
+    result.maximum[j] = extent.maximum;
+    result.integral[j] = extent.integral && (finite || extent.minimum > extent.maximum);
+    result.missing[j] = extent.missing;
   }
   return result;
 }
 
-}  // namespace naively::cells
+}  // namespace naively::counts

@@ -1,4 +1,4 @@
-// Counting a matrix that lies by rows: one class at a time.
+// Count a matrix that is stored by rows, some classes at a time.
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -8,12 +8,12 @@
 #include "counts/count.hpp"
 #include "support/threads.hpp"
 
-namespace naively::cells {
+namespace naively::counts {
 namespace {
 
-// An array of n cells, all empty; untouched pages of it cost nothing.
+// An array of empty cells; pages that are not touched cost nothing.
 template <class Cell>
-struct Blank {
+struct EmptyCells {
   std::unique_ptr<Cell, decltype(&std::free)> cells{nullptr, &std::free};
 
   Cell* get(std::int64_t n) {
@@ -23,15 +23,15 @@ struct Blank {
   }
 };
 
-// A line of cells of whichever kind the values ask for.
+// A line of cells of the kind that the values need.
 struct Scratch {
-  Blank<Packed> packed;
-  Blank<Plain> plain;
-  Blank<Weighted> weighted;
-  std::vector<std::uint64_t> marks;  // one bit per slot that was touched, when that is rare
+  EmptyCells<PackedCell> packed;
+  EmptyCells<PlainCell> plain;
+  EmptyCells<WeightedCell> weighted;
+  std::vector<std::uint64_t> marks;  // one bit per slot that is touched, if these are few
 
-  Totals totals(std::int64_t slot) const {
-    Totals sum{};
+  CellTotals totals(std::int64_t slot) const {
+    CellTotals sum{};
     if (packed.cells) sum.add(packed.cells.get()[slot].totals());
     if (plain.cells) sum.add(plain.cells.get()[slot].totals());
     if (weighted.cells) sum.add(weighted.cells.get()[slot].totals());
@@ -39,7 +39,7 @@ struct Scratch {
   }
 };
 
-// Things of which each running task needs one; at most as many are made as run at the same time.
+// Objects of which each running task needs one. There are at most as many as tasks that run at the same time.
 template <class T>
 class Pool {
  public:
@@ -60,60 +60,60 @@ class Pool {
   std::vector<T> free_;
 };
 
-// Classes are counted in groups of neighbours, as many as have scratch lines that fit the cache together. A run of
-// a group's rows is a task; a large group is cut into several, always in the same places, whatever the number of
-// threads, and their scratch lines are then added up in order.
+// Classes are counted in groups whose scratch lines fit the cache together. A task is a run of rows of a group. A large
+// group is cut into several tasks, in the same places for any number of threads; their scratch lines are then added up
+// in order.
 struct Task {
   std::int64_t group, from, to, entries;
-  bool whole_group;
+  bool is_only;  // task of its group
 };
 
-struct Findings {
-  Odd odd;
-  std::vector<Hit> missing;
+struct TaskResult {
+  Irregular irregular;
+  std::vector<MissingEntry> missing;
 };
 
 class RowCount {
  public:
-  RowCount(const Lines& rows, const Labels& labels)
+  RowCount(const MatrixLines& rows, const Labels& labels)
       : rows_(rows),
         labels_(labels),
-        group_size_(std::clamp<std::int64_t>(CELLS_IN_CACHE / std::max<std::int64_t>(rows.width, 1), 1,
+        group_size_(std::clamp<std::int64_t>(kCachedCells / std::max<std::int64_t>(rows.width, 1), 1,
                                              std::max<std::int64_t>(labels.n_classes, 1))),
         n_groups_((labels.n_classes + group_size_ - 1) / group_size_) {
-    check_labels(labels_);
+    support::check_labels(labels_);
     order_rows();
     cut_tasks();
   }
 
-  Counted run(int n_jobs) {
-    Draft draft(room(), 2);
-    std::vector<Findings> found(tasks_.size());
-    std::vector<Scratch> kept(tasks_.size());
-    support::parallel_for(tasks_.size(), n_jobs,
-                          [&](std::int64_t t) { count_task(tasks_[t], draft, found[t], kept[t]); });
-    support::parallel_for(labels_.n_classes, n_jobs, [&](std::int64_t c) { join_parts(c, draft, kept); });
-    kept.clear();
+  CountedCells run(int n_threads) {
+    CellsBuilder builder(room(), 2);
+    std::vector<TaskResult> results(tasks_.size());
+    std::vector<Scratch> scratch(tasks_.size());
+    support::parallel_for(tasks_.size(), n_threads,
+                          [&](std::int64_t t) { count_task(tasks_[t], builder, results[t], scratch[t]); });
+    support::parallel_for(labels_.n_classes, n_threads, [&](std::int64_t c) { join_parts(c, builder, scratch); });
+    scratch.clear();
 
-    Counted result;
-    std::vector<Hit> hits;
-    std::int32_t negative = NOWHERE, fractional = NOWHERE;
-    for (const Findings& part : found) {
-      hits.insert(hits.end(), part.missing.begin(), part.missing.end());
-      negative = std::min(negative, part.odd.negative);
-      fractional = std::min(fractional, part.odd.fractional);
+    CountedCells result;
+    std::vector<MissingEntry> entries;
+    std::int32_t negative = kNoSlot, fractional = kNoSlot;
+    for (const TaskResult& part : results) {
+      entries.insert(entries.end(), part.missing.begin(), part.missing.end());
+      negative = std::min(negative, part.irregular.negative);
+      fractional = std::min(fractional, part.irregular.fractional);
     }
-    result.cells = std::move(draft).finish();
-    result.missing = missing_cells(hits, labels_.n_classes);
-    if (negative != NOWHERE) result.negative = negative;
-    if (fractional != NOWHERE) result.fractional = fractional;
+    result.cells = std::move(builder).finish();
+    result.missing = missing_cells(entries, labels_.n_classes);
+    if (negative != kNoSlot) result.negative = negative;
+    if (fractional != kNoSlot) result.fractional = fractional;
     return result;
   }
 
  private:
-  static constexpr std::int64_t CELLS_IN_CACHE = 1 << 18;  // 2 MB of packed cells
+  static constexpr std::int64_t kCachedCells = 1 << 18;  // 2 MB of packed cells
 
-  // Rows by group, each group's in their own order (counting sort). A single group needs no order.
+  // Sorts rows by group, stably (counting sort). A single group needs no order.
   void order_rows() {
     group_start_.assign(n_groups_ + 1, 0);
     for (std::int64_t i = 0; i < labels_.n; ++i) ++group_start_[labels_.label[i] / group_size_ + 1];
@@ -127,18 +127,18 @@ class RowCount {
   std::int64_t row_at(std::int64_t i) const { return order_.empty() ? i : order_[i]; }
 
   void cut_tasks() {
-    const std::int64_t at_least = std::max<std::int64_t>(std::int64_t{1} << 22, 8 * group_size_ * rows_.width);
+    const std::int64_t min_entries = std::max<std::int64_t>(std::int64_t{1} << 22, 8 * group_size_ * rows_.width);
     class_entries_.assign(labels_.n_classes, 0);
     for (std::int64_t i = 0; i < labels_.n; ++i) class_entries_[labels_.label[i]] += rows_.size(i);
     first_task_.assign(n_groups_ + 1, 0);
     for (std::int64_t g = 0; g < n_groups_; ++g) {
       std::int64_t entries = 0;
       for (std::int64_t c = g * group_size_; c < group_end(g); ++c) entries += class_entries_[c];
-      const std::int64_t share = entries / std::max<std::int64_t>(1, entries / at_least) + 1;
+      const std::int64_t share = entries / std::max<std::int64_t>(1, entries / min_entries) + 1;
       Task task{g, group_start_[g], group_start_[g], 0, true};
       for (; task.to < group_start_[g + 1]; ++task.to) {
-        if (task.entries >= share || task.to - task.from == Packed::MOST_ROWS) {
-          task.whole_group = false;
+        if (task.entries >= share || task.to - task.from == PackedCell::kMaxRows) {
+          task.is_only = false;
           tasks_.push_back(task);
           task = {g, task.to, task.to, 0, false};
         }
@@ -158,62 +158,63 @@ class RowCount {
     return start;
   }
 
-  void count_task(const Task& task, Draft& draft, Findings& found, Scratch& kept) {
+  void count_task(const Task& task, CellsBuilder& builder, TaskResult& result, Scratch& part) {
     Scratch scratch = pool_.take();
     if (labels_.weight) {
-      add_rows(task, scratch, scratch.weighted, draft, found);
-    } else if (!whole_ || !add_rows(task, scratch, scratch.packed, draft, found)) {
-      whole_ = false;
+      add_rows(task, scratch, scratch.weighted, builder, result);
+    } else if (!are_packed_ || !add_rows(task, scratch, scratch.packed, builder, result)) {
+      are_packed_ = false;
       scratch.packed.cells.reset();
       std::fill(scratch.marks.begin(), scratch.marks.end(), 0);
-      add_rows(task, scratch, scratch.plain, draft, found);
+      add_rows(task, scratch, scratch.plain, builder, result);
     }
-    if (task.whole_group) {
+    if (task.is_only) {
       pool_.give(std::move(scratch));
     } else {
-      kept = std::move(scratch);
+      part = std::move(scratch);
     }
   }
 
-  // False: the values do not fit this kind of cell.
+  // Returns false if the values do not fit this kind of cell.
   template <class Cell>
-  bool add_rows(const Task& task, Scratch& scratch, Blank<Cell>& blank, Draft& draft, Findings& found) {
-    constexpr std::int64_t AHEAD = 4;
-    Cell* cells = blank.get(group_size_ * rows_.width);
-    const bool mark = task.whole_group && task.entries < group_size_ * rows_.width / 4;
+  bool add_rows(const Task& task, Scratch& scratch, EmptyCells<Cell>& empty, CellsBuilder& builder,
+                TaskResult& result) {
+    constexpr std::int64_t kPrefetchRows = 4;
+    Cell* cells = empty.get(group_size_ * rows_.width);
+    const bool mark = task.is_only && task.entries < group_size_ * rows_.width / 4;
     if (mark) scratch.marks.resize(group_size_ * words());
     LineReader reader(rows_, true);
     const double one = 1;
-    double buffer[PIECE];
+    double buffer[kPieceEntries];
     for (std::int64_t i = task.from; i < task.to; ++i) {
-      if (i + AHEAD < task.to) reader.prefetch(row_at(i + AHEAD));
+      if (i + kPrefetchRows < task.to) reader.prefetch(row_at(i + kPrefetchRows));
       const std::int64_t row = row_at(i), member = labels_.label[row] - task.group * group_size_;
       const Line line = reader.read(row);
       const double* weight = labels_.weight ? labels_.weight + row : &one;
-      for (std::int64_t k = 0; k < line.size; k += PIECE) {
-        const std::int64_t n = std::min(PIECE, line.size - k);
-        if (!add_piece(cells + member * rows_.width, line, k, n, weight, buffer, found.odd)) return false;
+      for (std::int64_t k = 0; k < line.size; k += kPieceEntries) {
+        const std::int64_t n = std::min(kPieceEntries, line.size - k);
+        if (!add_piece(cells + member * rows_.width, line, k, n, weight, buffer, result.irregular)) return false;
         if (mark) set_marks(scratch.marks.data() + member * words(), line.index + k, n);
       }
-      if (!found.odd.missing.empty()) note_missing(labels_.label[row], found);
+      if (!result.irregular.missing.empty()) note_missing(labels_.label[row], result);
     }
-    if (!task.whole_group) return true;
+    if (!task.is_only) return true;
     for (std::int64_t c = task.group * group_size_, m = 0; c < group_end(task.group); ++c, ++m)
-      collect_class(c, cells + m * rows_.width, mark ? scratch.marks.data() + m * words() : nullptr, draft);
+      collect_class(c, cells + m * rows_.width, mark ? scratch.marks.data() + m * words() : nullptr, builder);
     return true;
   }
 
   // Adds entries [k, k + n) of a line.
   template <class Cell>
   bool add_piece(Cell* cells, const Line& line, std::int64_t k, std::int64_t n, const double* weight, double* buffer,
-                 Odd& odd) {
-    if constexpr (std::is_same_v<Cell, Packed>) {
-      if (rows_.values.binary && rows_.values.type == Type::f64 && line.step == 1)
+                 Irregular& irregular) {
+    if constexpr (std::is_same_v<Cell, PackedCell>) {
+      if (rows_.values.binary && rows_.values.type == NumberType::kF64 && line.step == 1)
         return add_above(cells, line.index + k, static_cast<const double*>(rows_.values.data) + line.first + k,
                          rows_.values.threshold, n);
     }
     const double* x = rows_.values.read(line.first + k * line.step, line.step, n, buffer);
-    return add_entries(cells, line.index + k, x, weight, 0, n, odd);
+    return add_entries(cells, line.index + k, x, weight, 0, n, irregular);
   }
 
   std::int64_t words() const { return (rows_.width + 63) / 64; }
@@ -222,62 +223,68 @@ class RowCount {
     for (std::int64_t k = 0; k < n; ++k) marks[index[k] >> 6] |= std::uint64_t{1} << (index[k] & 63);
   }
 
-  static void note_missing(std::int32_t c, Findings& found) {
-    for (const auto& m : found.odd.missing) found.missing.push_back({c, m.slot, m.weight});
-    found.odd.missing.clear();
+  static void note_missing(std::int32_t c, TaskResult& result) {
+    for (const auto& m : result.irregular.missing) result.missing.push_back({c, m.slot, m.weight});
+    result.irregular.missing.clear();
   }
 
   template <class Cell>
-  void collect_class(std::int64_t c, Cell* cells, std::uint64_t* marks, Draft& draft) {
+  void collect_class(std::int64_t c, Cell* cells, std::uint64_t* marks, CellsBuilder& builder) {
     if (marks == nullptr) {
-      for (std::int64_t j = 0; j < rows_.width; ++j) collect(cells[j], draft, c, j);
+      for (std::int64_t j = 0; j < rows_.width; ++j) collect(cells[j], builder, c, j);
       return;
     }
     for (std::int64_t word = 0; word < words(); ++word)
       for (; marks[word] != 0; marks[word] &= marks[word] - 1) {
         const std::int64_t j = word * 64 + std::countr_zero(marks[word]);
-        collect(cells[j], draft, c, j);
+        collect(cells[j], builder, c, j);
       }
   }
 
-  void join_parts(std::int64_t c, Draft& draft, const std::vector<Scratch>& kept) {
+  void join_parts(std::int64_t c, CellsBuilder& builder, const std::vector<Scratch>& parts) {
     const std::int64_t g = c / group_size_, first = first_task_[g], last = first_task_[g + 1];
-    if (first == last || tasks_[first].whole_group) return;
-    const auto whole = [](const Scratch& part) { return !part.plain.cells && !part.weighted.cells; };
-    if (std::all_of(kept.begin() + first, kept.begin() + last, whole)) return join_whole(c, draft, kept);
+    if (first == last || tasks_[first].is_only) return;
+    const auto is_packed = [](const Scratch& part) { return !part.plain.cells && !part.weighted.cells; };
+    if (std::all_of(parts.begin() + first, parts.begin() + last, is_packed)) return join_packed(c, builder, parts);
     for (std::int64_t j = 0, slot = c % group_size_ * rows_.width; j < rows_.width; ++j, ++slot) {
-      Totals sum = kept[first].totals(slot);
-      for (std::int64_t t = first + 1; t < last; ++t) sum.add(kept[t].totals(slot));
-      append(draft, c, j, sum);
+      CellTotals sum = parts[first].totals(slot);
+      for (std::int64_t t = first + 1; t < last; ++t) sum.add(parts[t].totals(slot));
+      append(builder, c, j, sum);
     }
   }
 
-  // The same for parts that hold nothing but whole numbers: added as such, which is exact.
-  void join_whole(std::int64_t c, Draft& draft, const std::vector<Scratch>& kept) {
+  // Adds up parts of packed cells as integers, which is exact.
+  void join_packed(std::int64_t c, CellsBuilder& builder, const std::vector<Scratch>& parts) {
     const std::int64_t g = c / group_size_, start = c % group_size_ * rows_.width;
     for (std::int64_t j = 0; j < rows_.width; ++j) {
       std::uint64_t occurrences = 0, n_rows = 0;
       for (std::int64_t t = first_task_[g]; t < first_task_[g + 1]; ++t) {
-        const std::uint64_t both = kept[t].packed.cells.get()[start + j].both;
-        occurrences += both >> Packed::ROW_BITS, n_rows += both & Packed::MOST_ROWS;
+        const std::uint64_t both = parts[t].packed.cells.get()[start + j].both;
+        occurrences += both >> PackedCell::kRowBits, n_rows += both & PackedCell::kMaxRows;
       }
       if (n_rows == 0) continue;
       const double sums[2] = {static_cast<double>(occurrences), static_cast<double>(n_rows)};
-      draft.append(c, static_cast<std::int32_t>(j), sums, static_cast<std::int64_t>(n_rows));
+      builder.append(c, static_cast<std::int32_t>(j), sums, static_cast<std::int64_t>(n_rows));
     }
   }
 
-  const Lines& rows_;
+  const MatrixLines& rows_;
   const Labels& labels_;
   std::int64_t group_size_, n_groups_;
   std::vector<std::int64_t> order_, group_start_, first_task_, class_entries_;
   std::vector<Task> tasks_;
   Pool<Scratch> pool_;
-  std::atomic<bool> whole_{true};  // until a value is met that Packed cannot hold
+  std::atomic<bool> are_packed_{true};  // until a value does not fit a PackedCell
 };
 
 }  // namespace
 
-Counted count_rows(const Lines& rows, const Labels& labels, int n_jobs) { return RowCount(rows, labels).run(n_jobs); }
+CountedCells count_rows(const MatrixLines& rows, const Labels& labels, int n_threads) {
+  return RowCount(rows, labels).run(n_threads);
+}
 
-}  // namespace naively::cells
+CountedCells count_dense(const Matrix& x, const Labels& labels, int n_threads) {
+  return x.by_columns() ? count_columns(columns_of(x), labels, n_threads) : count_rows(rows_of(x), labels, n_threads);
+}
+
+}  // namespace naively::counts

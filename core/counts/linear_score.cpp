@@ -8,17 +8,17 @@
 #include "counts/cell_sums.hpp"
 #include "support/threads.hpp"
 
-namespace naively::cells {
+namespace naively::counts {
 namespace {
 
-constexpr std::int64_t TERMS = 256;  // in one plain sum
+constexpr std::int64_t kTerms = 256;  // in one plain sum
 
 // The sums of one row, from its pieces.
 struct RowSums {
-  std::vector<Sum> sums;
-  Sum length{};
+  std::vector<CompensatedSum> sums;
+  CompensatedSum length;
 
-  explicit RowSums(std::int64_t n_classes) : sums(n_classes, Sum{}) {}
+  explicit RowSums(std::int64_t n_classes) : sums(n_classes) {}
 
   void add(const double* part, double part_length) {
     for (std::size_t c = 0; c < sums.size(); ++c) sums[c].add(part[c]);
@@ -26,20 +26,20 @@ struct RowSums {
   }
   // Adds the score and the length of row i, and makes the sums zero for the next row.
   void finish(const double* constant, Scores scores, std::int64_t i) {
-    const double x = length.value();
+    const double x = length.total();
     double* const out = scores.out + i * scores.n_classes;
-    for (std::size_t c = 0; c < sums.size(); ++c) out[c] += sums[c].value() + x * constant[c];
+    for (std::size_t c = 0; c < sums.size(); ++c) out[c] += sums[c].total() + x * constant[c];
     if (scores.length) scores.length[i] += x;
-    std::fill(sums.begin(), sums.end(), Sum{});
+    std::fill(sums.begin(), sums.end(), CompensatedSum{});
     length = {};
   }
 };
 
-// Rows do not touch each other, so how they are dealt out has no influence on the result.
+// Rows are independent, so the ranges do not influence the result.
 template <class F>
-void for_row_ranges(std::int64_t n, int n_jobs, F&& f) {
+void for_row_ranges(std::int64_t n, int n_threads, F&& f) {
   const std::int64_t step = std::max<std::int64_t>(32, (n + 63) / 64);
-  support::parallel_for((n + step - 1) / step, n_jobs,
+  support::parallel_for((n + step - 1) / step, n_threads,
                         [&](std::int64_t t) { f(t * step, std::min(n, (t + 1) * step)); });
 }
 
@@ -47,10 +47,10 @@ void for_row_ranges(std::int64_t n, int n_jobs, F&& f) {
 
 namespace {
 
-// Scores the rows of a matrix, reading one ahead, so that its tokens can be asked for in time.
+// Scores the rows of a matrix. It reads one row ahead, so that its tokens can be prefetched in time.
 class LineScorer {
  public:
-  LineScorer(const Lines& rows, const double* table, const double* constant, Scores scores)
+  LineScorer(const MatrixLines& rows, const double* table, const double* constant, Scores scores)
       : rows_(rows),
         table_(table),
         constant_(constant),
@@ -59,7 +59,7 @@ class LineScorer {
         part_(scores.n_classes),
         sums_(scores.n_classes) {}
 
-  // Whether all entries were finite.
+  // Returns whether all entries are finite.
   bool score(std::int64_t from, std::int64_t to) {
     bool finite = true;
     Line next = readers_[from % 2].read(from);
@@ -75,38 +75,38 @@ class LineScorer {
   bool score_row(const Line& line, const Line& next, std::int64_t i) {
     double* const out = scores_.out + i * scores_.n_classes;
     const std::int64_t readable = line.size + (next.index == line.index + line.size ? next.size : 0);
-    bool odd = false;
-    for (std::int64_t k = 0; k < line.size; k += TERMS) {
-      const std::int64_t n = std::min(TERMS, line.size - k);
+    bool is_finite = true;
+    for (std::int64_t k = 0; k < line.size; k += kTerms) {
+      const std::int64_t n = std::min(kTerms, line.size - k);
       const double* x = rows_.values.read(line.first + k * line.step, line.step, n, buffer_);
       const Terms terms{line.index + k, x, n, readable - k};
       const Length length = sum_rows(terms, table_, scores_.n_classes, part_.data());
-      odd |= length.odd;
-      if (line.size > TERMS) {
+      is_finite &= length.is_finite;
+      if (line.size > kTerms) {
         sums_.add(part_.data(), length.sum);
       } else {
         for (std::int64_t c = 0; c < scores_.n_classes; ++c) out[c] += part_[c] + length.sum * constant_[c];
         if (scores_.length) scores_.length[i] += length.sum;
       }
     }
-    if (line.size > TERMS) sums_.finish(constant_, scores_, i);
-    return !odd;
+    if (line.size > kTerms) sums_.finish(constant_, scores_, i);
+    return is_finite;
   }
 
-  const Lines& rows_;
+  const MatrixLines& rows_;
   const double *table_, *constant_;
   Scores scores_;
   LineReader readers_[2];  // each holds the indices of the last line that it read
   std::vector<double> part_;
   RowSums sums_;
-  double buffer_[TERMS];
+  double buffer_[kTerms];
 };
 
 }  // namespace
 
-bool score_lines(const Lines& rows, const double* table, const double* constant, Scores scores, int n_jobs) {
+bool score_lines(const MatrixLines& rows, const double* table, const double* constant, Scores scores, int n_threads) {
   std::atomic<bool> finite{true};
-  for_row_ranges(rows.n_lines, n_jobs, [&](std::int64_t from, std::int64_t to) {
+  for_row_ranges(rows.n_lines, n_threads, [&](std::int64_t from, std::int64_t to) {
     if (!LineScorer(rows, table, constant, scores).score(from, to)) finite = false;
   });
   return finite;
@@ -133,23 +133,23 @@ void read_block(const Matrix& x, std::int64_t from, std::int64_t to, std::int64_
 
 }  // namespace
 
-bool score_matrix(const Matrix& x, const double* table, const double* constant, Scores scores, int n_jobs) {
-  constexpr std::int64_t ROWS = 32;
+bool score_matrix(const Matrix& x, const double* table, const double* constant, Scores scores, int n_threads) {
+  constexpr std::int64_t kRows = 32;
   std::atomic<bool> finite{true};
-  for_row_ranges(x.n, n_jobs, [&](std::int64_t from, std::int64_t to) {
-    std::vector<double> block(ROWS * TERMS), column(ROWS), part(scores.n_classes);
+  for_row_ranges(x.n, n_threads, [&](std::int64_t from, std::int64_t to) {
+    std::vector<double> block(kRows * kTerms), column(kRows), part(scores.n_classes);
     std::vector<std::int32_t> token(x.p);
     for (std::int64_t j = 0; j < x.p; ++j) token[j] = static_cast<std::int32_t>(j);
-    std::vector<RowSums> sums(ROWS, RowSums(scores.n_classes));
-    for (std::int64_t i = from; i < to; i += ROWS) {
-      const std::int64_t rows = std::min(ROWS, to - i);
-      for (std::int64_t first = 0; first < x.p; first += TERMS) {
-        const std::int64_t width = std::min(TERMS, x.p - first);
+    std::vector<RowSums> sums(kRows, RowSums(scores.n_classes));
+    for (std::int64_t i = from; i < to; i += kRows) {
+      const std::int64_t rows = std::min(kRows, to - i);
+      for (std::int64_t first = 0; first < x.p; first += kTerms) {
+        const std::int64_t width = std::min(kTerms, x.p - first);
         read_block(x, i, i + rows, first, width, column, block.data());
         for (std::int64_t r = 0; r < rows; ++r) {
           const Terms terms{token.data() + first, block.data() + r * width, width, width};
           const Length length = sum_rows(terms, table, scores.n_classes, part.data());
-          if (length.odd) finite = false;
+          if (!length.is_finite) finite = false;
           sums[r].add(part.data(), length.sum);
         }
       }
@@ -161,33 +161,33 @@ bool score_matrix(const Matrix& x, const double* table, const double* constant, 
 
 namespace {
 
-// Knows the cells of a token, checked when it is first met; then they need no check in the inner loop. Threads share
-// what they know: two that meet a token at the same time find the same.
-class TokenCells {
+// Checks the cells of each token when it is first used, so that the inner loop need not. Threads share the result; two
+// that check a token at the same time reach the same one.
+class CheckedTokens {
  public:
-  TokenCells(const SparseTable& table, std::int64_t n_classes)
+  CheckedTokens(const SparseTable& table, std::int64_t n_classes)
       : table_(table), n_classes_(n_classes), known_(new std::atomic<Kind>[table.n_tokens]()) {}
 
-  // Whether the token has a cell of every class, in order: then the classes need not be read.
-  bool full(std::int32_t token) const {
+  // Returns whether the token has a cell of every class, in order: the classes then need not be read.
+  bool is_full(std::int32_t token) const {
     Kind kind = known_[token].load(std::memory_order_relaxed);
-    if (kind == Kind::not_met) known_[token].store(kind = look(token), std::memory_order_relaxed);
-    return kind == Kind::full;
+    if (kind == Kind::kUnchecked) known_[token].store(kind = check(token), std::memory_order_relaxed);
+    return kind == Kind::kFull;
   }
 
-  // Asks the memory for a token's cells, which lie anywhere.
+  // Prefetches the cells of a token.
   void prefetch(std::int32_t token) const {
-    const std::int64_t from = table_.indptr[token], to = std::min(table_.indptr[token + 1], from + MOST_AHEAD);
+    const std::int64_t from = table_.indptr[token], to = std::min(table_.indptr[token + 1], from + kMaxPrefetched);
     if (from < 0 || to > table_.size) return;
     for (std::int64_t i = from; i < to; i += 16) __builtin_prefetch(table_.classes + i);
     for (std::int64_t i = from; i < to; i += 8) __builtin_prefetch(table_.values + i);
   }
 
  private:
-  enum class Kind : std::uint8_t { not_met, some, full };
-  static constexpr std::int64_t MOST_AHEAD = 512;  // beyond that the processor follows by itself
+  enum class Kind : std::uint8_t { kUnchecked, kSparse, kFull };
+  static constexpr std::int64_t kMaxPrefetched = 512;  // the processor prefetches what follows
 
-  Kind look(std::int32_t token) const {
+  Kind check(std::int32_t token) const {
     const std::int64_t from = table_.indptr[token], to = table_.indptr[token + 1];
     bool good = 0 <= from && from <= to && to <= table_.size;
     const std::int64_t size = good ? to - from : 0;
@@ -201,7 +201,7 @@ class TokenCells {
       throw std::invalid_argument("token " + std::to_string(token) + " of the table has cells outside [0, " +
                                   std::to_string(table_.size) + ") or classes outside [0, " +
                                   std::to_string(n_classes_) + "); make the table with by_token");
-    return out_of_order ? Kind::some : Kind::full;
+    return out_of_order ? Kind::kSparse : Kind::kFull;
   }
 
   const SparseTable& table_;
@@ -209,23 +209,23 @@ class TokenCells {
   std::unique_ptr<std::atomic<Kind>[]> known_;
 };
 
-// One piece of a row: what it adds to every class alike is returned in `alike`, the rest goes to part.
+// Sums one piece of a row: `alike` is what every class gets, `part` is increased by the rest.
 Length sum_sparse(const std::int32_t* token, const double* x, std::int64_t n, const SparseTable& table,
-                  const TokenCells& cells, double* part, double& alike) {
-  constexpr std::int64_t AHEAD = 3;
+                  const CheckedTokens& cells, double* part, double& alike) {
+  constexpr std::int64_t kPrefetchTokens = 3;
   double length = 0;
-  bool odd = false;
+  bool is_finite = true;
   alike = 0;
   for (std::int64_t k = 0; k < n; ++k) {
-    if (k + AHEAD < n) cells.prefetch(token[k + AHEAD]);
+    if (k + kPrefetchTokens < n) cells.prefetch(token[k + kPrefetchTokens]);
     const double value = x[k], base = table.base[token[k]];
     if (value == 0 || std::isnan(value) || std::isnan(base)) {
-      odd |= !std::isfinite(value);
+      is_finite &= std::isfinite(value);
       continue;
     }
     alike += value * base;
     length += value;
-    const bool full = cells.full(token[k]);
+    const bool full = cells.is_full(token[k]);
     const std::int64_t from = table.indptr[token[k]], size = table.indptr[token[k] + 1] - from;
     const std::int32_t* classes = table.classes + from;
     const double* values = table.values + from;
@@ -235,34 +235,35 @@ Length sum_sparse(const std::int32_t* token, const double* x, std::int64_t n, co
       for (std::int64_t i = 0; i < size; ++i) part[classes[i]] += value * values[i];
     }
   }
-  return {length, odd || !std::isfinite(length)};
+  return {length, is_finite && std::isfinite(length)};
 }
 
 }  // namespace
 
-bool score_lines(const Lines& rows, const SparseTable& table, const double* constant, Scores scores, int n_jobs) {
+bool score_lines(const MatrixLines& rows, const SparseTable& table, const double* constant, Scores scores,
+                 int n_threads) {
   std::atomic<bool> finite{true};
-  const TokenCells cells(table, scores.n_classes);
-  for_row_ranges(rows.n_lines, n_jobs, [&](std::int64_t from, std::int64_t to) {
+  const CheckedTokens cells(table, scores.n_classes);
+  for_row_ranges(rows.n_lines, n_threads, [&](std::int64_t from, std::int64_t to) {
     LineReader reader(rows, false);
     RowSums sums(scores.n_classes);
     std::vector<double> part(scores.n_classes);
-    double buffer[TERMS];
+    double buffer[kTerms];
     for (std::int64_t i = from; i < to; ++i) {
       const Line line = reader.read(i);
-      Sum alike{};
-      for (std::int64_t k = 0; k < line.size; k += TERMS) {
-        const std::int64_t n = std::min(TERMS, line.size - k);
+      CompensatedSum alike;
+      for (std::int64_t k = 0; k < line.size; k += kTerms) {
+        const std::int64_t n = std::min(kTerms, line.size - k);
         const double* x = rows.values.read(line.first + k * line.step, line.step, n, buffer);
         double piece_alike;
         std::fill(part.begin(), part.end(), 0.0);
         const Length length = sum_sparse(line.index + k, x, n, table, cells, part.data(), piece_alike);
-        if (length.odd) finite = false;
+        if (!length.is_finite) finite = false;
         sums.add(part.data(), length.sum);
         alike.add(piece_alike);
       }
       double* out = scores.out + i * scores.n_classes;
-      const double base = alike.value();
+      const double base = alike.total();
       for (std::int64_t c = 0; c < scores.n_classes; ++c) out[c] += base;
       sums.finish(constant, scores, i);
     }
@@ -270,4 +271,4 @@ bool score_lines(const Lines& rows, const SparseTable& table, const double* cons
   return finite;
 }
 
-}  // namespace naively::cells
+}  // namespace naively::counts

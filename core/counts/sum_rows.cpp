@@ -1,53 +1,52 @@
-// The inner loop of all scoring: sums of selected rows of a table, with the sums kept in registers.
+// The inner loop of scoring: sums of rows of a table in registers.
 //
-// A tile of W = 4V + 2H + S columns is summed in V vectors of four, H of two and S scalars; every W up to 32 has
-// a function of its own, once for any processor and once for those with AVX2. No fused multiply-add: the
-// result is the same on all of them.
+// A tile of W = 4V + 2H + S columns is summed in V vectors of four, H of two and S scalars. Every W up to 32 has a
+// function, once for any processor and once for AVX2. There is no fused multiply-add, so that all give the same result.
 #include <array>
 #include <cmath>
 #include <utility>
 
 #include "counts/linear_score.hpp"
 
-namespace naively::cells {
+namespace naively::counts {
 namespace {
 
 using Four = double __attribute__((vector_size(32), aligned(8), may_alias));
 using Two = double __attribute__((vector_size(16), aligned(8), may_alias));
 
-constexpr int WIDEST = 32;
+constexpr int kMaxWidth = 32;
 
-struct Job {
+struct TileJob {
   Terms terms;
   const double* table;
   std::int64_t width, first;  // columns of the table; first column of the tile
   double* part;
 };
 
-// Terms are added one by one, in order: zeros between them change nothing, so a row has the same score, bit for bit,
-// whether it comes dense or sparse. Carefully, those that are no number are left out.
+// Terms are added one by one, in order. Zeros change nothing, so a dense and a sparse row have the same score, bit for
+// bit. If `careful`, terms that are NaN are left out.
 template <int V, int H, int S, bool careful>
-[[gnu::always_inline]] inline Length sum_tile(const Job& given) {
-  constexpr std::int64_t AHEAD = V > 1 ? 32 : 24;  // measured; the table lies in the third cache or beyond
-  constexpr int LAST = 4 * V + 2 * H + S - 1;
-  const Job job = given;  // a copy: stores through `part` cannot change it
+[[gnu::always_inline]] inline Length sum_tile(const TileJob& given) {
+  constexpr std::int64_t kPrefetchTerms = V > 1 ? 32 : 24;  // measured with a table in the third cache
+  constexpr int kLast = 4 * V + 2 * H + S - 1;
+  const TileJob job = given;  // a copy: stores through `part` cannot change it
   const Terms& terms = job.terms;
   Four four[V > 0 ? V : 1] = {};
   Two two = {};
   double one = 0, length = 0;
-  bool odd = false;
+  bool is_finite = true;
   for (std::int64_t k = 0; k < terms.n; ++k) {
-    if (k + AHEAD < terms.readable) {
-      const double* later = job.table + terms.token[k + AHEAD] * job.width + job.first;
+    if (k + kPrefetchTerms < terms.readable) {
+      const double* later = job.table + terms.token[k + kPrefetchTerms] * job.width + job.first;
       __builtin_prefetch(later);
-      for (int c = 8; c < LAST; c += 8) __builtin_prefetch(later + c);
-      if constexpr (LAST > 1) __builtin_prefetch(later + LAST);  // two numbers nearly always share a cache line
+      for (int c = 8; c < kLast; c += 8) __builtin_prefetch(later + c);
+      if constexpr (kLast > 1) __builtin_prefetch(later + kLast);  // two numbers nearly always share a cache line
     }
     const double* row = job.table + terms.token[k] * job.width;
     const double x = terms.x ? terms.x[k] : 1.0;
     if constexpr (careful)
       if (std::isnan(x * row[0])) {  // a missing entry or an unknown token
-        odd |= !std::isfinite(x);
+        is_finite &= std::isfinite(x);
         continue;
       }
     length += x;
@@ -60,13 +59,13 @@ template <int V, int H, int S, bool careful>
   for (int v = 0; v < V; ++v) *reinterpret_cast<Four*>(part + 4 * v) = four[v];
   if (H) *reinterpret_cast<Two*>(part + 4 * V) = two;
   if (S) part[4 * V + 2 * H] = one;
-  return {length, odd || !std::isfinite(length)};
+  return {length, is_finite && std::isfinite(length)};
 }
 
-using Tile = Length (*)(const Job&);
+using Tile = Length (*)(const TileJob&);
 
 template <int W, bool careful>
-Length any_processor(const Job& job) {
+Length any_processor(const TileJob& job) {
   return sum_tile<W / 4, W / 2 % 2, W % 2, careful>(job);
 }
 
@@ -77,7 +76,7 @@ constexpr std::array<Tile, sizeof...(W)> all_any(std::index_sequence<W...>) {
 
 #if defined(__x86_64__) && defined(__GNUC__)
 template <int W, bool careful>
-[[gnu::target("avx2")]] Length with_avx2(const Job& job) {
+[[gnu::target("avx2")]] Length with_avx2(const TileJob& job) {
   return sum_tile<W / 4, W / 2 % 2, W % 2, careful>(job);
 }
 
@@ -87,11 +86,11 @@ constexpr std::array<Tile, sizeof...(W)> all_avx2(std::index_sequence<W...>) {
 }
 #endif
 
-using Tiles = std::array<Tile, WIDEST + 1>;
+using Tiles = std::array<Tile, kMaxWidth + 1>;
 
 template <bool careful>
 Tiles tiles() {
-  constexpr auto widths = std::make_index_sequence<WIDEST + 1>{};
+  constexpr auto widths = std::make_index_sequence<kMaxWidth + 1>{};
 #if defined(__x86_64__) && defined(__GNUC__)
   if (__builtin_cpu_supports("avx2")) return all_avx2<careful>(widths);
 #endif
@@ -100,19 +99,19 @@ Tiles tiles() {
 
 }  // namespace
 
-// What is missing or unknown is rare, and shows in the first sum, which is no number then: it is not looked for before.
+// Missing entries and unknown tokens are rare and make the first sum NaN; only then are they looked for.
 Length sum_rows(const Terms& terms, const double* table, std::int64_t width, double* part) {
   static const Tiles quick = tiles<false>(), careful = tiles<true>();
   const Tiles* tile = &quick;
   Length length{};
   for (std::int64_t first = 0; first < width;) {
-    length = (*tile)[width - first < WIDEST ? width - first : WIDEST]({terms, table, width, first, part});
+    length = (*tile)[width - first < kMaxWidth ? width - first : kMaxWidth]({terms, table, width, first, part});
     if (tile == &quick && terms.x && std::isnan(part[0]))
-      tile = &careful;  // once more
+      tile = &careful;  // and sum again
     else
-      first += WIDEST;
+      first += kMaxWidth;
   }
   return length;
 }
 
-}  // namespace naively::cells
+}  // namespace naively::counts

@@ -10,26 +10,26 @@
 
 #include "support/threads.hpp"
 
-namespace naively::text {
+namespace naively::counts {
 namespace {
 
-// log(1 + x). Of small whole numbers, which counts mostly are, it is looked up.
+// log(1 + x), looked up for small integers, which most counts are.
 class Log1p {
  public:
   double operator()(double x) const {
-    if (x >= 0 && x < kKnown) {
-      const auto whole = static_cast<std::size_t>(x);
-      if (static_cast<double>(whole) == x) return known()[whole];
+    if (x >= 0 && x < kTableSize) {
+      const auto n = static_cast<std::size_t>(x);
+      if (static_cast<double>(n) == x) return table()[n];
     }
     return std::log1p(x);
   }
 
  private:
-  static constexpr std::size_t kKnown = 4096;
-  static const std::array<double, kKnown>& known() {
+  static constexpr std::size_t kTableSize = 4096;
+  static const std::array<double, kTableSize>& table() {
     static const auto once = [] {
-      std::array<double, kKnown> logs;
-      for (std::size_t n = 0; n < kKnown; ++n) logs[n] = std::log1p(static_cast<double>(n));
+      std::array<double, kTableSize> logs;
+      for (std::size_t n = 0; n < kTableSize; ++n) logs[n] = std::log1p(static_cast<double>(n));
       return logs;
     }();
     return once;
@@ -42,22 +42,22 @@ std::size_t checked(std::int32_t token, std::size_t n_tokens) {
                               std::to_string(n_tokens) + " - 1");
 }
 
-// The cells of some tokens, strip by strip, so that what is written stays in the cache while all classes add to it:
-// each class goes on where it was in the strip before.
-class Stretch {
+// The cells of a range of tokens, strip by strip, so that the output stays in the cache while all classes add to it.
+// Each class continues where it stopped in the strip before.
+class TokenRange {
  public:
-  Stretch(const CountCells& cells, std::size_t from, std::size_t to)
+  TokenRange(const CountCells& cells, std::size_t from, std::size_t to)
       : cells_(cells), from_(from), to_(to), left_(cells.n_classes) {
     for (std::size_t c = 0; c < cells.n_classes; ++c) {
       const std::int64_t start = cells.indptr[c], end = cells.indptr[c + 1];
       if (start < 0 || end < start || static_cast<std::size_t>(end) > cells.n_cells)
         throw std::invalid_argument("indptr falls, or passes the end, at class " + std::to_string(c));
-      left_[c].first = from > 0 ? place_of(start, end, from) : start;
-      left_[c].second = to < cells.n_tokens ? place_of(start, end, to) : end;
+      left_[c].first = from > 0 ? first_cell(start, end, from) : start;
+      left_[c].second = to < cells.n_tokens ? first_cell(start, end, to) : end;
     }
   }
 
-  // Calls work(from, to) for strips of so many tokens.
+  // Calls work(from, to) for strips of `size` tokens.
   template <class Work>
   void for_strips(std::size_t size, Work&& work) {
     for (std::size_t from = from_; from < to_; from += size) work(from, std::min(from + size, to_));
@@ -65,16 +65,16 @@ class Stretch {
       if (const auto [i, end] = left_[c]; i < end) refuse(c, checked(cells_.index[i], cells_.n_tokens));
   }
 
-  // Calls act(class, token, N) for the cells of a strip, class by class; and again if this is not the last time.
+  // Calls act(class, token, N) for the cells of a strip, class by class. `advance`: the strip is not read again.
   template <class Act>
-  void for_cells(std::size_t from, std::size_t to, bool last_time, Act&& act) {
+  void for_cells(std::size_t from, std::size_t to, bool advance, Act&& act) {
     for (std::size_t c = 0; c < left_.size(); ++c) {
       auto [i, end] = left_[c];
       for (std::size_t k; i < end && (k = checked(cells_.index[i], cells_.n_tokens)) < to; ++i) {
         if (k < from) refuse(c, k);
         act(c, k, cells_.count[i]);
       }
-      if (last_time) left_[c].first = i;
+      if (advance) left_[c].first = i;
     }
   }
 
@@ -85,8 +85,8 @@ class Stretch {
   }
 
  private:
-  // Of the first cell that is not before the token.
-  std::int64_t place_of(std::int64_t start, std::int64_t end, std::size_t token) const {
+  // Returns the first cell of a class that is not before the token.
+  std::int64_t first_cell(std::int64_t start, std::int64_t end, std::size_t token) const {
     const auto before = [](std::int32_t k, std::size_t t) { return k < static_cast<std::int64_t>(t); };
     return std::lower_bound(cells_.index + start, cells_.index + end, token, before) - cells_.index;
   }
@@ -99,33 +99,33 @@ class Stretch {
   std::vector<std::pair<std::int64_t, std::int64_t>> left_;
 };
 
-constexpr std::size_t kStrip = std::size_t{1} << 15;  // values that a core's cache holds beside the cells
+constexpr std::size_t kStripValues = std::size_t{1} << 15;  // that fit a core's cache together with the cells
 
-// Tokens to a strip with about so many values.
-std::size_t strip_of(const CountCells& cells, std::size_t n_values) {
-  return std::max<std::size_t>(cells.n_tokens / (n_values / kStrip + 1), 1);
+// Tokens of a strip, of a table with n_values values.
+std::size_t strip_size(const CountCells& cells, std::size_t n_values) {
+  return std::max<std::size_t>(cells.n_tokens / (n_values / kStripValues + 1), 1);
 }
 
-// How many threads are worth so many values.
-std::size_t threads_for(std::size_t n_values, int n_jobs) {
-  return std::clamp<std::size_t>(n_values / kStrip, 1, static_cast<std::size_t>(std::max(n_jobs, 1)));
+// Threads that are worth n_values values.
+std::size_t threads_for(std::size_t n_values, int n_threads) {
+  return std::clamp<std::size_t>(n_values / kStripValues, 1, static_cast<std::size_t>(std::max(n_threads, 1)));
 }
 
-// A part of the tokens for each of n threads.
-std::vector<Stretch> equal_parts(const CountCells& cells, std::size_t n) {
-  std::vector<Stretch> parts;
+// Cuts the tokens into n parts for n threads.
+std::vector<TokenRange> equal_parts(const CountCells& cells, std::size_t n) {
+  std::vector<TokenRange> parts;
   for (std::size_t p = 0; p < n; ++p) parts.emplace_back(cells, p * cells.n_tokens / n, (p + 1) * cells.n_tokens / n);
   return parts;
 }
 
-// The same with about as many cells in each, by a sample of them: the tokens that were met first have most.
-std::vector<Stretch> parts_by_cells(const CountCells& cells, std::size_t n) {
+// Cuts the tokens into n parts with about equally many cells, by a sample of these: the first tokens have most.
+std::vector<TokenRange> parts_by_cells(const CountCells& cells, std::size_t n) {
   constexpr std::size_t kSample = 1024;
   std::vector<std::size_t> sample;
   for (std::size_t i = 0; n > 1 && i < kSample; ++i)
     sample.push_back(checked(cells.index[i * cells.n_cells / kSample], cells.n_tokens));
   std::sort(sample.begin(), sample.end());
-  std::vector<Stretch> parts;
+  std::vector<TokenRange> parts;
   for (std::size_t p = 0, from = 0; p < n; ++p) {
     const std::size_t to = p + 1 < n ? sample[(p + 1) * kSample / n] : cells.n_tokens;
     parts.emplace_back(cells, from, to);
@@ -136,14 +136,14 @@ std::vector<Stretch> parts_by_cells(const CountCells& cells, std::size_t n) {
 
 }  // namespace
 
-support::LargeArray<double> token_log_table(const CountCells& cells, const double* base, double alpha, int n_jobs) {
+LargeArray<double> token_log_table(const CountCells& cells, const double* base, double alpha, int n_threads) {
   const std::size_t n_classes = cells.n_classes, n_values = cells.n_tokens * n_classes;
-  std::vector<Stretch> parts = equal_parts(cells, threads_for(n_values, n_jobs));
-  support::LargeArray<double> table(n_values, support::Fill::kAnything);
+  std::vector<TokenRange> parts = equal_parts(cells, threads_for(n_values, n_threads));
+  LargeArray<double> table(n_values, support::Fill::kAnything);
   const Log1p log1p;
-  support::parallel_for(static_cast<std::ptrdiff_t>(parts.size()), n_jobs, [&](std::ptrdiff_t p) {
-    Stretch& part = parts[static_cast<std::size_t>(p)];
-    part.for_strips(strip_of(cells, n_values), [&](std::size_t from, std::size_t to) {
+  support::parallel_for(static_cast<std::ptrdiff_t>(parts.size()), n_threads, [&](std::ptrdiff_t p) {
+    TokenRange& part = parts[static_cast<std::size_t>(p)];
+    part.for_strips(strip_size(cells, n_values), [&](std::size_t from, std::size_t to) {
       for (std::size_t k = from; k < to; ++k) std::fill_n(&table[k * n_classes], n_classes, base[k]);
       part.for_cells(from, to, true,
                      [&](std::size_t c, std::size_t k, double n) { table[k * n_classes + c] += log1p(n / alpha); });
@@ -152,34 +152,34 @@ support::LargeArray<double> token_log_table(const CountCells& cells, const doubl
   return table;
 }
 
-TokenLogs token_logs(const CountCells& cells, double alpha, int n_jobs) {
-  std::vector<Stretch> parts = parts_by_cells(cells, threads_for(cells.n_cells, n_jobs));
-  std::vector<std::size_t> first{0};  // of the parts, among the values
-  for (const Stretch& part : parts) first.push_back(first.back() + part.size());
-  TokenLogs made{support::LargeArray<std::int64_t>(cells.n_tokens + 1, support::Fill::kAnything),
-                 support::LargeArray<std::int32_t>(first.back(), support::Fill::kAnything),
-                 support::LargeArray<double>(first.back(), support::Fill::kAnything)};
+TokenLogs token_logs(const CountCells& cells, double alpha, int n_threads) {
+  std::vector<TokenRange> parts = parts_by_cells(cells, threads_for(cells.n_cells, n_threads));
+  std::vector<std::size_t> first{0};  // value of each part
+  for (const TokenRange& part : parts) first.push_back(first.back() + part.size());
+  TokenLogs logs{LargeArray<std::int64_t>(cells.n_tokens + 1, support::Fill::kAnything),
+                 LargeArray<std::int32_t>(first.back(), support::Fill::kAnything),
+                 LargeArray<double>(first.back(), support::Fill::kAnything)};
   const Log1p log1p;
-  support::parallel_for(static_cast<std::ptrdiff_t>(parts.size()), n_jobs, [&](std::ptrdiff_t p) {
-    Stretch& part = parts[static_cast<std::size_t>(p)];
+  support::parallel_for(static_cast<std::ptrdiff_t>(parts.size()), n_threads, [&](std::ptrdiff_t p) {
+    TokenRange& part = parts[static_cast<std::size_t>(p)];
     std::size_t at = first[static_cast<std::size_t>(p)];
-    std::vector<std::size_t> next;  // of the strip's tokens: how many values they have, then where the next one goes
-    part.for_strips(strip_of(cells, cells.n_cells), [&](std::size_t from, std::size_t to) {
+    std::vector<std::size_t> next;  // for each token of the strip: its number of values, then where the next one goes
+    part.for_strips(strip_size(cells, cells.n_cells), [&](std::size_t from, std::size_t to) {
       next.assign(to - from, 0);
       part.for_cells(from, to, false, [&](std::size_t, std::size_t k, double) { ++next[k - from]; });
       for (std::size_t k = from; k < to; ++k) {
-        made.start[k] = static_cast<std::int64_t>(at);
+        logs.start[k] = static_cast<std::int64_t>(at);
         at += std::exchange(next[k - from], at);
       }
       part.for_cells(from, to, true, [&](std::size_t c, std::size_t k, double n) {
-        const std::size_t place = next[k - from]++;
-        made.owner[place] = static_cast<std::int32_t>(c);
-        made.value[place] = log1p(n / alpha);
+        const std::size_t to_fill = next[k - from]++;
+        logs.owner[to_fill] = static_cast<std::int32_t>(c);
+        logs.value[to_fill] = log1p(n / alpha);
       });
     });
   });
-  made.start[cells.n_tokens] = static_cast<std::int64_t>(first.back());
-  return made;
+  logs.start[cells.n_tokens] = static_cast<std::int64_t>(first.back());
+  return logs;
 }
 
-}  // namespace naively::text
+}  // namespace naively::counts

@@ -1,13 +1,15 @@
-// What counts say of tokens under one pseudo-count α for all of them: base_k + log(1 + N_kc/α), the last term zero
-// where there is no cell (src/naively/families/multinomial.py, equation 4). Token-major, as scoring reads it, straight
-// from class-major cells: nothing of their size is made on the way.
+// Log weights of tokens with one pseudo-count α: base_k + log(1 + N_kc/α), the last term zero without a cell (equation
+// 4 of src/naively/families/multinomial.py). The tables are token-major, as scoring reads them, and made directly from
+// class-major cells.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 #include "support/memory.hpp"
 
-namespace naively::text {
+namespace naively::counts {
+
+using support::LargeArray;
 
 // Class c's cells are [indptr[c], indptr[c + 1]), ascending in `index`; `count` is N of each.
 struct CountCells {
@@ -18,14 +20,14 @@ struct CountCells {
 };
 
 // (token, class).
-support::LargeArray<double> token_log_table(const CountCells& cells, const double* base, double alpha, int n_jobs);
+LargeArray<double> token_log_table(const CountCells& cells, const double* base, double alpha, int n_threads);
 
 // Token k's classes and values are [start[k], start[k + 1]).
 struct TokenLogs {
-  support::LargeArray<std::int64_t> start;
-  support::LargeArray<std::int32_t> owner;
-  support::LargeArray<double> value;
+  LargeArray<std::int64_t> start;
+  LargeArray<std::int32_t> owner;
+  LargeArray<double> value;
 };
-TokenLogs token_logs(const CountCells& cells, double alpha, int n_jobs);
+TokenLogs token_logs(const CountCells& cells, double alpha, int n_threads);
 
-}  // namespace naively::text
+}  // namespace naively::counts

@@ -24,62 +24,62 @@ double by_recurrence(double x) {
   return stirling(x + 9) - std::log(product);
 }
 
-const std::array<double, 1024> FACTORIALS = [] {
+const std::array<double, 1024> kLogFactorials = [] {
   std::array<double, 1024> table{};
   double sum = 0;
   for (int k = 2; k < 1024; ++k) table[k] = sum += std::log(static_cast<double>(k));
   return table;
 }();
 
-using Places = std::vector<std::int64_t>;
+using Indices = std::vector<std::int64_t>;
 
-// A way to part the keys up to `end` in two.
+// A cut of the keys up to `end` into two.
 struct Split {
   double cost;
   std::int64_t at, end = -1;
 };
-using Found = std::vector<Split>;
+using Splits = std::vector<Split>;
 
-// Keys × classes of one column; where there are more, neighbouring keys begin joined.
-constexpr std::int64_t MOST = std::int64_t{1} << 22;
+// Keys × classes of one column; if there are more, neighbouring keys begin joined.
+constexpr std::int64_t kMaxCounts = std::int64_t{1} << 22;
 
-// The K finite keys of one column, and how J classes share them: prefix[k · J + j] counts class j before key k.
+// The finite keys of one column and the counts of their classes: prefix[k · n_classes + j] counts class j before key k.
 class Discretiser {
  public:
-  Discretiser(const View& view, std::int64_t column, std::int64_t n_classes) {
+  Discretiser(const HistogramView& view, std::int64_t column, std::int64_t n_classes) {
     const std::int64_t from = view.offsets[column], to = view.offsets[column + 1];
-    std::vector<std::int32_t> place(n_classes, -1);
+    std::vector<std::int32_t> number(n_classes, -1);  // of the classes that occur
     std::vector<std::int64_t> keys;
     for (std::int64_t i = from; i < to; ++i) {
-      if (infinite(view.keys[i])) continue;
+      if (is_infinite(view.keys[i])) continue;
       if (keys.empty() || view.keys[i] != keys.back()) keys.push_back(view.keys[i]);
-      if (place[view.classes[i]] < 0) place[view.classes[i]] = static_cast<std::int32_t>(J_++);
+      if (number[view.classes[i]] < 0) number[view.classes[i]] = static_cast<std::int32_t>(n_classes_++);
     }
-    const int by = levels_to_fit(keys, std::max<std::int64_t>(64, MOST / std::max<std::int64_t>(J_, 1)));
+    const int by = levels_to_fit(keys, std::max<std::int64_t>(64, kMaxCounts / std::max<std::int64_t>(n_classes_, 1)));
     for (std::int64_t i = from; i < to; ++i)
-      if (!infinite(view.keys[i]) && (first_cell_.empty() || view.keys[i] >> by != view.keys[i - 1] >> by))
+      if (!is_infinite(view.keys[i]) && (first_cell_.empty() || view.keys[i] >> by != view.keys[i - 1] >> by))
         first_cell_.push_back(i);
-    K_ = static_cast<std::int64_t>(first_cell_.size());
-    prefix_.assign((K_ + 1) * J_, 0.0);
+    n_keys_ = static_cast<std::int64_t>(first_cell_.size());
+    prefix_.assign((n_keys_ + 1) * n_classes_, 0.0);
     std::int64_t k = 0;
-    for (std::int64_t i = K_ > 0 ? first_cell_[0] : to; i < to && !infinite(view.keys[i]); ++i) {
-      if (k < K_ && i == first_cell_[k]) {
-        std::copy_n(&prefix_[k * J_], J_, &prefix_[(k + 1) * J_]);
+    for (std::int64_t i = n_keys_ > 0 ? first_cell_[0] : to; i < to && !is_infinite(view.keys[i]); ++i) {
+      if (k < n_keys_ && i == first_cell_[k]) {
+        std::copy_n(&prefix_[k * n_classes_], n_classes_, &prefix_[(k + 1) * n_classes_]);
         ++k;
       }
-      prefix_[k * J_ + place[view.classes[i]]] += view.weight[i];
+      prefix_[k * n_classes_ + number[view.classes[i]]] += view.weight[i];
     }
-    for (std::int64_t j = 0; j < J_; ++j) N_ += prefix_[K_ * J_ + j];
-    constant_ = log_factorial(static_cast<double>(std::max<std::int64_t>(J_, 1) - 1));
+    for (std::int64_t j = 0; j < n_classes_; ++j) total_ += prefix_[n_keys_ * n_classes_ + j];
+    constant_ = log_factorial(static_cast<double>(std::max<std::int64_t>(n_classes_, 1) - 1));
   }
 
-  Places cuts() const {
-    if (K_ < 2 || J_ < 2) return {};
-    Places bounds = greedy();
-    Found moved(K_), halved(K_);
+  Indices cuts() const {
+    if (n_keys_ < 2 || n_classes_ < 2) return {};
+    Indices bounds = greedy();
+    Splits moved(n_keys_), halved(n_keys_);
     for (int sweep = 0; sweep < 16 && improve(bounds, moved, halved); ++sweep) {
     }
-    Places cells;
+    Indices cells;
     for (std::size_t i = 1; i + 1 < bounds.size(); ++i) cells.push_back(first_cell_[bounds[i]]);
     return cells;
   }
@@ -88,40 +88,40 @@ class Discretiser {
   // Equation (2) for the keys [a, b).
   double cost(std::int64_t a, std::int64_t b) const {
     double n = 0, terms = 0;
-    for (std::int64_t j = 0; j < J_; ++j) {
-      const double count = std::max(0.0, prefix_[b * J_ + j] - prefix_[a * J_ + j]);
+    for (std::int64_t j = 0; j < n_classes_; ++j) {
+      const double count = std::max(0.0, prefix_[b * n_classes_ + j] - prefix_[a * n_classes_ + j]);
       n += count;
       terms += log_factorial(count);
     }
-    return log_factorial(n + static_cast<double>(J_ - 1)) - constant_ - terms;
+    return log_factorial(n + static_cast<double>(n_classes_ - 1)) - constant_ - terms;
   }
 
   // The first term of equation (1).
   double bounds_cost(std::int64_t n_bins) const {
     const auto more = static_cast<double>(n_bins - 1);
-    return log_factorial(N_ + more) - log_factorial(more) - log_factorial(N_);
+    return log_factorial(total_ + more) - log_factorial(more) - log_factorial(total_);
   }
 
-  // Joins neighbours until one bin is left; the bounds (0 … K) of the best stage.
-  Places greedy() const {
-    std::vector<double> own(K_);
-    Places next(K_ + 1), previous(K_ + 1), removed;
+  // Joins neighbours until one bin remains; returns the bounds (0 … n_keys) of the best stage.
+  Indices greedy() const {
+    std::vector<double> own(n_keys_);
+    Indices next(n_keys_ + 1), previous(n_keys_ + 1), removed;
     double total = 0;
-    for (std::int64_t k = 0; k < K_; ++k) total += own[k] = cost(k, k + 1);
-    for (std::int64_t k = 0; k <= K_; ++k) next[k] = k + 1, previous[k] = k - 1;
-    // What joining the bin that begins with key `right` to the one before it adds to the cost.
+    for (std::int64_t k = 0; k < n_keys_; ++k) total += own[k] = cost(k, k + 1);
+    for (std::int64_t k = 0; k <= n_keys_; ++k) next[k] = k + 1, previous[k] = k - 1;
+    // The cost of joining the bin that begins with key `right` to the one before it.
     auto change_by = [&](std::int64_t right) {
       const std::int64_t left = previous[right];
       return cost(left, next[right]) - own[left] - own[right];
     };
-    Tournament changes(K_);
-    for (std::int64_t k = 1; k < K_; ++k) changes.set(k, change_by(k));
-    changes.play();
-    double best = total + bounds_cost(K_);
+    Tournament changes(n_keys_);
+    for (std::int64_t k = 1; k < n_keys_; ++k) changes.set(k, change_by(k));
+    changes.build();
+    double best = total + bounds_cost(n_keys_);
     std::size_t best_stage = 0;
-    for (std::int64_t n_bins = K_ - 1; n_bins > 0; --n_bins) {
+    for (std::int64_t n_bins = n_keys_ - 1; n_bins > 0; --n_bins) {
       const double change = changes.least();
-      const std::int64_t right = changes.place(), left = previous[right], after = next[right];
+      const std::int64_t right = changes.least_index(), left = previous[right], after = next[right];
       own[left] += own[right] + change;
       total += change;
       next[left] = after;
@@ -129,21 +129,21 @@ class Discretiser {
       removed.push_back(right);
       changes.change(right, std::numeric_limits<double>::infinity());
       if (left > 0) changes.change(left, change_by(left));
-      if (after < K_) changes.change(after, change_by(after));
+      if (after < n_keys_) changes.change(after, change_by(after));
       const double now = total + bounds_cost(n_bins);
       if (now <= best) best = now, best_stage = removed.size();
     }
-    std::vector<bool> gone(K_ + 1, false);
-    for (std::size_t i = 0; i < best_stage; ++i) gone[removed[i]] = true;
-    Places bounds;
-    for (std::int64_t k = 0; k <= K_; ++k)
-      if (!gone[k]) bounds.push_back(k);
+    std::vector<bool> is_removed(n_keys_ + 1, false);
+    for (std::size_t i = 0; i < best_stage; ++i) is_removed[removed[i]] = true;
+    Indices bounds;
+    for (std::int64_t k = 0; k <= n_keys_; ++k)
+      if (!is_removed[k]) bounds.push_back(k);
     return bounds;
   }
 
-  // The best split of the keys [a, b), remembered at a: most bins stay as they are from one pass to the next.
-  const Split& best_split(std::int64_t a, std::int64_t b, Found& found) const {
-    Split& best = found[a];
+  // Returns the best split of the keys [a, b), remembered at a: most bins do not change from one pass to the next.
+  const Split& best_split(std::int64_t a, std::int64_t b, Splits& splits) const {
+    Split& best = splits[a];
     if (best.end == b) return best;
     best = {std::numeric_limits<double>::infinity(), a, b};
     for (std::int64_t k = a + 1; k < b; ++k) {
@@ -153,26 +153,27 @@ class Discretiser {
     return best;
   }
 
-  // One pass over the bins: move each cut to its best place, split a bin, join two. True if the cost has fallen.
-  bool improve(Places& bounds, Found& moved, Found& halved) const {
-    constexpr double LEAST = 1e-6;  // far above rounding, far below one row's worth
+  // Passes once over the bins: moves each cut to its best position, splits bins, joins two. Returns whether the cost
+  // fell.
+  bool improve(Indices& bounds, Splits& moved, Splits& halved) const {
+    constexpr double kMinGain = 1e-6;  // far above rounding, far below the cost of one row
     bool better = false;
     for (std::size_t i = 1; i + 1 < bounds.size(); ++i) {
       const double now = cost(bounds[i - 1], bounds[i]) + cost(bounds[i], bounds[i + 1]);
       const Split& split = best_split(bounds[i - 1], bounds[i + 1], moved);
-      if (split.cost < now - LEAST) bounds[i] = split.at, better = true;
+      if (split.cost < now - kMinGain) bounds[i] = split.at, better = true;
     }
     for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
       const auto n_bins = static_cast<std::int64_t>(bounds.size()) - 1;
       const double now = cost(bounds[i], bounds[i + 1]);
       const Split& split = best_split(bounds[i], bounds[i + 1], halved);
-      if (split.cost + bounds_cost(n_bins + 1) < now + bounds_cost(n_bins) - LEAST)
+      if (split.cost + bounds_cost(n_bins + 1) < now + bounds_cost(n_bins) - kMinGain)
         bounds.insert(bounds.begin() + static_cast<std::ptrdiff_t>(i) + 1, split.at), better = true;
     }
     for (std::size_t i = 1; i + 1 < bounds.size();) {
       const auto n_bins = static_cast<std::int64_t>(bounds.size()) - 1;
-      const double apart = cost(bounds[i - 1], bounds[i]) + cost(bounds[i], bounds[i + 1]);
-      if (cost(bounds[i - 1], bounds[i + 1]) + bounds_cost(n_bins - 1) < apart + bounds_cost(n_bins) - LEAST)
+      const double separate = cost(bounds[i - 1], bounds[i]) + cost(bounds[i], bounds[i + 1]);
+      if (cost(bounds[i - 1], bounds[i + 1]) + bounds_cost(n_bins - 1) < separate + bounds_cost(n_bins) - kMinGain)
         bounds.erase(bounds.begin() + static_cast<std::ptrdiff_t>(i)), better = true;
       else
         ++i;
@@ -180,9 +181,9 @@ class Discretiser {
     return better;
   }
 
-  std::int64_t K_ = 0, J_ = 0;
-  double N_ = 0, constant_ = 0;
-  Places first_cell_;
+  std::int64_t n_keys_ = 0, n_classes_ = 0;
+  double total_ = 0, constant_ = 0;
+  Indices first_cell_;
   std::vector<double> prefix_;
 };
 
@@ -191,15 +192,16 @@ class Discretiser {
 double log_factorial(double x) {
   if (x < 1024) {
     const auto whole = static_cast<int>(x);
-    if (whole == x) return FACTORIALS[whole];
+    if (whole == x) return kLogFactorials[whole];
     if (x < 8) return by_recurrence(x);
   }
   return stirling(x + 1);
 }
 
-std::vector<std::vector<std::int64_t>> cut_columns(const View& columns, std::int64_t n_classes, int n_jobs) {
-  std::vector<Places> cuts(columns.n_columns);
-  support::parallel_for(columns.n_columns, n_jobs,
+std::vector<std::vector<std::int64_t>> cut_columns(const HistogramView& columns, std::int64_t n_classes,
+                                                   int n_threads) {
+  std::vector<Indices> cuts(columns.n_columns);
+  support::parallel_for(columns.n_columns, n_threads,
                         [&](std::int64_t j) { cuts[j] = Discretiser(columns, j, n_classes).cuts(); });
   return cuts;
 }

@@ -1,7 +1,7 @@
-// The least of many numbers that change: a tree whose every node is the smaller of its two children.
+// The smallest of many numbers that change: a tree in which every node is the smaller of its two children.
 //
-// Changing one of n numbers costs log2 n comparisons, none of which the processor has to guess; so does finding the
-// least. (A heap that leaves old entries to be skipped takes five times as long.)
+// To change one of n numbers takes log2 n comparisons without branches, and so does to find the smallest. (A heap with
+// outdated entries takes five times as long.)
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-namespace naively {
+namespace naively::histogram {
 
 class Tournament {
  public:
@@ -17,9 +17,9 @@ class Tournament {
       : leaves_(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1)))),
         node_(2 * leaves_, std::numeric_limits<double>::infinity()) {}
 
-  // Many numbers are set first, and played once.
+  // Numbers are set first; then the tree is built once.
   void set(std::int64_t at, double value) { node_[leaves_ + at] = value; }
-  void play() {
+  void build() {
     for (std::uint64_t k = leaves_ - 1; k > 0; --k) node_[k] = std::min(node_[2 * k], node_[2 * k + 1]);
   }
 
@@ -31,8 +31,8 @@ class Tournament {
 
   double least() const { return node_[1]; }
 
-  // Where the least is; the first place of several.
-  std::int64_t place() const {
+  // The index of the smallest, the first of several.
+  std::int64_t least_index() const {
     std::uint64_t k = 1;
     while (k < leaves_) k = 2 * k + (node_[2 * k + 1] < node_[2 * k]);
     return static_cast<std::int64_t>(k - leaves_);
@@ -43,4 +43,4 @@ class Tournament {
   std::vector<double> node_;
 };
 
-}  // namespace naively
+}  // namespace naively::histogram

@@ -1,22 +1,22 @@
-// Documents scored as if they had not been counted: left_out.hpp's equations, straight from the text.
+// Score documents as if they had not been counted: the equations of tokens.hpp, straight from the text.
 #pragma once
 #include "leave_one_out/tokens.hpp"
 #include "text/text.hpp"
 
-namespace naively::text {
+namespace naively::leave_one_out {
 
-// Document i left the class label[i] with a weight, and as so many rows; missing ones have nothing to say. `once`: each
-// token counts once. Adds to out (document, class); of several that were not counted, tells of the first.
-struct LeavingDocuments {
-  const Documents& documents;
+// Document i was counted in class label[i] with a weight, and as `rows` rows. Missing documents are not scored.
+struct CountedDocuments {
+  const text::Documents& documents;
   const std::int32_t* label;
   const double* weight;
   const std::int64_t* rows;
-  bool once;
+  bool once;  // each token counts once
 };
 
-cells::NotCounted leave_text_out(const LeavingDocuments& leaving, const Vocabulary* vocabulary, const Options& options,
-                                 const cells::TokenCells& cells, cells::Model model, double* out, int n_jobs,
-                                 const Poll& poll);
+// Adds to out (document, class). Returns the first of the entries that were never counted; out is then of no use.
+UncountedEntry leave_texts_out(const CountedDocuments& counted, const text::Vocabulary* vocabulary,
+                               const text::Options& options, const TokenCells& cells, Model model, double* out,
+                               int n_threads, const text::Poll& poll);
 
-}  // namespace naively::text
+}  // namespace naively::leave_one_out

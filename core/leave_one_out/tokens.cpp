@@ -6,12 +6,12 @@
 #include "leave_one_out/row_scores.hpp"
 #include "support/threads.hpp"
 
-namespace naively::cells {
+namespace naively::leave_one_out {
 namespace {
 
-constexpr std::int64_t kChunk = 128;  // rows
+constexpr std::int64_t kChunkRows = 128;
 
-LeavingRow leaving(const LeavingRows& rows, std::int64_t i) {
+TokenRow row_of(const TokenRows& rows, std::int64_t i) {
   const std::int64_t first = rows.indptr[i];
   return {i,
           rows.indptr[i + 1] - first,
@@ -23,87 +23,88 @@ LeavingRow leaving(const LeavingRows& rows, std::int64_t i) {
           rows.rows[i]};
 }
 
-// Calls work(first, last) for some rows at a time.
+// Calls work(from, to) for chunks of n rows.
 template <class Work>
-void for_rows(const LeftRows& left, int n_jobs, Work&& work) {
-  const auto n = static_cast<std::int64_t>(left.rows.size());
-  support::parallel_for((n + kChunk - 1) / kChunk, n_jobs, [&](std::ptrdiff_t chunk) {
-    work(chunk * kChunk, std::min<std::int64_t>((chunk + 1) * kChunk, n));
+void for_rows(std::int64_t n, int n_threads, Work&& work) {
+  support::parallel_for((n + kChunkRows - 1) / kChunkRows, n_threads, [&](std::ptrdiff_t chunk) {
+    work(chunk * kChunkRows, std::min<std::int64_t>((chunk + 1) * kChunkRows, n));
   });
 }
 
-void keep_first(NotCounted& first, const NotCounted& bad) {
-  if (first.row < 0 || bad.row < first.row) first = bad;
+// Smooths the scores and calls score(scorer, row, its tokens, its line of out) for each row.
+template <class Score>
+void score_all(const ReadRows& rows, const TokenCells& cells, double scale, Model model, const double* n_rows,
+               double* out, int n_threads, Score&& score) {
+  TokenScores& scores = *rows.scores;
+  const std::lock_guard lock(scores.in_use);
+  scores.smooth(cells, scale, model, n_rows);
+  for_rows(static_cast<std::int64_t>(rows.rows.size()), n_threads, [&](std::int64_t from, std::int64_t to) {
+    RowScorer scorer(cells, scores, scale, model);
+    for (std::int64_t i = from; i < to; ++i)
+      score(scorer, rows.rows[i], rows.tokens.data() + rows.start[i], out + i * cells.n_classes);
+  });
 }
 
 }  // namespace
 
-LeftRows read_left(const LeavingRows& rows, const TokenCells& cells) {
-  LeftRows left;
-  left.whole = std::make_shared<Whole>(cells, Model::multinomial);
-  const Reader reader(cells, *left.whole);
+ReadRows read_rows(const TokenRows& rows, const TokenCells& cells) {
+  ReadRows read;
+  read.scores = std::make_shared<TokenScores>(cells, Model::kMultinomial);
+  const RowReader reader(cells, *read.scores);
   const ClassCells by_class(cells);
-  OwnCells own(cells, by_class);
-  left.rows.resize(rows.n);
-  left.start.resize(rows.n);
-  left.entries.reserve(rows.indptr[rows.n]);
-  for (const std::int64_t i : by_label(rows.label, rows.n, cells.n_classes)) {
-    left.start[i] = static_cast<std::int64_t>(left.entries.size());
-    NotCounted bad;
-    if (!reader.read(leaving(rows, i), own, left.rows[i], left.entries, bad)) keep_first(left.bad, bad);
+  OwnClassCells own_class(cells, by_class);
+  read.rows.resize(rows.n);
+  read.start.resize(rows.n);
+  read.tokens.reserve(rows.indptr[rows.n]);
+  for (const std::int64_t i : rows_by_class(rows.label, rows.n, cells.n_classes)) {
+    read.start[i] = static_cast<std::int64_t>(read.tokens.size());
+    keep_first(read.uncounted, reader.read(row_of(rows, i), own_class, read.rows[i], read.tokens));
   }
-  return left;
+  return read;
 }
 
-void score_left(const LeftRows& left, const TokenCells& cells, double scale, Model model, double* out, int n_jobs) {
-  Whole& whole = *left.whole;
-  const std::lock_guard lock(whole.in_use);
-  whole.smooth(cells, scale, model);
-  for_rows(left, n_jobs, [&](std::int64_t first, std::int64_t last) {
-    Scorer scorer(cells, whole, scale, model);
-    for (std::int64_t i = first; i < last; ++i)
-      scorer.score(left.rows[i], left.entries.data() + left.start[i], out + i * cells.n_classes);
-  });
+void score_rows(const ReadRows& rows, const TokenCells& cells, double scale, Model model, double* out, int n_threads) {
+  score_all(rows, cells, scale, model, nullptr, out, n_threads,
+            [](RowScorer& scorer, const RowSummary& row, const RowToken* tokens, double* line) {
+              scorer.score(row, tokens, line);
+            });
 }
 
-void score_left_coins(const LeftRows& left, const TokenCells& cells, double scale, const double* tossed, double* out,
-                      int n_jobs) {
-  Whole& whole = *left.whole;
-  const std::lock_guard lock(whole.in_use);
-  whole.smooth(cells, scale, Model::multinomial, tossed);
-  for_rows(left, n_jobs, [&](std::int64_t first, std::int64_t last) {
-    Scorer scorer(cells, whole, scale, Model::multinomial);
-    for (std::int64_t i = first; i < last; ++i)
-      scorer.coins(left.rows[i], left.entries.data() + left.start[i], tossed, out + i * cells.n_classes);
-  });
+void score_bernoulli(const ReadRows& rows, const TokenCells& cells, double scale, const double* n_rows, double* out,
+                     int n_threads) {
+  score_all(rows, cells, scale, Model::kMultinomial, n_rows, out, n_threads,
+            [&](RowScorer& scorer, const RowSummary& row, const RowToken* tokens, double* line) {
+              scorer.score_bernoulli(row, tokens, n_rows, line);
+            });
 }
 
-NotCounted leave_out(const LeavingRows& rows, const TokenCells& cells, Model model, double* out, int n_jobs) {
-  Whole whole(cells, model);
-  whole.smooth(cells, 1.0, model);
-  const Reader reader(cells, whole);
-  const std::vector<std::int64_t> order = by_label(rows.label, rows.n, cells.n_classes);
-  OwnTables tables(cells);
-  NotCounted first;
+UncountedEntry leave_tokens_out(const TokenRows& rows, const TokenCells& cells, Model model, double* out,
+                                int n_threads) {
+  TokenScores scores(cells, model);
+  scores.smooth(cells, 1.0, model);
+  const RowReader reader(cells, scores);
+  const std::vector<std::int64_t> order = rows_by_class(rows.label, rows.n, cells.n_classes);
+  OwnClassPool pool(cells);
+  UncountedEntry first;
   std::mutex guard;
-  support::parallel_for((rows.n + kChunk - 1) / kChunk, n_jobs, [&](std::ptrdiff_t chunk) {
-    Scorer scorer(cells, whole, 1.0, model);
-    OwnTables::Taken own(tables);
-    std::vector<LeftEntry> entries;
-    for (std::int64_t at = chunk * kChunk; at < std::min<std::int64_t>((chunk + 1) * kChunk, rows.n); ++at) {
+  for_rows(rows.n, n_threads, [&](std::int64_t from, std::int64_t to) {
+    RowScorer scorer(cells, scores, 1.0, model);
+    OwnClassPool::Lease own_class(pool);
+    std::vector<RowToken> tokens;
+    for (std::int64_t at = from; at < to; ++at) {
       const std::int64_t i = order[at];
-      LeftRow row;
-      NotCounted bad;
-      entries.clear();
-      if (!reader.read(leaving(rows, i), *own, row, entries, bad)) {
+      RowSummary row;
+      tokens.clear();
+      const UncountedEntry uncounted = reader.read(row_of(rows, i), *own_class, row, tokens);
+      if (uncounted.row < 0) {
+        scorer.score(row, tokens.data(), out + i * cells.n_classes);
+      } else {
         const std::lock_guard lock(guard);
-        keep_first(first, bad);
-        continue;
+        keep_first(first, uncounted);
       }
-      scorer.score(row, entries.data(), out + i * cells.n_classes);
     }
   });
   return first;
 }
 
-}  // namespace naively::cells
+}  // namespace naively::leave_one_out

@@ -1,30 +1,31 @@
-// Rows of tokens scored as if they had not been counted.
+// Score rows of tokens as if they had not been counted.
 //
 //   multinomial   score_c = Σ_k x_k log(N_kc + α_k) − L log(N_c + A)                     (1)
 //   complement    score_c = −Σ_k x_k log(N_k − N_kc + α_k) + L log(N − N_c + A)          (2)
-//   coins         score_c = Σ_k x_k (log(N_kc + α_k) − log(D_c − N_kc + α_k))            (3)
+//   Bernoulli     score_c = Σ_k x_k (log(N_kc + α_k) − log(D_c − N_kc + α_k))            (3)
 //
-// Row i, w times x_k, leaves N_ky of its class y, and with it N_k, N_y and N. A token whose last row leaves is no
-// evidence (if it fades), and takes its α out of A (if the distribution shrinks). A class without a token takes the
-// counts of all classes. α may also be 0, or differ between the classes: α_kc and A_c in (1). In (2) with α_k = 0, a
-// token that only one class has excludes all others. Complement's weights may be normed: each score is then divided by
-// the sum of the logarithms of (2) over all tokens.
+// Row i, w times x_k, is removed from N_ky of its class y, and thereby from N_k, N_y and N. A token that loses its last
+// row is not evidence (if it vanishes), and its α leaves A (if alpha_vanishes). A class without tokens gets the counts
+// of all classes. α may be 0, or differ between the classes: α_kc and A_c in (1). In (2) with α_k = 0, a token that
+// only one class has excludes all others. The weights of a complement may be normed: each score is then divided by the
+// sum of the logarithms of (2) over all tokens.
 //
-// Coins are the words that a row has, of D_c rows; the caller adds what it has not. Its own class has D_y − w, and
-// the second logarithm is then that of D_y − w − N_ky + α_k, N_ky with the row: so what the caller adds is the same for
-// all rows of a class and weight. It is taken as 0 below α_k/2, which only a token that the row has can be.
+// (3) is about the words that a row has, of D_c rows; the caller adds the words that it does not have. The class of the
+// row has D_y − w rows, and the second logarithm is then that of D_y − w − N_ky + α_k, N_ky with the row: so what the
+// caller adds is the same for all rows of a class and weight. It is taken as 0 below α_k/2, which only a token of the
+// row can be.
 //
-// What a row leaves behind does not depend on α: it is read once, and scored under as many α as one likes.
+// What a row leaves behind does not depend on α: it is read once, and scored with any number of α.
 #pragma once
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-namespace naively::cells {
+namespace naively::leave_one_out {
 
-// Row i has the tokens index[indptr[i], indptr[i + 1]), count times each, and leaves as `rows` rows of a cell for
-// each of `times` (or 1).
-struct LeavingRows {
+// Row i has the tokens index[indptr[i], indptr[i + 1]), `count` times each. It was `rows` rows of each of its cells,
+// times `times`.
+struct TokenRows {
   std::int64_t n;
   const std::int64_t* indptr;
   const std::int32_t* index;
@@ -35,9 +36,10 @@ struct LeavingRows {
   const std::int64_t* rows;
 };
 
-enum class Model { multinomial, complement, normed_complement };
+enum class Model { kMultinomial, kComplement, kNormedComplement };
 
-// Cells of token k are [start[k], start[k + 1]), their classes ascending; its pseudo-count is scale · alpha_of(k, c).
+// The cells of token k are [start[k], start[k + 1]), their classes ascending; its pseudo-count is scale · alpha_of(k,
+// c).
 struct TokenCells {
   std::int64_t n_tokens, n_classes;
   const std::int64_t* start;
@@ -45,53 +47,54 @@ struct TokenCells {
   const double* sum;
   const std::int64_t* rows;
   const double* alpha;  // (token,), or (token, class) if alpha_by_class
-  const bool *known, *fades;
-  bool shrinks, alpha_by_class;
+  const bool *known, *vanishes;
+  bool alpha_vanishes, alpha_by_class;
 
   double alpha_of(std::int64_t k, std::int64_t c) const { return alpha[alpha_by_class ? k * n_classes + c : k]; }
 };
 
-// An entry that was never counted: what its row would leave behind; row −1 if there is none.
-struct NotCounted {
+// An entry that was never counted, and the rows and sum that its row would leave behind. row is −1 if there is none.
+struct UncountedEntry {
   std::int64_t row = -1, token = -1, rows = 0;
   double sum = 0;
 };
 
-// A token that is still evidence for its row.
-struct LeftEntry {
-  std::uint32_t at;  // where what is said of the token lies, and of how many classes
+// A token of a row, with its counts without the row.
+struct RowToken {
+  std::uint32_t at;  // where the scores of the token are, and for how many classes
   std::int32_t size, token;
-  bool once;               // 1 of N_ky has left
-  double x, left, pooled;  // N_ky and N_k without the row; x is 0 for a token that is no evidence any more
+  bool once;                    // exactly 1 leaves N_ky
+  double x, own_sum, all_sums;  // N_ky and N_k without the row; x is 0 if the token is not evidence any more
 };
 
-struct LeftRow {
-  std::int64_t size = 0, emptied = 0;        // entries, cells of its class that are gone
-  double removed = 0, lost = 0, length = 0;  // of N_y; of A, by `scale`; L
-  double weight = 0;
+struct RowSummary {
+  std::int64_t size = 0, n_emptied = 0;  // tokens; cells of the class that are empty without the row
+  double removed = 0, lost_alpha = 0;    // from N_y; from A, in units of `scale`
+  double length = 0, weight = 0;         // L
   std::int32_t label = 0;
 };
 
-class Whole;
+class TokenScores;
 
-struct LeftRows {
-  std::vector<LeftRow> rows;
-  std::vector<LeftEntry> entries;
-  std::vector<std::int64_t> start;  // of each row's entries
-  NotCounted bad;                   // the first entry that was not counted: the rest is then of no use
-  std::shared_ptr<Whole> whole;     // what the cells say, smoothed anew for each score
+struct ReadRows {
+  std::vector<RowSummary> rows;
+  std::vector<RowToken> tokens;
+  std::vector<std::int64_t> start;  // of the tokens of each row
+  UncountedEntry uncounted;         // the first; the rest is then of no use
+  std::shared_ptr<TokenScores> scores;
 };
 
-LeftRows read_left(const LeavingRows& rows, const TokenCells& cells);
+ReadRows read_rows(const TokenRows& rows, const TokenCells& cells);
 
-// Adds to out (row, class), read by `read_left` with the same cells.
-void score_left(const LeftRows& rows, const TokenCells& cells, double scale, Model model, double* out, int n_jobs);
+// Adds to out (row, class) the scores of rows that `read_rows` read with the same cells.
+void score_rows(const ReadRows& rows, const TokenCells& cells, double scale, Model model, double* out, int n_threads);
 
-// The same of coins, D_c tossed of each.
-void score_left_coins(const LeftRows& rows, const TokenCells& cells, double scale, const double* tossed, double* out,
-                      int n_jobs);
+// Adds (3); n_rows are the D_c.
+void score_bernoulli(const ReadRows& rows, const TokenCells& cells, double scale, const double* n_rows, double* out,
+                     int n_threads);
 
-// Both, some rows at a time; of several rows that were not counted, tells of the first, and out is then of no use.
-NotCounted leave_out(const LeavingRows& rows, const TokenCells& cells, Model model, double* out, int n_jobs);
+// Reads and scores. Returns the first of the entries that were never counted; out is then of no use.
+UncountedEntry leave_tokens_out(const TokenRows& rows, const TokenCells& cells, Model model, double* out,
+                                int n_threads);
 
-}  // namespace naively::cells
+}  // namespace naively::leave_one_out

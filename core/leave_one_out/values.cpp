@@ -7,112 +7,112 @@
 #include "leave_one_out/log_table.hpp"
 #include "support/threads.hpp"
 
-namespace naively::cells {
+namespace naively::leave_one_out {
 namespace {
 
-constexpr std::int64_t kChunk = 64;  // rows
+constexpr std::int64_t kChunkRows = 64;
 
-class Values {
+class ValueScorer {
  public:
-  Values(const LeavingValues& leaving, const ValueSlots& slots)
-      : leaving_(leaving),
-        slots_(slots),
-        total_(slots.n_columns * slots.n_classes),
+  ValueScorer(const ValueRows& rows, const ValueCells& cells)
+      : rows_(rows),
+        cells_(cells),
+        total_(cells.n_columns * cells.n_classes),
         row_total_(total_.size()),
         log_total_(total_.size()),
-        lends_(slots.n_columns) {
-    for (std::int64_t j = 0; j < slots.n_columns; ++j) add_up(j);
-    // Where many slots are asked for by few rows most of the logarithms would be for nothing.
-    if (slots.n_slots <= leaving.n * slots.n_columns) {
-      log_count_.resize(slots.n_slots * slots.n_classes);
+        has_empty_class_(cells.n_columns) {
+    for (std::int64_t j = 0; j < cells.n_columns; ++j) sum_column(j);
+    // Few rows do not need the logarithms of many values.
+    if (cells.n_values <= rows.n * cells.n_columns) {
+      log_count_.resize(cells.n_values * cells.n_classes);
       for (std::size_t at = 0; at < log_count_.size(); ++at)
-        log_count_[at] = log_of(slots.weight[at] + slots.alpha[at]);
+        log_count_[at] = log_of(cells.weight[at] + cells.alpha[at]);
     }
   }
 
-  // Row-major, as one reads.
-  ValueNotCounted first_not_counted() const {
-    for (std::int64_t i = 0; i < leaving_.n; ++i)
-      for (std::int64_t j = 0; j < slots_.n_columns; ++j) {
-        const std::int64_t k = slot(i, j);
+  // Row by row.
+  UncountedValue first_uncounted() const {
+    for (std::int64_t i = 0; i < rows_.n; ++i)
+      for (std::int64_t j = 0; j < cells_.n_columns; ++j) {
+        const std::int64_t k = value(i, j);
         if (k < 0) continue;
-        const std::int64_t rows = slots_.rows[own(i, k)] - leaving_.rows[i];
-        const double weight = slots_.weight[own(i, k)] - leaving_.weight[i];
-        if (rows < 0 || weight < -1e-9 * (1.0 + leaving_.weight[i])) return {i, j, rows, weight};
+        const std::int64_t rows = cells_.rows[own_cell(i, k)] - rows_.rows[i];
+        const double weight = cells_.weight[own_cell(i, k)] - rows_.weight[i];
+        if (rows < 0 || weight < -1e-9 * (1.0 + rows_.weight[i])) return {i, j, rows, weight};
       }
     return {};
   }
 
   void add(std::int64_t i, double* out) const {
-    for (std::int64_t j = 0; j < slots_.n_columns; ++j, out += slots_.n_classes) {
-      const std::int64_t k = slot(i, j);
-      if (k >= 0 && slots_.lasting[k] - leaving_.rows[i] > 0) add(i, j, k, out);
+    for (std::int64_t j = 0; j < cells_.n_columns; ++j, out += cells_.n_classes) {
+      const std::int64_t k = value(i, j);
+      if (k >= 0 && cells_.rows_until_unknown[k] - rows_.rows[i] > 0) add(i, j, k, out);
     }
   }
 
  private:
-  // N_jc, and whether some class has nothing in the column.
-  void add_up(std::int64_t j) {
-    const std::int64_t n = slots_.n_classes, last = j + 1 < slots_.n_columns ? slots_.start[j + 1] : slots_.n_slots;
+  // N_jc, and whether a class has no counts in the column.
+  void sum_column(std::int64_t j) {
+    const std::int64_t n = cells_.n_classes, last = j + 1 < cells_.n_columns ? cells_.start[j + 1] : cells_.n_values;
     double* const total = &total_[j * n];
-    for (std::int64_t k = slots_.start[j]; k < last; ++k)
+    for (std::int64_t k = cells_.start[j]; k < last; ++k)
       for (std::int64_t c = 0; c < n; ++c)
-        total[c] += slots_.weight[k * n + c], row_total_[j * n + c] += slots_.rows[k * n + c];
+        total[c] += cells_.weight[k * n + c], row_total_[j * n + c] += cells_.rows[k * n + c];
     for (std::int64_t c = 0; c < n; ++c) {
-      log_total_[j * n + c] = log_whole(total[c] + slots_.whole_alpha[j * n + c]);
-      lends_[j] |= !(total[c] > 0);
+      log_total_[j * n + c] = log_of_total(total[c] + cells_.total_alpha[j * n + c]);
+      has_empty_class_[j] |= !(total[c] > 0);
     }
   }
 
   void add(std::int64_t i, std::int64_t j, std::int64_t k, double* out) const {
-    const std::int64_t n = slots_.n_classes, of_column = j * n, of_slot = k * n, y = leaving_.label[i];
-    const double had = slots_.weight[of_slot + y];
-    const double left = slots_.rows[of_slot + y] > leaving_.rows[i] ? std::max(had - leaving_.weight[i], 0.0) : 0.0;
-    const double left_total = total_[of_column + y] - had + left;
-    const bool empty = row_total_[of_column + y] - leaving_.rows[i] <= 0 || left_total <= 0;
+    const std::int64_t n = cells_.n_classes, column = j * n, cell = k * n, y = rows_.label[i];
+    const double had = cells_.weight[cell + y];
+    const double left = cells_.rows[cell + y] > rows_.rows[i] ? std::max(had - rows_.weight[i], 0.0) : 0.0;
+    const double left_total = total_[column + y] - had + left;
+    const bool empty = row_total_[column + y] - rows_.rows[i] <= 0 || left_total <= 0;
     double pooled = left, pooled_total = left_total;
-    if (empty || lends_[j])  // the sums over all other classes, and never as differences, which would cancel
+    if (empty || has_empty_class_[j])  // sums over all other classes; differences would cancel
       for (std::int64_t c = 0; c < n; ++c)
-        if (c != y) pooled += slots_.weight[of_slot + c], pooled_total += total_[of_column + c];
+        if (c != y) pooled += cells_.weight[cell + c], pooled_total += total_[column + c];
     const auto score = [&](std::int64_t c, double count, double total) {
-      return log_of(count + slots_.alpha[of_slot + c]) - log_whole(total + slots_.whole_alpha[of_column + c]);
+      return log_of(count + cells_.alpha[cell + c]) - log_of_total(total + cells_.total_alpha[column + c]);
     };
     for (std::int64_t c = 0; c < n; ++c) {
       if (c == y)
         out[c] += empty ? score(c, pooled, pooled_total) : score(c, left, left_total);
-      else if (!(total_[of_column + c] > 0))
+      else if (!(total_[column + c] > 0))
         out[c] += score(c, pooled, pooled_total);
       else
-        out[c] += log_count(of_slot + c) - log_total_[of_column + c];
+        out[c] += log_count(cell + c) - log_total_[column + c];
     }
   }
 
   double log_count(std::int64_t at) const {
-    return log_count_.empty() ? log_of(slots_.weight[at] + slots_.alpha[at]) : log_count_[at];
+    return log_count_.empty() ? log_of(cells_.weight[at] + cells_.alpha[at]) : log_count_[at];
   }
-  std::int64_t slot(std::int64_t i, std::int64_t j) const { return leaving_.slot[i * slots_.n_columns + j]; }
-  std::int64_t own(std::int64_t i, std::int64_t k) const { return k * slots_.n_classes + leaving_.label[i]; }
+  std::int64_t value(std::int64_t i, std::int64_t j) const { return rows_.value[i * cells_.n_columns + j]; }
+  std::int64_t own_cell(std::int64_t i, std::int64_t k) const { return k * cells_.n_classes + rows_.label[i]; }
 
-  const LeavingValues& leaving_;
-  const ValueSlots& slots_;
+  const ValueRows& rows_;
+  const ValueCells& cells_;
   std::vector<double> total_;
   std::vector<std::int64_t> row_total_;
   std::vector<double> log_total_;
-  std::vector<char> lends_;
-  std::vector<double> log_count_;  // empty: they are taken as they are needed
+  std::vector<char> has_empty_class_;
+  std::vector<double> log_count_;  // empty: computed when needed
 };
 
 }  // namespace
 
-ValueNotCounted leave_values_out(const LeavingValues& leaving, const ValueSlots& slots, double* out, int n_jobs) {
-  const Values values(leaving, slots);
-  const ValueNotCounted bad = values.first_not_counted();
-  if (bad.row >= 0) return bad;
-  support::parallel_for((leaving.n + kChunk - 1) / kChunk, n_jobs, [&](std::ptrdiff_t chunk) {
-    for (std::int64_t i = chunk * kChunk; i < std::min<std::int64_t>((chunk + 1) * kChunk, leaving.n); ++i)
-      values.add(i, out + i * slots.n_columns * slots.n_classes);
+UncountedValue leave_values_out(const ValueRows& rows, const ValueCells& cells, double* out, int n_threads) {
+  const ValueScorer scorer(rows, cells);
+  const UncountedValue uncounted = scorer.first_uncounted();
+  if (uncounted.row >= 0) return uncounted;
+  support::parallel_for((rows.n + kChunkRows - 1) / kChunkRows, n_threads, [&](std::ptrdiff_t chunk) {
+    for (std::int64_t i = chunk * kChunkRows; i < std::min<std::int64_t>((chunk + 1) * kChunkRows, rows.n); ++i)
+      scorer.add(i, out + i * cells.n_columns * cells.n_classes);
   });
   return {};
 }
 
-}  // namespace naively::cells
+}  // namespace naively::leave_one_out

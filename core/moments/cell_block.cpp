@@ -4,75 +4,114 @@
 #include <cmath>
 #include <utility>
 
-#include "moments/frame.hpp"
-
-namespace naively::dense {
+namespace naively::moments {
 namespace {
 
-// A run in one strip, or in two of float32 values side by side. False: it is not near, and has not been counted.
-template <bool fused, bool shifted>
-NAIVELY_INLINE bool count_near_run_body(const Rows& rows, Strip* strips, bool pair) {
-  if (rows.single)
-    return pair ? count_near_singles_body<fused, shifted, 2>(rows, strips)
-                : count_near_singles_body<fused, shifted, 1>(rows, strips);
-  return rows.place ? count_near_body<fused, true, shifted>(rows, strips[0])
-                    : count_near_body<fused, false, shifted>(rows, strips[0]);
+constexpr int kSampleSize = 15;
+
+// The frame of a cell, chosen from a sample of its values: see lane_sums.hpp for shift and bound.
+struct Frame {
+  double shift = 0, bound = -1, fast_bound = -1, centre = 0;
+};
+
+// Returns the lower median; reorders the values.
+double median(double* values, int n) {
+  double* const middle = values + (n - 1) / 2;
+  std::nth_element(values, middle, values + n);
+  return *middle;
 }
 
-// A run in the strips of a class from `strip` on, up to the first where it is not near, which is told.
+// Returns the median of those |value − centre| that are not zero, or 0.
+double typical_distance(const double* values, int n, double centre) {
+  double distance[kSampleSize];
+  int n_distances = 0;
+  for (int i = 0; i < n; ++i)
+    if (values[i] != centre) distance[n_distances++] = std::abs(values[i] - centre);
+  return n_distances == 0 ? 0.0 : median(distance, n_distances);
+}
+
+// Returns the largest power of two up to x, or 0.
+double power_below(double x) { return x > 0 ? std::ldexp(1.0, std::ilogb(x)) : 0.0; }
+
+// Values close to a point far from zero get it as their shift, others zero. Few values, even of a long-tailed column,
+// are outside 4096 typical distances, and the error is below 2^-99 of a typical square inside.
+Frame frame_of(double* values, int n) {
+  if (n == 0) return {};
+  const double centre = median(values, n);
+  const double spread = typical_distance(values, n, centre);
+  const bool crowded = spread <= std::abs(centre) / 16;
+  const double shift = crowded ? centre : 0.0;
+  const double widest = crowded ? std::abs(centre) / 4 : 0x1p500;  // at |centre|/2 rounding might mislead
+  const double typical = crowded ? spread : typical_distance(values, n, 0.0);
+  return {shift, power_below(std::min(4096 * typical, widest)),
+          fast_bound_of(power_below(std::min(16 * typical, widest))), centre};
+}
+
+// Counts a run in one group, or in two adjacent groups of float32 values. Returns false, and counts nothing, if the run
+// is not fast.
+template <bool fused, bool shifted>
+NAIVELY_INLINE bool count_fast_run_body(const RunRows& rows, LaneSums* sums, bool pair) {
+  if (rows.single)
+    return pair ? count_fast_singles_body<fused, shifted, 2>(rows, sums)
+                : count_fast_singles_body<fused, shifted, 1>(rows, sums);
+  return rows.place ? count_fast_body<fused, true, shifted>(rows, sums[0])
+                    : count_fast_body<fused, false, shifted>(rows, sums[0]);
+}
+
+// Counts a run in the groups of a class from `group` on; returns the first group in which it is not fast.
 template <bool fused>
-NAIVELY_INLINE std::ptrdiff_t count_near_strips_body(const Tile& tile, int begin, int count, Strip* strips,
-                                                     Doubt* doubt, std::ptrdiff_t strip) {
+NAIVELY_INLINE std::ptrdiff_t count_fast_groups_body(const Tile& tile, int begin, int count, LaneSums* sums,
+                                                     Backoff* backoff, std::ptrdiff_t group) {
   auto is_shifted = [&](std::ptrdiff_t k)
-                        __attribute__((always_inline)) { return any<fused>(load(strips[k].shift) != Lanes{}); };
-  for (const std::ptrdiff_t end = tile.strips.count(); strip < end;) {
-    if (doubt[strip].wait > 0) break;
-    const Rows rows = tile.rows(strip, begin, count);
-    auto is_near = [&](bool pair) __attribute__((always_inline)) {
-      return is_shifted(strip) || (pair && is_shifted(strip + 1))
-                 ? count_near_run_body<fused, true>(rows, strips + strip, pair)
-                 : count_near_run_body<fused, false>(rows, strips + strip, pair);
+                        __attribute__((always_inline)) { return any<fused>(load(sums[k].shift) != Lanes{}); };
+  for (const std::ptrdiff_t end = tile.groups.count(); group < end;) {
+    if (backoff[group].wait > 0) break;
+    const RunRows rows = tile.rows(group, begin, count);
+    auto is_fast = [&](bool pair) __attribute__((always_inline)) {
+      return is_shifted(group) || (pair && is_shifted(group + 1))
+                 ? count_fast_run_body<fused, true>(rows, sums + group, pair)
+                 : count_fast_run_body<fused, false>(rows, sums + group, pair);
     };
-    const bool pair = rows.single && strip + 1 < end && doubt[strip + 1].wait == 0 && tile.strips.side_by_side(strip);
-    if (pair && is_near(true)) {
-      doubt[strip].longer = doubt[strip + 1].longer = 0;
-      strip += 2;
-    } else if (is_near(false)) {
-      doubt[strip].longer = 0;
-      strip += 1;
+    const bool pair = rows.single && group + 1 < end && backoff[group + 1].wait == 0 && tile.groups.are_adjacent(group);
+    if (pair && is_fast(true)) {
+      backoff[group].next_wait = backoff[group + 1].next_wait = 0;
+      group += 2;
+    } else if (is_fast(false)) {
+      backoff[group].next_wait = 0;
+      group += 1;
     } else {
       break;
     }
   }
-  return strip;
+  return group;
 }
 
-NAIVELY_DISPATCH(std::ptrdiff_t, count_near_strips, count_near_strips_body,
-                 (const Tile& tile, int begin, int count, Strip* strips, Doubt* doubt, std::ptrdiff_t strip),
-                 (tile, begin, count, strips, doubt, strip))
+NAIVELY_DISPATCH(std::ptrdiff_t, count_fast_groups, count_fast_groups_body,
+                 (const Tile& tile, int begin, int count, LaneSums* sums, Backoff* backoff, std::ptrdiff_t group),
+                 (tile, begin, count, sums, backoff, group))
 
 template <bool fused>
-NAIVELY_INLINE Leftover count_any_run_body(const Rows& rows, Strip& strip) {
-  if (rows.weight) return count_weighted_run_body<fused>(rows, strip);
-  if (rows.single) return count_run_body<fused, true, float>(rows, strip);
-  return rows.place ? count_run_body<fused, true, double>(rows, strip)
-                    : count_run_body<fused, false, double>(rows, strip);
+NAIVELY_INLINE Leftover count_any_run_body(const RunRows& rows, LaneSums& sums) {
+  if (rows.weight) return count_weighted_run_body<fused>(rows, sums);
+  if (rows.single) return count_run_body<fused, true, float>(rows, sums);
+  return rows.place ? count_run_body<fused, true, double>(rows, sums)
+                    : count_run_body<fused, false, double>(rows, sums);
 }
 
-NAIVELY_DISPATCH(Leftover, count_any_run, count_any_run_body, (const Rows& rows, Strip& strip), (rows, strip))
+NAIVELY_DISPATCH(Leftover, count_any_run, count_any_run_body, (const RunRows& rows, LaneSums& sums), (rows, sums))
 
-NAIVELY_DISPATCH(void, fold_strip, fold_body, (Strip & strip, Totals& totals), (strip, totals))
+NAIVELY_DISPATCH(void, fold_group, fold_body, (LaneSums & sums, LaneTotals& totals), (sums, totals))
 
-// Adds to a sum kept with its error.
+// Adds x to a sum and its error.
 void add(double& sum, double& error, double x) {
-  const Double2 next = two_sum(sum, x);
+  const WithError<double> next = two_sum(sum, x);
   sum = next.value, error += next.error;
 }
 
-// One value in full: equation (1) of moments.hpp, all of (x − shift)² kept.
+// Counts one value by equation (1) of moments.hpp, with all bits of (x − shift)².
 template <bool fused>
 NAIVELY_INLINE void count_exactly_body(Triple& s1, Triple& s2, double x, double shift, double weight) {
-  const Double2 difference = two_sum(x, -shift);
+  const WithError<double> difference = two_sum(x, -shift);
   const Triple d = {difference.value, difference.error, 0};
   const Triple weighted = d * weight;
   s1 = s1 + weighted;
@@ -84,46 +123,47 @@ NAIVELY_DISPATCH(void, count_exactly, count_exactly_body,
 
 }  // namespace
 
-Panel::Panel(std::ptrdiff_t classes, std::ptrdiff_t columns)
+CellBlock::CellBlock(std::ptrdiff_t classes, std::ptrdiff_t columns)
     : layout_{columns},
       classes_(classes),
       width_(layout_.count()),
-      strips_(classes * width_),
-      totals_(strips_.size()),
+      sums_(classes * width_),
+      totals_(sums_.size()),
       rows_(classes),
       weight_(classes),
       pending_(classes),
-      doubt_(strips_.size()) {
-  for (std::size_t i = 0; i < strips_.size(); ++i) {
-    std::fill_n(strips_[i].bound, lanes, -1.0);
-    std::fill_n(strips_[i].near, lanes, -1.0);
+      backoff_(sums_.size()) {
+  for (std::size_t i = 0; i < sums_.size(); ++i) {
+    totals_[i] = {};
+    std::fill_n(sums_[i].bound, kLanes, -1.0);
+    std::fill_n(sums_[i].fast_bound, kLanes, -1.0);
   }
 }
 
-Triple Panel::weight_at(Place at) const {
-  const Four* const missing = totals_[at.strip].missing_weight;
+Triple CellBlock::weight_at(Position at) const {
+  const Four* const missing = totals_[at.group].missing_weight;
   return Triple{weight_[at.c].value, weight_[at.c].error, 0} + -missing[0][at.lane] + -missing[1][at.lane];
 }
 
-void Panel::adopt_frames(const Panel& other) {
-  std::copy_n(other.strips_.data(), strips_.size(), strips_.data());
-  for (std::size_t i = 0; i < totals_.size(); ++i) std::copy_n(other.totals_[i].centre, lanes, totals_[i].centre);
+void CellBlock::adopt_frames(const CellBlock& other) {
+  std::copy_n(other.sums_.data(), sums_.size(), sums_.data());
+  for (std::size_t i = 0; i < totals_.size(); ++i) std::copy_n(other.totals_[i].centre, kLanes, totals_[i].centre);
 }
 
-void Panel::choose_frames(const Tile& tile) {
+void CellBlock::choose_frames(const Tile& tile) {
   for (std::ptrdiff_t c = 0; c < classes_; ++c)
-    for (std::ptrdiff_t strip = 0; strip < width_; ++strip) {
-      const Rows rows = tile.rows(strip, tile.first[c], tile.first[c + 1] - tile.first[c]);
-      for (int k = 0; k < lanes; ++k) choose_frame({c, c * width_ + strip, k}, rows.lane(k));
+    for (std::ptrdiff_t group = 0; group < width_; ++group) {
+      const RunRows rows = tile.rows(group, tile.first[c], tile.first[c + 1] - tile.first[c]);
+      for (int k = 0; k < kLanes; ++k) choose_frame({c, c * width_ + group, k}, rows.lane(k));
     }
 }
 
-void Panel::count(const Tile& tile) {
+void CellBlock::count(const Tile& tile) {
   for (std::ptrdiff_t c = 0; c < classes_; ++c) count(c, tile, tile.first[c], tile.first[c + 1]);
 }
 
-void Panel::count(std::ptrdiff_t c, const Tile& tile, int begin, int end) {
-  const int longest = tile.single ? near_run_single : near_run;
+void CellBlock::count(std::ptrdiff_t c, const Tile& tile, int begin, int end) {
+  const int longest = tile.single ? kFastRunRowsSingle : kFastRunRows;
   while (begin < end) {
     const int runs = (end - begin + longest - 1) / longest, count = (end - begin + runs - 1) / runs;  // of equal length
     count_run(c, tile, begin, count);
@@ -131,10 +171,10 @@ void Panel::count(std::ptrdiff_t c, const Tile& tile, int begin, int end) {
   }
 }
 
-void Panel::count_run(std::ptrdiff_t c, const Tile& tile, int begin, int count) {
+void CellBlock::count_run(std::ptrdiff_t c, const Tile& tile, int begin, int count) {
   const std::ptrdiff_t first = c * width_;
-  if (pending_[c] + count > longest_run) {
-    for (std::ptrdiff_t strip = 0; strip < width_; ++strip) fold(first + strip);
+  if (pending_[c] + count > kMaxRunRows) {
+    for (std::ptrdiff_t group = 0; group < width_; ++group) fold(first + group);
     pending_[c] = 0;
   }
   pending_[c] += count;
@@ -143,32 +183,32 @@ void Panel::count_run(std::ptrdiff_t c, const Tile& tile, int begin, int count) 
     for (int i = begin; i < begin + count; ++i) add(weight_[c].value, weight_[c].error, tile.weight[i]);
   else
     weight_[c].value += count;
-  for (std::ptrdiff_t strip = 0; strip < width_; ++strip) {
-    if (!tile.weight) strip = count_near_strips(tile, begin, count, &strips_[first], &doubt_[first], strip);
-    if (strip < width_) count_carefully(c, first + strip, tile.rows(strip, begin, count));
+  for (std::ptrdiff_t group = 0; group < width_; ++group) {
+    if (!tile.weight) group = count_fast_groups(tile, begin, count, &sums_[first], &backoff_[first], group);
+    if (group < width_) count_carefully(c, first + group, tile.rows(group, begin, count));
   }
 }
 
-void Panel::count_carefully(std::ptrdiff_t c, std::ptrdiff_t strip, const Rows& rows) {
-  Doubt& doubt = doubt_[strip];
-  if (doubt.wait > 0)
-    --doubt.wait;
+void CellBlock::count_carefully(std::ptrdiff_t c, std::ptrdiff_t group, const RunRows& rows) {
+  Backoff& backoff = backoff_[group];
+  if (backoff.wait > 0)
+    --backoff.wait;
   else
-    doubt = {doubt.longer, static_cast<std::int8_t>(std::min(2 * doubt.longer + 1, 31))};
-  for (int k = 0; k < lanes; ++k)
-    if (strips_[strip].bound[k] < 0) choose_frame({c, strip, k}, rows.lane(k));
-  const Leftover left = count_any_run(rows, strips_[strip]);
+    backoff = {backoff.next_wait, static_cast<std::int8_t>(std::min(2 * backoff.next_wait + 1, 31))};
+  for (int k = 0; k < kLanes; ++k)
+    if (sums_[group].bound[k] < 0) choose_frame({c, group, k}, rows.lane(k));
+  const Leftover left = count_any_run(rows, sums_[group]);
   for (int k = 0, todo = left.outside | left.coarse; todo >> k; ++k)
-    if (todo >> k & 1) count_by_hand({c, strip, k}, rows.lane(k), left.coarse >> k & 1);
+    if (todo >> k & 1) count_one_by_one({c, group, k}, rows.lane(k), left.coarse >> k & 1);
 }
 
-// Counts the values of a run that are outside the frame, or all of them, and changes the frame if it no longer suits.
-void Panel::count_by_hand(Place at, const Rows& rows, bool all) {
-  Totals& totals = totals_[at.strip];
+// Counts the values of a run that are outside the frame, or all of them, and changes the frame if it does not suit.
+void CellBlock::count_one_by_one(Position at, const RunRows& rows, bool all) {
+  LaneTotals& totals = totals_[at.group];
   const int k = at.lane;
-  const double shift = strips_[at.strip].shift[k], bound = strips_[at.strip].bound[k];
+  const double shift = sums_[at.group].shift[k], bound = sums_[at.group].bound[k];
   Triple s1 = totals.lane(totals.s1, k), s2 = totals.lane(totals.s2, k);
-  double sample[sample_size];
+  double sample[kSampleSize];
   int n = 0, counted = 0;
   for (int i = 0; i < rows.count; ++i) {
     const double x = rows.at(i), weight = rows.weight ? rows.weight[i] : 1.0;
@@ -179,50 +219,49 @@ void Panel::count_by_hand(Place at, const Rows& rows, bool all) {
       continue;
     }
     totals.least[k] = std::min(totals.least[k], x), totals.greatest[k] = std::max(totals.greatest[k], x);
-    if (std::isinf(x)) continue;  // refused by the caller, who sees it in `largest`
+    if (std::isinf(x)) continue;  // the caller sees it in `largest` and refuses it
     count_exactly(s1, s2, x, shift, weight);
     ++counted;
-    if (n < sample_size / 2) sample[n++] = x;
+    if (n < kSampleSize / 2) sample[n++] = x;
   }
   totals.set(totals.s1, k, s1), totals.set(totals.s2, k, s2);
   const bool constant = bound == 0;
   if (!(all || (constant && counted > 0) || (counted > 2 && counted > rows.count / 16))) return;
   if (constant) sample[n++] = shift;
-  for (int i = 0; i < rows.count && n < sample_size; ++i)
+  for (int i = 0; i < rows.count && n < kSampleSize; ++i)
     if (std::abs(rows.at(i) - shift) <= bound) sample[n++] = rows.at(i);
   set_frame(at, sample, n);
 }
 
-// From the first values that are there.
-void Panel::choose_frame(Place at, const Rows& rows) {
-  double sample[sample_size];
+// From the first finite values.
+void CellBlock::choose_frame(Position at, const RunRows& rows) {
+  double sample[kSampleSize];
   int n = 0;
-  for (int i = 0; i < rows.count && n < sample_size; ++i)
+  for (int i = 0; i < rows.count && n < kSampleSize; ++i)
     if (std::isfinite(rows.at(i))) sample[n++] = rows.at(i);
   set_frame(at, sample, n);
 }
 
-void Panel::set_frame(Place at, double* sample, int n) {
-  fold(at.strip);
-  Strip& strip = strips_[at.strip];
+void CellBlock::set_frame(Position at, double* sample, int n) {
+  fold(at.group);
+  LaneSums& sums = sums_[at.group];
   const Frame frame = frame_of(sample, n);
-  if (strip.bound[at.lane] >= 0) move(at, frame.shift);
-  totals_[at.strip].centre[at.lane] = frame.centre;
-  strip.shift[at.lane] = frame.shift;
-  strip.bound[at.lane] = frame.bound;
-  strip.near[at.lane] = frame.near;
-  const double unit =
-      std::max(frame.bound, 0.0);  // no value, no frame: nothing may be summed, and `fold` takes no bias
-  strip.low[at.lane] = strip.high[at.lane] = 0;
+  if (sums.bound[at.lane] >= 0) move(at, frame.shift);
+  totals_[at.group].centre[at.lane] = frame.centre;
+  sums.shift[at.lane] = frame.shift;
+  sums.bound[at.lane] = frame.bound;
+  sums.fast_bound[at.lane] = frame.fast_bound;
+  const double unit = std::max(frame.bound, 0.0);  // without a frame nothing is summed, and `fold` takes no bias
+  sums.low[at.lane] = sums.high[at.lane] = 0;
   for (int level = 0; level < 3; ++level) {
-    strip.sum[level][at.lane] = unit * bias[level];
-    strip.squares[level][at.lane] = unit * unit * bias[level];
+    sums.sum[level][at.lane] = unit * kBias[level];
+    sums.squares[level][at.lane] = unit * unit * kBias[level];
   }
 }
 
-void Panel::move(Place at, double shift) {
-  Totals& totals = totals_[at.strip];
-  double& old = strips_[at.strip].shift[at.lane];
+void CellBlock::move(Position at, double shift) {
+  LaneTotals& totals = totals_[at.group];
+  double& old = sums_[at.group].shift[at.lane];
   if (old == shift) return;
   Triple s1 = totals.lane(totals.s1, at.lane), s2 = totals.lane(totals.s2, at.lane);
   change_shift(s1, s2, weight_at(at), old, shift);
@@ -230,33 +269,33 @@ void Panel::move(Place at, double shift) {
   old = shift;
 }
 
-void Panel::fold(std::ptrdiff_t strip) { fold_strip(strips_[strip], totals_[strip]); }
+void CellBlock::fold(std::ptrdiff_t group) { fold_group(sums_[group], totals_[group]); }
 
-void Panel::fold() {
+void CellBlock::fold() {
   for (std::ptrdiff_t c = 0; c < classes_; ++c)
-    for (std::ptrdiff_t strip = 0; strip < width_ && rows_[c] > 0; ++strip) fold(c * width_ + strip);
+    for (std::ptrdiff_t group = 0; group < width_ && rows_[c] > 0; ++group) fold(c * width_ + group);
 }
 
-void Panel::merge(const Panel& other) {
+void CellBlock::merge(const CellBlock& other) {
   for (std::ptrdiff_t c = 0; c < classes_; ++c) {
-    for (std::ptrdiff_t strip = c * width_; strip < (c + 1) * width_; ++strip)
-      for (int k = 0; k < lanes; ++k) merge({c, strip, k}, other);
+    for (std::ptrdiff_t group = c * width_; group < (c + 1) * width_; ++group)
+      for (int k = 0; k < kLanes; ++k) merge({c, group, k}, other);
     add(weight_[c].value, weight_[c].error, other.weight_[c].value);
     add(weight_[c].value, weight_[c].error, other.weight_[c].error);
     rows_[c] += other.rows_[c];
   }
 }
 
-void Panel::merge(Place at, const Panel& other) {
+void CellBlock::merge(Position at, const CellBlock& other) {
   const int k = at.lane;
-  Totals& a = totals_[at.strip];
-  const Totals& b = other.totals_[at.strip];
-  if (!other.empty(at)) {
-    const double shift = other.strips_[at.strip].shift[k];
+  LaneTotals& a = totals_[at.group];
+  const LaneTotals& b = other.totals_[at.group];
+  if (!other.is_empty(at)) {
+    const double shift = other.sums_[at.group].shift[k];
     Triple s1 = b.lane(b.s1, k), s2 = b.lane(b.s2, k);
-    double& mine = strips_[at.strip].shift[k];
-    if (empty(at)) mine = shift, a.centre[k] = b.centre[k];
-    if (mine != shift) change_shift(s1, s2, other.weight_at(at), shift, mine);
+    double& own_shift = sums_[at.group].shift[k];
+    if (is_empty(at)) own_shift = shift, a.centre[k] = b.centre[k];
+    if (own_shift != shift) change_shift(s1, s2, other.weight_at(at), shift, own_shift);
     a.set(a.s1, k, a.lane(a.s1, k) + s1), a.set(a.s2, k, a.lane(a.s2, k) + s2);
     a.least[k] = std::min(a.least[k], b.least[k]), a.greatest[k] = std::max(a.greatest[k], b.greatest[k]);
   }
@@ -264,33 +303,33 @@ void Panel::merge(Place at, const Panel& other) {
   for (const Four& part : b.missing_weight) add(a.missing_weight[0][k], a.missing_weight[1][k], part[k]);
 }
 
-// The cell about its centre, or its mean if that is far from it: see moments.hpp for why.
-Cell Panel::cell(Place at) const {
-  if (empty(at)) return {};
-  const Totals& totals = totals_[at.strip];
+// Returns the cell about its centre, or about its mean if that is far from it: see moments.hpp.
+MomentCell CellBlock::cell(Position at) const {
+  if (is_empty(at)) return {};
+  const LaneTotals& totals = totals_[at.group];
   const Triple n = weight_at(at);
-  Cell cell = {rows_[at.c] - totals.missing[at.lane], rounded(n), strips_[at.strip].shift[at.lane],
-               totals.lane(totals.s1, at.lane), totals.lane(totals.s2, at.lane)};
+  MomentCell cell = {rows_[at.c] - totals.missing[at.lane], rounded(n), sums_[at.group].shift[at.lane],
+                     totals.lane(totals.s1, at.lane), totals.lane(totals.s2, at.lane)};
   auto move = [&](double to) {
     change_shift(cell.s1, cell.s2, n, cell.shift, to);
     cell.shift = to;
   };
   if (cell.shift != totals.centre[at.lane]) move(totals.centre[at.lane]);
-  if (off_centre(cell.s1, cell.s2, cell.n)) move(rounded(cell.s1 / cell.n + cell.shift));
+  if (is_off_centre(cell.s1, cell.s2, cell.n)) move(rounded(cell.s1 / cell.n + cell.shift));
   cell.reach = std::max(totals.greatest[at.lane] - cell.shift, cell.shift - totals.least[at.lane]);
   return cell;
 }
 
-void Panel::write(Cells out, double* largest, std::ptrdiff_t first_column) const {
+void CellBlock::write(MomentCells out, double* largest, std::ptrdiff_t first_column) const {
   std::fill_n(largest + first_column, layout_.columns, 0.0);
   for (std::ptrdiff_t c = 0; c < classes_; ++c)
     for (std::ptrdiff_t j = 0; j < layout_.columns; ++j) {
-      const Place at = place(c, j);
-      const Totals& totals = totals_[at.strip];
+      const Position at = position(c, j);
+      const LaneTotals& totals = totals_[at.group];
       double& most = largest[first_column + j];
       out.put(c * out.columns + first_column + j, cell(at));
-      if (!empty(at)) most = std::max({most, std::abs(totals.least[at.lane]), std::abs(totals.greatest[at.lane])});
+      if (!is_empty(at)) most = std::max({most, std::abs(totals.least[at.lane]), std::abs(totals.greatest[at.lane])});
     }
 }
 
-}  // namespace naively::dense
+}  // namespace naively::moments

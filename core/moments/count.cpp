@@ -1,6 +1,6 @@
-// count_moments: cuts the table into chunks of rows and panels of columns, copies it tile by tile, sorted by class,
-// into the cache, and counts the tiles. What is cut where depends on the shape only, and the parts are merged in
-// order, so the result does not depend on n_jobs.
+// count_moments cuts the table into chunks of rows and blocks of columns, sorts tiles of them by class in the cache,
+// and counts the tiles. The cuts depend on the shape only and the parts are merged in order, so that the result does
+// not depend on the number of threads.
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
@@ -9,22 +9,28 @@
 #include <vector>
 
 #include "moments/cell_block.hpp"
+#include "support/labels.hpp"
+#include "support/table.hpp"
 #include "support/threads.hpp"
 
-namespace naively::dense {
+namespace naively::moments {
 namespace {
 
-struct Cut {
-  std::ptrdiff_t rows, columns, tile_rows, width, panels, chunks;
+using support::FloatTable;
+using support::LargeArray;
 
-  Cut(const Table& x, std::ptrdiff_t classes) : rows(x.rows), columns(x.columns) {
-    // Runs of about 16 rows of a class at least, so that the work per run is spread, and of some 50 while the tile has
-    // 90 to 180 KB: then two, the one in use and the one asked for, stay in a small L2. Measured with 50 columns.
-    const std::ptrdiff_t least = x.single ? std::clamp<std::ptrdiff_t>(64 * classes, 320, 512)
-                                          : std::clamp<std::ptrdiff_t>(48 * classes, 256, 448);
-    tile_rows = std::min(std::max<std::ptrdiff_t>(rows, 1), std::clamp<std::ptrdiff_t>(16 * classes, least, 16384));
-    width = std::max(lanes, std::min(padded(columns), std::max<std::ptrdiff_t>(64, padded(32768 / tile_rows))));
-    panels = (columns + width - 1) / width;
+struct Cut {
+  std::ptrdiff_t rows, columns, tile_rows, width, blocks, chunks;
+
+  Cut(const FloatTable& x, std::ptrdiff_t classes) : rows(x.rows), columns(x.columns) {
+    // Runs of at least about 16 rows of a class spread the work per run; they have some 50 while the tile has 90 to
+    // 180 KB, so that the tile in use and the one prefetched stay in a small L2. Measured with 50 columns.
+    const std::ptrdiff_t min_rows = x.single ? std::clamp<std::ptrdiff_t>(64 * classes, 320, 512)
+                                             : std::clamp<std::ptrdiff_t>(48 * classes, 256, 448);
+    tile_rows = std::min(std::max<std::ptrdiff_t>(rows, 1), std::clamp<std::ptrdiff_t>(16 * classes, min_rows, 16384));
+    width = std::max(kLanes,
+                     std::min(pad_to_lanes(columns), std::max<std::ptrdiff_t>(64, pad_to_lanes(32768 / tile_rows))));
+    blocks = (columns + width - 1) / width;
     // Up to 16 chunks of rows, while their cells (at most 32 MB) cost less than counting the rows.
     const std::ptrdiff_t cells = std::max<std::ptrdiff_t>(1, classes * columns);
     const std::ptrdiff_t room = (std::ptrdiff_t{32} << 20) / (200 * cells);
@@ -33,28 +39,28 @@ struct Cut {
   std::ptrdiff_t chunk_begin(std::ptrdiff_t k) const { return rows / chunks * k + std::min(k, rows % chunks); }
 };
 
-constexpr std::ptrdiff_t parts = 4;  // of the rows of a tile, for sorting
+constexpr std::ptrdiff_t kParts = 4;  // of the rows of a tile, for sorting
 
-// Sorts rows [begin, end) by class. A table stored by row, without weights, is read in place; any other is copied.
+// Sorts rows [begin, end) by class. A table stored by row is read in place if there are no weights; others are copied.
 class Sorter {
  public:
-  Sorter(const Table& x, const std::int32_t* label, const double* weight, std::ptrdiff_t classes, const Cut& cut)
+  Sorter(const FloatTable& x, const std::int32_t* label, const double* weight, std::ptrdiff_t classes, const Cut& cut)
       : table_(x),
         label_(label),
         weight_(weight),
         classes_(classes),
         in_place_(x.column_stride == 1 && !weight),
-        copy_(cut.tile_rows * (in_place_ ? lanes : cut.width)),
+        copy_(cut.tile_rows * (in_place_ ? kLanes : cut.width)),
         sorted_weight_(weight ? cut.tile_rows : 0),
         rank_(cut.tile_rows),
         first_(classes + 1),
-        cursor_(parts * classes),
+        cursor_(kParts * classes),
         place_(cut.tile_rows) {}
 
   Tile operator()(std::ptrdiff_t begin, std::ptrdiff_t end, std::ptrdiff_t column, std::ptrdiff_t columns) {
-    const Strips strips{columns};
-    const bool direct = in_place_ && columns >= lanes;
-    Tile tile{strips,
+    const ColumnGroups groups{columns};
+    const bool direct = in_place_ && columns >= kLanes;
+    Tile tile{groups,
               nullptr,
               table_.single,
               table_.row_stride,
@@ -75,19 +81,19 @@ class Sorter {
         const std::ptrdiff_t bytes = table_.row_stride * static_cast<std::ptrdiff_t>(sizeof *x);
         tile.direct = x;
         tile.next = reinterpret_cast<std::uintptr_t>(x) + bytes * (end - begin);
-        tile.next_step = bytes / strips.count() + 1;
+        tile.next_step = bytes / groups.count() + 1;
       } else if (table_.column_stride == 1) {
-        copy_rows(x, end - begin, strips);
+        copy_rows(x, end - begin, groups);
       } else {
-        copy_columns(x, end - begin, strips);
+        copy_columns(x, end - begin, groups);
       }
     });
     return tile;
   }
 
  private:
-  // Counting sort: the rows of class c become first_[c] .. first_[c + 1] − 1. What is found for a row is where it goes,
-  // rank_, or for sorted rows where their values begin, place_.
+  // Counting sort: the rows of class c become first_[c] .. first_[c + 1] − 1. rank_ is the new position of each row, or
+  // place_ is where the values of each sorted row begin.
   void rank(std::ptrdiff_t begin, std::ptrdiff_t end) {
     count_classes(begin, end);
     for_rows(end - begin, [&](std::ptrdiff_t i, std::int32_t* cursor) { rank_[i] = cursor[label_[begin + i]]++; });
@@ -101,8 +107,8 @@ class Sorter {
     });
   }
 
-  // Two classes need not be counted before: one is laid out from the beginning, the other from the end. Nor are labels
-  // checked before: any number leads to a place in the tile by its last bit.
+  // Two classes need not be counted before: one is laid out from the beginning, the other from the end. Labels are
+  // checked afterwards: any label leads to a position in the tile by its last bit.
   void place_two(std::ptrdiff_t begin, std::ptrdiff_t end) {
     const std::int32_t* const label = label_ + begin;
     const std::ptrdiff_t n = end - begin, stride = table_.row_stride;
@@ -110,7 +116,7 @@ class Sorter {
     std::ptrdiff_t front = 0, at = 0;
     std::uint32_t all = 0;
     for (std::ptrdiff_t i = 0; i < n; ++i, at += stride) {
-      place[front] = place[n - 1 - i + front] = at;  // the one that stays where it is will be written again
+      place[front] = place[n - 1 - i + front] = at;  // the position that does not move is written again
       const auto code = static_cast<std::uint32_t>(label[i]);
       all |= code;
       front += ~code & 1;
@@ -126,60 +132,53 @@ class Sorter {
     std::int32_t sum = 0;
     for (std::ptrdiff_t c = 0; c < classes_; ++c) {
       first_[c] = sum;
-      for (std::ptrdiff_t k = 0; k < parts; ++k) sum += std::exchange(cursor_[k * classes_ + c], sum);
+      for (std::ptrdiff_t k = 0; k < kParts; ++k) sum += std::exchange(cursor_[k * classes_ + c], sum);
     }
     first_[classes_] = sum;
   }
 
   void check(std::ptrdiff_t begin, std::ptrdiff_t end) const {
-    const auto limit = static_cast<std::uint32_t>(classes_);
-    bool outside = false;
-    for (std::ptrdiff_t i = begin; i < end; ++i) outside |= static_cast<std::uint32_t>(label_[i]) >= limit;
-    for (std::ptrdiff_t i = begin; outside && i < end; ++i)
-      if (static_cast<std::uint32_t>(label_[i]) >= limit)
-        throw std::invalid_argument("label holds " + std::to_string(label_[i]) + " in row " + std::to_string(i) +
-                                    "; number the classes from 0 to " + std::to_string(classes_ - 1));
+    support::check_labels(label_ + begin, end - begin, classes_, begin);
   }
 
-  // Calls f(row, cursors of its part), the parts side by side: what one adds to was not stored a moment ago, and need
-  // not be waited for.
+  // Calls f(row, cursors of its part) for the parts in turn, so that no cursor is read just after it was stored.
   template <class F>
   void for_rows(std::ptrdiff_t n, F&& f) {
-    const std::ptrdiff_t part = n / parts;
+    const std::ptrdiff_t part = n / kParts;
     std::int32_t* const cursor = cursor_.data();
     for (std::ptrdiff_t i = 0; i < part; ++i)
-      for (std::ptrdiff_t k = 0; k < parts; ++k) f(k * part + i, cursor + k * classes_);
-    for (std::ptrdiff_t i = parts * part; i < n; ++i) f(i, cursor + (parts - 1) * classes_);
+      for (std::ptrdiff_t k = 0; k < kParts; ++k) f(k * part + i, cursor + k * classes_);
+    for (std::ptrdiff_t i = kParts * part; i < n; ++i) f(i, cursor + (kParts - 1) * classes_);
   }
 
   template <class Real>
-  void copy_rows(const Real* x, std::ptrdiff_t rows, const Strips& strips) {
+  void copy_rows(const Real* x, std::ptrdiff_t rows, const ColumnGroups& groups) {
     for (std::ptrdiff_t i = 0; i < rows; ++i, x += table_.row_stride) {
-      double* to = copy_.data() + rank_[i] * strips.count() * lanes;
-      for (std::ptrdiff_t strip = 0; strip < strips.count(); ++strip, to += lanes)
-        for (std::ptrdiff_t k = 0, first = strips.first(strip); k < std::min(lanes, strips.columns); ++k)
+      double* to = copy_.data() + rank_[i] * groups.count() * kLanes;
+      for (std::ptrdiff_t group = 0; group < groups.count(); ++group, to += kLanes)
+        for (std::ptrdiff_t k = 0, first = groups.first(group); k < std::min(kLanes, groups.columns); ++k)
           to[k] = x[first + k];
     }
   }
 
-  // Strip by strip: each column is read in order of memory where the table is stored by column.
+  // Group by group, so that each column is read in the order of memory if the table is stored by column.
   template <class Real>
-  void copy_columns(const Real* x, std::ptrdiff_t rows, const Strips& strips) {
-    for (std::ptrdiff_t strip = 0; strip < strips.count(); ++strip) {
-      const Real* from = x + strips.first(strip) * table_.column_stride;
+  void copy_columns(const Real* x, std::ptrdiff_t rows, const ColumnGroups& groups) {
+    for (std::ptrdiff_t group = 0; group < groups.count(); ++group) {
+      const Real* from = x + groups.first(group) * table_.column_stride;
       for (std::ptrdiff_t i = 0; i < rows; ++i, from += table_.row_stride) {
-        double* const to = copy_.data() + (rank_[i] * strips.count() + strip) * lanes;
-        for (std::ptrdiff_t k = 0; k < std::min(lanes, strips.columns); ++k) to[k] = from[k * table_.column_stride];
+        double* const to = copy_.data() + (rank_[i] * groups.count() + group) * kLanes;
+        for (std::ptrdiff_t k = 0; k < std::min(kLanes, groups.columns); ++k) to[k] = from[k * table_.column_stride];
       }
     }
   }
 
-  const Table& table_;
+  const FloatTable& table_;
   const std::int32_t* label_;
   const double* weight_;
   std::ptrdiff_t classes_;
   bool in_place_;
-  Aligned<double> copy_;
+  LargeArray<double> copy_;
   std::vector<double> sorted_weight_;
   std::vector<std::int32_t> rank_, first_, cursor_;  // cursors: (part, class)
   std::vector<std::ptrdiff_t> place_;
@@ -187,36 +186,36 @@ class Sorter {
 
 }  // namespace
 
-void count_moments(const Table& x, const std::int32_t* label, const double* weight, Cells out, double* largest,
-                   int n_jobs) {
+void count_moments(const FloatTable& x, const std::int32_t* label, const double* weight, MomentCells out,
+                   double* largest, int n_threads) {
   const Cut cut(x, out.classes);
-  auto columns_of = [&](std::ptrdiff_t panel) { return std::min(cut.width, cut.columns - panel * cut.width); };
+  auto columns_of = [&](std::ptrdiff_t block) { return std::min(cut.width, cut.columns - block * cut.width); };
   auto sorter = [&] { return Sorter(x, label, weight, out.classes, cut); };
 
   // With several chunks the frames come from the first tile, so that all chunks share their shifts.
-  std::vector<std::optional<Panel>> start(cut.panels);
-  support::parallel_for(cut.chunks > 1 ? cut.panels : 0, n_jobs, [&](std::ptrdiff_t panel) {
-    start[panel].emplace(out.classes, columns_of(panel));
-    start[panel]->choose_frames(sorter()(0, std::min(cut.rows, cut.tile_rows), panel * cut.width, columns_of(panel)));
+  std::vector<std::optional<CellBlock>> start(cut.blocks);
+  support::parallel_for(cut.chunks > 1 ? cut.blocks : 0, n_threads, [&](std::ptrdiff_t block) {
+    start[block].emplace(out.classes, columns_of(block));
+    start[block]->choose_frames(sorter()(0, std::min(cut.rows, cut.tile_rows), block * cut.width, columns_of(block)));
   });
 
-  std::vector<std::optional<Panel>> part(cut.panels * cut.chunks);
-  support::parallel_for(cut.panels * cut.chunks, n_jobs, [&](std::ptrdiff_t item) {
-    const std::ptrdiff_t chunk = item / cut.panels, panel = item % cut.panels;
-    Panel& cells = part[item].emplace(out.classes, columns_of(panel));
-    if (start[panel]) cells.adopt_frames(*start[panel]);
+  std::vector<std::optional<CellBlock>> part(cut.blocks * cut.chunks);
+  support::parallel_for(cut.blocks * cut.chunks, n_threads, [&](std::ptrdiff_t item) {
+    const std::ptrdiff_t chunk = item / cut.blocks, block = item % cut.blocks;
+    CellBlock& cells = part[item].emplace(out.classes, columns_of(block));
+    if (start[block]) cells.adopt_frames(*start[block]);
     Sorter sorted = sorter();
     for (std::ptrdiff_t begin = cut.chunk_begin(chunk), end = cut.chunk_begin(chunk + 1); begin < end;
          begin += cut.tile_rows)
-      cells.count(sorted(begin, std::min(end, begin + cut.tile_rows), panel * cut.width, columns_of(panel)));
+      cells.count(sorted(begin, std::min(end, begin + cut.tile_rows), block * cut.width, columns_of(block)));
     cells.fold();
   });
 
-  support::parallel_for(cut.panels, n_jobs, [&](std::ptrdiff_t panel) {
-    Panel& total = *part[panel];
-    for (std::ptrdiff_t chunk = 1; chunk < cut.chunks; ++chunk) total.merge(*part[chunk * cut.panels + panel]);
-    total.write(out, largest, panel * cut.width);
+  support::parallel_for(cut.blocks, n_threads, [&](std::ptrdiff_t block) {
+    CellBlock& total = *part[block];
+    for (std::ptrdiff_t chunk = 1; chunk < cut.chunks; ++chunk) total.merge(*part[chunk * cut.blocks + block]);
+    total.write(out, largest, block * cut.width);
   });
 }
 
-}  // namespace naively::dense
+}  // namespace naively::moments

@@ -1,15 +1,15 @@
-// Runs of values that lie near each other, which most do: summed exactly with half the operations of any other run.
+// Fast runs: values that lie bound each other, as most do, are summed exactly with half the operations of other runs.
 //
-// In units of `near`, a power of two, a run has |d| < 1, and no d but zeros below 2^-18, so that d is a multiple of
-// 2^-70. Then a sum biased by 1.5 · 2^21 has its last place at 2^-31: adding d to it cuts d = h + r into the multiple
-// h of 2^-31 that was added, and a rest |r| ≤ 2^-32, and
+// In units of `fast_bound`, a power of two, a fast run has |d| < 1, and no d but zeros below 2^-18, so that d is a
+// multiple of 2^-70. Then a sum biased by 1.5 · 2^21 has its last place at 2^-31. Adding d to it cuts d = h + r into
+// the multiple h of 2^-31 that was added, and a rest |r| ≤ 2^-32, and
 //
 //   d² = h·(d + r) + r²,   d + r = h + 2r exactly.
 //
 // Squares are summed by 30, of every other row, about a bias of 2, with last place 2^-51: what d² adds to that is z,
 // |d² − z| ≤ 2^-52. g = h·(d + r) − z is a multiple of 2^-100 below 2^-52 + 2^-64, so that it is exact, and so is a sum
 // of 30 of them. Only the sum of r², below 2^-60 and likewise in two parts, is rounded: by some 2^-115 for each value.
-// Runs of other values are refused, and told.
+// Other runs are refused.
 //
 // float32 values are easier: with |d| ≥ 2^-22, d is a multiple of 2^-45, hence Σ d is exact for a run, and so is, about
 // a bias of 8, Σ (d² − z). They are read eight at a time.
@@ -19,52 +19,58 @@
 
 #include "moments/lane_sums.hpp"
 
-namespace naively::dense {
+namespace naively::moments {
 
-// Rows at a time: their cache lines should stay until the next strip needs them.
-constexpr int near_run = 160, near_run_single = 256;
-constexpr int near_block = 60;  // twice 30, see above
-constexpr double near_smallest = 0x1p-18, near_smallest_single = 0x1p-22;
-constexpr std::int64_t upper_half = ~std::int64_t{UINT32_MAX};
+using support::doubles;
+using support::EightIndices;
+using support::finish_first;
+using support::put_singles;
+using support::Singles;
 
-// What most runs keep within: 8 to 16 typical distances. Not where a square might underflow.
-NAIVELY_INLINE double near_of(double within) { return within < 0x1p-400 ? -1.0 : within; }
+// Rows at a time: their cache lines should stay until the next group needs them.
+constexpr int kFastRunRows = 160, kFastRunRowsSingle = 256;
+constexpr int kBlockRows = 60;  // twice 30, see above
+constexpr double kMinFast = 0x1p-18, kMinFastSingle = 0x1p-22;
+constexpr std::int64_t kUpperHalf = ~std::int64_t{UINT32_MAX};
+
+// The bound that most runs keep, 8 to 16 typical distances; −1 if a square might underflow.
+NAIVELY_INLINE double fast_bound_of(double bound) { return bound < 0x1p-400 ? -1.0 : bound; }
 
 typedef std::uint32_t Halves __attribute__((vector_size(32)));
 
-// The range of numbers that are not zero, by the upper halves of their bits, which compare as integers do. (Below
-// 2^-1042 those are zero, too; beside `near` such a number is as good as zero.)
-struct Range {
-  Halves most = {}, least = ~Halves{};  // the latter less by one, so that zero is no small number
+// The range of magnitudes that are not zero, by the upper halves of their bits, which compare as integers do. (Below
+// 2^-1042 those are zero, too; compared with `fast_bound` such a number is as good as zero.)
+struct MagnitudeRange {
+  Halves most = {}, least = ~Halves{};  // the latter less by one, so that zero is not small
 
   template <bool fused>
   NAIVELY_INLINE void add(const Lanes& a, const Lanes& b) {
     typedef float Eight __attribute__((vector_size(32)));  // for which there is an instruction
-    const Eight upper = NAIVELY_SHUFFLE(EightPlaces, reinterpret_cast<Eight>(a), reinterpret_cast<Eight>(b),  //
+    const Eight upper = NAIVELY_SHUFFLE(EightIndices, reinterpret_cast<Eight>(a), reinterpret_cast<Eight>(b),  //
                                         1, 3, 9, 11, 5, 7, 13, 15);
     const Halves magnitude = reinterpret_cast<Halves>(upper) & INT32_MAX, less = magnitude - 1;
     most = magnitude > most ? magnitude : most;
     least = less < least ? less : least;
-    settle<fused>(most), settle<fused>(least);
+    finish_first<fused>(most), finish_first<fused>(least);
   }
-  // Of what has been added as a (0) or as b (1): the largest magnitude, its lower half zero; and whether some are below
-  // a power of two, or just above it.
+  // Of what was added as a (0) or as b (1): the largest magnitude, its lower half zero; and whether some are below a
+  // power of two, or just above it.
   NAIVELY_INLINE Lanes largest(int which) const { return numbers(most, which); }
   NAIVELY_INLINE Mask reaches(int which, const Lanes& limit) const { return numbers(least, which) < limit; }
 
  private:
   NAIVELY_INLINE static Lanes numbers(const Halves& upper, int which) {
     return reinterpret_cast<Lanes>(which == 0
-                                       ? NAIVELY_SHUFFLE(EightPlaces, Halves{}, upper, 0, 8, 1, 9, 4, 12, 5, 13)
-                                       : NAIVELY_SHUFFLE(EightPlaces, Halves{}, upper, 2, 10, 3, 11, 6, 14, 7, 15));
+                                       ? NAIVELY_SHUFFLE(EightIndices, Halves{}, upper, 0, 8, 1, 9, 4, 12, 5, 13)
+                                       : NAIVELY_SHUFFLE(EightIndices, Halves{}, upper, 2, 10, 3, 11, 6, 14, 7, 15));
   }
 };
 
-// The exact extremes of a run, which may go beyond those known.
+// Stores the exact extremes of a run that may go beyond those known.
 template <bool indexed, class Real>
-NAIVELY_INLINE void note_extremes(const Rows& rows, Strip& strip) {
-  const Lanes shift = load(strip.shift);
-  Lanes lowest = load(strip.low), highest = load(strip.high);
+NAIVELY_INLINE void note_extremes(const RunRows& rows, LaneSums& group) {
+  const Lanes shift = load(group.shift);
+  Lanes lowest = load(group.low), highest = load(group.high);
   const Real* const first = rows.first<Real>();
   for (int i = 0; i < rows.count; ++i) {
     const Lanes d = load(first + (indexed ? rows.place[i] : i * rows.stride)) - shift;
@@ -72,27 +78,28 @@ NAIVELY_INLINE void note_extremes(const Rows& rows, Strip& strip) {
   }
   const Mask centred = shift == Lanes{};
   const Lanes reach = greatest(highest, -lowest);
-  store(strip.low, centred ? -reach : lowest), store(strip.high, centred ? reach : highest);
+  store(group.low, centred ? -reach : lowest), store(group.high, centred ? reach : highest);
 }
 
-// Whether the sums of a run hold, `most` being its largest |d|, of doubles but for the lower half; if not, `near` may
-// become wider.
+// Returns whether the sums of a run are exact; `most` is its largest |d|, of doubles without the lower half. If not,
+// fast_bound may become wider.
 template <bool fused, bool indexed, class Real>
-NAIVELY_INLINE bool accept(const Rows& rows, Strip& strip, const Lanes& most, const Mask& tiny, const Mask& crowded) {
-  const Lanes near = load(strip.near), low = load(strip.low), high = load(strip.high);
-  const Mask wide = ~(most < near) | crowded;
-  const Mask refused = wide | tiny | is_coarse(strip, most, rows.count);
-  // Where the shift is zero only |d| counts.
-  const Lanes known = load(strip.shift) == Lanes{} ? greatest(high, -low) : least(high, -low);
-  if (!any<fused>(refused | ~(most < keep(known, Mask{} + upper_half)))) return true;
+NAIVELY_INLINE bool accept(const RunRows& rows, LaneSums& group, const Lanes& most, const Mask& tiny,
+                           const Mask& crowded) {
+  const Lanes bound = load(group.fast_bound), low = load(group.low), high = load(group.high);
+  const Mask wide = ~(most < bound) | crowded;
+  const Mask refused = wide | tiny | is_coarse(group, most, rows.count);
+  // If the shift is zero only |d| counts.
+  const Lanes known = load(group.shift) == Lanes{} ? greatest(high, -low) : least(high, -low);
+  if (!any<fused>(refused | ~(most < keep(known, Mask{} + kUpperHalf)))) return true;
   if (any<fused>(refused)) {
-    store(strip.near, wide & (most < HUGE_VAL) ? least(near + near, load(strip.bound)) : near);
+    store(group.fast_bound, wide & (most < HUGE_VAL) ? least(bound + bound, load(group.bound)) : bound);
     return false;
   }
-  if (std::is_same_v<Real, float> && !any<fused>(load(strip.shift) != Lanes{}))
-    store(strip.low, -greatest(most, known)), store(strip.high, greatest(most, known));
+  if (std::is_same_v<Real, float> && !any<fused>(load(group.shift) != Lanes{}))
+    store(group.low, -greatest(most, known)), store(group.high, greatest(most, known));
   else
-    note_extremes<indexed, Real>(rows, strip);
+    note_extremes<indexed, Real>(rows, group);
   return true;
 }
 
@@ -107,7 +114,7 @@ NAIVELY_INLINE Lanes product_minus(const Lanes& d, const Lanes& w, const Lanes& 
   }
 }
 
-// c + a · b; without a fused multiply-add rounded twice.
+// c + a · b, rounded twice without a fused multiply-add.
 template <bool fused>
 NAIVELY_INLINE Lanes product_plus(const Lanes& a, const Lanes& b, const Lanes& c) {
   if constexpr (fused)
@@ -116,31 +123,31 @@ NAIVELY_INLINE Lanes product_plus(const Lanes& a, const Lanes& b, const Lanes& c
     return c + a * b;
 }
 
-// Of every other row of a block: the sums of d², biased, of g and of r².
-struct NearHalf {
+// The sums of every other row of a block: of d², biased, of g and of r².
+struct FastHalf {
   Lanes squares, errors = {}, tail = {};
 };
 
 // The sums of a run, and of a block of it.
-struct NearSums {
+struct FastSums {
   Lanes sum, rest = {};                                       // of h, biased, and of r
   Lanes squares = {}, middle = {}, last = {}, rounding = {};  // of what blocks have summed
   Lanes bias;
-  NearHalf even, odd;  // no array: that would lie in memory
-  Mask crowded = {};   // whether a sum of squares has left its binade, per lane
+  FastHalf even, odd;  // an array would be in memory, not in registers
+  Mask crowded = {};   // lanes whose sum of squares left its binade
 
-  NAIVELY_INLINE explicit NearSums(const Lanes& near)
-      : sum(near * 0x1.8p21), bias(near * near * 2.0), even{bias}, odd{bias} {}
+  NAIVELY_INLINE explicit FastSums(const Lanes& bound)
+      : sum(bound * 0x1.8p21), bias(bound * bound * 2.0), even{bias}, odd{bias} {}
 
   template <bool fused>
-  NAIVELY_INLINE void add(const Lanes& d, NearHalf& half) {
+  NAIVELY_INLINE void add(const Lanes& d, FastHalf& half) {
     const Lanes s = sum + d, h = s - sum, r = d - h;
     sum = s, rest += r;
     const Lanes q = product_plus<fused>(d, d, half.squares), z = q - half.squares;
     half.squares = q;
     half.tail = product_plus<fused>(r, r, half.tail);
     half.errors += product_minus<fused>(h, d + r, z);
-    settle<fused>(rest), settle<fused>(half.errors);
+    finish_first<fused>(rest), finish_first<fused>(half.errors);
   }
   NAIVELY_INLINE void end_squares() {
     crowded |= ~(greatest(even.squares, odd.squares) < bias + bias);
@@ -151,13 +158,13 @@ struct NearSums {
     const Lanes2 both = two_sum(even.errors, odd.errors), above = two_sum(middle, both.value);
     const Lanes2 below = two_sum(last, (even.tail + odd.tail) + (both.error + above.error));
     middle = above.value, last = below.value, rounding += below.error;
-    even = odd = NearHalf{bias};
+    even = odd = FastHalf{bias};
   }
   template <bool fused>
-  NAIVELY_INLINE void add_to(Strip& strip, const Lanes& near) const {
+  NAIVELY_INLINE void add_to(LaneSums& group, const Lanes& bound) const {
     const Lanes one = variable_one<fused>();
-    Levels first(strip.sum), second(strip.squares);
-    add_top<fused>(first, sum - near * 0x1.8p21, one);
+    Levels first(group.sum), second(group.squares);
+    add_top<fused>(first, sum - bound * 0x1.8p21, one);
     add_top<fused>(first, rest, one);
     add_top<fused>(second, squares, one);
     add_middle<fused>(second, middle, one);
@@ -166,15 +173,15 @@ struct NearSums {
     add_middle<fused>(second, last, one);
     add_middle<fused>(second, even.tail + odd.tail, one);
     second.last += rounding;
-    first.put(strip.sum), second.put(strip.squares);
+    first.put(group.sum), second.put(group.squares);
   }
 };
 
 template <bool fused, bool indexed, bool shifted>
-NAIVELY_INLINE bool count_near_body(const Rows& rows, Strip& strip) {
-  const Lanes shift = load(strip.shift), near = load(strip.near);
-  NearSums sums(near);
-  Range range;
+NAIVELY_INLINE bool count_fast_body(const RunRows& rows, LaneSums& group) {
+  const Lanes shift = load(group.shift), bound = load(group.fast_bound);
+  FastSums sums(bound);
+  MagnitudeRange range;
   const std::ptrdiff_t* const place = rows.place;
   const std::ptrdiff_t stride = rows.stride, next_step = rows.next_step;
   std::uintptr_t next = rows.next;
@@ -183,7 +190,7 @@ NAIVELY_INLINE bool count_near_body(const Rows& rows, Strip& strip) {
     return shifted ? x - shift : x;
   };
   for (int i = 0;;) {
-    const int end = std::min(i + near_block, rows.count);
+    const int end = std::min(i + kBlockRows, rows.count);
     for (; i + 1 < end; i += 2) {
       if constexpr (indexed) prefetch(next), next += 2 * next_step;  // a cache line
       const Lanes first = difference(i), second = difference(i + 1);
@@ -200,19 +207,19 @@ NAIVELY_INLINE bool count_near_body(const Rows& rows, Strip& strip) {
     sums.end_block();
   }
   sums.end_squares();
-  const Lanes most = greatest(range.largest(0), range.largest(1)), smallest = near * near_smallest;
-  if (!accept<fused, indexed, double>(rows, strip, most, range.reaches(0, smallest) | range.reaches(1, smallest),
-                                      sums.crowded | ~(sums.squares < near * near * 4.0)))
+  const Lanes most = greatest(range.largest(0), range.largest(1)), smallest = bound * kMinFast;
+  if (!accept<fused, indexed, double>(rows, group, most, range.reaches(0, smallest) | range.reaches(1, smallest),
+                                      sums.crowded | ~(sums.squares < bound * bound * 4.0)))
     return false;
-  sums.add_to<fused>(strip, near);
+  sums.add_to<fused>(group, bound);
   return true;
 }
 
 // The sums of float32 values in a run; of squares, of every other row.
-struct NearSingles {
+struct FastSingles {
   Lanes bias, squares[2], sum = {}, errors = {};
 
-  NAIVELY_INLINE explicit NearSingles(const Lanes& near) : bias(near * near * 8.0), squares{bias, bias} {}
+  NAIVELY_INLINE explicit FastSingles(const Lanes& bound) : bias(bound * bound * 8.0), squares{bias, bias} {}
 
   template <bool fused>
   NAIVELY_INLINE void add(const Lanes& d, int part) {
@@ -220,21 +227,21 @@ struct NearSingles {
     const Lanes q = product_plus<fused>(d, d, squares[part]);
     errors += product_minus<fused>(d, d, q - squares[part]);
     squares[part] = q;
-    settle<fused>(sum), settle<fused>(errors);
+    finish_first<fused>(sum), finish_first<fused>(errors);
   }
   NAIVELY_INLINE Mask crowded() const { return ~(greatest(squares[0], squares[1]) < bias + bias); }
   template <bool fused>
-  NAIVELY_INLINE void add_to(Strip& strip) const {
+  NAIVELY_INLINE void add_to(LaneSums& group) const {
     const Lanes one = variable_one<fused>();
-    Levels first(strip.sum), second(strip.squares);
+    Levels first(group.sum), second(group.squares);
     add_top<fused>(first, sum, one);
     add_top<fused>(second, (squares[0] - bias) + (squares[1] - bias), one);
     add_middle<fused>(second, errors, one);
-    first.put(strip.sum), second.put(strip.squares);
+    first.put(group.sum), second.put(group.squares);
   }
 };
 
-// The range of float32 values that are not zero, by their bits, as in `Range`; of `wide` strips side by side.
+// The same of float32 values, by their bits, of `wide` adjacent groups.
 template <int wide>
 struct SingleRange {
   using Bits = typename Singles<wide>::Bits;
@@ -245,21 +252,22 @@ struct SingleRange {
     const Bits magnitude = bits & INT32_MAX, less = magnitude - 1;
     most = magnitude > most ? magnitude : most;
     least = less < least ? less : least;
-    settle<fused>(most), settle<fused>(least);
+    finish_first<fused>(most), finish_first<fused>(least);
   }
-  NAIVELY_INLINE Lanes largest(int strip) const { return doubles(most, strip); }
-  NAIVELY_INLINE Mask reaches(int strip, const Lanes& limit) const { return doubles(least, strip) < limit; }
+  NAIVELY_INLINE Lanes largest(int group) const { return doubles(most, group); }
+  NAIVELY_INLINE Mask reaches(int group, const Lanes& limit) const { return doubles(least, group) < limit; }
 };
 
-// One strip of float32 values, or two side by side, of which both are counted, or none. Shifts are float32 values,
-// too, and what is near a shift differs from it by a float32.
+// One group of float32 values, or two adjacent ones, of which both are counted or none. Shifts are float32 values, too,
+// and a value bound a shift differs from it by a float32.
 template <bool fused, bool shifted, int wide>
-NAIVELY_INLINE bool count_near_singles_body(const Rows& rows, Strip* strips) {
+NAIVELY_INLINE bool count_fast_singles_body(const RunRows& rows, LaneSums* groups) {
   using Values = typename Singles<wide>::Values;
-  NearSingles left(load(strips[0].near)), right(load(strips[wide - 1].near));  // no array: that would lie in memory
+  FastSingles left(load(groups[0].fast_bound)),
+      right(load(groups[wide - 1].fast_bound));  // an array would be in memory
   SingleRange<wide> range;
   Values shift = {};
-  for (int k = 0; shifted && k < wide; ++k) put_singles(shift, k, load(strips[k].shift));
+  for (int k = 0; shifted && k < wide; ++k) put_singles(shift, k, load(groups[k].shift));
   const std::ptrdiff_t* const place = rows.place;
   std::uintptr_t next = rows.next;
   auto count = [&](int i, int part) __attribute__((always_inline)) {
@@ -269,7 +277,7 @@ NAIVELY_INLINE bool count_near_singles_body(const Rows& rows, Strip* strips) {
     if constexpr (shifted) d -= shift;
     range.template add<fused>(reinterpret_cast<typename Singles<wide>::Bits>(d));
     left.add<fused>(shifted ? doubles(d, 0) : load(x), part);
-    if constexpr (wide == 2) right.add<fused>(shifted ? doubles(d, 1) : load(x + lanes), part);
+    if constexpr (wide == 2) right.add<fused>(shifted ? doubles(d, 1) : load(x + kLanes), part);
   };
   int i = 0;
   for (; i + 3 < rows.count; i += 4) {
@@ -278,15 +286,15 @@ NAIVELY_INLINE bool count_near_singles_body(const Rows& rows, Strip* strips) {
     count(i, 0), count(i + 1, 1), count(i + 2, 0), count(i + 3, 1);
   }
   for (; i < rows.count; ++i) count(i, 0);
-  auto good = [&](int k, const NearSingles& sums) __attribute__((always_inline)) {
-    return accept<fused, true, float>(rows.lanes_on(k), strips[k], range.largest(k),
-                                      range.reaches(k, load(strips[k].near) * near_smallest_single), sums.crowded());
+  auto good = [&](int k, const FastSingles& sums) __attribute__((always_inline)) {
+    return accept<fused, true, float>(rows.group(k), groups[k], range.largest(k),
+                                      range.reaches(k, load(groups[k].fast_bound) * kMinFastSingle), sums.crowded());
   };
   if (!good(0, left)) return false;
   if (wide == 2 && !good(1, right)) return false;
-  left.add_to<fused>(strips[0]);
-  if constexpr (wide == 2) right.add_to<fused>(strips[1]);
+  left.add_to<fused>(groups[0]);
+  if constexpr (wide == 2) right.add_to<fused>(groups[1]);
   return true;
 }
 
-}  // namespace naively::dense
+}  // namespace naively::moments

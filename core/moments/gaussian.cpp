@@ -7,18 +7,33 @@
 #include <numbers>
 #include <vector>
 
+#include "support/memory.hpp"
 #include "support/simd.hpp"
 #include "support/threads.hpp"
 
-namespace naively::dense {
+namespace naively::moments {
 namespace {
 
-// Rows go by tiles of 64, stored by column, so that a vector holds one column of four rows and the parameters of a
-// class are read once for 64 rows; columns by panels of 256, so that a tile (128 KB) stays in the cache.
-constexpr std::ptrdiff_t tile_rows = 64, panel_columns = 256, block = 4, chunk_rows = 4096;
+using support::any;
+using support::broadcast;
+using support::FloatTable;
+using support::FourIndices;
+using support::greatest;
+using support::keep;
+using support::kLanes;
+using support::Lanes;
+using support::least;
+using support::load;
+using support::magnitude;
+using support::Mask;
+using support::store;
 
-// The farthest x from the outermost means, in the smallest deviation of the column: its square is still finite.
-constexpr double farthest = 1e150;
+// Rows are scored in tiles of 64, stored by column, so that a vector holds one column of four rows and the parameters
+// of a class are read once for 64 rows. Columns go by blocks of 256, so that a tile (128 KB) stays in the cache.
+constexpr std::ptrdiff_t kTileRows = 64, kBlockColumns = 256, kVectors = 4, kChunkRows = 4096;
+
+// The largest distance of x from the outermost means, in the smallest deviation of the column, whose square is finite.
+constexpr double kMaxDistance = 1e150;
 
 struct Parameters {
   double mean, inverse_deviation, log_scale;  // log_scale = log 2πσ²
@@ -37,8 +52,8 @@ class Gaussian {
  private:
   std::ptrdiff_t classes_, columns_;
   std::vector<Parameters> parameters_;    // (class, column)
-  std::vector<double> lowest_, highest_;  // x is held between them
-  bool extreme_ = false;                  // some z would have an infinite square even so
+  std::vector<double> lowest_, highest_;  // x is clamped between them
+  bool extreme_ = false;                  // a z may have an infinite square nevertheless
 };
 
 Gaussian::Gaussian(const double* mean, const double* variance, std::ptrdiff_t classes, std::ptrdiff_t columns)
@@ -50,52 +65,52 @@ Gaussian::Gaussian(const double* mean, const double* variance, std::ptrdiff_t cl
       parameters_[c * columns + j] = {mu, 1 / deviation, std::log(2 * std::numbers::pi) + std::log(square)};
       low = std::min(low, mu), high = std::max(high, mu), narrowest = std::min(narrowest, deviation);
     }
-    lowest_[j] = low - farthest * narrowest, highest_[j] = high + farthest * narrowest;
-    extreme_ |= (high - low) / narrowest > farthest;
+    lowest_[j] = low - kMaxDistance * narrowest, highest_[j] = high + kMaxDistance * narrowest;
+    extreme_ |= (high - low) / narrowest > kMaxDistance;
   }
 }
 
-// Copies rows × columns values, stored by row, by column.
+// Transposes rows × columns values that are stored by row.
 template <bool fused, class Real>
 NAIVELY_INLINE void transpose_values(const Real* x, std::ptrdiff_t row_stride, std::ptrdiff_t rows,
                                      std::ptrdiff_t columns, double* to) {
-  const std::ptrdiff_t full_rows = rows / lanes * lanes, full_columns = columns / lanes * lanes;
-  for (std::ptrdiff_t i = 0; i < full_rows; i += lanes)
-    for (std::ptrdiff_t j = 0; j < full_columns; j += lanes) {
+  const std::ptrdiff_t full_rows = rows / kLanes * kLanes, full_columns = columns / kLanes * kLanes;
+  for (std::ptrdiff_t i = 0; i < full_rows; i += kLanes)
+    for (std::ptrdiff_t j = 0; j < full_columns; j += kLanes) {
       const Real* const from = x + i * row_stride + j;
       const Lanes a = load(from), b = load(from + row_stride);
       const Lanes c = load(from + 2 * row_stride), d = load(from + 3 * row_stride);
-      const Lanes ab_even = NAIVELY_SHUFFLE(FourPlaces, a, b, 0, 4, 2, 6);
-      const Lanes ab_odd = NAIVELY_SHUFFLE(FourPlaces, a, b, 1, 5, 3, 7);
-      const Lanes cd_even = NAIVELY_SHUFFLE(FourPlaces, c, d, 0, 4, 2, 6);
-      const Lanes cd_odd = NAIVELY_SHUFFLE(FourPlaces, c, d, 1, 5, 3, 7);
-      double* const corner = to + j * tile_rows + i;
-      store(corner, NAIVELY_SHUFFLE(FourPlaces, ab_even, cd_even, 0, 1, 4, 5));
-      store(corner + tile_rows, NAIVELY_SHUFFLE(FourPlaces, ab_odd, cd_odd, 0, 1, 4, 5));
-      store(corner + 2 * tile_rows, NAIVELY_SHUFFLE(FourPlaces, ab_even, cd_even, 2, 3, 6, 7));
-      store(corner + 3 * tile_rows, NAIVELY_SHUFFLE(FourPlaces, ab_odd, cd_odd, 2, 3, 6, 7));
+      const Lanes ab_even = NAIVELY_SHUFFLE(FourIndices, a, b, 0, 4, 2, 6);
+      const Lanes ab_odd = NAIVELY_SHUFFLE(FourIndices, a, b, 1, 5, 3, 7);
+      const Lanes cd_even = NAIVELY_SHUFFLE(FourIndices, c, d, 0, 4, 2, 6);
+      const Lanes cd_odd = NAIVELY_SHUFFLE(FourIndices, c, d, 1, 5, 3, 7);
+      double* const corner = to + j * kTileRows + i;
+      store(corner, NAIVELY_SHUFFLE(FourIndices, ab_even, cd_even, 0, 1, 4, 5));
+      store(corner + kTileRows, NAIVELY_SHUFFLE(FourIndices, ab_odd, cd_odd, 0, 1, 4, 5));
+      store(corner + 2 * kTileRows, NAIVELY_SHUFFLE(FourIndices, ab_even, cd_even, 2, 3, 6, 7));
+      store(corner + 3 * kTileRows, NAIVELY_SHUFFLE(FourIndices, ab_odd, cd_odd, 2, 3, 6, 7));
     }
   for (std::ptrdiff_t i = 0; i < rows; ++i)
     for (std::ptrdiff_t j = i < full_rows ? full_columns : 0; j < columns; ++j)
-      to[j * tile_rows + i] = x[i * row_stride + j];
+      to[j * kTileRows + i] = x[i * row_stride + j];
 }
 
 template <bool fused>
-NAIVELY_INLINE void transpose_body(const Table& x, std::ptrdiff_t offset, std::ptrdiff_t rows, std::ptrdiff_t columns,
-                                   double* to) {
+NAIVELY_INLINE void transpose_body(const FloatTable& x, std::ptrdiff_t offset, std::ptrdiff_t rows,
+                                   std::ptrdiff_t columns, double* to) {
   if (x.single)
     transpose_values<fused>(static_cast<const float*>(x.data) + offset, x.row_stride, rows, columns, to);
   else
     transpose_values<fused>(static_cast<const double*>(x.data) + offset, x.row_stride, rows, columns, to);
 }
 
-// Holds the values of some columns between the limits of each; NaN stays. Whether all were finite.
+// Clamps the values of columns between the limits of each; NaN stays. Returns whether all are finite.
 template <bool fused>
-NAIVELY_INLINE bool hold_body(double* values, std::ptrdiff_t columns, const double* low, const double* high) {
+NAIVELY_INLINE bool clamp_body(double* values, std::ptrdiff_t columns, const double* low, const double* high) {
   const Lanes largest = broadcast(std::numeric_limits<double>::max());
   Mask finite = Mask{} - 1;
-  for (std::ptrdiff_t j = 0; j < columns; ++j, values += tile_rows)
-    for (std::ptrdiff_t i = 0; i < tile_rows; i += lanes) {
+  for (std::ptrdiff_t j = 0; j < columns; ++j, values += kTileRows)
+    for (std::ptrdiff_t i = 0; i < kTileRows; i += kLanes) {
       const Lanes x = load(values + i);
       finite &= magnitude(x) <= largest;
       store(values + i, least(broadcast(high[j]), greatest(broadcast(low[j]), x)));
@@ -104,53 +119,54 @@ NAIVELY_INLINE bool hold_body(double* values, std::ptrdiff_t columns, const doub
 }
 
 NAIVELY_DISPATCH(void, transpose, transpose_body,
-                 (const Table& x, std::ptrdiff_t offset, std::ptrdiff_t rows, std::ptrdiff_t columns, double* to),
+                 (const FloatTable& x, std::ptrdiff_t offset, std::ptrdiff_t rows, std::ptrdiff_t columns, double* to),
                  (x, offset, rows, columns, to))
-NAIVELY_DISPATCH(bool, hold, hold_body, (double* values, std::ptrdiff_t columns, const double* low, const double* high),
+NAIVELY_DISPATCH(bool, clamp_columns, clamp_body,
+                 (double* values, std::ptrdiff_t columns, const double* low, const double* high),
                  (values, columns, low, high))
 
-// A tile of rows by column, missing values kept as NaN, all others held between the limits of their column.
-struct Columns {
-  Aligned<double> x{panel_columns * tile_rows};
+// A tile of rows stored by column. Missing values are NaN, all others are clamped between the limits of their column.
+struct ColumnTile {
+  support::LargeArray<double> x{kBlockColumns * kTileRows};
   bool missing = false;
   std::ptrdiff_t infinite = -1;  // the first column with an infinity
 
-  void read(const Table& table, const Gaussian& model, std::ptrdiff_t row, std::ptrdiff_t rows, std::ptrdiff_t column,
-            std::ptrdiff_t columns) {
+  void read(const FloatTable& table, const Gaussian& model, std::ptrdiff_t row, std::ptrdiff_t rows,
+            std::ptrdiff_t column, std::ptrdiff_t columns) {
     const std::ptrdiff_t offset = row * table.row_stride + column * table.column_stride;
     missing = false, infinite = -1;
     copy(table, offset, rows, columns);
-    if (hold(x.data(), columns, model.lowest(column), model.highest(column))) return;
-    copy(table, offset, rows, columns);  // once more: what is held is no longer infinite
+    if (clamp_columns(x.data(), columns, model.lowest(column), model.highest(column))) return;
+    copy(table, offset, rows, columns);  // again: what is clamped is not infinite any more
     for (std::ptrdiff_t j = 0; j < columns; ++j) {
-      const double* const values = x.data() + j * tile_rows;
+      const double* const values = x.data() + j * kTileRows;
       missing |= std::any_of(values, values + rows, [](double v) { return std::isnan(v); });
       if (infinite < 0 && std::any_of(values, values + rows, [](double v) { return std::isinf(v); }))
         infinite = column + j;
     }
-    hold(x.data(), columns, model.lowest(column), model.highest(column));
+    clamp_columns(x.data(), columns, model.lowest(column), model.highest(column));
   }
 
  private:
-  void copy(const Table& table, std::ptrdiff_t offset, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+  void copy(const FloatTable& table, std::ptrdiff_t offset, std::ptrdiff_t rows, std::ptrdiff_t columns) {
     if (table.column_stride == 1)
       transpose(table, offset, rows, columns, x.data());
     else
       with_elements(table, [&](auto* from) { copy(table, from + offset, rows, columns); });
-    for (std::ptrdiff_t j = 0; rows < tile_rows && j < columns; ++j)
-      std::fill(x.data() + j * tile_rows + rows, x.data() + (j + 1) * tile_rows, 0.0);
+    for (std::ptrdiff_t j = 0; rows < kTileRows && j < columns; ++j)
+      std::fill(x.data() + j * kTileRows + rows, x.data() + (j + 1) * kTileRows, 0.0);
   }
 
   template <class Real>
-  void copy(const Table& table, const Real* from, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+  void copy(const FloatTable& table, const Real* from, std::ptrdiff_t rows, std::ptrdiff_t columns) {
     for (std::ptrdiff_t j = 0; j < columns; ++j)
       for (std::ptrdiff_t i = 0; i < rows; ++i)
-        x[j * tile_rows + i] = from[i * table.row_stride + j * table.column_stride];
+        x[j * kTileRows + i] = from[i * table.row_stride + j * table.column_stride];
   }
 };
 
-struct Job {
-  const double* x;          // a column of 16 rows; the next column is tile_rows further on
+struct SumJob {
+  const double* x;          // a column of 16 rows; the next column is kTileRows further
   const Parameters* first;  // of two classes
   const Parameters* second;
   std::ptrdiff_t columns;
@@ -162,83 +178,84 @@ NAIVELY_INLINE Lanes square(const Lanes& x, const Parameters& class_) {
   return z * z;
 }
 
-// Σ_j z², where nothing is missing.
+// Σ_j z², if nothing is missing.
 template <bool fused>
-NAIVELY_INLINE void sum_squares_body(const Job& job) {
-  Lanes first[block] = {}, second[block] = {};
+NAIVELY_INLINE void sum_squares_body(const SumJob& job) {
+  Lanes first[kVectors] = {}, second[kVectors] = {};
   const double* x = job.x;
-  for (std::ptrdiff_t j = 0; j < job.columns; ++j, x += tile_rows)
-    for (int k = 0; k < block; ++k) {
-      const Lanes value = load(x + k * lanes);
+  for (std::ptrdiff_t j = 0; j < job.columns; ++j, x += kTileRows)
+    for (int k = 0; k < kVectors; ++k) {
+      const Lanes value = load(x + k * kLanes);
       first[k] += square(value, job.first[j]);
       second[k] += square(value, job.second[j]);
     }
-  for (int k = 0; k < block; ++k) job.squares[k] = first[k], job.squares[block + k] = second[k];
+  for (int k = 0; k < kVectors; ++k) job.squares[k] = first[k], job.squares[kVectors + k] = second[k];
 }
 
 NAIVELY_INLINE Lanes term(const Lanes& x, const Parameters& class_) {
-  const Lanes limit = broadcast(2 * farthest);
+  const Lanes limit = broadcast(2 * kMaxDistance);
   const Lanes z = least(magnitude((x - class_.mean) * class_.inverse_deviation), limit);
   return keep(z * z + class_.log_scale, x == x);
 }
 
-// Σ_j log 2πσ² + z² over the values that are there, with every z held finite.
+// Σ_j log 2πσ² + z² over the values that are not missing, with every z kept finite.
 template <bool fused>
-NAIVELY_INLINE void sum_terms_body(const Job& job) {
-  Lanes first[block] = {}, second[block] = {};
+NAIVELY_INLINE void sum_terms_body(const SumJob& job) {
+  Lanes first[kVectors] = {}, second[kVectors] = {};
   const double* x = job.x;
-  for (std::ptrdiff_t j = 0; j < job.columns; ++j, x += tile_rows)
-    for (int k = 0; k < block; ++k) {
-      const Lanes value = load(x + k * lanes);
+  for (std::ptrdiff_t j = 0; j < job.columns; ++j, x += kTileRows)
+    for (int k = 0; k < kVectors; ++k) {
+      const Lanes value = load(x + k * kLanes);
       first[k] += term(value, job.first[j]);
       second[k] += term(value, job.second[j]);
     }
-  for (int k = 0; k < block; ++k) job.squares[k] = first[k], job.squares[block + k] = second[k];
+  for (int k = 0; k < kVectors; ++k) job.squares[k] = first[k], job.squares[kVectors + k] = second[k];
 }
 
-NAIVELY_DISPATCH(void, sum_squares, sum_squares_body, (const Job& job), (job))
-NAIVELY_DISPATCH(void, sum_terms, sum_terms_body, (const Job& job), (job))
+NAIVELY_DISPATCH(void, sum_squares, sum_squares_body, (const SumJob& job), (job))
+NAIVELY_DISPATCH(void, sum_terms, sum_terms_body, (const SumJob& job), (job))
 
 // Adds −½ Σ to out for one tile, two classes and 16 rows at a time.
-void score_tile(const Gaussian& model, const Columns& tile, std::ptrdiff_t column, std::ptrdiff_t columns,
+void score_tile(const Gaussian& model, const ColumnTile& tile, std::ptrdiff_t column, std::ptrdiff_t columns,
                 const double* log_scale, std::ptrdiff_t rows, double* out) {
-  const bool slow = tile.missing || model.extreme();
+  const bool term_by_term = tile.missing || model.extreme();
   for (std::ptrdiff_t c = 0; c < model.classes(); c += 2) {
     const std::ptrdiff_t other = std::min(c + 1, model.classes() - 1);
-    for (std::ptrdiff_t i = 0; i < rows; i += block * lanes) {
-      Lanes squares[2 * block];
-      const Job job = {tile.x.data() + i, model.of(c, column), model.of(other, column), columns, squares};
-      slow ? sum_terms(job) : sum_squares(job);
+    for (std::ptrdiff_t i = 0; i < rows; i += kVectors * kLanes) {
+      Lanes squares[2 * kVectors];
+      const SumJob job = {tile.x.data() + i, model.of(c, column), model.of(other, column), columns, squares};
+      term_by_term ? sum_terms(job) : sum_squares(job);
       const double* const sums = reinterpret_cast<const double*>(squares);
-      const std::ptrdiff_t filled = std::min(block * lanes, rows - i);
+      const std::ptrdiff_t filled = std::min(kVectors * kLanes, rows - i);
       for (std::ptrdiff_t d = c; d <= other; ++d)
         for (std::ptrdiff_t r = 0; r < filled; ++r)
-          out[(i + r) * model.classes() + d] -= 0.5 * (sums[(d - c) * block * lanes + r] + (slow ? 0.0 : log_scale[d]));
+          out[(i + r) * model.classes() + d] -=
+              0.5 * (sums[(d - c) * kVectors * kLanes + r] + (term_by_term ? 0.0 : log_scale[d]));
     }
   }
 }
 
 }  // namespace
 
-Oddities score_gaussian(const Table& x, const double* mean, const double* variance, std::ptrdiff_t classes, double* out,
-                        int n_jobs) {
+IrregularValues score_gaussian(const FloatTable& x, const double* mean, const double* variance, std::ptrdiff_t classes,
+                               double* out, int n_threads) {
   const Gaussian model(mean, variance, classes, x.columns);
-  const std::ptrdiff_t panels = (x.columns + panel_columns - 1) / panel_columns;
-  std::vector<double> log_scale(panels * classes);  // Σ log 2πσ² over a panel
+  const std::ptrdiff_t n_blocks = (x.columns + kBlockColumns - 1) / kBlockColumns;
+  std::vector<double> log_scale(n_blocks * classes);  // Σ log 2πσ² over a block
   for (std::ptrdiff_t c = 0; c < classes; ++c)
     for (std::ptrdiff_t j = 0; j < x.columns; ++j)
-      log_scale[j / panel_columns * classes + c] += model.of(c, j)->log_scale;
+      log_scale[j / kBlockColumns * classes + c] += model.of(c, j)->log_scale;
 
   const std::ptrdiff_t none = std::numeric_limits<std::ptrdiff_t>::max();
   std::atomic<std::ptrdiff_t> infinite{none};
   std::atomic<bool> missing{false};
-  support::parallel_for((x.rows + chunk_rows - 1) / chunk_rows, n_jobs, [&](std::ptrdiff_t chunk) {
-    Columns tile;
-    const std::ptrdiff_t end = std::min(x.rows, (chunk + 1) * chunk_rows);
-    for (std::ptrdiff_t row = chunk * chunk_rows; row < end; row += tile_rows)
-      for (std::ptrdiff_t panel = 0; panel < panels; ++panel) {
-        const std::ptrdiff_t column = panel * panel_columns, rows = std::min(tile_rows, end - row);
-        const std::ptrdiff_t columns = std::min(panel_columns, x.columns - column);
+  support::parallel_for((x.rows + kChunkRows - 1) / kChunkRows, n_threads, [&](std::ptrdiff_t chunk) {
+    ColumnTile tile;
+    const std::ptrdiff_t end = std::min(x.rows, (chunk + 1) * kChunkRows);
+    for (std::ptrdiff_t row = chunk * kChunkRows; row < end; row += kTileRows)
+      for (std::ptrdiff_t block = 0; block < n_blocks; ++block) {
+        const std::ptrdiff_t column = block * kBlockColumns, rows = std::min(kTileRows, end - row);
+        const std::ptrdiff_t columns = std::min(kBlockColumns, x.columns - column);
         tile.read(x, model, row, rows, column, columns);
         if (tile.missing) missing = true;
         if (tile.infinite >= 0) {
@@ -246,10 +263,10 @@ Oddities score_gaussian(const Table& x, const double* mean, const double* varian
           while (tile.infinite < known && !infinite.compare_exchange_weak(known, tile.infinite)) {
           }
         }
-        score_tile(model, tile, column, columns, &log_scale[panel * classes], rows, out + row * classes);
+        score_tile(model, tile, column, columns, &log_scale[block * classes], rows, out + row * classes);
       }
   });
   return {infinite == none ? -1 : infinite.load(), missing};
 }
 
-}  // namespace naively::dense
+}  // namespace naively::moments

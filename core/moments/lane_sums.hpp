@@ -1,52 +1,72 @@
-// The inner loop of counting: a run of rows of one class, over a strip of four columns.
+// The inner loop of counting: a run of rows of one class, over a group of four columns.
 //
 // About a frame (shift, bound), bound a power of two, d = x − shift and its square are summed at three levels. The
-// first two start from a bias so large that adding never leaves its binade: then s = fl(a + d) errs by exactly
-// d − (s − a), which three operations find (Dekker's fast two-sum; the idea of a bias is from Rump, Ogita, Oishi,
-// "Accurate floating-point summation", 2008), and which goes to the next level. Only the third level rounds. For
-// up to 2^10 values with |d| ≤ bound:
+// first two start from a bias so large that adding never leaves its binade. Then s = fl(a + d) errs by exactly d − (s −
+// a), which takes three operations (Dekker's fast two-sum; the bias is from Rump, Ogita, Oishi, "Accurate
+// floating-point summation", 2008), and which goes to the next level. Only the third level rounds. For up to 2^10
+// values with |d| ≤ bound:
 //
 //   level   bias of Σ d          bias of Σ d²           unit in the last place of the latter
 //     1     1.5 · 2^12 · bound   1.5 · 2^12 · bound²    2^-40 · bound²
 //     2     1.5 · 2^-29 · bound  1.5 · 2^-29 · bound²   2^-81 · bound²
 //     3     0                    0                      below 2^-123 · bound²
 //
-// Values with |d| > bound, and NaN, are left out and told, to be counted one by one. With bound ≤ |shift|/2 or
-// shift = 0 the difference d is exact (Sterbenz's lemma), which is why frames are made so. Of float32 values d is a
-// float32 then, and its square needs no more than 48 bits: it has no error to be added.
+// Values with |d| > bound, and NaN, are left out and reported, to be counted one by one. With bound ≤ |shift|/2 or
+// shift = 0 the difference d is exact (Sterbenz's lemma), which is why frames are chosen so. d of float32 values is
+// then a float32, and its square needs at most 48 bits: it has no error to add.
 #pragma once
 #include <cmath>
 #include <cstddef>
 #include <type_traits>
 
+#include "moments/triple_double.hpp"
 #include "support/simd.hpp"
-#include "support/table.hpp"
 
-namespace naively::dense {
+namespace naively::moments {
 
-constexpr int longest_run = 1024;  // values between two folds: 2^10, see above
+using support::any;
+using support::broadcast;
+using support::fused_minus;
+using support::fused_plus;
+using support::greatest;
+using support::keep;
+using support::kLanes;
+using support::Lanes;
+using support::Lanes2;
+using support::least;
+using support::load;
+using support::magnitude;
+using support::Mask;
+using support::pad_to_lanes;
+using support::prefetch;
+using support::product_error;
+using support::store;
+using support::two_product;
+using support::variable_one;
 
-using Four = double[lanes];
+constexpr int kMaxRunRows = 1024;  // between two folds: 2^10, see above
 
-struct alignas(64) Strip {
+using Four = double[kLanes];
+
+struct alignas(64) LaneSums {
   Four sum[3], squares[3];  // by level, bias included
   Four low, high;           // smallest and largest d in this frame, or bounds of both with the largest |d| exact
   Four shift, bound;        // the frame; bound < 0 where there is none yet
-  Four near;                // what most values keep within, likewise: see near_run.hpp
+  Four fast_bound;          // a narrower bound that most values keep, likewise: see fast_run.hpp
 };
 
-constexpr double bias[3] = {0x1.8p12, 0x1.8p-29, 0.0};  // in bounds, or in squares of bounds
+constexpr double kBias[3] = {0x1.8p12, 0x1.8p-29, 0.0};  // in bounds, or in squares of bounds
 
-// The sums of the strip since the beginning. The frame may have changed; the sums are about its present shift.
-struct alignas(64) Totals {
+// All sums of a group so far. The frame may have changed; the sums are about its current shift.
+struct alignas(64) LaneTotals {
   Four s1[3] = {}, s2[3] = {};  // Triples
   Four least, greatest;         // the smallest and the largest x
   Four missing_weight[2] = {};  // a sum and its error
   Four centre = {};             // a median of some values
-  std::int64_t missing[lanes] = {};
+  std::int64_t missing[kLanes] = {};
 
-  Totals() {
-    for (int k = 0; k < lanes; ++k) least[k] = HUGE_VAL, greatest[k] = -HUGE_VAL;
+  LaneTotals() {
+    for (int k = 0; k < kLanes; ++k) least[k] = HUGE_VAL, greatest[k] = -HUGE_VAL;
   }
   Triple lane(const Four* field, int k) const { return {field[0][k], field[1][k], field[2][k]}; }
   void set(Four* field, int k, const Triple& value) {
@@ -54,29 +74,29 @@ struct alignas(64) Totals {
   }
 };
 
-// The values of a strip: row i begins at x[place ? place[i] : i · stride], or so in `single` if that is there.
-struct Rows {
+// The values of a group in a run: row i begins at x[place ? place[i] : i · stride], or in `single` if that is not null.
+struct RunRows {
   const double* x;
   const float* single;
   std::ptrdiff_t stride;
   const std::ptrdiff_t* place;
   const double* weight;  // of row i, or null
   int count;
-  std::uintptr_t next;  // memory to ask for while at row i: next + i · next_step
+  std::uintptr_t next;  // memory to prefetch at row i: next + i · next_step
   std::ptrdiff_t next_step;
   double at(int i) const {
     const std::ptrdiff_t at = place ? place[i] : i * stride;
     return single ? single[at] : x[at];
   }
-  Rows lane(int k) const {
-    Rows one = *this;
+  RunRows lane(int k) const {
+    RunRows one = *this;
     if (single)
       one.single += k;
     else
       one.x += k;
     return one;
   }
-  Rows lanes_on(int strips) const { return lane(strips * static_cast<int>(lanes)); }
+  RunRows group(int k) const { return lane(k * static_cast<int>(kLanes)); }
   template <class Real>
   const Real* first() const {
     if constexpr (std::is_same_v<Real, float>)
@@ -86,25 +106,25 @@ struct Rows {
   }
 };
 
-// What a run leaves to be done by hand, one bit per lane.
+// What a run leaves to be counted one by one, one bit per lane.
 struct Leftover {
   int outside = 0;  // some values were not within the bound
-  int coarse = 0;   // all values were too small for the frame: nothing of the run was counted in this lane
+  int coarse = 0;   // all values were too small for the frame, and none was counted
 };
 
 struct Levels {
   Lanes top, middle, last;
   NAIVELY_INLINE explicit Levels(const Four* f) : top(load(f[0])), middle(load(f[1])), last(load(f[2])) {}
   NAIVELY_INLINE void put(Four* f) const { store(f[0], top), store(f[1], middle), store(f[2], last); }
-  NAIVELY_INLINE void put_where(const Mask& wanted, Four* f) const {
-    store(f[0], wanted ? top : load(f[0]));
-    store(f[1], wanted ? middle : load(f[1]));
-    store(f[2], wanted ? last : load(f[2]));
+  NAIVELY_INLINE void put_where(const Mask& where, Four* f) const {
+    store(f[0], where ? top : load(f[0]));
+    store(f[1], where ? middle : load(f[1]));
+    store(f[2], where ? last : load(f[2]));
   }
 };
 
-// a − b, on the multiplier where there is a fused one: half of the subtractions there, half on the adder, are
-// faster by a quarter where these are separate units. `one` must look like a variable to the compiler.
+// a − b, on the multiplier if it is fused: with half of the subtractions there and half on the adder, processors with
+// separate units are faster by a quarter. `one` must look like a variable to the compiler.
 template <bool fused>
 NAIVELY_INLINE Lanes minus(const Lanes& a, const Lanes& b, const Lanes& one) {
   if constexpr (fused)
@@ -128,23 +148,22 @@ NAIVELY_INLINE void add_top(Levels& to, const Lanes& x, const Lanes& one) {
   add_middle<fused>(to, error, one);
 }
 
-// A run whose largest |d| is below this fraction of the bound is better served by a narrower one; a short run may
-// be small by chance.
+// A run whose largest |d| is below this fraction of the bound needs a narrower one; a short run may be small by chance.
 NAIVELY_INLINE double coarse_fraction(int rows) { return rows < 4 ? 0x1p-32 : 0x1p-24; }
 
-NAIVELY_INLINE Mask is_coarse(const Strip& strip, const Lanes& reach, int rows) {
-  return (reach < load(strip.bound) * coarse_fraction(rows)) & (reach > Lanes{});
+NAIVELY_INLINE Mask is_coarse(const LaneSums& sums, const Lanes& reach, int rows) {
+  return (reach < load(sums.bound) * coarse_fraction(rows)) & (reach > Lanes{});
 }
 
-NAIVELY_INLINE Leftover finish(Strip& strip, const Levels& sum, const Levels& squares, const Lanes& low,
+NAIVELY_INLINE Leftover finish(LaneSums& sums, const Levels& sum, const Levels& squares, const Lanes& low,
                                const Lanes& high, const Mask& outside, int rows) {
-  const Mask coarse = is_coarse(strip, greatest(high, -low), rows);
-  sum.put_where(~coarse, strip.sum);
-  squares.put_where(~coarse, strip.squares);
-  store(strip.low, coarse ? load(strip.low) : least(low, load(strip.low)));
-  store(strip.high, coarse ? load(strip.high) : greatest(high, load(strip.high)));
+  const Mask coarse = is_coarse(sums, greatest(high, -low), rows);
+  sum.put_where(~coarse, sums.sum);
+  squares.put_where(~coarse, sums.squares);
+  store(sums.low, coarse ? load(sums.low) : least(low, load(sums.low)));
+  store(sums.high, coarse ? load(sums.high) : greatest(high, load(sums.high)));
   Leftover left;
-  for (int lane = 0; lane < lanes; ++lane) {
+  for (int lane = 0; lane < kLanes; ++lane) {
     left.coarse |= static_cast<int>(coarse[lane] & 1) << lane;
     left.outside |= static_cast<int>(outside[lane] & 1) << lane;
   }
@@ -153,9 +172,9 @@ NAIVELY_INLINE Leftover finish(Strip& strip, const Levels& sum, const Levels& sq
 
 // Rows of weight 1.
 template <bool fused, bool indexed, class Real>
-NAIVELY_INLINE Leftover count_run_body(const Rows& rows, Strip& strip) {
-  const Lanes shift = load(strip.shift), bound = load(strip.bound), one = variable_one<fused>();
-  Levels sum(strip.sum), squares(strip.squares);
+NAIVELY_INLINE Leftover count_run_body(const RunRows& rows, LaneSums& sums) {
+  const Lanes shift = load(sums.shift), bound = load(sums.bound), one = variable_one<fused>();
+  Levels sum(sums.sum), squares(sums.squares);
   Lanes low = {}, high = {};
   Mask inside = {};
   const Real* const first = rows.first<Real>();
@@ -172,10 +191,10 @@ NAIVELY_INLINE Leftover count_run_body(const Rows& rows, Strip& strip) {
     add_top<fused>(squares, square, one);
     if constexpr (!std::is_same_v<Real, float>) add_middle<fused>(squares, product_error<fused>(d, d, square), one);
   }
-  return finish(strip, sum, squares, low, high, inside != Mask{} - rows.count, rows.count);
+  return finish(sums, sum, squares, low, high, inside != Mask{} - rows.count, rows.count);
 }
 
-// Full two-sums, as weights are of any size: the bias then does no harm and no good.
+// Full two-sums, as weights are of any size; the bias then has no effect.
 NAIVELY_INLINE void add_middle(Levels& to, const Lanes& x) {
   const Lanes2 s = two_sum(to.middle, x);
   to.middle = s.value, to.last += s.error;
@@ -188,9 +207,9 @@ NAIVELY_INLINE void add_top(Levels& to, const Lanes& x) {
 }
 
 template <bool fused>
-NAIVELY_INLINE Leftover count_weighted_run_body(const Rows& rows, Strip& strip) {
-  const Lanes shift = load(strip.shift), bound = load(strip.bound);
-  Levels sum(strip.sum), squares(strip.squares);
+NAIVELY_INLINE Leftover count_weighted_run_body(const RunRows& rows, LaneSums& sums) {
+  const Lanes shift = load(sums.shift), bound = load(sums.bound);
+  Levels sum(sums.sum), squares(sums.squares);
   Lanes low = {}, high = {};
   Mask inside = {};
   for (int i = 0; i < rows.count; ++i) {
@@ -208,26 +227,26 @@ NAIVELY_INLINE Leftover count_weighted_run_body(const Rows& rows, Strip& strip) 
     add_middle(squares, third.value);
     squares.last += third.error;
   }
-  return finish(strip, sum, squares, low, high, inside != Mask{} - rows.count, rows.count);
+  return finish(sums, sum, squares, low, high, inside != Mask{} - rows.count, rows.count);
 }
 
-// Moves what a strip has summed into its totals.
+// Moves the sums of a group into its totals.
 template <bool fused>
-NAIVELY_INLINE void fold_body(Strip& strip, Totals& totals) {
-  const Lanes bound = load(strip.bound), unit = greatest(bound, Lanes{}), shift = load(strip.shift);
+NAIVELY_INLINE void fold_body(LaneSums& sums, LaneTotals& totals) {
+  const Lanes bound = load(sums.bound), unit = greatest(bound, Lanes{}), shift = load(sums.shift);
   auto move = [](Four* from, Four* to, const Lanes& unit) {
-    const Three<Lanes> before = {load(to[0]), load(to[1]), load(to[2])};
-    const Three<Lanes> sum = before + renormalised<Lanes>(load(from[0]) - unit * bias[0],  // exact, both
-                                                          load(from[1]) - unit * bias[1], load(from[2]));
+    const TripleOf<Lanes> before = {load(to[0]), load(to[1]), load(to[2])};
+    const TripleOf<Lanes> sum = before + renormalise<Lanes>(load(from[0]) - unit * kBias[0],  // exact, both
+                                                            load(from[1]) - unit * kBias[1], load(from[2]));
     store(to[0], sum.hi), store(to[1], sum.mid), store(to[2], sum.lo);
-    for (int level = 0; level < 3; ++level) store(from[level], unit * bias[level]);
+    for (int level = 0; level < 3; ++level) store(from[level], unit * kBias[level]);
   };
-  move(strip.sum, totals.s1, unit);
-  move(strip.squares, totals.s2, unit * unit);
-  // d is exact, and so is x = shift + d. Without a frame there were missing values only.
-  const Mask framed = bound >= Lanes{};
-  store(totals.least, framed ? least(shift + load(strip.low), load(totals.least)) : load(totals.least));
-  store(totals.greatest, framed ? greatest(shift + load(strip.high), load(totals.greatest)) : load(totals.greatest));
+  move(sums.sum, totals.s1, unit);
+  move(sums.squares, totals.s2, unit * unit);
+  // d is exact, and so is x = shift + d. Without a frame all values are missing.
+  const Mask has_frame = bound >= Lanes{};
+  store(totals.least, has_frame ? least(shift + load(sums.low), load(totals.least)) : load(totals.least));
+  store(totals.greatest, has_frame ? greatest(shift + load(sums.high), load(totals.greatest)) : load(totals.greatest));
 }
 
-}  // namespace naively::dense
+}  // namespace naively::moments

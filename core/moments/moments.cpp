@@ -5,17 +5,17 @@
 
 #include "support/simd.hpp"
 
-namespace naively::dense {
+namespace naively::moments {
 namespace {
 
-NAIVELY_INLINE void move_to_mean(Cell& cell, Triple n) {
+NAIVELY_INLINE void move_to_mean(MomentCell& cell, Triple n) {
   const double mean = rounded(cell.s1 / cell.n + cell.shift);
   change_shift(cell.s1, cell.s2, n, cell.shift, mean);
   cell.reach += std::abs(mean - cell.shift);
   cell.shift = mean;
 }
 
-NAIVELY_INLINE Cell signed_sum(Cell a, Cell b, int sign) {
+NAIVELY_INLINE MomentCell signed_sum(MomentCell a, MomentCell b, int sign) {
   if (b.rows == 0) return a;
   if (a.rows == 0) a.shift = b.shift;
   if (b.shift != a.shift) {
@@ -24,50 +24,51 @@ NAIVELY_INLINE Cell signed_sum(Cell a, Cell b, int sign) {
   }
   a.rows += sign * b.rows;
   if (a.rows == 0) return {};
-  const Double2 n = two_sum(a.n, sign * b.n);
+  const WithError<double> n = two_sum(a.n, sign * b.n);
   a.n = n.value;
   a.s1 = a.s1 + (sign < 0 ? -b.s1 : b.s1);
   a.s2 = a.s2 + (sign < 0 ? -b.s2 : b.s2);
   a.reach = std::max(a.reach, b.reach);
-  if (n.error != 0 && off_centre(a.s1, a.s2, a.n)) move_to_mean(a, {n.value, n.error, 0});
+  if (n.error != 0 && is_off_centre(a.s1, a.s2, a.n)) move_to_mean(a, {n.value, n.error, 0});
   return a;
 }
 
 template <bool fused>
-NAIVELY_INLINE void add_body(ConstCells a, ConstCells b, int sign, Cells out) {
+NAIVELY_INLINE void add_body(ConstMomentCells a, ConstMomentCells b, int sign, MomentCells out) {
   for (std::ptrdiff_t i = 0; i < out.size(); ++i) out.put(i, signed_sum(a.get(i), b.get(i), sign));
 }
 
 template <bool fused>
-NAIVELY_INLINE void pool_body(ConstCells cells, Cells out) {
+NAIVELY_INLINE void pool_body(ConstMomentCells cells, MomentCells out) {
   for (std::ptrdiff_t j = 0; j < out.columns; ++j) {
-    Cell total;
+    MomentCell total;
     for (std::ptrdiff_t c = 0; c < cells.classes; ++c) total = signed_sum(total, cells.get(c * cells.columns + j), 1);
     out.put(j, total);
   }
 }
 
 template <bool fused>
-NAIVELY_INLINE void describe_body(ConstCells cells, double* mean, double* squares) {
+NAIVELY_INLINE void describe_body(ConstMomentCells cells, double* mean, double* squares) {
   for (std::ptrdiff_t i = 0; i < cells.size(); ++i) {
-    const Cell cell = cells.get(i);
+    const MomentCell cell = cells.get(i);
     const Triple ratio = cell.s1 / (cell.rows == 0 ? 1.0 : cell.n);  // an empty cell is all zeros
     mean[i] = rounded(ratio + cell.shift);
     squares[i] = std::max(0.0, rounded(cell.s2 + -(ratio * cell.s1)));
   }
 }
 
-NAIVELY_DISPATCH(void, add_cells, add_body, (ConstCells a, ConstCells b, int sign, Cells out), (a, b, sign, out))
-NAIVELY_DISPATCH(void, pool_cells, pool_body, (ConstCells cells, Cells out), (cells, out))
-NAIVELY_DISPATCH(void, describe_cells, describe_body, (ConstCells cells, double* mean, double* squares),
+NAIVELY_DISPATCH(void, add_cells, add_body, (ConstMomentCells a, ConstMomentCells b, int sign, MomentCells out),
+                 (a, b, sign, out))
+NAIVELY_DISPATCH(void, pool_cells, pool_body, (ConstMomentCells cells, MomentCells out), (cells, out))
+NAIVELY_DISPATCH(void, describe_cells, describe_body, (ConstMomentCells cells, double* mean, double* squares),
                  (cells, mean, squares))
 
 }  // namespace
 
-void add_moments(ConstCells a, ConstCells b, int sign, Cells out) { add_cells(a, b, sign, out); }
+void add_moments(ConstMomentCells a, ConstMomentCells b, int sign, MomentCells out) { add_cells(a, b, sign, out); }
 
-void pool_moments(ConstCells cells, Cells out) { pool_cells(cells, out); }
+void pool_moments(ConstMomentCells cells, MomentCells out) { pool_cells(cells, out); }
 
-void describe_moments(ConstCells cells, double* mean, double* squares) { describe_cells(cells, mean, squares); }
+void describe_moments(ConstMomentCells cells, double* mean, double* squares) { describe_cells(cells, mean, squares); }
 
-}  // namespace naively::dense
+}  // namespace naively::moments

@@ -1,4 +1,4 @@
-// The log-loss of calibrated scores, and its slopes:
+// The log-loss of calibrated scores and its derivatives:
 //
 //   s_ic = a_ic + b_c + Σ_j w_j e_jic,     loss = Σ_i r_i (log Σ_c exp s_ic − s_iy)
 //
@@ -6,9 +6,9 @@
 #pragma once
 #include <cstdint>
 
-namespace naively::cells {
+namespace naively::posterior {
 
-struct Scored {
+struct ScoredRows {
   std::int64_t n_rows, n_classes, n_features;
   const double *base, *evidence;  // a, e
   const std::int64_t* label;
@@ -18,6 +18,6 @@ struct Scored {
 
 // Returns the loss; of_offset (class,) and of_weight (feature,) become its slopes, posterior (row, class) exp s over
 // its sum.
-double log_loss(const Scored& scored, double* of_offset, double* of_weight, double* posterior);
+double log_loss(const ScoredRows& rows, double* offset_slope, double* weight_slope, double* posterior);
 
-}  // namespace naively::cells
+}  // namespace naively::posterior

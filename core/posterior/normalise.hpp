@@ -1,18 +1,18 @@
-// From log joint probabilities to posteriors and answers. log_joint is (rows, classes); a row without a possible
-// class (all −inf) gets the prior, and each function returns how many such rows there were.
+// Turn log joint probabilities into posteriors and classes. log_joint is (rows, classes). A row without a possible
+// class (all −inf) gets the prior; each function returns the number of such rows.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
-namespace naively::dense {
+namespace naively::posterior {
 
-enum class Posterior { logarithm = 0, probability = 1 };
+enum class PosteriorKind { kLogarithm = 0, kProbability = 1 };
 
 std::ptrdiff_t normalise(double* log_joint, std::ptrdiff_t rows, std::ptrdiff_t classes, const double* log_prior,
-                         Posterior kind, int n_jobs);
+                         PosteriorKind kind, int n_threads);
 
-// The first class of the largest log_joint.
+// Writes the class of the largest log_joint, the first of several.
 std::ptrdiff_t best_class(const double* log_joint, std::ptrdiff_t rows, std::ptrdiff_t classes, const double* log_prior,
-                          std::int32_t* out, int n_jobs);
+                          std::int32_t* out, int n_threads);
 
-}  // namespace naively::dense
+}  // namespace naively::posterior

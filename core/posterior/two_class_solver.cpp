@@ -5,53 +5,53 @@
 
 #include "support/simd.hpp"
 
-namespace naively::cells {
+namespace naively::posterior {
 namespace {
 
-using dense::broadcast;
-using dense::Lanes;
-using dense::load;
-using dense::store;
+using support::broadcast;
+using support::Lanes;
+using support::load;
+using support::store;
 
-constexpr std::int64_t TOGETHER = 4;  // rows added to a sum at once: it is loaded and stored less often
+constexpr std::int64_t kRows = 4;  // added to a sum at once: it is loaded and stored less often
 
-std::int64_t in_fours(std::int64_t n) { return (n + 3) / 4 * 4; }
+std::int64_t pad_to_fours(std::int64_t n) { return (n + 3) / 4 * 4; }
 
 // score[t] += Σ_j x_j f_tj of four rows.
 template <bool fused>
 NAIVELY_INLINE void dot_body(const double* f, const double* x, std::int64_t width, double* score) {
-  Lanes sum[TOGETHER] = {};
+  Lanes sum[kRows] = {};
   for (std::int64_t j = 0; j < width; j += 4)
-    for (std::int64_t t = 0; t < TOGETHER; ++t) sum[t] += load(x + j) * load(f + t * width + j);
-  for (std::int64_t t = 0; t < TOGETHER; ++t) score[t] += (sum[t][0] + sum[t][1]) + (sum[t][2] + sum[t][3]);
+    for (std::int64_t t = 0; t < kRows; ++t) sum[t] += load(x + j) * load(f + t * width + j);
+  for (std::int64_t t = 0; t < kRows; ++t) score[t] += (sum[t][0] + sum[t][1]) + (sum[t][2] + sum[t][3]);
 }
 NAIVELY_DISPATCH(void, dot, dot_body, (const double* f, const double* x, std::int64_t width, double* score),
                  (f, x, width, score))
 
-// sum_j += Σ_t push_t f_tj over four rows, for the j below `to` in whole fours.
-NAIVELY_INLINE void add_rows(const double* f, std::int64_t width, const Lanes* push, std::int64_t to, double* sum) {
+// sum_j += Σ_t factor_t f_tj over four rows, for j below `to`, padded to fours.
+NAIVELY_INLINE void add_rows(const double* f, std::int64_t width, const Lanes* factor, std::int64_t to, double* sum) {
   for (std::int64_t j = 0; j < to; j += 4)
-    store(sum + j, load(sum + j) + ((push[0] * load(f + j) + push[1] * load(f + width + j)) +
-                                    (push[2] * load(f + 2 * width + j) + push[3] * load(f + 3 * width + j))));
+    store(sum + j, load(sum + j) + ((factor[0] * load(f + j) + factor[1] * load(f + width + j)) +
+                                    (factor[2] * load(f + 2 * width + j) + factor[3] * load(f + 3 * width + j))));
 }
 
-// The lower triangle of Σ_i q_i f_i f_iᵀ, and what lies beyond it in whole fours.
+// The lower triangle of Σ_i q_i f_i f_iᵀ, padded to fours.
 template <bool fused>
 NAIVELY_INLINE void products_body(const double* f, const double* q, std::int64_t n, std::int64_t m, std::int64_t width,
                                   double* matrix) {
-  for (std::int64_t i = 0; i < n; i += TOGETHER, f += TOGETHER * width)
+  for (std::int64_t i = 0; i < n; i += kRows, f += kRows * width)
     for (std::int64_t j = 0; j < m; ++j) {
-      Lanes push[TOGETHER];
-      for (std::int64_t t = 0; t < TOGETHER; ++t) push[t] = broadcast(q[i + t] * f[t * width + j]);
-      add_rows(f, width, push, j + 1, matrix + j * width);
+      Lanes factor[kRows];
+      for (std::int64_t t = 0; t < kRows; ++t) factor[t] = broadcast(q[i + t] * f[t * width + j]);
+      add_rows(f, width, factor, j + 1, matrix + j * width);
     }
 }
 NAIVELY_DISPATCH(void, products, products_body,
                  (const double* f, const double* q, std::int64_t n, std::int64_t m, std::int64_t width, double* matrix),
                  (f, q, n, m, width, matrix))
 
-// Solves A y = b for the `n` rows and columns of A, row by row in `stride`, of which the lower triangle is given and
-// overwritten by Cholesky's factor; false if A is not positive definite. b becomes y.
+// Solves A y = b for n rows and columns of A, stored by row with a stride. Its lower triangle is given and overwritten
+// by the Cholesky factor. Returns false if A is not positive definite; b becomes y.
 bool solve(double* A, std::int64_t n, std::int64_t stride, double* b) {
   for (std::int64_t j = 0; j < n; ++j) {
     double* const row = A + j * stride;
@@ -78,11 +78,11 @@ bool solve(double* A, std::int64_t n, std::int64_t stride, double* b) {
 
 }  // namespace
 
-Pair::Pair(std::int64_t n_rows, std::int64_t n_features, const double* base, const double* evidence,
-           const std::int64_t* label, const double* row_weight)
-    : n_(in_fours(n_rows)),
+TwoClassSolver::TwoClassSolver(std::int64_t n_rows, std::int64_t n_features, const double* base, const double* evidence,
+                               const std::int64_t* label, const double* row_weight)
+    : n_(pad_to_fours(n_rows)),
       m_(n_features + 1),
-      width_(in_fours(m_)),
+      width_(pad_to_fours(m_)),
       f_(n_ * width_),
       a_(n_),
       sign_(n_, 1.0),
@@ -103,21 +103,21 @@ Pair::Pair(std::int64_t n_rows, std::int64_t n_features, const double* base, con
   }
 }
 
-double Pair::value(const Pull& pull, const std::vector<double>& x) {
+double TwoClassSolver::value(const Penalty& penalty, const std::vector<double>& x) {
   double value = 0;
   for (std::int64_t j = 0; j < m_; ++j) {
-    const double away = x[j] - pull.centre[j];
-    value += 0.5 * pull.strength[j] * away * away;
-    gradient_[j] = pull.strength[j] * away;
+    const double distance = x[j] - penalty.centre[j];
+    value += 0.5 * penalty.strength[j] * distance * distance;
+    gradient_[j] = penalty.strength[j] * distance;
   }
-  double product = 1;  // of 1 + rare over rows of weight 1: one logarithm for many of them
-  for (std::int64_t i = 0; i < n_; i += TOGETHER) {
+  double product = 1;  // of 1 + rare over rows of weight 1: one logarithm for many rows
+  for (std::int64_t i = 0; i < n_; i += kRows) {
     const double* const f = &f_[i * width_];
-    double score[TOGETHER];
-    Lanes push[TOGETHER];
-    std::copy_n(&a_[i], TOGETHER, score);
+    double score[kRows];
+    Lanes factor[kRows];
+    std::copy_n(&a_[i], kRows, score);
     dot(f, x.data(), width_, score);
-    for (std::int64_t t = 0; t < TOGETHER; ++t) {
+    for (std::int64_t t = 0; t < kRows; ++t) {
       const double margin = sign_[i + t] * score[t], rare = std::exp(-std::abs(margin));  // so that nothing overflows
       value -= r_[i + t] * std::min(margin, 0.0);
       if (r_[i + t] == 1.0)
@@ -125,65 +125,66 @@ double Pair::value(const Pull& pull, const std::vector<double>& x) {
       else
         value += r_[i + t] * std::log(1.0 + rare);
       wrong_[i + t] = (margin < 0 ? 1.0 : rare) / (1.0 + rare);
-      push[t] = broadcast(-r_[i + t] * sign_[i + t] * wrong_[i + t]);
+      factor[t] = broadcast(-r_[i + t] * sign_[i + t] * wrong_[i + t]);
     }
-    add_rows(f, width_, push, m_, gradient_.data());
+    add_rows(f, width_, factor, m_, gradient_.data());
     if (product > 1e200) value += std::log(product), product = 1;
   }
   return value + std::log(product);
 }
 
-void Pair::curvature(const Pull& pull) {
+void TwoClassSolver::curvature(const Penalty& penalty) {
   std::fill(matrix_.begin(), matrix_.end(), 0.0);
   std::vector<double> q(n_);
   for (std::int64_t i = 0; i < n_; ++i) q[i] = r_[i] * wrong_[i] * (1.0 - wrong_[i]);
   products(f_.data(), q.data(), n_, m_, width_, matrix_.data());
   for (std::int64_t j = 0; j < m_; ++j) {
     double& own = matrix_[j * width_ + j];
-    own = (own + pull.strength[j]) * (1.0 + 1e-9);
+    own = (own + penalty.strength[j]) * (1.0 + 1e-9);
   }
 }
 
-// Newton's step from x, zero for weights at a bound that push against it; false if there is none.
-bool Pair::newton_step(const Pull& pull, const std::vector<double>& x) {
-  curvature(pull);
+// Newton's step from x, zero for weights that a bound holds; false if there is none.
+bool TwoClassSolver::newton_step(const Penalty& penalty, const std::vector<double>& x) {
+  curvature(penalty);
   std::vector<std::int64_t> free;
   for (std::int64_t j = 0; j < m_; ++j)
-    if (j == 0 || !((x[j] <= 0 && gradient_[j] > 0) || (x[j] >= pull.top && gradient_[j] < 0))) free.push_back(j);
+    if (j == 0 || !((x[j] <= 0 && gradient_[j] > 0) || (x[j] >= penalty.max_weight && gradient_[j] < 0)))
+      free.push_back(j);
   const auto n_free = static_cast<std::int64_t>(free.size());
-  std::vector<double> downhill(n_free);
+  std::vector<double> descent(n_free);
   for (std::int64_t j = 0; j < n_free; ++j) {
-    downhill[j] = -gradient_[free[j]];
+    descent[j] = -gradient_[free[j]];
     for (std::int64_t k = 0; k <= j; ++k) matrix_[j * width_ + k] = matrix_[free[j] * width_ + free[k]];
   }
-  if (!solve(matrix_.data(), n_free, width_, downhill.data())) return false;
+  if (!solve(matrix_.data(), n_free, width_, descent.data())) return false;
   std::fill(step_.begin(), step_.end(), 0.0);
-  for (std::int64_t j = 0; j < n_free; ++j) step_[free[j]] = downhill[j];
+  for (std::int64_t j = 0; j < n_free; ++j) step_[free[j]] = descent[j];
   return true;
 }
 
-double Pair::minimise(const Pull& pull, double close, int steps, std::vector<double>& x) {
+double TwoClassSolver::minimise(const Penalty& penalty, double tolerance, int max_steps, std::vector<double>& x) {
   x.resize(width_);
   std::vector<double> tried(width_);
-  double now = value(pull, x);
-  for (int s = 0; s < steps && newton_step(pull, x); ++s) {
+  double now = value(penalty, x);
+  for (int s = 0; s < max_steps && newton_step(penalty, x); ++s) {
     double expected = 0;
     for (std::int64_t j = 0; j < m_; ++j) expected -= gradient_[j] * step_[j];
-    if (!(expected > close * (1.0 + std::abs(now)))) break;
+    if (!(expected > tolerance * (1.0 + std::abs(now)))) break;
     const double before = now;
     for (double share = 1.0;; share *= 0.5) {
       for (std::int64_t j = 0; j < m_; ++j) {
         const double to = x[j] + share * step_[j];
-        tried[j] = j == 0 ? to : std::clamp(to, 0.0, pull.top);
+        tried[j] = j == 0 ? to : std::clamp(to, 0.0, penalty.max_weight);
       }
-      now = value(pull, tried);
+      now = value(penalty, tried);
       if (now <= before - 1e-4 * share * expected || share <= 2e-6) break;
     }
     x = tried;
-    if (before - now <= close * (1.0 + std::abs(now))) break;
+    if (before - now <= tolerance * (1.0 + std::abs(now))) break;
   }
   x.resize(m_);
   return now;
 }
 
-}  // namespace naively::cells
+}  // namespace naively::posterior

@@ -1,8 +1,11 @@
-// Large arrays in huge pages where the system has them: every small page costs a fault, and random reads of a large
-// table then miss the translation cache as well as the data caches.
+// LargeArray: an array in huge pages if the system has them. Every small page costs a fault, and random reads of a
+// large table miss the translation cache as well as the data caches. Buffer: an array that can shrink in place and be
+// given away.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -51,6 +54,33 @@ class LargeArray {
 
   Memory memory_;
   std::size_t size_ = 0;
+};
+
+// An uninitialised array. Memory that was never written to is not resident.
+template <class T>
+class Buffer {
+ public:
+  explicit Buffer(std::int64_t size = 0) : memory_(reallocate(nullptr, size)) {}
+  T* get() { return memory_.get(); }
+  const T* get() const { return memory_.get(); }
+  T& operator[](std::int64_t i) { return memory_.get()[i]; }
+  const T& operator[](std::int64_t i) const { return memory_.get()[i]; }
+  void resize(std::int64_t size) { memory_.reset(reallocate(memory_.release(), size)); }
+  T* data() { return memory_.get(); }
+
+ private:
+  struct Free {
+    void operator()(T* p) const { std::free(p); }
+  };
+  static T* reallocate(T* old, std::int64_t size) {
+    void* p = std::realloc(old, (size > 0 ? size : 1) * sizeof(T));
+    if (p == nullptr) {
+      std::free(old);
+      throw std::bad_alloc();
+    }
+    return static_cast<T*>(p);
+  }
+  std::unique_ptr<T, Free> memory_;
 };
 
 }  // namespace naively::support

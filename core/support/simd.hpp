@@ -1,27 +1,30 @@
-// Four doubles at a time, by the compiler's vector extensions: one AVX2 register, or two of SSE2 or NEON. The same
-// operations whatever the machine, and fused multiply-add only where it changes no bit of the result (errors of
-// products, which are exact), save for the sum of squared rests in near_run.hpp, whose bound holds either way: so the
-// same bits on all processors of a kind, and elsewhere all but the last.
+// Four doubles at a time, by the compiler's vector extensions: one AVX2 register, or two of SSE2 or NEON. All machines
+// do the same operations. Fused multiply-add is used only where it changes no bit of the result, that is, for errors of
+// products, which are exact. The exception is the sum of squared rests in moments/fast_run.hpp, whose bound holds
+// either way. So all processors of a kind give the same bits, and others differ in the last bit at most.
 //
-// A kernel is an inline body with a parameter `fused`; NAIVELY_DISPATCH makes of it a function that runs it compiled
-// for AVX2 and FMA where the processor has them. (Not by target_clones, which needs a loader with ifunc.)
+// A kernel is an inline body with a parameter `fused`. NAIVELY_DISPATCH makes a function that runs the body compiled
+// for AVX2 and FMA if the processor has them. (target_clones would need a loader with ifunc.)
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
-#include "moments/triple_double.hpp"
+#include "support/exact_sum.hpp"
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wpsabi"  // vectors are passed between inlined functions only
 #endif
 
-namespace naively::dense {
+namespace naively::support {
 
+inline constexpr std::ptrdiff_t kLanes = 4;  // doubles in a vector
 typedef double Lanes __attribute__((vector_size(32)));
 typedef std::int64_t Mask __attribute__((vector_size(32)));
 
-using Lanes2 = Pair<Lanes>;
+using Lanes2 = WithError<Lanes>;
+
+inline std::ptrdiff_t pad_to_lanes(std::ptrdiff_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
 
 NAIVELY_INLINE Lanes load(const double* p) {
   Lanes v;
@@ -33,8 +36,8 @@ NAIVELY_INLINE Lanes load(const float* p) { return Lanes{p[0], p[1], p[2], p[3]}
 
 NAIVELY_INLINE void store(double* p, const Lanes& v) { std::memcpy(p, &v, sizeof v); }
 
-// Four float32 for each of `wide` strips, and their bits.
-template <int wide>
+// 4 · n float32, and their bits.
+template <int n>
 struct Singles;
 template <>
 struct Singles<1> {
@@ -47,7 +50,7 @@ struct Singles<2> {
   typedef std::uint32_t Bits __attribute__((vector_size(32)));
 };
 
-// The k-th four as doubles; and the opposite.
+// Reads the k-th four as doubles, and writes them.
 template <class Values>
 NAIVELY_INLINE Lanes doubles(const Values& v, int k) {
   float four[sizeof v / 16][4];
@@ -62,13 +65,14 @@ NAIVELY_INLINE void put_singles(Values& v, int k, const Lanes& four) {
 
 NAIVELY_INLINE Lanes broadcast(double x) { return Lanes{x, x, x, x}; }
 
+// v where the mask is set, else 0.
 NAIVELY_INLINE Lanes keep(const Lanes& v, const Mask& where) {
   return reinterpret_cast<Lanes>(reinterpret_cast<Mask>(v) & where);
 }
 
 NAIVELY_INLINE Lanes magnitude(const Lanes& v) { return keep(v, Mask{} + INT64_MAX); }
 
-// The second argument where the first is NaN.
+// Both return b where a is NaN.
 NAIVELY_INLINE Lanes least(const Lanes& a, const Lanes& b) { return a < b ? a : b; }
 NAIVELY_INLINE Lanes greatest(const Lanes& a, const Lanes& b) { return a > b ? a : b; }
 
@@ -76,15 +80,15 @@ template <bool fused = false>
 NAIVELY_INLINE bool any(const Mask& m) {
 #if defined(__x86_64__) && defined(__GNUC__)
   if constexpr (fused) {
-    bool some;
-    asm("vptest %1, %1" : "=@ccnz"(some) : "x"(m));
-    return some;
+    bool is_set;
+    asm("vptest %1, %1" : "=@ccnz"(is_set) : "x"(m));
+    return is_set;
   }
 #endif
   return ((m[0] | m[1]) | (m[2] | m[3])) != 0;
 }
 
-// a · b − c with one rounding. Spelt out where compilers may fail to make one instruction of the loop.
+// a · b − c with one rounding. In assembly because compilers may fail to make one instruction of the loop.
 NAIVELY_INLINE Lanes fused_minus(const Lanes& a, const Lanes& b, const Lanes& c) {
   Lanes r = c;
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -106,8 +110,8 @@ NAIVELY_INLINE Lanes fused_plus(const Lanes& a, const Lanes& b, const Lanes& c) 
   return r;
 }
 
-// What p = fl(a · b) lacks. Without a fused multiply-add by Dekker's product, which cuts each factor into 26 and 27
-// bits; |a|, |b| < 2^970.
+// The error a · b − p of the rounded product p. Without a fused multiply-add by Dekker's product, which cuts each
+// factor into 26 and 27 bits; |a|, |b| < 2^970.
 template <bool fused>
 NAIVELY_INLINE Lanes product_error(const Lanes& a, const Lanes& b, const Lanes& p) {
   if constexpr (fused) {
@@ -126,17 +130,16 @@ NAIVELY_INLINE Lanes2 two_product(const Lanes& a, const Lanes& b) {
   return {p, product_error<fused>(a, b, p)};
 }
 
-// Ones that the compiler does not know to be ones.
-// Elements of two vectors, numbered through, by numbers of the type Mask: one as wide as an element. GCC 11 has it by
-// another name.
+// Selects elements of two vectors, numbered through both, by indices of the type Mask. GCC 11 has another name for it.
 #if defined(__clang__) || !defined(__GNUC__) || __GNUC__ >= 12
 #define NAIVELY_SHUFFLE(Mask, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
 #define NAIVELY_SHUFFLE(Mask, a, b, ...) __builtin_shuffle(a, b, Mask{__VA_ARGS__})
 #endif
-typedef std::int64_t FourPlaces __attribute__((vector_size(32)));
-typedef std::int32_t EightPlaces __attribute__((vector_size(32)));
+typedef std::int64_t FourIndices __attribute__((vector_size(32)));
+typedef std::int32_t EightIndices __attribute__((vector_size(32)));
 
+// Ones that the compiler does not know to be ones.
 template <bool fused>
 NAIVELY_INLINE Lanes variable_one() {
   Lanes one = broadcast(1.0);
@@ -146,22 +149,22 @@ NAIVELY_INLINE Lanes variable_one() {
   return one;
 }
 
-// Has a sum made before anything after it: the compiler would mix the work of two rows and run out of registers.
+// Makes the compiler finish a sum before what follows. It would mix the work of two rows and run out of registers.
 template <bool fused, class Vector>
-NAIVELY_INLINE void settle([[maybe_unused]] Vector& sum) {
+NAIVELY_INLINE void finish_first([[maybe_unused]] Vector& sum) {
 #if defined(__x86_64__)
   if constexpr (fused) asm("" : "+x"(sum));
 #endif
 }
 
-// Asks for memory that will be read soon; there need not be any at the address.
+// Prefetches memory; the address need not be valid.
 NAIVELY_INLINE void prefetch(std::uintptr_t address) {
   __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 2);
 }
 
-}  // namespace naively::dense
+}  // namespace naively::support
 
-// With NAIVELY_PLAIN defined, as for an older processor: for trying that path on any machine.
+// Define NAIVELY_PLAIN to try the path of older processors on any machine.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(NAIVELY_PLAIN)
 #define NAIVELY_DISPATCH(result, name, body, parameters, arguments)                                          \
   __attribute__((target("avx2,fma"))) static result name##_fused parameters { return body<true> arguments; } \

@@ -1,10 +1,9 @@
-// Sparse counts per class, gathered document by document in memory that follows what is not zero.
+// Sparse counts per class, collected document by document; memory follows the counts that are not zero.
 //
-// A class has a list of cells. New ones are appended; when the list has doubled, cells of the same token are added up,
-// in order, by way of a scratch array over all tokens. Counts of the tokens with the smallest numbers, which were met
-// first and come most, are kept out of the lists, in a small dense table. Sums of weights are taken strand by strand
-// (see text_count.cpp), each in the order of the documents, so that they are the same bit for bit whatever the threads
-// do.
+// A class has a list of cells. New cells are appended. When the list has doubled, cells of the same token are added up,
+// in order, by a scratch array over all tokens. Counts of the tokens with the smallest numbers, which come first and
+// most often, are in a small dense table instead. Sums of weights are taken section by section (see count.cpp), each in
+// the order of the documents, so that they are the same, bit for bit, for any number of threads.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -13,29 +12,33 @@
 #include <utility>
 #include <vector>
 
+#include "support/exact_sum.hpp"
 #include "support/memory.hpp"
 #include "support/threads.hpp"
 
 namespace naively::text {
 
-// Of documents without weights: 8 bytes. A count that outgrows 16 bits goes on in another cell.
-struct Count {
-  // Cells of the dense table at most. Of four classes it is no larger than lists would be, and only what is in use is
-  // there; of more it is 4 MB.
-  static constexpr std::size_t dense(std::size_t n_classes) { return std::size_t{1} << (n_classes <= 4 ? 24 : 19); }
-  static constexpr bool kExact = true;  // sums are the same in any order
+// A word in documents without weights, in 8 bytes. A count that exceeds 16 bits continues in another cell.
+struct WordCount {
+  // The largest number of cells of the dense table. With up to four classes it is not larger than lists would be, and
+  // only blocks in use are allocated; with more it takes 4 MB.
+  static constexpr std::size_t max_dense_cells(std::size_t n_classes) {
+    return std::size_t{1} << (n_classes <= 4 ? 24 : 19);
+  }
+  static constexpr bool kExact = true;  // sums do not depend on the order
 
   std::uint32_t id;
   std::uint16_t occurrences, rows;
 
-  static void append(std::vector<Count>& cells, std::uint32_t id, std::uint32_t n, std::uint32_t documents, double) {
-    constexpr std::uint32_t kMost = UINT16_MAX;
-    for (; n > kMost || documents > kMost; n -= std::min(n, kMost), documents -= std::min(documents, kMost))
+  static void append(std::vector<WordCount>& cells, std::uint32_t id, std::uint32_t n, std::uint32_t documents,
+                     double) {
+    constexpr std::uint32_t kMax = UINT16_MAX;
+    for (; n > kMax || documents > kMax; n -= std::min(n, kMax), documents -= std::min(documents, kMax))
       cells.push_back(
-          {id, static_cast<std::uint16_t>(std::min(n, kMost)), static_cast<std::uint16_t>(std::min(documents, kMost))});
+          {id, static_cast<std::uint16_t>(std::min(n, kMax)), static_cast<std::uint16_t>(std::min(documents, kMax))});
     cells.push_back({id, static_cast<std::uint16_t>(n), static_cast<std::uint16_t>(documents)});
   }
-  bool absorb(const Count& other) {
+  bool absorb(const WordCount& other) {
     if (occurrences + other.occurrences > UINT16_MAX || rows + other.rows > UINT16_MAX) return false;
     occurrences = static_cast<std::uint16_t>(occurrences + other.occurrences);
     rows = static_cast<std::uint16_t>(rows + other.rows);
@@ -43,34 +46,20 @@ struct Count {
   }
 };
 
-// A sum of doubles and what its roundings lost (Knuth, TAOCP 2, 4.2.2, theorem B).
-struct Sum {
-  double value = 0, lost = 0;
-  void add(double x) {
-    const double sum = value + x, kept = sum - value;
-    lost += (value - (sum - kept)) + (x - kept);
-    value = sum;
-  }
-  void add(const Sum& other) {
-    add(other.value);
-    lost += other.lost;
-  }
-  double total() const { return value + lost; }
-};
-
-struct WeightedCount {
-  static constexpr std::size_t dense(std::size_t) { return 0; }
+// A word in documents with weights.
+struct WeightedWordCount {
+  static constexpr std::size_t max_dense_cells(std::size_t) { return 0; }
   static constexpr bool kExact = false;
 
   std::uint32_t id, rows;
-  Sum occurrences, documents;
+  support::CompensatedSum occurrences, documents;
 
-  static void append(std::vector<WeightedCount>& cells, std::uint32_t id, std::uint32_t n, std::uint32_t,
+  static void append(std::vector<WeightedWordCount>& cells, std::uint32_t id, std::uint32_t n, std::uint32_t,
                      double weight) {
-    WeightedCount cell{id, 1, {weight * n, 0}, {weight, 0}};
+    WeightedWordCount cell{id, 1, {weight * n, 0}, {weight, 0}};
     cells.push_back(cell);
   }
-  bool absorb(const WeightedCount& other) {
+  bool absorb(const WeightedWordCount& other) {
     occurrences.add(other.occurrences);
     documents.add(other.documents);
     rows += other.rows;
@@ -78,46 +67,46 @@ struct WeightedCount {
   }
 };
 
-// Where each token's cell of the list in hand lies; one per thread. Entries of older lists are told by their epoch.
-class Places {
+// Adds up cells of the same token; one per thread. Entries of earlier lists have another epoch.
+class CellCombiner {
  public:
-  // Adds up cells of the same token, in place; returns how many are left.
+  // Adds up cells of the same token in place; returns the number of cells that remain.
   template <class Cell>
   std::size_t combine(Cell* cells, std::size_t n) {
-    if (++epoch_ == 0) std::fill(places_.begin(), places_.end(), Place{}), epoch_ = 1;
-    std::size_t kept = 0;
+    if (++epoch_ == 0) std::fill(entries_.begin(), entries_.end(), Entry{}), epoch_ = 1;
+    std::size_t size = 0;
     for (std::size_t i = 0; i < n; ++i) {
       const Cell cell = cells[i];
-      if (cell.id >= places_.size()) places_.resize(std::max<std::size_t>(cell.id + 1, 2 * places_.size()));
-      Place& place = places_[cell.id];
-      if (place.epoch == epoch_ && cells[place.at].absorb(cell)) continue;
-      place = {epoch_, static_cast<std::uint32_t>(kept)};
-      cells[kept++] = cell;
+      if (cell.id >= entries_.size()) entries_.resize(std::max<std::size_t>(cell.id + 1, 2 * entries_.size()));
+      Entry& entry = entries_[cell.id];
+      if (entry.epoch == epoch_ && cells[entry.at].absorb(cell)) continue;
+      entry = {epoch_, static_cast<std::uint32_t>(size)};
+      cells[size++] = cell;
     }
-    return kept;
+    return size;
   }
 
  private:
-  struct Place {
+  struct Entry {
     std::uint32_t epoch = 0, at = 0;
   };
-  std::vector<Place> places_;
+  std::vector<Entry> entries_;
   std::uint32_t epoch_ = 0;
 };
 
-// Counts of one token in one class, of the dense table.
+// The counts of one token in one class, in the dense table.
 struct DenseCount {
   std::uint32_t occurrences, rows;
 };
 
 template <class Cell>
-class Tally {
+class ClassTally {
  public:
-  // The dense table has no more cells than so many, about those that there may be.
-  Tally(std::size_t n_classes, std::size_t most)
+  // The dense table has at most max_cells cells.
+  ClassTally(std::size_t n_classes, std::size_t max_cells)
       : lists_(n_classes),
-        settled_(n_classes),
-        n_dense_(n_classes ? std::min(Cell::dense(n_classes), most) / n_classes : 0) {
+        states_(n_classes),
+        n_dense_(n_classes ? std::min(Cell::max_dense_cells(n_classes), max_cells) / n_classes : 0) {
     while ((std::size_t{2} << bits_) * n_classes <= kBlockCells && std::size_t{1} << bits_ < n_dense_) ++bits_;
     blocks_.resize((n_dense_ + (std::size_t{1} << bits_) - 1) >> bits_);
   }
@@ -125,73 +114,75 @@ class Tally {
   std::size_t classes() const { return lists_.size(); }
   std::vector<Cell>& list(std::size_t c) { return lists_[c]; }
   std::size_t n_dense() const { return n_dense_; }  // tokens below this number
-  // Of a token below that number.
+  // The counts of a token below n_dense().
   DenseCount dense(std::size_t c, std::size_t id) const {
     const DenseCount* block = blocks_[id >> bits_].data();
-    return block ? block[place(c, id)] : DenseCount{0, 0};
+    return block ? block[index(c, id)] : DenseCount{0, 0};
   }
 
-  // Those of them below `end` that the class has, ascending; found without a branch on a coin that nobody can foretell.
-  std::span<const std::uint32_t> dense_tokens(std::size_t c, std::size_t end, std::vector<std::uint32_t>& room) const {
+  // Returns the tokens below `end` of the dense table that the class has, ascending, without unpredictable branches.
+  std::span<const std::uint32_t> dense_tokens(std::size_t c, std::size_t end,
+                                              std::vector<std::uint32_t>& tokens) const {
     end = std::min(end, n_dense_);
-    if (room.size() < end) room.resize(end);
+    if (tokens.size() < end) tokens.resize(end);
     std::size_t n = 0;
     for (std::size_t from = 0; from < end; from += std::size_t{1} << bits_) {
       const DenseCount* const block = blocks_[from >> bits_].data();
       if (!block) continue;
-      const DenseCount* const counts = block + place(c, from);
+      const DenseCount* const counts = block + index(c, from);
       const std::size_t size = std::min(end - from, std::size_t{1} << bits_);
       for (std::size_t k = 0; k < size; ++k) {
-        room[n] = static_cast<std::uint32_t>(from + k);
+        tokens[n] = static_cast<std::uint32_t>(from + k);
         n += counts[k].rows != 0;
       }
     }
-    return {room.data(), n};
+    return {tokens.data(), n};
   }
 
   void add(std::size_t c, std::uint32_t id, std::uint32_t n, double weight) { add(c, id, {n, 1}, weight); }
 
   void prefetch(std::size_t c, std::uint32_t id) const {
-    if (id < n_dense_) __builtin_prefetch(blocks_[id >> bits_].data() + place(c, id));
+    if (id < n_dense_) __builtin_prefetch(blocks_[id >> bits_].data() + index(c, id));
   }
 
-  // To be called after each document of a class.
-  void settle(std::size_t c, Places& places) {
-    const auto [from, settled, joined] = settled_[c];
-    if (lists_[c].size() - from >= kFew + settled + (settled < kMany ? settled : settled / 2)) combine(c, places);
+  // Adds up cells if the list has grown enough; call it after each document of a class.
+  void combine_if_grown(std::size_t c, CellCombiner& combiner) {
+    const auto [from, size, joined] = states_[c];
+    if (lists_[c].size() - from >= kMinCells + size + (size < kLargeList ? size : size / 2)) combine(c, combiner);
   }
 
-  // What was counted since the last call is a strand: its sums are added to those of other strands as wholes, in order.
-  // `first`: no strands come before those that this tally has, so they can be added up at once.
-  void end_strand(Places& places, bool first) {
+  // Ends a section: its sums are added to those of other sections as one, in order. `is_first`: this tally has all
+  // sections before, so they can be added up now.
+  void end_section(CellCombiner& combiner, bool is_first) {
     for (std::size_t c = 0; c < classes(); ++c) {
-      Settled& settled = settled_[c];
-      if (lists_[c].size() > settled.from) combine(c, places);
-      if (first && lists_[c].size() > kFew + 2 * settled.joined) {
-        settled.from = 0;
-        combine(c, places);
-        settled.joined = settled.size;
+      ListState& state = states_[c];
+      if (lists_[c].size() > state.from) combine(c, combiner);
+      if (is_first && lists_[c].size() > kMinCells + 2 * state.joined) {
+        state.from = 0;
+        combine(c, combiner);
+        state.joined = state.size;
       }
-      settled.from = lists_[c].size(), settled.size = 0;
+      state.from = lists_[c].size(), state.size = 0;
     }
   }
 
-  // Appends what was counted of later documents, with these numbers for its tokens (none: its own); empties the other.
-  void append(Tally& later, std::span<const std::int32_t> ids, int n_jobs) {
+  // Appends the counts of later documents, with these numbers for their tokens (none: the same numbers), and empties
+  // `later`.
+  void append(ClassTally& later, std::span<const std::int32_t> ids, int n_threads) {
     for (std::size_t id = 0; id < later.n_dense(ids); ++id)  // before threads share the blocks
-      if (later.blocks_[id >> later.bits_].data() && number(ids, id) < n_dense_) block(number(ids, id));
-    support::parallel_for(static_cast<std::ptrdiff_t>(classes()), n_jobs,
+      if (later.blocks_[id >> later.bits_].data() && new_number(ids, id) < n_dense_) block(new_number(ids, id));
+    support::parallel_for(static_cast<std::ptrdiff_t>(classes()), n_threads,
                           [&](std::ptrdiff_t c) { append(later, ids, static_cast<std::size_t>(c)); });
   }
 
  private:
-  struct Settled {
+  struct ListState {
     std::size_t from = 0, size = 0,
-                joined = 0;  // where the strand starts; its cells at the last combine(); those before it
+                joined = 0;  // start of the section; its cells at the last combine(); cells before it
   };
-  static constexpr std::size_t kFew = 1024, kMany = std::size_t{1} << 20;
+  static constexpr std::size_t kMinCells = 1024, kLargeList = std::size_t{1} << 20;
 
-  std::size_t place(std::size_t c, std::size_t id) const {
+  std::size_t index(std::size_t c, std::size_t id) const {
     return (c << bits_) + (id & ((std::size_t{1} << bits_) - 1));
   }
   DenseCount* block(std::uint32_t id) {
@@ -200,49 +191,49 @@ class Tally {
     return block.data();
   }
 
-  void add(std::size_t c, std::uint32_t id, DenseCount more, double weight) {
+  void add(std::size_t c, std::uint32_t id, DenseCount added, double weight) {
     if (Cell::kExact && id < n_dense_) {
-      DenseCount& cell = block(id)[place(c, id)];
-      if (more.occurrences <= UINT32_MAX - cell.occurrences && more.rows <= UINT32_MAX - cell.rows) {
-        cell.occurrences += more.occurrences, cell.rows += more.rows;
+      DenseCount& cell = block(id)[index(c, id)];
+      if (added.occurrences <= UINT32_MAX - cell.occurrences && added.rows <= UINT32_MAX - cell.rows) {
+        cell.occurrences += added.occurrences, cell.rows += added.rows;
         return;
       }
     }
-    Cell::append(lists_[c], id, more.occurrences, more.rows, weight);
+    Cell::append(lists_[c], id, added.occurrences, added.rows, weight);
   }
 
-  static std::uint32_t number(std::span<const std::int32_t> ids, std::size_t id) {
+  static std::uint32_t new_number(std::span<const std::int32_t> ids, std::size_t id) {
     return static_cast<std::uint32_t>(ids.data() ? static_cast<std::size_t>(ids[id]) : id);
   }
 
-  // Tokens of the dense table, of those that have numbers in another one.
+  // The tokens of the dense table that have numbers in another tally.
   std::size_t n_dense(std::span<const std::int32_t> ids) const {
     return ids.data() ? std::min(n_dense_, ids.size()) : n_dense_;
   }
 
-  void append(Tally& later, std::span<const std::int32_t> ids, std::size_t c) {
-    constexpr std::size_t kAhead = 16;  // cells under way at once: another thread wrote many of them
-    std::vector<std::uint32_t> room;
-    const std::span<const std::uint32_t> tokens = later.dense_tokens(c, later.n_dense(ids), room);
+  void append(ClassTally& later, std::span<const std::int32_t> ids, std::size_t c) {
+    constexpr std::size_t kPrefetch = 16;  // cells ahead: another thread wrote many of them
+    std::vector<std::uint32_t> memory;
+    const std::span<const std::uint32_t> tokens = later.dense_tokens(c, later.n_dense(ids), memory);
     for (std::size_t k = 0; k < tokens.size(); ++k) {
-      if (k + kAhead < tokens.size()) prefetch(c, number(ids, tokens[k + kAhead]));
-      add(c, number(ids, tokens[k]), later.dense(c, tokens[k]), 0);
+      if (k + kPrefetch < tokens.size()) prefetch(c, new_number(ids, tokens[k + kPrefetch]));
+      add(c, new_number(ids, tokens[k]), later.dense(c, tokens[k]), 0);
     }
     std::vector<Cell> cells = std::move(later.lists_[c]);
-    for (Cell& cell : cells) cell.id = number(ids, cell.id);
+    for (Cell& cell : cells) cell.id = new_number(ids, cell.id);
     lists_[c].insert(lists_[c].end(), cells.begin(), cells.end());
   }
 
-  void combine(std::size_t c, Places& places) {
-    Settled& settled = settled_[c];
-    settled.size = places.combine(lists_[c].data() + settled.from, lists_[c].size() - settled.from);
-    lists_[c].resize(settled.from + settled.size);
+  void combine(std::size_t c, CellCombiner& combiner) {
+    ListState& state = states_[c];
+    state.size = combiner.combine(lists_[c].data() + state.from, lists_[c].size() - state.from);
+    lists_[c].resize(state.from + state.size);
   }
 
   std::vector<std::vector<Cell>> lists_;
-  std::vector<Settled> settled_;
-  // Blocks of tokens, class by class inside: a big page at most, unless there are very many classes. Those in use are
-  // there.
+  std::vector<ListState> states_;
+  // Blocks of tokens, class by class: a huge page at most, unless there are very many classes. Only blocks in use are
+  // allocated.
   static constexpr std::size_t kBlockCells = (std::size_t{2} << 20) / sizeof(DenseCount);
   std::size_t n_dense_;
   unsigned bits_ = 0;

@@ -1,4 +1,4 @@
-// Documents as they come: views of strings, the buffers of an Arrow column, or lists of tokens. Nothing is copied.
+// Documents: views of strings, the buffers of an Arrow column, or lists of tokens. Nothing is copied.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ class Documents {
     made.views_ = std::move(views);
     return made;
   }
-  // Document i is the tokens [first[i], first[i + 1]), or missing where `missing` is not 0.
+  // Document i is the tokens [first[i], first[i + 1]), or missing if missing[i] is not 0.
   static Documents of_tokens(std::vector<std::string_view> tokens, std::vector<std::size_t> first,
                              std::vector<char> missing) {
     Documents made(missing.size());
@@ -28,7 +28,8 @@ class Documents {
     made.missing_ = std::move(missing);
     return made;
   }
-  // Arrow's layout: n + 1 offsets into `data`; bit `bit_offset + i` of `valid` (or no bitmap) says that i is there.
+  // Arrow's layout: n + 1 offsets into `data`; bit `bit_offset + i` of `valid` is 1 if document i is present (null: all
+  // are).
   template <class Offset>
   static Documents of_buffers(std::size_t n, const Offset* offsets, std::string_view data, const std::uint8_t* valid,
                               std::size_t bit_offset) {
@@ -50,24 +51,24 @@ class Documents {
     return valid_ && !(valid_[bit / 8] >> bit % 8 & 1);
   }
 
-  // Bytes (or a like measure of work) of a document; offsets are checked where they are read.
-  std::size_t weight(std::size_t i) const {
+  // The size of a document in bytes, or a similar measure of work. Offsets are checked when they are read.
+  std::size_t work(std::size_t i) const {
     if (are_tokens()) return 8 * (first_[i + 1] - first_[i]);
     return missing(i) ? 0 : text(i).size();
   }
 
-  // The weights of all documents together.
-  std::size_t total() const {
+  // The sum of the sizes of all documents.
+  std::size_t total_work() const {
     std::size_t sum = 0;
-    for (std::size_t i = 0; i < n_; ++i) sum += weight(i);
+    for (std::size_t i = 0; i < n_; ++i) sum += work(i);
     return sum;
   }
 
-  // Asks for the first bytes of a document that will be read soon: what reads ahead in a processor starts late in each.
+  // Prefetches the first bytes of a document: the processor's own prefetching starts late in each document.
   void prefetch(std::size_t i) const {
-    constexpr std::size_t kLine = 64, kMost = 8192;
+    constexpr std::size_t kLine = 64, kMaxBytes = 8192;
     if (i >= n_ || are_tokens() || missing(i)) return;
-    const std::string_view bytes = text(i).substr(0, kMost);
+    const std::string_view bytes = text(i).substr(0, kMaxBytes);
     for (std::size_t k = 0; k < bytes.size(); k += kLine) __builtin_prefetch(bytes.data() + k, 0, 2);
   }
 

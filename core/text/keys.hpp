@@ -1,8 +1,8 @@
-// Keys of the vocabulary: a word's bytes as two numbers when it is short, and its hash.
+// Keys of the vocabulary: the bytes of a short word as two numbers, and a hash.
 //
 // The hash multiplies two 64-bit halves and folds the 128-bit product (Wang Yi, "wyhash", 2019). Tables draw their
-// seeds at random, so that nobody can choose words which all fall into one place; nothing that is visible
-// depends on them. Feature hashing (`hash_bits`) uses fixed seeds, and is part of the model's meaning.
+// seeds at random, so that nobody can choose words that all collide; no result depends on them. Feature hashing
+// (`hash_bits`) uses fixed seeds, which are part of the meaning of a model.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace naively::text {
 
-inline constexpr std::uint32_t kInline = 16;  // bytes of the longest short word
+inline constexpr std::uint32_t kShortBytes = 16;  // of the longest short word
 
 struct Seeds {
   std::uint64_t first, second;
@@ -30,7 +30,7 @@ inline std::uint64_t fold_product(std::uint64_t a, std::uint64_t b) {
 #endif
 }
 
-// Little-endian on every machine, so that feature hashes travel with the model.
+// Little-endian on every machine, so that feature hashes are the same everywhere.
 inline std::uint64_t load8(const std::uint8_t* p) {
   std::uint64_t value;
   std::memcpy(&value, p, 8);
@@ -47,8 +47,8 @@ inline void store8(std::uint8_t* p, std::uint64_t value) {
   std::memcpy(p, &value, 8);
 }
 
-// Short: low and high are the bytes, zero behind the end. Long: low is the hash, high is for the table's use. Pair: low
-// is the numbers of its two tokens, high how many words it has.
+// Short word: low and high are its bytes, padded with zeros. Long word: low is the hash, high belongs to the table.
+// Pair: low holds the numbers of its two tokens, high its number of words.
 struct Key {
   std::uint64_t low, high, hash;
   std::uint32_t size;
@@ -57,23 +57,23 @@ inline constexpr std::uint32_t kPair = UINT32_MAX;  // in place of the size
 
 std::uint64_t hash_long(const std::uint8_t* p, std::size_t size, Seeds seeds);
 
-// [p, p + size) with 16 readable bytes from p on, whatever the size.
+// The key of [p, p + size); 16 bytes from p on are readable, for any size.
 inline Key make_key(const std::uint8_t* p, std::uint32_t size, Seeds seeds) {
   alignas(16) static constexpr std::uint8_t kKeep[32] = {255, 255, 255, 255, 255, 255, 255, 255,
                                                          255, 255, 255, 255, 255, 255, 255, 255};
-  if (size > kInline) {
+  if (size > kShortBytes) {
     const std::uint64_t hash = hash_long(p, size, seeds);
     return {hash, 0, hash, size};
   }
   std::uint64_t low = load8(p) & load8(kKeep + (16 - size));
 #if defined(__GNUC__)
-  __asm__("" : "+r"(low));  // else both halves go through a vector register and back, which takes longer
+  __asm__("" : "+r"(low));  // else both halves go through a vector register, which is slower
 #endif
   const std::uint64_t high = load8(p + 8) & load8(kKeep + (24 - size));
   return {low, high, fold_product(low ^ seeds.first, high ^ seeds.second), size};
 }
 
-// A token followed by a space and a word, both by their numbers.
+// The key of a token followed by a space and a word, by their numbers.
 inline Key pair_key(std::uint32_t first, std::uint32_t last, std::uint32_t words, Seeds seeds) {
   const std::uint64_t low = first | std::uint64_t{last} << 32;
   return {low, words, fold_product(low ^ seeds.first, seeds.second), kPair};

@@ -1,5 +1,5 @@
-// Reading documents whose n-grams are pairs (see vocabulary.hpp): the tokeniser gives the words, and the n-grams that
-// end with each are looked up by numbers, without their strings.
+// Read documents whose n-grams are pairs (see vocabulary.hpp): the tokeniser yields the words, and the n-grams that end
+// with each word are looked up by numbers, without their strings.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -12,19 +12,19 @@
 
 namespace naively::text {
 
-// Hands a document's tokens to a sink; or its words alone, where the sink can put them together.
+// Passes the tokens of a document to a sink, or only its words if the sink can compose n-grams.
 class DocumentReader {
  public:
   explicit DocumentReader(const Options& options) : tokeniser_(options) {
-    if (options.are_pairs()) single_.emplace(options, true);
+    if (options.are_composed()) single_.emplace(options, true);
   }
 
-  // Whether the sink gets words. Tokens that others have found may have spaces in them, and so may a vocabulary.
-  bool words_alone(const Documents& documents, const Words* words) const {
-    return single_ && words && words->composes() && !documents.are_tokens();
+  // Whether the sink gets only words. Tokens from outside may have spaces in them, and so may a vocabulary.
+  bool only_words(const Documents& documents, const Words* words) const {
+    return single_ && words && words->all_composed() && !documents.are_tokens();
   }
-  void read(const Documents& documents, std::size_t i, bool words_alone, TokenSink& sink) {
-    documents.read(i, words_alone ? *single_ : tokeniser_, sink);
+  void read(const Documents& documents, std::size_t i, bool only_words, TokenSink& sink) {
+    documents.read(i, only_words ? *single_ : tokeniser_, sink);
   }
 
  private:
@@ -32,42 +32,42 @@ class DocumentReader {
   std::optional<Tokeniser> single_;
 };
 
-// The n-grams that end with a word, by their number of words less one.
-struct Ending {
+// The n-grams that end with a word, by their number of words − 1.
+struct LastNgrams {
   static constexpr std::uint32_t kNone = UINT32_MAX;
-  std::uint32_t id[kMostWords];
-  Ending() { std::fill_n(id, kMostWords, kNone); }
+  std::uint32_t id[kMaxWords];
+  LastNgrams() { std::fill_n(id, kMaxWords, kNone); }
 };
 
 class NgramLookup {
  public:
-  static constexpr std::size_t kTogether = 64;  // words whose lookups are under way at once
+  static constexpr std::size_t kBatch = 64;  // words whose lookups are in flight
 
-  // Looks for n words and what ends with each of them; `before` are those of the word before. One length after the
-  // other, as an n-gram's key is made of the numbers of shorter ones.
+  // Looks up n words and the n-grams that end with each of them; `before` are those of the word before. One length
+  // after the other, as the key of an n-gram consists of the numbers of shorter ones.
   void find(const Words& words, const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n,
-            std::uint32_t longest, const Ending& before) {
+            std::uint32_t longest, const LastNgrams& before) {
     find_words(words, text, bounds, n);
     for (std::uint32_t l = 1; l < longest; ++l) {
-      Key pairs[kTogether];
+      Key pairs[kBatch];
       for (std::size_t i = 0; i < n; ++i) {
-        const std::uint32_t first = i == 0                 ? before.id[l - 1]
-                                    : found_[l - 1][i - 1] ? found_[l - 1][i - 1]->id
-                                                           : Ending::kNone;
-        const Entry* last = found_[0][i];
+        const std::uint32_t first = i == 0                   ? before.id[l - 1]
+                                    : entries_[l - 1][i - 1] ? entries_[l - 1][i - 1]->id
+                                                             : LastNgrams::kNone;
+        const Entry* last = entries_[0][i];
         pairs[i].size = 0;
-        if (first == Ending::kNone || !last) continue;
+        if (first == LastNgrams::kNone || !last) continue;
         pairs[i] = words.key(first, last->id, l + 1);
         words.prefetch(pairs[i]);
       }
-      for (std::size_t i = 0; i < n; ++i) found_[l][i] = pairs[i].size ? words.guess(pairs[i]) : nullptr;
+      for (std::size_t i = 0; i < n; ++i) entries_[l][i] = pairs[i].size ? words.guess(pairs[i]) : nullptr;
       for (std::size_t i = 0; i < n; ++i)
-        if (found_[l][i]) found_[l][i] = words.find(pairs[i], nullptr, found_[l][i]);
+        if (entries_[l][i]) entries_[l][i] = words.find(pairs[i], nullptr, entries_[l][i]);
     }
   }
 
-  // The n-gram of l + 1 words that ends with word i; null if it was not there.
-  Entry* found(std::uint32_t l, std::size_t i) const { return found_[l][i]; }
+  // The n-gram of l + 1 words that ends with word i; null if it is not in the table.
+  Entry* entry(std::uint32_t l, std::size_t i) const { return entries_[l][i]; }
   const Key& key(std::size_t i) const { return keys_[i]; }  // of word i
 
  private:
@@ -76,14 +76,14 @@ class NgramLookup {
       keys_[i] = words.key(text + bounds[2 * i], bounds[2 * i + 1] - bounds[2 * i]);
       words.prefetch(keys_[i]);
     }
-    for (std::size_t i = 0; i < n; ++i) found_[0][i] = words.guess(keys_[i]);
-    for (std::size_t i = 0; i < n; ++i) words.prefetch_long(found_[0][i], keys_[i]);
+    for (std::size_t i = 0; i < n; ++i) entries_[0][i] = words.guess(keys_[i]);
+    for (std::size_t i = 0; i < n; ++i) words.prefetch_long(entries_[0][i], keys_[i]);
     for (std::size_t i = 0; i < n; ++i)
-      if (found_[0][i]) found_[0][i] = words.find(keys_[i], text + bounds[2 * i], found_[0][i]);
+      if (entries_[0][i]) entries_[0][i] = words.find(keys_[i], text + bounds[2 * i], entries_[0][i]);
   }
 
-  Key keys_[kTogether];
-  Entry* found_[kMostWords][kTogether];
+  Key keys_[kBatch];
+  Entry* entries_[kMaxWords][kBatch];
 };
 
 }  // namespace naively::text

@@ -1,4 +1,4 @@
-// Sorting by numbers of 32 bits, in time that follows how many there are.
+// Sort by 32-bit numbers in linear time.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -25,7 +25,7 @@ void sort_in_passes(std::vector<Cell>& cells, std::vector<Cell>& spare) {
   if (from != cells.data()) std::copy(from, from + cells.size(), cells.data());
 }
 
-// Stable, by id, in passes of some bits (Knuth, TAOCP 3, 5.2.5); very short lists by merging.
+// A stable sort by id in passes of some bits (Knuth, TAOCP 3, 5.2.5); very short lists are merged.
 template <class Cell>
 void sort_by_id(std::vector<Cell>& cells, std::vector<Cell>& spare) {
   const auto smaller = [](const Cell& a, const Cell& b) { return a.id < b.id; };

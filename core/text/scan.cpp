@@ -14,12 +14,13 @@ void Scanner::begin() {
   moving_.clear();
 }
 
-// Room for `bytes` of input, however they fold, and for one bound per byte and one more for an apostrophe refused.
+// Makes room for `bytes` of input in any folded form, for one bound per byte, and for one more for an apostrophe that
+// ends a word.
 void Scanner::make_room(std::size_t bytes) {
-  const std::size_t most = edges_.size + kGrowth * bytes + 4 * moving_.size() + kBlock + kPadding;
-  if (most > UINT32_MAX)
+  const std::size_t max_size = edges_.size + kGrowth * bytes + 4 * moving_.size() + kBlock + kPadding;
+  if (max_size > UINT32_MAX)
     throw std::length_error("a document has a single word of nearly 4 GB: cut the document up beforehand");
-  if (text_.size() < most) text_.resize(std::max(most, text_.size() + text_.size() / 2));
+  if (text_.size() < max_size) text_.resize(std::max(max_size, text_.size() + text_.size() / 2));
   const std::size_t had = n_bounds(), bounds = had + bytes + moving_.size() + 4 + Edges::kSpare;
   if (bounds_.size() < bounds) {
     bounds_.resize(std::max(bounds, 2 * bounds_.size()));
@@ -46,7 +47,7 @@ void Scanner::feed(const std::uint8_t* p, const std::uint8_t* end) {
   }
 }
 
-// From a byte that is not ASCII up to the next that is.
+// Folds from a byte that is not ASCII up to the next that is.
 const std::uint8_t* Scanner::fold_wide(const std::uint8_t* p, const std::uint8_t* end) {
   const Unicode& table = Unicode::table();
   do {
@@ -60,11 +61,11 @@ const std::uint8_t* Scanner::fold_wide(const std::uint8_t* p, const std::uint8_t
   return p;
 }
 
-// NFD without its nonspacing marks. Moving marks are dropped before the canonical ordering rather than after it: the
-// ordering is stable, so those that stay keep their order.
+// Appends NFD without its nonspacing marks. Moving marks are dropped before the canonical ordering rather than after
+// it. The ordering is stable, so the remaining marks keep their order.
 void Scanner::strip(char32_t point) {
   const Unicode& table = Unicode::table();
-  char32_t made[Unicode::kMost] = {point};
+  char32_t made[Unicode::kMaxPoints] = {point};
   const int n = table.kind(point) & kDecomposes ? table.decompose(point, made) : 1;
   for (int i = 0; i < n; ++i) {
     const std::uint8_t kind = table.kind(made[i]);

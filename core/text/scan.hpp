@@ -1,8 +1,8 @@
 // Folds text (UTF-8 repaired, lower case, accents stripped) and finds where its words start and end.
 //
-// ASCII goes through a classifier of 64 bytes at a time, whose answer is three masks of 64 bits; every other
-// code point is looked up in the table of core/unicode.hpp. The words of the masks are read off by counting zeros,
-// so the time follows the words, not the bytes.
+// ASCII goes through a classifier of 64 bytes at a time, which yields three masks of 64 bits. Every other code point is
+// looked up in the table of unicode.hpp. Words are read off the masks by counting zeros, so that the time depends on
+// the words, not on the bytes.
 #pragma once
 #include <bit>
 #include <cstddef>
@@ -15,7 +15,7 @@
 namespace naively::text {
 
 inline constexpr std::size_t kBlock = 64;
-// Bytes that may be read behind the last byte of a folded text: keys are loaded 16 bytes at a time.
+// Bytes that may be read after the last byte of a folded text: keys are loaded 16 bytes at a time.
 inline constexpr std::size_t kPadding = 16;
 
 // One bit per byte of a block: word characters, apostrophes, bytes that are not ASCII.
@@ -23,32 +23,31 @@ struct Block {
   std::uint64_t word, apostrophe, wide;
 };
 
-// Where words start and end, block by block.
+// The starts and ends of words, block by block.
 struct Edges {
-  std::uint32_t* next = nullptr;  // where the next bound goes, with room for one per byte to come and kSpare more
+  std::uint32_t* next = nullptr;  // where the next bound goes; room for one per byte and kSpare more
   std::uint32_t size = 0;         // of the text so far
   bool in_word = false;
-  bool apostrophe = false;     // the open word is followed by an apostrophe: its fate is the next character's
-  std::uint32_t word_end = 0;  // where that apostrophe stands
+  bool apostrophe = false;     // follows the open word: the next character decides whether it belongs to it
+  std::uint32_t word_end = 0;  // where that apostrophe is
 
   static constexpr std::size_t kSpare = 8;
 
   void bound(std::uint32_t at) { *next++ = at; }
   inline void add(const Block& block, unsigned bytes);
-  // The bits of the first `bytes` (1 to 64) of a block, all ASCII, that are the first of a word or the first behind
-  // one.
+  // The bits of the first `bytes` (1 to 64) of a block, all ASCII, that are the first of a word or the first after one.
   inline std::uint64_t edges_of(const Block& block, unsigned bytes);
 };
 
 // Classifies one block and copies it, with `case_bit` (0x20 or 0) added to A–Z.
 Block classify(const std::uint8_t* in, std::uint8_t* out, std::uint8_t case_bit);
-// Does so for up to n_blocks blocks and finds their words, up to the first block that is not all ASCII. Returns how
-// many blocks those are.
+// Does so for up to n_blocks blocks and finds their words, up to the first block that is not all ASCII. Returns the
+// number of blocks done.
 std::size_t scan_blocks(const std::uint8_t* in, std::size_t n_blocks, std::uint8_t* out, std::uint8_t case_bit,
                         Edges& edges);
 
-// A text under way. feed() appends whole code points; bounds() holds, in order, the start and end of every word
-// so far. When a word is still open its start is the last, odd, bound.
+// A text that arrives in pieces. feed() appends complete code points; bounds() holds the start and end of every word so
+// far, in order. If a word is still open its start is the last, odd, bound.
 class Scanner {
  public:
   Scanner(bool lowercase, bool strip_accents);
@@ -56,14 +55,14 @@ class Scanner {
   void begin();
   void feed(const std::uint8_t* p, const std::uint8_t* end);
   void finish();
-  // Forgets the text before `from` and all bounds but that of an open word, which must not start before `from`.
+  // Drops the text before `from` and all bounds but that of an open word, which must not start before `from`.
   void keep(std::size_t from);
 
   const std::uint8_t* text() const { return text_.data(); }
   std::size_t size() const { return edges_.size; }
   const std::uint32_t* bounds() const { return bounds_.data(); }
   std::size_t words() const { return n_bounds() / 2; }
-  // Where keep() may start: an open word, or the end.
+  // Where keep() may cut: the start of an open word, or the end.
   std::size_t settled() const { return edges_.in_word ? edges_.next[-1] : edges_.size; }
 
  private:
@@ -78,7 +77,7 @@ class Scanner {
   std::vector<std::uint8_t> text_;
   std::vector<std::uint32_t> bounds_;
   Edges edges_;
-  std::vector<std::pair<int, char32_t>> moving_;  // spacing marks that NFD may yet reorder, with their class
+  std::vector<std::pair<int, char32_t>> moving_;  // spacing marks that NFD may still reorder, with their class
 };
 
 inline std::uint64_t Edges::edges_of(const Block& block, unsigned bytes) {
@@ -96,7 +95,7 @@ inline std::uint64_t Edges::edges_of(const Block& block, unsigned bytes) {
   return (inside ^ (inside << 1 | open)) & live;
 }
 
-// Bounds are written eight at a time, as nobody can foretell how many.
+// Writes bounds eight at a time, as their number is unpredictable.
 inline void Edges::add(const Block& block, unsigned bytes) {
   std::uint64_t edges = edges_of(block, bytes);
   std::uint32_t* out = next;

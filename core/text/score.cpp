@@ -5,22 +5,21 @@
 #include <string>
 
 #include "text/text.hpp"
-#include "text/token_rows.hpp"
 
 namespace naively::text {
 namespace {
 
-constexpr std::size_t kTogether = 32;  // lookups under way at once
-constexpr std::size_t kPartial = 512;  // terms per partial sum: rounding grows with 512 + n / 512, not with n
+constexpr std::size_t kBatch = 32;          // lookups in flight
+constexpr std::size_t kPartialTerms = 512;  // of a partial sum: rounding grows with 512 + n / 512, not with n
 
-// Adds rows of the table into `part`; known rows only. Returns how many they were.
+// Adds the known rows of the table to `part`; returns their number.
 template <std::size_t kClasses>
-std::size_t add_rows(const Evidence& evidence, const std::uint32_t* ids, std::size_t n, double* part) {
-  const std::size_t n_classes = kClasses ? kClasses : evidence.n_classes;
+std::size_t add_rows(const TokenWeights& weights, const std::uint32_t* ids, std::size_t n, double* part) {
+  const std::size_t n_classes = kClasses ? kClasses : weights.n_classes;
   double sum[kClasses ? kClasses : 1] = {};
   std::size_t known = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const double* row = evidence.table + ids[i] * n_classes;
+    const double* row = weights.table + ids[i] * n_classes;
     if (row[0] != row[0]) continue;
     ++known;
     for (std::size_t c = 0; c < n_classes; ++c) (kClasses ? sum : part)[c] += row[c];
@@ -30,23 +29,23 @@ std::size_t add_rows(const Evidence& evidence, const std::uint32_t* ids, std::si
   return known;
 }
 
-class Scorer : public Resolver {
+class TextScorer : public TokenResolver {
  public:
-  Scorer(const Words* words, const Options& options, const Evidence& evidence)
-      : Resolver(words, options, evidence.n_tokens),
-        evidence_(evidence),
-        part_(evidence.n_classes),
-        total_(evidence.n_classes),
-        once_(evidence.binary || !evidence.table) {}
+  TextScorer(const Words* words, const Options& options, const TokenWeights& weights)
+      : TokenResolver(words, options, weights.n_tokens),
+        weights_(weights),
+        part_(weights.n_classes),
+        total_(weights.n_classes),
+        by_distinct_(weights.binary || !weights.table) {}
 
   void begin() {
     std::fill(total_.begin(), total_.end(), 0.0);
     common_ = length_ = 0;
-    if (once_) distinct_.begin();
+    if (by_distinct_) distinct_.begin();
   }
 
   void known(const std::uint32_t* ids, std::size_t n) final {
-    if (once_)
+    if (by_distinct_)
       distinct_.add(ids, n);
     else
       add_dense(ids, n);
@@ -54,12 +53,12 @@ class Scorer : public Resolver {
 
   // Adds the score of the document to out; returns its length.
   double finish(double* out) {
-    if (once_ && evidence_.table)
+    if (by_distinct_ && weights_.table)
       add_dense_once();
-    else if (once_)
+    else if (by_distinct_)
       add_sparse();
-    for (std::size_t c = 0; c < evidence_.n_classes; ++c)
-      out[c] += total_[c] + common_ + length_ * evidence_.class_constant[c];
+    for (std::size_t c = 0; c < weights_.n_classes; ++c)
+      out[c] += total_[c] + common_ + length_ * weights_.class_constant[c];
     return length_;
   }
 
@@ -69,19 +68,19 @@ class Scorer : public Resolver {
   }
 
   void add_dense(const std::uint32_t* ids, std::size_t n) {
-    const std::size_t row = evidence_.n_classes;
+    const std::size_t row = weights_.n_classes;
     for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t c = 0; c < row; c += 8) __builtin_prefetch(evidence_.table + ids[i] * row + c);
+      for (std::size_t c = 0; c < row; c += 8) __builtin_prefetch(weights_.table + ids[i] * row + c);
     const auto add = row == 2 ? add_rows<2> : row == 3 ? add_rows<3> : row == 4 ? add_rows<4> : add_rows<0>;
-    length_ += static_cast<double>(add(evidence_, ids, n, part_.data()));
+    length_ += static_cast<double>(add(weights_, ids, n, part_.data()));
     fold();
   }
 
   void add_dense_once() {
-    std::uint32_t ids[kPartial];
+    std::uint32_t ids[kPartialTerms];
     const auto items = distinct_.items();
-    for (std::size_t i = 0; i < items.size(); i += kPartial) {
-      const std::size_t n = std::min(kPartial, items.size() - i);
+    for (std::size_t i = 0; i < items.size(); i += kPartialTerms) {
+      const std::size_t n = std::min(kPartialTerms, items.size() - i);
       for (std::size_t k = 0; k < n; ++k) ids[k] = items[i + k].id;
       add_dense(ids, n);
     }
@@ -91,32 +90,39 @@ class Scorer : public Resolver {
     std::size_t terms = 0;
     double common_part = 0;
     for (const auto [id, n] : distinct_.items()) {
-      const double base = evidence_.base[id], x = evidence_.binary ? 1.0 : n;
+      const double base = weights_.base[id], x = weights_.binary ? 1.0 : n;
       if (base != base) continue;
       length_ += x;
       common_part += x * base;
-      const std::int64_t from = evidence_.token_indptr[id], to = evidence_.token_indptr[id + 1];
-      if (from < 0 || to < from || static_cast<std::size_t>(to) > evidence_.n_values)
+      const std::int64_t from = weights_.token_indptr[id], to = weights_.token_indptr[id + 1];
+      if (from < 0 || to < from || static_cast<std::size_t>(to) > weights_.n_values)
         throw std::invalid_argument("token_indptr falls, or passes the end, at token " + std::to_string(id));
       for (std::int64_t k = from; k < to; ++k) {
-        const auto c = static_cast<std::size_t>(evidence_.token_class[k]);
+        const auto c = static_cast<std::size_t>(weights_.token_class[k]);
         if (c >= part_.size())
-          throw std::invalid_argument("token_class holds the class " + std::to_string(evidence_.token_class[k]) +
+          throw std::invalid_argument("token_class holds the class " + std::to_string(weights_.token_class[k]) +
                                       " of token " + std::to_string(id) + ": classes must be from 0 to " +
                                       std::to_string(part_.size()) + " - 1");
-        part_[c] += x * evidence_.token_value[k];
+        part_[c] += x * weights_.token_value[k];
       }
-      if (++terms % kPartial == 0) fold(), common_ += common_part, common_part = 0;
+      if (++terms % kPartialTerms == 0) fold(), common_ += common_part, common_part = 0;
     }
     fold();
     common_ += common_part;
   }
 
-  const Evidence& evidence_;
+  const TokenWeights& weights_;
   std::vector<double> part_, total_;
-  const bool once_;  // each distinct token is looked at once, when the document is through
+  const bool by_distinct_;  // distinct tokens are added after the document is read
   double common_ = 0, length_ = 0;
-  Distinct distinct_;
+  DistinctTokens distinct_;
+};
+
+class RowCollector : public TokenResolver {
+ public:
+  RowCollector(const Words* words, const Options& options) : TokenResolver(words, options, SIZE_MAX) {}
+  void known(const std::uint32_t* ids, std::size_t n) final { distinct.add(ids, n); }
+  DistinctTokens distinct;
 };
 
 }  // namespace
@@ -125,21 +131,21 @@ Chunks make_chunks(const Documents& documents, const std::int64_t* order, std::s
   Chunks chunks{{0}};
   std::size_t sum = 0;
   for (std::size_t i = 0; i < documents.size(); ++i) {
-    sum += documents.weight(order ? static_cast<std::size_t>(order[i]) : i) +
-           64;  // a document costs something even when it is empty
+    sum +=
+        documents.work(order ? static_cast<std::size_t>(order[i]) : i) + 64;  // an empty document costs something, too
     if (sum >= bytes || i + 1 == documents.size()) chunks.first.push_back(i + 1), sum = 0;
   }
   return chunks;
 }
 
-void Distinct::begin() {
+void DistinctTokens::begin() {
   n_items_ = 0;
   if (++epoch_ == 0) std::fill(slots_.begin(), slots_.end(), Slot{}), epoch_ = 1;
 }
 
-void Distinct::grow() {
+void DistinctTokens::grow() {
   items_.resize(2 * items_.size());
-  slots_.assign(kRoom * items_.size(), Slot{});
+  slots_.assign(kSlotsPerItem * items_.size(), Slot{});
   epoch_ = 1;
   const std::size_t mask = slots_.size() - 1;
   for (std::uint32_t k = 0; k < n_items_; ++k) {
@@ -149,78 +155,78 @@ void Distinct::grow() {
   }
 }
 
-void Resolver::take_ngrams(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n) {
-  static_assert(NgramLookup::kTogether * kMostWords <= kPartial);
-  std::uint32_t ids[kPartial];
-  for (std::size_t i = 0; i < n; i += NgramLookup::kTogether) {
-    const std::size_t few = std::min(NgramLookup::kTogether, n - i);
-    lookup_.find(*words_, text, bounds + 2 * i, few, longest_, before_);
-    std::size_t found = 0;
-    for (std::size_t k = 0; k < few; ++k)
+void TokenResolver::take_ngrams(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n) {
+  static_assert(NgramLookup::kBatch * kMaxWords <= kPartialTerms);
+  std::uint32_t ids[kPartialTerms];
+  for (std::size_t i = 0; i < n; i += NgramLookup::kBatch) {
+    const std::size_t size = std::min(NgramLookup::kBatch, n - i);
+    lookup_.find(*words_, text, bounds + 2 * i, size, longest_, before_);
+    std::size_t n_known = 0;
+    for (std::size_t k = 0; k < size; ++k)
       for (std::uint32_t l = 0; l < longest_; ++l)
-        if (const Entry* entry = lookup_.found(l, k); entry && entry->id < limit_) ids[found++] = entry->id;
+        if (const Entry* entry = lookup_.entry(l, k); entry && entry->id < limit_) ids[n_known++] = entry->id;
     for (std::uint32_t l = 0; l < longest_; ++l)
-      before_.id[l] = lookup_.found(l, few - 1) ? lookup_.found(l, few - 1)->id : Ending::kNone;
-    if (found) known(ids, found);
+      before_.id[l] = lookup_.entry(l, size - 1) ? lookup_.entry(l, size - 1)->id : LastNgrams::kNone;
+    if (n_known) known(ids, n_known);
   }
 }
 
-void Resolver::take(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n) {
+void TokenResolver::take(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n) {
   if (composing_) return take_ngrams(text, bounds, n);
-  std::uint32_t ids[kPartial];
-  std::size_t found = 0;
-  Key keys[kTogether];
-  Entry* guessed[kTogether];
-  for (std::size_t i = 0; i < n; i += kTogether) {
-    const std::size_t few = std::min(kTogether, n - i);
-    for (std::size_t k = 0; k < few; ++k) {
+  std::uint32_t ids[kPartialTerms];
+  std::size_t n_known = 0;
+  Key keys[kBatch];
+  Entry* guessed[kBatch];
+  for (std::size_t i = 0; i < n; i += kBatch) {
+    const std::size_t size = std::min(kBatch, n - i);
+    for (std::size_t k = 0; k < size; ++k) {
       const std::uint32_t start = bounds[2 * (i + k)], size = bounds[2 * (i + k) + 1] - start;
       keys[k] = words_ ? words_->key(text + start, size) : make_key(text + start, size, kFeatureSeeds);
       if (words_) words_->prefetch(keys[k]);
     }
     if (words_) {
-      for (std::size_t k = 0; k < few; ++k) guessed[k] = words_->guess(keys[k]);
-      for (std::size_t k = 0; k < few; ++k) words_->prefetch_long(guessed[k], keys[k]);
+      for (std::size_t k = 0; k < size; ++k) guessed[k] = words_->guess(keys[k]);
+      for (std::size_t k = 0; k < size; ++k) words_->prefetch_long(guessed[k], keys[k]);
     }
-    for (std::size_t k = 0; k < few; ++k) {
+    for (std::size_t k = 0; k < size; ++k) {
       const std::uint8_t* start = text + bounds[2 * (i + k)];
       const Entry* entry = words_ ? words_->find(keys[k], start, guessed[k]) : nullptr;
       if (words_ && !entry) continue;
       const std::uint32_t id = entry ? entry->id : feature_hash(keys[k], bits_);
-      ids[found] = id;
-      found += id < limit_;
+      ids[n_known] = id;
+      n_known += id < limit_;
     }
-    if (found + kTogether > kPartial || i + few == n) {
-      if (found) known(ids, found);
-      found = 0;
+    if (n_known + kBatch > kPartialTerms || i + size == n) {
+      if (n_known) known(ids, n_known);
+      n_known = 0;
     }
   }
 }
 
 void score_text(const Documents& documents, const Vocabulary* vocabulary, const Options& options,
-                const Evidence& evidence, double* out, double* length, int n_jobs, const Poll& poll) {
+                const TokenWeights& weights, double* out, double* length, int n_threads, const Poll& poll) {
   const Words* words = vocabulary ? &vocabulary->words : nullptr;
   const Chunks chunks = make_chunks(documents);
-  for_chunks(chunks, vocabulary, n_jobs, poll, [&](std::size_t chunk) {
-    Scorer scorer(words, options, evidence);
+  for_chunks(chunks, vocabulary, n_threads, poll, [&](std::size_t chunk) {
+    TextScorer scorer(words, options, weights);
     for (std::size_t i = chunks.first[chunk]; i < chunks.first[chunk + 1]; ++i) {
       if (documents.missing(i)) continue;
       scorer.begin();
       scorer.read(documents, i);
-      const double known = scorer.finish(out + i * evidence.n_classes);
+      const double known = scorer.finish(out + i * weights.n_classes);
       if (length) length[i] += known;
     }
   });
 }
 
 TokenRows token_rows(const Documents& documents, const Vocabulary* vocabulary, const Options& options, bool ordered,
-                     int n_jobs, const Poll& poll) {
+                     int n_threads, const Poll& poll) {
   const Words* words = vocabulary ? &vocabulary->words : nullptr;
   const Chunks chunks = make_chunks(documents);
-  std::vector<std::vector<Distinct::Item>> found(chunks.size());
+  std::vector<std::vector<DistinctTokens::Item>> items_of(chunks.size());
   TokenRows rows;
   rows.indptr.assign(documents.size() + 1, 0);
-  for_chunks(chunks, vocabulary, n_jobs, poll, [&](std::size_t chunk) {
+  for_chunks(chunks, vocabulary, n_threads, poll, [&](std::size_t chunk) {
     RowCollector collector(words, options);
     for (std::size_t i = chunks.first[chunk]; i < chunks.first[chunk + 1]; ++i) {
       if (documents.missing(i)) continue;
@@ -229,13 +235,13 @@ TokenRows token_rows(const Documents& documents, const Vocabulary* vocabulary, c
       const auto items = collector.distinct.items();
       if (ordered) std::sort(items.begin(), items.end(), [](auto& a, auto& b) { return a.id < b.id; });
       rows.indptr[i + 1] = static_cast<std::int64_t>(items.size());
-      found[chunk].insert(found[chunk].end(), items.begin(), items.end());
+      items_of[chunk].insert(items_of[chunk].end(), items.begin(), items.end());
     }
   });
   for (std::size_t i = 0; i < documents.size(); ++i) rows.indptr[i + 1] += rows.indptr[i];
   rows.index.reserve(static_cast<std::size_t>(rows.indptr.back()));
   rows.count.reserve(static_cast<std::size_t>(rows.indptr.back()));
-  for (auto& items : found) {
+  for (auto& items : items_of) {
     for (const auto [id, n] : items)
       rows.index.push_back(static_cast<std::int32_t>(id)), rows.count.push_back(static_cast<std::int32_t>(n));
     items = {};

@@ -1,4 +1,4 @@
-// A tally, sorted and added up into the arrays of `Cells` (src/naively/kernels/cells.py).
+// Turn a tally into the sorted arrays of `Cells` (src/naively/_kernels/cells.py).
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace naively::text {
 
-inline constexpr std::size_t kTableParts = 64;  // of the classes, for threads to take
+inline constexpr std::size_t kTableParts = 64;  // of the classes, for threads
 
 struct CellTable {
   std::size_t n = 0;
@@ -23,18 +23,18 @@ struct CellTable {
   support::LargeArray<std::int64_t> rows;
 };
 
-struct CountTotal {
+struct WordTotal {
   std::uint64_t occurrences = 0, rows = 0;
-  void add(const Count& cell) { occurrences += cell.occurrences, rows += cell.rows; }
+  void add(const WordCount& cell) { occurrences += cell.occurrences, rows += cell.rows; }
   void add(const DenseCount& cell) { occurrences += cell.occurrences, rows += cell.rows; }
   double first() const { return static_cast<double>(occurrences); }
   double second() const { return static_cast<double>(rows); }
 };
 
-struct WeightedTotal {
-  Sum occurrences, documents;
+struct WeightedWordTotal {
+  support::CompensatedSum occurrences, documents;
   std::uint64_t rows = 0;
-  void add(const WeightedCount& cell) {
+  void add(const WeightedWordCount& cell) {
     occurrences.add(cell.occurrences), documents.add(cell.documents), rows += cell.rows;
   }
   void add(const DenseCount&) {}
@@ -42,20 +42,20 @@ struct WeightedTotal {
   double second() const { return documents.total(); }
 };
 
-inline CountTotal total_of(const Count*) { return {}; }
-inline WeightedTotal total_of(const WeightedCount*) { return {}; }
+inline WordTotal total_of(const WordCount*) { return {}; }
+inline WeightedWordTotal total_of(const WeightedWordCount*) { return {}; }
 
-// Of a thread that makes tables.
+// The scratch memory of a thread.
 template <class Cell>
 struct TableScratch {
   std::vector<Cell> cells;
   std::vector<std::uint32_t> dense;
 };
 
-// The cells of a class, sorted and added up, are handed to put(id, total).
+// Calls put(id, total) for the tokens of a class, ascending; `cells` are sorted.
 template <class Cell, class Put>
-void add_up(const Tally<Cell>& tally, std::size_t c, std::size_t n_tokens, const std::vector<Cell>& cells,
-            TableScratch<Cell>& scratch, Put&& put) {
+void for_totals(const ClassTally<Cell>& tally, std::size_t c, std::size_t n_tokens, const std::vector<Cell>& cells,
+                TableScratch<Cell>& scratch, Put&& put) {
   std::size_t i = 0;
   const auto add_listed = [&](std::uint32_t id, auto& total) {
     for (; i < cells.size() && cells[i].id == id; ++i) total.add(cells[i]);
@@ -78,16 +78,16 @@ void add_up(const Tally<Cell>& tally, std::size_t c, std::size_t n_tokens, const
   put_listed(n_tokens);
 }
 
-// Empties the tally class by class; its tokens are below n_tokens. With one sum it is `occurrences`. The classes are
-// counted out first, so that each has its place in arrays of the right size, and threads can fill them.
+// Empties the tally class by class; its tokens are below n_tokens. With one sum it is `occurrences`. The cells of all
+// classes are counted first, so that threads can fill arrays of the right size.
 template <class Cell>
-CellTable make_table(Tally<Cell>& tally, std::size_t n_tokens, std::size_t n_sums, int n_jobs) {
+CellTable make_table(ClassTally<Cell>& tally, std::size_t n_tokens, std::size_t n_sums, int n_threads) {
   const std::size_t n_classes = tally.classes();
   CellTable table;
   table.indptr = support::LargeArray<std::int64_t>(n_classes + 1);
   const auto parts = static_cast<std::ptrdiff_t>(std::min<std::size_t>(n_classes, kTableParts));
   const auto for_classes = [&](auto&& work) {
-    support::parallel_for(parts, n_jobs, [&](std::ptrdiff_t part) {
+    support::parallel_for(parts, n_threads, [&](std::ptrdiff_t part) {
       const auto p = static_cast<std::size_t>(part), n = static_cast<std::size_t>(parts);
       TableScratch<Cell> scratch;
       for (std::size_t c = p * n_classes / n; c < (p + 1) * n_classes / n; ++c) work(c, scratch);
@@ -96,7 +96,7 @@ CellTable make_table(Tally<Cell>& tally, std::size_t n_tokens, std::size_t n_sum
   for_classes([&](std::size_t c, TableScratch<Cell>& scratch) {
     sort_by_id(tally.list(c), scratch.cells);
     std::int64_t n = 0;
-    add_up(tally, c, n_tokens, tally.list(c), scratch, [&](std::uint32_t, const auto&) { ++n; });
+    for_totals(tally, c, n_tokens, tally.list(c), scratch, [&](std::uint32_t, const auto&) { ++n; });
     table.indptr[c + 1] = n;
   });
   for (std::size_t c = 0; c < n_classes; ++c) table.indptr[c + 1] += table.indptr[c];
@@ -107,7 +107,7 @@ CellTable make_table(Tally<Cell>& tally, std::size_t n_tokens, std::size_t n_sum
   for_classes([&](std::size_t c, TableScratch<Cell>& scratch) {
     auto at = static_cast<std::size_t>(table.indptr[c]);
     const std::vector<Cell> cells = std::move(tally.list(c));
-    add_up(tally, c, n_tokens, cells, scratch, [&](std::uint32_t id, const auto& total) {
+    for_totals(tally, c, n_tokens, cells, scratch, [&](std::uint32_t id, const auto& total) {
       table.index[at] = static_cast<std::int32_t>(id);
       table.sums[at] = total.first();
       if (n_sums > 1) table.sums[n + at] = total.second();

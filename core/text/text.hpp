@@ -1,12 +1,16 @@
-// Counting and scoring documents. Work is cut into chunks of whole documents, by their sizes alone; threads take
-// chunks; what they find is put together in the order of the chunks. So nothing depends on the number of threads.
+// Count and score documents. Work is cut into chunks of documents by their sizes alone. Threads take chunks, and their
+// results are joined in the order of the chunks. So no result depends on the number of threads.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <mutex>
+#include <shared_mutex>
 #include <span>
 #include <vector>
 
+#include "support/threads.hpp"
 #include "text/documents.hpp"
 #include "text/ngrams.hpp"
 #include "text/tally_to_cells.hpp"
@@ -15,7 +19,7 @@
 
 namespace naively::text {
 
-// Called from the calling thread every few tens of megabytes; throws to stop the work.
+// Called from the calling thread every few tens of megabytes; it throws to stop the work.
 using Poll = std::function<void()>;
 
 // Documents [first[k], first[k + 1]) are chunk k. A wave is a run of chunks between two polls.
@@ -24,22 +28,36 @@ struct Chunks {
   std::size_t size() const { return first.size() - 1; }
 };
 inline constexpr std::size_t kChunkBytes = std::size_t{1} << 19, kWaveChunks = 48;
-// Documents [first[k], first[k + 1]) of `order`, if there is one; so many bytes at least, but for the last.
+// Cuts documents, in the given order if there is one, into chunks of at least `bytes` bytes, except the last.
 Chunks make_chunks(const Documents& documents, const std::int64_t* order = nullptr, std::size_t bytes = kChunkBytes);
 
-// The number of a token by feature hashing.
+// Calls work(chunk) for every chunk; meanwhile the vocabulary is locked for reading.
+template <class Work>
+void for_chunks(const Chunks& chunks, const Vocabulary* vocabulary, int n_threads, const Poll& poll, Work&& work) {
+  for (std::size_t first = 0; first < chunks.size(); first += kWaveChunks) {
+    poll();
+    const std::size_t n = std::min(kWaveChunks, chunks.size() - first);
+    support::parallel_for(static_cast<std::ptrdiff_t>(n), n_threads, [&](std::ptrdiff_t chunk) {
+      std::shared_lock<std::shared_mutex> lock;
+      if (vocabulary) lock = std::shared_lock(vocabulary->lock);
+      work(first + static_cast<std::size_t>(chunk));
+    });
+  }
+}
+
+// Returns the number of a token by feature hashing.
 inline std::uint32_t feature_hash(const Key& key, int bits) {
   return static_cast<std::uint32_t>(key.hash >> (64 - bits));
 }
 
-// Distinct numbers of a document and how often each came, in order of first appearance.
-class Distinct {
+// The distinct token numbers of a document and their counts, in order of first appearance.
+class DistinctTokens {
  public:
   struct Item {
     std::uint32_t id, n;
   };
   void begin();
-  // Whether a number is new is as good as a coin: it is counted the same way, without a branch on it.
+  // New and repeated numbers are counted in the same way, because a branch would be unpredictable.
   void add(const std::uint32_t* ids, std::size_t n) {
     while (n_items_ + n > items_.size()) grow();
     Slot* const slots = slots_.data();
@@ -51,11 +69,11 @@ class Distinct {
       const std::uint32_t id = ids[i];
       std::size_t at = first_slot(id) & mask;
       while (slots[at].epoch == epoch && slots[at].id != id) at = (at + 1) & mask;
-      const bool fresh = slots[at].epoch != epoch;
-      const std::uint32_t place = fresh ? next : slots[at].place;
-      slots[at] = {epoch, id, place};
-      items[place] = {id, fresh ? 1 : items[place].n + 1};
-      next += fresh;
+      const bool is_new = slots[at].epoch != epoch;
+      const std::uint32_t item = is_new ? next : slots[at].item;
+      slots[at] = {epoch, id, item};
+      items[item] = {id, is_new ? 1 : items[item].n + 1};
+      next += is_new;
     }
     n_items_ = next;
   }
@@ -63,32 +81,32 @@ class Distinct {
 
  private:
   struct Slot {
-    std::uint32_t epoch, id, place;
+    std::uint32_t epoch, id, item;
   };
-  static constexpr std::size_t kRoom = 4;  // slots for each item: the first is nearly always right
+  static constexpr std::size_t kSlotsPerItem = 4;  // so that the first slot is nearly always right
   static std::size_t first_slot(std::uint32_t id) { return id * 0x9E3779B97F4A7C15 >> 32; }
   void grow();
-  std::vector<Slot> slots_ = std::vector<Slot>(kRoom * 64);
+  std::vector<Slot> slots_ = std::vector<Slot>(kSlotsPerItem * 64);
   std::vector<Item> items_ = std::vector<Item>(64);
   std::uint32_t epoch_ = 0, n_items_ = 0;
 };
 
-// Looks tokens up and gathers the numbers of the known ones.
-class Resolver : public TokenSink {
+// Looks up tokens and passes on the numbers of the known ones.
+class TokenResolver : public TokenSink {
  public:
-  Resolver(const Words* words, const Options& options, std::size_t limit)
+  TokenResolver(const Words* words, const Options& options, std::size_t limit)
       : reader_(options),
         words_(words),
         bits_(options.hash_bits),
         longest_(static_cast<std::uint32_t>(options.longest)),
         limit_(limit) {}
   void read(const Documents& documents, std::size_t i) {
-    composing_ = reader_.words_alone(documents, words_);
-    before_ = Ending();
+    composing_ = reader_.only_words(documents, words_);
+    before_ = LastNgrams();
     reader_.read(documents, i, composing_, *this);
   }
   void take(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n) final;
-  // Numbers below `limit`, at most a few thousand at a time.
+  // Takes numbers below `limit`, at most a few thousand at a time.
   virtual void known(const std::uint32_t* ids, std::size_t n) = 0;
 
  private:
@@ -96,7 +114,7 @@ class Resolver : public TokenSink {
 
   DocumentReader reader_;
   NgramLookup lookup_;
-  Ending before_;
+  LastNgrams before_;
   bool composing_ = false;
   const Words* words_;
   const int bits_;
@@ -104,20 +122,20 @@ class Resolver : public TokenSink {
   const std::size_t limit_;
 };
 
-struct Counted {
+struct CountedText {
   CellTable cells, lengths;
 };
 
-// Labels are in [0, n_classes) or the document is refused; weights are null, or finite and not negative; a document
-// of weight 0 is not there. New words are appended to the vocabulary (null with hash_bits) in the order of the
-// documents.
-Counted count_text(const Documents& documents, const std::int32_t* label, const double* weight, std::size_t n_classes,
-                   Vocabulary* vocabulary, const Options& options, int n_jobs, const Poll& poll);
+// Labels must be in [0, n_classes). Weights are null, or finite and not negative; a document of weight 0 is skipped.
+// New words are appended to the vocabulary (null with hash_bits) in the order of the documents.
+CountedText count_text(const Documents& documents, const std::int32_t* label, const double* weight,
+                       std::size_t n_classes, Vocabulary* vocabulary, const Options& options, int n_threads,
+                       const Poll& poll);
 
-// What the tokens say of the classes: table[k, c] = base[k] + value of (k, c), which is zero unless listed; token k's
-// classes are token_class[token_indptr[k], token_indptr[k + 1]). Or dense: `table`, (n_tokens, n_classes).
-// NaN in base[k], or in table[k, 0], says that token k is unknown.
-struct Evidence {
+// The weights of tokens: table[k, c] = base[k] + value of (k, c), which is zero unless listed; the classes of token k
+// are token_class[token_indptr[k], token_indptr[k + 1]). Or dense: `table`, (n_tokens, n_classes). Token k is unknown
+// if base[k] or table[k, 0] is NaN.
+struct TokenWeights {
   std::size_t n_tokens, n_classes, n_values;
   const double* table;  // null: sparse
   const double* base;
@@ -131,17 +149,17 @@ struct Evidence {
 // out (documents, n_classes) += Σ_k x_k · table[k, c] + L · class_constant[c], and length (documents,) += L unless it
 // is null, L = Σ_k x_k over known tokens.
 void score_text(const Documents& documents, const Vocabulary* vocabulary, const Options& options,
-                const Evidence& evidence, double* out, double* length, int n_jobs, const Poll& poll);
+                const TokenWeights& weights, double* out, double* length, int n_threads, const Poll& poll);
 
-// Known tokens per document, with their counts; ascending if `ordered`, else as they first come in the document.
+// The known tokens of each document and their counts; ascending if `ordered`, else in order of first appearance.
 struct TokenRows {
   std::vector<std::int64_t> indptr;
   std::vector<std::int32_t> index, count;
 };
 TokenRows token_rows(const Documents& documents, const Vocabulary* vocabulary, const Options& options, bool ordered,
-                     int n_jobs, const Poll& poll);
+                     int n_threads, const Poll& poll);
 
-// A hash of each document's bytes, the same on every machine and for any container; 0 for one that is missing.
-std::vector<std::uint64_t> hash_texts(const Documents& documents, int n_jobs);
+// Returns a hash of the bytes of each document, the same on every machine; 0 if it is missing.
+std::vector<std::uint64_t> hash_texts(const Documents& documents, int n_threads);
 
 }  // namespace naively::text

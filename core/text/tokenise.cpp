@@ -7,18 +7,18 @@
 namespace naively::text {
 namespace {
 
-constexpr std::size_t kSegment = 8192;  // bytes folded at a time: text, bounds and keys stay in the first cache
-constexpr std::size_t kTokens = 2048;   // n-grams handed on at a time
+constexpr std::size_t kSegmentBytes = 8192;  // folded at a time: text, bounds and keys stay in the first cache
+constexpr std::size_t kMaxTokens = 2048;     // passed on at a time
 
 bool starts_point(std::uint8_t byte) { return (byte & 0xC0) != 0x80; }
 
-// The end of a segment from p on that cuts no code point: feeding its two sides gives what feeding the whole gives.
+// Returns the end of a segment from p on that cuts no code point, so that the segments fold like the document.
 const std::uint8_t* segment_end(const std::uint8_t* p, const std::uint8_t* end) {
-  if (static_cast<std::size_t>(end - p) <= kSegment) return end;
-  const std::uint8_t* cut = p + kSegment;
+  if (static_cast<std::size_t>(end - p) <= kSegmentBytes) return end;
+  const std::uint8_t* cut = p + kSegmentBytes;
   for (int back = 0; back < 4; ++back)
     if (starts_point(cut[-back])) return cut - back;
-  return cut;  // four continuation bytes in a row: the last belongs to no code point
+  return cut;  // after four continuation bytes, of which the last belongs to no code point
 }
 
 }  // namespace
@@ -26,10 +26,10 @@ const std::uint8_t* segment_end(const std::uint8_t* p, const std::uint8_t* end) 
 Tokeniser::Tokeniser(const Options& options, bool single)
     : options_(options),
       longest_(single ? 1 : options.longest),
-      as_found_(options.cut == Cut::words && longest_ == 1 && options.stop_words.size() == 0),
+      are_tokens_(options.cut == Cut::kWords && longest_ == 1 && options.stop_words.size() == 0),
       scanner_(options.lowercase, options.strip_accents),
       line_(256),
-      bounds_(2 * kTokens) {}
+      bounds_(2 * kMaxTokens) {}
 
 void Tokeniser::begin() {
   scanner_.begin();
@@ -59,8 +59,8 @@ void Tokeniser::read(const std::string_view* words, std::size_t n, TokenSink& si
 }
 
 void Tokeniser::pass_on(TokenSink& sink, bool last) {
-  if (options_.cut == Cut::chars) return add_chars(sink, last);
-  if (as_found_) {
+  if (options_.cut == Cut::kChars) return add_chars(sink, last);
+  if (are_tokens_) {
     if (scanner_.words()) sink.take(scanner_.text(), scanner_.bounds(), scanner_.words());
   } else {
     add_words(scanner_.text(), scanner_.bounds(), scanner_.words(), sink);
@@ -73,7 +73,7 @@ void Tokeniser::add_words(const std::uint8_t* text, const std::uint32_t* bounds,
   for (std::size_t i = 0; i < n; ++i) {
     const auto* start = reinterpret_cast<const char*>(text) + bounds[2 * i];
     const std::string_view word(start, bounds[2 * i + 1] - bounds[2 * i]);
-    if (options_.cut == Cut::words)
+    if (options_.cut == Cut::kWords)
       add_word(word, true, sink);
     else
       add_chars_of_word(word, sink);
@@ -84,7 +84,7 @@ void Tokeniser::emit(std::size_t start, std::size_t end, TokenSink& sink) {
   bounds_[n_bounds_] = static_cast<std::uint32_t>(start);
   bounds_[n_bounds_ + 1] = static_cast<std::uint32_t>(end);
   n_bounds_ += 2;
-  if (n_bounds_ == 2 * kTokens) flush(sink);
+  if (n_bounds_ == 2 * kMaxTokens) flush(sink);
 }
 
 void Tokeniser::flush(TokenSink& sink) {
@@ -92,17 +92,17 @@ void Tokeniser::flush(TokenSink& sink) {
   n_bounds_ = 0;
 }
 
-// Puts a word and a space at the end of the line; returns where the word starts.
+// Appends a word and a space to the line; returns where the word starts.
 std::size_t Tokeniser::append_to_line(std::string_view word, bool padded, TokenSink& sink) {
-  const std::size_t start = line_size_, most = start + word.size() + 1 + kPadding;
-  if (line_.size() < most) {
-    if (most > UINT32_MAX) throw std::length_error("an n-gram has over 4 GB: cut its words up beforehand");
+  const std::size_t start = line_size_, max_size = start + word.size() + 1 + kPadding;
+  if (line_.size() < max_size) {
+    if (max_size > UINT32_MAX) throw std::length_error("an n-gram has over 4 GB: cut its words up beforehand");
     flush(sink);
-    line_.resize(std::max(most, 2 * line_.size()));
+    line_.resize(std::max(max_size, 2 * line_.size()));
     source_ = line_.data();
   }
   if (padded && word.size() <= kPadding)
-    std::memcpy(line_.data() + start, word.data(), kPadding);  // most words: cheaper than to ask how long
+    std::memcpy(line_.data() + start, word.data(), kPadding);  // most words: cheaper than a copy of their size
   else if (word.size())
     std::memcpy(line_.data() + start, word.data(), word.size());
   line_[start + word.size()] = ' ';
@@ -110,15 +110,15 @@ std::size_t Tokeniser::append_to_line(std::string_view word, bool padded, TokenS
   return start;
 }
 
-// Appends a word to the line and emits the n-grams that it ends. An n-gram is then a piece of the line.
+// Appends a word to the line and emits the n-grams that it ends, which are pieces of the line.
 void Tokeniser::add_word(std::string_view word, bool padded, TokenSink& sink) {
   if (options_.stop_words.size() && options_.stop_words.find(word) >= 0) return;
-  if (line_size_ > kSegment) {  // let go of all but the words that later n-grams need
+  if (line_size_ > kSegmentBytes) {  // drop all but the words that later n-grams need
     flush(sink);
-    const std::size_t kept = std::min(starts_.size(), static_cast<std::size_t>(longest_ - 1));
-    const std::size_t from = kept ? starts_[starts_.size() - kept] : line_size_;
+    const std::size_t n_needed = std::min(starts_.size(), static_cast<std::size_t>(longest_ - 1));
+    const std::size_t from = n_needed ? starts_[starts_.size() - n_needed] : line_size_;
     std::memmove(line_.data(), line_.data() + from, line_size_ - from);
-    starts_.erase(starts_.begin(), starts_.end() - static_cast<std::ptrdiff_t>(kept));
+    starts_.erase(starts_.begin(), starts_.end() - static_cast<std::ptrdiff_t>(n_needed));
     for (auto& start : starts_) start -= static_cast<std::uint32_t>(from);
     line_size_ -= from;
   }
@@ -129,11 +129,11 @@ void Tokeniser::add_word(std::string_view word, bool padded, TokenSink& sink) {
     if (n <= words) emit(starts_[words - n], end, sink);
 }
 
-// As scikit-learn's char_wb: n-grams of " word ", by length; a word too short for a length comes once, whole, and ends
-// it.
+// Like scikit-learn's char_wb: n-grams of " word ", by length. A word shorter than a length is emitted once and ends
+// there.
 void Tokeniser::add_chars_of_word(std::string_view word, TokenSink& sink) {
   if (options_.stop_words.size() && options_.stop_words.find(word) >= 0) return;
-  if (line_size_ > kSegment) flush(sink), line_size_ = 0;
+  if (line_size_ > kSegmentBytes) flush(sink), line_size_ = 0;
   if (line_size_ == 0) append_to_line("", false, sink);  // the space before the first word; others follow a word
   const std::size_t begin = append_to_line(word, true, sink) - 1, end = line_size_;
   const auto next = [&](std::size_t at) {
@@ -150,7 +150,7 @@ void Tokeniser::add_chars_of_word(std::string_view word, TokenSink& sink) {
   }
 }
 
-// n-grams of the whole text. Between segments the scanner keeps what longer n-grams still need.
+// Emits n-grams of the text. Between segments the scanner keeps what longer n-grams still need.
 void Tokeniser::add_chars(TokenSink& sink, bool last) {
   const std::uint8_t* text = source_ = scanner_.text();
   const std::size_t size = scanner_.size(), longest = static_cast<std::size_t>(options_.longest);

@@ -1,4 +1,4 @@
-// Unpacks the texts of core/unicode_table.hpp; src/naively/kernels/twins/text.py reads the same texts.
+// Unpacks the texts of unicode_table.hpp; tests/twins/text.py reads the same texts.
 #include "text/unicode.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t kPoints = 0x110000;
 constexpr char32_t kHangul = 0xAC00, kHangulEnd = 0xD7A4;
 
-// Walks one text: hexadecimal numbers and the signs between them.
-struct Reader {
+// Reads one text: hexadecimal numbers and the signs between them.
+struct TableReader {
   const char* at;
   bool more() const { return *at != 0; }
   std::uint32_t number() {  // of any sign; a negative one wraps
@@ -26,17 +26,17 @@ struct Reader {
   bool take(char sign) { return *at == sign ? (++at, true) : false; }
 };
 
-struct Range {
+struct PointRange {
   char32_t first, last;
 };
 
-Range read_range(Reader& text) {
+PointRange read_range(TableReader& text) {
   const char32_t first = text.number();
   return {first, text.take('-') ? text.number() : first};
 }
 
 void mark(std::vector<std::uint8_t>& kind, const char* ranges, std::uint8_t bits) {
-  for (Reader text{ranges}; text.more(); text.take(' ')) {
+  for (TableReader text{ranges}; text.more(); text.take(' ')) {
     const auto [first, last] = read_range(text);
     for (char32_t p = first; p <= last; ++p) kind[p] |= bits;
   }
@@ -55,13 +55,13 @@ Unicode::Unicode() : kind_(kPoints), case_(kPoints), distance_{0} {
   mark(kind_, FIXED, kFixed);
   kind_[0x27] |= kApostrophe;
   kind_[0x2019] |= kApostrophe;
-  for (Reader text{REORDERED}; text.more(); text.take(' ')) {
+  for (TableReader text{REORDERED}; text.more(); text.take(' ')) {
     const auto [first, last] = read_range(text);
     text.take('=');
     const int order = static_cast<int>(text.number());
     for (char32_t p = first; p <= last; ++p) kind_[p] |= kReordered, order_.emplace_back(p, order);
   }
-  for (Reader text{LOWER}; text.more(); text.take(' ')) {
+  for (TableReader text{LOWER}; text.more(); text.take(' ')) {
     const auto [first, last] = read_range(text);
     const char32_t step = text.take('/') ? text.number() : 1;
     text.take('=');
@@ -73,16 +73,16 @@ Unicode::Unicode() : kind_(kPoints), case_(kPoints), distance_{0} {
       case_[p] = static_cast<std::uint8_t>(number);
     }
   }
-  for (Reader text{STRIPPED}; text.more(); text.take(' ')) {
+  for (TableReader text{STRIPPED}; text.more(); text.take(' ')) {
     char32_t point = text.number();
     text.take('=');
     do {
       kind_[point] |= kDecomposes;
       decomposing_.push_back(point++);
-      const std::size_t base = made_.size();
-      made_.resize(base + kMost);
+      const std::size_t base = parts_.size();
+      parts_.resize(base + kMaxPoints);
       if (text.take('-')) continue;
-      for (std::size_t i = base; i == base || text.take('+'); ++i) made_[i] = text.number();
+      for (std::size_t i = base; i == base || text.take('+'); ++i) parts_[i] = text.number();
     } while (text.take(','));
   }
   for (char32_t p = kHangul; p < kHangulEnd; ++p) kind_[p] |= kDecomposes;
@@ -96,10 +96,10 @@ int Unicode::decompose(char32_t point, char32_t* out) const {
     out[2] = 0x11A7 + s % 28;
     return s % 28 ? 3 : 2;
   }
-  const auto found = std::lower_bound(decomposing_.begin(), decomposing_.end(), point) - decomposing_.begin();
-  const char32_t* made = &made_[static_cast<std::size_t>(found) * kMost];
+  const auto index = std::lower_bound(decomposing_.begin(), decomposing_.end(), point) - decomposing_.begin();
+  const char32_t* parts = &parts_[static_cast<std::size_t>(index) * kMaxPoints];
   int n = 0;
-  for (; n < kMost && made[n]; ++n) out[n] = made[n];
+  for (; n < kMaxPoints && parts[n]; ++n) out[n] = parts[n];
   return n;
 }
 

@@ -1,7 +1,7 @@
-// What the core knows of Unicode: UTF-8 as Python reads it, and the properties of core/unicode_table.hpp.
+// Unicode: UTF-8 as Python reads it, and the properties of unicode_table.hpp.
 //
-// The table's texts are unpacked once, at the first byte that is not ASCII, into flat arrays over all code points:
-// 2.2 MB, of which a language touches a few lines. One load then answers for a code point.
+// The texts of the table are unpacked once, at the first byte that is not ASCII, into arrays over all code points: 2.2
+// MB, of which a language touches a few cache lines. One load then classifies a code point.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace naively::text {
 inline constexpr std::uint8_t kWord = 1, kApostrophe = 2, kMoving = 4, kFixed = 8, kReordered = 16, kCased = 32,
                               kDecomposes = 64;
 inline constexpr char32_t kReplacement = 0xFFFD;
-// No folding (replacement, lower case, stripping) makes a text grow more; the generator of the table checks it.
+// The most that folding (replacement, lower case, stripping) lengthens a text; the generator of the table checks it.
 inline constexpr std::size_t kGrowth = 3;
 
 class Unicode {
@@ -22,21 +22,21 @@ class Unicode {
 
   std::uint8_t kind(char32_t point) const { return kind_[point]; }
   char32_t lower(char32_t point) const { return point + distance_[case_[point]]; }
-  // Canonical decomposition less moving marks; at most kMost points, written to `out`; returns how many.
-  static constexpr int kMost = 4;
+  // Writes the canonical decomposition without moving marks, at most kMaxPoints points; returns their number.
+  static constexpr int kMaxPoints = 4;
   int decompose(char32_t point, char32_t* out) const;
   int combining_class(char32_t point) const;
 
  private:
   Unicode();
   std::vector<std::uint8_t> kind_, case_;
-  std::vector<std::uint32_t> distance_;       // by number of case; unsigned, so that adding it wraps as wanted
-  std::vector<char32_t> decomposing_, made_;  // sorted points; kMost points each, padded with 0
+  std::vector<std::uint32_t> distance_;        // by number of case; unsigned, so that adding a negative one wraps
+  std::vector<char32_t> decomposing_, parts_;  // sorted points; kMaxPoints points each, padded with 0
   std::vector<std::pair<char32_t, int>> order_;
 };
 
-// Reads one code point of [p, end), p < end, and moves p behind it. Bytes that are no UTF-8 give U+FFFD, one per
-// maximal subpart, as bytes.decode("utf-8", errors="replace") gives (Unicode 3.9, table 3-7; W3C "Encoding").
+// Reads one code point of [p, end), p < end, and moves p past it. Bytes that are not UTF-8 give U+FFFD, one per maximal
+// subpart, like bytes.decode("utf-8", errors="replace") (Unicode 3.9, table 3-7; W3C "Encoding").
 inline char32_t decode(const std::uint8_t*& p, const std::uint8_t* end) {
   const std::uint8_t lead = *p++;
   if (lead < 0x80) return lead;
@@ -53,7 +53,7 @@ inline char32_t decode(const std::uint8_t*& p, const std::uint8_t* end) {
   return point;
 }
 
-// Writes at most 4 bytes and returns the place behind them.
+// Writes at most 4 bytes and returns the end of them.
 inline std::uint8_t* encode(char32_t point, std::uint8_t* out) {
   if (point < 0x80) {
     *out++ = static_cast<std::uint8_t>(point);

@@ -7,9 +7,9 @@
 namespace naively::text {
 namespace {
 
-constexpr int kFewestBits = 6, kMostExpectedBits = 23;  // 64 MB: beyond that nothing is made on mere expectation
+constexpr int kMinBits = 6, kMaxExpectedBits = 23;  // 64 MB at most are allocated on expectation
 
-// Fuller than this, runs of taken slots grow long; emptier, the table falls out of the caches sooner.
+// The most words of a table: in a fuller one the runs of used slots are long; an emptier one leaves the caches sooner.
 constexpr std::size_t limit_of(std::size_t slots) { return slots / 2; }
 
 }  // namespace
@@ -30,7 +30,7 @@ std::uint64_t hash_long(const std::uint8_t* p, std::size_t size, Seeds seeds) {
   return fold_product(load8(last) ^ seeds.first, load8(last + 8) ^ seeds.second ^ hash);
 }
 
-// Of eight bytes: less one, a byte of zero alone borrows (Mycroft, 1987).
+// Finds a zero among eight bytes: less one, only a zero byte borrows (Mycroft, 1987).
 bool Words::has_space(const Key& key, const std::uint8_t* p) {
   if (is_long(key.size)) return std::memchr(p, ' ', key.size);
   const auto in_eight = [](std::uint64_t bytes) {
@@ -40,9 +40,9 @@ bool Words::has_space(const Key& key, const std::uint8_t* p) {
   return in_eight(key.low) || in_eight(key.high);
 }
 
-Words::Words() : seeds_(random_seeds()) { rebuild(kFewestBits); }
+Words::Words() : seeds_(random_seeds()) { rebuild(kMinBits); }
 
-// Slots are taken by the upper bits of the hash, so the old table, walked in order, fills the new one in order.
+// Slots are numbered by the upper bits of the hash, so the old table in order fills the new one in order.
 void Words::rebuild(int bits) {
   const std::size_t n = std::size_t{1} << bits, old = slots_.data() ? mask_ + 1 : 0;
   support::LargeArray<Slot> grown(n);
@@ -72,8 +72,8 @@ void Words::make_blocks(std::size_t words) {
   }
 }
 
-void Words::grow(std::size_t more) {
-  const std::size_t words = size_ + more;
+void Words::grow(std::size_t n) {
+  const std::size_t words = size_ + n;
   if (words > INT32_MAX)
     throw std::length_error("the vocabulary would pass 2,147,483,647 words: use hash_bits, or shorter n-grams");
   if (words > room_) make_blocks(words);
@@ -87,16 +87,16 @@ void Words::grow(std::size_t more) {
 
 void Words::expect(std::size_t words) {
   int bits = 64 - shift_;
-  while (bits < kMostExpectedBits && limit_of(std::size_t{1} << bits) < words) ++bits;
+  while (bits < kMaxExpectedBits && limit_of(std::size_t{1} << bits) < words) ++bits;
   if (std::size_t{1} << bits > mask_ + 1) rebuild(bits);
 }
 
-// At the end of the words; the table does not know it yet.
+// Appends a word, without a slot.
 Entry& Words::write(const Key& key, const std::uint8_t* p) {
   const std::size_t start = arena_.size();
   if (is_long(key.size)) arena_.insert(arena_.end(), p, p + key.size);
   if (key.size == kPair)
-    deepest_ = std::max(deepest_, static_cast<std::uint32_t>(key.high));
+    longest_ = std::max(longest_, static_cast<std::uint32_t>(key.high));
   else
     spaced_ += has_space(key, p);
   return write_entry(static_cast<std::uint32_t>(size_++), key, start);
@@ -104,29 +104,29 @@ Entry& Words::write(const Key& key, const std::uint8_t* p) {
 
 const std::uint8_t* Words::padded(std::string_view word, std::uint8_t* room) {
   if (word.size() >= kPair) throw std::length_error("a word has over 4 GB: cut it up beforehand");
-  if (word.size() >= kInline) return reinterpret_cast<const std::uint8_t*>(word.data());
-  std::fill_n(std::copy(word.begin(), word.end(), room), kInline - word.size(), 0);
+  if (word.size() >= kShortBytes) return reinterpret_cast<const std::uint8_t*>(word.data());
+  std::fill_n(std::copy(word.begin(), word.end(), room), kShortBytes - word.size(), 0);
   return room;
 }
 
 std::int32_t Words::find(std::string_view word) const {
-  std::uint8_t room[kInline];
+  std::uint8_t room[kShortBytes];
   const std::uint8_t* p = padded(word, room);
-  const Entry* found = find(key(p, static_cast<std::uint32_t>(word.size())), p);
-  return found ? static_cast<std::int32_t>(found->id) : -1;
+  const Entry* entry = find(key(p, static_cast<std::uint32_t>(word.size())), p);
+  return entry ? static_cast<std::int32_t>(entry->id) : -1;
 }
 
 std::int32_t Words::intern(std::string_view word) {
-  std::uint8_t room[kInline];
+  std::uint8_t room[kShortBytes];
   const std::uint8_t* p = padded(word, room);
   make_room(1);
   return static_cast<std::int32_t>(intern(key(p, static_cast<std::uint32_t>(word.size())), p).id);
 }
 
-// The words of a pair have no space in them, so its last word is what follows the last space.
+// The words of a pair have no space, so its last word follows the last space.
 Entry* Words::find_pair(std::string_view word) const {
   const auto spaces = static_cast<std::size_t>(std::count(word.begin(), word.end(), ' '));
-  if (spaces == 0 || spaces >= deepest_) return nullptr;
+  if (spaces == 0 || spaces >= longest_) return nullptr;
   const std::size_t space = word.rfind(' ');
   const std::int32_t last = find(word.substr(space + 1)), first = last < 0 ? -1 : find(word.substr(0, space));
   return first < 0 ? nullptr : find(pair_of(first, last), nullptr);
@@ -134,7 +134,7 @@ Entry* Words::find_pair(std::string_view word) const {
 
 std::int32_t Words::compose(std::string_view word) {
   const auto spaces = static_cast<std::size_t>(std::count(word.begin(), word.end(), ' '));
-  if (spaces == 0 || spaces >= kMostWords || !composes()) return intern(word);
+  if (spaces == 0 || spaces >= kMaxWords || !all_composed()) return intern(word);
   const std::size_t space = word.rfind(' ');
   const std::int32_t last = find(word.substr(space + 1)), first = last < 0 ? -1 : find(word.substr(0, space));
   if (first < 0) return intern(word);
@@ -142,14 +142,14 @@ std::int32_t Words::compose(std::string_view word) {
   return static_cast<std::int32_t>(intern(pair_of(first, last), nullptr).id);
 }
 
-std::string Words::written(std::size_t id) const {
-  const Entry* found = &entry(static_cast<std::uint32_t>(id));
+std::string Words::as_string(std::size_t id) const {
+  const Entry* part = &entry(static_cast<std::uint32_t>(id));
   std::string tail;
-  for (; found->is_pair(); found = &entry(found->first())) tail.insert(0, " " + std::string(word(found->last())));
-  return std::string(word(found->id)) + tail;
+  for (; part->is_pair(); part = &entry(part->first())) tail.insert(0, " " + std::string(word(part->last())));
+  return std::string(word(part->id)) + tail;
 }
 
-// After 2^32 − 1 of them all marks are wiped.
+// After 2^32 − 1 stamps all marks are cleared.
 std::uint32_t Words::next_stamp() {
   if (--stamp_ == 0) {
     for (std::uint32_t id = 0; id < size_; ++id) entry(id).mark = UINT64_MAX;

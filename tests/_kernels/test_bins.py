@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests._kernels.test_histogram import any_number, tables
 from tests.twins import histogram as twin
 
-from naively import _kernels as kernels
+from naively._kernels import histogram
+from naively._kernels.histogram import count_histogram
 
 cut_values = st.one_of(
     any_number.filter(lambda v: v == v), st.sampled_from([-np.inf, np.inf, -0.0, -1.7976931348623157e308])
@@ -20,11 +21,11 @@ cut_values = st.one_of(
 @given(tables(), st.data())
 def test_cells_are_binned_as_by_the_twin(drawn: Any, data: st.DataObject) -> None:
     pieces, label, weight, n_classes, cap = drawn
-    cells = kernels.count_histogram(pieces, label, weight, n_classes, cap)
+    cells = count_histogram(pieces, label, weight, n_classes, cap)
     per_column = [sorted(data.draw(st.lists(cut_values, max_size=4))) for _ in cells.levels]
     cuts = np.array([cut for some in per_column for cut in some], np.float64)
     offsets = np.cumsum([0, *map(len, per_column)])
-    found, expected = (k.bin_cells(cells, n_classes, cuts, offsets) for k in (kernels, twin))
+    found, expected = (k.bin_cells(cells, n_classes, cuts, offsets) for k in (histogram, twin))
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_array_equal(found[1], expected[1])
     assert found[1].sum() == cells.rows.sum()

@@ -76,7 +76,7 @@ def test_some_tokens_are_the_twins(seed: int) -> None:
     cells = core.count_dense(d.x, d.label, d.weight, d.n_classes)[0]
     chosen = d.rng.random(d.p) < 0.5
     place = np.where(chosen, np.cumsum(chosen) - 1, -1).astype(np.int32)
-    found, wanted = (kernel.some_tokens(cells, place, int(chosen.sum())) for kernel in (core, twin))
+    found, wanted = (kernel.select_tokens(cells, place, int(chosen.sum())) for kernel in (core, twin))
     for i in (0, 1, 3, 4):
         np.testing.assert_array_equal(found[i], wanted[i])
     np.testing.assert_allclose(found[2], wanted[2], rtol=1e-12)

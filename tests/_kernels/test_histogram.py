@@ -11,8 +11,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.twins import histogram as twin
 
-from naively import _kernels as kernels
-from naively._kernels import HistogramCells
+from naively._kernels.histogram import (
+    HistogramCells,
+    count_histogram,
+    cut_histogram,
+    find_bins,
+    key_values,
+    merge_histograms,
+    score_bins,
+)
 
 TYPES = ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?"]
 
@@ -57,7 +64,7 @@ def same(a: HistogramCells, b: HistogramCells) -> None:
 @given(tables())
 def test_counting_is_counting_all_values_exactly_and_then_joining(drawn: Any) -> None:
     pieces, label, weight, n_classes, cap = drawn
-    counted = kernels.count_histogram(pieces, label, weight, n_classes, cap)
+    counted = count_histogram(pieces, label, weight, n_classes, cap)
     same(counted, twin.count_histogram(pieces, label, weight, n_classes, cap))
 
 
@@ -67,26 +74,26 @@ def test_merging_agrees_with_its_twin(drawn: Any, cut: int, sign: int) -> None:
     halves = []
     for rows in (slice(cut), slice(cut, None)):
         some = None if weight is None else weight[rows]
-        halves.append(kernels.count_histogram([x[rows] for x in pieces], label[rows], some, n_classes, cap))
-    merged = kernels.merge_histograms(halves[0], halves[1], sign, cap)
+        halves.append(count_histogram([x[rows] for x in pieces], label[rows], some, n_classes, cap))
+    merged = merge_histograms(halves[0], halves[1], sign, cap)
     same(merged, twin.merge_histograms(halves[0], halves[1], sign, cap))
     if sign > 0:
-        same(merged, kernels.count_histogram(pieces, label, weight, n_classes, cap))
+        same(merged, count_histogram(pieces, label, weight, n_classes, cap))
 
 
 @given(tables(), st.integers(0, 40))
 def test_rows_to_be_added_may_begin_at_the_levels_of_the_others(drawn: Any, cut: int) -> None:
     pieces, label, weight, n_classes, cap = drawn
-    first = kernels.count_histogram(
+    first = count_histogram(
         [x[:cut] for x in pieces], label[:cut], None if weight is None else weight[:cut], n_classes, cap
     )
     more = [x[cut:] for x in pieces], label[cut:], None if weight is None else weight[cut:], n_classes, cap, 1
-    there = kernels.count_histogram(*more, first.levels)
+    there = count_histogram(*more, first.levels)
     same(there, twin.count_histogram(*more, first.levels))
     assert (there.levels >= first.levels).all()
     same(
-        kernels.merge_histograms(first, there, 1, cap),
-        kernels.merge_histograms(first, kernels.count_histogram(*more), 1, cap),
+        merge_histograms(first, there, 1, cap),
+        merge_histograms(first, count_histogram(*more), 1, cap),
     )
 
 
@@ -108,7 +115,7 @@ def test_all_that_is_no_number_is_told_apart_at_every_level(cap: int, kind: str)
     )
     x[::7] = rng.choice([*special, -0.0, 0.0], len(x[::7]))
     label = rng.integers(0, 2, len(x)).astype(np.int32)
-    counted = kernels.count_histogram([x[:, None]], label, None, 2, cap)
+    counted = count_histogram([x[:, None]], label, None, 2, cap)
     same(counted, twin.count_histogram([x[:, None]], label, None, 2, cap))
 
 
@@ -119,8 +126,7 @@ def test_bins_are_found_as_by_the_twin(columns: list[tuple[list[float], list[flo
     ]
     ends, offsets = (np.cumsum([0, *map(len, parts)]) for parts in ([v for v, _ in columns], [c for _, c in columns]))
     given_to_both = found[0], ends, found[1], offsets
-    np.testing.assert_array_equal(kernels.find_bins(*given_to_both, 2), twin.find_bins(*given_to_both))
-    np.testing.assert_array_equal(kernels.find_bins(*given_to_both), twin.find_bins(*given_to_both))
+    np.testing.assert_array_equal(find_bins(*given_to_both), twin.find_bins(*given_to_both))
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -130,8 +136,8 @@ def test_every_type_is_read_as_the_nearest_float64(kind: str) -> None:
     if kind in ("i8", "u8"):
         x[0] = 2**53 + 1  # its nearest float64 is 2^53
     label = rng.integers(0, 3, 50).astype(np.int32)
-    counted = kernels.count_histogram([x], label, None, 3, 4096)
-    same(counted, kernels.count_histogram([x.astype(np.float64)], label, None, 3, 4096))
+    counted = count_histogram([x], label, None, 3, 4096)
+    same(counted, count_histogram([x.astype(np.float64)], label, None, 3, 4096))
     same(counted, twin.count_histogram([x], label, None, 3, 4096))
 
 
@@ -145,10 +151,10 @@ def test_any_number_of_threads_gives_the_same_bits(n_classes: int, weighted: boo
     x[rng.random(x.shape) < 0.01] = np.nan
     label = rng.integers(0, n_classes, n).astype(np.int32)
     weight = rng.random(n) + 0.5 if weighted else None
-    one, two, five = (kernels.count_histogram([x], label, weight, n_classes, 1000, jobs) for jobs in (1, 2, 5))
+    one, two, five = (count_histogram([x], label, weight, n_classes, 1000, jobs) for jobs in (1, 2, 5))
     same(one, two)
     same(one, five)
-    same(one, kernels.count_histogram([x[:, :1], np.asfortranarray(x[:, 1:])], label, weight, n_classes, 1000))
+    same(one, count_histogram([x[:, :1], np.asfortranarray(x[:, 1:])], label, weight, n_classes, 1000))
     assert one.levels[1] == 0
     assert (np.array([len(set(k)) for k in np.split(one.keys, one.offsets[1:-1])]) <= 1000).all()
 
@@ -161,7 +167,7 @@ def test_the_level_is_the_smallest_that_fits_whatever_the_order(order: str) -> N
     if order == "outlier first":
         x[0] = 1e300
     label = np.zeros(len(x), np.int32)
-    cells = kernels.count_histogram([x[:, None]], label, None, 1, 4096)
+    cells = count_histogram([x[:, None]], label, None, 1, 4096)
     codes = np.unique([twin.order(v) for v in x.tolist()])
     level = int(cells.levels[0])
     assert len(np.unique(codes >> level)) <= 4096 < len(np.unique(codes >> (level - 1)))
@@ -170,13 +176,13 @@ def test_the_level_is_the_smallest_that_fits_whatever_the_order(order: str) -> N
 
 def test_values_of_keys() -> None:
     x = np.array([-np.inf, -1e308, -1.5, -5e-324, 0.0, 5e-324, 1.0, 1e308, np.inf])
-    cells = kernels.count_histogram([x[:, None]], np.zeros(9, np.int32), None, 1, 4096)
-    low, high = kernels.key_values(cells.keys, np.zeros(9, np.int64))
+    cells = count_histogram([x[:, None]], np.zeros(9, np.int32), None, 1, 4096)
+    low, high = key_values(cells.keys, np.zeros(9, np.int64))
     np.testing.assert_array_equal(low, x)
     np.testing.assert_array_equal(high, x)
     for level in range(64):
         keys = np.array([twin.order(v) >> level for v in x[1:-1].tolist()])
-        low, high = kernels.key_values(keys, np.full(len(keys), level))
+        low, high = key_values(keys, np.full(len(keys), level))
         assert (low <= x[1:-1]).all()
         assert (x[1:-1] <= high).all()
 
@@ -200,7 +206,7 @@ def bounds_of(table: NDArray[np.float64]) -> list[int]:
         table[key, label],
         np.ones(len(key), np.int64),
     )
-    starts, _ = kernels.cut_histogram(cells, table.shape[1])
+    starts, _ = cut_histogram(cells, table.shape[1])
     return [0, *(int(key[start]) for start in starts), len(table)]
 
 
@@ -235,8 +241,8 @@ def test_scores_of_bins(drawn: Any, most: int, seed: int) -> None:
     cuts = np.concatenate([*columns, np.zeros(0)])
     table = rng.normal(size=(p * (most + 1), 3))
     one, two, three = (np.ones((len(label), 3)) for _ in range(3))
-    kernels.score_bins(pieces, cuts, offsets, table, one)
-    kernels.score_bins(pieces, cuts, offsets, table, two, n_jobs=3)
+    score_bins(pieces, cuts, offsets, table, one)
+    score_bins(pieces, cuts, offsets, table, two, n_jobs=3)
     twin.score_bins(pieces, cuts, offsets, table, three)
     np.testing.assert_array_equal(one, two)
     np.testing.assert_allclose(one, three, rtol=1e-14, atol=1e-14)
@@ -245,21 +251,21 @@ def test_scores_of_bins(drawn: Any, most: int, seed: int) -> None:
 def test_refusals() -> None:
     x, label = np.zeros((2, 1)), np.zeros(2, np.int32)
     with pytest.raises(ValueError, match="labels must lie in"):
-        kernels.count_histogram([x], label + 5, None, 2, 10)
-    with pytest.raises(ValueError, match="rows, but 2 are needed"):
-        kernels.count_histogram([x[:1]], label, None, 2, 10)
+        count_histogram([x], label + 5, None, 2, 10)
+    with pytest.raises(ValueError, match=r"a piece has the shape \(1, 1\), but \(2, any\)"):
+        count_histogram([x[:1]], label, None, 2, 10)
     with pytest.raises(ValueError, match="cap must lie in"):
-        kernels.count_histogram([x], label, None, 2, 1)
-    with pytest.raises(ValueError, match="one level per column"):
-        kernels.count_histogram([x], label, None, 2, 10, 1, np.zeros(x.shape[1] + 1, np.int64))
+        count_histogram([x], label, None, 2, 1)
+    with pytest.raises(ValueError, match="min_level has 2 entries, but 1"):
+        count_histogram([x], label, None, 2, 10, 1, np.zeros(x.shape[1] + 1, np.int64))
     with pytest.raises(ValueError, match="level lies outside"):
-        kernels.count_histogram([x], label, None, 2, 10, 1, np.full(x.shape[1], 64))
+        count_histogram([x], label, None, 2, 10, 1, np.full(x.shape[1], 64))
     with pytest.raises(ValueError, match="numbers are needed"):
-        kernels.count_histogram([x.astype(str)], label, None, 2, 10)
-    cells = kernels.count_histogram([x], label, None, 2, 10)
+        count_histogram([x.astype(str)], label, None, 2, 10)
+    cells = count_histogram([x], label, None, 2, 10)
     with pytest.raises(ValueError, match="1 and 0 columns"):
-        kernels.merge_histograms(cells, HistogramCells.empty(0), 1, 10)
+        merge_histograms(cells, HistogramCells.empty(0), 1, 10)
     with pytest.raises(ValueError, match="a class lies outside"):
-        kernels.cut_histogram(cells, 0)
-    with pytest.raises(ValueError, match="one line for each bin"):
-        kernels.score_bins([x], np.zeros(1), np.array([0, 1]), np.zeros((1, 2)), np.zeros((2, 2)))
+        cut_histogram(cells, 0)
+    with pytest.raises(ValueError, match=r"table has the shape \(1, 2\), but \(2, 2\)"):
+        score_bins([x], np.zeros(1), np.array([0, 1]), np.zeros((1, 2)), np.zeros((2, 2)))

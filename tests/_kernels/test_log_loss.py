@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.twins import log_loss as twin
+from tests.twins import posterior as twin
 
-from naively._kernels.calibration import log_loss
+from naively._kernels.posterior import log_loss
 
 
 def drawn(seed: int, n: int = 5, n_classes: int = 3, n_features: int = 2, scale: float = 1.0) -> dict[str, Any]:
@@ -38,12 +38,12 @@ def test_core_and_twin(seed: int, n: int, n_classes: int, n_features: int, scale
     ("changed", "said"),
     [
         ({"evidence": np.zeros((2, 4, 3))}, "evidence"),
-        ({"label": np.zeros(4, np.int64)}, "each row"),
-        ({"label": np.full(5, 3)}, "no class"),
-        ({"label": np.full(5, -1)}, "no class"),
-        ({"row_weight": np.zeros(6)}, "each row"),
-        ({"offset": np.zeros(2)}, "each class"),
-        ({"weight": np.zeros(3)}, "each feature"),
+        ({"label": np.zeros(4, np.int64)}, "label has 4 entries, but 5"),
+        ({"label": np.full(5, 3)}, "not a class"),
+        ({"label": np.full(5, -1)}, "not a class"),
+        ({"row_weight": np.zeros(6)}, "row_weight has 6 entries"),
+        ({"offset": np.zeros(2)}, "offset has 2 entries"),
+        ({"weight": np.zeros(3)}, "weight has 3 entries"),
     ],
 )
 def test_refusals(changed: dict[str, Any], said: str) -> None:

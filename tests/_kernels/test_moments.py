@@ -159,13 +159,13 @@ def test_values_to_refuse_are_told(bad: float) -> None:
 
 def test_wrong_arguments() -> None:
     x, label = np.ones((3, 2)), np.array([0, 1, 2], np.int32)
-    with pytest.raises(ValueError, match="label holds 2 in row 2"):
+    with pytest.raises(ValueError, match="label of row 2 is 2"):
         moments.count_moments(x, label, None, 2)
-    with pytest.raises(ValueError, match="label holds -1"):
+    with pytest.raises(ValueError, match="label of row 0 is -1"):
         moments.count_moments(x, label - 1, None, 3)
-    with pytest.raises(ValueError, match="one label per row"):
+    with pytest.raises(ValueError, match="label has 2 entries, but 3"):
         moments.count_moments(x, label[:2], None, 3)
-    with pytest.raises(ValueError, match="one weight per row"):
+    with pytest.raises(ValueError, match="weight has 2 entries, but 3"):
         moments.count_moments(x, label, np.ones(2), 3)
     a, b = (moments.count_moments(x, label, None, k)[:2] for k in (3, 4))
     with pytest.raises(ValueError, match="differ in shape"):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.twins import packing as twin
 
-from naively import _kernels as kernels
+from naively._kernels.packing import pack_arrays
 from naively.store.codec import pack, unpack
 
 whole = st.integers(-(2**63), 2**63 - 1) | st.integers(-300, 300) | st.integers(-(2**17), 2**17)
@@ -42,7 +42,7 @@ def arrays(draw: st.DrawFn) -> NDArray[Any]:
 
 @given(st.lists(arrays(), max_size=5), st.sampled_from([0, 4, 32]), st.sampled_from([20, 4096]))
 def test_the_same_bytes(found: list[NDArray[Any]], few: int, many: int) -> None:
-    assert kernels.pack_arrays(found, few, many) == twin.pack_arrays(found, few, many)
+    assert pack_arrays(found, few, many) == twin.pack_arrays(found, few, many)
 
 
 @given(st.lists(arrays(), max_size=5))
@@ -57,4 +57,4 @@ def test_what_was_packed_comes_back(found: list[NDArray[Any]]) -> None:
 
 def test_other_types_are_refused() -> None:
     with pytest.raises(ValueError, match="neither float64, int64"):
-        kernels.pack_arrays([np.zeros(3, np.float32)], 32, 4096)
+        pack_arrays([np.zeros(3, np.float32)], 32, 4096)

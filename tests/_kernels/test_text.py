@@ -212,11 +212,11 @@ def test_large_vocabulary() -> None:
 @pytest.mark.parametrize(
     ("data", "offsets", "message"),
     [
-        (b"ab", [0, 1], "end with"),
-        (b"ab", [1, 2], "start with 0"),
-        (b"ab", [], "start with 0"),
-        (b"abc", [0, 2, 1, 3], "fall"),
-        (b"abc", [0, 9, 3], "pass the end"),
+        (b"ab", [0, 1], "rise from 0 to 2"),
+        (b"ab", [1, 2], "rise from 0 to 2"),
+        (b"ab", [], "offsets is empty"),
+        (b"abc", [0, 2, 1, 3], "rise from 0 to 3"),
+        (b"abc", [0, 9, 3], "rise from 0 to 3"),
         (b"a\xff", [0, 2], "not UTF-8"),
         (b"aa", [0, 1, 2], "twice"),
     ],

@@ -270,10 +270,10 @@ def refuse(message: str, documents: Any, label: Any = (0,), weight: NDArray[np.f
 def test_refusals() -> None:
     refuse("label 2: labels must be", ["a", "b"], [0, 2])
     refuse("label -1", ["a"], [-1])
-    refuse("label has the length 1, not the 2", ["a", "b"])
+    refuse("label has 1 entries, but 2", ["a", "b"])
     refuse("weight nan", ["a"], weight=np.array([np.nan]))
     refuse("weight -1", ["a"], weight=np.array([-1.0]))
-    refuse("weight has the length 2", ["a"], weight=np.ones(2))
+    refuse("weight has 2 entries, but 1", ["a"], weight=np.ones(2))
     refuse("item 1 is of type float", ["a", 3.5], [0, 0])
     refuse("a single string", "abc", [0, 0, 0])
     data = np.frombuffer(b"abc", np.uint8)

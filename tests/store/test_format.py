@@ -27,7 +27,8 @@ from naively import (
     Poisson,
     Text,
 )
-from naively._kernels import Cells, HistogramCells
+from naively._kernels.cells import Cells
+from naively._kernels.histogram import HistogramCells
 from naively._kernels.text import Vocabulary
 from naively.data.names import Numbered
 from naively.model.count import count_rows

@@ -9,7 +9,7 @@ import numpy as np
 
 import naively
 from naively import Model
-from naively._kernels import HistogramCells
+from naively._kernels.histogram import HistogramCells
 from naively.statistics import (
     ClassWeights,
     EmptyStatistic,

@@ -138,7 +138,7 @@ def by_token(cells: Cells, n_tokens: int) -> tuple[NDArray[np.int64], NDArray[np
     return indptr, _class_of(cells)[order].astype(np.int32), order.astype(np.int64)
 
 
-def some_tokens(
+def select_tokens(
     cells: Cells, place: NDArray[Any], n_places: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int64], int]:
     """Some tokens' cells by token, and the sum of all others as one more token."""

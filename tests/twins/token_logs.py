@@ -1,4 +1,4 @@
-"""Readable twins of `naively._kernels.token_logs`: the same signatures and results, in NumPy."""
+"""Readable twins of `naively._kernels.cells`: the same signatures and results, in NumPy."""
 
 from __future__ import annotations
 

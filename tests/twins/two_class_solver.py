@@ -1,8 +1,9 @@
-"""The readable twin of the two-class solver: projected Newton steps in NumPy, for `tests/_kernels/test_pair.py`.
+"""The readable twin of the two-class solver: projected Newton steps in NumPy.
 
     minimise  Σ_i r_i log(1 + exp(−m_i))  +  ½ Σ_j κ_j (x_j − v_j)²,   m_i = ±(a_i + Σ_j x_j f_ji)             (1)
 
-x_0 is the difference of the two offsets and f_0 = 1; the other x are weights from 0 to `top`, and f_j = e_j1 − e_j0.
+x_0 is the difference of the two offsets and f_0 = 1; the other x are weights from 0 to `max_weight`, and f_j = e_j1 −
+e_j0.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ def minimise(
     strength: Floats,
     start: Floats,
     *,
-    top: float,
-    close: float,
-    steps: int,
+    max_weight: float,
+    tolerance: float,
+    max_steps: int,
 ) -> tuple[Floats, float]:
     """Return the minimum of (1) and its value; weights at a bound that push against it stay there."""
     difference = evidence[:, :, 1] - evidence[:, :, 0]
@@ -61,18 +62,18 @@ def minimise(
     function = TwoClassLoss(
         features, base[:, 1] - base[:, 0], np.where(label == 1, 1.0, -1.0), row_weight, centre, strength
     )
-    low, high = np.full(len(start), 0.0), np.full(len(start), top)
+    low, high = np.full(len(start), 0.0), np.full(len(start), max_weight)
     low[0], high[0] = -np.inf, np.inf
     x = start
     value, gradient, wrong = function.value(x)
-    for _ in range(steps):
+    for _ in range(max_steps):
         free = ~(((x <= low) & (gradient > 0)) | ((x >= high) & (gradient < 0)))
         matrix = function.curvature(wrong)[np.ix_(free, free)]
         matrix[np.diag_indices_from(matrix)] *= 1.0 + 1e-9
         step = np.zeros_like(x)
         step[free] = -np.linalg.solve(matrix, gradient[free])
         expected = -float(gradient @ step)
-        if expected <= close * (1.0 + abs(value)):
+        if expected <= tolerance * (1.0 + abs(value)):
             break
         share, before = 1.0, value
         while True:
@@ -82,6 +83,6 @@ def minimise(
                 break
             share *= 0.5
         x = trial
-        if before - value <= close * (1.0 + abs(value)):
+        if before - value <= tolerance * (1.0 + abs(value)):
             break
     return x, value

@@ -1,219 +1,165 @@
-"""Cells: the sparse table class × token, how it is counted, added up and scored; and the same for codes.
+"""Cells, the sparse table class × token: count, add and score them; and the same for codes.
 
-A cell is what one class has of one token (a word, a value, a column): one or more sums of weights, and the
-whole number of rows that had it. It exists while its rows are not 0, so memory follows what is not zero.
-Sums are the same, bit for bit, for any `n_jobs`; with weights and values that are whole numbers (or dyadic
-fractions) also for any order and split of the rows. Weights are > 0: leave rows of weight 0 out beforehand.
+A cell holds what one class has of one token (a word, a value, a column): one or more sums of weights, and the number of
+rows that have it. It exists while its rows are not 0, so memory follows the cells that are not empty. Sums are the
+same, bit for bit, for any number of threads. With weights and values that are integers (or dyadic fractions) they are
+also the same for any order and division of the rows. Weights are above 0: leave out rows of weight 0.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-import naively._core as _core
+from naively import _core
 from naively._kernels.threads import thread_count
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from naively._kernels.types import Array, Bools, Codes32, Floats, Wholes
 
 
 class Cells(NamedTuple):
     """A sparse table class × token, class-major, tokens ascending within a class.
 
-    `sums[f]` are the channels. Token counts have two: occurrences Σ w·x, and documents Σ w over rows with
-    x ≠ 0. Value counts have one: Σ w. `rows` counts the rows, whatever their weight.
+    `sums[f]` are the channels. Token counts have two: occurrences Σ w·x, and documents Σ w over rows with x ≠ 0. Value
+    counts have one: Σ w. `rows` counts the rows, of any weight.
 
     >>> a = Cells.empty(n_classes=2, n_sums=1)
     >>> a.indptr.tolist(), a.sums.shape
     ([0, 0, 0], (1, 0))
     """
 
-    indptr: NDArray[np.int64]
-    index: NDArray[np.int32]  # type: ignore[assignment]  # hides tuple.index, which nobody needs here
-    sums: NDArray[np.float64]
-    rows: NDArray[np.int64]
+    indptr: Wholes
+    index: Codes32  # type: ignore[assignment]  # hides tuple.index, which is not used
+    sums: Floats
+    rows: Wholes
 
     @classmethod
     def empty(cls, n_classes: int, n_sums: int) -> Cells:
-        """A table without a cell."""
-        return cls(
-            np.zeros(n_classes + 1, np.int64),
-            np.zeros(0, np.int32),
-            np.zeros((n_sums, 0)),
-            np.zeros(0, np.int64),
-        )
+        """Return a table without cells."""
+        none = np.zeros(0, np.int64)
+        return cls(np.zeros(n_classes + 1, np.int64), none.astype(np.int32), np.zeros((n_sums, 0)), none)
 
 
-# The cells (two sums), the cells of missing entries (one sum: Σ w), and two columns, or −1: the smallest
-# that holds a negative or infinite entry, and the smallest that holds one that is not a whole number.
+# The cells (two sums), the cells of missing entries (one sum: Σ w), and two columns, or −1: the first with a negative
+# or infinite entry, and the first with an entry that is not an integer.
 Counted = tuple[Cells, Cells, tuple[int, int]]
+SparseMatrix = tuple[Array, Array, Array]  # data, indices, indptr
+_Arrays = tuple[Wholes, Codes32, Floats, Wholes]
 
 
-def _numbers(x: NDArray[Any]) -> NDArray[Any]:
-    """The array itself if the core can read it in place, else a copy as float64."""
+def readable(x: Array) -> Array:
+    """Return the array if the core can read it in place, else a copy as float64."""
     if x.dtype.kind not in "biuf":
-        raise ValueError(f"numbers are needed, found an array of {x.dtype}; convert it first")
-    readable = x.dtype.itemsize <= 8 and x.dtype != np.float16 and x.dtype.isnative and x.flags.aligned
-    return x if readable else x.astype(np.float64)
+        raise ValueError(f"numbers are needed, not an array of {x.dtype}; convert it first")
+    in_place = x.dtype.itemsize <= 8 and x.dtype != np.float16 and x.dtype.isnative and x.flags.aligned
+    return x if in_place else x.astype(np.float64)
 
 
-def _labels(label: NDArray[Any], n_classes: int) -> NDArray[np.int32]:
-    if label.dtype == np.int32:
-        return np.ascontiguousarray(label)
+def _class_numbers(label: Array, n_classes: int) -> Codes32:
     if label.dtype.kind not in "iu":
-        raise ValueError(f"labels are class numbers, found an array of {label.dtype}; give int32")
-    if label.size and not (label.min() >= 0 and label.max() < n_classes):
+        raise ValueError(f"labels are class numbers, not {label.dtype}; give int32")
+    if label.dtype != np.int32 and label.size and not (label.min() >= 0 and label.max() < n_classes):
         raise ValueError(f"labels lie in [{label.min()}, {label.max()}]; they must lie in [0, {n_classes})")
-    return np.ascontiguousarray(label, dtype=np.int32)
+    return label.astype(np.int32, copy=False)
 
 
-def _weights(weight: NDArray[Any] | None) -> NDArray[np.float64] | None:
-    return None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
+def _readable_matrix(data: Array, indices: Array, indptr: Array) -> SparseMatrix:
+    return readable(data), readable(indices), indptr
 
 
-def _line(x: NDArray[Any]) -> NDArray[Any]:
-    return np.ascontiguousarray(_numbers(x))
-
-
-def _indptr(indptr: NDArray[Any]) -> NDArray[np.int64]:
-    return np.ascontiguousarray(indptr, dtype=np.int64)
-
-
-def _counted(arrays: tuple[Any, Any, tuple[int, int]]) -> Counted:
+def _counted(arrays: tuple[_Arrays, _Arrays, tuple[int, int]]) -> Counted:
     return Cells(*arrays[0]), Cells(*arrays[1]), arrays[2]
 
 
 def count_csr(
-    data: NDArray[Any],
-    indices: NDArray[Any],
-    indptr: NDArray[Any],
+    data: Array,
+    indices: Array,
+    indptr: Array,
     n_columns: int,
-    label: NDArray[Any],
-    weight: NDArray[Any] | None,
+    label: Array,
+    weight: Floats | None,
     n_classes: int,
     n_jobs: int | None = None,
     above: float | None = None,
 ) -> Counted:
-    """Count a CSR matrix: its cells, those of its missing (NaN) entries, and what is odd about its values.
+    """Count a CSR matrix: return its cells, those of its missing (NaN) entries, and its irregular columns.
 
-    Zeros, written down or not, are not counted. An index that comes twice in a row is refused. If `above` is given,
-    entries above it count as 1, others as 0, and infinite ones as missing.
+    Zeros, stored or not, are not counted. An index that a row has twice is refused. If `above` is given, entries above
+    it count as 1, others as 0, and infinite ones as missing.
 
     >>> x = np.array([2, 1, 3]), np.array([0, 2, 2]), np.array([0, 2, 3])
-    >>> cells, missing, odd = count_csr(*x, 3, np.array([1, 1]), None, 2)
+    >>> cells, missing, irregular = count_csr(*x, 3, np.array([1, 1]), None, 2)
     >>> cells.indptr.tolist(), cells.index.tolist(), cells.sums.tolist(), cells.rows.tolist()
     ([0, 0, 2], [0, 2], [[2.0, 4.0], [1.0, 2.0]], [1, 2])
-    >>> missing.rows.size, odd
+    >>> missing.rows.size, irregular
     (0, (-1, -1))
     """
-    return _counted(
-        _core.count_csr(
-            _line(data),
-            _line(indices),
-            _indptr(indptr),
-            n_columns,
-            _labels(label, n_classes),
-            _weights(weight),
-            n_classes,
-            thread_count(n_jobs),
-            above,
-        )
-    )
+    matrix, codes = _readable_matrix(data, indices, indptr), _class_numbers(label, n_classes)
+    return _counted(_core.count_csr(matrix, n_columns, codes, weight, n_classes, above, thread_count(n_jobs)))
 
 
 def count_csc(
-    data: NDArray[Any],
-    indices: NDArray[Any],
-    indptr: NDArray[Any],
-    label: NDArray[Any],
-    weight: NDArray[Any] | None,
+    data: Array,
+    indices: Array,
+    indptr: Array,
+    label: Array,
+    weight: Floats | None,
     n_classes: int,
     n_jobs: int | None = None,
 ) -> Counted:
-    """Count a CSC matrix, as `count_csr` does."""
-    return _counted(
-        _core.count_csc(
-            _line(data),
-            _line(indices),
-            _indptr(indptr),
-            _labels(label, n_classes),
-            _weights(weight),
-            n_classes,
-            thread_count(n_jobs),
-        )
-    )
+    """Count a CSC matrix like `count_csr`."""
+    matrix, codes = _readable_matrix(data, indices, indptr), _class_numbers(label, n_classes)
+    return _counted(_core.count_csc(matrix, codes, weight, n_classes, thread_count(n_jobs)))
 
 
-def count_dense(
-    x: NDArray[Any], label: NDArray[Any], weight: NDArray[Any] | None, n_classes: int, n_jobs: int | None = None
-) -> Counted:
-    """Count a dense (n, p) array of any strides, in place, as `count_csr` does."""
-    return _counted(
-        _core.count_dense(_numbers(x), _labels(label, n_classes), _weights(weight), n_classes, thread_count(n_jobs))
-    )
+def count_dense(x: Array, label: Array, weight: Floats | None, n_classes: int, n_jobs: int | None = None) -> Counted:
+    """Count a dense (n, p) array of any strides, in place, like `count_csr`."""
+    codes = _class_numbers(label, n_classes)
+    return _counted(_core.count_dense(readable(x), codes, weight, n_classes, thread_count(n_jobs)))
 
 
 def merge_cells(a: Cells, b: Cells, sign: int) -> Cells:
-    """The cells of a plus those of b (sign 1), or minus them (sign −1).
+    """Return the cells of a plus those of b (sign 1), or minus them (sign −1).
 
-    Cells whose rows come to 0 vanish. Negative rows are kept: b was not part of a, and it is for the caller,
-    who knows the names, to say so.
+    Cells whose rows become 0 vanish. Negative rows stay: b was not part of a, which the caller must report.
     """
     return Cells(*_core.merge_cells(a, b, sign))
 
 
-def renumber_cells(cells: Cells, class_map: NDArray[Any], index_map: NDArray[Any], n_classes: int) -> Cells:
-    """Let class c become class_map[c], and token k index_map[k]; −1 drops; what meets adds up."""
-    return Cells(
-        *_core.renumber_cells(
-            cells,
-            np.ascontiguousarray(class_map, dtype=np.int32),
-            np.ascontiguousarray(index_map, dtype=np.int32),
-            n_classes,
-        )
-    )
+def renumber_cells(cells: Cells, class_map: Array, index_map: Array, n_classes: int) -> Cells:
+    """Let class c become class_map[c], and token k index_map[k]; −1 drops it. Cells that become one are added up."""
+    return Cells(*_core.renumber_cells(cells, class_map, index_map, n_classes))
 
 
-def by_token(cells: Cells, n_tokens: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """The transpose (indptr, classes, order): token k's cells are `order[indptr[k]:indptr[k + 1]]`.
+def by_token(cells: Cells, n_tokens: int) -> tuple[Wholes, Codes32, Wholes]:
+    """Return the transpose (indptr, classes, order): the cells of token k are `order[indptr[k]:indptr[k + 1]]`.
 
-    Their classes, ascending, are the same stretch of `classes`; a channel by token is `cells.sums[f, order]`.
+    Their classes, ascending, are the same slice of `classes`; a channel by token is `cells.sums[f, order]`.
     """
     return _core.by_token(cells, n_tokens)
 
 
-def some_tokens(
-    cells: Cells, place: NDArray[np.int32], n_places: int
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int64], int]:
-    """The cells of some tokens by token: where each token's start, their classes, sums (channel, cell) and rows.
+def select_tokens(cells: Cells, position: Codes32, n_selected: int) -> tuple[Wholes, Codes32, Floats, Wholes, int]:
+    """Return the cells of some tokens by token: the start of each, their classes, sums (channel, cell) and rows.
 
-    Token k is number `place[k]`, below `n_places`, or one of the others if that is −1: these are together the last
-    token, with one cell of one row for each class that has any. At the end, how many different tokens all cells have.
+    Token k gets the number `position[k]`, below `n_selected`. Tokens with −1 together become the last token, with one
+    cell of one row for each class that has any. The last result is the number of distinct tokens of all cells.
     """
-    return _core.some_tokens(cells, place, n_places)
+    return _core.select_tokens(cells, position, n_selected)
 
 
-def column_range(
-    x: NDArray[Any], n_jobs: int | None = None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Minimum and maximum of each column, whether all its values are whole numbers, whether any is missing.
+def column_range(x: Array, n_jobs: int | None = None) -> tuple[Floats, Floats, Bools, Bools]:
+    """Return minimum and maximum of each column, whether all its values are integers, and whether any is missing.
 
-    A column without a value has minimum +∞ and maximum −∞; an infinite value is not a whole number.
+    A column without a value has minimum +∞ and maximum −∞; an infinite value is not an integer.
     """
-    return _core.column_range(_numbers(x), thread_count(n_jobs))
+    return _core.column_range(readable(x), thread_count(n_jobs))
 
 
 def count_codes(
-    codes: NDArray[Any],
-    sizes: NDArray[Any],
-    label: NDArray[Any],
-    weight: NDArray[Any] | None,
-    n_classes: int,
-    n_jobs: int | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Weight and rows of each class and code: (C, S) each, S = Σ sizes, at slot Σ_{i<j} sizes_i + code.
+    codes: Array, sizes: Array, label: Array, weight: Floats | None, n_classes: int, n_jobs: int | None = None
+) -> tuple[Floats, Wholes]:
+    """Return weight and rows of each class and code: (C, S) each, S = Σ sizes, at slot Σ_{i<j} sizes_i + code.
 
     Codes outside [0, sizes_j), and NaN, are missing. For tables beyond 2^24 cells use `count_csr`.
 
@@ -221,81 +167,126 @@ def count_codes(
     >>> count_codes(codes, np.array([2, 3]), np.array([0, 0, 1]), None, 2)[1].tolist()
     [[1, 1, 0, 0, 2], [1, 0, 0, 0, 0]]
     """
-    return _core.count_codes(
-        _numbers(codes), _indptr(sizes), _labels(label, n_classes), _weights(weight), n_classes, thread_count(n_jobs)
-    )
+    classes = _class_numbers(label, n_classes)
+    return _core.count_codes(readable(codes), sizes, classes, weight, n_classes, thread_count(n_jobs))
 
 
-def score_codes(
-    codes: NDArray[Any], sizes: NDArray[Any], table: NDArray[Any], out: NDArray[Any], n_jobs: int | None = None
-) -> None:
+def score_codes(codes: Array, sizes: Array, table: Floats, out: Floats, n_jobs: int | None = None) -> None:
     """Increase out (n, C) by Σ_j table[offset_j + codes_ij]; the table (S, C) may hold −∞, not +∞ or NaN."""
-    _core.score_codes(_numbers(codes), _indptr(sizes), table, out, thread_count(n_jobs))
+    _core.score_codes(readable(codes), sizes, table, out, thread_count(n_jobs))
 
 
 def score_csr(
-    data: NDArray[Any],
-    indices: NDArray[Any],
-    indptr: NDArray[Any],
-    table: NDArray[Any],
-    class_constant: NDArray[Any],
-    out: NDArray[Any],
+    data: Array,
+    indices: Array,
+    indptr: Array,
+    table: Floats,
+    class_constant: Floats,
+    out: Floats,
     n_jobs: int | None = None,
     above: float | None = None,
-    length: NDArray[Any] | None = None,
+    length: Floats | None = None,
 ) -> bool:
     """Increase out (n, C) by Σ_k x_ik·table[k] + L_i·class_constant, L_i = Σ_k x_ik over known tokens.
 
-    A token is unknown if table[k, 0] is NaN; all else in the table (K, C), and x, must be finite, but that an
-    entry x_ik that is NaN is left out. The error is below 1e-13 Σ|terms| for rows of any length.
-    Returns whether all x were finite (and their sum in each row). For `above` see `count_csr`. `length` (n,), if given,
-    is increased by L_i.
+    A token is unknown if table[k, 0] is NaN. An entry x_ik that is NaN is left out. All else in the table (K, C) and x
+    must be finite. The error is below 1e-13 Σ|terms| for rows of any length. For `above` see `count_csr`. `length`
+    (n,), if given, is increased by L_i. Return whether all x, and their sum in each row, are finite.
     """
-    csr = _line(data), _line(indices), _indptr(indptr)
-    return _core.score_csr(*csr, table, class_constant, out, thread_count(n_jobs), above, length)
+    matrix = _readable_matrix(data, indices, indptr)
+    return _core.score_csr(matrix, table, class_constant, out, length, above, thread_count(n_jobs))
 
 
 def score_csr_sparse(
-    data: NDArray[Any],
-    indices: NDArray[Any],
-    indptr: NDArray[Any],
-    base: NDArray[Any],
-    token_indptr: NDArray[Any],
-    token_class: NDArray[Any],
-    token_value: NDArray[Any],
-    class_constant: NDArray[Any],
-    out: NDArray[Any],
+    data: Array,
+    indices: Array,
+    indptr: Array,
+    base: Floats,
+    token_start: Wholes,
+    token_class: Codes32,
+    token_value: Floats,
+    class_constant: Floats,
+    out: Floats,
     n_jobs: int | None = None,
     above: float | None = None,
-    length: NDArray[Any] | None = None,
+    length: Floats | None = None,
 ) -> bool:
-    """The same with table[k, c] = base[k] + the values listed for token k, whose classes must not repeat.
+    """Score like `score_csr` with table[k, c] = base[k] + the values listed for token k, whose classes must not repeat.
 
-    A token is unknown if base[k] is NaN. A row touches only what is listed, and each class once.
+    A token is unknown if base[k] is NaN.
     """
-    return _core.score_csr_sparse(
-        _line(data),
-        _line(indices),
-        _indptr(indptr),
-        base,
-        token_indptr,
-        token_class,
-        token_value,
-        class_constant,
-        out,
-        thread_count(n_jobs),
-        above,
-        length,
-    )
+    matrix, weights = _readable_matrix(data, indices, indptr), (base, token_start, token_class, token_value)
+    return _core.score_csr_sparse(matrix, weights, class_constant, out, length, above, thread_count(n_jobs))
 
 
 def score_dense(
-    x: NDArray[Any],
-    table: NDArray[Any],
-    class_constant: NDArray[Any],
-    out: NDArray[Any],
+    x: Array,
+    table: Floats,
+    class_constant: Floats,
+    out: Floats,
     n_jobs: int | None = None,
-    length: NDArray[Any] | None = None,
+    length: Floats | None = None,
 ) -> bool:
-    """The same as `score_csr` for a dense (n, K) array of any strides."""
-    return _core.score_dense(_numbers(x), table, class_constant, out, thread_count(n_jobs), length)
+    """Score a dense (n, K) array of any strides like `score_csr`."""
+    return _core.score_dense(readable(x), table, class_constant, out, length, thread_count(n_jobs))
+
+
+def seen_tokens(index: Codes32, n_tokens: int) -> Bools:
+    """Return which tokens have a cell, by the tokens of the cells.
+
+    >>> seen_tokens(np.array([2, 0, 2], dtype=np.int32), 4).tolist()
+    [True, False, True, False]
+    """
+    outside = index[(index < 0) | (index >= n_tokens)]
+    if len(outside):
+        raise ValueError(f"a cell has token {outside[0]}; tokens must be from 0 to {n_tokens} - 1")
+    seen = np.zeros(n_tokens, dtype=np.bool_)
+    seen[index] = True
+    return seen
+
+
+def token_log_table(cells: Cells, base: Floats, alpha: float, n_jobs: int | None = None) -> Floats:
+    """Return the dense (token, class) table base_k + log(1 + N_kc/α), N the first channel of the cells.
+
+    The last term is zero without a cell. See (4) of families/multinomial.py.
+    """
+    return _core.token_log_table(cells, base, alpha, thread_count(n_jobs))
+
+
+def token_logs(cells: Cells, n_tokens: int, alpha: float, n_jobs: int | None = None) -> tuple[Wholes, Codes32, Floats]:
+    """Return the terms log(1 + N_kc/α) of the cells by token: start of each token, class, and value."""
+    return _core.token_logs(cells, n_tokens, alpha, thread_count(n_jobs))
+
+
+MAX_COLUMNWISE_CLASSES = 4  # with few classes NumPy is several times faster down the columns than along short rows
+
+
+def repeat_row(row: Floats, n_rows: int) -> Floats:
+    """Return a table (row, class) whose rows all equal `row`.
+
+    >>> repeat_row(np.array([1.0, 2.0]), 2).tolist()
+    [[1.0, 2.0], [1.0, 2.0]]
+    """
+    out = np.empty((n_rows, len(row)))
+    if len(row) > MAX_COLUMNWISE_CLASSES:
+        out[:] = row
+    else:
+        for c, value in enumerate(row.tolist()):
+            out[:, c] = value
+    return out
+
+
+def add_to_rows(out: Floats, row: Floats) -> None:
+    """Add `row` to every row of a table.
+
+    >>> table = np.array([[0.0, 1.0], [2.0, 3.0]])
+    >>> add_to_rows(table, np.array([10.0, 20.0]))
+    >>> table.tolist()
+    [[10.0, 21.0], [12.0, 23.0]]
+    """
+    if len(row) > MAX_COLUMNWISE_CLASSES:
+        out += row
+        return
+    for c, value in enumerate(row.tolist()):
+        if value:
+            out[:, c] += value

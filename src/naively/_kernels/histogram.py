@@ -1,86 +1,82 @@
-"""Histograms of numeric columns: counted, merged, cut into bins that tell about the classes, and scored.
+"""Histograms of numeric columns: count and merge them, cut them into bins, and score bins.
 
-A key is the nearest float64's bits as an integer that keeps the order, shifted right by the column's level; the level
-is the smallest at which the distinct keys of a column number at most `cap`. −0.0 is 0.0, NaN is missing, and the
-infinities have keys of their own, `MINUS_INFINITY` and `PLUS_INFINITY`, at every level. The equations are in
-`core/histogram.hpp` and `core/discretise.hpp`. Results are the same, bit for bit, for any `n_jobs`.
+A key is the bits of a float64 as an integer that keeps the order, shifted right by the level of the column. The level
+is the smallest at which a column has at most `cap` distinct keys. −0.0 is 0.0, NaN is missing, and the infinities have
+their own keys, `MINUS_INFINITY` and `PLUS_INFINITY`, at every level. The equations are in core/histogram/histogram.hpp
+and discretise.hpp. Results are the same, bit for bit, for any number of threads.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from naively import _core
-from naively._kernels.cells import _numbers
+from naively._kernels.cells import readable
 from naively._kernels.threads import thread_count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+from naively._kernels.types import Array, Codes32, Floats, Wholes
 
 MINUS_INFINITY = int(np.iinfo(np.int64).min)
 PLUS_INFINITY = int(np.iinfo(np.int64).max)
 
 
 class HistogramCells(NamedTuple):
-    """Sparse cells (column, key, class), in that order; those of column j are offsets[j] … offsets[j + 1].
+    """Sparse cells in order of column, key and class; those of column j are offsets[j] … offsets[j + 1].
 
-    `weight` is Σ w, `rows` the whole number of rows, above zero.
+    `weight` is Σ w, `rows` the number of rows, above zero.
     """
 
-    levels: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    keys: NDArray[np.int64]
-    classes: NDArray[np.int32]
-    weight: NDArray[np.float64]
-    rows: NDArray[np.int64]
+    levels: Wholes
+    offsets: Wholes
+    keys: Wholes
+    classes: Codes32
+    weight: Floats
+    rows: Wholes
 
     @classmethod
     def empty(cls, n_columns: int) -> HistogramCells:
-        """Columns in which nothing was seen."""
+        """Return columns without values."""
         none = np.zeros(0, np.int64)
         levels, offsets = np.zeros(n_columns, np.int64), np.zeros(n_columns + 1, np.int64)
         return cls(levels, offsets, none, np.zeros(0, np.int32), np.zeros(0), none)
 
 
 def count_histogram(
-    pieces: Sequence[NDArray[Any]],
-    label: NDArray[np.int32],
-    weight: NDArray[np.float64] | None,
+    pieces: Sequence[Array],
+    label: Codes32,
+    weight: Floats | None,
     n_classes: int,
     cap: int,
     n_jobs: int | None = None,
-    at_least: NDArray[np.int64] | None = None,
+    min_level: Wholes | None = None,
 ) -> HistogramCells:
-    """Count the columns of several (row, column) arrays side by side, of any type and strides, in one pass.
+    """Count the columns of several (row, column) arrays of any type and strides, in one pass.
 
-    `at_least` are levels that no column may lie below: those of a histogram that the result will be added to, so that
-    it need not find them out again.
+    `min_level` is the lowest level of each column: that of a histogram to which the result is added, so that it need
+    not be searched again.
 
     >>> x = np.array([[1.5], [np.nan], [-0.0], [0.0], [np.inf]])
     >>> cells = count_histogram([x], np.array([0, 0, 1, 1, 0], np.int32), None, 2, 4096)
     >>> key_values(cells.keys, np.zeros(3, np.int64))[0].tolist(), cells.classes.tolist(), cells.rows.tolist()
     ([0.0, 1.5, inf], [1, 0, 0], [2, 1, 1])
     """
-    found = [_numbers(x) for x in pieces]
-    return HistogramCells(*_core.count_histogram(found, label, weight, n_classes, cap, at_least, thread_count(n_jobs)))
+    arrays, n_threads = [readable(x) for x in pieces], thread_count(n_jobs)
+    return HistogramCells(*_core.count_histogram(arrays, label, weight, n_classes, cap, min_level, n_threads))
 
 
 def merge_histograms(a: HistogramCells, b: HistogramCells, sign: int, cap: int) -> HistogramCells:
-    """a + b (sign 1) at the smallest level that fits; a − b (sign −1) at the higher of both levels.
+    """Return a + b (sign 1) at the smallest level that fits, or a − b (sign −1) at the higher of both levels.
 
-    Cells whose rows come to 0 vanish. Negative rows are kept: b was not part of a, and it is for the caller to say so.
+    Cells whose rows become 0 vanish. Negative rows stay: b was not part of a, which the caller must report.
     """
     return HistogramCells(*_core.merge_histograms(a, b, sign, cap))
 
 
-def cut_histogram(
-    cells: HistogramCells, n_classes: int, n_jobs: int | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The cells at which a new bin begins, but for each column's first, and the offsets of the columns among them.
+def cut_histogram(cells: HistogramCells, n_classes: int, n_jobs: int | None = None) -> tuple[Wholes, Wholes]:
+    """Return the cells at which a new bin begins, except the first of each column, and the offsets of the columns.
 
     The bins are those of MODL (Boullé 2006) over the finite keys.
 
@@ -92,25 +88,24 @@ def cut_histogram(
     return _core.cut_histogram(cells, n_classes, thread_count(n_jobs))
 
 
-def find_bins(
-    values: NDArray[np.float64],
-    ends: NDArray[np.int64],
-    cuts: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    n_jobs: int | None = None,
-) -> NDArray[np.int64]:
-    """The bin of each value among all bins, −1 of NaN; column j has the values ends[j] … ends[j + 1].
+def find_bins(values: Floats, ends: Wholes, cuts: Floats, offsets: Wholes) -> Wholes:
+    """Return the bin of each value among all bins, −1 for NaN; column j has the values ends[j] … ends[j + 1].
 
     >>> find_bins(np.array([1.0, 5.0, np.nan, 7.0]), np.array([0, 1, 4]), np.array([5.0]), np.array([0, 0, 1])).tolist()
     [0, 2, -1, 2]
     """
-    return _core.find_bins(values, ends, cuts, offsets, thread_count(n_jobs))
+    bins = np.empty(len(values), np.int64)
+    columns = zip(pairwise(ends.tolist()), pairwise(offsets.tolist()), strict=True)
+    for j, ((start, stop), (first, last)) in enumerate(columns):
+        bins[start:stop] = np.searchsorted(cuts[first:last], values[start:stop], side="right") + (first + j)
+    bins[np.isnan(values)] = -1
+    return bins
 
 
-def bin_cells(
-    cells: HistogramCells, n_classes: int, cuts: NDArray[np.float64], offsets: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The weight and the rows of each class in each bin, (bin, class); cells lie where their keys' smallest numbers do.
+def bin_cells(cells: HistogramCells, n_classes: int, cuts: Floats, offsets: Wholes) -> tuple[Floats, Wholes]:
+    """Return the weight and the rows of each class in each bin, (bin, class).
+
+    A cell belongs to the bin of the smallest number of its key.
 
     >>> x, label = np.array([[1.0], [2.0], [2.0], [7.0]]), np.array([0, 0, 1, 1], np.int32)
     >>> cells = count_histogram([x], label, None, 2, 4096)
@@ -122,23 +117,23 @@ def bin_cells(
 
 
 def score_bins(
-    pieces: Sequence[NDArray[Any]],
-    cuts: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    table: NDArray[np.float64],
-    out: NDArray[np.float64],
+    pieces: Sequence[Array],
+    cuts: Floats,
+    offsets: Wholes,
+    table: Floats,
+    out: Floats,
     n_jobs: int | None = None,
 ) -> None:
-    """Increase out (row, class) by the line of `table` (bin, class) that each value falls into; NaN adds nothing.
+    """Increase out (row, class) by the line of `table` (bin, class) for each value; NaN adds nothing.
 
-    Column j has the cuts offsets[j] … offsets[j + 1], ascending, and one bin more; a value's bin is the number of
+    Column j has the cuts offsets[j] … offsets[j + 1], ascending, and one bin more. The bin of a value is the number of
     cuts that are not above it.
     """
-    _core.score_bins([_numbers(x) for x in pieces], cuts, offsets, table, out, thread_count(n_jobs))
+    _core.score_bins([readable(x) for x in pieces], cuts, offsets, table, out, thread_count(n_jobs))
 
 
-def key_values(keys: NDArray[np.int64], levels: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The smallest and the largest float64 that have each key at its level: the same number at level 0.
+def key_values(keys: Wholes, levels: Wholes) -> tuple[Floats, Floats]:
+    """Return the smallest and the largest float64 with each key at its level: the same number at level 0.
 
     >>> low, high = key_values(np.array([0x3FF, MINUS_INFINITY]), np.array([52, 52]))
     >>> low.tolist(), high.tolist()
@@ -146,7 +141,7 @@ def key_values(keys: NDArray[np.int64], levels: NDArray[np.int64]) -> tuple[NDAr
     """
     infinite = (keys == MINUS_INFINITY) | (keys == PLUS_INFINITY)
     low = np.where(infinite, 0, keys) << levels
-    # At a high level the first and last bucket reach beyond the largest float64, into the codes of infinity.
+    # At a high level the first and last bucket contain the bits of infinity.
     limit = np.float64(np.finfo(np.float64).max).view(np.int64)
     high = np.clip(low + ((np.int64(1) << levels) - 1), ~limit, limit)
     high = np.where(high == -1, -2, high)  # −1 would be −0.0, which is counted as 0.0

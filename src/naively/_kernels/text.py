@@ -1,9 +1,8 @@
-"""Text: documents to tokens, counts and scores.
+"""Tokens, counts and scores of documents.
 
-`Options` say what a token is (docs/words.md), a `Vocabulary` gives tokens their numbers, and documents come
-as a sequence of strings or as the buffers of an Arrow column (`Strings`), without copies. Everything is the
-same, bit for bit, for any `n_jobs`. Ctrl-C stops a long run; a vocabulary may then have words that were not
-counted.
+`Options` define a token (docs/words.md) and a `Vocabulary` numbers tokens. Documents are a sequence of strings or the
+buffers of an Arrow column (`Strings`), which are not copied. Every result is the same, bit for bit, for any number of
+threads. Ctrl-C stops a long run; the vocabulary may then have words that were not counted.
 """
 
 from __future__ import annotations
@@ -15,41 +14,23 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-import naively._core as _core
-from naively._core import Vocabulary
+from naively import _core
 from naively._kernels.cells import Cells
 from naively._kernels.threads import thread_count
-
-__all__ = [
-    "UNICODE_VERSION",
-    "Documents",
-    "Options",
-    "Strings",
-    "TokenLists",
-    "Vocabulary",
-    "count_text",
-    "count_tokens",
-    "hash_texts",
-    "prepare",
-    "prepare_tokens",
-    "score_text",
-    "score_text_table",
-    "token_rows",
-    "tokens",
-    "tokens_of",
-]
+from naively._kernels.types import Codes32, Floats, Wholes
 
 UNICODE_VERSION: str = _core.UNICODE_VERSION
+Vocabulary: TypeAlias = _core.Vocabulary
 
 
 class Strings(NamedTuple):
     """Documents in Arrow's layout: document i is data[offsets[i]:offsets[i + 1]], bytes that should be UTF-8.
 
-    `offsets` is int32 or int64 and need not start with 0. Bit `bit_offset + i` of `valid` says whether
-    document i is there; None says that all are. A memory-mapped file is `data` as well as any.
+    `offsets` is int32 or int64 and need not start with 0. Bit `bit_offset + i` of `valid` is 1 if document i is
+    present; None: all are. `data` may be a memory-mapped file.
     """
 
-    offsets: NDArray[np.int32] | NDArray[np.int64]
+    offsets: Codes32 | Wholes
     data: NDArray[np.uint8]
     valid: NDArray[np.uint8] | None = None
     bit_offset: int = 0
@@ -62,10 +43,10 @@ TokenLists: TypeAlias = Sequence[Sequence[str] | None] | _core.Documents
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a token is.
+    """The definition of a token.
 
-    `stop_words` are folded like the text and dropped before n-grams are made ("chars" has none). With
-    `hash_bits` a token's number is a hash of so many bits, and there is no vocabulary.
+    `stop_words` are folded like the text and dropped before n-grams are made ("chars" has none). With `hash_bits` the
+    number of a token is a hash of this many bits, and there is no vocabulary.
 
     >>> tokens("To be, or not to be", Options(ngrams=(1, 2), stop_words=("or", "not")))
     ['to', 'be', 'to be', 'to', 'be to', 'be', 'to be']
@@ -97,7 +78,7 @@ class Options:
 
 
 def prepare(documents: Documents) -> _core.Documents:
-    """The documents as the core reads them; worth keeping when they are read more than once.
+    """Return the documents as the core reads them; keep the result if they are read more than once.
 
     Items are str, bytes (UTF-8, or repaired as `errors="replace"` does) or None, which is missing.
     """
@@ -109,37 +90,35 @@ def prepare(documents: Documents) -> _core.Documents:
 
 
 def tokens(document: str | bytes, options: Options) -> list[str]:
-    """The tokens of one document, in order.
+    """Return the tokens of one document, in order.
 
     >>> tokens("Don't panic, it's l'été!", Options(strip_accents=True))
     ["don't", 'panic', "it's", "l'ete"]
     >>> tokens("nao", Options(tokens="chars_in_words", ngrams=(3, 4)))
     [' na', 'nao', 'ao ', ' nao', 'nao ']
     """
-    (found,) = _core.tokens(_core.Documents.of_sequence([document]), options.compiled)
-    return found
+    return tokens_of(_core.Documents.of_sequence([document]), options)
 
 
 def tokens_of(document: _core.Documents, options: Options) -> list[str]:
-    """The tokens of one document that was prepared, a text or a list of tokens."""
-    (found,) = _core.tokens(document, options.compiled)
-    return found
+    """Return the tokens of one prepared document, a text or a list of tokens."""
+    return _core.tokens(document, options.compiled)[0]
 
 
 def count_text(
     documents: Documents,
-    label: NDArray[np.int32],
-    weight: NDArray[np.float64] | None,
+    label: Codes32,
+    weight: Floats | None,
     n_classes: int,
     vocabulary: Vocabulary | None,
     options: Options,
     n_jobs: int | None = None,
 ) -> tuple[Cells, Cells]:
-    """Cells of the tokens, and cells of the documents' lengths in tokens.
+    """Return cells of the tokens, and cells of the lengths of documents in tokens.
 
-    The first has two sums, occurrences Σ w·x and documents Σ w; the second one, Σ w, with a document's length
-    as its index. New words are appended to the vocabulary in the order of the documents. A document that is
-    None, or whose weight is 0, is not there; an empty one is, with length 0. Sums of weights are compensated.
+    The first have two sums, occurrences Σ w·x and documents Σ w; the second have one, Σ w, and the length of a document
+    as index. New words are appended to the vocabulary in the order of the documents. A document that is None, or whose
+    weight is 0, is not counted; an empty one is, with length 0. Sums of weights are compensated.
 
     >>> vocabulary = Vocabulary()
     >>> cells, lengths = count_text(["a b a", "b c"], np.int32([0, 1]), None, 2, vocabulary, Options())
@@ -156,19 +135,19 @@ def count_text(
 
 def count_tokens(
     documents: TokenLists,
-    label: NDArray[np.int32],
-    weight: NDArray[np.float64] | None,
+    label: Codes32,
+    weight: Floats | None,
     n_classes: int,
     vocabulary: Vocabulary | None,
     options: Options,
     n_jobs: int | None = None,
 ) -> tuple[Cells, Cells]:
-    """The same for documents that are lists of tokens; stop words and n-grams apply, folding does not."""
+    """Count documents that are lists of tokens; stop words and n-grams apply, folding does not."""
     return count_text(prepare_tokens(documents), label, weight, n_classes, vocabulary, options, n_jobs)
 
 
 def prepare_tokens(documents: TokenLists) -> _core.Documents:
-    """Lists of tokens as documents, for any kernel here."""
+    """Return lists of tokens as documents, for any function here."""
     return documents if isinstance(documents, _core.Documents) else _core.Documents.of_tokens(documents)
 
 
@@ -176,59 +155,46 @@ def score_text(
     documents: Documents,
     vocabulary: Vocabulary | None,
     options: Options,
-    base: NDArray[np.float64],
-    token_indptr: NDArray[np.int64],
-    token_class: NDArray[np.int32],
-    token_value: NDArray[np.float64],
-    class_constant: NDArray[np.float64],
+    base: Floats,
+    token_start: Wholes,
+    token_class: Codes32,
+    token_value: Floats,
+    class_constant: Floats,
     binary: bool,
-    out: NDArray[np.float64],
+    out: Floats,
     n_jobs: int | None = None,
-    length: NDArray[np.float64] | None = None,
+    length: Floats | None = None,
 ) -> None:
     """Increase out[i, c] by Σ_k x_ik · (base[k] + value_kc) + L_i · class_constant[c].
 
-    Values are sparse and token-major: token k's classes are token_class[token_indptr[k]:token_indptr[k + 1]].
-    NaN in base[k], or a k past its end, says that the token is unknown: it is no evidence and not part of
-    L_i = Σ_k x_ik, by which `length` (document,) is increased if it is given. With `binary` each distinct token counts
-    once. A missing document's row stays as it is.
+    Values are sparse and token-major: the classes of token k are token_class[token_start[k]:token_start[k + 1]]. A
+    token is unknown if base[k] is NaN or k exceeds it: it is not evidence and not part of L_i = Σ_k x_ik. `length`
+    (document,), if given, is increased by L_i. With `binary` each distinct token counts once. The row of a missing
+    document does not change.
     """
-    _core.score_text(
-        prepare(documents),
-        vocabulary,
-        options.compiled,
-        base,
-        token_indptr,
-        token_class,
-        token_value,
-        class_constant,
-        binary,
-        out,
-        thread_count(n_jobs),
-        length,
-    )
+    weights = base, token_start, token_class, token_value
+    read, compiled, n_threads = prepare(documents), options.compiled, thread_count(n_jobs)
+    _core.score_text(read, vocabulary, compiled, weights, class_constant, binary, out, length, n_threads)
 
 
 def score_text_table(
     documents: Documents,
     vocabulary: Vocabulary | None,
     options: Options,
-    table: NDArray[np.float64],
-    class_constant: NDArray[np.float64],
+    table: Floats,
+    class_constant: Floats,
     binary: bool,
-    out: NDArray[np.float64],
+    out: Floats,
     n_jobs: int | None = None,
-    length: NDArray[np.float64] | None = None,
+    length: Floats | None = None,
 ) -> None:
-    """The same from a dense table (token, class): fast with few classes. NaN in table[k, 0]: unknown."""
-    read = prepare(documents)
-    _core.score_text_table(
-        read, vocabulary, options.compiled, table, class_constant, binary, out, thread_count(n_jobs), length
-    )
+    """Score like `score_text` with a dense table (token, class): fast with few classes. NaN in table[k, 0]: unknown."""
+    read, compiled, n_threads = prepare(documents), options.compiled, thread_count(n_jobs)
+    _core.score_text_table(read, vocabulary, compiled, table, class_constant, binary, out, length, n_threads)
 
 
 def hash_texts(documents: Documents, n_jobs: int | None = None) -> NDArray[np.uint64]:
-    """A hash of each document's bytes, whatever container they come in; 0 for a missing one.
+    """Return a hash of the bytes of each document, for any container; 0 for a missing one.
 
     >>> hash_texts(["tea", None, "tea"]).tolist()
     [17874539638718677528, 0, 17874539638718677528]
@@ -243,8 +209,8 @@ def token_rows(
     n_jobs: int | None = None,
     *,
     ordered: bool = True,
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """CSR of the known tokens: counts, numbers, indptr; ascending in a row, or as they first come in the document.
+) -> tuple[Codes32, Codes32, Wholes]:
+    """Return a CSR matrix of the known tokens: counts, numbers, indptr; ascending, or in order of first appearance.
 
     >>> vocabulary = Vocabulary()
     >>> _ = vocabulary.add(["a", "b"])

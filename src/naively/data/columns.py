@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from naively._kernels.hashes import add_code_hashes, add_number_hashes
+from naively._kernels.row_hash import add_code_hashes, add_number_hashes
 from naively._kernels.text import Strings, hash_texts
 from naively.data.kinds import Kind, refuse_infinite
 from naively.data.row_hash import MISSING, Hashes, hash_values, mix

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,10 +124,10 @@ def in_one_piece(array: ArrowColumn) -> ArrowArray:
 
     if not isinstance(array, pa.ChunkedArray):
         return array
-    if not array.num_chunks:
-        return pa.nulls(0, array.type)
-    piece: ArrowArray = array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks)
-    return piece
+    if array.num_chunks == 1:
+        return array.chunk(0)
+    pieces = array.chunks or [pa.nulls(0, array.type)]
+    return cast("ArrowArray", pa.concat_arrays(pieces))
 
 
 def _seconds(array: ArrowColumn) -> NDArray[np.float64]:

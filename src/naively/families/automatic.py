@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-from naively import _kernels as kernels
+from naively._kernels.histogram import key_values
 from naively._kernels.types import Floats, Index
 from naively.data.kinds import Kind
 from naively.data.table import Table
@@ -94,7 +94,7 @@ class AutoNumber(Binned):
         cells, p, is_date = histogram.cells, histogram.n_columns, np.array([kind == "date" for kind in kinds], bool)
         first = np.flatnonzero(histogram.first_of_keys())
         owner = histogram.column[first]
-        low, high = kernels.key_values(cells.keys[first], cells.levels[owner])
+        low, high = key_values(cells.keys[first], cells.levels[owner])
         rows = np.add.reduceat(cells.rows, first) if len(first) else np.zeros(0, np.int64)
         n_values, n_rows = np.bincount(owner, minlength=p), np.bincount(owner, rows, minlength=p)
         with np.errstate(invalid="ignore"):

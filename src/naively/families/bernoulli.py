@@ -29,9 +29,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from naively import _kernels as kernels
 from naively import priors
-from naively._kernels import Cells
+from naively._kernels.cells import Cells, merge_cells
 from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.kinds import Kind
 from naively.data.table import Table
@@ -249,7 +248,7 @@ class _Ones:
     @classmethod
     def of(cls, cells: Cells, missing: Cells, seen: ClassWeights, known: Bools) -> _Ones:
         """Unite the cells of ones and of gaps; where a class has no value, lend it the counts of all classes."""
-        union = kernels.merge_cells(
+        union = merge_cells(
             _channels(cells, cells.sums[-1], gaps=False), _channels(missing, missing.sums[0], gaps=True), 1
         )
         union = share_with_empty(union, np.flatnonzero(seen.rows == 0))

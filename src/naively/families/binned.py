@@ -29,7 +29,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from naively import _kernels as kernels
+from naively._kernels.histogram import (
+    MINUS_INFINITY,
+    PLUS_INFINITY,
+    bin_cells,
+    cut_histogram,
+    find_bins,
+    key_values,
+    score_bins,
+)
 from naively._kernels.types import Array, Bools, Floats, Index, Wholes
 from naively.data.kinds import Kind
 from naively.data.views import is_sparse
@@ -82,11 +90,11 @@ class Cuts:
         n, p = values.shape
         ends = n * np.arange(p + 1, dtype=np.int64)
         by_column = np.ascontiguousarray(values.T).ravel()
-        return kernels.find_bins(by_column, ends, self.cuts, self.offsets).reshape(p, n).T
+        return find_bins(by_column, ends, self.cuts, self.offsets).reshape(p, n).T
 
     def bins_of_cells(self, stats: Histogram) -> Index:
         """The bin of each cell of a histogram, by the smallest number of its key."""
-        return kernels.find_bins(stats.values, stats.cells.offsets, self.cuts, self.offsets)
+        return find_bins(stats.values, stats.cells.offsets, self.cuts, self.offsets)
 
 
 @dataclass(frozen=True)
@@ -111,7 +119,7 @@ class Binned(Family[Histogram, BinnedParameters]):
     def estimate(self, stats: Histogram, classes: Labels, structure: Cuts | None = None) -> BinnedParameters:
         """The cuts, unless they are given, and equation (2)."""
         cells, column = stats.cells, stats.column
-        low, high = kernels.key_values(cells.keys, cells.levels[column])
+        low, high = key_values(cells.keys, cells.levels[column])
         if structure is None:
             cuts, offsets, bin_of = _cuts(stats, column, low, high)
         else:
@@ -132,7 +140,7 @@ class Binned(Family[Histogram, BinnedParameters]):
             offsets = parameters.offsets[place.start : place.stop + 1]
             bins = slice(offsets[0] + place.start, offsets[-1] + place.stop)
             cuts = parameters.cuts[offsets[0] : offsets[-1]]
-            kernels.score_bins(pieces, cuts, offsets - offsets[0], parameters.log_probability[bins], out)
+            score_bins(pieces, cuts, offsets - offsets[0], parameters.log_probability[bins], out)
 
     def weighted(self, parameters: BinnedParameters, weight: Floats) -> BinnedParameters:
         """The same bins, each column's evidence times its weight."""
@@ -142,7 +150,7 @@ class Binned(Family[Histogram, BinnedParameters]):
     def structure(self, stats: Histogram) -> Cuts:
         """The cuts."""
         column = stats.column
-        low, high = kernels.key_values(stats.cells.keys, stats.cells.levels[column])
+        low, high = key_values(stats.cells.keys, stats.cells.levels[column])
         return Cuts(*_cuts(stats, column, low, high)[:2])
 
     def has_structure(self, stats: Histogram) -> bool:
@@ -158,7 +166,7 @@ class Binned(Family[Histogram, BinnedParameters]):
     ) -> None:
         """Equation (2) without the row, in the bins of the structure."""
         found = self.structure(stats) if structure is None else structure
-        counted, in_rows = kernels.bin_cells(stats.cells, stats.n_classes, found.cuts, found.offsets)
+        counted, in_rows = bin_cells(stats.cells, stats.n_classes, found.cuts, found.offsets)
         starts = found.offsets[:-1] + np.arange(stats.n_columns)
         seen = (in_rows.sum(axis=1) > 0).astype(np.float64)
         bins = np.add.reduceat(seen, starts) if len(starts) else np.zeros(0)
@@ -227,13 +235,13 @@ def _cuts(stats: Histogram, column: Index, low: Floats, high: Floats) -> tuple[F
     A cut lies above the left key and not above the right one, so a value falls into the bin of its key. The
     largest float64 parts +infinity from the rest, and its negative −infinity, by the same rule.
     """
-    starts, finite_offsets = kernels.cut_histogram(stats.cells, stats.n_classes)
+    starts, finite_offsets = cut_histogram(stats.cells, stats.n_classes)
     left, right = high[starts - 1], low[starts]
     middle = left / 2 + right / 2
     inner = np.where(middle > left, middle, right)
     below, above = np.zeros((2, stats.n_columns), bool)
-    below[column[stats.cells.keys == kernels.MINUS_INFINITY]] = True
-    above[column[stats.cells.keys == kernels.PLUS_INFINITY]] = True
+    below[column[stats.cells.keys == MINUS_INFINITY]] = True
+    above[column[stats.cells.keys == PLUS_INFINITY]] = True
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(finite_offsets) + below + above)])
     cuts = np.empty(offsets[-1])
     cuts[offsets[:-1][below]] = -LARGEST

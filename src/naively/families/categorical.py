@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from naively import _kernels as kernels
+from naively._kernels.cells import score_codes
 from naively._kernels.types import Array, Floats, Index, Wholes
 from naively.data.kinds import Kind
 from naively.data.names import Names
@@ -123,7 +123,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
     def log_likelihood(self, x: Codes, parameters: CategoricalParameters, out: Floats, length: Lengths = None) -> None:
         """Equation (3); the values of x are matched with those that were counted."""
         if parameters.whole is not None and x.max_codes is not None:
-            kernels.score_codes(x.pieces[0], *parameters.whole, out)
+            score_codes(x.pieces[0], *parameters.whole, out)
             return
         values = x.values
         for place, codes in x.placed():
@@ -132,7 +132,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
                 for j in range(place.start, place.stop)
             ]
             sizes = np.array([len(table) for table in tables], dtype=np.int64)
-            kernels.score_codes(codes, sizes, np.ascontiguousarray(np.concatenate(tables)), out)
+            score_codes(codes, sizes, np.ascontiguousarray(np.concatenate(tables)), out)
 
     def weighted(self, parameters: CategoricalParameters, weight: Floats) -> CategoricalParameters | None:
         """The same values, each column's evidence times its weight."""

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from naively._kernels import Cells
+from naively._kernels.cells import Cells
 from naively._kernels.types import Bools, Floats, Index
 from naively.data.views import Codes
 from naively.errors import InputError

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from naively._kernels import Cells
+from naively._kernels.cells import Cells
 from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.views import Numbers
 from naively.errors import InputError

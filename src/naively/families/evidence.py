@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from naively._kernels import Cells
+from naively._kernels.cells import Cells
 from naively._kernels.types import Bools, Floats, Index
 from naively.data.kinds import Kind
 from naively.data.names import Names

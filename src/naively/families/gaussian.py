@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from naively import _kernels as kernels
+from naively._kernels.moments import score_gaussian
 from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.kinds import Kind
 from naively.data.views import RefusedEntryError
@@ -103,7 +103,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
             for start, stop in _runs(~constant):
                 strip = slice(place.start + start, place.start + stop)
                 mean, variance = (np.ascontiguousarray(p[:, strip]) for p in (parameters.mean, parameters.variance))
-                infinite, missing = kernels.score_gaussian(_floats(piece[:, start:stop]), mean, variance, out)
+                infinite, missing = score_gaussian(_floats(piece[:, start:stop]), mean, variance, out)
                 if infinite >= 0:
                     raise InfiniteValueError(strip.start + infinite)
                 if missing and x.strict:

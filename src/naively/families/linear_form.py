@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import _kernels as kernels
-from naively._kernels import Cells
+from naively._kernels.cells import Cells, add_to_rows, by_token, score_csr, score_csr_sparse, score_dense
 from naively._kernels.types import Array, Bools, Floats, Index, Wholes
 from naively.data.views import RefusedEntryError, is_sparse
 from naively.statistics import Numbers
@@ -47,7 +46,7 @@ class LinearForm:
 
     def add_to(self, out: Floats, x: Numbers, length: Floats | None = None) -> None:
         """Add the scores of the rows of x to `out`, and the sum of their known x_k to `length`."""
-        kernels.add_to_rows(out, self.offset)
+        add_to_rows(out, self.offset)
         for place, piece in x.placed():
             finite = self._add_piece(out, piece, place, x.binarize_above, length)
             if x.strict and not finite:
@@ -63,14 +62,14 @@ class LinearForm:
     ) -> bool:
         """Add what one piece of the columns gives; whether all its entries are finite."""
         if not is_sparse(piece):
-            return kernels.score_dense(piece, self.weights(place), self.constant, out, length=length)
+            return score_dense(piece, self.weights(place), self.constant, out, length=length)
         rows = piece.tocsr()
         csr = (rows.data, rows.indices, rows.indptr)
         if self.table is not None:
-            return kernels.score_csr(*csr, self.weights(place), self.constant, out, above=above, length=length)
+            return score_csr(*csr, self.weights(place), self.constant, out, above=above, length=length)
         start = self.token_start[place.start : place.stop + 1]
         cells = slice(int(start[0]), int(start[-1]))
-        return kernels.score_csr_sparse(
+        return score_csr_sparse(
             *csr,
             self.base[place],
             np.ascontiguousarray(start - start[0]),
@@ -132,7 +131,7 @@ def sparse_form(
     n_tokens, n_classes = len(base), len(constant)
     zeros = np.zeros(n_classes)
     if stays_sparse(n_tokens, n_classes, len(values)):
-        first, owner, order = kernels.by_token(cells, n_tokens)
+        first, owner, order = by_token(cells, n_tokens)
         return LinearForm(zeros if offset is None else offset, constant, None, base, first, owner, values[order])
     table = np.empty((n_tokens, n_classes))
     table[:] = base[:, None]

@@ -24,8 +24,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from naively._kernels import Cells
-from naively._kernels.token_logs import token_log_table, token_logs
+from naively._kernels.cells import Cells, token_log_table, token_logs
 from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.kinds import Support
 from naively.data.views import Numbers, is_sparse

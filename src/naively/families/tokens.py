@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from naively._kernels import Cells
+from naively._kernels.cells import Cells
 from naively._kernels.types import Floats, Index
 from naively.data.views import Numbers
 from naively.errors import InputError

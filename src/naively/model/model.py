@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from naively._kernels import normalise
+from naively._kernels.posterior import normalise
 from naively._kernels.threads import on_own_threads, use_threads
 from naively.data.labelled import Label, LabelsLike, WeightLike
 from naively.data.read import TableLike

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from naively._kernels import best_class, normalise, same_rows
+from naively._kernels.cells import repeat_row
+from naively._kernels.posterior import best_class, normalise
 from naively._kernels.threads import on_own_threads
 from naively.data.kinds import refuse_infinite
 from naively.data.read import TableLike
@@ -31,7 +32,7 @@ MIN_ROWS = 1024  # of such a table, if there are many classes
 
 def score(blocks: WeightedBlocks, views: Sequence[View], log_prior: Floats, n_rows: int) -> Floats:
     """Return log π_c + b_c + Σ_j w_j · L_j^(−β_j) · e_jc, (row, class); `views` are the columns of each block."""
-    scores = same_rows(log_prior + blocks.offset, n_rows)
+    scores = repeat_row(log_prior + blocks.offset, n_rows)
     parts = zip(blocks.schema.blocks, views, blocks.parameters, blocks.factors, strict=True)
     for block, view, parameters, factor in parts:
         try:

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import _kernels as kernels
-from naively._kernels import Cells
+from naively._kernels.cells import Cells, renumber_cells
 from naively._kernels.types import Codes32, Floats, Index, Wholes
 from naively.statistics.arrays import NegativeCountError, check_array, require
 
@@ -124,7 +123,7 @@ def total_cells(parts: Sequence[Cells], numbers: Sequence[NDArray[np.int32]] | N
     sums = np.concatenate([cells.sums for cells in parts], axis=1)
     rows = np.concatenate([cells.rows for cells in parts])
     classes = np.tile(np.arange(n, dtype=np.int32), len(parts))
-    return kernels.renumber_cells(Cells(indptr, index.astype(np.int32), sums, rows), classes, slots, n)
+    return renumber_cells(Cells(indptr, index.astype(np.int32), sums, rows), classes, slots, n)
 
 
 def join_columns(parts: list[tuple[int, Cells]], n_classes: int) -> Cells:

@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from naively import _kernels as kernels
+from naively._kernels.labels import count_labels
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.statistics.arrays import check_array, place, refuse_negative, require
@@ -30,7 +30,7 @@ class ClassWeights(Statistic):
     @classmethod
     def count(cls, x: None, label: Array, weight: Floats | None, n_classes: int, plan: CountPlan = PLAN) -> Self:
         """Count class codes; there are no columns."""
-        rows = kernels.count_labels(label.astype(np.int32, copy=False), n_classes)
+        rows = count_labels(label.astype(np.int32, copy=False), n_classes)
         if weight is None:
             return cls(rows.astype(np.float64), rows)
         return cls(np.bincount(label, weights=weight, minlength=n_classes).astype(np.float64), rows)

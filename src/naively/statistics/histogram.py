@@ -21,8 +21,7 @@ from typing import Self
 
 import numpy as np
 
-from naively import _kernels as kernels
-from naively._kernels import HistogramCells
+from naively._kernels.histogram import HistogramCells, count_histogram, key_values, merge_histograms
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.data.views import Numbers, is_sparse
@@ -68,10 +67,10 @@ class Histogram(Statistic):
         if not any(is_sparse(piece) for piece in numbers.pieces):
             like = plan.like.part(Histogram) if plan.only_to_add and plan.like is not None else None
             levels = like.cells.levels if like is not None and like.n_columns == numbers.n_columns else None
-            cells = kernels.count_histogram(numbers.pieces, codes, weight, n_classes, cap, at_least=levels)
+            cells = count_histogram(numbers.pieces, codes, weight, n_classes, cap, min_level=levels)
             return cls(cells, n_classes, cap)
         strips = [strip for _, strip in numbers.dense()]
-        parts = [kernels.count_histogram([s], codes, weight, n_classes, cap) for s in strips]
+        parts = [count_histogram([s], codes, weight, n_classes, cap) for s in strips]
         return cls(_join_columns(parts), n_classes, cap)
 
     @classmethod
@@ -92,7 +91,7 @@ class Histogram(Statistic):
     @property
     def values(self) -> Floats:
         """The smallest number that has each cell's key: at level 0 the value itself."""
-        return kernels.key_values(self.cells.keys, self.cells.levels[self.column])[0]
+        return key_values(self.cells.keys, self.cells.levels[self.column])[0]
 
     def first_of_keys(self) -> Bools:
         """Return for each cell whether it is the first of its key; the cells of a key are neighbours."""
@@ -102,11 +101,11 @@ class Histogram(Statistic):
 
     def __add__(self, other: Self) -> Self:
         cap = min(self.cap, other.cap)
-        return type(self)(kernels.merge_histograms(self.cells, other.cells, 1, cap), self.n_classes, cap)
+        return type(self)(merge_histograms(self.cells, other.cells, 1, cap), self.n_classes, cap)
 
     def __sub__(self, other: Self) -> Self:
         cap = min(self.cap, other.cap)
-        rest = type(self)(kernels.merge_histograms(self.cells, other.cells, -1, cap), self.n_classes, cap)
+        rest = type(self)(merge_histograms(self.cells, other.cells, -1, cap), self.n_classes, cap)
         rest._refuse_negative(other)
         return rest
 

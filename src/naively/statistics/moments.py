@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import _kernels as kernels
+from naively._kernels.moments import add_moments, count_moments, describe_moments, pool_moments
 from naively._kernels.types import Array, Bools, Floats, Wholes
 from naively.data.views import Numbers
 from naively.statistics.arrays import refuse_negative
@@ -65,7 +65,7 @@ class Moments(ArrayStatistic):
         parts = []
         for columns, piece in _several_columns(Numbers.of(x)):
             array = piece if piece.dtype in (np.float64, np.float32) else piece.astype(np.float64)
-            rows, state, largest = kernels.count_moments(array, codes, weight, n_classes)
+            rows, state, largest = count_moments(array, codes, weight, n_classes)
             if not (largest <= MAX_MAGNITUDE).all():
                 column = int(np.argmax(~(largest <= MAX_MAGNITUDE)))
                 raise TooLargeError(columns.start + column, float(largest[column]))
@@ -93,17 +93,17 @@ class Moments(ArrayStatistic):
 
     def mean_and_squares(self) -> tuple[Floats, Floats]:
         """Return equations (2) and (3), per class and column."""
-        return kernels.describe_moments(self.rows, self.state)
+        return describe_moments(self.rows, self.state)
 
     def pooled(self) -> Self:
         """Return the moments of all classes together, as one class."""
-        return type(self)(*kernels.pool_moments(self.rows, self.state))
+        return type(self)(*pool_moments(self.rows, self.state))
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(*kernels.add_moments(self.rows, self.state, other.rows, other.state, 1))
+        return type(self)(*add_moments(self.rows, self.state, other.rows, other.state, 1))
 
     def __sub__(self, other: Self) -> Self:
-        rows, state = kernels.add_moments(self.rows, self.state, other.rows, other.state, -1)
+        rows, state = add_moments(self.rows, self.state, other.rows, other.state, -1)
         refuse_negative(rows, state[0], other.weight)
         return type(self)(rows, state)
 

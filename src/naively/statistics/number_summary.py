@@ -19,7 +19,7 @@ from typing import Self, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from naively._kernels import Cells
+from naively._kernels.cells import Cells
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.data.views import Numbers, is_sparse

@@ -15,8 +15,7 @@ from typing import Self
 
 import numpy as np
 
-from naively import _kernels as kernels
-from naively._kernels import Cells
+from naively._kernels.cells import Cells, Counted, count_csc, count_csr, count_dense, merge_cells, renumber_cells
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names, Numbered, positions_of
 from naively.data.views import Numbers, Piece, RefusedEntryError, is_sparse
@@ -128,15 +127,15 @@ class TokenCounts(Statistic):
         a, b = self.aligned(other)
         return type(self)(
             a.tokens,
-            kernels.merge_cells(a.cells, b.cells, 1),
-            kernels.merge_cells(a.missing, b.missing, 1),
+            merge_cells(a.cells, b.cells, 1),
+            merge_cells(a.missing, b.missing, 1),
             a.seen + b.seen,
         )
 
     def __sub__(self, other: Self) -> Self:
         a, b = self.aligned(other)
-        cells = kernels.merge_cells(a.cells, b.cells, -1)
-        missing = kernels.merge_cells(a.missing, b.missing, -1)
+        cells = merge_cells(a.cells, b.cells, -1)
+        missing = merge_cells(a.missing, b.missing, -1)
         refuse_negative_cells(cells, b.cells, lambda k: (k, f"{a.tokens[k]!r} present"))
         refuse_negative_cells(missing, b.missing, lambda k: (k, f"{a.tokens[k]!r} missing"))
         a._refuse_leftovers(b, cells)
@@ -183,7 +182,7 @@ class TokenCounts(Statistic):
             np.repeat(self.seen.weight[present], len(new))[None, :],
             np.repeat(self.seen.rows[present], len(new)),
         )
-        return replace(counts, missing=kernels.merge_cells(counts.missing, gaps, 1))
+        return replace(counts, missing=merge_cells(counts.missing, gaps, 1))
 
     def renamed(self, names: Names) -> Self:
         """Return the same counts with other names of the tokens."""
@@ -238,19 +237,17 @@ class TokenCounts(Statistic):
         classes = np.arange(self.n_classes, dtype=np.int32)
         return type(self)(
             tokens,
-            kernels.renumber_cells(self.cells, classes, places, self.n_classes),
-            kernels.renumber_cells(self.missing, classes, places, self.n_classes),
+            renumber_cells(self.cells, classes, places, self.n_classes),
+            renumber_cells(self.missing, classes, places, self.n_classes),
             self.seen,
         )
 
 
-def _count_piece(
-    piece: Piece, label: Codes32, weight: Floats | None, n_classes: int, above: float | None
-) -> kernels.Counted:
+def _count_piece(piece: Piece, label: Codes32, weight: Floats | None, n_classes: int, above: float | None) -> Counted:
     """Return the cells of present and of missing entries in one piece, and the first entry that is negative."""
     if not is_sparse(piece):
-        return kernels.count_dense(piece, label, weight, n_classes)
+        return count_dense(piece, label, weight, n_classes)
     arrays = (piece.data, piece.indices, piece.indptr)
     if piece.format == "csc":
-        return kernels.count_csc(*arrays, label, weight, n_classes)
-    return kernels.count_csr(*arrays, piece.shape[1], label, weight, n_classes, above=above)
+        return count_csc(*arrays, label, weight, n_classes)
+    return count_csr(*arrays, piece.shape[1], label, weight, n_classes, above=above)

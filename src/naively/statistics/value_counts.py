@@ -13,8 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import _kernels as kernels
-from naively._kernels import Cells
+from naively._kernels.cells import Cells, count_codes, count_csr, merge_cells, renumber_cells
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.data.views import Codes, Value, Values
@@ -102,11 +101,11 @@ class ValueCounts(Statistic):
 
     def __add__(self, other: Self) -> Self:
         a, b = self.aligned(other)
-        return type(self)(a.values, kernels.merge_cells(a.cells, b.cells, 1))
+        return type(self)(a.values, merge_cells(a.cells, b.cells, 1))
 
     def __sub__(self, other: Self) -> Self:
         a, b = self.aligned(other)
-        cells = kernels.merge_cells(a.cells, b.cells, -1)
+        cells = merge_cells(a.cells, b.cells, -1)
         refuse_negative_cells(cells, b.cells, a._column_and_value)
         return type(self)(a.values, cells)._without_unused_values()
 
@@ -176,7 +175,7 @@ class ValueCounts(Statistic):
 
     def _renumbered(self, values: tuple[Values, ...], slots: Codes32) -> Self:
         classes = np.arange(self.n_classes, dtype=np.int32)
-        return type(self)(values, kernels.renumber_cells(self.cells, classes, slots, self.n_classes))
+        return type(self)(values, renumber_cells(self.cells, classes, slots, self.n_classes))
 
     def _without_unused_values(self) -> Self:
         used = np.zeros(int(self.offsets[-1]), dtype=bool)
@@ -220,12 +219,12 @@ def _union(a: Values, b: Values) -> tuple[Values, Codes32, Codes32]:
 def _count_piece(codes: NDArray[Any], sizes: Wholes, label: Codes32, weight: Floats | None, n_classes: int) -> Cells:
     """Count one piece: dense while the table is small, else column by column as a sparse matrix of ones."""
     if n_classes * int(sizes.sum()) <= MAX_DENSE_CELLS:
-        sums, rows = kernels.count_codes(codes, sizes, label, weight, n_classes)
+        sums, rows = count_codes(codes, sizes, label, weight, n_classes)
         return cells_of_table(rows, sums)
     parts = []
     for j, size in enumerate(sizes.tolist()):
         known = np.flatnonzero((codes[:, j] >= 0) & (codes[:, j] < size))
-        cells = kernels.count_csr(
+        cells = count_csr(
             np.ones(len(known)),
             codes[known, j].astype(np.int64),
             np.arange(len(known) + 1, dtype=np.int64),

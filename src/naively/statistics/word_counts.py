@@ -19,8 +19,7 @@ from typing import Self
 
 import numpy as np
 
-from naively import _kernels as kernels
-from naively._kernels import Cells
+from naively._kernels.cells import Cells, merge_cells, renumber_cells
 from naively._kernels.text import UNICODE_VERSION, Vocabulary, count_text
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
@@ -103,7 +102,7 @@ class WordCounts(Statistic):
     @property
     def cells(self) -> Cells:
         """Base and delta together: occurrences and texts of each word, per class."""
-        return kernels.merge_cells(self.base, self.delta, 1) if len(self.delta.index) else self.base
+        return merge_cells(self.base, self.delta, 1) if len(self.delta.index) else self.base
 
     def words(self) -> list[str]:
         """Return the words of the vocabulary by number, including those that no text has any more."""
@@ -154,13 +153,13 @@ class WordCounts(Statistic):
 
     def _with(self, cells: Cells, sign: int, lengths: Cells, seen: ClassWeights) -> Self:
         """Add or subtract cells, in the delta while it is small."""
-        lengths = kernels.merge_cells(self.lengths, lengths, sign)
+        lengths = merge_cells(self.lengths, lengths, sign)
         size = len(self.base.index)
         is_large = len(cells.index) * BASE_TO_DELTA > size or len(self.delta.index) * BASE_TO_DELTA > size
         if is_large or _loses_weight(self.delta, cells, sign):
-            base = kernels.merge_cells(self.cells, cells, sign)
+            base = merge_cells(self.cells, cells, sign)
             return replace(self, base=base, delta=Cells.empty(self.n_classes, 2), lengths=lengths, seen=seen)
-        return replace(self, delta=kernels.merge_cells(self.delta, cells, sign), lengths=lengths, seen=seen)
+        return replace(self, delta=merge_cells(self.delta, cells, sign), lengths=lengths, seen=seen)
 
     def _refuse_negative(self, subtracted: Cells) -> None:
         """Refuse to subtract a word more often than it was counted; looks only at the subtracted words."""
@@ -255,7 +254,7 @@ class WordCounts(Statistic):
             raise InputError("one model has hashed its words, the other has not: count both the same way.")
         numbers = self.vocabulary.union(other.vocabulary)
         classes = np.arange(self.n_classes, dtype=np.int32)
-        cells = kernels.renumber_cells(other.cells, classes, numbers, self.n_classes)
+        cells = renumber_cells(other.cells, classes, numbers, self.n_classes)
         empty = Cells.empty(self.n_classes, 2)
         return self, replace(other, vocabulary=self.vocabulary, base=cells, delta=empty)
 

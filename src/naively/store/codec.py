@@ -34,7 +34,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively._kernels import Cells, HistogramCells
+from naively._kernels.cells import Cells
+from naively._kernels.histogram import HistogramCells
 from naively._kernels.packing import pack_arrays
 from naively._kernels.text import Vocabulary
 from naively.data.labelled import Label

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from naively._kernels.calibration import log_loss, minimise_pair
+from naively._kernels.posterior import log_loss, minimise_two_classes
 
 Floats = NDArray[np.float64]
 
@@ -110,14 +110,14 @@ class Problem:
 
     def _solve_two_classes(self, centre: Floats, strength: Floats, start: Solution, tolerance: float) -> Solution:
         """Solve for (b₁ − b₀, w) in the core: ½ρ(b₀² + b₁²) is ¼ρ(b₁ − b₀)²."""
-        x, objective = minimise_pair(
+        x, objective = minimise_two_classes(
             *(self.base, self.evidence, self.label, self.weight),
             np.concatenate([[0.0], centre]),
             np.concatenate([[0.5 * OFFSET_PENALTY], strength]),
             np.concatenate([[start.offset[1] - start.offset[0]], start.weight]),
-            top=MAX_WEIGHT,
-            close=tolerance,
-            steps=MAX_NEWTON_STEPS,
+            max_weight=MAX_WEIGHT,
+            tolerance=tolerance,
+            max_steps=MAX_NEWTON_STEPS,
         )
         return Solution(np.array([-0.5, 0.5]) * x[0], x[1:], objective)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from naively import _kernels as kernels
+from naively._kernels.moments import add_moments, describe_moments
 from naively._kernels.types import Floats, Wholes
 from naively.data.views import Numbers
 from naively.families.base import Leaving, NotCountedError
@@ -49,12 +49,12 @@ class MomentsWithout:
         pooled, label = stats.pooled(), leaving.label
 
         def without(rows: Wholes, state: Floats) -> MomentsWithout:
-            rest_rows, rest = kernels.add_moments(rows + n_returned, np.ascontiguousarray(state), n_taken, taken, -1)
+            rest_rows, rest = add_moments(rows + n_returned, np.ascontiguousarray(state), n_taken, taken, -1)
             negative = (rest_rows < 0) | (rest[0] < -1e-9 * (1.0 + taken[0]))
             if negative.any():
                 i, j = (int(k) for k in np.argwhere(negative)[0])
                 raise NotCountedError(i, int(label[i]), j, f"{rest_rows[i, j]} rows of weight {rest[0][i, j]:g}")
-            return cls(rest_rows, rest[0], *kernels.describe_moments(rest_rows, rest))
+            return cls(rest_rows, rest[0], *describe_moments(rest_rows, rest))
 
         own = without(stats.rows[label], stats.state[:, label])
         n = len(values)

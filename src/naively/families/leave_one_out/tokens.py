@@ -24,8 +24,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from naively import _kernels as kernels
-from naively._kernels import Cells, LeftTokens, TokenCells
+from naively._kernels.cells import Cells, select_tokens
+from naively._kernels.cells import by_token as core_by_token
+from naively._kernels.leave_one_out import LeftOutRows, Model, TokenCells, leave_tokens_out
 from naively._kernels.types import Bools, Floats, Index, Wholes
 from naively.data.views import Numbers, is_sparse
 from naively.families.base import EventModel, Leaving, NotCountedError
@@ -99,7 +100,7 @@ class CountedTokens:
     @property
     def by_token(self) -> TokenCells:
         """The cells in the order that the core needs."""
-        start, owner, position = kernels.by_token(self.cells, len(self.known))
+        start, owner, position = core_by_token(self.cells, len(self.known))
         sums, rows = self.cells.sums[0][position], self.cells.rows[position]
         alpha = np.ascontiguousarray(self.alpha)
         return TokenCells(start, owner, sums, rows, alpha, self.known, self.vanishes, self.alpha_vanishes_too)
@@ -110,7 +111,8 @@ def leave_rows_out(
 ) -> Floats:
     """Return (1) or (2) for rows of tokens, (row, class); `normed` divides (2) by the sum of a class's weights."""
     out = np.zeros((len(rows.ends) - 1, tokens.n_classes))
-    uncounted = kernels.leave_tokens_out(rows, leaving.arrays, tokens.by_token, complement, out, normed=normed)
+    model: Model = "normed complement" if normed else "complement" if complement else "multinomial"
+    uncounted = leave_tokens_out(rows, leaving.arrays, tokens.by_token, model, out)
     check_counted(uncounted, leaving)
     return out
 
@@ -235,13 +237,13 @@ class WordScorer:
 
     def _score(self, event_model: EventModel, binary: bool, alpha: float) -> Floats:
         if event_model != "bernoulli":
-            return self._rows_left(binary).score(alpha, event_model == "complement")
+            return self._rows_left(binary).score(alpha, event_model)
         assert self.bernoulli is not None
-        present = self._rows_left(True).score_coins(alpha, self.bernoulli.texts_per_class)
+        present = self._rows_left(True).score_bernoulli(alpha, self.bernoulli.texts_per_class)
         n_vanished = np.diff(self.rows.ends) - self.length(True)
         return self.bernoulli.add_absent_words(present, alpha, self.leaving, n_vanished)
 
-    def _rows_left(self, binary: bool) -> LeftTokens:
+    def _rows_left(self, binary: bool) -> LeftOutRows:
         """Return the reader of rows; the last word has as large a pseudo-count as all words that it stands for."""
         if binary not in self._readers:
             start, owner, sums, rows = self.cells
@@ -249,9 +251,9 @@ class WordScorer:
             known, alpha = vanishes | (self.n_other_words > 0), np.where(vanishes, 1.0, self.n_other_words)
             words = start, owner, sums[1 if binary else 0], rows, alpha, known, vanishes, self.alpha_vanishes_too
             count = np.ones(len(self.rows.counts)) if binary else self.rows.counts
-            entries = self.rows.ends, self.rows.token, count
-            reader = LeftTokens(entries, self.leaving.arrays, TokenCells(*words), self.n_classes)
-            check_counted(reader.bad, self.leaving)
+            entries = self.rows.ends, self.rows.token, count, None
+            reader = LeftOutRows(entries, self.leaving.arrays, TokenCells(*words), self.n_classes)
+            check_counted(reader.uncounted, self.leaving)
             self._readers[binary] = reader
         return self._readers[binary]
 
@@ -266,7 +268,7 @@ class WordScorer:
         return every.astype(np.float64), distinct.astype(np.float64)
 
     @cached_property
-    def _readers(self) -> dict[bool, LeftTokens]:
+    def _readers(self) -> dict[bool, LeftOutRows]:
         return {}
 
     @cached_property
@@ -281,5 +283,5 @@ def _look_up(rows: TokenRows, cells: Cells) -> tuple[TokenRows, tuple[Wholes, ND
     position[rows.token] = 0
     own = np.flatnonzero(position == 0)
     position[own] = np.arange(len(own), dtype=np.int32)
-    start, owner, sums, cell_rows, n_known = kernels.some_tokens(cells, position, len(own))
+    start, owner, sums, cell_rows, n_known = select_tokens(cells, position, len(own))
     return rows._replace(token=position[rows.token]), (start, owner, sums, cell_rows), n_known

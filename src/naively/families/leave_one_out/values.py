@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from naively import _kernels as kernels
-from naively._kernels import ValueSlots
+from naively._kernels.leave_one_out import ValueArrays, leave_values_out
 from naively._kernels.types import Bools, Floats, Index, Wholes
 from naively.data.views import Codes, Values
 from naively.families.base import Leaving, NotCountedError
@@ -37,8 +36,8 @@ class ValueCells:
 
     def leave_one_out(self, slot: Index, leaving: Leaving, out: Floats) -> None:
         """Add the logarithm of (1) to `out` (row, column, class), for slots (row, column); −1 is a missing value."""
-        slots = ValueSlots(self.weight, self.rows, self.alpha, self.column_alpha, self.starts, self.rows_until_unknown)
-        uncounted = kernels.leave_values_out(slots, slot, leaving.arrays, out)
+        slots = ValueArrays(self.weight, self.rows, self.alpha, self.column_alpha, self.starts, self.rows_until_unknown)
+        uncounted = leave_values_out(slots, slot, leaving.arrays, out)
         if uncounted is not None:
             i, j, rows, weight = uncounted
             raise NotCountedError(i, int(leaving.label[i]), j, f"{rows} rows of weight {weight:g} with this value")

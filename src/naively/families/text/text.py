@@ -21,8 +21,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from naively._kernels import Cells
-from naively._kernels.leave_one_out import leave_text_out
+from naively._kernels.cells import Cells
+from naively._kernels.leave_one_out import leave_texts_out
 from naively._kernels.text import Options, Prepared, Strings, score_text, score_text_table, token_rows, tokens_of
 from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.names import Names
@@ -267,9 +267,9 @@ class Text(WordFamily[WordCounts, TextParameters]):
         counted = cells._replace(sums=cells.sums[1:]) if self.counts_presence else cells
         alpha = self._alpha(stats, known, classes)
         tokens = CountedTokens(counted, alpha, known, np.ones_like(known), alpha_vanishes_too=True).by_token
-        model = self.tokeniser.options, self.counts_presence, leaving.arrays, tokens, self.model == "complement"
+        model = self.tokeniser.options, self.counts_presence, leaving.arrays, tokens, self.model
         for texts in x.columns:
-            uncounted = leave_text_out(self.tokeniser.prepare(texts), stats.vocabulary, *model, out[:, 0])
+            uncounted = leave_texts_out(self.tokeniser.prepare(texts), stats.vocabulary, *model, out[:, 0])
             check_counted(uncounted, leaving)
 
     def _leave_bernoulli_out(

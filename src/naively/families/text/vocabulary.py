@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from naively._kernels import Cells
-from naively._kernels.token_logs import seen_tokens
+from naively._kernels.cells import Cells, seen_tokens
 from naively._kernels.types import Bools, Floats
 from naively.statistics.word_counts import WordCounts
 

@@ -1,4 +1,4 @@
-"""The readable twin of `naively._kernels.hashes`."""
+"""The readable twin of `naively._kernels.row_hash`."""
 
 from __future__ import annotations
 

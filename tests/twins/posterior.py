@@ -1,4 +1,4 @@
-"""The readable twin of `naively._kernels.calibration`."""
+"""The readable twin of `naively._kernels.posterior`."""
 
 from __future__ import annotations
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests._kernels.test_log_loss import drawn
-from tests.twins import log_loss as twin
+from tests.twins import posterior as twin
 from tests.twins import two_class_solver
 
-from naively._kernels.calibration import minimise_pair
+from naively._kernels.posterior import minimise_two_classes
 from naively.tuning.solver import MAX_NEWTON_STEPS, MAX_WEIGHT, OFFSET_PENALTY, SOLVER_TOLERANCE, Problem
 
-UNTIL: dict[str, Any] = {"top": MAX_WEIGHT, "close": SOLVER_TOLERANCE, "steps": MAX_NEWTON_STEPS}
+UNTIL: dict[str, Any] = {"max_weight": MAX_WEIGHT, "tolerance": SOLVER_TOLERANCE, "max_steps": MAX_NEWTON_STEPS}
 
 
 def two_classes(seed: int, n: int, n_features: int, scale: float) -> tuple[Problem, Any, Any]:
@@ -26,7 +26,7 @@ def two_classes(seed: int, n: int, n_features: int, scale: float) -> tuple[Probl
 
 
 def solved(
-    problem: Problem, centre: Any, strength: Any, start: Any, minimise: Any = minimise_pair, **until: Any
+    problem: Problem, centre: Any, strength: Any, start: Any, minimise: Any = minimise_two_classes, **until: Any
 ) -> tuple[Any, float]:
     pull = np.concatenate([[0.0], centre]), np.concatenate([[0.5 * OFFSET_PENALTY], strength])
     given_ = problem.base, problem.evidence, problem.label, problem.weight
@@ -49,7 +49,7 @@ def test_the_minimum_is_one(seed: int, n: int, n_features: int, scale: float) ->
     """The gradient is zero, or pushes a weight against its bound; the loss is the twin's, which knows no pairs."""
     problem, centre, strength = two_classes(seed, n, n_features, scale)
     start = np.concatenate([[0.3], np.full(n_features, 2.0)])
-    x, value = solved(problem, centre, strength, start, close=1e-15)
+    x, value = solved(problem, centre, strength, start, tolerance=1e-15)
     offset = np.array([-0.5, 0.5]) * x[0]
     given_ = problem.base, problem.evidence, problem.label, problem.weight
     loss, of_offset, of_weight, _ = twin.log_loss(*given_, offset, x[1:])
@@ -80,12 +80,12 @@ def test_a_weight_of_no_use_is_zero() -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"base": np.zeros((5, 3))}, "two classes"),
+        ({"base": np.zeros((5, 3)), "evidence": np.zeros((2, 5, 3))}, "two classes"),
         ({"evidence": np.zeros((2, 4, 2))}, "evidence"),
-        ({"label": np.full(5, 2)}, "no class"),
-        ({"row_weight": np.ones(4)}, "each row"),
-        ({"centre": np.zeros(2)}, "each feature"),
-        ({"start": np.zeros(4)}, "each feature"),
+        ({"label": np.full(5, 2)}, "not a class"),
+        ({"row_weight": np.ones(4)}, "row_weight has 4 entries"),
+        ({"centre": np.zeros(2)}, "centre has 2 entries"),
+        ({"start": np.zeros(4)}, "start has 4 entries"),
     ],
 )
 def test_refusals(changed: dict[str, Any], said: str) -> None:
@@ -94,4 +94,4 @@ def test_refusals(changed: dict[str, Any], said: str) -> None:
     }
     given_ |= {"label": np.zeros(5, np.int64), "centre": np.zeros(3), "strength": np.ones(3), "start": np.zeros(3)}
     with pytest.raises(ValueError, match=said):
-        minimise_pair(**(given_ | changed), **UNTIL)
+        minimise_two_classes(**(given_ | changed), **UNTIL)

@@ -1,0 +1,55 @@
+"""From scores to posteriors and classes, and the log-loss of calibrated scores with its minimum for two classes."""
+
+from __future__ import annotations
+
+from naively import _core
+from naively._kernels.threads import thread_count
+from naively._kernels.types import Codes32, Floats, Wholes
+
+
+def normalise(log_joint: Floats, log_prior: Floats, kind: int, n_jobs: int | None = None) -> int:
+    """Turn log joint probabilities (row, class), in place, into log posteriors (kind 0) or posteriors (kind 1).
+
+    A row without a possible class (all −inf) gets the prior, which must be normalised. Return the number of such rows.
+    """
+    return _core.normalise(log_joint, log_prior, kind, thread_count(n_jobs))
+
+
+def best_class(log_joint: Floats, log_prior: Floats, out: Codes32, n_jobs: int | None = None) -> int:
+    """Write the most probable class of every row, the first of several, to `out`.
+
+    A row without a possible class gets that of the prior. Return the number of such rows.
+    """
+    return _core.best_class(log_joint, log_prior, out, thread_count(n_jobs))
+
+
+def log_loss(
+    base: Floats, evidence: Floats, label: Wholes, row_weight: Floats, offset: Floats, weight: Floats
+) -> tuple[float, Floats, Floats, Floats]:
+    """Return the loss, its derivatives by offset (class,) and weight (feature,), and the posterior (row, class).
+
+    `base` is (row, class), `evidence` (feature, row, class). The equation is in core/posterior/log_loss.hpp.
+    """
+    return _core.log_loss((base, evidence, label, row_weight), offset, weight)
+
+
+def minimise_two_classes(
+    base: Floats,
+    evidence: Floats,
+    label: Wholes,
+    row_weight: Floats,
+    centre: Floats,
+    strength: Floats,
+    start: Floats,
+    *,
+    max_weight: float,
+    tolerance: float,
+    max_steps: int,
+) -> tuple[Floats, float]:
+    """Return the offset b₁ − b₀ and the weights from 0 to `max_weight` that minimise the penalised loss of two classes.
+
+    The penalty is ½ Σ strength · (x − centre)². The second result is the minimum. See
+    core/posterior/two_class_solver.hpp.
+    """
+    rows = base, evidence, label, row_weight
+    return _core.minimise_two_classes(rows, centre, strength, start, max_weight, tolerance, max_steps)
