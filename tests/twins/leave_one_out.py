@@ -52,9 +52,9 @@ def _score(
         log_total = np.log(np.where(total > 0, total, 1.0))
         logs = np.log(table + alpha) - log_total
     if model == "multinomial":
-        return np.sum([x * logs[k] for k, x in counts.items()] or [0 * total], axis=0)
+        return _sum(logs, counts)
     if model == "normed complement":
-        return np.sum([x * logs[k] for k, x in counts.items()] or [0 * total], axis=0) / logs.sum(axis=0)
+        return np.asarray(_sum(logs, counts) / logs.sum(axis=0))
     score = np.zeros(len(total))
     for k, x in counts.items():
         if alpha[k, 0] + rows[k].sum() == 0:
@@ -63,6 +63,10 @@ def _score(
         excluded = ~is_only_owner if is_only_owner.sum() == 1 else is_only_owner.any()
         score += np.where(excluded, -np.inf, -x * np.where(is_only_owner, -log_total, logs[k]))
     return score
+
+
+def _sum(logs: Floats, counts: dict[int, float]) -> Floats:
+    return sum((x * logs[k] for k, x in counts.items()), np.zeros(logs.shape[1]))
 
 
 def leave_values_out(cells: ValueArrays, value: Wholes, leaving: Leaving, out: Floats) -> UncountedRow | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,9 +125,8 @@ def in_one_piece(array: ArrowColumn) -> ArrowArray:
     if not isinstance(array, pa.ChunkedArray):
         return array
     if array.num_chunks == 1:
-        return array.chunk(0)
-    pieces = array.chunks or [pa.nulls(0, array.type)]
-    return cast("ArrowArray", pa.concat_arrays(pieces))
+        return array.chunk(0)  # type: ignore[return-value]  # the stubs say ChunkedArray
+    return pa.concat_arrays(array.chunks) if array.num_chunks else pa.nulls(0, array.type)
 
 
 def _seconds(array: ArrowColumn) -> NDArray[np.float64]:
