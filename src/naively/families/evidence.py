@@ -275,7 +275,8 @@ def beta_spread(a: Floats, total: Floats) -> Spread:
 
     is_proper = np.asarray(((a > 0) & (total >= a)).all(axis=1))
     a, total = (np.where(is_proper[:, None], x, 1.0) for x in (a, total))
-    cumulants = [polygamma(n, a) - polygamma(n, total) for n in range(4)]
+    derivatives = polygamma(np.arange(4)[:, None, None, None], np.stack([a, total]))
+    cumulants = derivatives[:, 0] - derivatives[:, 1]
     k1, k2, k3, k4 = (k[:, 0] + (-1) ** (n + 1) * k[:, 1] for n, k in enumerate(cumulants))
     deviation = np.sqrt(np.maximum(k2, 1e-18))
     skewness, kurtosis = k3 / deviation**3, k4 / deviation**4
