@@ -153,7 +153,7 @@ void make_options(Options* self, const std::string& tokens, bool lowercase, bool
 }  // namespace
 
 void bind_text(nb::module_& m) {
-  m.attr("UNICODE_VERSION") = UNICODE_VERSION;
+  m.attr("UNICODE_VERSION") = tables::kUnicodeVersion;
   nb::class_<Options>(m, "TextOptions")
       .def("__init__", make_options, "tokens"_a, "lowercase"_a, "strip_accents"_a, "shortest"_a, "longest"_a,
            "stop_words"_a, "hash_bits"_a);

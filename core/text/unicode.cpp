@@ -50,18 +50,18 @@ const Unicode& Unicode::table() {
 }
 
 Unicode::Unicode() : kind_(kPoints), case_(kPoints), distance_{0} {
-  mark(kind_, WORD, kWord);
-  mark(kind_, MOVING, kMoving);
-  mark(kind_, FIXED, kFixed);
+  mark(kind_, tables::kWord, kWord);
+  mark(kind_, tables::kMoving, kMoving);
+  mark(kind_, tables::kFixed, kFixed);
   kind_[0x27] |= kApostrophe;
   kind_[0x2019] |= kApostrophe;
-  for (TableReader text{REORDERED}; text.more(); text.take(' ')) {
+  for (TableReader text{tables::kReordered}; text.more(); text.take(' ')) {
     const auto [first, last] = read_range(text);
     text.take('=');
     const int order = static_cast<int>(text.number());
     for (char32_t p = first; p <= last; ++p) kind_[p] |= kReordered, order_.emplace_back(p, order);
   }
-  for (TableReader text{LOWER}; text.more(); text.take(' ')) {
+  for (TableReader text{tables::kLower}; text.more(); text.take(' ')) {
     const auto [first, last] = read_range(text);
     const char32_t step = text.take('/') ? text.number() : 1;
     text.take('=');
@@ -73,7 +73,7 @@ Unicode::Unicode() : kind_(kPoints), case_(kPoints), distance_{0} {
       case_[p] = static_cast<std::uint8_t>(number);
     }
   }
-  for (TableReader text{STRIPPED}; text.more(); text.take(' ')) {
+  for (TableReader text{tables::kStripped}; text.more(); text.take(' ')) {
     char32_t point = text.number();
     text.take('=');
     do {

@@ -79,14 +79,12 @@ def test_no_type_tests_on_families_statistics_or_views() -> None:
     assert not [use for path in outside for use in type_tests(path, classes - {"Family", "Dropped"})]
 
 
-@pytest.mark.xfail(strict=False, reason="not all folders have one yet")
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda path: path.name)
 def test_each_folder_of_the_core_has_a_readme(topic: Path) -> None:
     lines = (topic / "README.md").read_text(encoding="utf-8").splitlines()
     assert 4 <= len(lines) <= 40
 
 
-@pytest.mark.xfail(strict=False, reason="not all headers have one yet")
 def test_each_folder_of_the_core_is_its_namespace() -> None:
     for topic in TOPICS:
         for path in topic.glob("*.hpp"):
