@@ -22,7 +22,8 @@ from naively.cli.main import COMMANDS, main
 WIDTH = 100
 
 GROUPS = {
-    "Fitting and predicting": ("fit", "Model", "predict_batches", "load", "open", "Ledger", "merge", "copy", "diff", "salvage"),
+    "Fitting and predicting": ("fit", "Model", "predict_batches"),
+    "Model files": ("load", "open", "Ledger", "merge", "copy", "diff", "salvage"),
     "Families and priors": (
         *("Bernoulli", "Categorical", "Multinomial", "Complement", "Gaussian", "LogNormal", "Poisson", "Exponential"),
         *("Binned", "Text", "Automatic", "Family", "Dirichlet", "ClassPrior"),
