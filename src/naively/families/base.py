@@ -76,6 +76,16 @@ class LinearPart:
     weights: Floats
     bias: float
 
+    @classmethod
+    def between(cls, features: Iterable[str], weights: Floats, pair: Pair, bias: float = 0.0) -> LinearPart:
+        """Return the difference of the weights, (feature, class), of two classes; refuse weights that are infinite."""
+        if not (np.isfinite(weights[:, list(pair)]).all() and np.isfinite(bias)):
+            raise InputError(
+                "linear() has no finite weights here: some probabilities are exactly zero (maximum likelihood). "
+                "Smooth them (alpha > 0), or use log_odds(), which handles zeros."
+            )
+        return cls(tuple(features), weights[:, pair[0]] - weights[:, pair[1]], bias)
+
 
 @dataclass(frozen=True, slots=True)
 class Dropped:

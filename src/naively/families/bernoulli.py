@@ -1,15 +1,15 @@
-"""Bernoulli likelihood: yes or no in each column; absence is evidence too.
+"""Bernoulli likelihood: yes or no in each column; a no counts too.
 
     x_j | c ~ Bernoulli(θ_jc),   θ_jc ~ Beta(a, b)                          (1)
     θ_jc = (n_jc + a) / (N_jc + a + b)                                      (2)
     log p(x | c) = Σ_j x_j log θ_jc + (1 − x_j) log(1 − θ_jc)               (3)
 
-n_jc rows of class c have x_j = 1, of N_jc in which x_j is not missing (`TokenCounts`). (5.22) of document 004, α and
-mα, is a = α, b = (m − 1)α. (3) is scored as a constant per class and a weight for each x_j that is 1:
+n_jc rows of class c have x_j = 1, of N_jc in which x_j is not missing (`TokenCounts`). (3) is computed as a constant
+per class and a weight for each x_j that is 1:
 
     Σ_j log(1 − θ_jc) + Σ_{j: x_j = 1} log(θ_jc / (1 − θ_jc))               (4)
 
-A column without values in a class takes the counts of all classes; one without any value adds nothing.
+A column without values in a class takes the counts of all classes. A column without any value is no evidence.
 
 `Presence` is the same model of whether a column has a value at all, as evidence of its own (`missing="value"`):
 
@@ -17,8 +17,9 @@ A column without values in a class takes the counts of all classes; one without 
 
 The family of the column models the value, if there is one. Together they are one distribution over "missing" and the
 values.
-Source: Manning, Raghavan & Schütze, Introduction to Information Retrieval (2008), section 13.3; Murphy, Machine
-Learning: A Probabilistic Perspective (2012), section 3.5; documents 000, (3)–(17); 003; 004, (5.19)–(5.29).
+Source: McCallum & Nigam, A comparison of event models for naive Bayes text classification, AAAI-98 workshop; Bishop,
+Pattern Recognition and Machine Learning (2006), §2.1; documents 000, (3)–(17); 003; 004, (5.19)–(5.29), where α and mα
+of (5.22) are a = α, b = (m − 1)α.
 """
 
 from __future__ import annotations

@@ -1,21 +1,21 @@
-"""Binned likelihood: numbers of any distribution, in bins that tell about the classes.
+"""Binned likelihood: numbers of any distribution, in bins that separate the classes.
 
-    x | c ~ bin b with probability θ_bc, then within b as all classes together do            (1)
+    x | c ~ bin b with probability θ_bc, then within b as in all classes together            (1)
     θ_bc = (N_bc + α) / (N_c + αB)                                                           (2)
     log p(x | c) = log θ_bc,   b = number of cuts ≤ x                                        (3)
 
-N_bc is the weight of class c in bin b (`Histogram`), N_c its sum over the B bins. The cuts are those of the greatest
-posterior probability, given the classes, under Boullé's prior over all discretisations (MODL: there is nothing to
-choose; `core/discretise.hpp`). They lie midway between neighbouring values, and the first and last bin are open;
-±infinity have bins of their own if they were seen, and else fall into the end bins.
+N_bc is the weight of class c in bin b (`Histogram`), N_c its sum over the B bins. The cuts have the greatest posterior
+probability, given the classes, under Boullé's prior over all discretisations (MODL; `core/histogram/discretise.hpp`).
+So there is nothing to choose. Cuts are midway between neighbouring values, and the first and last bin are open.
+±infinity have bins of their own if they were counted; otherwise they fall into the end bins.
 
-(3) is the probability of the bin. By (1) the density within a bin is the same in every class, so it would change
-no posterior and no log-odds, and it is left out: log_joint and log_marginal are those of the binned value.
+(3) is the probability of the bin. By (1) the density within a bin is the same in every class, so it changes no
+posterior and no log-odds and is left out: log_joint and log_marginal are those of the binned value.
 
-(2) is Laplace's rule at α = 1, as for `Categorical`. (Beside it α/B per bin was tried, and both of these spread over
-the bins like the rows of all classes: none had a lower log-loss on most of nine tables.) A class without rows in a
-column takes the counts of all classes there. A column in which no cut pays is a single bin, and zero evidence; so is
-a bin in which nothing was seen, as between −infinity and +infinity when no finite number came.
+(2) is Laplace's rule at α = 1, as for `Categorical`. (α/B per bin, and both spread over the bins like the rows of all
+classes, were tried too: none had a lower log-loss on most of nine tables.) A class without rows in a column takes the
+counts of all classes. A column without cuts is a single bin and no evidence. A bin without rows is no evidence either,
+as between −infinity and +infinity if no finite number was counted.
 Source: M. Boullé, MODL: a Bayes optimal discretization method for continuous attributes, Machine Learning 65 (2006)
 131–165. Fayyad & Irani, IJCAI 1993, 1022–1027, is the criterion that it improves upon.
 """
@@ -29,16 +29,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from naively._kernels.histogram import (
-    MINUS_INFINITY,
-    PLUS_INFINITY,
-    bin_cells,
-    cut_histogram,
-    find_bins,
-    key_values,
-    score_bins,
-)
-from naively._kernels.types import Array, Bools, Floats, Index, Wholes
+from naively._kernels import histogram as kernels
+from naively._kernels.types import Array, Floats, Index, Wholes
 from naively.data.kinds import Kind
 from naively.data.views import is_sparse
 from naively.families import evidence
@@ -50,15 +42,15 @@ from naively.priors import pseudo_count
 from naively.statistics import Histogram, Numbers, Statistic
 from naively.statistics.base import Description
 
-LARGEST = float(np.finfo(np.float64).max)
+MAX_FLOAT = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinnedParameters:
     """The cuts of all columns, and log θ as (bin, class); column j has one bin more than cuts.
 
-    `low`, `high` and `weight` are the keys of all classes together, in order, of which `first_key` is the first of
-    each bin: what is drawn from when sampling.
+    `low`, `high` and `weight` describe the keys of all classes together, in order, from which samples are drawn.
+    `first_key` is the first key of each bin.
     """
 
     cuts: Floats
@@ -70,11 +62,11 @@ class BinnedParameters:
     first_key: Index
 
     def column_cuts(self, j: int) -> Floats:
-        """The cuts of one column, ascending."""
+        """Return the cuts of one column, ascending."""
         return self.cuts[self.offsets[j] : self.offsets[j + 1]]
 
     def column_log_probability(self, j: int) -> Floats:
-        """Log θ of one column, (bin, class)."""
+        """Return log θ of one column, (bin, class)."""
         return self.log_probability[self.offsets[j] + j : self.offsets[j + 1] + j + 1]
 
 
@@ -86,15 +78,15 @@ class Cuts:
     offsets: Wholes
 
     def bins_of(self, values: Floats) -> Index:
-        """The bin of each value (row, column) among all bins, −1 where it is missing."""
+        """Return the bin of each value (row, column) among all bins, −1 where it is missing."""
         n, p = values.shape
         ends = n * np.arange(p + 1, dtype=np.int64)
         by_column = np.ascontiguousarray(values.T).ravel()
-        return find_bins(by_column, ends, self.cuts, self.offsets).reshape(p, n).T
+        return kernels.find_bins(by_column, ends, self.cuts, self.offsets).reshape(p, n).T
 
     def bins_of_cells(self, stats: Histogram) -> Index:
-        """The bin of each cell of a histogram, by the smallest number of its key."""
-        return find_bins(stats.values, stats.cells.offsets, self.cuts, self.offsets)
+        """Return the bin of each cell of a histogram, by the smallest number of its key."""
+        return kernels.find_bins(stats.values, stats.cells.offsets, self.cuts, self.offsets)
 
 
 @dataclass(frozen=True)
@@ -117,9 +109,9 @@ class Binned(Family[Histogram, BinnedParameters]):
         pseudo_count("alpha", self.alpha)
 
     def estimate(self, stats: Histogram, classes: Labels, structure: Cuts | None = None) -> BinnedParameters:
-        """The cuts, unless they are given, and equation (2)."""
+        """Choose the cuts, unless they are given, and estimate equation (2)."""
         cells, column = stats.cells, stats.column
-        low, high = key_values(cells.keys, cells.levels[column])
+        low, high = kernels.key_values(cells.keys, cells.levels[column])
         if structure is None:
             cuts, offsets, bin_of = _cuts(stats, column, low, high)
         else:
@@ -129,28 +121,28 @@ class Binned(Family[Histogram, BinnedParameters]):
         table = counts.reshape(n_bins, stats.n_classes).astype(np.float64)
         owner = np.repeat(np.arange(stats.n_columns), np.diff(offsets) + 1)
         log_probability = _log_probability(table, owner, self.alpha)
-        first = np.flatnonzero(_changes(cells.keys) | _changes(column))
+        first = np.flatnonzero(stats.first_of_keys())
         pooled = np.add.reduceat(cells.weight, first) if len(first) else np.zeros(0)
         first_key = np.searchsorted(bin_of[first], np.arange(n_bins + 1))
         return BinnedParameters(cuts, offsets, log_probability, low[first], high[first], pooled, first_key)
 
     def log_likelihood(self, x: Numbers, parameters: BinnedParameters, out: Floats, length: Lengths = None) -> None:
-        """Equation (3), summed over the columns of the block."""
-        for place, pieces in _runs(x):
-            offsets = parameters.offsets[place.start : place.stop + 1]
-            bins = slice(offsets[0] + place.start, offsets[-1] + place.stop)
+        """Add equation (3), summed over the columns."""
+        for columns, pieces in _dense_pieces(x):
+            offsets = parameters.offsets[columns.start : columns.stop + 1]
+            bins = slice(offsets[0] + columns.start, offsets[-1] + columns.stop)
             cuts = parameters.cuts[offsets[0] : offsets[-1]]
-            score_bins(pieces, cuts, offsets - offsets[0], parameters.log_probability[bins], out)
+            kernels.score_bins(pieces, cuts, offsets - offsets[0], parameters.log_probability[bins], out)
 
     def weighted(self, parameters: BinnedParameters, weight: Floats) -> BinnedParameters:
-        """The same bins, each column's evidence times its weight."""
+        """Return the same bins, with log θ of each column times its weight."""
         per_bin = np.repeat(weight, np.diff(parameters.offsets) + 1)[:, None]
         return replace(parameters, log_probability=times(per_bin, parameters.log_probability))
 
     def structure(self, stats: Histogram) -> Cuts:
-        """The cuts."""
+        """Return the cuts."""
         column = stats.column
-        low, high = key_values(stats.cells.keys, stats.cells.levels[column])
+        low, high = kernels.key_values(stats.cells.keys, stats.cells.levels[column])
         return Cuts(*_cuts(stats, column, low, high)[:2])
 
     def has_structure(self, stats: Histogram) -> bool:
@@ -164,21 +156,21 @@ class Binned(Family[Histogram, BinnedParameters]):
     def leave_one_out(
         self, x: Numbers, stats: Histogram, classes: Labels, structure: Cuts | None, leaving: Leaving, out: Floats
     ) -> None:
-        """Equation (2) without the row, in the bins of the structure."""
-        found = self.structure(stats) if structure is None else structure
-        counted, in_rows = bin_cells(stats.cells, stats.n_classes, found.cuts, found.offsets)
-        starts = found.offsets[:-1] + np.arange(stats.n_columns)
-        seen = (in_rows.sum(axis=1) > 0).astype(np.float64)
-        bins = np.add.reduceat(seen, starts) if len(starts) else np.zeros(0)
+        """Add equation (3) without the row, in the bins of the structure."""
+        cuts = self.structure(stats) if structure is None else structure
+        weight, rows = kernels.bin_cells(stats.cells, stats.n_classes, cuts.cuts, cuts.offsets)
+        starts = cuts.offsets[:-1] + np.arange(stats.n_columns)
+        has_rows = (rows.sum(axis=1) > 0).astype(np.float64)
+        n_bins = np.add.reduceat(has_rows, starts) if len(starts) else np.zeros(0)
         cells = ValueCells(
-            weight=counted,
-            rows=in_rows,
-            alpha=np.full(counted.shape, self.alpha),
-            column_alpha=np.repeat(self.alpha * bins[:, None], stats.n_classes, axis=1),
+            weight=weight,
+            rows=rows,
+            alpha=np.full(weight.shape, self.alpha),
+            column_alpha=np.repeat(self.alpha * n_bins[:, None], stats.n_classes, axis=1),
             starts=starts.astype(np.intp),
-            rows_until_unknown=in_rows.sum(axis=1),
+            rows_until_unknown=rows.sum(axis=1),
         )
-        cells.leave_one_out(found.bins_of(dense_numbers(x)), leaving, out)
+        cells.leave_one_out(cuts.bins_of(dense_numbers(x)), leaving, out)
 
     def describe(self, stats: Histogram, parameters: BinnedParameters, column: int) -> list[Description]:
         """Return the bins of a column and the probability of each, in each class."""
@@ -208,18 +200,18 @@ class Binned(Family[Histogram, BinnedParameters]):
         return evidence.value_term(label, b, table, alpha, parameters.column_log_probability(j), pair)
 
     def alternatives(self, row: RowView, parameters: BinnedParameters, rival: int) -> Iterator[Alternative]:
-        """Yield the nearest number seen in each other bin."""
+        """Yield the row with the nearest number of each other bin."""
         return evidence.number_alternatives(row, lambda j, x: _nearest_in_other_bins(parameters, j, x))
 
     def grid(self, stats: Histogram, parameters: BinnedParameters, column: int, kind: Kind = "number") -> Grid:
-        """Return the smallest number seen in each bin, marked with the interval."""
+        """Return the smallest number of each bin, marked with the interval."""
         cuts, first = parameters.column_cuts(column), int(parameters.offsets[column]) + column
         keys = parameters.first_key[first : first + len(cuts) + 2]
         bins = np.flatnonzero(np.diff(keys))
         return Grid(parameters.low[keys[bins]], tuple(format_interval(cuts, b, kind) for b in bins.tolist()))
 
     def sample(self, parameters: BinnedParameters, label: Index, generator: np.random.Generator) -> list[Array]:
-        """Draw from (1): a bin, one of its keys by their weight, a number with that key; NaN where none was seen."""
+        """Draw from (1): a bin, one of its keys by their weight, a number with that key; NaN for a bin without keys."""
         columns = []
         for j in range(len(parameters.offsets) - 1):
             edges = np.cumsum(np.exp(parameters.column_log_probability(j)), axis=0)[:, label]
@@ -230,58 +222,53 @@ class Binned(Family[Histogram, BinnedParameters]):
 
 
 def _cuts(stats: Histogram, column: Index, low: Floats, high: Floats) -> tuple[Floats, Wholes, Index]:
-    """The cuts of all columns, their offsets, and the bin of each cell among all bins.
+    """Return the cuts of all columns, their offsets, and the bin of each cell among all bins.
 
-    A cut lies above the left key and not above the right one, so a value falls into the bin of its key. The
-    largest float64 parts +infinity from the rest, and its negative −infinity, by the same rule.
+    A cut is above the left key and not above the right one, so a value falls into the bin of its key. By the same rule,
+    the cut before +infinity is +infinity, and the cut after −infinity is the smallest float64.
     """
-    starts, finite_offsets = cut_histogram(stats.cells, stats.n_classes)
+    starts, finite_offsets = kernels.cut_histogram(stats.cells, stats.n_classes)
     left, right = high[starts - 1], low[starts]
     middle = left / 2 + right / 2
     inner = np.where(middle > left, middle, right)
     below, above = np.zeros((2, stats.n_columns), bool)
-    below[column[stats.cells.keys == MINUS_INFINITY]] = True
-    above[column[stats.cells.keys == PLUS_INFINITY]] = True
+    below[column[stats.cells.keys == kernels.MINUS_INFINITY]] = True
+    above[column[stats.cells.keys == kernels.PLUS_INFINITY]] = True
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(finite_offsets) + below + above)])
     cuts = np.empty(offsets[-1])
-    cuts[offsets[:-1][below]] = -LARGEST
+    cuts[offsets[:-1][below]] = -MAX_FLOAT
     cuts[offsets[1:][above] - 1] = np.inf
     owner = np.repeat(np.arange(stats.n_columns), np.diff(finite_offsets))
     cuts[np.arange(len(starts)) + (offsets[:-1] + below - finite_offsets[:-1])[owner]] = inner
-    seen = np.searchsorted(starts, np.arange(len(column)), side="right") - finite_offsets[column]
-    finite_bin = seen + (below[column] & (low > -np.inf))
+    n_cuts = np.searchsorted(starts, np.arange(len(column)), side="right") - finite_offsets[column]
+    finite_bin = n_cuts + (below[column] & (low > -np.inf))
     last = np.diff(offsets)[column]
     bin_of = offsets[column] + column + np.where(low == np.inf, last, finite_bin)
     return cuts, offsets, bin_of.astype(np.intp)
 
 
-def _changes(array: Array) -> Bools:
-    """Where an element differs from the one before it; the first does."""
-    return np.concatenate([np.ones(min(len(array), 1), bool), array[1:] != array[:-1]])
-
-
 def _log_probability(counts: Floats, owner: Index, alpha: float) -> Floats:
-    """Equation (2) in logs, (bin, class), where `owner` is the column of each bin; zeros for a bin never seen."""
+    """Return log θ, (bin, class), where `owner` is the column of each bin; zeros for a bin without rows."""
     n_columns = int(owner[-1]) + 1 if len(owner) else 0
     in_bin = counts.sum(axis=1, keepdims=True)
     total = np.zeros((n_columns, counts.shape[1]))
     np.add.at(total, owner, counts)
     counts = np.where(total[owner] > 0, counts, in_bin)
     total = np.where(total > 0, total, total.sum(axis=1, keepdims=True))
-    bins = np.bincount(owner, in_bin[:, 0] > 0, minlength=n_columns)[:, None]
-    whole = (total + alpha * bins)[owner]
+    n_bins = np.bincount(owner, in_bin[:, 0] > 0, minlength=n_columns)[:, None]
+    smoothed_total = (total + alpha * n_bins)[owner]
     with np.errstate(divide="ignore"):
-        log_probability = np.log(counts + alpha) - np.log(np.where(whole > 0, whole, 1.0))
+        log_probability = np.log(counts + alpha) - np.log(np.where(smoothed_total > 0, smoothed_total, 1.0))
     return np.where(in_bin > 0, log_probability, 0.0)
 
 
-def _runs(x: Numbers) -> Iterator[tuple[slice, Sequence[Array]]]:
-    """Dense pieces together, so that one call scores all columns of a frame; sparse ones strip by strip."""
+def _dense_pieces(x: Numbers) -> Iterator[tuple[slice, Sequence[Array]]]:
+    """Yield dense pieces together, so that one call scores all columns of a frame; a sparse one in parts."""
     if not any(is_sparse(piece) for piece in x.pieces):
         yield slice(0, x.n_columns), x.pieces
         return
-    for place, strip in x.dense():
-        yield place, [strip]
+    for columns, piece in x.dense():
+        yield columns, [piece]
 
 
 def bin_counts(stats: Histogram, parameters: BinnedParameters, j: int) -> Floats:
@@ -302,7 +289,7 @@ def format_interval(cuts: Floats, b: int, kind: str) -> str:
     ['below 32.5', '32.5 to 60', '60 and more']
     """
     ends = (cuts[b - 1] if b > 0 else None, cuts[b] if b < len(cuts) else None)
-    low, high = (None if end is None or abs(end) >= LARGEST else evidence.format_value(end, kind)[1] for end in ends)
+    low, high = (None if end is None or abs(end) >= MAX_FLOAT else evidence.format_value(end, kind)[1] for end in ends)
     if low is None and high is None:
         return "any"
     if low is None:
@@ -325,16 +312,16 @@ def _nearest_in_other_bins(parameters: BinnedParameters, j: int, x: float) -> li
 
 
 def _draw_keys(parameters: BinnedParameters, bins: Index, generator: np.random.Generator) -> Floats:
-    """A number from each of the bins."""
+    """Return a number from each of the bins."""
     edges = np.concatenate([[0.0], np.cumsum(parameters.weight)])
     start, stop = parameters.first_key[bins], parameters.first_key[bins + 1]
     at = edges[start] + generator.random(len(bins)) * (edges[stop] - edges[start])
     key = np.clip(np.searchsorted(edges, at, side="right") - 1, start, np.maximum(stop - 1, start))
     share = generator.random(len(bins))
     drawn = np.full(len(bins), np.nan)
-    some = stop > start
-    low, high = parameters.low[key[some]], parameters.high[key[some]]
+    has_keys = stop > start
+    low, high = parameters.low[key[has_keys]], parameters.high[key[has_keys]]
     with np.errstate(invalid="ignore"):
-        between = low * (1 - share[some]) + high * share[some]
-    drawn[some] = np.where(low == high, low, np.clip(between, low, high))
+        between = low * (1 - share[has_keys]) + high * share[has_keys]
+    drawn[has_keys] = np.where(low == high, low, np.clip(between, low, high))
     return drawn

@@ -5,10 +5,10 @@
     log p(x | c) = Σ_j log θ_{j, x_j, c}                                    (3)
 
 N_jkc counts value k of column j in class c (`ValueCounts`), N_jc the rows that have a value. With `shared=True` all
-columns of the block have one distribution, and N_kc adds over the columns (document 001, "single distribution").
-The values are those seen, and those in `values`, or the codes 0 … sizes[j] − 1 of column j. A value that is none of
-these is zero evidence. A class without a value in a column takes the counts of all classes there.
-Source: Murphy, Machine Learning: A Probabilistic Perspective (2012), section 3.4; documents 001; 003 (K outcomes).
+columns of the block have one distribution, and N_kc adds over the columns. The values are those that were counted, and
+those in `values`, or the codes 0 … sizes[j] − 1 of column j. Any other value is no evidence. A class without a value in
+a column takes the counts of all classes.
+Source: Mitchell, Machine Learning (1997), §6.9; documents 001 ("single distribution" is `shared`); 003 (K outcomes).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from naively.statistics.arrays import require
 from naively.statistics.value_counts import in_order
 
 MAX_ALTERNATIVES = 50  # other values of a column that a counterfactual tries
-MOST = 2**24  # values that may be declared by their number: bounds the memory that a file can ask for
+MAX_DECLARED_VALUES = 2**24  # of all columns, by `sizes`: bounds the memory that a file can request
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,16 +44,16 @@ class CategoricalParameters:
 
     values: tuple[Values, ...]
     log_probability: tuple[Floats, ...]
-    whole: tuple[Wholes, Floats] | None = None  # all columns at once, if values are codes
+    joined: tuple[Wholes, Floats] | None = None  # sizes and table of all columns, if values are codes
 
     @cached_property
-    def places(self) -> tuple[dict[Value, int], ...]:
-        """For each column the place of each value; made once, whatever the number of batches to score."""
+    def positions(self) -> tuple[dict[Value, int], ...]:
+        """For each column the position of each value; computed once for all batches."""
         return tuple({value: k for k, value in enumerate(values)} for values in self.values)
 
     @classmethod
     def of(cls, values: tuple[Values, ...], tables: tuple[Floats, ...]) -> CategoricalParameters:
-        """Put the tables of all columns together if each column's values are 0, 1, 2, …"""
+        """Join the tables of all columns if the values of each column are 0, 1, 2, …"""
         if not values or any(v != tuple(range(len(v))) or (v and isinstance(v[0], bool)) for v in values):
             return cls(values, tables)
         sizes = np.array([len(v) for v in values], dtype=np.int64)
@@ -63,6 +63,17 @@ class CategoricalParameters:
 @dataclass(frozen=True)
 class Categorical(Family[ValueCounts, CategoricalParameters]):
     """One of several values, with a Dirichlet prior.
+
+    Parameters
+    ----------
+    alpha
+        The pseudo-count of each value: one number, one per value, or a mapping from value (or class) to number.
+    values
+        Values that are known even if no row has them.
+    shared
+        Whether all columns of the block have one distribution.
+    sizes
+        For each column the number of its values, which are the codes 0, 1, 2, …
 
     >>> colour, label = np.array(["red", "blue", "red"]), np.array([0, 0, 1])
     >>> stats = ValueCounts.count(colour, label, None, n_classes=2)
@@ -85,34 +96,35 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
             object.__setattr__(self, "values", tuple(self.values))
             if len(set(self.values)) < len(self.values):
                 raise InputError(f"values={self.values!r}: each value once, please.")
-        if self.sizes is not None and (min(self.sizes, default=0) < 0 or sum(self.sizes) > MOST):
-            raise InputError(f"sizes={self.sizes!r:.60}: whole numbers of values, {MOST:,} at most of all columns.")
+        if self.sizes is not None and (min(self.sizes, default=0) < 0 or sum(self.sizes) > MAX_DECLARED_VALUES):
+            limit = f"{MAX_DECLARED_VALUES:,}"
+            raise InputError(f"sizes={self.sizes!r:.60}: whole numbers of values, {limit} at most of all columns.")
 
     @property
     def joint(self) -> bool:
-        """One distribution for all columns of the block, if shared."""
+        """Whether all columns of the block have one distribution."""
         return self.shared
 
     def estimate(self, stats: ValueCounts, classes: Labels, structure: Any = None) -> CategoricalParameters:
-        """Equation (2), per column."""
+        """Estimate equation (2), per column."""
         fitted = [(c.values, _log_probability(c.weight, c.alpha)) for c in self._counted(stats, classes)]
         if self.shared:
             fitted *= len(stats.values)
         return CategoricalParameters.of(tuple(v for v, _ in fitted), tuple(t for _, t in fitted))
 
     def _counted(self, stats: ValueCounts, classes: Labels) -> list[CountedValues]:
-        """The counts of each column, or those of all together if they share them, with the values declared."""
+        """Return the counts of each column, or of all together if they are shared, with the declared values."""
         weight, rows = stats.dense().T, stats.dense(rows=True).T.astype(np.int64)
         columns = [
             (values, weight[start : start + len(values)], rows[start : start + len(values)])
             for values, start in zip(stats.values, stats.offsets, strict=False)
         ]
         counted = []
-        for j, column in enumerate([_added_up(columns)] if self.shared and columns else columns):
+        for j, column in enumerate([_sum_columns(columns)] if self.shared and columns else columns):
             declared = self.values if self.sizes is None else tuple(range(self.sizes[j]))
-            named, total, in_rows = _with_declared(*column, declared)
-            alpha = pseudo_counts(self.alpha, named, classes)
-            counted.append(CountedValues(named, total, in_rows, alpha, frozenset(declared or ())))
+            values, weight_of_values, rows_of_values = _with_declared(*column, declared)
+            alpha = pseudo_counts(self.alpha, values, classes)
+            counted.append(CountedValues(values, weight_of_values, rows_of_values, alpha, frozenset(declared or ())))
         return counted
 
     def check(self, stats: ValueCounts, n_classes: int, names: Names) -> None:
@@ -121,21 +133,21 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         require(self.sizes is None or len(self.sizes) == len(names), "numbers of values")
 
     def log_likelihood(self, x: Codes, parameters: CategoricalParameters, out: Floats, length: Lengths = None) -> None:
-        """Equation (3); the values of x are matched with those that were counted."""
-        if parameters.whole is not None and x.max_codes is not None:
-            score_codes(x.pieces[0], *parameters.whole, out)
+        """Add equation (3); the values of x are matched with those that were counted."""
+        if parameters.joined is not None and x.max_codes is not None:
+            score_codes(x.pieces[0], *parameters.joined, out)
             return
         values = x.values
-        for place, codes in x.placed():
+        for columns, codes in x.placed():
             tables = [
-                _by_code(values[j], parameters.places[j], parameters.log_probability[j])
-                for j in range(place.start, place.stop)
+                _by_code(values[j], parameters.positions[j], parameters.log_probability[j])
+                for j in range(columns.start, columns.stop)
             ]
             sizes = np.array([len(table) for table in tables], dtype=np.int64)
             score_codes(codes, sizes, np.ascontiguousarray(np.concatenate(tables)), out)
 
     def weighted(self, parameters: CategoricalParameters, weight: Floats) -> CategoricalParameters | None:
-        """The same values, each column's evidence times its weight."""
+        """Return the same values, with log θ of each column times its weight."""
         if self.shared:
             return None
         tables = tuple(times(w, t) for w, t in zip(weight.tolist(), parameters.log_probability, strict=True))
@@ -148,31 +160,27 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
     def leave_one_out(
         self, x: Codes, stats: ValueCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
-        """Equation (2) without the row; shared columns are one die, and each value of the row a roll of it."""
-        fitted = self._counted(stats, classes)
-        slot = slots_of(x, fitted, leaving)
-        if not self.shared:
-            value_cells(fitted).leave_one_out(slot, leaving, out)
-            return
-        out[:, 0] += leave_shared_values_out(fitted[0], slot, leaving)
+        """Add equation (3) without the row; shared columns are draws from one distribution."""
+        counted = self._counted(stats, classes)
+        slot = slots_of(x, counted, leaving)
+        if self.shared:
+            out[:, 0] += leave_shared_values_out(counted[0], slot, leaving)
+        else:
+            value_cells(counted).leave_one_out(slot, leaving, out)
 
     def linear(self, parameters: CategoricalParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
-        """One weight per column and value (one-hot), log θ_of − log θ_against; no bias."""
-        features = tuple(f"{name}={value}" for name, vs in zip(names, parameters.values, strict=True) for value in vs)
-        both = np.concatenate([table[:, [of, against]] for table in parameters.log_probability])
-        if not np.isfinite(both).all():
-            raise InputError(
-                "linear() has no finite weights here: some probabilities are exactly zero (maximum likelihood). "
-                "Smooth them (alpha > 0), or use log_odds(), which handles zeros."
-            )
-        return LinearPart(features, both[:, 0] - both[:, 1], 0.0)
+        """Return one weight per column and value (one-hot), log θ_of − log θ_against; no bias."""
+        features = [
+            f"{name}={value}" for name, values in zip(names, parameters.values, strict=True) for value in values
+        ]
+        return LinearPart.between(features, np.concatenate(parameters.log_probability), (of, against))
 
     def terms(self, row: RowView, stats: ValueCounts, parameters: CategoricalParameters, pair: Pair) -> list[Term]:
         """Return one term per column, with the weight of the rows of each class that have the value."""
         columns = row.cached("counted values", lambda: self._counted(stats, row.classes))
         terms = []
         for j, (name, value) in enumerate(zip(row.names, row.values(), strict=True)):
-            position = None if value is None else parameters.places[j].get(value)
+            position = None if value is None else parameters.positions[j].get(value)
             if value is None:
                 terms.append(Term.missing(name))
             elif position is None:
@@ -184,7 +192,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         return terms
 
     def alternatives(self, row: RowView, parameters: CategoricalParameters, rival: int) -> Iterator[Alternative]:
-        """Yield the other values of each column."""
+        """Yield the row with each other value of each column."""
         for name, value, values in zip(row.names, row.values(), parameters.values, strict=True):
             if value is not None:
                 for other in [v for v in values if v != value][:MAX_ALTERNATIVES]:
@@ -213,42 +221,42 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
 Column = tuple[Values, Floats, Wholes]
 
 
-def _added_up(columns: list[Column]) -> Column:
-    """The counts of several columns over the union of their values."""
+def _sum_columns(columns: list[Column]) -> Column:
+    """Return the counts of several columns over the union of their values."""
     union = in_order({value for values, _, _ in columns for value in values})
-    place = {value: k for k, value in enumerate(union)}
+    position = {value: k for k, value in enumerate(union)}
     shape = (len(union), columns[0][1].shape[1])
     weight, rows = np.zeros(shape), np.zeros(shape, np.int64)
-    for values, own_weight, own_rows in columns:
-        at = [place[value] for value in values]
-        weight[at] += own_weight
-        rows[at] += own_rows
+    for values, weight_of_column, rows_of_column in columns:
+        at = [position[value] for value in values]
+        weight[at] += weight_of_column
+        rows[at] += rows_of_column
     return union, weight, rows
 
 
 def _with_declared(values: Values, weight: Floats, rows: Wholes, declared: Values | None) -> Column:
-    """Values seen and values declared, with zero counts for those never seen."""
+    """Return counted and declared values, with zero counts for values that no row has."""
     if declared is None:
         return values, weight, rows
-    seen = set(values)
-    more = tuple(value for value in declared if value not in seen)
-    none = np.zeros((len(more), weight.shape[1]))
-    return values + more, np.concatenate([weight, none]), np.concatenate([rows, none.astype(np.int64)])
+    counted = set(values)
+    new = tuple(value for value in declared if value not in counted)
+    zeros = np.zeros((len(new), weight.shape[1]))
+    return values + new, np.concatenate([weight, zeros]), np.concatenate([rows, zeros.astype(np.int64)])
 
 
 def _log_probability(counts: Floats, alpha: Floats) -> Floats:
-    """Equation (2) in logs for one column, (value, class); −inf where a probability is zero."""
+    """Return log θ of one column, (value, class); −∞ where a probability is zero."""
     total = counts.sum(axis=0)
     counts = np.where(total > 0, counts, counts.sum(axis=1, keepdims=True))
     smoothed = counts + (alpha[:, None] if alpha.ndim == 1 else alpha)
-    whole = smoothed.sum(axis=0)
+    smoothed_total = smoothed.sum(axis=0)
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(smoothed) - np.log(np.where(whole > 0, whole, 1.0)))
+        return np.asarray(np.log(smoothed) - np.log(np.where(smoothed_total > 0, smoothed_total, 1.0)))
 
 
-def _by_code(codes: Values, place: Mapping[Value, int], table: Floats) -> Floats:
-    """The rows of a table in the order of another list of values; zeros for a value that is not known."""
-    rows = np.array([place.get(value, -1) for value in codes], dtype=np.intp)
+def _by_code(codes: Values, position: Mapping[Value, int], table: Floats) -> Floats:
+    """Return the rows of a table in the order of another list of values; zeros for an unknown value."""
+    rows = np.array([position.get(value, -1) for value in codes], dtype=np.intp)
     if not len(table):
         return np.zeros((len(rows), table.shape[1]))
     return np.where((rows >= 0)[:, None], table[rows], 0.0)

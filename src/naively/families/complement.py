@@ -1,10 +1,11 @@
-"""Complement evidence: a class is judged by how badly the tokens fit all the other classes.
+"""Complement evidence: how badly the tokens of a row fit all the other classes.
 
     θ̃_kc = (N_k − N_kc + α_k) / (N − N_c + Σ α)                             (1)
     evidence_c(x) = −Σ_k x_k log θ̃_kc                                       (2)
     with norm:  each class's weights log θ̃_kc divided by their sum of sizes (3)
 
-Evidence, not a likelihood: it does not sample and has no marginal. A token that no training row had is zero evidence.
+This is evidence, not a likelihood: it cannot sample and has no marginal. A token that no training row has is no
+evidence.
 Source: Rennie, Shih, Teevan & Karger, Tackling the poor assumptions of naive Bayes text classifiers, ICML 2003.
 """
 

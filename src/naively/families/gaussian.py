@@ -5,12 +5,16 @@
     σ²_c = Σ w (x − μ_c)² / (n_c − ddof)                                    (3)
     log p(x | c) = −½ log(2πσ²_c) − (x − μ_c)² / 2σ²_c                      (4)
 
-Maximum likelihood is ddof = 0. Where (3) is no use: a class without spread in a column (one row, or all rows
-equal) takes the variance pooled within the classes, or else of the whole column; no variance is below `floor` times
-the variance of the column; a class without rows there takes the mean and variance of the whole column.
-A column that is constant everywhere says nothing, whatever x is there: it is scored as if x were that constant,
-with the same variance, 1, in each class. (Else its square, the same for all, would swallow the other columns.)
-Source: Bishop, Pattern Recognition and Machine Learning (2006), section 2.3.4; document 004, (5.32)–(5.36).
+Maximum likelihood is ddof = 0. Exceptions to (2) and (3):
+
+- A class without spread in a column (one row, or equal rows) takes the variance pooled within the classes, or else that
+  of the column.
+- No variance is below `floor` times the variance of the column.
+- A class without rows in a column takes the mean and the variance of the column.
+- A column that is constant in all classes is no evidence for any x: it is scored as if x were the constant, with the
+  same variance, 1, in each class. (Otherwise the square of x, the same in all classes, would hide the other columns.)
+
+Source: Bishop, Pattern Recognition and Machine Learning (2006), §2.3.4 and §4.2; document 004, (5.32)–(5.36).
 """
 
 from __future__ import annotations
@@ -81,36 +85,38 @@ class Gaussian(Family[Moments, GaussianParameters]):
         pseudo_count("var_smoothing", self.var_smoothing)
 
     def estimate(self, stats: Moments, classes: Labels, structure: Any = None) -> GaussianParameters:
-        """Equations (2) and (3)."""
+        """Estimate equations (2) and (3)."""
         mean, squares = stats.mean_and_squares()
-        whole = stats.pooled()
-        whole_mean, whole_squares = whole.mean_and_squares()
-        n = stats.weight
+        pooled, n = stats.pooled(), stats.weight
+        pooled_mean, pooled_squares = pooled.mean_and_squares()
         with np.errstate(invalid="ignore", divide="ignore"):
-            total = np.where(whole.weight > 0, whole_squares / whole.weight, 0.0)
-            within = np.where(whole.weight > 0, squares.sum(axis=0) / n.sum(axis=0), 0.0)
+            total = np.where(pooled.weight > 0, pooled_squares / pooled.weight, 0.0)
+            within = np.where(pooled.weight > 0, squares.sum(axis=0) / n.sum(axis=0), 0.0)
         added = np.asarray(self.var_smoothing * total.max(initial=0.0))
         return GaussianParameters(
-            mean=np.where(stats.rows > 0, mean, whole_mean),
+            mean=np.where(stats.rows > 0, mean, pooled_mean),
             variance=self._variance(n, squares, stats.rows > 0, total, within, added),
             constant=~(total[0] + added >= TINY),
         )
 
     def log_likelihood(self, x: Numbers, parameters: GaussianParameters, out: Floats, length: Lengths = None) -> None:
-        """Equation (4), summed over the columns of the block."""
-        for place, piece in x.dense():
-            constant = parameters.constant[place]
+        """Add equation (4), summed over the columns."""
+        for columns, piece in x.dense():
+            constant = parameters.constant[columns]
             for start, stop in _runs(~constant):
-                strip = slice(place.start + start, place.start + stop)
-                mean, variance = (np.ascontiguousarray(p[:, strip]) for p in (parameters.mean, parameters.variance))
-                infinite, missing = score_gaussian(_floats(piece[:, start:stop]), mean, variance, out)
+                span = slice(columns.start + start, columns.start + stop)
+                mean, variance = (np.ascontiguousarray(p[:, span]) for p in (parameters.mean, parameters.variance))
+                numbers = piece[:, start:stop]
+                if numbers.dtype not in (np.float64, np.float32):
+                    numbers = numbers.astype(np.float64)
+                infinite, missing = score_gaussian(numbers, mean, variance, out)
                 if infinite >= 0:
-                    raise InfiniteValueError(strip.start + infinite)
+                    raise InfiniteValueError(span.start + infinite)
                 if missing and x.strict:
                     raise RefusedEntryError
             for j in np.flatnonzero(constant).tolist():
                 if np.isinf(piece[:, j]).any():
-                    raise InfiniteValueError(place.start + j)
+                    raise InfiniteValueError(columns.start + j)
                 if x.strict and np.isnan(piece[:, j]).any():
                     raise RefusedEntryError
                 out -= 0.5 * LOG_2PI * ~np.isnan(piece[:, j : j + 1])
@@ -118,41 +124,35 @@ class Gaussian(Family[Moments, GaussianParameters]):
     def leave_one_out(
         self, x: Numbers, stats: Moments, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
-        """Equations (2) to (4) without the row, which what is lent, the floor and what is added lose too."""
+        """Add equation (4) without the row, which also leaves the pooled variance, the floor and the smoothing."""
         values = dense_numbers(self.transform(x))
         own, pooled = MomentsWithout.own_and_pooled(stats, values, leaving)
         mean, squares = stats.mean_and_squares()
-        whole = np.maximum(sum_of_others(stats.weight)[leaving.label] + own.weight, 1e-300)
-        within = np.where(pooled.weight > 0, (sum_of_others(squares)[leaving.label] + own.squares) / whole, 0.0)
+        weight = np.maximum(sum_of_others(stats.weight)[leaving.label] + own.weight, 1e-300)
+        within = np.where(pooled.weight > 0, (sum_of_others(squares)[leaving.label] + own.squares) / weight, 0.0)
         total = np.where(pooled.weight > 0, pooled.squares / np.maximum(pooled.weight, 1e-300), 0.0)
         added = self.var_smoothing * total.max(axis=1, initial=0.0, keepdims=True)
         constant = ~(total + added >= TINY)
-        there = ~np.isnan(values)
         for c in range(stats.n_classes):
-            mine = (leaving.label == c)[:, None]
-            in_class = np.where(mine, own.rows, stats.rows[c]) > 0
-            n, spread = np.where(mine, own.weight, stats.weight[c]), np.where(mine, own.squares, squares[c])
-            variance = self._variance(n, spread, in_class, total, within, added)
-            centre = np.where(in_class, np.where(mine, own.mean, mean[c]), pooled.mean)
-            score = -0.5 * (LOG_2PI + np.log(variance) + _square_of(values - centre, variance))
-            out[:, :, c] += np.where(there, np.where(constant, -0.5 * LOG_2PI, score), 0.0)
+            is_own = (leaving.label == c)[:, None]
+            has_rows = np.where(is_own, own.rows, stats.rows[c]) > 0
+            n, spread = np.where(is_own, own.weight, stats.weight[c]), np.where(is_own, own.squares, squares[c])
+            variance = self._variance(n, spread, has_rows, total, within, added)
+            centre = np.where(has_rows, np.where(is_own, own.mean, mean[c]), pooled.mean)
+            z = np.clip((values - centre) / np.sqrt(variance), -1e150, 1e150)  # its square is finite
+            score = -0.5 * (LOG_2PI + np.log(variance) + np.square(z))
+            out[:, :, c] += np.where(np.isnan(values), 0.0, np.where(constant, -0.5 * LOG_2PI, score))
 
     def _variance(
-        self,
-        n: Floats,
-        squares: Floats,
-        there: Bools,
-        total: Floats,
-        within: Floats,
-        added: Floats,
+        self, n: Floats, squares: Floats, has_rows: Bools, total: Floats, within: Floats, added: Floats
     ) -> Floats:
-        """Equation (3), or what takes its place; 1 where there is no spread at all."""
+        """Return equation (3), or the variance that replaces it; 1 where there is no spread at all."""
         fallback = np.where(within > 0, within, total) if self.pool_zero_variance else np.zeros_like(total)
         unknown = (n <= self.ddof) | ~(squares > 0)
         with np.errstate(invalid="ignore", divide="ignore"):
             variance = np.where(unknown, fallback, squares / (n - self.ddof))
         variance = np.maximum(variance, self.floor * total) + added
-        variance = np.where(there, variance, total + added)
+        variance = np.where(has_rows, variance, total + added)
         return np.where(variance >= TINY, variance, 1.0)
 
     def terms(self, row: RowView, stats: Moments, parameters: GaussianParameters, pair: Pair) -> list[Term]:
@@ -176,7 +176,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
         return evidence.with_counts(terms_by_column(self, row, parameters, pair), counts, variance)
 
     def alternatives(self, row: RowView, parameters: GaussianParameters, rival: int) -> Iterator[Alternative]:
-        """Yield the mean of the rival class."""
+        """Yield the row with the mean of the rival class in each column."""
         return evidence.number_alternatives(row, lambda j, x: [float(f"{parameters.mean[rival, j]:.6g}")])
 
     def grid(self, stats: Moments, parameters: GaussianParameters, column: int, kind: Kind = "number") -> Grid:
@@ -205,18 +205,8 @@ def usual_range(parameters: GaussianParameters, column: int, n_deviations: float
     return float((mean - half_width).min()), float((mean + half_width).max())
 
 
-def _square_of(distance: Floats, variance: Floats) -> Floats:
-    """distance² / variance, finite for any finite numbers."""
-    return np.square(np.clip(distance / np.sqrt(variance), -1e150, 1e150))
-
-
-def _floats(x: Array) -> Array:
-    """Numbers as the core reads them: float32 and float64 where they lie, others copied."""
-    return x if x.dtype in (np.float64, np.float32) else x.astype(np.float64)
-
-
 def _runs(chosen: Bools) -> list[tuple[int, int]]:
-    """Runs of neighbouring columns that are chosen."""
+    """Return the runs of neighbouring columns that are chosen."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(np.int8)))
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
@@ -225,6 +215,6 @@ class InfiniteValueError(InputError):
     """A row to be scored holds an infinity; `column` is its position in the block."""
 
     def __init__(self, column: int) -> None:
-        """Say where."""
+        """Store the position of the column."""
         super().__init__("infinite value")
         self.column = column

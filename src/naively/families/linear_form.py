@@ -2,12 +2,12 @@
 
     score_c(x) = offset_c + Σ_k x_k (base_k + value_kc + constant_c)        (1)
 
-value_kc is zero but for the cells that were counted. Zero probabilities cannot be summed as −∞ (0 · −∞ is no
-number), so what is impossible is counted by a second form of the same shape, in whole numbers:
+value_kc is zero where nothing was counted. Zero probabilities cannot be summed as −∞, because 0 · −∞ is undefined. So a
+second form of the same shape counts what is impossible, in integers:
 
     log p(x | c) = −∞  if  forbidden_c(x) > 0,  else score_c(x)             (2)
 
-A token whose base is NaN is unknown: it adds nothing, to any class.
+A token whose base is NaN is unknown: it adds nothing to any class.
 """
 
 from __future__ import annotations

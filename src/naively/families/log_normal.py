@@ -3,7 +3,8 @@
     log x | c ~ Normal(μ_c, σ²_c)                                           (1)
     log p(x | c) = log Normal(log x; μ_c, σ²_c) − log x                     (2)
 
-μ_c and σ²_c are `Moments` of log x, estimated as in `gaussian.py`.
+μ_c and σ²_c are estimated from the `Moments` of log x, as in `gaussian.py`.
+Source: Johnson, Kotz & Balakrishnan, Continuous Univariate Distributions, vol. 1, 2nd ed. (1994), chapter 14.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ class LogNormal(Gaussian):
     support = "positive"
 
     def transform(self, x: Numbers) -> Numbers:
-        """The logarithm is what is counted."""
+        """Return the logarithms, which are counted."""
         return Numbers(tuple(np.log(piece, dtype=np.float64) for _, piece in x.dense()))
 
     def log_likelihood(self, x: Numbers, parameters: GaussianParameters, out: Floats, length: Lengths = None) -> None:
-        """Equation (2), summed over the columns of the block."""
+        """Add equation (2), summed over the columns."""
         logs = self.transform(x)
         super().log_likelihood(logs, parameters, out)
         for piece in logs.pieces:
@@ -50,12 +51,12 @@ class LogNormal(Gaussian):
     def leave_one_out(
         self, x: Numbers, stats: Moments, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
-        """As Gaussian of log x, less log x."""
+        """Add the Gaussian score of log x, less log x."""
         super().leave_one_out(x, stats, classes, structure, leaving, out)
         out -= np.nan_to_num(dense_numbers(self.transform(x)))[:, :, None]
 
     def alternatives(self, row: RowView, parameters: GaussianParameters, rival: int) -> Iterator[Alternative]:
-        """Yield the median of the rival class."""
+        """Yield the row with the median of the rival class in each column."""
         return number_alternatives(
             row, lambda j, x: [float(f"{np.exp(min(float(parameters.mean[rival, j]), MAX_EXPONENT)):.6g}")]
         )

@@ -1,20 +1,19 @@
-"""Multinomial likelihood: the die of words. The columns of the block are the tokens, x_k counts token k in the row.
+"""Multinomial likelihood: counts of tokens. The columns of the block are the tokens, x_k counts token k in the row.
 
     x | c ~ Multinomial(L; θ_1c … θ_Kc),   L = Σ_k x_k                      (1)
     θ_kc = (N_kc + α_k) / (N_c + Σ α)                                       (2)
     log p(x | c) = Σ_k x_k log θ_kc   [+ log L! − Σ_k log x_k!]             (3)
 
-N_kc are occurrences (`TokenCounts`), N_c = Σ_k N_kc. The coefficient in brackets is the same for all classes and
-added only with `coefficient=True`. Scored without a dense table, by
+N_kc are occurrences (`TokenCounts`), N_c = Σ_k N_kc. The coefficient in brackets is the same for all classes; it is
+added only with `coefficient=True`. (3) is computed without a dense table, by
 
     log θ_kc = log α_k − log(N_c + Σ α) + log(1 + N_kc/α_k)                 (4)
 
-whose last term is zero unless N_kc is not. A token that no training row had is zero evidence
-(`unseen="ignore"`), and not a vote for the class with the fewest words; `unseen="smooth"` lets (2) speak for it.
-A class without a single token takes the counts of all classes together.
-Source: McCallum & Nigam, A comparison of event models for naive Bayes text classification, AAAI-98 workshop;
-Manning, Raghavan & Schütze, Introduction to Information Retrieval (2008), section 13.2; documents 000, (18)–(23);
-001; 002.
+whose last term is zero where N_kc is. A token that no training row has is no evidence (`unseen="ignore"`); otherwise it
+would favour the class with the fewest tokens. With `unseen="smooth"` (2) applies to it. A class without tokens takes
+the counts of all classes together.
+Source: McCallum & Nigam, A comparison of event models for naive Bayes text classification, AAAI-98 workshop; Manning,
+Raghavan & Schütze, Introduction to Information Retrieval (2008), §13.2; documents 000, (18)–(23); 001; 002.
 """
 
 from __future__ import annotations

@@ -3,72 +3,88 @@
     x | c ~ Poisson(λ_c)                                                    (1)
     λ_c = (s_c + a) / (n_c + b)                                             (2)
     log p(x | c) = x·log λ_c − λ_c − log x!                                 (3)
+    Var log p(x | c) ≈ (x/λ_c − 1)² λ_c / (n_c + b)                         (4)
 
-n_c and s_c are `Sums`: rows of class c, and their total of x. The prior is worth `a` events seen in `b` rows; (2) is
-the mean of the Gamma(a, b) posterior, and a = b = 0 is maximum likelihood. A class without rows (and b = 0) takes
-the rate of all classes together.
+n_c and s_c are `Sums`: rows of class c, and their total of x. The prior is worth `a` events in `b` rows. (2) is the
+mean of the Gamma(a, b) posterior, and a = b = 0 is maximum likelihood. A class without rows (and b = 0) takes the rate
+of all classes together. (4) is the delta method, for intervals in explanations.
 Source: Gelman et al., Bayesian Data Analysis, 3rd ed. (2013), §2.6.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from naively._kernels.types import Array, Floats, Index, Wholes
 from naively.data.kinds import Kind
+from naively.data.views import Numbers
 from naively.families import evidence
 from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, Lengths, terms_by_column
 from naively.families.compare import compare_likelihoods
 from naively.families.evidence import Alternative, Counts, Grid, LikelihoodRatio, Pair, RowView, Term
 from naively.families.leave_one_out.numbers import SumsWithout, dense_numbers
 from naively.priors import pseudo_count
-from naively.statistics import Numbers, Sums
+from naively.statistics.sums import Sums
 
 
-def rate_of(events: Floats, exposure: Floats, a: float, b: float, rows: Wholes) -> Floats:
-    """(events + a) / (exposure + b) per class and column; a class without rows takes the rate of all together."""
-    whole = (events.sum(axis=0) + a, exposure.sum(axis=0) + b)
-    events, exposure = np.where(rows > 0, events + a, whole[0]), np.where(rows > 0, exposure + b, whole[1])
+class RateFamily(Family[Sums, Floats]):
+    """What Poisson and Exponential share: one rate per class and column, estimated from sums."""
+
+    statistic = Sums
+
+    @abstractmethod
+    def term_variance(self, x: Floats, rate: Floats, n: Floats) -> Floats:
+        """Return equation (4) for the numbers of a row, given the rates and rows of a class."""
+
+    @abstractmethod
+    def log_ratio_factor(self, rows: Floats, total: Floats) -> Floats:
+        """Return f, where f · log(total / rows) is minus the log-likelihood of the best rate, but for a constant."""
+
+    def terms(self, row: RowView, stats: Sums, parameters: Floats, pair: Pair) -> list[Term]:
+        """Return one term per column, with rows and mean of each class, and intervals by (4)."""
+        x, variance = row.numbers(), np.zeros(len(row.names))
+        counts: list[list[Counts]] = []
+        for c in pair:
+            n = np.where(stats.weight[c] > 0, stats.weight[c], stats.weight.sum(axis=0))
+            with np.errstate(all="ignore"):
+                variance += self.term_variance(x, parameters[c], n)
+            columns = zip(stats.weight[c].tolist(), stats.total[c].tolist(), strict=True)
+            counts.append([{"rows": n, "mean": total / n if n else 0.0} for n, total in columns])
+        return evidence.with_counts(terms_by_column(self, row, parameters, pair), counts, variance)
+
+    def compare(self, one: Sums, two: Sums, top: int = 20) -> list[LikelihoodRatio]:
+        """Test each column: two rates in each class against one."""
+        parts = (one, two, one + two)
+        rows = np.stack([part.rows for part in parts]).astype(np.float64)
+        total = np.stack([part.total for part in parts])
+        usable = (rows[:2] > 0).all(axis=0) & (total[2] > 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = np.where(total > 0, self.log_ratio_factor(rows, total) * np.log(total / rows), 0.0)
+        ratio = np.where(usable, 2.0 * (terms[2] - terms[:2].sum(axis=0)), 0.0)
+        return compare_likelihoods(ratio, usable.sum(axis=0), rows[2])
+
+
+def rate_of(events: Floats, exposure: Floats, a: float | Floats, b: float | Floats, rows: Wholes) -> Floats:
+    """Return (events + a) / (exposure + b) per class and column; a class without rows takes the rate of all."""
+    pooled = events.sum(axis=0) + a, exposure.sum(axis=0) + b
+    events, exposure = np.where(rows > 0, events + a, pooled[0]), np.where(rows > 0, exposure + b, pooled[1])
     return ratio_of(events, exposure)
 
 
 def ratio_of(events: Floats, exposure: Floats) -> Floats:
-    """Events by exposure, finite; 0 where there was none."""
+    """Return events / exposure, finite; 0 without exposure."""
     with np.errstate(over="ignore"):  # an exposure of 1e-320
         rate = np.divide(events, exposure, out=np.zeros_like(events), where=exposure > 0)
     return np.minimum(rate, np.finfo(np.float64).max)
 
 
-def means_of_pair(stats: Sums, pair: Pair) -> list[list[Counts]]:
-    """Return the rows and the mean of each column, in two classes."""
-    columns = [zip(stats.weight[c].tolist(), stats.total[c].tolist(), strict=True) for c in pair]
-    return [[{"rows": n, "mean": total / n if n else 0.0} for n, total in side] for side in columns]
-
-
-def weight_or_total(stats: Sums, c: int) -> Floats:
-    """Return the weight of the rows of a class in each column; that of all classes where it has none."""
-    return np.asarray(np.where(stats.weight[c] > 0, stats.weight[c], stats.weight.sum(axis=0)))
-
-
-def compare_sums(one: Sums, two: Sums, factor: Callable[[Floats, Floats], Floats]) -> list[LikelihoodRatio]:
-    """Test each column by the log-likelihood −factor(rows, total) · log(total / rows) of the best rate."""
-    parts = (one, two, one + two)
-    rows = np.stack([part.rows for part in parts]).astype(np.float64)
-    total = np.stack([part.total for part in parts])
-    usable = (rows[:2] > 0).all(axis=0) & (total[2] > 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(total > 0, factor(rows, total) * np.log(total / rows), 0.0)
-    ratio = np.where(usable, 2.0 * (terms[2] - terms[:2].sum(axis=0)), 0.0)
-    return compare_likelihoods(ratio, usable.sum(axis=0), rows[2])
-
-
 @dataclass(frozen=True)
-class Poisson(Family[Sums, Floats]):
-    """Counts 0, 1, 2, … with a prior worth `a` events seen in `b` rows.
+class Poisson(RateFamily):
+    """Counts 0, 1, 2, … with a prior worth `a` events in `b` rows.
 
     >>> visits, label = np.array([0, 2, 1, 9, 7]), np.array([0, 0, 0, 1, 1])
     >>> stats = Sums.count(visits, label, None, n_classes=2)
@@ -79,61 +95,51 @@ class Poisson(Family[Sums, Floats]):
     a: float = 0.5
     b: float = 1.0
 
-    statistic = Sums
     support = "count"
 
     def __post_init__(self) -> None:
         pseudo_count("a", self.a)
         pseudo_count("b", self.b)
 
-    def estimate(self, stats: Sums, classes: Labels, structure: Any = None) -> Floats:
-        """Equation (2), (class, column)."""
+    def estimate(self, stats: Sums, classes: Labels, structure: None = None) -> Floats:
+        """Estimate equation (2), (class, column)."""
         return rate_of(stats.total, stats.weight, self.a, self.b, stats.rows)
 
     def log_likelihood(self, x: Numbers, parameters: Floats, out: Floats, length: Lengths = None) -> None:
-        """Equation (3), summed over the columns; a rate of zero allows only x = 0."""
+        """Add equation (3), summed over the columns; a rate of zero allows only x = 0."""
         from scipy.special import gammaln, xlogy
 
-        for place, piece in x.dense():
+        for columns, piece in x.dense():
             present = ~np.isnan(piece)
             counts = np.where(present, piece, 0.0)
             out -= gammaln(counts + 1.0).sum(axis=1)[:, None]
-            for c, rate in enumerate(parameters[:, place]):
+            for c, rate in enumerate(parameters[:, columns]):
                 out[:, c] += xlogy(counts, rate).sum(axis=1) - present @ rate
 
     def leave_one_out(
         self, x: Numbers, stats: Sums, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
-        """Equation (2) without the row, and (3)."""
+        """Add equation (3) without the row."""
         from scipy.special import gammaln, xlogy
 
         values = dense_numbers(x)
-        left = SumsWithout.of(stats, values, leaving)
-        there, counts = ~np.isnan(values), np.nan_to_num(values)
+        sums, counts = SumsWithout.of(stats, values, leaving), np.nan_to_num(values)
         for c in range(stats.n_classes):
-            mine = (leaving.label == c)[:, None]
-            events, exposure = np.where(mine, left.total, stats.total[c]), np.where(mine, left.weight, stats.weight[c])
-            in_class = np.where(mine, left.rows, stats.rows[c]) > 0
-            rate = ratio_of(
-                np.where(in_class, events, left.pooled_total) + self.a,
-                np.where(in_class, exposure, left.pooled_weight) + self.b,
-            )
-            out[:, :, c] += np.where(there, xlogy(counts, rate) - rate - gammaln(counts + 1.0), 0.0)
+            n, total, rows = sums.of_class(stats, leaving, c)
+            events = np.where(rows > 0, total, sums.pooled_total) + self.a
+            rate = ratio_of(events, np.where(rows > 0, n, sums.pooled_weight) + self.b)
+            out[:, :, c] += np.where(np.isnan(values), 0.0, xlogy(counts, rate) - rate - gammaln(counts + 1.0))
 
-    def terms(self, row: RowView, stats: Sums, parameters: Floats, pair: Pair) -> list[Term]:
-        """Return one term per column, with rows and mean of each class; intervals by the delta method.
+    def term_variance(self, x: Floats, rate: Floats, n: Floats) -> Floats:
+        """Return equation (4)."""
+        return np.asarray(np.square(x / rate - 1) * rate / (n + self.b))
 
-        Var log p = (x/λ − 1)² λ / (n + b)                              (4)
-        """
-        x, variance = row.numbers(), np.zeros(len(row.names))
-        for c in pair:
-            rate, n = parameters[c], weight_or_total(stats, c)
-            with np.errstate(all="ignore"):
-                variance += np.square(x / rate - 1) * rate / (n + self.b)
-        return evidence.with_counts(terms_by_column(self, row, parameters, pair), means_of_pair(stats, pair), variance)
+    def log_ratio_factor(self, rows: Floats, total: Floats) -> Floats:
+        """Return −total."""
+        return -total
 
     def alternatives(self, row: RowView, parameters: Floats, rival: int) -> Iterator[Alternative]:
-        """Yield the mean of the rival class."""
+        """Yield the row with the mean of the rival class in each column."""
         return evidence.number_alternatives(row, lambda j, x: [float(round(float(parameters[rival, j])))])
 
     def grid(self, stats: Sums, parameters: Floats, column: int, kind: Kind = "number") -> Grid:
@@ -142,10 +148,6 @@ class Poisson(Family[Sums, Floats]):
         largest = float(rate[np.isfinite(rate)].max(initial=1.0))
         end = np.ceil(largest + 4 * np.sqrt(largest)) + 1
         return Grid(np.unique(np.round(np.linspace(0.0, end, min(int(end) + 1, N_GRID_POINTS)))))
-
-    def compare(self, one: Sums, two: Sums, top: int = 20) -> list[LikelihoodRatio]:
-        """Test each column: two rates in each class against one."""
-        return compare_sums(one, two, lambda rows, total: -total)
 
     def sample(self, parameters: Floats, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1)."""

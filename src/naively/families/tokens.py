@@ -14,7 +14,6 @@ import numpy as np
 from naively._kernels.cells import Cells
 from naively._kernels.types import Floats, Index
 from naively.data.views import Numbers
-from naively.errors import InputError
 from naively.families import evidence
 from naively.families.base import EventModel, Family, Lengths, LinearPart
 from naively.families.compare import compare_words
@@ -146,15 +145,10 @@ class TokenFamily(WordFamily[TokenCounts, TokenParameters]):
 
     def linear(self, parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Return log θ_k,of − log θ_k,against of each token, and the difference of the offsets as bias."""
-        weights, form = parameters.form.weights(parameters.n_tokens), parameters.form
-        pair, offset = [of, against], form.score.offset
-        never = form.forbidden is not None and form.forbidden.offset[pair].any()
-        if never or not np.isfinite(weights[:, pair]).all():
-            raise InputError(
-                "linear() has no finite weights here: some probabilities are exactly zero (maximum likelihood). "
-                "Smooth them (alpha > 0), or use log_odds(), which handles zeros."
-            )
-        return LinearPart(tuple(names), weights[:, of] - weights[:, against], float(offset[of] - offset[against]))
+        form, offset = parameters.form, parameters.form.score.offset
+        is_possible = form.forbidden is None or not form.forbidden.offset[[of, against]].any()
+        bias = float(offset[of] - offset[against]) if is_possible else np.nan
+        return LinearPart.between(names, form.weights(parameters.n_tokens), (of, against), bias)
 
     def alternatives(self, row: RowView, parameters: TokenParameters, rival: int) -> Iterator[Alternative]:
         """Yield the row without each of its tokens."""

@@ -244,11 +244,9 @@ class Text(WordFamily[WordCounts, TextParameters]):
         """Return one weight per active word."""
         known = np.flatnonzero(~np.isnan(parameters.form.score.base))
         weights = parameters.form.weights(len(parameters.form.score.base))[known]
-        if not np.isfinite(weights[:, [of, against]]).all():
-            raise InputError("linear() has no finite weights here: smooth with alpha > 0.")
-        words = tuple(f"{names[0]}={parameters.counts.name(int(k))}" for k in known)
+        words = [f"{names[0]}={parameters.counts.name(int(k))}" for k in known]
         offset = parameters.form.score.offset
-        return LinearPart(words, weights[:, of] - weights[:, against], float(offset[of] - offset[against]))
+        return LinearPart.between(words, weights, (of, against), float(offset[of] - offset[against]))
 
     def leave_one_out(
         self,
