@@ -4,7 +4,7 @@
     θ_k = (n_k + α_k) / (N + Σ α)                Dirichlet(α₁ … α_K)        (2)
     π_c = (N_c + α) / (N + αC)                   classes                    (3)
 
-A prior is worth that many observations; zero is maximum likelihood. Laplace is α = 1, Lidstone any other number.
+A prior is worth as many observations; zero is maximum likelihood. Laplace's rule is α = 1, Lidstone's any other number.
 Source: Gelman et al., Bayesian Data Analysis, 3rd ed. (2013), §2.4 and §3.4: (1) and (2) are posterior means.
 """
 
@@ -20,25 +20,23 @@ from typing import Any, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.data.labelled import Label
 from naively.errors import InputError
 
-__all__ = ["ClassPrior", "Dirichlet", "PriorLike", "pseudo_count"]
+Label = str | int | float | bool  # a class
+Numbers = tuple[float, ...] | list[float] | NDArray[np.float64]
 
-LARGEST = sys.float_info.max
 
-
-def pseudo_count(name: str, value: Any) -> None:
-    """Refuse a pseudo-count (or any of several) that is negative or not a finite number."""
+def pseudo_count(name: str, value: object) -> None:
+    """Refuse a pseudo-count, or several of them, unless all are finite numbers from zero on."""
     for number in value if isinstance(value, (tuple, list, np.ndarray)) else (value,):
-        real = isinstance(number, (int, float, np.number)) and not isinstance(number, bool)
-        if not (real and 0 <= number <= LARGEST):
+        is_real = isinstance(number, (int, float, np.number)) and not isinstance(number, bool)
+        if not (is_real and 0 <= number <= sys.float_info.max):
             raise InputError(f"{name}={value!r}: a pseudo-count is a finite number that is zero or more.")
 
 
 @dataclass(frozen=True)
 class Dirichlet:
-    """Pseudo-counts of a set of values: some by name, one for all others; or a mapping of those for each class.
+    """Pseudo-counts of values: some by value, one for all others; or such a mapping for each class.
 
     >>> Dirichlet({"red": 3.0}, other=0.5).table(("blue", "red"), ("a", "b")).tolist()
     [0.5, 3.0]
@@ -46,7 +44,7 @@ class Dirichlet:
     [[1.0, 1.0], [2.0, 0.0]]
     """
 
-    alpha: Mapping[Any, Any]
+    alpha: Mapping[Any, float | Mapping[Any, float]]
     other: float = 1.0
 
     def __post_init__(self) -> None:
@@ -63,19 +61,20 @@ class Dirichlet:
         """Whether the pseudo-counts differ between classes."""
         return any(isinstance(number, Mapping) for number in self.alpha.values())
 
-    def table(self, values: Sequence[Any], classes: Sequence[Label]) -> NDArray[np.float64]:
-        """The pseudo-counts as an array (value,), or (value, class) if they differ between classes."""
+    def table(self, values: Sequence[object], classes: Sequence[Label]) -> NDArray[np.float64]:
+        """Return the pseudo-counts as an array (value,), or (value, class) if they differ between classes."""
         if not self.per_class:
-            return np.array([float(self.alpha.get(value, self.other)) for value in values])
+            return np.array([self.alpha.get(value, self.other) for value in values], dtype=np.float64)
         columns = []
         for label in classes:
-            own = self.alpha.get(label, {})
-            columns.append([float(own.get(v, self.other)) if isinstance(own, Mapping) else own for v in values])
+            of_class = self.alpha.get(label, {})
+            numbers = of_class if isinstance(of_class, Mapping) else dict.fromkeys(values, of_class)
+            columns.append([numbers.get(value, self.other) for value in values])
         return np.array(columns, dtype=np.float64).T.reshape(len(values), len(classes))
 
 
-def pseudo_counts(alpha: Any, values: Sequence[Any], classes: Sequence[Label]) -> NDArray[np.float64]:
-    """Alpha in any of its forms as an array: () for one number, (value,), or (value, class)."""
+def pseudo_counts(alpha: Alpha, values: Sequence[object], classes: Sequence[Label]) -> NDArray[np.float64]:
+    """Return alpha in any of its forms as an array: () for one number, (value,), or (value, class)."""
     if isinstance(alpha, Dirichlet):
         return alpha.table(values, classes)
     table = np.asarray(alpha, dtype=np.float64)
@@ -86,8 +85,8 @@ def pseudo_counts(alpha: Any, values: Sequence[Any], classes: Sequence[Label]) -
     return table
 
 
-def alpha_of(name: str, alpha: Any) -> Alpha:
-    """Check alpha once and freeze it: a number, a tuple of numbers, or a `Dirichlet`."""
+def alpha_of(name: str, alpha: float | Numbers | Mapping[Any, Any] | Dirichlet) -> Alpha:
+    """Check alpha and freeze it: a number, a tuple of numbers, or a `Dirichlet`."""
     if isinstance(alpha, Dirichlet):
         return alpha
     if isinstance(alpha, Mapping):
@@ -101,15 +100,21 @@ def alpha_of(name: str, alpha: Any) -> Alpha:
 
 
 Alpha = float | tuple[float, ...] | Dirichlet
-PriorLike = Union[str, Mapping[Any, float], Sequence[float], NDArray[np.float64], "ClassPrior"]
+PriorLike = Union[str, float, Dirichlet, Mapping[Any, float], Sequence[float], NDArray[np.float64], "ClassPrior"]
 
 
 @dataclass(frozen=True)
 class ClassPrior:
     """The prior of the classes: smoothed counts by equation (3), all equal, or given by name.
 
-    `ClassPrior(alpha=0)` is the empirical prior N_c / N; `ClassPrior(uniform=True)` gives 1/C to each. Alpha may be a
-    `Dirichlet` with a pseudo-count for each class.
+    Parameters
+    ----------
+    alpha
+        The pseudo-count of each class, or a `Dirichlet` with one for each; 0 is the empirical prior N_c / N.
+    uniform
+        Whether each of C classes has the probability 1/C.
+    given
+        The probability of each class.
 
     >>> np.exp(ClassPrior(alpha=1.0).log_probability(("ham", "spam"), np.array([3.0, 1.0]))).round(3).tolist()
     [0.667, 0.333]
@@ -123,8 +128,8 @@ class ClassPrior:
         return hash((self.alpha, self.uniform, None if self.given is None else tuple(self.given.items())))
 
     @classmethod
-    def of(cls, prior: Any, classes: Sequence[Label]) -> ClassPrior:
-        """Read "empirical", "uniform", pseudo-counts, a mapping from class to probability, or numbers in order."""
+    def of(cls, prior: PriorLike, classes: Sequence[Label]) -> ClassPrior:
+        """Return a prior from "empirical", "uniform", a pseudo-count, a mapping of probabilities, or numbers."""
         if isinstance(prior, cls):
             return prior
         if isinstance(prior, (int, float, Dirichlet)) and not isinstance(prior, bool):
@@ -148,28 +153,28 @@ class ClassPrior:
             pseudo_count("prior alpha", self.alpha)
 
     def log_probability(self, classes: Sequence[Label], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        """log π_c, −inf for a class that cannot occur."""
+        """Return log π_c; −∞ for a class that cannot occur."""
         if self.given is not None:
             _checked(self.given, classes)
             probability = np.array([self.given[label] for label in classes], dtype=np.float64)
         elif self.uniform:
             probability = np.ones(len(classes))
         else:
-            more = self.alpha.table(classes, ()) if isinstance(self.alpha, Dirichlet) else self.alpha
-            probability = weight + more
-            if not probability.any():  # every row was forgotten: nothing speaks for any class
+            alpha = self.alpha.table(classes, ()) if isinstance(self.alpha, Dirichlet) else self.alpha
+            probability = weight + alpha
+            if not probability.any():  # every row was forgotten
                 probability = np.ones(len(classes))
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(probability) - np.log(probability.sum()))
 
 
 def _checked(given: Mapping[Any, float], classes: Sequence[Label]) -> Mapping[Any, float]:
-    """A given prior names every class once and sums to 1."""
-    absent = [label for label in classes if label not in given]
+    """Refuse a prior that does not name every class once or does not sum to 1."""
+    missing = [label for label in classes if label not in given]
     unknown = [label for label in given if label not in classes]
-    if absent or unknown:
+    if missing or unknown:
         raise InputError(
-            f"prior must name every class once; without a number: {absent}, not a class of the model: {unknown}."
+            f"prior must name every class once; without a number: {missing}, not a class of the model: {unknown}."
         )
     for label, number in given.items():
         if not (math.isfinite(number) and number >= 0):

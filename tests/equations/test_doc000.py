@@ -195,8 +195,8 @@ def test_any_storage_gives_the_same_scores(
     """(17) and (20) from arrays and sparse matrices, with the table of estimates written out or only its cells."""
     with pytest.MonkeyPatch.context() as patch:
         if stored == "sparse":
-            patch.setattr(bernoulli, "DENSE", 0)
-            patch.setattr(linear_form, "SPARSE_FROM", -1)
+            patch.setattr(bernoulli, "MAX_DENSE_CELLS", 0)
+            patch.setattr(linear_form, "MAX_DENSE_CELLS", -1)
         model = nb.fit(form(np.array(features.rows)), features.labels, columns=BERNOULLI, tune=False)
         oracle.assert_logs_close(
             model.log_joint(form(np.array(features.new))), logs(exact_joint(features, features.new))

@@ -31,12 +31,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from naively._kernels.histogram import key_values
-from naively._kernels.types import Floats, Index
+from naively._kernels.types import Array, Floats, Index
 from naively.data.kinds import Kind
 from naively.data.table import Table
 from naively.data.views import Numbers
@@ -225,7 +224,7 @@ class NoValuesYet(Family[EmptyStatistic, int]):
         """Return terms that add nothing."""
         return [Term(name, None, "", note="not used: it had no value in training") for name in row.names]
 
-    def sample(self, parameters: int, label: Index, generator: np.random.Generator) -> list[np.ndarray[Any, Any]]:
+    def sample(self, parameters: int, label: Index, generator: np.random.Generator) -> list[Array]:
         """Return missing values."""
         return [np.full(len(label), None, dtype=object) for _ in range(parameters)]
 

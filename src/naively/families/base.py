@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from naively._kernels.types import Floats, Index, Wholes
+from naively._kernels.types import Array, Floats, Index, Wholes
 from naively.data.kinds import Kind, Support, check_support
 from naively.data.names import Names, listed, select
 from naively.data.table import Table
-from naively.data.views import Codes, Numbers, Texts
+from naively.data.views import Codes, Numbers, Texts, Value
 from naively.errors import InputError
 from naively.families.compare import compare_values
 from naively.families.evidence import (
@@ -44,7 +44,7 @@ from naively.statistics.arrays import NegativeCountError, require
 from naively.statistics.base import PLAN, CountPlan, Description, Statistic, View
 
 Lengths = Floats | None  # the number of known words of each row, if it is to be added up
-Labels = Sequence[Any]  # the classes of a model, in order: strings, numbers or booleans
+Labels = Sequence[Value]  # the classes of a model, in order: strings, numbers or booleans
 Missing = Literal["skip", "value"]
 EventModel = Literal["multinomial", "bernoulli", "complement"]  # of words
 Role = Literal["value", "presence"]
@@ -106,7 +106,7 @@ class Leaving:
     rows: Wholes
 
     @classmethod
-    def of(cls, label: NDArray[Any], weight: NDArray[Any], rows: NDArray[Any]) -> Leaving:
+    def of(cls, label: Array, weight: Array, rows: Array) -> Leaving:
         """Convert the arrays to the types that the families expect."""
         return cls(
             label.astype(np.intp, copy=False), weight.astype(np.float64, copy=False), rows.astype(np.int64, copy=False)
@@ -205,9 +205,7 @@ class Family(ABC, Generic[S, P]):
                 check_support(numbers, self.support, select(table.names, positions), type(self).__name__)
         return numbers
 
-    def count(
-        self, x: Any, label: NDArray[np.integer], weight: Floats | None, n_classes: int, plan: CountPlan = PLAN
-    ) -> S:
+    def count(self, x: Any, label: Array, weight: Floats | None, n_classes: int, plan: CountPlan = PLAN) -> S:
         """Count rows of columns into the family's statistic."""
         return self.statistic.count(self.transform(x), label, weight, n_classes, plan)  # type: ignore[return-value]
 
@@ -324,12 +322,12 @@ class Family(ABC, Generic[S, P]):
             "linear() needs Bernoulli, Categorical, Multinomial or Complement in every column."
         )
 
-    def sample(self, parameters: P, label: Index, generator: np.random.Generator) -> list[NDArray[Any]]:
+    def sample(self, parameters: P, label: Index, generator: np.random.Generator) -> list[Array]:
         """Return one array per column, with a random value for each class code in `label`."""
         raise InputError(f"{type(self).__name__} cannot sample: it does not define sample().")
 
 
-def times(weight: Any, log_probability: Floats) -> Floats:
+def times(weight: float | Floats, log_probability: Floats) -> Floats:
     """Return a weight times a logarithm, where 0 times −∞ is 0: evidence without weight excludes no class."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(weight == 0, 0.0, weight * log_probability))

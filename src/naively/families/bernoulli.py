@@ -54,7 +54,7 @@ MAX_COLUMNS_LISTED = 256  # wider blocks are explained with one term for all zer
 
 @dataclass(frozen=True)
 class Bernoulli(TokenFamily):
-    """Yes or no, 1 or 0, with a Beta(a, b) prior; a and b may be one number per column.
+    """Yes or no, 1 or 0, with a Beta(a, b) prior; a and b may have one number per column.
 
     >>> word, label = np.array([[1], [1], [0], [0]]), np.array([0, 0, 0, 1])
     >>> stats = TokenCounts.count(word, label, None, n_classes=2)
@@ -84,17 +84,17 @@ class Bernoulli(TokenFamily):
         """The pseudo-count of a 1 in each column; None if columns differ in it."""
         return self.a if isinstance(self.a, float) else None
 
-    def estimate(self, stats: TokenCounts, classes: Labels, structure: Any = None) -> TokenParameters:
-        """Equation (2), as the linear form (4)."""
-        gaps = np.bincount(stats.missing.index, weights=stats.missing.rows, minlength=stats.n_tokens)
-        known = gaps < stats.seen.rows.sum()
+    def estimate(self, stats: TokenCounts, classes: Labels, structure: None = None) -> TokenParameters:
+        """Estimate equation (2), as the linear form (4)."""
+        n_missing = np.bincount(stats.missing.index, weights=stats.missing.rows, minlength=stats.n_tokens)
+        known = n_missing < stats.seen.rows.sum()
         form = bernoulli_form(stats.cells, stats.missing, stats.seen, known, self.a, self.b)
         return TokenParameters(form, stats.n_tokens, np.ones(stats.n_classes))
 
     def leave_one_out(
         self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
-        """Equation (2) without the row: a coin is a column of two values, 0 and 1."""
+        """Add equation (3) without the row: each column has two values, 0 and 1."""
         one, zero, one_rows, zero_rows = _sides(stats)
         a, b = (np.broadcast_to(np.asarray(prior), len(one)) for prior in (self.a, self.b))
         alpha = np.stack([b, a], axis=1).reshape(-1, 1)
@@ -111,7 +111,7 @@ class Bernoulli(TokenFamily):
         cells.leave_one_out(slot.astype(np.intp), leaving, out)
 
     def terms(self, row: RowView, stats: TokenCounts, parameters: TokenParameters, pair: Pair) -> list[Term]:
-        """Return one term per column; in a wide block one weighted term for all zeros."""
+        """Return one term per column; in a wide block all zeros are one term, which includes the weights of columns."""
         columns, numbers = row.nonzero()
         is_missing = np.isnan(numbers)
         terms = [Term.missing(row.names[j]) for j in columns[is_missing].tolist()]
@@ -146,7 +146,7 @@ class Bernoulli(TokenFamily):
         return evidence.format_value(float(is_one), kind)
 
     def alternatives(self, row: RowView, parameters: TokenParameters, rival: int) -> Iterator[Alternative]:
-        """Yield a zero in the place of each one; in a narrow block also a one in the place of each zero."""
+        """Yield the row with a 0 for each 1; in a narrow block also with a 1 for each 0."""
         yield from super().alternatives(row, parameters, rival)
         if len(row.names) <= MAX_COLUMNS_LISTED:
             for j in np.setdiff1d(np.arange(len(row.names)), row.nonzero()[0]).tolist():
@@ -176,7 +176,7 @@ class Bernoulli(TokenFamily):
 
 @dataclass(frozen=True)
 class Presence(Bernoulli):
-    """A coin for each column: has the row a value there?"""
+    """Whether a row has a value, for each column."""
 
     kinds = ALL_KINDS
     role = "presence"
@@ -191,7 +191,7 @@ class Presence(Bernoulli):
         return is_one, "has a value" if is_one else "empty (counts as information)"
 
     def grid(self, stats: TokenCounts, parameters: TokenParameters, column: int, kind: Kind = "number") -> Grid:
-        """Whether there is a value."""
+        """Return the two cases."""
         return Grid((0.0, 1.0), ("missing", "has a value"))
 
     def word_shares(self, stats: TokenCounts) -> None:
@@ -199,12 +199,12 @@ class Presence(Bernoulli):
         return
 
     def alternatives(self, row: RowView, parameters: TokenParameters, rival: int) -> Iterator[Alternative]:
-        """Yield nothing: that a value is missing cannot be changed."""
+        """Return nothing: whether a value is missing cannot be changed."""
         return iter(())
 
 
 def bernoulli_form(cells: Cells, missing: Cells, seen: ClassWeights, known: Bools, a: Any, b: Any) -> LogLinear:
-    """Equation (4) over the last channel of the cells (rows with a one); columns that are not known are no evidence."""
+    """Return equation (4) over the last channel of the cells (rows with a 1); only known columns are evidence."""
     ones = _Ones.of(cells, missing, seen, known)
     if isinstance(a, float) and isinstance(b, float) and len(known) * seen.n_classes > MAX_DENSE_CELLS:
         return _sparse(ones, a, b)
@@ -226,61 +226,61 @@ def _ones_in_class(stats: TokenCounts, columns: Index, c: int) -> tuple[Floats, 
 
 
 def _sides(stats: TokenCounts) -> tuple[Array, ...]:
-    """Weight of the ones and of the zeros, and the rows of each, (column, class)."""
+    """Return the weight of ones and of zeros, and the rows of each, (column, class)."""
     present = [stats.cells.sums[-1], stats.cells.rows]
     one, one_rows = (table_of_cells(stats.cells, stats.n_tokens, values).T for values in present)
     absent = [stats.missing.sums[0], stats.missing.rows]
-    gap, gap_rows = (table_of_cells(stats.missing, stats.n_tokens, values).T for values in absent)
-    zero_rows = stats.seen.rows - one_rows - gap_rows
-    zero = np.where(zero_rows > 0, stats.seen.weight - one - gap, 0.0)
+    missing, missing_rows = (table_of_cells(stats.missing, stats.n_tokens, values).T for values in absent)
+    zero_rows = stats.seen.rows - one_rows - missing_rows
+    zero = np.where(zero_rows > 0, stats.seen.weight - one - missing, 0.0)
     return one, zero, one_rows.astype(np.int64), zero_rows.astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ones:
-    """The cells in which anything but a zero was seen, with the weight of their ones and of their zeros."""
+    """The cells that have a 1 or a missing value, with the weight of their ones and of their zeros."""
 
     cells: Cells
     ones: Floats
     zeros: Floats
-    rest: Floats  # (class,): the zeros of a cell that is not listed
-    known: Bools  # (column,): whether it has any value at all
+    rest: Floats  # (class,): the zeros of all other cells
+    known: Bools  # (column,): whether it has any value
 
     @classmethod
     def of(cls, cells: Cells, missing: Cells, seen: ClassWeights, known: Bools) -> _Ones:
-        """Unite the cells of ones and of gaps; where a class has no value, lend it the counts of all classes."""
+        """Merge the cells of ones and of missing values; a class without values gets the counts of all classes."""
         union = merge_cells(
-            _channels(cells, cells.sums[-1], gaps=False), _channels(missing, missing.sums[0], gaps=True), 1
+            _channels(cells, cells.sums[-1], is_missing=False), _channels(missing, missing.sums[0], is_missing=True), 1
         )
         union = share_with_empty(union, np.flatnonzero(seen.rows == 0))
         rows = np.where(seen.rows > 0, seen.rows, seen.rows.sum())
         weight = np.where(seen.rows > 0, seen.weight, seen.weight.sum())
-        one, gap, one_rows, gap_rows = union.sums
+        one, no_value, one_rows, no_value_rows = union.sums
         owner = class_of_cells(union)
-        zero_rows = rows[owner] - one_rows - gap_rows
-        zero = np.where(zero_rows > 0, weight[owner] - one - gap, 0.0)
-        whole_one = np.bincount(cells.index, weights=cells.sums[-1], minlength=len(known))
-        whole_gap = np.bincount(missing.index, weights=missing.sums[0], minlength=len(known))
-        whole_zero = seen.weight.sum() - whole_one - whole_gap
-        without = (one_rows == 0) & (zero_rows == 0)
+        zero_rows = rows[owner] - one_rows - no_value_rows
+        zero = np.where(zero_rows > 0, weight[owner] - one - no_value, 0.0)
+        pooled_one = np.bincount(cells.index, weights=cells.sums[-1], minlength=len(known))
+        pooled_no_value = np.bincount(missing.index, weights=missing.sums[0], minlength=len(known))
+        pooled_zero = seen.weight.sum() - pooled_one - pooled_no_value
+        is_empty = (one_rows == 0) & (zero_rows == 0)
         return cls(
             cells=union,
-            ones=np.where(without, whole_one[union.index], one),
-            zeros=np.where(without, whole_zero[union.index], zero),
+            ones=np.where(is_empty, pooled_one[union.index], one),
+            zeros=np.where(is_empty, pooled_zero[union.index], zero),
             rest=weight,
             known=known,
         )
 
 
-def _channels(cells: Cells, weight: Floats, gaps: bool) -> Cells:
-    """Cells with four channels: weight of ones and of gaps, rows of ones and of gaps."""
-    nothing, rows = np.zeros_like(weight), cells.rows.astype(np.float64)
-    return cells._replace(sums=np.stack((nothing, weight, nothing, rows) if gaps else (weight, nothing, rows, nothing)))
+def _channels(cells: Cells, weight: Floats, is_missing: bool) -> Cells:
+    """Return cells with four channels: weight of ones and of missing values, rows of ones and of missing values."""
+    zeros, rows = np.zeros_like(weight), cells.rows.astype(np.float64)
+    return cells._replace(sums=np.stack((zeros, weight, zeros, rows) if is_missing else (weight, zeros, rows, zeros)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Coin:
-    """What (2) says of a coin: log θ/(1−θ) and log(1−θ), with 0 for −∞, and which of its sides cannot come up."""
+class _Logs:
+    """log θ/(1−θ) and log(1−θ), with 0 for −∞, and whether a 1 or a 0 is impossible."""
 
     log_odds: Floats
     log_absent: Floats
@@ -288,7 +288,7 @@ class _Coin:
     no_zero: Floats
 
     @classmethod
-    def of(cls, ones: Floats, zeros: Floats, a: Any, b: Any) -> _Coin:
+    def of(cls, ones: Floats, zeros: Floats, a: Any, b: Any) -> _Logs:
         one, zero = ones + a, zeros + b
         log_one, log_zero, log_all = (np.log(np.where(n > 0, n, 1.0)) for n in (one, zero, one + zero))
         return cls(
@@ -300,11 +300,11 @@ class _Coin:
 
 
 def _dense(seen: _Ones, a: Floats, b: Floats) -> LogLinear:
-    """Equation (4), every (column, class) written out."""
-    place = (seen.cells.index, class_of_cells(seen.cells))
+    """Return equation (4) as a dense table."""
+    at = (seen.cells.index, class_of_cells(seen.cells))
     ones, zeros = np.zeros((len(a), len(seen.rest))), np.tile(seen.rest, (len(a), 1))
-    ones[place], zeros[place] = seen.ones, seen.zeros
-    coin = _Coin.of(ones, zeros, a[:, None], b[:, None])
+    ones[at], zeros[at] = seen.ones, seen.zeros
+    logs = _Logs.of(ones, zeros, a[:, None], b[:, None])
     known = seen.known
 
     def forms(present: Floats, absent: Floats) -> tuple[LinearForm, LinearForm]:
@@ -312,17 +312,17 @@ def _dense(seen: _Ones, a: Floats, b: Floats) -> LogLinear:
             -absent, None, known
         )
 
-    score, back = forms(coin.log_odds, coin.log_absent)
-    if not (coin.no_one.any() or coin.no_zero.any()):
+    score, back = forms(logs.log_odds, logs.log_absent)
+    if not (logs.no_one.any() or logs.no_zero.any()):
         return LogLinear(score, None, LogLinear(back))
-    forbidden, allowed = forms(coin.no_one - coin.no_zero, coin.no_zero)
+    forbidden, allowed = forms(logs.no_one - logs.no_zero, logs.no_zero)
     return LogLinear(score, forbidden, LogLinear(back, allowed))
 
 
 def _sparse(seen: _Ones, a: float, b: float) -> LogLinear:
-    """Equation (4), as what a column without ones would give, and what the cells differ from it."""
+    """Return equation (4) as the scores of a column without ones, and the differences of the cells from them."""
     owner = class_of_cells(seen.cells)
-    cell, blank = _Coin.of(seen.ones, seen.zeros, a, b), _Coin.of(np.zeros_like(seen.rest), seen.rest, a, b)
+    cell, blank = _Logs.of(seen.ones, seen.zeros, a, b), _Logs.of(np.zeros_like(seen.rest), seen.rest, a, b)
     base = np.where(seen.known, 0.0, np.nan)
 
     def forms(

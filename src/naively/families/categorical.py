@@ -105,7 +105,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         """Whether all columns of the block have one distribution."""
         return self.shared
 
-    def estimate(self, stats: ValueCounts, classes: Labels, structure: Any = None) -> CategoricalParameters:
+    def estimate(self, stats: ValueCounts, classes: Labels, structure: None = None) -> CategoricalParameters:
         """Estimate equation (2), per column."""
         fitted = [(c.values, _log_probability(c.weight, c.alpha)) for c in self._counted(stats, classes)]
         if self.shared:

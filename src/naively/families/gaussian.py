@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -84,7 +83,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
         pseudo_count("floor", self.floor)
         pseudo_count("var_smoothing", self.var_smoothing)
 
-    def estimate(self, stats: Moments, classes: Labels, structure: Any = None) -> GaussianParameters:
+    def estimate(self, stats: Moments, classes: Labels, structure: None = None) -> GaussianParameters:
         """Estimate equations (2) and (3)."""
         mean, squares = stats.mean_and_squares()
         pooled, n = stats.pooled(), stats.weight

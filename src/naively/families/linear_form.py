@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-SPARSE_FROM = 2**22  # token × class tables above this size stay sparse (32 MB dense)
+MAX_DENSE_CELLS = 2**22  # of a token × class table, 32 MB; larger ones stay sparse
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearForm:
-    """Equation (1); the table is dense (token, class), or base and token-major cells."""
+    """Equation (1), as a dense table (token, class), or as base and cells in the order of tokens."""
 
     offset: Floats
     constant: Floats
@@ -60,7 +60,7 @@ class LinearForm:
         above: float | None,
         length: Floats | None,
     ) -> bool:
-        """Add what one piece of the columns gives; whether all its entries are finite."""
+        """Add the scores of one piece of the columns; return whether all its entries are finite."""
         if not is_sparse(piece):
             return score_dense(piece, self.weights(place), self.constant, out, length=length)
         rows = piece.tocsr()
@@ -82,7 +82,7 @@ class LinearForm:
         )
 
     def weights(self, place: slice) -> Floats:
-        """The dense (token, class) table of some tokens, without the class constants."""
+        """Return the dense (token, class) table of a range of tokens, without the class constants."""
         if self.table is not None:
             return self.table[place]
         start = self.token_start[place.start : place.stop + 1]
@@ -93,7 +93,7 @@ class LinearForm:
         return table
 
     def at(self, tokens: Index) -> Floats:
-        """base_k + value_kc + constant_c of some tokens, (token, class); NaN for unknown ones."""
+        """Return base_k + value_kc + constant_c of tokens, (token, class); NaN for unknown ones."""
         if self.table is not None:
             return np.asarray(self.table[tokens] + self.constant)
         table = self.base[tokens][:, None] + self.constant
@@ -108,7 +108,7 @@ def dense_form(
     offset: Floats | None = None,
     known: Bools | None = None,
 ) -> LinearForm:
-    """A form from its (token, class) table."""
+    """Return the form of a (token, class) table."""
     zeros = np.zeros(table.shape[1])
     if known is not None:
         table = np.where(known[:, None], table, np.nan)
@@ -116,8 +116,8 @@ def dense_form(
 
 
 def stays_sparse(n_tokens: int, n_classes: int, n_values: int) -> bool:
-    """Whether a (token, class) table would be large, and mostly empty."""
-    return n_tokens * n_classes > max(SPARSE_FROM, 4 * n_values)
+    """Return whether a (token, class) table would be large and mostly empty."""
+    return n_tokens * n_classes > max(MAX_DENSE_CELLS, 4 * n_values)
 
 
 def sparse_form(
@@ -127,7 +127,7 @@ def sparse_form(
     constant: Floats,
     offset: Floats | None = None,
 ) -> LinearForm:
-    """A form from class-major cells with one value each; dense inside while that is small."""
+    """Return the form of cells with one value each; as a dense table while that is small."""
     n_tokens, n_classes = len(base), len(constant)
     zeros = np.zeros(n_classes)
     if stays_sparse(n_tokens, n_classes, len(values)):
@@ -135,14 +135,14 @@ def sparse_form(
         return LinearForm(zeros if offset is None else offset, constant, None, base, first, owner, values[order])
     table = np.empty((n_tokens, n_classes))
     table[:] = base[:, None]
-    for c, (start, stop) in enumerate(pairwise(cells.indptr.tolist())):  # class by class: no index of all cells is made
+    for c, (start, stop) in enumerate(pairwise(cells.indptr.tolist())):  # class by class: needs no index of all cells
         table[cells.index[start:stop], c] += values[start:stop]
     return LinearForm(zeros if offset is None else offset, constant, table, base)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LogLinear:
-    """Equation (2), and what to take back where an entry is missing, if absence counts."""
+    """Equation (2); if absence counts, `absent` is subtracted where an entry is missing."""
 
     score: LinearForm
     forbidden: LinearForm | None = None
@@ -150,20 +150,20 @@ class LogLinear:
 
     def add_to(self, out: Floats, x: Numbers, length: Floats | None = None) -> None:
         """Add log p(x | c) to `out`, and the sum of each row's known x_k to `length`."""
-        gaps = _missing(x) if self.absent is not None else None
+        missing = _missing(x) if self.absent is not None else None
         self.score.add_to(out, x, length)
-        if gaps is not None and self.absent is not None:
-            self.absent.score.add_to(out, gaps)
+        if missing is not None and self.absent is not None:
+            self.absent.score.add_to(out, missing)
         if self.forbidden is None:
             return
         count = np.zeros_like(out)
         self.forbidden.add_to(count, _each(x, partial(_presence, above=x.binarize_above)))
-        if gaps is not None and self.absent is not None and self.absent.forbidden is not None:
-            self.absent.forbidden.add_to(count, gaps)
+        if missing is not None and self.absent is not None and self.absent.forbidden is not None:
+            self.absent.forbidden.add_to(count, missing)
         out[count > 0.5] = -np.inf
 
     def weights(self, n_tokens: int) -> Floats:
-        """Dense (token, class) log weights, −inf where a token is impossible, 0 for unknown tokens."""
+        """Return the dense (token, class) log weights: −∞ where a token is impossible, 0 for unknown tokens."""
         every = slice(0, n_tokens)
         table = self.score.weights(every) + self.score.constant
         if self.forbidden is not None:
@@ -207,7 +207,7 @@ class LogLinear:
 
 
 def _each(x: Numbers, change: Callable[[Array], Array]) -> Numbers:
-    """x with the stored numbers of each piece changed; implicit zeros stay."""
+    """Return x with the stored numbers of each piece changed; implicit zeros stay."""
     pieces = []
     for piece in x.pieces:
         if is_sparse(piece):
@@ -220,21 +220,17 @@ def _each(x: Numbers, change: Callable[[Array], Array]) -> Numbers:
 
 
 def _presence(x: Array, above: float | None) -> Array:
-    """1 where there is a count, 0 where there is none or a gap."""
+    """Return 1 where there is a count, 0 where there is none or it is missing."""
     if above is not None:
         return np.asarray(x > above, dtype=np.float64)
     return np.asarray((x != 0) & (x == x), dtype=np.float64)
 
 
-def _gap(x: Array) -> Array:
-    return np.asarray(np.isnan(x), dtype=np.float64)
-
-
 def _missing(x: Numbers) -> Numbers | None:
-    """1 where an entry is missing; None if none is."""
+    """Return 1 where an entry is missing; None if no entry is."""
     if x.binarize_above is not None:
-        return None  # who scores them refuses gaps
+        return None  # missing entries are refused
     floats = [piece for piece in x.pieces if np.issubdtype(piece.dtype, np.floating)]
     if not any(np.isnan(np.asarray(p.data if is_sparse(p) else p)).any() for p in floats):
         return None
-    return _each(x, _gap)
+    return _each(x, lambda numbers: np.isnan(numbers).astype(np.float64))

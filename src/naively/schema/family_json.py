@@ -1,6 +1,6 @@
-"""Families as JSON: their name and their fields, so that a schema can be read, kept and compared outside Python.
+"""Families as JSON: the name and the fields, so that schemas can be read, stored and compared outside Python.
 
-A tuple is a list, a `Dirichlet` a list of pairs (its keys may be numbers or booleans, which JSON has no keys for).
+A tuple becomes a list, a `Dirichlet` a list of pairs, because its keys may be numbers or booleans.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CURRENT_NAMES = {stored: name for name, stored in STORED_NAMES.items()}
 
 
 def family_to_json(family: Family) -> dict[str, Any]:
-    """The name and the fields of a family.
+    """Return the name and the fields of a family.
 
     >>> from naively import Poisson
     >>> family_to_json(Poisson(a=2))
@@ -50,7 +50,7 @@ def family_to_json(family: Family) -> dict[str, Any]:
 
 
 def _plain(where: str, value: Any) -> Any:
-    """A field as JSON has it."""
+    """Return a field as JSON has it."""
     if isinstance(value, Dirichlet):
         return {"dirichlet": _pairs(where, value.alpha), "other": value.other}
     if isinstance(value, Mapping):
@@ -66,43 +66,43 @@ def _pairs(where: str, mapping: Mapping[Any, Any]) -> list[list[Any]]:
     return [[_plain(where, key), _plain(where, value)] for key, value in mapping.items()]
 
 
-def family_from_json(found: Any) -> Family:
-    """The inverse; whatever does not make a family is refused.
+def family_from_json(data: object) -> Family:
+    """Return the family of a name and fields; refuse anything else.
 
     >>> family_from_json({"family": "Poisson", "a": 2, "b": 1.0})
     Poisson(a=2, b=1.0)
     """
-    name = found.get("family") if isinstance(found, dict) else None
-    made = family_named(CURRENT_NAMES.get(name, name)) if isinstance(name, str) else None
-    if made is None:
+    name = data.get("family") if isinstance(data, dict) else None
+    family = family_named(CURRENT_NAMES.get(name, name)) if isinstance(name, str) else None
+    if family is None or not isinstance(data, dict):
         known = ", ".join(STORED_NAMES.get(name, name) for name in family_names())
-        raise InputError(f"{_short(found)} is not a family: expected one of {known}.")
+        raise InputError(f"{_short(data)} is not a family: expected one of {known}.")
     try:
-        given = {CURRENT_NAMES.get(key, key): _frozen(value) for key, value in found.items() if key != "family"}
-        wrong = [key for key, value in given.items() if not _is_of(value, _types(made)[key])]
+        settings = {CURRENT_NAMES.get(key, key): _frozen(value) for key, value in data.items() if key != "family"}
+        wrong = [key for key, value in settings.items() if not _is_of(value, _types(family)[key])]
         if wrong:
-            raise TypeError(f"{wrong[0]} is {_short(given[wrong[0]])}")
-        return made(**given)
+            raise TypeError(f"{wrong[0]} is {_short(settings[wrong[0]])}")
+        return family(**settings)
     except (TypeError, ValueError, AttributeError, KeyError) as error:
-        raise InputError(f"{_short(found)} is not a family with valid fields: {error}") from None
+        raise InputError(f"{_short(data)} is not a family with valid fields: {error}") from None
 
 
 @lru_cache(maxsize=64)
-def _types(made: type[Family]) -> dict[str, Any]:
-    return get_type_hints(made)
+def _types(family: type[Family]) -> dict[str, Any]:
+    return get_type_hints(family)
 
 
-def _is_of(value: Any, wanted: Any) -> bool:
-    """Whether a value is of the type that a field is declared to have; a function never is.
+def _is_of(value: object, wanted: Any) -> bool:
+    """Return whether a value is of the type that a field is declared to have; a function never is.
 
     >>> _is_of((1, 2), tuple[int, int]), _is_of((1,), tuple[int, int]), _is_of("1", int | None)
     (True, False, False)
     """
     parts = get_args(wanted)
     if wanted is Any:
-        return True  # pseudo-counts in their many forms, which the family checks itself
+        return True  # pseudo-counts in one of their forms, which the family checks
     if wanted is float:
-        return type(value) in (int, float) and abs(value) <= sys.float_info.max
+        return isinstance(value, (int, float)) and type(value) is not bool and abs(value) <= sys.float_info.max
     if get_origin(wanted) is Literal:
         return value in parts
     if get_origin(wanted) in (Union, UnionType):
@@ -114,6 +114,7 @@ def _is_of(value: Any, wanted: Any) -> bool:
 
 
 def _frozen(value: Any) -> Any:
+    """Return a value of JSON as a field has it."""
     if isinstance(value, list):
         return tuple(_frozen(item) for item in value)
     if isinstance(value, dict) and set(value) == {"dirichlet", "other"}:
@@ -121,7 +122,7 @@ def _frozen(value: Any) -> Any:
     if isinstance(value, dict) and set(value) == {"pairs"}:
         return _mapping(value["pairs"])
     if isinstance(value, dict):
-        raise TypeError(f"{_short(value)} is no value of a field")
+        raise TypeError(f"{_short(value)} is not a value of a field")
     return value
 
 
@@ -129,6 +130,6 @@ def _mapping(pairs: Any) -> dict[Any, Any]:
     return {_frozen(key): _frozen(value) for key, value in pairs}
 
 
-def _short(found: Any) -> str:
-    text = repr(found)
+def _short(value: object) -> str:
+    text = repr(value)
     return text if len(text) <= 80 else text[:77] + "…"

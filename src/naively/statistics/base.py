@@ -16,9 +16,8 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from naively._kernels.types import Bools, Codes32, Floats, Index, Wholes
+from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.data.views import Codes, Numbers, Texts, Values
 from naively.errors import InputError
@@ -98,9 +97,7 @@ class Statistic(ABC):
 
     @classmethod
     @abstractmethod
-    def count(
-        cls, x: Any, label: NDArray[np.integer], weight: Floats | None, n_classes: int, plan: CountPlan = PLAN
-    ) -> Self:
+    def count(cls, x: Any, label: Array, weight: Floats | None, n_classes: int, plan: CountPlan = PLAN) -> Self:
         """Count rows.
 
         Parameters

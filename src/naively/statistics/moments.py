@@ -16,10 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively._kernels.moments import add_moments, count_moments, describe_moments, pool_moments
 from naively._kernels.types import Array, Bools, Floats, Wholes
@@ -137,9 +136,9 @@ class Moments(ArrayStatistic):
         return np.asarray(lost.any(axis=0), dtype=np.bool_)
 
 
-def _several_columns(numbers: Numbers) -> Iterator[tuple[slice, NDArray[Any]]]:
+def _several_columns(numbers: Numbers) -> Iterator[tuple[slice, Array]]:
     """Yield dense pieces; copy single columns side by side, because the core counts four as fast as one."""
-    waiting: list[NDArray[Any]] = []
+    waiting: list[Array] = []
     start = 0
     for columns, piece in numbers.dense():
         if waiting and (piece.shape[1] > 1 or len(waiting) == COLUMNS_AT_A_TIME):
@@ -154,5 +153,5 @@ def _several_columns(numbers: Numbers) -> Iterator[tuple[slice, NDArray[Any]]]:
         yield slice(start, start + len(waiting)), _joined(waiting)
 
 
-def _joined(columns: list[NDArray[Any]]) -> NDArray[Any]:
+def _joined(columns: list[Array]) -> Array:
     return columns[0][:, None] if len(columns) == 1 else np.stack(columns).T

@@ -8,10 +8,9 @@ The table is sparse: a value that no row of a class has, has no cell there. A va
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively._kernels.cells import Cells, count_codes, count_csr, merge_cells, renumber_cells
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
@@ -216,7 +215,7 @@ def _union(a: Values, b: Values) -> tuple[Values, Codes32, Codes32]:
     return union, np.array([position[v] for v in a], np.int32), np.array([position[v] for v in b], np.int32)
 
 
-def _count_piece(codes: NDArray[Any], sizes: Wholes, label: Codes32, weight: Floats | None, n_classes: int) -> Cells:
+def _count_piece(codes: Array, sizes: Wholes, label: Codes32, weight: Floats | None, n_classes: int) -> Cells:
     """Count one piece: dense while the table is small, else column by column as a sparse matrix of ones."""
     if n_classes * int(sizes.sum()) <= MAX_DENSE_CELLS:
         sums, rows = count_codes(codes, sizes, label, weight, n_classes)

@@ -144,7 +144,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
         super().check(stats, n_classes, names)
         require((stats.vocabulary is None) == (self.hash_bits is not None), "words, hashed or not")
 
-    def estimate(self, stats: WordCounts, classes: Labels, structure: Any = None) -> TextParameters:
+    def estimate(self, stats: WordCounts, classes: Labels, structure: Bools | None = None) -> TextParameters:
         """Estimate equations (1) to (4) over the active words."""
         cells, known = self.active_words(stats, structure)
         if self.model == "bernoulli":
