@@ -78,7 +78,8 @@ def family_from_json(data: object) -> Family:
         known = ", ".join(STORED_NAMES.get(name, name) for name in family_names())
         raise InputError(f"{_short(data)} is not a family: expected one of {known}.")
     try:
-        settings = {CURRENT_NAMES.get(key, key): _frozen(value) for key, value in data.items() if key != "family"}
+        fields_of_family = {str(key): value for key, value in data.items() if key != "family"}
+        settings = {CURRENT_NAMES.get(key, key): _frozen(value) for key, value in fields_of_family.items()}
         wrong = [key for key, value in settings.items() if not _is_of(value, _types(family)[key])]
         if wrong:
             raise TypeError(f"{wrong[0]} is {_short(settings[wrong[0]])}")
