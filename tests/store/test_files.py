@@ -14,6 +14,7 @@ from tests.support.models import fitted, rows, same
 
 import naively
 from naively import InputError, Ledger, SchemaError
+from naively.store.compare import disjoint_models
 
 
 def write_file(path: Path, *seeds: int, base: Path | None = None) -> Path:
@@ -128,6 +129,21 @@ def test_merged_files_with_different_keys_do_not_remember_rows(tmp_path: Path) -
     naively.merge([tmp_path / "a", tmp_path / "c"], tmp_path / "ac")
     with pytest.raises(InputError, match="never counted"):
         naively.open(tmp_path / "ac").forget(["one three"], ["x"])
+
+
+@pytest.mark.parametrize("is_attributed", [True, False])
+def test_compared_models_are_without_forgotten_rows(is_attributed: bool, tmp_path: Path) -> None:
+    a = write_file(tmp_path / "a", 0)
+    b = write_file(tmp_path / "b", 1, 2, base=a)
+    data, labels = rows(1, classes="abc")
+    with naively.open(b) as ledger:
+        entry = ledger.log()[1].id if is_attributed else None
+        ledger.forget({name: values[:2] for name, values in data.items()}, labels[:2], entry=entry)
+    one, two, note = disjoint_models(a, b)
+    assert same(one, fitted())
+    rest = {name: values[2:] for name, values in data.items()}, labels[2:]
+    assert same(fitted() + two, fitted().update(*rest).update(*rows(2, classes="abc")))
+    assert "2 entries more" in note
 
 
 def test_copy_of_a_file_in_use(tmp_path: Path) -> None:
