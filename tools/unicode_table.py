@@ -122,7 +122,8 @@ def main() -> None:
         cpp += [f"// {line}" for line in comment] + [f"inline constexpr char k{name.capitalize()}[] ="]
         cpp += [*pieces(text)[:-1], pieces(text)[-1] + ";", ""]
     (ROOT / "tests/twins/unicode_table.py").write_text("\n".join(python[:-1]) + "\n", encoding="utf-8")
-    (ROOT / "core/text/unicode_table.hpp").write_text("\n".join([*cpp, "}  // namespace naively::text::tables", ""]), encoding="utf-8")
+    cpp += ["}  // namespace naively::text::tables", ""]
+    (ROOT / "core/text/unicode_table.hpp").write_text("\n".join(cpp), encoding="utf-8")
 
 
 if __name__ == "__main__":
