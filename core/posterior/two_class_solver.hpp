@@ -3,8 +3,8 @@
 //   Σ_i r_i log(1 + exp(−m_i)) + ½ Σ_j κ_j (x_j − v_j)²,   m_i = ± (a_i + Σ_j x_j f_ij),   0 ≤ x_j ≤ max, j ≥ 1   (1)
 //
 // f_i0 is 1, f_ij is the evidence of feature j in row i for the second class against the first, and a_i that of the
-// prior. The sign is + for rows of the second class. Each step is Newton's, in the weights that are not at a bound, or a
-// part of it (Bertsekas, Projected Newton methods, SIAM J. Control Optim. 20 (1982) 221–246).
+// prior. The sign is + for rows of the second class. Each step is Newton's, in the weights that are not at a bound, or
+// a part of it (Bertsekas, Projected Newton methods, SIAM J. Control Optim. 20 (1982) 221–246).
 #pragma once
 #include <cstdint>
 #include <vector>
