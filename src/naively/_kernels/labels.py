@@ -6,7 +6,7 @@ import numpy as np
 
 from naively._kernels.types import Codes32, Wholes
 
-MAX_COMPARED_CLASSES = 8  # labels are compared with each of this many classes, which is faster than to index by them
+MAX_COMPARED_CLASSES = 16  # labels are compared with each of this many classes, which is faster than to index by them
 
 
 def count_labels(label: Codes32, n_classes: int) -> Wholes:
@@ -15,11 +15,9 @@ def count_labels(label: Codes32, n_classes: int) -> Wholes:
     >>> count_labels(np.array([0, 2, 2], dtype=np.int32), 4).tolist()
     [1, 0, 2, 0]
     """
-    if 1 < n_classes <= MAX_COMPARED_CLASSES:
-        rows = np.array([np.count_nonzero(label == c) for c in range(n_classes)], dtype=np.int64)
-    else:
-        rows = np.bincount(label[(label >= 0) & (label < n_classes)], minlength=n_classes).astype(np.int64)
-    if rows.sum() != len(label):
+    if label.size and (label.min() < 0 or label.max() >= n_classes):
         wrong = int(np.argmax((label < 0) | (label >= n_classes)))
         raise ValueError(f"label of row {wrong} is {label[wrong]}; labels must lie in [0, {n_classes})")
-    return rows
+    if n_classes <= MAX_COMPARED_CLASSES:
+        return np.array([np.count_nonzero(label == c) for c in range(n_classes)], dtype=np.int64)
+    return np.bincount(label, minlength=n_classes).astype(np.int64, copy=False)
