@@ -256,37 +256,3 @@ def token_log_table(cells: Cells, base: Floats, alpha: float, n_jobs: int | None
 def token_logs(cells: Cells, n_tokens: int, alpha: float, n_jobs: int | None = None) -> tuple[Wholes, Codes32, Floats]:
     """Return the terms log(1 + N_kc/α) of the cells by token: start of each token, class, and value."""
     return _core.token_logs(cells, n_tokens, alpha, thread_count(n_jobs))
-
-
-MAX_COLUMNWISE_CLASSES = 4  # with few classes NumPy is several times faster down the columns than along short rows
-
-
-def repeat_row(row: Floats, n_rows: int) -> Floats:
-    """Return a table (row, class) whose rows all equal `row`.
-
-    >>> repeat_row(np.array([1.0, 2.0]), 2).tolist()
-    [[1.0, 2.0], [1.0, 2.0]]
-    """
-    out = np.empty((n_rows, len(row)))
-    if len(row) > MAX_COLUMNWISE_CLASSES:
-        out[:] = row
-    else:
-        for c, value in enumerate(row.tolist()):
-            out[:, c] = value
-    return out
-
-
-def add_to_rows(out: Floats, row: Floats) -> None:
-    """Add `row` to every row of a table.
-
-    >>> table = np.array([[0.0, 1.0], [2.0, 3.0]])
-    >>> add_to_rows(table, np.array([10.0, 20.0]))
-    >>> table.tolist()
-    [[10.0, 21.0], [12.0, 23.0]]
-    """
-    if len(row) > MAX_COLUMNWISE_CLASSES:
-        out += row
-        return
-    for c, value in enumerate(row.tolist()):
-        if value:
-            out[:, c] += value

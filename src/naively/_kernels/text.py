@@ -7,7 +7,7 @@ threads. Ctrl-C stops a long run; the vocabulary may then have words that were n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -34,6 +34,20 @@ class Strings(NamedTuple):
     data: NDArray[np.uint8]
     valid: NDArray[np.uint8] | None = None
     bit_offset: int = 0
+
+    def missing(self) -> NDArray[np.bool_]:
+        """Return which documents are missing."""
+        n = len(self.offsets) - 1
+        if self.valid is None:
+            return np.zeros(n, dtype=np.bool_)
+        bits = np.unpackbits(self.valid, bitorder="little", count=self.bit_offset + n)
+        return np.asarray(bits[self.bit_offset :] == 0)
+
+    def to_list(self) -> list[str | None]:
+        """Return the documents as Python strings."""
+        data, ends = self.data.tobytes(), self.offsets.tolist()
+        spans = zip(ends[:-1], ends[1:], self.missing().tolist(), strict=True)
+        return [None if is_missing else data[a:b].decode("utf-8", "replace") for a, b, is_missing in spans]
 
 
 Documents: TypeAlias = Sequence[str | bytes | None] | Strings | _core.Documents
@@ -75,6 +89,27 @@ class Options:
 
     def __reduce__(self) -> tuple[type[Options], tuple[object, ...]]:
         return Options, tuple(getattr(self, f.name) for f in fields(self) if f.init)
+
+
+DEFAULT_OPTIONS = Options()
+
+
+@dataclass(frozen=True)
+class Tokeniser:
+    """What a token is: options of the compiled tokeniser, or a function that splits a string into tokens."""
+
+    options: Options = DEFAULT_OPTIONS
+    split: Callable[[str], list[str]] | None = None
+
+    def prepare(self, texts: Sequence[str | None] | Strings) -> Prepared:
+        """Return texts as the core reads them."""
+        if self.split is None:
+            return prepare(texts)
+        strings = texts.to_list() if isinstance(texts, Strings) else texts
+        return prepare_tokens([None if text is None else list(self.split(text)) for text in strings])
+
+
+WORDS = Tokeniser()
 
 
 def prepare(documents: Documents) -> _core.Documents:

@@ -145,23 +145,14 @@ class Texts:
     @staticmethod
     def missing(texts: Sequence[str | None] | Strings) -> NDArray[np.bool_]:
         """Return which texts are missing."""
-        if not isinstance(texts, Strings):
-            return np.fromiter(map(is_, texts, repeat(None)), dtype=np.bool_, count=len(texts))
-        n = len(texts.offsets) - 1
-        if texts.valid is None:
-            return np.zeros(n, dtype=np.bool_)
-        bits = np.unpackbits(texts.valid, bitorder="little", count=texts.bit_offset + n)
-        return np.asarray(bits[texts.bit_offset :] == 0)
+        if isinstance(texts, Strings):
+            return texts.missing()
+        return np.fromiter(map(is_, texts, repeat(None)), dtype=np.bool_, count=len(texts))
 
     @staticmethod
     def as_strings(texts: Sequence[str | None] | Strings) -> Sequence[str | None]:
         """Return texts as Python strings."""
-        if not isinstance(texts, Strings):
-            return texts
-        data, ends = texts.data.tobytes(), texts.offsets.tolist()
-        missing = Texts.missing(texts).tolist()
-        spans = zip(ends[:-1], ends[1:], missing, strict=True)
-        return [None if is_missing else data[a:b].decode("utf-8", "replace") for a, b, is_missing in spans]
+        return texts.to_list() if isinstance(texts, Strings) else texts
 
     def rows(self, start: int, stop: int) -> Texts:
         """Return the rows from start to stop."""

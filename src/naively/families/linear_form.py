@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively._kernels.cells import Cells, add_to_rows, by_token, score_csr, score_csr_sparse, score_dense
+from naively._kernels.cells import Cells, by_token, score_csr, score_csr_sparse, score_dense
+from naively._kernels.posterior import add_to_rows
 from naively._kernels.types import Array, Bools, Floats, Index, Wholes
 from naively.data.views import RefusedEntryError, is_sparse
 from naively.statistics import Numbers

@@ -95,10 +95,10 @@ def count_block(
     to_add: bool = False,
 ) -> Statistic:
     """Return the statistic of one block of a schema that has `n_columns` in all; see `count`."""
-    plan = CountPlan(max_keys_for(n_columns), like=like, only_to_add=to_add)
+    plan = CountPlan(max_keys_for(n_columns), like=like, only_to_add=to_add, names=block.names)
     try:
         statistic: Statistic = block.family.count(view, label, weight, n_classes, plan)
-        return statistic.renamed(block.names)
+        return statistic
     except TooLargeError as error:
         name = block.names[error.column]
         if np.isinf(error.found):

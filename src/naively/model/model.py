@@ -243,7 +243,9 @@ class Model:
         min_probability
             Return None, in an object array, for rows in which no class has this probability.
         """
-        rule = decision_rule(self.classes, odds, threshold, costs, of, min_probability)
+        options = (odds, threshold, costs, min_probability)
+        is_plain = all(option is None for option in options)
+        rule = None if is_plain else decision_rule(self.classes, odds, threshold, costs, of, min_probability)
         positions = predict_positions(self, X, rule)
         classes: NDArray[Any] = np.asarray(self.classes)[positions]
         if rule is not None and (positions < 0).any():

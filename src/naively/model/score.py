@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from naively._kernels.cells import repeat_row
-from naively._kernels.posterior import best_class, normalise
+from naively._kernels.posterior import best_class, normalise, repeat_row
 from naively._kernels.threads import on_own_threads
 from naively.data.kinds import refuse_infinite
 from naively.data.read import TableLike

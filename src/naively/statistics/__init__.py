@@ -1,5 +1,6 @@
 """One additive statistic per file; see `base.py` for the laws that they keep."""
 
+from naively._kernels.text import Tokeniser
 from naively.data.views import Codes, Numbers, Texts, Value, Values
 from naively.statistics.arrays import NegativeCountError
 from naively.statistics.base import (
@@ -17,7 +18,6 @@ from naively.statistics.moments import Moments, TooLargeError
 from naively.statistics.number_summary import NumberSummary
 from naively.statistics.sums import Sums
 from naively.statistics.token_counts import TokenCounts
-from naively.statistics.tokeniser import Tokeniser
 from naively.statistics.value_counts import ValueCounts
 from naively.statistics.word_counts import WordCounts
 

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from naively._kernels.text import WORDS, Tokeniser
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.data.views import Codes, Numbers, Texts, Values
 from naively.errors import InputError
 from naively.statistics.arrays import added_in_pairs, check_array, place, require, take
-from naively.statistics.tokeniser import WORDS, Tokeniser
 
 if TYPE_CHECKING:
     from naively.statistics.class_weights import ClassWeights
@@ -49,12 +49,15 @@ class CountPlan:
         A statistic of earlier rows of the same columns: tokens get the names and numbers that they have there.
     only_to_add
         Whether the result will be added to `like` and used for nothing else.
+    names
+        The names of the columns, if they are tokens.
     """
 
     max_keys: int = MAX_KEYS
     tokeniser: Tokeniser = WORDS
     like: Statistic | None = None
     only_to_add: bool = False
+    names: Names | None = None
 
 
 PLAN = CountPlan()

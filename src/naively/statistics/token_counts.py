@@ -65,9 +65,11 @@ class TokenCounts(Statistic):
                 raise RefusedEntryError
             present.append((piece.shape[1], cells))
             missing.append((piece.shape[1], gaps))
-        tokens: Names = Numbered(block.n_columns)
-        if isinstance(plan.like, TokenCounts) and plan.like.n_tokens == block.n_columns:
-            tokens = plan.like.tokens
+        tokens = plan.names
+        if tokens is None:
+            tokens = Numbered(block.n_columns)
+            if isinstance(plan.like, TokenCounts) and plan.like.n_tokens == block.n_columns:
+                tokens = plan.like.tokens
         return cls(
             tokens,
             join_columns(present, n_classes),

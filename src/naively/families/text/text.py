@@ -23,7 +23,16 @@ import numpy as np
 
 from naively._kernels.cells import Cells
 from naively._kernels.leave_one_out import leave_texts_out
-from naively._kernels.text import Options, Prepared, Strings, score_text, score_text_table, token_rows, tokens_of
+from naively._kernels.text import (
+    Options,
+    Prepared,
+    Strings,
+    Tokeniser,
+    score_text,
+    score_text_table,
+    token_rows,
+    tokens_of,
+)
 from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.names import Names
 from naively.data.views import Texts
@@ -43,7 +52,6 @@ from naively.priors import Dirichlet, alpha_of, pseudo_counts
 from naively.statistics.arrays import require
 from naively.statistics.base import PLAN, CountPlan
 from naively.statistics.cells import class_sums
-from naively.statistics.tokeniser import Tokeniser
 from naively.statistics.word_counts import WordCounts
 
 
