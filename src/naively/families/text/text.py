@@ -5,10 +5,10 @@
     bernoulli     θ_kc = (D_kc + α) / (D_c + 2α)         absence counts: see `bernoulli.py`              (3)
     complement    see `complement.py`                                                                    (4)
 
-N_kc and D_kc are `WordCounts`: occurrences, and texts with the word. The K words are those in force: seen in some
+N_kc and D_kc are `WordCounts`: occurrences, and texts with the word. The K words are the active ones: seen in some
 text, and not cut off by `min_count` (occurrences), `max_share` (of the texts), `max_tokens` (the most frequent by
 texts, then by name) or `vocabulary`. Cut-offs are applied here and not when counting, so that counts stay additive.
-A word not in force is zero evidence; a text without known words leaves the class prior. What a word is: docs/words.md.
+Other words are no evidence; a text without known words leaves the class prior. What a word is: docs/words.md.
 """
 
 from __future__ import annotations
