@@ -216,7 +216,7 @@ def test_many_classes_are_abbreviated() -> None:
         ({"costs": 1, "precision": 0.9}, "not both"),
         ({"precision": 2.0}, "precision=2.0"),
         ({"costs": "dear"}, "costs='dear'"),
-        ({"of": "z"}, "of='z' is not a class"),
+        ({"of": "z"}, "'z' is not a class of the model"),
     ],
 )
 def test_invalid_options_are_refused(options: dict[str, Any], message: str) -> None:

@@ -24,10 +24,6 @@ class CalibrationBin(NamedTuple):
     probability: float
     observed: Estimate
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {**self._asdict(), "observed": self.observed.to_dict()}
-
 
 @dataclass(frozen=True, eq=False)
 class ClassMetrics:

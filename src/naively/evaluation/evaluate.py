@@ -15,7 +15,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +28,7 @@ from naively.evaluation.curves import CalibrationBin, ClassMetrics, calibration,
 from naively.evaluation.intervals import UNDEFINED, Estimate, around, mean, share
 from naively.evaluation.render_text import as_text
 from naively.evaluation.thresholds import Thresholds, thresholds
-from naively.model.decide import by_probability
+from naively.model.decide import by_probability, position_of
 
 if TYPE_CHECKING:
     from naively.model.model import Model
@@ -40,6 +40,15 @@ Index = NDArray[np.intp]
 SUMMARY = ("accuracy", "balanced_accuracy", "log_loss", "brier", "calibration_error", "lift")
 MAX_CLASSES_WITH_CURVES = 50
 MIN_PROBABILITY = float(np.finfo(np.float64).eps)  # scikit-learn clips here too: a row costs at most 36 nats
+
+
+class Goals(TypedDict, total=False):
+    """The options of `Model.evaluate`."""
+
+    of: Label | None
+    costs: ArrayLike | None
+    precision: float | None
+    min_probability: float | None
 
 
 @dataclass(frozen=True)
@@ -87,10 +96,7 @@ class Evaluation:
         weight: Floats | None = None,
         *,
         log_prior: Floats | None = None,
-        of: Label | None = None,
-        costs: ArrayLike | None = None,
-        precision: float | None = None,
-        min_probability: float | None = None,
+        **goals: Unpack[Goals],
     ) -> Evaluation:
         """Evaluate log posteriors of rows whose class is known.
 
@@ -107,8 +113,8 @@ class Evaluation:
         log_prior
             The prior that the lift compares with, (class,) or (row, class). Default: the shares of the classes among
             these rows.
-        of, costs, precision, min_probability
-            As in `evaluate`.
+        goals
+            `of`, `costs`, `precision` and `min_probability`, as in `Model.evaluate`.
         """
         log_posterior, truth, weight, log_prior = _rows_with_weight(log_posterior, label, weight, log_prior)
         posterior = np.exp(log_posterior)
@@ -139,8 +145,8 @@ class Evaluation:
                 class_metrics(classes[c], posterior[:, c], is_class[:, c], predicted == c, weight, with_curves)
                 for c in range(n_classes)
             ),
-            thresholds=_thresholds(posterior, is_class, classes, weight, of, costs, precision),
-            coverage=None if min_probability is None else _coverage(probability, is_right, weight, min_probability),
+            thresholds=_thresholds(posterior, is_class, classes, weight, goals),
+            coverage=_coverage(probability, is_right, weight, goals.get("min_probability")),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -163,37 +169,9 @@ class Evaluation:
 
 
 def evaluate(
-    model: Model,
-    X: TableLike,
-    y: LabelsLike,
-    weight: WeightLike = None,
-    *,
-    of: Label | None = None,
-    costs: ArrayLike | None = None,
-    precision: float | None = None,
-    min_probability: float | None = None,
+    model: Model, X: TableLike, y: LabelsLike, weight: WeightLike = None, **goals: Unpack[Goals]
 ) -> Evaluation:
-    """Evaluate a model on rows whose class is known, best on rows that it was not fitted with.
-
-    Parameters
-    ----------
-    model
-        The model.
-    X, y, weight
-        Rows, their classes and weights, as in `fit`. y may be the name of a column of X.
-    of
-        With two classes: the class that thresholds are for. Default: the last one.
-    costs
-        With two classes: find the threshold of least cost. Give the cost of a miss if a false alarm costs 1, or a
-        table costs[true][predicted].
-    precision
-        With two classes: find the threshold of highest recall that has this precision.
-    min_probability
-        Report the share of the rows whose prediction reaches this probability, and the error rate among them.
-
-    Returns
-    -------
-    Evaluation
+    """Evaluate a model on rows whose class is known. See `Model.evaluate`.
 
     >>> from naively import fit
     >>> model = fit({"sky": ["sun", "sun", "rain", "rain"]}, ["yes", "yes", "no", "no"])
@@ -204,17 +182,7 @@ def evaluate(
     batches = labelled_batches(X, y, weight, like=model)
     parts = [(model.log_posterior(rows.table), rows.label_in(model.classes), rows.weights) for rows in batches]
     log_posterior, label, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return Evaluation.of(
-        log_posterior,
-        label,
-        model.classes,
-        weights,
-        log_prior=model.log_prior,
-        of=of,
-        costs=costs,
-        precision=precision,
-        min_probability=min_probability,
-    )
+    return Evaluation.of(log_posterior, label, model.classes, weights, log_prior=model.log_prior, **goals)
 
 
 def _rows_with_weight(
@@ -256,30 +224,25 @@ def _log_loss(label: Index, posterior: Floats, loss: Floats, weight: Floats) -> 
 
 
 def _thresholds(
-    posterior: Floats,
-    is_class: Bools,
-    classes: Sequence[Label],
-    weight: Floats,
-    of: Label | None,
-    costs: ArrayLike | None,
-    precision: float | None,
+    posterior: Floats, is_class: Bools, classes: Sequence[Label], weight: Floats, goals: Goals
 ) -> Thresholds | None:
     """Return the thresholds if there are two classes."""
-    goals = [name for name, value in (("costs", costs), ("precision", precision)) if value is not None]
-    if len(goals) == 2:
+    costs, precision = goals.get("costs"), goals.get("precision")
+    if costs is not None and precision is not None:
         raise InputError("give costs= or precision=, not both.")
-    if len(classes) != 2:
-        if goals:
-            raise InputError(f"{goals[0]}= asks for a threshold between two classes, and there are {len(classes)}.")
+    if len(classes) == 2:
+        c = position_of(goals.get("of"), classes)
+        return thresholds(classes[c], posterior[:, c], is_class[:, c], weight, costs, precision)
+    if costs is not None or precision is not None:
+        goal = "precision" if costs is None else "costs"
+        raise InputError(f"{goal}= is for a threshold between two classes, and there are {len(classes)}.")
+    return None
+
+
+def _coverage(probability: Floats, is_right: Bools, weight: Floats, min_probability: float | None) -> Coverage | None:
+    """Return the share of the rows that reach a probability, and the error rate among them; None without one."""
+    if min_probability is None:
         return None
-    if of is not None and of not in classes:
-        raise InputError(f"of={of!r} is not a class of the model: {', '.join(map(repr, classes))}.")
-    c = 1 if of is None else list(classes).index(of)
-    return thresholds(classes[c], posterior[:, c], is_class[:, c], weight, costs, precision)
-
-
-def _coverage(probability: Floats, is_right: Bools, weight: Floats, min_probability: float) -> Coverage:
-    """Return the share of the rows that reach a probability, and the error rate among them."""
     reached = by_probability(np.log(probability)[:, None], min_probability) >= 0
     error = share(~is_right[reached], weight[reached]) if reached.any() else UNDEFINED
     return Coverage(min_probability, share(reached, weight), error)

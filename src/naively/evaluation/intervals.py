@@ -25,10 +25,6 @@ class Estimate(NamedTuple):
     low: float
     high: float
 
-    def to_dict(self) -> dict[str, float | None]:
-        """Return plain data, with None for NaN."""
-        return {name: None if math.isnan(x) else x for name, x in self._asdict().items()}
-
     def __str__(self) -> str:
         return "–" if math.isnan(self.value) else f"{self.value:.4f}  ({self.low:.4f} – {self.high:.4f})"
 

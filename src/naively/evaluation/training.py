@@ -11,17 +11,17 @@ assumes that rows are independent. Where they are not:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naively._kernels.threads import use_threads
-from naively.data.labelled import Label, LabelledRows, LabelsLike, WeightLike, read_labelled
+from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, read_labelled
 from naively.data.read import TableLike, read
 from naively.data.row_hash import mix
 from naively.errors import InputError
-from naively.evaluation import Evaluation
+from naively.evaluation.evaluate import Evaluation, Goals
 from naively.model.count import count_rows
 from naively.model.merge import with_classes
 from naively.tuning.tune import cross_fitted, sample_of, tune
@@ -42,30 +42,9 @@ def evaluate_training(
     weight: WeightLike = None,
     groups: LabelsLike = None,
     time: ArrayLike | None = None,
-    *,
-    of: Label | None = None,
-    costs: ArrayLike | None = None,
-    precision: float | None = None,
-    min_probability: float | None = None,
+    **goals: Unpack[Goals],
 ) -> Evaluation:
-    """Evaluate a model on its training rows, each predicted as if it had not been counted.
-
-    Parameters
-    ----------
-    model
-        The model, fitted on these rows.
-    X, y, weight
-        The rows, classes and weights that the model was fitted with. Large data is sampled.
-    groups
-        The group of each row. Rows of one group are left out together.
-    time
-        The time of each row. Rows are predicted by models of earlier rows only.
-    of, costs, precision, min_probability
-        As in `evaluate`.
-
-    Returns
-    -------
-    Evaluation
+    """Evaluate a model on its training rows, of which large data is sampled. See `Model.evaluate_training`.
 
     >>> import naively
     >>> x, y = np.arange(60.0) % 7, np.arange(60) % 2
@@ -81,16 +60,7 @@ def evaluate_training(
     else:
         rows = read_labelled(X, y, weight, like=model, keep_all=True)
         log_posterior, label, weights = _predict_folds(model, rows, groups, time)
-    return Evaluation.of(
-        log_posterior,
-        label,
-        model.classes,
-        weights,
-        of=of,
-        costs=costs,
-        precision=precision,
-        min_probability=min_probability,
-    )
+    return Evaluation.of(log_posterior, label, model.classes, weights, **goals)
 
 
 def _predict_folds(
