@@ -25,7 +25,7 @@ from naively.evaluation.diff import diff
 from naively.families.base import Family, Leaving, refit_without_each_row
 from naively.families.registry import family_named
 from naively.fitting import fit
-from naively.model.columns import views
+from naively.model.count import views_of
 from naively.model.model import Model
 from naively.statistics import ClassWeights, CountPlan, NegativeCountError, Statistic
 from naively.store.load import load
@@ -245,7 +245,9 @@ class _FamilyCheck:
         X, _ = self.rows(slice(None))
         label = np.array([classes.index(c) for c in self.y.tolist()])
         leaving = Leaving.of(label, np.ones(n), np.ones(n))
-        for block, x, stats in zip(chosen.schema.blocks, views(read(X), chosen.schema), chosen.statistics, strict=True):
+        for block, x, stats in zip(
+            chosen.schema.blocks, views_of(read(X), chosen.schema), chosen.statistics, strict=True
+        ):
             if block.family != family:
                 continue
             structure = family.structure(stats)

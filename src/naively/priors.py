@@ -140,7 +140,7 @@ class ClassPrior:
                     f'prior={prior!r} is not known: give "empirical", "uniform", a mapping from class to '
                     "probability, or a number: the pseudo-count added to every class."
                 )
-            return cls(uniform=prior == "uniform")
+            return EMPIRICAL if prior == "empirical" else UNIFORM
         if isinstance(prior, Mapping):
             return cls(given=_checked(dict(prior), classes))
         numbers = np.asarray(prior, dtype=np.float64)
@@ -166,6 +166,9 @@ class ClassPrior:
                 probability = np.ones(len(classes))
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(probability) - np.log(probability.sum()))
+
+
+EMPIRICAL, UNIFORM = ClassPrior(), ClassPrior(uniform=True)
 
 
 def _checked(given: Mapping[Any, float], classes: Sequence[Label]) -> Mapping[Any, float]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import naively as nb
 from naively.data.read import read
 from naively.families.base import Leaving
-from naively.model import columns as local
+from naively.model.count import views_of
 from naively.schema.infer import infer
 from naively.statistics import CountPlan, Numbers
 
@@ -96,7 +96,7 @@ def check(table: Any, family: nb.Family, columns: Any, label: Any, weight: Any, 
     whole = read(table)
     schema = infer(whole, columns)
     [block] = schema.blocks
-    [view] = local.views(whole, schema)
+    [view] = views_of(whole, schema)
     parts = [at(view, i) for i in range(len(label))]
     stats = None
     for i in np.repeat(np.arange(len(label)), times).tolist():
@@ -188,7 +188,7 @@ def test_where_nothing_leaves_it_is_the_score(family: nb.Family, data: st.DataOb
         value = NUMBERS[family]
         table, columns = np.array(data.draw(st.lists(st.tuples(*[value] * 3), min_size=n, max_size=n)), float), family
     whole = read(table)
-    [view] = local.views(whole, infer(whole, columns))
+    [view] = views_of(whole, infer(whole, columns))
     label = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
     counted = data.draw(st.integers(1, n))
     stats = count(family, at(view, 0), label[0], 1.0, None)

@@ -42,3 +42,24 @@ def test_a_stream_is_counted_like_a_table(weighted: bool, sorted_by_class: bool,
     rest = in_batches - at_once
     assert rest.class_weights.rows.sum() == 0
     np.testing.assert_allclose(in_batches.posterior(table), at_once.posterior(table), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "family",
+    [naively.Gaussian(), naively.Multinomial(), naively.Complement(), naively.Categorical(shared=True)],
+    ids=str,
+)
+@pytest.mark.parametrize("late", [None, naively.Automatic(), naively.Automatic(missing="value")], ids=str)
+def test_a_column_may_get_its_first_value_in_an_update(family: naively.Family, late: Any) -> None:
+    """The other columns form a block in another order than in the data; missing values of the late column count."""
+    columns = {("b", "a"): family} | ({} if late is None else {"late": late})
+    first = {"a": [1, 2, 3, 4], "late": [None] * 4, "b": [2, 1, 0, 2]}
+    more = {"a": [1, 2, 3, 5], "late": ["u", "v", None, "w"], "b": [1, 1, 3, 0]}
+    rows = {name: [*first[name], *more[name]] for name in first}
+    labels = ["x", "y", "x", "y"]
+    model = naively.fit(first, labels, columns=columns, tune=False)
+    at_once = naively.fit(rows, labels * 2, columns=columns, tune=False)
+    updated = model.update(more, labels)
+    assert updated.schema == at_once.schema
+    np.testing.assert_array_equal(updated.log_joint(rows), at_once.log_joint(rows))
+    np.testing.assert_array_equal(updated.forget(first, labels).class_counts, [2.0, 2.0])

@@ -9,7 +9,7 @@ import pytest
 
 import naively
 from naively import Bernoulli, Binned, Categorical, Complement, Gaussian, Multinomial, Poisson, Text, Tuning
-from naively.model.calibrate import EvidenceKey, weighted_blocks
+from naively.model.calibrate import EvidenceKey
 from naively.model.merge import with_classes
 
 N = 60
@@ -75,7 +75,7 @@ def test_equation_1_by_hand() -> None:
 def test_json_and_new_classes() -> None:
     assert Tuning.from_json(TUNING.to_json()) == TUNING
     model = naively.fit(TABLE, LABEL, columns=FAMILIES, tune=False).with_tuning(TUNING)
-    assert weighted_blocks(with_classes(model, ["d"])).offset.tolist() == [0.5, -1.0, 0.0, 0.0]
+    assert with_classes(model, ["d"]).weighted_blocks.offset.tolist() == [0.5, -1.0, 0.0, 0.0]
     for wrong in ("", "[]", "{}", TUNING.to_json().replace("0.75", "-0.75"), TUNING.to_json().replace("0.75", '"x"')):
         with pytest.raises(naively.InputError, match="not a tuning"):
             Tuning.from_json(wrong)

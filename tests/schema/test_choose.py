@@ -158,9 +158,9 @@ def test_some_columns_of_a_statistic(name: str) -> None:
         assert type(stats).__name__ == name
     fitted = [family.estimate(stats, (0, 1)) for stats in (some, again.statistics[0])]
     from naively.data.read import read
-    from naively.model import columns as local
+    from naively.model.count import views_of
 
-    (view,) = local.views(read({"c": [1, 0], "a": [1, 1]}), again.schema)
+    (view,) = views_of(read({"c": [1, 0], "a": [1, 1]}), again.schema)
     out = np.zeros((2, 2, 2))
     for k in range(2):
         family.log_likelihood(view, fitted[k], out[k])

@@ -22,9 +22,9 @@ from naively.errors import InputError
 from naively.explanation.counterfactual import Counterfactual, find_counterfactual
 from naively.explanation.explanation import Contribution, Explanation
 from naively.families.evidence import Alternative, Pair, RowView, Term
-from naively.model.calibrate import weighted_blocks
-from naively.model.columns import View, read_rows, views
+from naively.model.count import View, views_of
 from naively.model.decide import log_odds_against, position_of
+from naively.model.score import read_rows
 
 if TYPE_CHECKING:
     from naively.data.labelled import Classes, Label
@@ -44,28 +44,7 @@ def explain(
     top: int | None = None,
     changes: bool = True,
 ) -> list[Explanation]:
-    """Explain the prediction for each row, as the log-odds of one class against another.
-
-    Parameters
-    ----------
-    model
-        The model.
-    X
-        The rows, as in `predict`.
-    of
-        The class to explain. Default: the predicted class of each row.
-    against
-        The class to compare it with. Default: the most probable other class.
-    top
-        Keep this many contributions, the strongest, and sum up the others. Default: keep all.
-    changes
-        Whether to search for the fewest changes that would change the prediction.
-
-    Returns
-    -------
-    list of Explanation
-        One for each row.
-    """
+    """Explain the prediction for each row. See `Model.explain`."""
     if len(model.classes) < 2:
         raise InputError("an explanation compares two classes, and the model has one.")
     if top is not None and top < 0:
@@ -74,7 +53,7 @@ def explain(
     log_posterior = model.log_posterior(table)
     blocks = [
         ExplainedBlock.of(model, *block, view, table.n_rows)
-        for block, view in zip(scored_blocks(model), views(table, model.chosen.schema), strict=True)
+        for block, view in zip(scored_blocks(model), views_of(table, model.chosen.schema), strict=True)
     ]
     explanations = []
     for row in range(table.n_rows):
@@ -178,7 +157,7 @@ def _explain_row(
     is_impossible = all(
         log_prior[c] == -np.inf or any(term.scores[side] == -np.inf for term in terms) for side, c in enumerate(pair)
     )
-    start = log_prior if is_impossible else log_prior + weighted_blocks(model).offset
+    start = log_prior if is_impossible else log_prior + model.weighted_blocks.offset
     labels = model.classes[pair[0]], model.classes[pair[1]]
     lines = sorted((_contribution(term, labels, is_impossible) for term in terms), key=lambda line: -abs(line.log_odds))
     n_shown = len(lines) if top is None else min(top, len(lines))

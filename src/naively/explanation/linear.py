@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from naively.errors import InputError
 from naively.explanation.explain import class_pair
-from naively.model.calibrate import weighted_blocks
 
 if TYPE_CHECKING:
     from naively.data.labelled import Label
@@ -52,7 +51,7 @@ def linear_form(model: Model, of: Label | None = None, against: Label | None = N
     prior = model.log_prior
     if not np.isfinite(prior[[first, second]]).all():
         raise InputError("linear() has no finite bias here: a class has prior probability zero.")
-    weighted = weighted_blocks(model)
+    weighted = model.weighted_blocks
     bias = float(prior[first] - prior[second]) + float(weighted.offset[first] - weighted.offset[second])
     features: dict[str, float] = {}
     for block, parameters, factor in zip(weighted.schema.blocks, weighted.parameters, weighted.factors, strict=True):

@@ -23,7 +23,6 @@ from naively.errors import InputError
 from naively.explanation.explain import class_pair, scored_blocks
 from naively.families.base import score_column
 from naively.families.evidence import Pair, format_value
-from naively.model.calibrate import weighted_blocks
 
 if TYPE_CHECKING:
     from naively.data.labelled import Label
@@ -95,24 +94,12 @@ class Nomogram:
 
 
 def make_nomogram(model: Model, of: Label | None = None, against: Label | None = None, top: int = 12) -> Nomogram:
-    """Make the nomogram of a model between two classes.
-
-    Parameters
-    ----------
-    model
-        The model.
-    of
-        The class whose probability is read off. Default: the last one.
-    against
-        The class to compare it with. Default: the first other one.
-    top
-        The number of axes, of the columns and words that can change the log-odds most.
-    """
+    """Make the nomogram of a model between two classes; the parameters are those of `plot.nomogram`."""
     if len(model.classes) < 2:
         raise InputError("a nomogram compares two classes, and the model has one.")
     of = model.classes[-1] if of is None else of
     first, second = class_pair(model, of, against, range(len(model.classes)))
-    start = model.log_prior + weighted_blocks(model).offset
+    start = model.log_prior + model.weighted_blocks.offset
     axes: list[Axis] = []
     hidden: list[str] = []
     for block, statistic, parameters in scored_blocks(model):

@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,6 @@ from naively.families.base import Role
 from naively.schema.choose import Chosen, split
 from naively.schema.family_json import family_from_json, family_to_json
 from naively.schema.schema import Block, Schema
-
-if TYPE_CHECKING:
-    from naively.model.model import Model
 
 Floats = NDArray[np.float64]
 
@@ -217,8 +214,3 @@ def weigh_blocks(
             factors.append(factor)
     schema = Schema(chosen.schema.names, tuple(blocks))
     return WeightedBlocks(schema, tuple(weighted), tuple(factors), tuning.offset(classes))
-
-
-def weighted_blocks(model: Model) -> WeightedBlocks:
-    """Return what the posteriors of a model are computed from."""
-    return model._blocks

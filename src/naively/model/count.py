@@ -1,4 +1,4 @@
-"""Count a table into one statistic per block of a schema."""
+"""Read the columns of a table as the families of a schema need them, and count them into one statistic per block."""
 
 from __future__ import annotations
 
@@ -10,21 +10,58 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels.threads import on_own_threads
-from naively.data.kinds import refuse_infinite
+from naively.data.kinds import Kind, refuse_infinite
 from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, labelled_batches
+from naively.data.names import positions_of, require_columns
 from naively.data.read import TableLike
 from naively.data.table import Table
-from naively.errors import InputError
-from naively.model.columns import View, views
+from naively.data.views import Codes, Numbers, Texts
+from naively.errors import InputError, SchemaError
 from naively.model.merge import total
 from naively.priors import ClassPrior
-from naively.schema.infer import infer
+from naively.schema.infer import Automatic, infer
 from naively.schema.schema import Block, Schema
 from naively.statistics import ClassWeights, CountPlan, Statistic, TooLargeError
 from naively.statistics.histogram import max_keys_for
 
 if TYPE_CHECKING:
     from naively.model.model import Model
+
+View = Numbers | Codes | Texts
+
+_READABLE_KINDS: dict[Kind, tuple[Kind, ...]] = {  # by the kind at training; a column of missing values fits any
+    "number": ("number", "boolean", "unknown"),
+    "boolean": ("boolean", "number", "unknown"),
+    "string": ("string", "unknown"),
+    "date": ("date", "unknown"),
+    "unknown": ("number", "boolean", "string", "date", "unknown"),
+}
+
+
+def views_of(table: Table, schema: Schema) -> list[View]:
+    """Return the columns of each block as its family needs them; refuse other kinds of columns than at training."""
+    position_of: dict[str, int] | None = None
+    views = []
+    for block in schema.blocks:
+        positions: Sequence[int]
+        if block.names == table.names:
+            positions = range(len(table.names))
+        else:
+            position_of = positions_of(table.names) if position_of is None else position_of
+            if any(name not in position_of for name in block.names):
+                require_columns(block.names, table.names)
+            positions = [position_of[name] for name in block.names]
+        kinds = block.kinds
+        is_one_kind = isinstance(kinds, str) and isinstance(positions, range)
+        for i, position in enumerate(() if table.checked else positions[:1] if is_one_kind else positions):
+            kind, trained_kind = table.kind(position), kinds if isinstance(kinds, str) else kinds[i]
+            if kind not in _READABLE_KINDS[trained_kind]:
+                raise SchemaError(
+                    f"column {table.names[position]!r} is of type {kind}, but was of type {trained_kind} at training: "
+                    "convert it."
+                )
+        views.append(block.family.read_columns(table, positions))
+    return views
 
 
 def count(
@@ -51,7 +88,7 @@ def count(
     earlier: Sequence[Statistic | None] = like or [None] * len(schema.blocks)
     statistics = tuple(
         count_block(block, view, rows.label, rows.weight, n_classes, before, n_columns, to_add)
-        for block, view, before in zip(schema.blocks, views(rows.table, schema), earlier, strict=True)
+        for block, view, before in zip(schema.blocks, views_of(rows.table, schema), earlier, strict=True)
     )
     return ClassWeights.count(None, rows.label, rows.weight, n_classes), statistics
 
@@ -73,7 +110,8 @@ def schema_for(model: Model, table: Table) -> Schema:
     """Return the schema to count more rows under: columns without a value so far may now get a family."""
     if not any(block.family.awaits_values for block in model.schema.blocks):
         return model.schema
-    return infer(table, {name: family for name, family in model.schema.families() if not family.awaits_values})
+    families = ((tuple(block.names), block.family) for block in model.schema.blocks)
+    return infer(table, {names: Automatic(f.missing) if f.awaits_values else f for names, f in families})
 
 
 @on_own_threads

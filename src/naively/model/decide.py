@@ -79,11 +79,15 @@ def log_odds_of(log_posterior: Floats, of: int) -> Floats:
     others = np.delete(log_posterior, of, axis=1)
     if not others.shape[1]:
         return np.full(len(log_posterior), np.inf)
-    top = others.max(axis=1)
+    return np.asarray(log_posterior[:, of] - log_sum_exp(others))
+
+
+def log_sum_exp(logs: Floats) -> Floats:
+    """Return log Σ exp of each row; −∞ for a row of −∞."""
+    top = logs.max(axis=1)
     top = np.where(np.isneginf(top), 0.0, top)
     with np.errstate(divide="ignore"):
-        rest = top + np.log(np.exp(others - top[:, None]).sum(axis=1))
-    return np.asarray(log_posterior[:, of] - rest)
+        return np.asarray(top + np.log(np.exp(logs - top[:, None]).sum(axis=1)))
 
 
 def log_odds_against(log_posterior: Floats, log_prior: Floats, of: int, against: int) -> Floats:

@@ -25,9 +25,16 @@ from naively.errors import InputError
 from naively.model import merge
 from naively.model.calibrate import Tuning, WeightedBlocks, weigh_blocks
 from naively.model.count import count_rows
-from naively.model.decide import Thresholds, decision_rule, log_odds_against, log_odds_of, position_of
+from naively.model.decide import (
+    Thresholds,
+    decision_rule,
+    log_odds_against,
+    log_odds_of,
+    log_sum_exp,
+    position_of,
+)
 from naively.model.score import predict_positions, score_rows, warn_of_impossible_rows
-from naively.priors import ClassPrior, PriorLike
+from naively.priors import EMPIRICAL, ClassPrior, PriorLike
 from naively.schema.choose import Chosen, choose
 from naively.schema.schema import Schema
 from naively.statistics import ClassWeights, Statistic
@@ -44,8 +51,6 @@ if TYPE_CHECKING:
     from naively.tuning.leave_one_out import LeaveOneOut
 
 Floats = NDArray[np.float64]
-
-EMPIRICAL = ClassPrior()
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,9 +110,8 @@ class Model:
     @cached_property
     def chosen(self) -> Chosen:
         """The families that score the columns, decided from the statistics, and the columns that are not used."""
-        return choose(
-            self.schema, self.statistics, self.class_weights, None if self.tuning is None else self.tuning.families
-        )
+        families = None if self.tuning is None else self.tuning.families
+        return choose(self.schema, self.statistics, self.class_weights, families)
 
     @cached_property
     def parameters(self) -> tuple[Any, ...]:
@@ -117,7 +121,7 @@ class Model:
             return tuple(block.family.estimate(statistic, self.classes) for block, statistic in pairs)
 
     @cached_property
-    def _blocks(self) -> WeightedBlocks:
+    def weighted_blocks(self) -> WeightedBlocks:
         """What posteriors are computed from: the parameters under the tuning, if there is one."""
         return weigh_blocks(self.chosen, self.parameters, self.classes, self.tuning)
 
@@ -163,7 +167,7 @@ class Model:
 
     def _probabilities(self, X: TableLike, kind: int) -> Floats:
         """Return log posteriors (kind 0) or posteriors (kind 1)."""
-        scores = score_rows(self, X, self._blocks)
+        scores = score_rows(self, X, self.weighted_blocks)
         n_impossible = normalise(scores, self.log_prior, kind)
         if n_impossible:
             warn_of_impossible_rows(n_impossible, len(scores))
@@ -210,11 +214,7 @@ class Model:
             if not block.family.is_likelihood:
                 name = type(block.family).__name__
                 raise InputError(f"{name} is evidence, not a likelihood: it has no marginal. Use Multinomial.")
-        joint = self.log_joint(X)
-        top = joint.max(axis=1)
-        top = np.where(np.isneginf(top), 0.0, top)
-        with np.errstate(divide="ignore"):
-            return np.asarray(top + np.log(np.exp(joint - top[:, None]).sum(axis=1)))
+        return log_sum_exp(self.log_joint(X))
 
     def predict(
         self,
@@ -243,8 +243,7 @@ class Model:
         min_probability
             Return None, in an object array, for rows in which no class has this probability.
         """
-        options = (odds, threshold, costs, min_probability)
-        is_plain = all(option is None for option in options)
+        is_plain = all(option is None for option in (odds, threshold, costs, min_probability))
         rule = None if is_plain else decision_rule(self.classes, odds, threshold, costs, of, min_probability)
         positions = predict_positions(self, X, rule)
         classes: NDArray[Any] = np.asarray(self.classes)[positions]
@@ -279,12 +278,8 @@ class Model:
 
         Parameters
         ----------
-        X
-            Rows, of any kind that `fit` takes.
-        of
-            A class; with two classes, by default the second.
-        against
-            Another class; by default all other classes together.
+        X, of, against
+            As in `log_odds`.
         """
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(self.log_odds(X, of, against)))
@@ -446,16 +441,7 @@ class Model:
         from naively.evaluation.training import evaluate_training
 
         return evaluate_training(
-            self,
-            X,
-            y,
-            weight,
-            groups,
-            time,
-            of=of,
-            costs=costs,
-            precision=precision,
-            min_probability=min_probability,
+            self, X, y, weight, groups, time, of=of, costs=costs, precision=precision, min_probability=min_probability
         )
 
     @on_own_threads
@@ -485,10 +471,8 @@ class Model:
 
         Parameters
         ----------
-        X, y, weight
-            The rows, labels and weights that the model was fitted on, or some of them.
-        groups
-            One value per row: all rows of a group are left out together.
+        X, y, weight, groups
+            As in `evaluate_training`.
         folds
             Leave out this many groups, made by a hash of the rows' content, so that equal rows are in one group.
         sample

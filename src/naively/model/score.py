@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from naively._kernels.posterior import best_class, normalise, repeat_row
 from naively._kernels.threads import on_own_threads
 from naively.data.kinds import refuse_infinite
-from naively.data.read import TableLike
+from naively.data.read import TableLike, read
+from naively.data.table import Table
 from naively.errors import ImpossibleRowsWarning, warn_user
 from naively.families.gaussian import InfiniteValueError
-from naively.model.columns import View, read_rows
-from naively.model.columns import views as views_of
+from naively.model.count import View, views_of
 from naively.model.decide import Rule
 
 if TYPE_CHECKING:
@@ -27,6 +27,12 @@ Positions = NDArray[np.int32]
 
 MAX_SCORES = 2**21  # in a table of scores that is only needed for a decision: 16 MB
 MIN_ROWS = 1024  # of such a table, if there are many classes
+
+
+def read_rows(model: Model, X: TableLike) -> Table:
+    """Return rows to be scored; a column of the model that they do not have is all missing."""
+    table = read(X)
+    return table if table.names == model.schema.names else table.with_missing_columns(model._used_columns)
 
 
 def score(blocks: WeightedBlocks, views: Sequence[View], log_prior: Floats, n_rows: int) -> Floats:
@@ -64,15 +70,15 @@ def predict_positions(model: Model, X: TableLike, rule: Rule | None = None) -> P
     Rows are scored in chunks, which take little memory.
     """
     table = read_rows(model, X)
-    blocks, n_rows = model._blocks, table.n_rows
+    blocks, n_rows = model.weighted_blocks, table.n_rows
     views = views_of(table, blocks.schema)
     positions = np.empty(n_rows, dtype=np.int32)
     step = max(MIN_ROWS, MAX_SCORES // max(1, len(model.classes)))
     n_impossible = 0
     for start in range(0, max(1, n_rows), step):
         chunk = slice(start, min(start + step, n_rows))
-        some_views = views if n_rows <= step else [view.rows(chunk.start, chunk.stop) for view in views]
-        scores = score(blocks, some_views, model.log_prior, chunk.stop - start)
+        chunk_views = views if n_rows <= step else [view.rows(chunk.start, chunk.stop) for view in views]
+        scores = score(blocks, chunk_views, model.log_prior, chunk.stop - start)
         if rule is None:
             n_impossible += best_class(scores, model.log_prior, positions[chunk])
         else:
@@ -86,7 +92,7 @@ def predict_positions(model: Model, X: TableLike, rule: Rule | None = None) -> P
 @on_own_threads
 def predict_with_posterior(model: Model, X: TableLike, rule: Rule | None = None) -> tuple[Positions, Floats]:
     """Return the position of each row's class, −1 for none, and the posteriors, (row, class), from one scoring."""
-    scores = score_rows(model, X, model._blocks)
+    scores = score_rows(model, X, model.weighted_blocks)
     positions = np.empty(len(scores), dtype=np.int32)
     if rule is None:
         best_class(scores, model.log_prior, positions)

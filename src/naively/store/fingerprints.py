@@ -25,8 +25,7 @@ from naively.data.names import Names
 from naively.data.read import TableLike
 from naively.data.views import Codes, Numbers, Texts, is_sparse
 from naively.errors import InputError
-from naively.model.columns import View, views
-from naively.model.count import schema_for
+from naively.model.count import View, schema_for, views_of
 from naively.model.model import Model
 from naively.store.codec import pack, unpack
 from naively.store.write import write_model
@@ -62,7 +61,7 @@ def fingerprint_rows(model: Model, rows: LabelledRows, key: str) -> list[bytes]:
     """Return equation (1) for each row."""
     schema = schema_for(model, rows.table)
     columns: list[Cells] = []
-    for block, view in zip(schema.blocks, views(rows.table, schema), strict=True):
+    for block, view in zip(schema.blocks, views_of(rows.table, schema), strict=True):
         columns.extend(_cells(view, block.names, rows.table.n_rows))
     columns.sort(key=lambda column: column[0])
     weights = np.ones(rows.table.n_rows) if rows.weight is None else rows.weight

@@ -22,9 +22,8 @@ from naively.data.read import TableLike
 from naively.data.table import Table
 from naively.errors import InputError, LostDigitsWarning
 from naively.families.base import Leaving, NotCountedError
-from naively.model import columns as local
 from naively.model.calibrate import EvidenceKey, evidence_key
-from naively.model.count import count_like
+from naively.model.count import count_like, views_of
 from naively.model.merge import with_classes
 from naively.schema.schema import Block
 
@@ -234,7 +233,7 @@ def _add_evidence(
     """Add the evidence of every block, a chunk of rows at a time."""
     schema = model.chosen.schema
     position = {name: j for j, name in enumerate(columns)}
-    views = local.views(table, schema)
+    views = views_of(table, schema)
     for block, view, statistic in zip(schema.blocks, views, model.chosen.statistics, strict=True):
         family, pieces = block.family, _pieces(block)
         target = np.array([position[name] for name in pieces], dtype=np.intp)

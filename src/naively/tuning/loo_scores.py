@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from naively.data.names import Names
 from naively.families.base import Leaving
-from naively.model import columns
-from naively.model.count import count_block
+from naively.model.count import View, count_block, views_of
 from naively.schema.choose import statistic_for
 from naively.schema.schema import Block, Schema
 from naively.statistics import Statistic, TokenCounts
@@ -39,7 +38,7 @@ class LooScorer:
     def __init__(self, model: Model, sample: Sample) -> None:
         """Decide how each row leaves."""
         self.model, self.sample = model, sample
-        self._views: dict[tuple[str, Names], columns.View] = {}
+        self._views: dict[tuple[str, Names], View] = {}
         self._structures: dict[tuple[int, str, Names], Any] = {}
         self.leaving = Leaving.of(sample.label, sample.weight, sample.rows)
         if (sample.weight > 1).any():
@@ -88,14 +87,14 @@ class LooScorer:
             return TokenCounts.of_presence(self.counted(block)[1], self.model.class_weights, block.names)
         return statistic_for(self.model.schema, self.model.statistics, block)
 
-    def view(self, block: Block, rows: NDArray[np.intp] | None = None) -> columns.View:
+    def view(self, block: Block, rows: NDArray[np.intp] | None = None) -> View:
         """Return columns of the sample, of all rows or some, as the family of a block reads them."""
         schema = Schema(block.names, (block,))
         if rows is not None:
-            return columns.views(self.sample.table.take(rows), schema)[0]
+            return views_of(self.sample.table.take(rows), schema)[0]
         key = type(block.family).__name__, block.names
         if key not in self._views:
-            self._views[key] = columns.views(self.sample.table, schema)[0]
+            self._views[key] = views_of(self.sample.table, schema)[0]
         return self._views[key]
 
     def evidence(self, block: Block, rows: NDArray[np.intp] | None = None) -> Floats:
