@@ -59,3 +59,20 @@ def test_compact_of_a_file_without_rows(path: Path) -> None:
     assert naively.load(path).class_counts.tolist() == [0.0, 0.0]
     naively.open(path).update(*rows(1))
     assert naively.load(path).class_counts.sum() == 5.0
+
+
+def test_the_last_text_of_a_class_is_forgotten(tmp_path: Path) -> None:
+    """The words of the text are few compared with the others, and are erased as well."""
+    texts = [" ".join(f"w{i * j % 97}" for i in range(20)) for j in range(50)]
+    labels = ["spam", "eggs"] * 25
+    model = naively.fit([*texts, "lunch noon"], [*labels, "ham"], tune=False)
+    model.save(tmp_path / "m")
+    with naively.open(tmp_path / "m") as ledger:
+        ledger.forget(["lunch noon"], ["ham"])
+        ledger.compact()
+    model.forget(["lunch noon"], ["ham"]).save(tmp_path / "saved")
+    expected = naively.fit(texts, labels, tune=False)
+    for path in (tmp_path / "m", tmp_path / "saved"):
+        assert same(naively.load(path), expected)
+        assert naively.load(path).posterior(["w1 w2"]).tolist() == expected.posterior(["w1 w2"]).tolist()
+        assert "lunch" not in naively.load(path).statistics[0].words()  # type: ignore[attr-defined]

@@ -209,3 +209,10 @@ def test_documentation_lists_all_tables_and_columns() -> None:
         for column in statement.split("(", 1)[1].split(","):
             assert column.split()[0].strip("()") in page
     assert sums.MAX_PENDING_ENTRIES == 256
+
+
+def test_a_class_that_an_early_version_dropped_is_removed() -> None:
+    """The file was written when its last text of class "ham" was forgotten; its cells were left without a class."""
+    texts = [" ".join(f"w{i + 20 * j}" for i in range(20)) for j in range(4)]
+    expected = naively.fit({"t": texts}, ["spam", "eggs", "spam", "eggs"], columns=naively.Text(), tune=False)
+    assert same(naively.load(Path(__file__).with_name("dropped_class.naively")), expected)

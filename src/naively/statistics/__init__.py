@@ -10,6 +10,7 @@ from naively.statistics.base import (
     ValueTable,
     register_statistic,
     statistic_named,
+    statistic_names,
 )
 from naively.statistics.class_weights import ClassWeights
 from naively.statistics.empty import EmptyStatistic
@@ -45,6 +46,7 @@ __all__ = [
     "WordCounts",
     "register_statistic",
     "statistic_named",
+    "statistic_names",
 ]
 
 for _statistic in (

@@ -189,6 +189,10 @@ class Statistic(ABC):
         """Return the same counts without names of what was counted once and is forgotten, to be written to a file."""
         return self
 
+    def repaired(self) -> Self:
+        """Return the counts, just read from a file and not checked yet, without a known fault of an earlier version."""
+        return self
+
     def token_weight(self) -> float:
         """Return the weight of all pairs of a row and one of its different tokens; 0 without tokens."""
         return 0.0
@@ -257,6 +261,11 @@ def register_statistic(statistic: type[Statistic]) -> None:
     if _REGISTERED.get(name, statistic) is not statistic:
         raise InputError(f"a statistic {name!r} is registered already ({_REGISTERED[name].__module__}): rename one.")
     _REGISTERED[name] = statistic
+
+
+def statistic_names() -> list[str]:
+    """Return the names of all statistics that are registered."""
+    return sorted(_REGISTERED)
 
 
 def statistic_named(name: str) -> type[Statistic] | None:

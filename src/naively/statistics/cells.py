@@ -41,8 +41,10 @@ def place_cells(cells: Cells, places: Codes32, n_classes: int) -> Cells:
     Classes are sorted on both sides, so places ascend and the cells keep their order.
     """
     counts = np.zeros(n_classes, dtype=np.int64)
-    keep = places >= 0
-    counts[places[keep]] = np.diff(cells.indptr)[keep]
+    keep, sizes = places >= 0, np.diff(cells.indptr)
+    if sizes[~keep].any():
+        raise ValueError(f"a class with {int(sizes[~keep].max())} cells cannot be dropped; only an empty one can")
+    counts[places[keep]] = sizes[keep]
     return cells._replace(indptr=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]))
 
 
@@ -85,15 +87,10 @@ def refuse_negative_cells(cells: Cells, subtracted: Cells, describe: Callable[[i
     raise NegativeCountError(int(class_of_cells(cells)[first]), column, left)
 
 
-def check_cells(cells: object, n_classes: int, n_sums: int, n_slots: int, signed: bool = False) -> None:
+def check_cells(cells: Cells, n_classes: int, n_sums: int, n_slots: int, signed: bool = False) -> None:
     """Require sound cells: in order, each within the slots. Only `signed` cells may have rows below zero."""
-    if not (isinstance(cells, Cells) and isinstance(cells.index, np.ndarray) and cells.index.ndim == 1):
-        raise ValueError("wrong: cells")
+    check_arrays(cells, n_classes, n_sums)
     n = len(cells.index)
-    check_array(cells.indptr, np.int64, (n_classes + 1,), "cells")
-    check_array(cells.index, np.int32, (n,), "cells")
-    check_array(cells.sums, np.float64, (n_sums, n), "cells")
-    check_array(cells.rows, np.int64, (n,), "cells")
     sizes = np.diff(cells.indptr)
     require(cells.indptr[0] == 0 and cells.indptr[-1] == n and bool((sizes >= 0).all()), "cells of classes")
     require(n == 0 or (int(cells.index.min()) >= 0 and int(cells.index.max()) < n_slots), "slots of cells")
@@ -101,6 +98,39 @@ def check_cells(cells: object, n_classes: int, n_sums: int, n_slots: int, signed
     ascending = (np.diff(cells.index.astype(np.int64)) > 0) | (np.diff(owner) > 0)
     require(bool(ascending.all()), "order of cells")
     require(bool((cells.rows != 0).all() if signed else (cells.rows > 0).all()), "rows of cells")
+
+
+def check_arrays(cells: Cells, n_classes: int, n_sums: int) -> None:
+    """Require cells whose arrays have the right types and sizes."""
+    require(isinstance(cells, Cells) and isinstance(cells.index, np.ndarray) and cells.index.ndim == 1, "cells")
+    n = len(cells.index)
+    check_array(cells.indptr, np.int64, (n_classes + 1,), "cells")
+    check_array(cells.index, np.int32, (n,), "cells")
+    check_array(cells.sums, np.float64, (n_sums, n), "cells")
+    check_array(cells.rows, np.int64, (n,), "cells")
+
+
+def without_dropped_class(base: Cells, delta: Cells) -> tuple[Cells, Cells]:
+    """Remove the cells of a class that was dropped from the classes but not from the cells, if both parts cancel.
+
+    Early versions of `place_cells` dropped a class whose cells cancel only in the sum of base and delta. The cells of
+    the class are then between those of two classes, and their number is missing from `indptr`.
+    """
+    n = len(base.index) - int(base.indptr[-1])
+    if n <= 0 or n != len(delta.index) - int(delta.indptr[-1]):
+        return base, delta
+    for start, other in zip(base.indptr.tolist(), delta.indptr.tolist(), strict=True):
+        here, there = slice(start, start + n), slice(other, other + n)
+        same = np.array_equal(base.index[here], delta.index[there])
+        if same and np.array_equal(base.rows[here], -delta.rows[there]):
+            return _without(base, here), _without(delta, there)
+    return base, delta
+
+
+def _without(cells: Cells, span: slice) -> Cells:
+    keep = np.ones(len(cells.index), dtype=np.bool_)
+    keep[span] = False
+    return Cells(cells.indptr, cells.index[keep], cells.sums[:, keep], cells.rows[keep])
 
 
 def are_integral(*tables: Cells) -> bool:

@@ -6,7 +6,8 @@
 
 Words have numbers in a vocabulary that only grows and is shared by the statistics that are made from each other. The
 counts are in cells. A large base and a small delta are separate, so that adding one text does not copy a million
-words; `cells` adds them.
+words; `cells` adds them. Cells of a forgotten text may cancel only in that sum, so the delta is added to the base
+before a class is dropped and before the counts are written to a file.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Self
 
 import numpy as np
 
-from naively._kernels.cells import Cells, merge_cells, renumber_cells
+from naively._kernels.cells import Cells, merge_cells, renumber_cells, seen_tokens
 from naively._kernels.text import UNICODE_VERSION, Vocabulary, count_text
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
@@ -29,12 +30,14 @@ from naively.statistics.arrays import NegativeCountError, added_in_pairs, requir
 from naively.statistics.base import PLAN, CountPlan, Description, Statistic
 from naively.statistics.cells import (
     are_integral,
+    check_arrays,
     check_cells,
     class_of_cells,
     find_cells,
     place_cells,
     refuse_negative_cells,
     total_cells,
+    without_dropped_class,
 )
 from naively.statistics.class_weights import ClassWeights
 
@@ -103,6 +106,10 @@ class WordCounts(Statistic):
     def cells(self) -> Cells:
         """Base and delta together: occurrences and texts of each word, per class."""
         return merge_cells(self.base, self.delta, 1) if len(self.delta.index) else self.base
+
+    def folded(self) -> Self:
+        """Return the same counts with all cells in the base."""
+        return replace(self, base=self.cells, delta=Cells.empty(self.n_classes, 2)) if len(self.delta.index) else self
 
     def words(self) -> list[str]:
         """Return the words of the vocabulary by number, including those that no text has any more."""
@@ -182,7 +189,8 @@ class WordCounts(Statistic):
 
     def place_classes(self, places: Codes32, n_classes: int) -> Self:
         """Return the same counts in another layout of the classes."""
-        base, delta, lengths = (place_cells(x, places, n_classes) for x in (self.base, self.delta, self.lengths))
+        counts = self if (places >= 0).all() else self.folded()
+        base, delta, lengths = (place_cells(x, places, n_classes) for x in (counts.base, counts.delta, counts.lengths))
         seen = self.seen.place_classes(places, n_classes)
         return replace(self, base=base, delta=delta, lengths=lengths, seen=seen)
 
@@ -220,26 +228,30 @@ class WordCounts(Statistic):
         """Return whether all counts are whole numbers."""
         return self.seen.is_integral() and are_integral(self.base, self.delta, self.lengths)
 
+    def repaired(self) -> Self:
+        """Return the counts without cells of a class that an early version dropped; they cancel."""
+        for cells in (self.base, self.delta):
+            check_arrays(cells, self.n_classes, 2)
+        base, delta = without_dropped_class(self.base, self.delta)
+        return self if base is self.base else replace(self, base=base, delta=delta)
+
     def token_weight(self) -> float:
         """Return the weight of all pairs of a text and one of its different words."""
         return float(self.cells.sums[1].sum())
 
     def without_unused(self) -> Self:
         """Return the same counts with a vocabulary of the words that some text has: the others are forgotten."""
-        if self.vocabulary is None or int(self.base.indptr[1]) == len(self.vocabulary):
-            return self  # the first class alone has all words, as the only class of a text has
-        in_use = np.zeros(len(self.vocabulary), dtype=np.bool_)
-        in_use[self.base.index] = in_use[self.delta.index] = True
+        counts = self.folded()
+        if self.vocabulary is None or int(counts.base.indptr[1]) == len(self.vocabulary):
+            return counts  # the first class alone has all words, as the only class of a text has
+        in_use = seen_tokens(counts.base.index, len(self.vocabulary))
         if in_use.all():
-            return self
+            return counts
         numbers = np.flatnonzero(in_use).astype(np.int32)
         vocabulary = Vocabulary()
         vocabulary.add(self.vocabulary.words(numbers))
-        base, delta = (
-            cells._replace(index=np.searchsorted(numbers, cells.index).astype(np.int32))  # ascending: the order stays
-            for cells in (self.base, self.delta)
-        )
-        return replace(self, vocabulary=vocabulary, base=base, delta=delta)
+        index = np.searchsorted(numbers, counts.base.index).astype(np.int32)  # ascending: the order stays
+        return replace(counts, vocabulary=vocabulary, base=counts.base._replace(index=index))
 
     def aligned(self, other: Self) -> tuple[Self, Self]:
         """Return both with word numbers of the vocabulary of self, to which the new words of the other are appended."""

@@ -185,7 +185,8 @@ def decode_value(value: Any, arrays: list[Array]) -> Any:
     if set(value) == {"statistic", "fields"}:
         statistic = statistic_named(CLASS_NAMES.get(str(value["statistic"]), str(value["statistic"])))
         if statistic is not None:
-            return statistic(**{name: decode_value(field, arrays) for name, field in value["fields"].items()})
+            parts = {name: decode_value(field, arrays) for name, field in value["fields"].items()}
+            return statistic(**parts).repaired()
     raise TypeError(f"{str(value)[:60]} is not part of a statistic")
 
 
