@@ -15,12 +15,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from naively._kernels.types import Array, Floats, Index, Wholes
+from naively._kernels.types import Array, Codes32, Floats, Index, Wholes
 from naively.data.kinds import Kind, Support, check_support
 from naively.data.names import Names, listed, select
 from naively.data.table import Table
@@ -94,35 +93,26 @@ class Dropped:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Leaving:
+class Leaving(NamedTuple):
     """Rows that leave the statistics, each on its own: class, weight taken out, and number of rows taken out.
 
     A row may leave with part of the weight of equal rows and as zero rows. Weight 0 and zero rows: nothing leaves.
     """
 
-    label: Index
+    label: Codes32
     weight: Floats
     rows: Wholes
 
     @classmethod
     def of(cls, label: Array, weight: Array, rows: Array) -> Leaving:
-        """Convert the arrays to the types that the families expect."""
+        """Convert the arrays to the types that the families and the compiled core expect."""
         return cls(
-            label.astype(np.intp, copy=False), weight.astype(np.float64, copy=False), rows.astype(np.int64, copy=False)
+            label.astype(np.int32, copy=False), weight.astype(np.float64, copy=False), rows.astype(np.int64, copy=False)
         )
 
     def part(self, rows: slice | Index) -> Leaving:
         """Return the rows at these positions."""
         return Leaving(self.label[rows], self.weight[rows], self.rows[rows])
-
-    @property
-    def arrays(self) -> tuple[NDArray[np.int32], Floats, Wholes]:
-        """The three arrays with the types that the compiled core expects."""
-        return self.label.astype(np.int32), self.weight, self.rows
-
-    def __len__(self) -> int:
-        return len(self.label)
 
 
 class NotCountedError(ValueError):
@@ -150,12 +140,18 @@ class Family(ABC, Generic[S, P]):
         "value", or "presence" if the evidence is whether a column has a value at all.
     own_block
         Whether each column is a block of its own.
+    support
+        The numbers that have a probability.
+    joint
+        Whether the columns of a block are one distribution, instead of one each.
     automatic
         Whether `decide` chooses another family from the statistics.
     awaits_values
         Whether the columns had no value yet, so that their kind is unknown.
     has_length
         Whether a row has a length, the number of its known words, which `log_likelihood` can report.
+    tunes_alpha
+        Whether tuning may change the field `alpha`, a pseudo-count, if the columns are not joint.
     """
 
     missing: Missing = field(default="skip", repr=False)
@@ -164,24 +160,17 @@ class Family(ABC, Generic[S, P]):
     kinds: ClassVar[tuple[Kind, ...]] = NUMBER_KINDS
     role: ClassVar[Role] = "value"
     own_block: ClassVar[bool] = False
+    support: ClassVar[Support] = "real"
+    joint: ClassVar[bool] = False
     automatic: ClassVar[bool] = False
     awaits_values: ClassVar[bool] = False
     has_length: ClassVar[bool] = False
+    tunes_alpha: ClassVar[bool] = False
 
     def __str__(self) -> str:
         """Return the name and the settings that differ from the default."""
         changed = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
         return type(self).__name__ + (f"({', '.join(f'{k}={v!r}' for k, v in changed)})" if changed else "")
-
-    @property
-    def support(self) -> Support:
-        """The numbers that have a probability."""
-        return "real"
-
-    @property
-    def joint(self) -> bool:
-        """Whether the columns of a block are one distribution, instead of one each."""
-        return False
 
     @property
     def is_likelihood(self) -> bool:
@@ -261,10 +250,6 @@ class Family(ABC, Generic[S, P]):
     def rivals(self, stats: S) -> Sequence[Family]:
         """Return the families among which tuning may choose for a column that was counted so, the simplest first."""
         return ()
-
-    def with_alpha(self, alpha: float) -> Family | None:
-        """Return the family with another pseudo-count, for tuning to try; None if tuning may not change it."""
-        return None
 
     @property
     def counts_presence(self) -> bool:
@@ -369,7 +354,7 @@ def refit_without_each_row(
     """Leave rows out (all, or some) by subtracting each and estimating again: right for any family."""
     if structure is None:
         structure = family.structure(stats)
-    for i in range(len(leaving)) if rows is None else rows:
+    for i in range(len(leaving.label)) if rows is None else rows:
         row = x.rows(i, i + 1)
         part = leaving.part(slice(i, i + 1))
         try:
@@ -384,10 +369,10 @@ def without_row(family: Family[S, P], row: View, stats: S, leaving: Leaving) -> 
     weight, rows = float(leaving.weight[0]), int(leaving.rows[0])
     if weight == 0 and rows == 0:
         return stats
-    label, plan = leaving.label.astype(np.int32), CountPlan(like=stats, only_to_add=True)
+    plan = CountPlan(like=stats, only_to_add=True)
 
     def count(of_weight: float) -> S:
-        return family.count(row, label, np.array([of_weight]), stats.n_classes, plan)
+        return family.count(row, leaving.label, np.array([of_weight]), stats.n_classes, plan)
 
     if rows == 0:  # one row of twice the weight leaves and one comes back: the number of rows stays
         return stats + count(weight) - count(2 * weight)

@@ -32,6 +32,7 @@ import numpy as np
 
 from naively import priors
 from naively._kernels.cells import Cells, merge_cells
+from naively._kernels.leave_one_out import ValueArrays
 from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.kinds import Kind
 from naively.data.table import Table
@@ -40,8 +41,7 @@ from naively.errors import InputError
 from naively.families import evidence
 from naively.families.base import ALL_KINDS, Labels, Leaving, times
 from naively.families.evidence import Alternative, Grid, Pair, RowView, Term, WordTable
-from naively.families.leave_one_out.numbers import dense_numbers
-from naively.families.leave_one_out.values import ValueCells
+from naively.families.leave_one_out.columns import dense_numbers, leave_values_out
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form
 from naively.families.tokens import TokenFamily, TokenParameters, share_with_empty
 from naively.statistics.cells import class_of_cells, sum_by_class, table_of_cells, values_in_class
@@ -95,20 +95,25 @@ class Bernoulli(TokenFamily):
         self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
         """Add equation (3) without the row: each column has two values, 0 and 1."""
-        one, zero, one_rows, zero_rows = _sides(stats)
-        a, b = (np.broadcast_to(np.asarray(prior), len(one)) for prior in (self.a, self.b))
-        alpha = np.stack([b, a], axis=1).reshape(-1, 1)
-        cells = ValueCells(
-            weight=np.stack([zero, one], axis=1).reshape(-1, stats.n_classes),
-            rows=np.stack([zero_rows, one_rows], axis=1).reshape(-1, stats.n_classes),
-            alpha=np.broadcast_to(alpha, (len(alpha), stats.n_classes)),
-            column_alpha=np.broadcast_to((a + b)[:, None], one.shape),
-            starts=np.arange(0, len(alpha), 2),
-            rows_until_unknown=np.repeat((one_rows + zero_rows).sum(axis=1), 2),
+        n, n_classes, ones, absent = stats.n_tokens, stats.n_classes, stats.cells, stats.missing
+        one, one_rows = (table_of_cells(ones, n, counts).T for counts in (ones.sums[-1], ones.rows))
+        missing, missing_rows = (table_of_cells(absent, n, counts).T for counts in (absent.sums[0], absent.rows))
+        zero_rows = stats.seen.rows - one_rows - missing_rows
+        zero = np.where(zero_rows > 0, stats.seen.weight - one - missing, 0.0)
+        rows = np.stack([zero_rows, one_rows], axis=1).astype(np.int64)
+        prior = np.stack([np.broadcast_to(np.asarray(alpha), n) for alpha in (self.b, self.a)], axis=1)
+        alpha = np.repeat(prior[:, :, None], n_classes, axis=2)
+        cells = ValueArrays(
+            weight=np.stack([zero, one], axis=1).reshape(-1, n_classes),
+            rows=rows.reshape(-1, n_classes),
+            alpha=alpha.reshape(-1, n_classes),
+            total_alpha=alpha.sum(axis=1),
+            start=2 * np.arange(n),
+            rows_until_unknown=np.repeat(rows.sum(axis=(1, 2)), 2),
         )
         values = dense_numbers(x)
-        slot = np.where(np.isnan(values), -1, cells.starts + (values != 0))
-        cells.leave_one_out(slot.astype(np.intp), leaving, out)
+        slot = np.where(np.isnan(values), -1, cells.start + (values != 0))
+        leave_values_out(cells, slot, leaving, out)
 
     def terms(self, row: RowView, stats: TokenCounts, parameters: TokenParameters, pair: Pair) -> list[Term]:
         """Return one term per column; in a wide block all zeros are one term, which includes the weights of columns."""
@@ -225,17 +230,6 @@ def _ones_in_class(stats: TokenCounts, columns: Index, c: int) -> tuple[Floats, 
     return np.where(has_values, ones, pooled_ones), np.where(has_values, total, pooled)
 
 
-def _sides(stats: TokenCounts) -> tuple[Array, ...]:
-    """Return the weight of ones and of zeros, and the rows of each, (column, class)."""
-    present = [stats.cells.sums[-1], stats.cells.rows]
-    one, one_rows = (table_of_cells(stats.cells, stats.n_tokens, values).T for values in present)
-    absent = [stats.missing.sums[0], stats.missing.rows]
-    missing, missing_rows = (table_of_cells(stats.missing, stats.n_tokens, values).T for values in absent)
-    zero_rows = stats.seen.rows - one_rows - missing_rows
-    zero = np.where(zero_rows > 0, stats.seen.weight - one - missing, 0.0)
-    return one, zero, one_rows.astype(np.int64), zero_rows.astype(np.int64)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ones:
     """The cells that have a 1 or a missing value, with the weight of their ones and of their zeros."""
@@ -292,10 +286,7 @@ class _Logs:
         one, zero = ones + a, zeros + b
         log_one, log_zero, log_all = (np.log(np.where(n > 0, n, 1.0)) for n in (one, zero, one + zero))
         return cls(
-            log_one - log_zero,
-            log_zero - log_all,
-            (one <= 0).astype(np.float64),
-            (zero <= 0).astype(np.float64),
+            log_one - log_zero, log_zero - log_all, (one <= 0).astype(np.float64), (zero <= 0).astype(np.float64)
         )
 
 
@@ -325,10 +316,7 @@ def _sparse(seen: _Ones, a: float, b: float) -> LogLinear:
     cell, blank = _Logs.of(seen.ones, seen.zeros, a, b), _Logs.of(np.zeros_like(seen.rest), seen.rest, a, b)
     base = np.where(seen.known, 0.0, np.nan)
 
-    def forms(
-        present: tuple[Floats, Floats],
-        absent: tuple[Floats, Floats],
-    ) -> tuple[LinearForm, LinearForm]:
+    def forms(present: tuple[Floats, Floats], absent: tuple[Floats, Floats]) -> tuple[LinearForm, LinearForm]:
         more, gone = present[0] - present[1][owner], absent[0] - absent[1][owner]
         gone = np.where(seen.known[seen.cells.index], gone, 0.0)
         offset = seen.known.sum() * absent[1] + sum_by_class(seen.cells, gone)

@@ -30,44 +30,19 @@ from typing import ClassVar
 import numpy as np
 
 from naively._kernels import histogram as kernels
+from naively._kernels.leave_one_out import ValueArrays
 from naively._kernels.types import Array, Floats, Index, Wholes
 from naively.data.kinds import Kind
 from naively.data.views import is_sparse
 from naively.families import evidence
 from naively.families.base import Family, Labels, Leaving, Lengths, times
 from naively.families.evidence import Alternative, Grid, Pair, RowView, Term
-from naively.families.leave_one_out.numbers import dense_numbers
-from naively.families.leave_one_out.values import ValueCells
+from naively.families.leave_one_out.columns import dense_numbers, leave_values_out
 from naively.priors import pseudo_count
 from naively.statistics import Histogram, Numbers, Statistic
 from naively.statistics.base import Description
 
 MAX_FLOAT = float(np.finfo(np.float64).max)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BinnedParameters:
-    """The cuts of all columns, and log θ as (bin, class); column j has one bin more than cuts.
-
-    `low`, `high` and `weight` describe the keys of all classes together, in order, from which samples are drawn.
-    `first_key` is the first key of each bin.
-    """
-
-    cuts: Floats
-    offsets: Wholes
-    log_probability: Floats
-    low: Floats
-    high: Floats
-    weight: Floats
-    first_key: Index
-
-    def column_cuts(self, j: int) -> Floats:
-        """Return the cuts of one column, ascending."""
-        return self.cuts[self.offsets[j] : self.offsets[j + 1]]
-
-    def column_log_probability(self, j: int) -> Floats:
-        """Return log θ of one column, (bin, class)."""
-        return self.log_probability[self.offsets[j] + j : self.offsets[j + 1] + j + 1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,16 +52,28 @@ class Cuts:
     cuts: Floats
     offsets: Wholes
 
-    def bins_of(self, values: Floats) -> Index:
-        """Return the bin of each value (row, column) among all bins, −1 where it is missing."""
-        n, p = values.shape
-        ends = n * np.arange(p + 1, dtype=np.int64)
-        by_column = np.ascontiguousarray(values.T).ravel()
-        return kernels.find_bins(by_column, ends, self.cuts, self.offsets).reshape(p, n).T
+    def column_cuts(self, j: int) -> Floats:
+        """Return the cuts of one column, ascending."""
+        return self.cuts[self.offsets[j] : self.offsets[j + 1]]
 
-    def bins_of_cells(self, stats: Histogram) -> Index:
-        """Return the bin of each cell of a histogram, by the smallest number of its key."""
-        return kernels.find_bins(stats.values, stats.cells.offsets, self.cuts, self.offsets)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinnedParameters(Cuts):
+    """The cuts of all columns, and log θ as (bin, class); column j has one bin more than cuts.
+
+    `low`, `high` and `weight` describe the keys of all classes together, in order, from which samples are drawn.
+    `first_key` is the first key of each bin.
+    """
+
+    log_probability: Floats
+    low: Floats
+    high: Floats
+    weight: Floats
+    first_key: Index
+
+    def column_log_probability(self, j: int) -> Floats:
+        """Return log θ of one column, (bin, class)."""
+        return self.log_probability[self.offsets[j] + j : self.offsets[j + 1] + j + 1]
 
 
 @dataclass(frozen=True)
@@ -104,18 +91,17 @@ class Binned(Family[Histogram, BinnedParameters]):
     alpha: float = 1.0
 
     statistic: ClassVar[type[Statistic]] = Histogram
+    tunes_alpha = True
 
     def __post_init__(self) -> None:
         pseudo_count("alpha", self.alpha)
 
     def estimate(self, stats: Histogram, classes: Labels, structure: Cuts | None = None) -> BinnedParameters:
         """Choose the cuts, unless they are given, and estimate equation (2)."""
-        cells, column = stats.cells, stats.column
-        low, high = kernels.key_values(cells.keys, cells.levels[column])
-        if structure is None:
-            cuts, offsets, bin_of = _cuts(stats, column, low, high)
-        else:
-            cuts, offsets, bin_of = structure.cuts, structure.offsets, structure.bins_of_cells(stats)
+        cells, structure = stats.cells, self.structure(stats) if structure is None else structure
+        cuts, offsets = structure.cuts, structure.offsets
+        low, high = kernels.key_values(cells.keys, cells.levels[stats.column])
+        bin_of = kernels.find_bins(low, cells.offsets, cuts, offsets)
         n_bins = len(cuts) + stats.n_columns
         counts = np.bincount(bin_of * stats.n_classes + cells.classes, cells.weight, n_bins * stats.n_classes)
         table = counts.reshape(n_bins, stats.n_classes).astype(np.float64)
@@ -140,18 +126,31 @@ class Binned(Family[Histogram, BinnedParameters]):
         return replace(parameters, log_probability=times(per_bin, parameters.log_probability))
 
     def structure(self, stats: Histogram) -> Cuts:
-        """Return the cuts."""
-        column = stats.column
-        low, high = kernels.key_values(stats.cells.keys, stats.cells.levels[column])
-        return Cuts(*_cuts(stats, column, low, high)[:2])
+        """Return the cuts of all columns.
+
+        A cut is above the left key and not above the right one, so a value falls into the bin of its key. By the same
+        rule, the cut before +infinity is +infinity, and the cut after −infinity is the smallest float64.
+        """
+        cells, column, n_columns = stats.cells, stats.column, stats.n_columns
+        starts, finite_offsets = kernels.cut_histogram(cells, stats.n_classes)
+        _, left = kernels.key_values(cells.keys[starts - 1], cells.levels[column[starts - 1]])
+        right, _ = kernels.key_values(cells.keys[starts], cells.levels[column[starts]])
+        middle = left / 2 + right / 2
+        below, above = np.zeros((2, n_columns), bool)
+        below[column[cells.keys == kernels.MINUS_INFINITY]] = True
+        above[column[cells.keys == kernels.PLUS_INFINITY]] = True
+        n_finite = np.diff(finite_offsets)
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(n_finite + below + above)])
+        cuts = np.empty(offsets[-1])
+        cuts[offsets[:-1][below]] = -MAX_FLOAT
+        cuts[offsets[1:][above] - 1] = np.inf
+        shift = np.repeat(offsets[:-1] + below - finite_offsets[:-1], n_finite)
+        cuts[np.arange(len(starts)) + shift] = np.where(middle > left, middle, right)
+        return Cuts(cuts, offsets)
 
     def has_structure(self, stats: Histogram) -> bool:
         """Return True: the cuts are always chosen by the labels."""
         return True
-
-    def with_alpha(self, alpha: float) -> Binned:
-        """Return the family with another pseudo-count."""
-        return replace(self, alpha=alpha)
 
     def leave_one_out(
         self, x: Numbers, stats: Histogram, classes: Labels, structure: Cuts | None, leaving: Leaving, out: Floats
@@ -162,15 +161,19 @@ class Binned(Family[Histogram, BinnedParameters]):
         starts = cuts.offsets[:-1] + np.arange(stats.n_columns)
         has_rows = (rows.sum(axis=1) > 0).astype(np.float64)
         n_bins = np.add.reduceat(has_rows, starts) if len(starts) else np.zeros(0)
-        cells = ValueCells(
+        cells = ValueArrays(
             weight=weight,
             rows=rows,
             alpha=np.full(weight.shape, self.alpha),
-            column_alpha=np.repeat(self.alpha * n_bins[:, None], stats.n_classes, axis=1),
-            starts=starts.astype(np.intp),
+            total_alpha=np.repeat(self.alpha * n_bins[:, None], stats.n_classes, axis=1),
+            start=starts,
             rows_until_unknown=rows.sum(axis=1),
         )
-        cells.leave_one_out(cuts.bins_of(dense_numbers(x)), leaving, out)
+        values = dense_numbers(x)
+        n, p = values.shape
+        ends, by_column = n * np.arange(p + 1, dtype=np.int64), np.ascontiguousarray(values.T).ravel()
+        bins = kernels.find_bins(by_column, ends, cuts.cuts, cuts.offsets).reshape(p, n).T
+        leave_values_out(cells, bins, leaving, out)
 
     def describe(self, stats: Histogram, parameters: BinnedParameters, column: int) -> list[Description]:
         """Return the bins of a column and the probability of each, in each class."""
@@ -219,32 +222,6 @@ class Binned(Family[Histogram, BinnedParameters]):
             bins = np.minimum(drawn, len(edges) - 1) + int(parameters.offsets[j]) + j
             columns.append(_draw_keys(parameters, bins, generator))
         return columns
-
-
-def _cuts(stats: Histogram, column: Index, low: Floats, high: Floats) -> tuple[Floats, Wholes, Index]:
-    """Return the cuts of all columns, their offsets, and the bin of each cell among all bins.
-
-    A cut is above the left key and not above the right one, so a value falls into the bin of its key. By the same rule,
-    the cut before +infinity is +infinity, and the cut after −infinity is the smallest float64.
-    """
-    starts, finite_offsets = kernels.cut_histogram(stats.cells, stats.n_classes)
-    left, right = high[starts - 1], low[starts]
-    middle = left / 2 + right / 2
-    inner = np.where(middle > left, middle, right)
-    below, above = np.zeros((2, stats.n_columns), bool)
-    below[column[stats.cells.keys == kernels.MINUS_INFINITY]] = True
-    above[column[stats.cells.keys == kernels.PLUS_INFINITY]] = True
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(finite_offsets) + below + above)])
-    cuts = np.empty(offsets[-1])
-    cuts[offsets[:-1][below]] = -MAX_FLOAT
-    cuts[offsets[1:][above] - 1] = np.inf
-    owner = np.repeat(np.arange(stats.n_columns), np.diff(finite_offsets))
-    cuts[np.arange(len(starts)) + (offsets[:-1] + below - finite_offsets[:-1])[owner]] = inner
-    n_cuts = np.searchsorted(starts, np.arange(len(column)), side="right") - finite_offsets[column]
-    finite_bin = n_cuts + (below[column] & (low > -np.inf))
-    last = np.diff(offsets)[column]
-    bin_of = offsets[column] + column + np.where(low == np.inf, last, finite_bin)
-    return cuts, offsets, bin_of.astype(np.intp)
 
 
 def _log_probability(counts: Floats, owner: Index, alpha: float) -> Floats:

@@ -14,28 +14,43 @@ Source: Mitchell, Machine Learning (1997), §6.9; documents 001 ("single distrib
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from naively._kernels.cells import score_codes
-from naively._kernels.types import Array, Floats, Index, Wholes
+from naively._kernels.leave_one_out import ValueArrays
+from naively._kernels.types import Array, Bools, Floats, Index, Wholes
 from naively.data.kinds import Kind
 from naively.data.names import Names
 from naively.errors import InputError
 from naively.families import evidence
-from naively.families.base import ALL_KINDS, Family, Labels, Leaving, Lengths, LinearPart, times
+from naively.families.base import ALL_KINDS, Family, Labels, Leaving, Lengths, LinearPart, NotCountedError, times
 from naively.families.evidence import Alternative, Grid, Pair, RowView, Term
-from naively.families.leave_one_out.values import CountedValues, leave_shared_values_out, slots_of, value_cells
+from naively.families.leave_one_out.columns import leave_values_out
+from naively.families.leave_one_out.tokens import TokenRows, leave_rows_out, token_cells
 from naively.priors import alpha_of, pseudo_counts
 from naively.statistics import Codes, Value, ValueCounts, Values
 from naively.statistics.arrays import require
+from naively.statistics.cells import cells_of_table
 from naively.statistics.value_counts import in_order
 
 MAX_ALTERNATIVES = 50  # other values of a column that a counterfactual tries
 MAX_DECLARED_VALUES = 2**24  # of all columns, by `sizes`: bounds the memory that a file can request
+NEVER_VANISHES = np.int64(2**62)  # rows of a value that stays known though no row has it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedValues:
+    """The values of a column, counted and declared, with weight, rows and pseudo-counts, (value, class)."""
+
+    values: Values
+    weight: Floats
+    rows: Wholes
+    alpha: Floats
+    vanishes: Bools  # (value,): whether it is known only while some row has it
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +104,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
 
     statistic = ValueCounts
     kinds = ALL_KINDS
+    tunes_alpha = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", alpha_of("alpha", self.alpha))
@@ -101,7 +117,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
             raise InputError(f"sizes={self.sizes!r:.60}: whole numbers of values, {limit} at most of all columns.")
 
     @property
-    def joint(self) -> bool:
+    def joint(self) -> bool:  # type: ignore[override]
         """Whether all columns of the block have one distribution."""
         return self.shared
 
@@ -120,11 +136,15 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
             for values, start in zip(stats.values, stats.offsets, strict=False)
         ]
         counted = []
-        for j, column in enumerate([_sum_columns(columns)] if self.shared and columns else columns):
-            declared = self.values if self.sizes is None else tuple(range(self.sizes[j]))
-            values, weight_of_values, rows_of_values = _with_declared(*column, declared)
-            alpha = pseudo_counts(self.alpha, values, classes)
-            counted.append(CountedValues(values, weight_of_values, rows_of_values, alpha, frozenset(declared or ())))
+        for j, (values, *tables) in enumerate([_sum_columns(columns)] if self.shared and columns else columns):
+            declared = dict.fromkeys((self.values or ()) if self.sizes is None else range(self.sizes[j]))
+            known = tuple(dict.fromkeys([*values, *declared]))
+            zeros = np.zeros((len(known) - len(values), stats.n_classes), np.int64)
+            alpha = pseudo_counts(self.alpha, known, classes)
+            alpha = np.broadcast_to(alpha[:, None] if alpha.ndim == 1 else alpha, (len(known), stats.n_classes))
+            vanishes = np.array([value not in declared for value in known], dtype=np.bool_)
+            weight, rows = (np.concatenate([table, zeros]) for table in tables)
+            counted.append(CountedValues(known, weight, rows, alpha, vanishes))
         return counted
 
     def check(self, stats: ValueCounts, n_classes: int, names: Names) -> None:
@@ -153,20 +173,27 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         tables = tuple(times(w, t) for w, t in zip(weight.tolist(), parameters.log_probability, strict=True))
         return CategoricalParameters.of(parameters.values, tables)
 
-    def with_alpha(self, alpha: float) -> Categorical | None:
-        """Return the family with another pseudo-count; None if the columns share one distribution."""
-        return None if self.shared else replace(self, alpha=alpha)
-
     def leave_one_out(
         self, x: Codes, stats: ValueCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
         """Add equation (3) without the row; shared columns are draws from one distribution."""
-        counted = self._counted(stats, classes)
-        slot = slots_of(x, counted, leaving)
+        columns = self._counted(stats, classes)
+        starts = np.cumsum([0, *(len(column.values) for column in columns)])
+        slot = _slots_of(x, columns, starts, leaving)
         if self.shared:
-            out[:, 0] += leave_shared_values_out(counted[0], slot, leaving)
-        else:
-            value_cells(counted).leave_one_out(slot, leaving, out)
+            _leave_shared_values_out(columns[0], slot, leaving, out[:, 0])
+            return
+        rows = np.concatenate([column.rows for column in columns])
+        vanishes = np.concatenate([column.vanishes for column in columns])
+        cells = ValueArrays(
+            weight=np.concatenate([column.weight for column in columns]),
+            rows=rows,
+            alpha=np.concatenate([column.alpha for column in columns]),
+            total_alpha=np.stack([column.alpha.sum(axis=0) for column in columns]),
+            start=starts[:-1],
+            rows_until_unknown=np.where(vanishes, rows.sum(axis=1), NEVER_VANISHES),
+        )
+        leave_values_out(cells, slot, leaving, out)
 
     def linear(self, parameters: CategoricalParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Return one weight per column and value (one-hot), log θ_of − log θ_against; no bias."""
@@ -187,7 +214,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
                 terms.append(Term.unseen(name, value, str(value)))
             else:
                 counted = columns[0 if self.shared else j]
-                tables = counted.weight, counted.full_alpha, parameters.log_probability[j]
+                tables = counted.weight, counted.alpha, parameters.log_probability[j]
                 terms.append(evidence.value_term((name, value, str(value)), position, *tables, pair))
         return terms
 
@@ -234,24 +261,47 @@ def _sum_columns(columns: list[Column]) -> Column:
     return union, weight, rows
 
 
-def _with_declared(values: Values, weight: Floats, rows: Wholes, declared: Values | None) -> Column:
-    """Return counted and declared values, with zero counts for values that no row has."""
-    if declared is None:
-        return values, weight, rows
-    counted = set(values)
-    new = tuple(value for value in declared if value not in counted)
-    zeros = np.zeros((len(new), weight.shape[1]))
-    return values + new, np.concatenate([weight, zeros]), np.concatenate([rows, zeros.astype(np.int64)])
-
-
 def _log_probability(counts: Floats, alpha: Floats) -> Floats:
     """Return log θ of one column, (value, class); −∞ where a probability is zero."""
     total = counts.sum(axis=0)
     counts = np.where(total > 0, counts, counts.sum(axis=1, keepdims=True))
-    smoothed = counts + (alpha[:, None] if alpha.ndim == 1 else alpha)
+    smoothed = counts + alpha
     smoothed_total = smoothed.sum(axis=0)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(smoothed) - np.log(np.where(smoothed_total > 0, smoothed_total, 1.0)))
+
+
+def _slots_of(x: Codes, columns: Sequence[CountedValues], starts: Index, leaving: Leaving) -> Index:
+    """Return the slot of each value (row, column), −1 where it is missing; columns that share one list share slots."""
+    parts, values = [], x.values
+    for columns_of_piece, codes in x.placed():
+        slot = np.full(codes.shape, -1, dtype=np.intp)
+        for i, j in enumerate(range(columns_of_piece.start, columns_of_piece.stop)):
+            k = j if len(columns) > 1 else 0
+            number = {value: int(starts[k]) + n for n, value in enumerate(columns[k].values)}
+            slot_of_code = np.array([number.get(value, -1) for value in values[j]], dtype=np.intp)
+            present = np.flatnonzero((codes[:, i] >= 0) & (codes[:, i] < len(slot_of_code)))  # NaN is neither
+            slot[present, i] = slot_of_code[codes[present, i].astype(np.intp)]
+            unknown = present[(slot[present, i] < 0) & (leaving.rows[present] + leaving.weight[present] > 0)]
+            if len(unknown):
+                first = int(unknown[0])
+                left = f"-1 rows with the value {values[j][int(codes[first, i])]!r}"
+                raise NotCountedError(first, int(leaving.label[first]), j, left)
+        parts.append(slot)
+    return np.concatenate(parts, axis=1)
+
+
+def _leave_shared_values_out(column: CountedValues, slot: Index, leaving: Leaving, out: Floats) -> None:
+    """Add scores (row, class) of columns with one distribution: a multinomial, of which each value is a draw."""
+    n_values = max(len(column.values), 1)
+    row, position = np.nonzero(slot >= 0)
+    pair, times = np.unique(row * np.int64(n_values) + slot[row, position], return_counts=True)
+    row, value = np.divmod(pair, n_values)
+    rows = TokenRows.of(row, value, times.astype(np.float64), len(slot), times.astype(np.int64))
+    known = np.ones(len(column.values), dtype=np.bool_)
+    cells = cells_of_table(column.rows.T, column.weight.T)
+    tokens = token_cells(cells, column.alpha, known, column.vanishes, alpha_vanishes=True)
+    leave_rows_out(rows, tokens, leaving, "multinomial", out)
 
 
 def _by_code(codes: Values, position: Mapping[Value, int], table: Floats) -> Floats:

@@ -21,7 +21,6 @@ from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.views import Numbers
 from naively.errors import InputError
 from naively.families.base import Labels, Leaving
-from naively.families.leave_one_out.tokens import TokenRows, leave_rows_out
 from naively.families.linear_form import LogLinear, dense_form, sparse_form
 from naively.families.multinomial import CountFamily
 from naively.families.tokens import TokenParameters
@@ -76,10 +75,10 @@ class Complement(CountFamily):
         self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
         """Add equation (2) without the tokens of the row, which leave the counts of all *other* classes."""
-        tokens = self.counted(stats, classes)
-        if self.norm and not (tokens.alpha > 0).all():
+        alpha = self.pseudo_counts(stats, classes)
+        if self.norm and not (alpha > 0).all():
             raise InputError("Complement(norm=True) needs alpha > 0: a row that leaves may take the last of a token.")
-        out[:, 0] += leave_rows_out(TokenRows.of_numbers(x), tokens, leaving, complement=True, normed=self.norm)
+        self.leave_tokens_out(x, stats, alpha, "normed complement" if self.norm else "complement", leaving, out)
 
     def sample(self, parameters: TokenParameters, label: Index, generator: np.random.Generator) -> list[Array]:
         """Refuse: there is no distribution to draw from."""

@@ -24,7 +24,7 @@ from naively.data.kinds import Kind
 from naively.data.views import Numbers
 from naively.families.base import N_GRID_POINTS, Labels, Leaving, Lengths
 from naively.families.evidence import Alternative, Grid, RowView, number_alternatives
-from naively.families.leave_one_out.numbers import SumsWithout, dense_numbers
+from naively.families.leave_one_out.columns import SumsWithout, dense_numbers
 from naively.families.poisson import RateFamily, rate_of, ratio_of
 from naively.priors import pseudo_count
 from naively.statistics.sums import Sums

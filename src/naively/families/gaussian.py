@@ -33,7 +33,7 @@ from naively.families import evidence
 from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, Lengths, terms_by_column
 from naively.families.compare import compare_likelihoods
 from naively.families.evidence import Alternative, Counts, Grid, LikelihoodRatio, Pair, RowView, Term
-from naively.families.leave_one_out.numbers import MomentsWithout, dense_numbers, sum_of_others
+from naively.families.leave_one_out.columns import MomentsWithout, dense_numbers, sum_of_others
 from naively.priors import pseudo_count
 from naively.statistics import Moments, Numbers
 

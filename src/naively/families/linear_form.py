@@ -53,14 +53,7 @@ class LinearForm:
             if x.strict and not finite:
                 raise RefusedEntryError
 
-    def _add_piece(
-        self,
-        out: Floats,
-        piece: Any,
-        place: slice,
-        above: float | None,
-        length: Floats | None,
-    ) -> bool:
+    def _add_piece(self, out: Floats, piece: Any, place: slice, above: float | None, length: Floats | None) -> bool:
         """Add the scores of one piece of the columns; return whether all its entries are finite."""
         if not is_sparse(piece):
             return score_dense(piece, self.weights(place), self.constant, out, length=length)
@@ -104,11 +97,7 @@ class LinearForm:
         return table
 
 
-def dense_form(
-    table: Floats,
-    offset: Floats | None = None,
-    known: Bools | None = None,
-) -> LinearForm:
+def dense_form(table: Floats, offset: Floats | None = None, known: Bools | None = None) -> LinearForm:
     """Return the form of a (token, class) table."""
     zeros = np.zeros(table.shape[1])
     if known is not None:
@@ -122,11 +111,7 @@ def stays_sparse(n_tokens: int, n_classes: int, n_values: int) -> bool:
 
 
 def sparse_form(
-    cells: Cells,
-    values: Floats,
-    base: Floats,
-    constant: Floats,
-    offset: Floats | None = None,
+    cells: Cells, values: Floats, base: Floats, constant: Floats, offset: Floats | None = None
 ) -> LinearForm:
     """Return the form of cells with one value each; as a dense table while that is small."""
     n_tokens, n_classes = len(base), len(constant)

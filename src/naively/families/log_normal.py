@@ -19,7 +19,7 @@ from naively.data.kinds import Kind
 from naively.families.base import N_GRID_POINTS, Labels, Leaving, Lengths
 from naively.families.evidence import Alternative, Grid, RowView, number_alternatives
 from naively.families.gaussian import Gaussian, GaussianParameters, usual_range
-from naively.families.leave_one_out.numbers import dense_numbers
+from naively.families.leave_one_out.columns import dense_numbers
 from naively.statistics import Moments, Numbers
 
 MAX_EXPONENT = 700.0  # exp of more overflows

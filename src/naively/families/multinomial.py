@@ -24,13 +24,14 @@ from typing import Any, Literal
 import numpy as np
 
 from naively._kernels.cells import Cells, token_log_table, token_logs
+from naively._kernels.leave_one_out import Model
 from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.kinds import Support
 from naively.data.views import Numbers, is_sparse
 from naively.families import evidence
 from naively.families.base import EventModel, Family, Labels, Leaving, Lengths
 from naively.families.evidence import Pair, RowView, Term
-from naively.families.leave_one_out.tokens import CountedTokens, TokenRows, WordScorer, leave_rows_out
+from naively.families.leave_one_out.tokens import TokenRows, WordScorer, leave_rows_out, token_cells
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form, stays_sparse
 from naively.families.tokens import TokenFamily, TokenParameters, share_with_empty
 from naively.priors import Alpha, Dirichlet, alpha_of, pseudo_counts
@@ -52,7 +53,7 @@ class CountFamily(TokenFamily):
         object.__setattr__(self, "alpha", alpha_of("alpha", self.alpha))
 
     @property
-    def support(self) -> Support:
+    def support(self) -> Support:  # type: ignore[override]
         """Whole counts, unless fractions are allowed."""
         return "non-negative" if self.fractional else "count"
 
@@ -66,11 +67,13 @@ class CountFamily(TokenFamily):
         """Return which tokens are evidence: those that some row has, or all."""
         return stats.known() if self.unseen == "ignore" else np.ones(stats.n_tokens, dtype=np.bool_)
 
-    def counted(self, stats: TokenCounts, classes: Labels) -> CountedTokens:
-        """Return what leave-one-out needs of the statistic."""
+    def leave_tokens_out(
+        self, x: Numbers, stats: TokenCounts, alpha: Floats, model: Model, leaving: Leaving, out: Floats
+    ) -> None:
+        """Add the scores of rows without their tokens to `out`, (row, column, class)."""
         vanishes = np.full(stats.n_tokens, self.unseen == "ignore")
-        alpha = self.pseudo_counts(stats, classes)
-        return CountedTokens(stats.cells, alpha, self.known(stats), vanishes, alpha_vanishes_too=False)
+        tokens = token_cells(stats.cells, alpha, self.known(stats), vanishes, alpha_vanishes=False)
+        leave_rows_out(TokenRows.of_numbers(x), tokens, leaving, model, out[:, 0])
 
     def word_scorer(self, x: Numbers, stats: TokenCounts, leaving: Leaving) -> WordScorer:
         """Read the counts once, to score them under many settings."""
@@ -158,7 +161,7 @@ class Multinomial(CountFamily):
         self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
         """Add equation (3) without the tokens of the row."""
-        out[:, 0] += leave_rows_out(TokenRows.of_numbers(x), self.counted(stats, classes), leaving)
+        self.leave_tokens_out(x, stats, self.pseudo_counts(stats, classes), "multinomial", leaving, out)
         if self.coefficient:
             out[:, 0] += log_coefficient(x)[:, None]
 

@@ -239,9 +239,9 @@ def _add_evidence(
         target = np.array([position[name] for name in pieces], dtype=np.intp)
         structure = family.structure(statistic)
         in_place = np.array_equal(target, np.arange(len(columns)))
-        for span in _spans(len(leaving), len(pieces) * len(model.classes)):
+        for span in _spans(len(leaving.label), len(pieces) * len(model.classes)):
             evidence = out[span] if in_place else np.zeros((span.stop - span.start, len(pieces), len(model.classes)))
-            part = view if len(evidence) == len(leaving) else view.rows(span.start, span.stop)
+            part = view if len(evidence) == len(leaving.label) else view.rows(span.start, span.stop)
             try:
                 family.leave_one_out(part, statistic, model.classes, structure, leaving.part(span), evidence)
             except NotCountedError as error:

@@ -105,12 +105,12 @@ class LooScorer:
         family, classes = block.family, self.model.classes
         statistic, view = self.statistic(block), self.view(block, rows)
         leaving = self.leaving if rows is None else self.leaving.part(rows)
-        out = np.zeros((len(leaving), 1 if family.joint else len(block.names), len(classes)))
+        out = np.zeros((len(leaving.label), 1 if family.joint else len(block.names), len(classes)))
         has_structure = family.has_structure(statistic)
         for start, stop, fold in self._fold_spans(has_structure, rows):
             structure = self._structure(fold, block, statistic) if has_structure else None
             span = slice(start, stop)
-            part = view if stop - start == len(leaving) else view.rows(start, stop)
+            part = view if stop - start == len(leaving.label) else view.rows(start, stop)
             family.leave_one_out(part, statistic, classes, structure, leaving.part(span), out[span])
         return bound_evidence(np.ascontiguousarray(out.transpose(1, 0, 2)))
 

@@ -183,7 +183,7 @@ def choose_smoothing(current: Search, open_columns: set[str]) -> None:
     """Choose one alpha for all open columns of a family: first families for strings, then those for numbers."""
     groups: dict[type[Family], list[int]] = {}
     for i, block in enumerate(current.features.blocks):
-        if block.names[0] in open_columns and block.family.with_alpha(1.0) is not None:
+        if block.names[0] in open_columns and block.family.tunes_alpha and not block.family.joint:
             groups.setdefault(type(block.family), []).append(i)
     for kind in sorted(groups, key=lambda kind: ("string" not in kind.kinds, kind.__name__)):
         for factor in (ALPHA_STEP, 1 / ALPHA_STEP):
@@ -197,8 +197,8 @@ def choose_smoothing(current: Search, open_columns: set[str]) -> None:
 
 
 def _with_alpha(current: Search, positions: Sequence[int], alpha: float) -> Features:
-    families = [current.features.blocks[i].family.with_alpha(alpha) for i in positions]
-    return _with_families(current, positions, [family for family in families if family is not None])
+    families = [replace(current.features.blocks[i].family, alpha=alpha) for i in positions]  # type: ignore[call-arg]
+    return _with_families(current, positions, families)
 
 
 def _with_families(current: Search, positions: Sequence[int], families: Sequence[Family]) -> Features:

@@ -16,7 +16,7 @@ less by the row's weight, and so is D_y − D_ky of every word that the row does
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -24,9 +24,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from naively._kernels.cells import Cells, select_tokens
-from naively._kernels.cells import by_token as core_by_token
-from naively._kernels.leave_one_out import LeftOutRows, Model, TokenCells, leave_tokens_out
+from naively._kernels.cells import Cells, by_token, select_tokens
+from naively._kernels.leave_one_out import LeftOutRows, Model, TokenCells, UncountedRow, leave_tokens_out
 from naively._kernels.types import Bools, Floats, Index, Wholes
 from naively.data.views import Numbers, is_sparse
 from naively.families.base import EventModel, Leaving, NotCountedError
@@ -78,46 +77,23 @@ class TokenRows(NamedTuple):
         return np.repeat(np.arange(len(self.ends) - 1), np.diff(self.ends))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CountedTokens:
-    """What a model of tokens was estimated from: cells (the first channel), and pseudo-counts.
+def token_cells(cells: Cells, alpha: Floats, known: Bools, vanishes: Bools, alpha_vanishes: bool) -> TokenCells:
+    """Return the first channel of cells, with pseudo-counts, (token,) or (token, class), in the order of the core.
 
-    `known` tokens are evidence. Those in `vanishes` are not once their last row has left; if `alpha_vanishes_too`, the
+    `known` tokens are evidence. Those in `vanishes` are not once their last row has left; if `alpha_vanishes`, the
     pseudo-counts of tokens that are not known are no part of A.
     """
-
-    cells: Cells
-    alpha: Floats  # (token,) or (token, class)
-    known: Bools
-    vanishes: Bools
-    alpha_vanishes_too: bool
-
-    @property
-    def n_classes(self) -> int:
-        """The number of classes."""
-        return len(self.cells.indptr) - 1
-
-    @property
-    def by_token(self) -> TokenCells:
-        """The cells in the order that the core needs."""
-        start, owner, position = core_by_token(self.cells, len(self.known))
-        sums, rows = self.cells.sums[0][position], self.cells.rows[position]
-        alpha = np.ascontiguousarray(self.alpha)
-        return TokenCells(start, owner, sums, rows, alpha, self.known, self.vanishes, self.alpha_vanishes_too)
+    start, owner, position = by_token(cells, len(known))
+    sums, rows = cells.sums[0][position], cells.rows[position]
+    return TokenCells(start, owner, sums, rows, np.ascontiguousarray(alpha), known, vanishes, alpha_vanishes)
 
 
-def leave_rows_out(
-    rows: TokenRows, tokens: CountedTokens, leaving: Leaving, complement: bool = False, normed: bool = False
-) -> Floats:
-    """Return (1) or (2) for rows of tokens, (row, class); `normed` divides (2) by the sum of a class's weights."""
-    out = np.zeros((len(rows.ends) - 1, tokens.n_classes))
-    model: Model = "normed complement" if normed else "complement" if complement else "multinomial"
-    uncounted = leave_tokens_out(rows, leaving.arrays, tokens.by_token, model, out)
-    check_counted(uncounted, leaving)
-    return out
+def leave_rows_out(rows: TokenRows, tokens: TokenCells, leaving: Leaving, model: Model, out: Floats) -> None:
+    """Add (1) or (2) for rows of tokens to `out`, (row, class)."""
+    check_counted(leave_tokens_out(rows, leaving, tokens, model, out), leaving)
 
 
-def check_counted(uncounted: tuple[int, int, int, float] | None, leaving: Leaving) -> None:
+def check_counted(uncounted: UncountedRow | None, leaving: Leaving) -> None:
     """Raise NotCountedError for the row and token that the core reports, if any."""
     if uncounted is not None:
         row, token, rows, count = uncounted
@@ -157,7 +133,7 @@ class BernoulliCounts:
 
     def add_absent_words(self, present: Floats, alpha: float, leaving: Leaving, n_vanished: Floats) -> Floats:
         """Return (3), given the second line of it; `n_vanished` words of each row leave K."""
-        rows, label, own = np.arange(len(leaving)), leaving.label, self.texts_per_class[leaving.label]
+        rows, label, own = np.arange(len(present)), leaving.label, self.texts_per_class[leaving.label]
         score = present + self._absent(alpha, 0.0)
         score -= n_vanished[:, None] * (np.log(self.texts_per_class + alpha) - np.log(self.texts_per_class + 2 * alpha))
         weights, weight_index = np.unique(leaving.weight, return_inverse=True)
@@ -196,6 +172,8 @@ class WordScorer:
     n_classes: int
     leaving: Leaving
     bernoulli: BernoulliCounts | None
+    _readers: dict[bool, LeftOutRows] = field(default_factory=dict)
+    _scores: dict[tuple[EventModel, bool, float], Floats] = field(default_factory=dict)
 
     @classmethod
     def of_counts(cls, rows: TokenRows, cells: Cells, n_tokens: int, leaving: Leaving) -> WordScorer:
@@ -231,17 +209,17 @@ class WordScorer:
     def evidence(self, event_model: EventModel, binary: bool, alpha: float) -> Floats:
         """Return equation (1), (2) or (3), (row, class)."""
         settings = event_model, binary, alpha
-        if settings not in self._scores:
-            self._scores[settings] = self._score(*settings)
-        return self._scores[settings]
-
-    def _score(self, event_model: EventModel, binary: bool, alpha: float) -> Floats:
+        if settings in self._scores:
+            return self._scores[settings]
         if event_model != "bernoulli":
-            return self._rows_left(binary).score(alpha, event_model)
-        assert self.bernoulli is not None
-        present = self._rows_left(True).score_bernoulli(alpha, self.bernoulli.texts_per_class)
-        n_vanished = np.diff(self.rows.ends) - self.length(True)
-        return self.bernoulli.add_absent_words(present, alpha, self.leaving, n_vanished)
+            score = self._rows_left(binary).score(alpha, event_model)
+        else:
+            assert self.bernoulli is not None
+            present = self._rows_left(True).score_bernoulli(alpha, self.bernoulli.texts_per_class)
+            n_vanished = np.diff(self.rows.ends) - self.length(True)
+            score = self.bernoulli.add_absent_words(present, alpha, self.leaving, n_vanished)
+        self._scores[settings] = score
+        return score
 
     def _rows_left(self, binary: bool) -> LeftOutRows:
         """Return the reader of rows; the last word has as large a pseudo-count as all words that it stands for."""
@@ -252,7 +230,7 @@ class WordScorer:
             words = start, owner, sums[1 if binary else 0], rows, alpha, known, vanishes, self.alpha_vanishes_too
             count = np.ones(len(self.rows.counts)) if binary else self.rows.counts
             entries = self.rows.ends, self.rows.token, count, None
-            reader = LeftOutRows(entries, self.leaving.arrays, TokenCells(*words), self.n_classes)
+            reader = LeftOutRows(entries, self.leaving, TokenCells(*words), self.n_classes)
             check_counted(reader.uncounted, self.leaving)
             self._readers[binary] = reader
         return self._readers[binary]
@@ -262,18 +240,10 @@ class WordScorer:
         """Known words of each row, without those that only it had: all of them, and distinct ones."""
         start, _, _, cell_rows = self.cells
         word_rows = np.bincount(np.repeat(np.arange(len(start) - 1), np.diff(start)), cell_rows, len(start) - 1)
-        n_rows, row = len(self.leaving), self.rows.row
+        n_rows, row = len(self.leaving.label), self.rows.row
         stays = word_rows[self.rows.token] > self.leaving.rows[row]
         every, distinct = np.bincount(row, stays * self.rows.counts, n_rows), np.bincount(row, stays, n_rows)
         return every.astype(np.float64), distinct.astype(np.float64)
-
-    @cached_property
-    def _readers(self) -> dict[bool, LeftOutRows]:
-        return {}
-
-    @cached_property
-    def _scores(self) -> dict[tuple[EventModel, bool, float], Floats]:
-        return {}
 
 
 def _look_up(rows: TokenRows, cells: Cells) -> tuple[TokenRows, tuple[Wholes, NDArray[np.int32], Floats, Wholes], int]:

@@ -42,7 +42,7 @@ from naively.families.base import EventModel, Labels, Leaving, Lengths, LinearPa
 from naively.families.bernoulli import bernoulli_form
 from naively.families.complement import complement_form
 from naively.families.evidence import Alternative, Pair, Pieces, RowView, Term
-from naively.families.leave_one_out.tokens import CountedTokens, TokenRows, WordScorer, check_counted
+from naively.families.leave_one_out.tokens import TokenRows, WordScorer, check_counted, token_cells
 from naively.families.linear_form import LinearForm, LogLinear
 from naively.families.multinomial import multinomial_form
 from naively.families.text.evidence import find_words, split_text, word_alternatives
@@ -257,13 +257,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
         return LinearPart.between(words, weights, (of, against), float(offset[of] - offset[against]))
 
     def leave_one_out(
-        self,
-        x: Texts,
-        stats: WordCounts,
-        classes: Labels,
-        structure: Bools | None,
-        leaving: Leaving,
-        out: Floats,
+        self, x: Texts, stats: WordCounts, classes: Labels, structure: Bools | None, leaving: Leaving, out: Floats
     ) -> None:
         """Add equations (1) to (4) without the words of the row."""
         if self.model == "bernoulli":
@@ -272,30 +266,24 @@ class Text(WordFamily[WordCounts, TextParameters]):
         cells, known = self.active_words(stats, structure)
         counted = cells._replace(sums=cells.sums[1:]) if self.counts_presence else cells
         alpha = self._alpha(stats, known, classes)
-        tokens = CountedTokens(counted, alpha, known, np.ones_like(known), alpha_vanishes_too=True).by_token
-        model = self.tokeniser.options, self.counts_presence, leaving.arrays, tokens, self.model
+        tokens = token_cells(counted, alpha, known, np.ones_like(known), alpha_vanishes=True)
+        model = self.tokeniser.options, self.counts_presence, leaving, tokens, self.model
         for texts in x.columns:
             uncounted = leave_texts_out(self.tokeniser.prepare(texts), stats.vocabulary, *model, out[:, 0])
             check_counted(uncounted, leaving)
 
     def _leave_bernoulli_out(
-        self,
-        x: Texts,
-        stats: WordCounts,
-        classes: Labels,
-        structure: Bools | None,
-        leaving: Leaving,
-        out: Floats,
+        self, x: Texts, stats: WordCounts, classes: Labels, structure: Bools | None, leaving: Leaving, out: Floats
     ) -> None:
         """Add equation (3) without the words of the row; estimate again where a class loses its last text, or α = 0."""
         (texts,) = x.columns
         has_text = ~Texts.missing(texts)
-        refit = np.ones(len(leaving), dtype=np.bool_)
+        refit = np.ones(len(leaving.label), dtype=np.bool_)
         if self.alpha > 0 and (stats.seen.weight > 0).all():
             cells, known = self.active_words(stats, structure)
             rows = self._token_rows(texts, stats)
             keep = known[rows.token]
-            rows = TokenRows.of(rows.row[keep], rows.token[keep], rows.counts[keep], len(leaving))
+            rows = TokenRows.of(rows.row[keep], rows.token[keep], rows.counts[keep], len(has_text))
             scorer = WordScorer.of_texts(rows, cells, stats.seen.weight, has_text, leaving)
             refit = has_text & (stats.seen.rows[leaving.label] - leaving.rows <= 0)
             out[~refit, 0] += scorer.evidence("bernoulli", True, self.alpha)[~refit]

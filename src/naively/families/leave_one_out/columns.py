@@ -1,4 +1,12 @@
-"""Leave-one-out for numbers: moments and sums without a row, by the same exact arithmetic that counted them."""
+"""Leave-one-out for columns: of one value out of several, or of numbers that are summed.
+
+A category, a bin and the two sides of a Bernoulli column are values:
+
+    θ_kc = (N_kc + α_kc) / (N_c + A_c)      k a value of the column, N_c and A_c sums over the column   (1)
+
+Without a row, N_kc of its value and class is less by its weight, and so is N_c. Moments and sums without a row are
+computed by the same exact arithmetic that counted them.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +14,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from naively._kernels import leave_one_out as kernels
 from naively._kernels.moments import add_moments, describe_moments
-from naively._kernels.types import Floats, Wholes
+from naively._kernels.types import Floats, Index, Wholes
 from naively.data.views import Numbers
 from naively.families.base import Leaving, NotCountedError
 from naively.statistics.moments import Moments
 from naively.statistics.sums import Sums, add_pairs, two_product
+
+
+def leave_values_out(cells: kernels.ValueArrays, value: Index, leaving: Leaving, out: Floats) -> None:
+    """Add the logarithm of (1) to `out`, (row, column, class); `value` is (row, column), −1 where it is missing."""
+    uncounted = kernels.leave_values_out(cells, value, leaving, out)
+    if uncounted is not None:
+        i, j, rows, weight = uncounted
+        raise NotCountedError(i, int(leaving.label[i]), j, f"{rows} rows of weight {weight:g} with this value")
 
 
 def dense_numbers(x: Numbers) -> Floats:
