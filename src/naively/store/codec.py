@@ -26,9 +26,8 @@ import json
 import math
 import struct
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -38,12 +37,11 @@ from naively._kernels.cells import Cells
 from naively._kernels.histogram import HistogramCells
 from naively._kernels.packing import pack_arrays
 from naively._kernels.text import Vocabulary
-from naively.data.labelled import Label
 from naively.data.names import Numbered
 from naively.errors import InputError
 from naively.model.model import Model
 from naively.schema.schema import Schema
-from naively.statistics import ClassWeights, Statistic, statistic_named
+from naively.statistics import ClassWeights, statistic_named
 from naively.statistics.arrays import require
 
 Array = NDArray[Any]
@@ -66,6 +64,7 @@ TYPES: Mapping[str, np.dtype[Any]] = {
 UNSIGNED: Mapping[int, np.dtype[Any]] = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4"), 8: np.dtype("<u8")}
 SIGNED: Mapping[int, np.dtype[Any]] = {width: np.dtype(f"<i{width}") for width in UNSIGNED}
 PLAIN_TYPES = (str, bool, int, float)
+ARRAY_GROUPS: Mapping[type, str] = {Cells: "cells", HistogramCells: "histogram", Vocabulary: "vocabulary"}
 
 # Statistics whose class was renamed keep the name in files that they had at first: class name, name in files.
 STORED_NAMES: Mapping[str, str] = {"NumberSummary": "Measured", "EmptyStatistic": "Nothing"}
@@ -75,10 +74,8 @@ CLASS_NAMES = {stored: name for name, stored in STORED_NAMES.items()}
 def encode_counts(model: Model) -> bytes:
     """Return the payload of what a model has counted; its schema is stored elsewhere, because entries share it."""
     arrays: list[Array] = []
-    classes, weights, counts = (
-        encode_value(part, arrays) for part in (model.classes, model.class_weights, model.statistics)
-    )
-    return pack(f'{{"classes":{classes},"seen":{weights},"statistics":{counts}}}', arrays)
+    parts = {"classes": model.classes, "seen": model.class_weights, "statistics": model.statistics}
+    return pack({name: encode_value(part, arrays) for name, part in parts.items()}, arrays)
 
 
 def decode_counts(payload: bytes, schema: Schema) -> Model:
@@ -87,15 +84,8 @@ def decode_counts(payload: bytes, schema: Schema) -> Model:
     Sizes, types, order and finiteness are checked before any of it reaches the core.
     """
     head, arrays = unpack(payload)
-    classes = tuple(head["classes"])
-    weights = decode_value(head["seen"], arrays)
+    classes, weights = tuple(head["classes"]), decode_value(head["seen"], arrays)
     counts = tuple(decode_value(value, arrays) for value in head["statistics"])
-    _check_counts(schema, classes, weights, counts)
-    return Model(schema, classes, weights, counts)
-
-
-def _check_counts(schema: Schema, classes: tuple[Label, ...], weights: Any, counts: tuple[Any, ...]) -> None:
-    """Raise ValueError for parts that do not make a model."""
     kinds = {type(label) if isinstance(label, (bool, str)) else float for label in classes}
     require(all(isinstance(label, PLAIN_TYPES) for label in classes) and len(kinds) == 1, "classes")
     require(list(classes) == sorted(set(classes)), "classes in order")
@@ -104,66 +94,35 @@ def _check_counts(schema: Schema, classes: tuple[Label, ...], weights: Any, coun
     weights.check(len(classes))
     for block, statistic in zip(schema.blocks, counts, strict=True):
         block.family.check(statistic, len(classes), block.names)
+    return Model(schema, classes, weights, counts)
 
 
-def decode_classes(payload: bytes) -> Classes:
-    """Return the classes of a payload without decoding its counts."""
-    return tuple(_open_payload(payload)[0]["classes"])
-
-
-def encode_value(value: object, arrays: list[Array]) -> str:
-    """Return a value as JSON; append its arrays to the list and refer to them by position.
+def encode_value(value: Any, arrays: list[Array]) -> Any:
+    """Return a value as JSON can hold it; append its arrays to the list and refer to them by position.
 
     >>> arrays: list[Array] = []
     >>> encode_value((np.zeros(3), "a", (1, True, None)), arrays), len(arrays)
-    ('[{"array":0},"a",[1,true,null]]', 1)
+    ([{'array': 0}, 'a', [1, True, None]], 1)
     """
-    write = _WRITERS.get(type(value))
-    if write is not None:
-        return write(value, arrays)
-    if statistic_named(type(value).__name__) is type(value):
-        return _encode_statistic(value.without_unused(), arrays)
+    kind = type(value)
+    if kind is np.ndarray:
+        arrays.append(value)
+        return {"array": len(arrays) - 1}
+    if kind in ARRAY_GROUPS:
+        parts = value.export() if kind is Vocabulary else value
+        return {ARRAY_GROUPS[kind]: [encode_value(array, arrays) for array in parts]}
+    if kind is Numbered:
+        return {"numbered": len(value)}
+    if kind is tuple:
+        is_plain = all(type(item) in PLAIN_TYPES for item in value)
+        return value if is_plain else [encode_value(item, arrays) for item in value]
+    if statistic_named(kind.__name__) is kind:
+        value = value.without_unused()
+        parts = {field.name: encode_value(getattr(value, field.name), arrays) for field in fields(value)}
+        return {"statistic": STORED_NAMES.get(kind.__name__, kind.__name__), "fields": parts}
     if value is None or isinstance(value, PLAIN_TYPES):
-        return COMPACT_JSON.encode(value)
-    raise InputError(f"a {type(value).__name__} cannot be written to a model file.")
-
-
-def _encode_arrays(values: Sequence[Array], arrays: list[Array]) -> str:
-    first = len(arrays)
-    arrays.extend(values)
-    return _references(first, len(values))
-
-
-@cache
-def _references(first: int, n: int) -> str:
-    return ",".join([f'{{"array":{i}}}' for i in range(first, first + n)])
-
-
-def _encode_tuple(value: tuple[object, ...], arrays: list[Array]) -> str:
-    if all(type(item) in PLAIN_TYPES for item in value):
-        return COMPACT_JSON.encode(value)
-    return f"[{','.join([encode_value(item, arrays) for item in value])}]"
-
-
-def _encode_statistic(value: Statistic, arrays: list[Array]) -> str:
-    name = type(value).__name__
-    parts = ",".join([f'"{field}":{encode_value(getattr(value, field), arrays)}' for field in _fields(type(value))])
-    return f'{{"statistic":"{STORED_NAMES.get(name, name)}","fields":{{{parts}}}}}'
-
-
-@cache
-def _fields(statistic: type[Statistic]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(statistic))  # type: ignore[arg-type]  # it is a dataclass
-
-
-_WRITERS: Mapping[type, Callable[[Any, list[Array]], str]] = {
-    np.ndarray: lambda value, arrays: _encode_arrays((value,), arrays),
-    Cells: lambda value, arrays: f'{{"cells":[{_encode_arrays(value, arrays)}]}}',
-    HistogramCells: lambda value, arrays: f'{{"histogram":[{_encode_arrays(value, arrays)}]}}',
-    Vocabulary: lambda value, arrays: f'{{"vocabulary":[{_encode_arrays(value.export(), arrays)}]}}',
-    Numbered: lambda value, _: f'{{"numbered":{len(value)}}}',
-    tuple: _encode_tuple,
-}
+        return value
+    raise InputError(f"a {kind.__name__} cannot be written to a model file.")
 
 
 def decode_value(value: Any, arrays: list[Array]) -> Any:
@@ -176,12 +135,10 @@ def decode_value(value: Any, arrays: list[Array]) -> Any:
         return arrays[value["array"]]
     if set(value) == {"numbered"} and type(value["numbered"]) is int and 0 <= value["numbered"] < 2**31:
         return Numbered(value["numbered"])
-    if set(value) == {"cells"}:
-        return Cells(*decode_value(value["cells"], arrays))
-    if set(value) == {"histogram"}:
-        return HistogramCells(*decode_value(value["histogram"], arrays))
-    if set(value) == {"vocabulary"}:
-        return Vocabulary.from_arrays(*decode_value(value["vocabulary"], arrays))
+    for group, name in ARRAY_GROUPS.items():
+        if set(value) == {name}:
+            parts = decode_value(value[name], arrays)
+            return Vocabulary.from_arrays(*parts) if group is Vocabulary else group(*parts)
     if set(value) == {"statistic", "fields"}:
         statistic = statistic_named(CLASS_NAMES.get(str(value["statistic"]), str(value["statistic"])))
         if statistic is not None:
@@ -190,15 +147,15 @@ def decode_value(value: Any, arrays: list[Array]) -> Any:
     raise TypeError(f"{str(value)[:60]} is not part of a statistic")
 
 
-def pack(head: Mapping[str, Any] | str, arrays: Sequence[Array]) -> bytes:
-    """Return a head, or its JSON, and arrays as a payload.
+def pack(head: Mapping[str, Any], arrays: Sequence[Array]) -> bytes:
+    """Return a head and arrays as a payload.
 
     >>> head, arrays = unpack(pack({"a": 1}, [np.arange(1000), np.array([0.5])]))
     >>> head["a"], len(arrays[0]), arrays[1].tolist(), len(pack({}, [np.arange(1000)])) < 1100
     (1, 1000, [0.5], True)
     """
     descriptions, inside, outside = pack_arrays(arrays, MAX_INLINE_VALUES, MIN_SEPARATE_BYTES)
-    front = (head if isinstance(head, str) else COMPACT_JSON.encode(head))[:-1]
+    front = COMPACT_JSON.encode(head)[:-1]
     front += "," if len(front) > 1 else ""
     text = b"".join([front.encode("utf-8", "surrogatepass"), b'"arrays":', descriptions, b"}"])
     body = b"".join([struct.pack("<I", len(text)), text, inside])
@@ -214,7 +171,7 @@ def pack(head: Mapping[str, Any] | str, arrays: Sequence[Array]) -> bytes:
 
 def unpack(payload: bytes) -> tuple[dict[str, Any], list[Array]]:
     """Return the head and the arrays of a payload; raise one of DECODE_ERRORS if it is not valid."""
-    head, inside, outside = _open_payload(payload)
+    head, inside, outside = open_payload(payload)
     arrays: list[Array] = []
     for description in head.pop("arrays"):
         if description[2] == "apart":
@@ -224,58 +181,57 @@ def unpack(payload: bytes) -> tuple[dict[str, Any], list[Array]]:
             array, n_bytes = _decode_array(description, inside)
             inside = inside[n_bytes:]
         arrays.append(array)
-    _require(not len(inside) and not len(outside), "it has further bytes")
+    require(not len(inside) and not len(outside), "bytes after the arrays")
     return head, arrays
 
 
-def _require(holds: bool, message: str) -> None:
-    if not holds:
-        raise ValueError(f"a payload is not valid: {message}")
-
-
-def _open_payload(payload: bytes) -> tuple[dict[str, Any], memoryview, memoryview]:
+def open_payload(payload: bytes) -> tuple[dict[str, Any], memoryview, memoryview]:
     """Return the head, and the bytes of the arrays that are stored in the body and outside it."""
-    _require(len(payload) >= PREFIX.size, "it is too short")
+    require(len(payload) >= PREFIX.size, "a payload that is too short")
     version, deflated, length, n_bytes = PREFIX.unpack_from(payload)
-    _require(version == VERSION and deflated in (0, 1), f"version {version}")
+    require(version == VERSION and deflated in (0, 1), f"version {version} of a payload")
     rest = memoryview(payload)[PREFIX.size :]
-    _require(n_bytes <= len(rest), "its length")
+    require(n_bytes <= len(rest), "length of a payload")
     body, outside = rest[:n_bytes], rest[n_bytes:]
     if deflated:
-        _require(length <= MAX_INFLATION * n_bytes, f"it would inflate to more than {MAX_INFLATION} times its size")
+        require(
+            length <= MAX_INFLATION * n_bytes, f"a payload that inflates to more than {MAX_INFLATION} times its size"
+        )
         inflater = zlib.decompressobj()
-        try:
-            body = memoryview(inflater.decompress(body, max(length, 1)))
-        except zlib.error as error:
-            raise ValueError(f"a payload is not valid: {error}") from None
-        _require(inflater.eof and not inflater.unused_data, "its length")
-    _require(len(body) == length, "its length")
-    (size,) = struct.unpack_from("<I", body)
-    _require(4 + size <= len(body), "its head is cut short")
+        body = memoryview(inflater.decompress(body, max(length, 1)))
+        require(inflater.eof and not inflater.unused_data, "length of a payload")
+    require(len(body) == length, "length of a payload")
+    size = int.from_bytes(body[:4], "little")
+    require(4 + size <= len(body), "a head that is cut short")
     head = json.loads(bytes(body[4 : 4 + size]).decode("utf-8", "surrogatepass"))
-    _require(isinstance(head, dict) and isinstance(head.get("arrays"), list), "it has no head")
+    require(isinstance(head, dict) and isinstance(head.get("arrays"), list), "a payload without a head")
     return head, body[4 + size :], outside
 
 
 def _decode_array(description: Any, data: memoryview) -> tuple[Array, int]:
     """Return an array and how many bytes it took; its size is checked before it is allocated."""
     dtype, shape = TYPES[description[0]], description[1]
-    _require(isinstance(shape, list) and len(shape) <= 3 and all(type(s) is int and s >= 0 for s in shape), "a shape")
+    require(
+        isinstance(shape, list) and len(shape) <= 3 and all(type(s) is int and s >= 0 for s in shape),
+        "shape of an array",
+    )
     n = math.prod(shape)
     if isinstance(description[2], list):
         values = description[2]
         types = (int, float) if dtype.kind == "f" else (bool,) if dtype.kind == "b" else (int,)
-        _require(len(description) == 3 and len(values) == n and all(type(v) in types for v in values), "values")
+        require(
+            len(description) == 3 and len(values) == n and all(type(v) in types for v in values), "values of an array"
+        )
         return np.array(values, dtype=dtype).reshape(shape), 0
     _, _, coding, width = description
-    _require(width in UNSIGNED and n * width <= len(data), "an array is cut short")
+    require(width in UNSIGNED and n * width <= len(data), "an array that is cut short")
     planes = np.frombuffer(data[: n * width], dtype=np.uint8).reshape(width, n)
     numbers = planes[0].copy() if width == 1 else np.ascontiguousarray(planes.T).view(UNSIGNED[width]).ravel()
     if coding in ("bits", "apart"):
-        _require(width == dtype.itemsize, "a width")
-        _require(dtype.kind != "b" or not n or int(numbers.max()) <= 1, "a boolean")
+        require(width == dtype.itemsize, "width of an array")
+        require(dtype.kind != "b" or not n or int(numbers.max()) <= 1, "a boolean")
         return numbers.view(dtype).reshape(shape), n * width
-    _require(coding in ("whole", "steps") and dtype.kind in "fi", "a coding")
+    require(coding in ("whole", "steps") and dtype.kind in "fi", "coding of an array")
     one = numbers.dtype.type(1)
     integers = np.asarray((numbers >> one) ^ np.negative(numbers & one)).view(SIGNED[width])
     if coding == "steps":
@@ -283,5 +239,5 @@ def _decode_array(description: Any, data: memoryview) -> tuple[Array, int]:
     if integers.itemsize >= 4 and n and not (dtype.itemsize == 8 and dtype.kind == "i"):
         low, high = int(integers.min()), int(integers.max())
         largest = MAX_EXACT_FLOAT if dtype.kind == "f" else 2**31 - 1
-        _require(-largest - (dtype.kind == "i") <= low and high <= largest, "a number is too large")
+        require(-largest - (dtype.kind == "i") <= low and high <= largest, "a number that is too large")
     return integers.astype(dtype).reshape(shape), n * width

@@ -25,7 +25,7 @@ from typing import NamedTuple
 from naively.errors import InputError
 from naively.model.model import Model
 from naively.schema.schema import Schema
-from naively.store.codec import Classes, decode_classes, decode_counts, encode_counts
+from naively.store.codec import Classes, decode_counts, encode_counts, open_payload
 from naively.store.meta import Meta, digest_of, read_meta
 from naively.store.sqlite import DECODE_ERRORS, DamagedError, close_reader, open_to_read, translate_file_errors
 
@@ -187,7 +187,7 @@ class Counts:
         if self._model is not None:
             return self._model.classes
         try:
-            return decode_classes(self.payload)
+            return tuple(open_payload(self.payload)[0]["classes"])
         except DECODE_ERRORS as error:
             raise DamagedError(f"{self.origin} cannot be read ({error})") from None
 

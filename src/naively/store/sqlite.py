@@ -16,6 +16,7 @@ import sqlite3
 import struct
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -33,7 +34,7 @@ MAGIC = b"SQLite format 3\0"
 MAX_PADDED_BYTES = 1 << 40  # a header that claims more is not believed
 JOURNALS = ("-wal", "-journal")
 # What decoding bytes of a damaged or forged file may raise; nothing else does (tests/store/test_fuzz.py).
-DECODE_ERRORS = (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError, struct.error)
+DECODE_ERRORS = (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError, zlib.error)
 
 TABLES = {
     "meta": "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
