@@ -5,6 +5,7 @@ python -m benchmarks ledger [load] [update] [many] [cold] [ENTRIES]
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
 import subprocess
 import sys
@@ -19,7 +20,7 @@ import naively
 from benchmarks.measure import report
 from benchmarks.results import record
 from naively.model.count import count_rows
-from naively.store.entries import Log, new_id
+from naively.store.entries import ID_BYTES, Log
 
 OURS = "import naively, sys; naively.load(sys.argv[1])"
 THEIRS = "import joblib, sys; joblib.load(sys.argv[1])"  # brings scikit-learn with it
@@ -141,7 +142,7 @@ def _measure_many_entries(folder: Path, n: int) -> None:
     connection.execute("BEGIN")
     entry = log.new_entry("update", part)
     for _ in range(n):
-        log.append(entry._replace(id=new_id()))
+        log.append(entry._replace(id=secrets.token_bytes(ID_BYTES)))
     connection.execute("COMMIT")
     connection.close()
     with naively.open(many) as ledger:

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from naively.sklearn import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes
     from naively.store.copy import copy, salvage
     from naively.store.ledger import Ledger, open  # noqa: A004  (naively.open)
-    from naively.store.load import load
     from naively.store.merge import merge
+    from naively.store.running_sum import load
 
     __version__: str
 
@@ -62,7 +62,7 @@ _MODULE_OF = {
     "Ledger": "store.ledger",
     "copy": "store.copy",
     "diff": "evaluation.diff",
-    "load": "store.load",
+    "load": "store.running_sum",
     "merge": "store.merge",
     "open": "store.ledger",
     "salvage": "store.copy",

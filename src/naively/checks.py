@@ -28,8 +28,8 @@ from naively.fitting import fit
 from naively.model.count import views_of
 from naively.model.model import Model
 from naively.statistics import ClassWeights, CountPlan, NegativeCountError, Statistic
-from naively.store.load import load
 from naively.store.merge import merge
+from naively.store.running_sum import load
 
 Columns = Mapping[str, Sequence[Any]]
 

@@ -45,10 +45,8 @@ def test_invalid_ids(path: Path, wrong: str) -> None:
 
 
 def test_ambiguous_ids(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from naively.store import entries
-
     ids = iter(bytes.fromhex(f"abcd{i:028x}") for i in range(9))
-    monkeypatch.setattr(entries, "new_id", lambda: next(ids))
+    monkeypatch.setattr("secrets.token_bytes", lambda _: next(ids))
     with naively.open(path) as ledger:
         one, two = ledger.update(*rows(1)), ledger.update(*rows(2))
         with pytest.raises(InputError, match=r"several entries .* begins with abcd \(abcd0000, abcd0000\)"):

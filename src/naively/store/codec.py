@@ -52,7 +52,7 @@ MAX_INLINE_VALUES = 32  # arrays up to this size are stored in the head
 MIN_SEPARATE_BYTES = 4096  # arrays of bytes from this size on are stored outside the body
 MAX_SMALL_WINDOW_BYTES = 4096  # bodies up to this size are deflated with a small window
 MAX_EXACT_FLOAT = 2**53  # integers up to this are exact as float64
-COMPACT_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+COMPACT_JSON = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 PREFIX = struct.Struct("<BBQQ")
 TYPES: Mapping[str, np.dtype[Any]] = {
     "f8": np.dtype("<f8"),

@@ -9,7 +9,7 @@ from naively.errors import InputError
 from naively.model.merge import total
 from naively.model.model import Model
 from naively.store.entries import open_file
-from naively.store.load import load
+from naively.store.running_sum import load
 
 
 def disjoint_models(a: str | Path, b: str | Path) -> tuple[Model, Model, str]:

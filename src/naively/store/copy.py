@@ -7,7 +7,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +15,8 @@ from pathlib import Path
 from naively.data.names import listed
 from naively.errors import InputError
 from naively.store.entries import Entry, Log, StoredEntry, undone_among
-from naively.store.load import load
 from naively.store.meta import Meta, read_meta
+from naively.store.running_sum import AddedAndRemoved, load, read_sum
 from naively.store.sqlite import (
     DECODE_ERRORS,
     JOURNALS,
@@ -26,7 +26,7 @@ from naively.store.sqlite import (
     transaction,
     translate_file_errors,
 )
-from naively.store.write import atomic_write, write_entries
+from naively.store.write import atomic_write, new_file
 
 MAX_NUMBERS_LISTED = 20
 READ_ERRORS = (*DECODE_ERRORS, sqlite3.DatabaseError)
@@ -176,29 +176,19 @@ def _salvage(connection: sqlite3.Connection, path: str | Path, to: str | Path, c
     recovered = _without_orphans(intact, lost)
     if not any(entry.sign > 0 for entry in recovered):
         raise InputError(f"{path}: no entry is intact: nothing can be recovered.")
-    recovered = _without_impossible_forgets(recovered, log, meta, lost)
+    recovered = _without_impossible_forgets(recovered, log, lost)
     lost.sort()
-    summary = f"{len(recovered)} entries recovered, {len(lost)} lost" + _list_numbers([number for number, _ in lost])
-
-    def entries(new: Log) -> Iterator[StoredEntry]:
-        yield from _renumber(recovered, log, new)
+    summary = f"{len(recovered)} entries recovered, {len(lost)} lost"
+    if lost:
+        summary += f" (number {listed((str(number) for number, _ in lost), MAX_NUMBERS_LISTED)})"
+    with new_file(to, meta) as new:
+        for entry in recovered:
+            new.append(entry._replace(schema=new.schema_number(log.schema(entry.schema)[0])))
         number = new.schema_number(log.schema(recovered[-1].schema)[0])
         note = json.dumps({"note": "; ".join([summary, *notes])}, ensure_ascii=False)
-        yield new.new_entry("salvage", schema=number, source=str(path), comment=comment, span=note)
-
-    write_entries(to, meta, entries)
-    load(to)
+        new.append(new.new_entry("salvage", schema=number, source=str(path), comment=comment, span=note))
+        _ = read_sum(new, meta).model  # refuses entries that do not make a model
     return Salvaged(tuple(entry.public() for entry in recovered), tuple(lost), tuple(notes))
-
-
-def _renumber(entries: Sequence[StoredEntry], old: Log, new: Log) -> Iterator[StoredEntry]:
-    """Yield entries with the numbers that their schemas have in another file."""
-    for entry in entries:
-        yield entry._replace(schema=new.schema_number(old.schema(entry.schema)[0]))
-
-
-def _list_numbers(numbers: Sequence[int]) -> str:
-    return f" (number {listed(map(str, numbers), MAX_NUMBERS_LISTED)})" if numbers else ""
 
 
 def _entry_numbers(log: Log, notes: list[str]) -> range:
@@ -226,21 +216,19 @@ def _without_orphans(entries: list[StoredEntry], lost: list[tuple[int, str]]) ->
     return remaining
 
 
-def _without_impossible_forgets(
-    entries: list[StoredEntry], log: Log, meta: Meta, lost: list[tuple[int, str]]
-) -> list[StoredEntry]:
+def _without_impossible_forgets(entries: list[StoredEntry], log: Log, lost: list[tuple[int, str]]) -> list[StoredEntry]:
     """Drop forgets that are not attributed to an entry and whose rows were in lost entries."""
     undone = undone_among((entry.id, entry.act, entry.corrects) for entry in entries)
-    forgets = [e for e in entries if e.act == "forget" and e.corrects is None and e.id not in undone]
+    counting = [entry for entry in entries if entry.sign and entry.id not in undone]
+    forgets = [entry for entry in counting if entry.act == "forget" and entry.corrects is None]
     if not forgets:
         return entries
-    with tempfile.TemporaryDirectory(prefix="naively-") as folder:
-        others = [entry for entry in entries if entry not in forgets]
-        write_entries(Path(folder) / "others.naively", meta, lambda new: _renumber(others, log, new))
-        model = load(Path(folder) / "others.naively")
+    model = AddedAndRemoved.of(log.counts(entry) for entry in counting if entry not in forgets).difference()
     dropped = set()
     for entry in forgets:
         try:
+            if model is None:
+                raise InputError("every other entry is undone")
             model = model - log.counts(entry).model
         except InputError:
             dropped.add(entry.id)

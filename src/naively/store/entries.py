@@ -16,10 +16,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache
+from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
-from time import time_ns
 from typing import NamedTuple
 
 from naively.errors import InputError
@@ -297,11 +296,6 @@ class Log:
         query = "SELECT id, act, corrects FROM entries WHERE act = 'undo' ORDER BY number"
         return undone_among(self.connection.execute(query))
 
-    def public_entries(self) -> tuple[Entry, ...]:
-        """Return all entries as the log shows them, each checked."""
-        undone = self.undone_ids()
-        return tuple(entry.public(entry.id not in undone) for entry in self.after())
-
     def find(self, prefix: str) -> StoredEntry:
         """Return the entry whose id begins with these hexadecimal digits."""
         digits = prefix.strip().lower()
@@ -352,8 +346,8 @@ class Log:
             schema, payload = self.schema_number(model.schema), encode_counts(model)
             rows = int(model.class_weights.rows.sum())
         return StoredEntry(
-            0, new_id(), act, ACTS[act], time or written, written, rows, source, comment, corrects, schema, b"", b"",
-            span, payload, fingerprints, absorbed,
+            0, secrets.token_bytes(ID_BYTES), act, ACTS[act], time or written, written, rows, source, comment, corrects,
+            schema, b"", b"", span, payload, fingerprints, absorbed,
         )  # fmt: skip
 
     def append(self, entry: StoredEntry, head: Head | None = None) -> StoredEntry:
@@ -384,20 +378,9 @@ def open_file(path: str | Path) -> Iterator[tuple[Log, Meta]]:
             close_reader(connection, path)
 
 
-def new_id() -> bytes:
-    """Return a random id."""
-    return secrets.token_bytes(ID_BYTES)
-
-
 def now() -> str:
     """Return the time in UTC, to the microsecond; as text it sorts by time."""
-    seconds, microseconds = divmod(time_ns() // 1000, 10**6)
-    return f"{_format_second(seconds)}.{microseconds:06}Z"
-
-
-@lru_cache(maxsize=1)
-def _format_second(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def undone_among(acts: Iterable[tuple[bytes, str, bytes | None]]) -> set[bytes]:

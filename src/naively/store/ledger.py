@@ -308,7 +308,8 @@ class Ledger:
     def log(self) -> tuple[Entry, ...]:
         """Return all entries in order. Every entry is read and compared with its checksum."""
         with open_file(self.path) as (log, _):
-            return log.public_entries()
+            undone = log.undone_ids()
+            return tuple(entry.public(entry.id not in undone) for entry in log.after())
 
     def model(
         self,

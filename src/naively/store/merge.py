@@ -6,8 +6,7 @@ common. A compacted entry includes the entries that it absorbed, which are not c
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +14,10 @@ from pathlib import Path
 from naively.errors import InputError
 from naively.model.model import Model
 from naively.schema.schema import Schema
-from naively.store.entries import Log, StoredEntry, open_file
-from naively.store.load import load
+from naively.store.entries import StoredEntry, open_file
 from naively.store.meta import Meta
-from naively.store.write import write_entries
+from naively.store.running_sum import read_sum
+from naively.store.write import new_file
 
 
 def merge(paths: Sequence[str | Path], to: str | Path, *, comment: str = "") -> Model:
@@ -71,20 +70,14 @@ def merge(paths: Sequence[str | Path], to: str | Path, *, comment: str = "") -> 
     ordered = _sort_by_time(_without_absorbed([entry for entry, _ in entries.values()]))
     key = metas[0].key if len({meta.key for meta in metas}) == 1 else None
     meta = replace(metas[0], key=key)
-
-    def renumbered(new: Log) -> Iterator[StoredEntry]:
+    with new_file(to, meta) as new:
         for entry in ordered:
             fingerprints = None if key is None else entry.fingerprints
-            yield entry._replace(schema=new.schema_number(entries[entry.id][1]), fingerprints=fingerprints)
+            new.append(entry._replace(schema=new.schema_number(entries[entry.id][1]), fingerprints=fingerprints))
         if comment:
-            yield new.new_entry("merge", schema=1, source=" ".join(map(str, paths)), comment=comment)
-
-    with tempfile.TemporaryDirectory(prefix="naively-") as folder:
-        trial = Path(folder) / "merged.naively"
-        write_entries(trial, meta, renumbered)
-        model = load(trial)  # refuses different columns or types of classes, and a sum below zero
+            new.append(new.new_entry("merge", schema=1, source=" ".join(map(str, paths)), comment=comment))
+        model = read_sum(new, meta).model  # refuses different columns or types of classes, and a sum below zero
         _ = model.log_prior  # refuses classes that a given prior does not name
-    write_entries(to, meta, renumbered)
     return model
 
 

@@ -22,16 +22,15 @@ from naively.store.running_sum import AddedAndRemoved
 
 Moment = str | date | datetime
 Sources = str | Iterable[str]
+FIRST_MOMENT, LAST_MOMENT = (moment.replace(tzinfo=UTC) for moment in (datetime.min, datetime.max))
 
 
-def parse_moment(value: Moment | None, name: str) -> datetime | None:
+def parse_moment(value: Moment, name: str) -> datetime:
     """Return a time given as a date, a datetime or an ISO string; UTC unless it has a time zone.
 
     >>> parse_moment("2026-03-01", "since")
     datetime.datetime(2026, 3, 1, 0, 0, tzinfo=datetime.timezone.utc)
     """
-    if value is None:
-        return None
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)
@@ -48,8 +47,8 @@ def parse_moment(value: Moment | None, name: str) -> datetime | None:
 class Selection:
     """Which entries to sum: since ≤ time < until, of some sources or without some; and how they decay."""
 
-    since: datetime | None = None
-    until: datetime | None = None
+    since: datetime = FIRST_MOMENT
+    until: datetime = LAST_MOMENT
     sources: frozenset[str] | None = None
     without: frozenset[str] = frozenset()
     half_life: timedelta | None = None
@@ -69,10 +68,10 @@ class Selection:
         if half_life is not None and half_life <= timedelta(0):
             raise InputError(f"half_life={half_life}: give a number of days above zero, or a timedelta.")
         return cls(
-            parse_moment(since, "since"),
-            parse_moment(until, "until"),
-            None if sources is None else _name_set(sources),
-            _name_set(without or ()),
+            FIRST_MOMENT if since is None else parse_moment(since, "since"),
+            LAST_MOMENT if until is None else parse_moment(until, "until"),
+            None if sources is None else frozenset([sources] if isinstance(sources, str) else sources),
+            frozenset([without] if isinstance(without, str) else without or ()),
             half_life,
         )
 
@@ -80,22 +79,19 @@ class Selection:
         """Return whether an entry is selected; InputError if only part of a compacted entry is."""
         span = entry.span_fields()
         first, last = datetime.fromisoformat(span.first), datetime.fromisoformat(span.last)
-        if (self.since is not None and last < self.since) or (self.until is not None and first >= self.until):
+        if last < self.since or first >= self.until:
             return False
         by_source = {
             (self.sources is None or source in self.sources) and source not in self.without for source in span.sources
         }
         if by_source == {False}:
             return False
-        if not (self._is_within(first) and self._is_within(last)) or len(by_source) > 1:
+        if first < self.since or last >= self.until or len(by_source) > 1:
             raise InputError(
                 f"entry {entry.short_id} was compacted from rows of {span.first} to {span.last}, of the sources "
                 f"{', '.join(map(repr, span.sources))}: it cannot be divided by time or source."
             )
         return True
-
-    def _is_within(self, moment: datetime) -> bool:
-        return (self.since is None or self.since <= moment) and (self.until is None or moment < self.until)
 
     def weight(self, entry: StoredEntry) -> float:
         """Return equation (1)."""
@@ -107,40 +103,35 @@ class Selection:
                 f"entry {entry.short_id} was compacted from rows of {span.first} to {span.last}: they have no single "
                 "age, so half_life cannot be used."
             )
-        age = (self.until or datetime.now(UTC)) - datetime.fromisoformat(entry.time)
+        age = self.until - datetime.fromisoformat(entry.time)
         return math.exp2(-max(age, timedelta(0)) / self.half_life)
-
-
-def _name_set(names: Sources) -> frozenset[str]:
-    return frozenset([names] if isinstance(names, str) else names)
 
 
 def model_of_selection(log: Log, meta: Meta, selection: Selection) -> Model:
     """Return the model of the selected entries, with the settings of the file."""
     undone = log.undone_ids()
-    dated = selection if selection.until is not None else replace(selection, until=datetime.now(UTC))  # one "now"
+    dated = selection if selection.until < LAST_MOMENT else replace(selection, until=datetime.now(UTC))
     counts: list[Counts] = []
     forgets: list[str] = []
     for entry in log.after():
         if entry.sign == 0 or entry.id in undone or not selection.includes(entry):
             continue
-        model = _decayed(log.counts(entry).model, dated.weight(entry))
-        counts.append(Counts(entry.sign, model.schema, b"", model))
+        part, weight = log.counts(entry), dated.weight(entry)
+        counts.append(part if weight == 1.0 else _scaled(part, weight))
         forgets += [entry.short_id] if entry.sign < 0 else []
-    added, removed = AddedAndRemoved.of(counts)
-    if added is None:
-        raise InputError("no entry is selected: see `naively log` for times and sources.")
     try:
-        return meta.apply(added if removed is None else added - removed)
+        model = AddedAndRemoved.of(counts).difference()
     except InputError as error:
         raise InputError(
             f"the selected entries do not make a model: {error} Forgets among them: {listed(forgets)}. A forget "
             "belongs to the time and source of the rows only if it is given entry=, and to their source with source=."
         ) from None
+    if model is None:
+        raise InputError("no entry is selected: see `naively log` for times and sources.")
+    return meta.apply(model)
 
 
-def _decayed(model: Model, weight: float) -> Model:
-    if weight == 1.0:
-        return model
-    statistics = tuple(statistic.scaled(weight) for statistic in model.statistics)
-    return replace(model, class_weights=model.class_weights.scaled(weight), statistics=statistics)
+def _scaled(part: Counts, weight: float) -> Counts:
+    statistics = tuple(statistic.scaled(weight) for statistic in part.model.statistics)
+    weights = part.model.class_weights.scaled(weight)
+    return replace(part, _model=replace(part.model, class_weights=weights, statistics=statistics))

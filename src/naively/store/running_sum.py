@@ -14,6 +14,7 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from naively.model.model import Model
 from naively.schema.schema import Schema
 from naively.statistics import ClassWeights
 from naively.store.codec import encode_counts
-from naively.store.entries import START, Counts, Head, Log, StoredEntry, undone_among
+from naively.store.entries import START, Counts, Head, Log, StoredEntry, open_file, undone_among
 from naively.store.meta import Meta, digest_of
 from naively.store.sqlite import DECODE_ERRORS, DamagedError
 
@@ -36,6 +37,18 @@ MIN_SNAPSHOT_BYTES = 1 << 16  # … and more than these bytes
 MAX_ROWS_ONE_THREAD = 64  # fewer rows than these are not worth a second thread
 MAX_DECODED_ENTRIES = 1024  # entries that are decoded before they are summed; bounds the memory
 _COLUMNS = "entries, checksum, schema, added, taken, digest"
+_INSERT = f"INSERT INTO snapshot ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
+
+
+class SnapshotRow(NamedTuple):
+    """A row of the table `snapshot`."""
+
+    entries: int
+    checksum: bytes
+    schema: int
+    added: bytes
+    removed: bytes | None
+    digest: bytes
 
 
 class AddedAndRemoved(NamedTuple):
@@ -56,6 +69,10 @@ class AddedAndRemoved(NamedTuple):
         """Return both sums together."""
         pairs = ([model for model in pair if model is not None] for pair in zip(self, other, strict=True))
         return AddedAndRemoved(*(merge.total(pair) for pair in pairs))
+
+    def difference(self) -> Model | None:
+        """Return what was added without what was removed; None if nothing was added."""
+        return self.added if self.added is None or self.removed is None else self.added - self.removed
 
     def counts(self, *payloads: bytes | None) -> tuple[Counts, ...]:
         """Return the sums as counts, with their payloads if they are known."""
@@ -134,10 +151,10 @@ class RunningSum:
     @cached_property
     def model(self) -> Model:
         """Return equation (1), with the settings of the file."""
-        added, removed = self.sums
-        if added is None:
+        model = self.sums.difference()
+        if model is None:
             raise DamagedError("no entry counts any rows")
-        return self.meta.apply(added if removed is None else added - removed)
+        return self.meta.apply(model)
 
     def template(self) -> Model:
         """Return a model without statistics whose schema and classes say how further rows are counted."""
@@ -145,10 +162,6 @@ class RunningSum:
         weights = ClassWeights(np.zeros(len(classes)), np.zeros(len(classes), dtype=np.int64))
         assert self.schema is not None  # a file has at least one entry
         return Model(self.schema, classes, weights, (), target=self.meta.target)
-
-    def folded(self) -> RunningSum:
-        """Return the same sum with everything in the base."""
-        return RunningSum.of_base(self.meta, self.head, self.sums.counts())
 
 
 def count_rows(template: Model, batches: Iterable[LabelledRows]) -> Model:
@@ -163,6 +176,31 @@ def count_rows(template: Model, batches: Iterable[LabelledRows]) -> Model:
     return counts
 
 
+def load(path: str | Path) -> Model:
+    """Load the model of a file: the sum of its entries.
+
+    The file may be in use: another process may write to it at the same time, or may have been killed while it did.
+    Nothing in the file is executed.
+
+    Parameters
+    ----------
+    path
+        A file that `Model.save`, `Ledger.fit` or `naively fit` has written.
+
+    Returns
+    -------
+    Model
+        The model, with the class prior and the tuning of the file.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is damaged, or is not a model file.
+    """
+    with open_file(path) as (log, meta):
+        return read_sum(log, meta).model
+
+
 def read_sum(log: Log, meta: Meta) -> RunningSum:
     """Read the sum from the snapshots and the entries after them; from all entries if no snapshot is valid."""
     snapshots = _read_snapshots(log, meta)
@@ -175,7 +213,8 @@ def read_sum(log: Log, meta: Meta) -> RunningSum:
     for entry in log.after():
         batch.append(entry)
         if len(batch) == MAX_DECODED_ENTRIES:
-            total, batch = _plus_entries(total, batch, undone, log).folded(), []
+            total, batch = _plus_entries(total, batch, undone, log), []
+            total = RunningSum.of_base(meta, total.head, total.sums.counts())
     total = _plus_entries(total, batch, undone, log)
     if any(part.sign > 0 for part in (*total.base, *total.pending)):
         return total
@@ -214,78 +253,63 @@ def _zero(log: Log) -> Counts:
 
 def _read_snapshots(log: Log, meta: Meta) -> RunningSum | None:
     """Return the sum of the last entry that the snapshots include; None if the first is missing or not valid."""
+    snapshots: list[tuple[Head, tuple[Counts, ...], bytes]] = []
     try:
         rows = log.connection.execute(f"SELECT {_COLUMNS} FROM snapshot ORDER BY entries LIMIT 3").fetchall()
-        base = _read_snapshot(log, rows[0]) if len(rows) in (1, 2) else None
-        if base is None or base[0].sign < 0:
-            return None
+        for row in rows if len(rows) <= 2 else ():
+            counts = _read_snapshot(log, row, *(digest for _, _, digest in snapshots))
+            if not counts:
+                break
+            snapshots.append((Head(*row[:2]), counts, row[-1]))
     except (*DECODE_ERRORS, sqlite3.DatabaseError):
+        pass  # the snapshots before it are valid
+    if not snapshots or snapshots[0][1][0].sign < 0:
         return None
-    first = RunningSum.of_base(meta, Head(*rows[0][:2]), base, rows[0][-1])
-    try:
-        recent = _read_snapshot(log, rows[1], rows[0][-1]) if len(rows) == 2 else None
-    except (*DECODE_ERRORS, sqlite3.DatabaseError):
-        recent = None
-    if recent is None:
+    first = RunningSum.of_base(meta, *snapshots[0])
+    if len(snapshots) == 1:
         return first
-    schema = reduce(merge.unite, (part.schema for part in (*base, *recent)))
-    return replace(first, head=Head(*rows[1][:2]), recent=recent, schema=schema)
+    head, recent, _ = snapshots[1]
+    schema = reduce(merge.unite, (part.schema for part in (*first.base, *recent)))
+    return replace(first, head=head, recent=recent, schema=schema)
 
 
-def _read_snapshot(log: Log, row: tuple[Any, ...], *previous: bytes) -> tuple[Counts, ...] | None:
-    """Return the counts of one row, if it is what was written and its last entry still exists."""
+def _read_snapshot(log: Log, row: tuple[Any, ...], *previous: bytes) -> tuple[Counts, ...]:
+    """Return the counts of one row; none unless it is what was written and its last entry still exists."""
     entries, checksum, number, added, removed, digest = row
     schema, text = log.schema(number)
-    if digest != digest_of(entries, checksum, text, added, removed, *previous):
-        return None
     last = log.connection.execute("SELECT checksum FROM entries WHERE number = ?", (entries,)).fetchone()
-    if last is None or last[0] != checksum:
-        return None
+    if digest != digest_of(entries, checksum, text, added, removed, *previous) or last != (checksum,):
+        return ()
     return tuple(Counts(sign, schema, payload) for sign, payload in ((1, added), (-1, removed)) if payload)
 
 
 def write_snapshot(log: Log, total: RunningSum) -> RunningSum:
     """Write the sum of all entries so far; inside a transaction."""
+    execute = log.connection.execute
     since = total.since_base()
-    if total.schema is total.base[0].schema and any(since) and _is_stored(log, total.snapshot_digest):
-        number, added, removed = _encode(log, since)
-        size = len(added) + len(removed or b"")
-        if size <= MIN_SNAPSHOT_BYTES or size * MAX_PENDING_SHARE <= total.base_bytes:
-            log.connection.execute("DELETE FROM snapshot WHERE digest != ?", (total.snapshot_digest,))
-            _insert(log, total.head, number, added, removed, total.snapshot_digest)
-            return replace(total, recent=since.counts(added, removed), pending=(), pending_bytes=0)
-    number, added, removed = _encode(log, total.sums)
-    log.connection.execute("DELETE FROM snapshot")
-    digest = _insert(log, total.head, number, added, removed)
-    return RunningSum.of_base(total.meta, total.head, total.sums.counts(added, removed), digest)
+    # Another process may have replaced the first snapshot.
+    is_stored = execute("SELECT 1 FROM snapshot WHERE digest = ?", (total.snapshot_digest,)).fetchone() is not None
+    if is_stored and any(since) and total.schema is total.base[0].schema:
+        row = _snapshot_row(log, total.head, since, total.snapshot_digest)
+        n_bytes = len(row.added) + len(row.removed or b"")
+        if n_bytes <= MIN_SNAPSHOT_BYTES or n_bytes * MAX_PENDING_SHARE <= total.base_bytes:
+            execute("DELETE FROM snapshot WHERE digest != ?", (total.snapshot_digest,))
+            execute(_INSERT, row)
+            return replace(total, recent=since.counts(row.added, row.removed), pending=(), pending_bytes=0)
+    row = _snapshot_row(log, total.head, total.sums)
+    execute("DELETE FROM snapshot")
+    execute(_INSERT, row)
+    return RunningSum.of_base(total.meta, total.head, total.sums.counts(row.added, row.removed), row.digest)
 
 
-def _is_stored(log: Log, digest: bytes) -> bool:
-    """Return whether a snapshot is still in the file: another process may have replaced it."""
-    return log.connection.execute("SELECT 1 FROM snapshot WHERE digest = ?", (digest,)).fetchone() is not None
-
-
-def _encode(log: Log, sums: AddedAndRemoved) -> tuple[int, bytes, bytes | None]:
-    """Return the number of the schema of both sums, and their payloads."""
-    added, removed = sums
-    if added is not None and removed is not None:
-        added, removed = merge.align(added, removed)
-    either = removed if added is None else added
-    assert either is not None
-    number = log.schema_number(either.schema)
-    return number, b"" if added is None else encode_counts(added), None if removed is None else encode_counts(removed)
-
-
-def _insert(
-    log: Log,
-    head: Head,
-    number: int,
-    added: bytes,
-    removed: bytes | None,
-    *previous: bytes,
-) -> bytes:
-    """Write one row and return its digest. The digest of the second row includes that of the first."""
+def _snapshot_row(log: Log, head: Head, sums: AddedAndRemoved, *previous: bytes) -> SnapshotRow:
+    """Return the row of two sums. The digest of the second row includes that of the first."""
+    models = [model for model in sums if model is not None]
+    if len(models) == 2:
+        models = list(merge.align(*models))
+    number = log.schema_number(models[0].schema)
+    payloads = [encode_counts(model) for model in models]
+    added = b"" if sums.added is None else payloads[0]
+    removed = None if sums.removed is None else payloads[-1]
     digest = digest_of(*head, log.schema(number)[1], added, removed, *previous)
-    values = (*head, number, added, removed, digest)
-    log.connection.execute(f"INSERT INTO snapshot ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", values)
-    return digest
+    return SnapshotRow(*head, number, added, removed, digest)

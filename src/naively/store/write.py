@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from naively.errors import InputError
 from naively.model.model import Model
-from naively.store.entries import START, Log, StoredEntry
+from naively.store.entries import START, Log
 from naively.store.meta import Meta, write_meta
 from naively.store.sqlite import JOURNALS, create, open_to_write, translate_file_errors
 
@@ -28,24 +28,20 @@ def write_model(
     fingerprints: bytes | None = None,
 ) -> None:
     """Write a new file with one entry: the counts of a model, and its settings."""
-
-    def entries(log: Log) -> Iterator[StoredEntry]:
-        yield log.new_entry("fit", model, source=source, comment=comment, fingerprints=fingerprints)
-
-    write_entries(path, Meta.of_model(model, key), entries)
+    with new_file(path, Meta.of_model(model, key)) as log:
+        log.append(log.new_entry("fit", model, source=source, comment=comment, fingerprints=fingerprints))
 
 
-def write_entries(path: str | Path, meta: Meta, entries: Callable[[Log], Iterable[StoredEntry]]) -> None:
-    """Write a new file with the entries that a function returns for the log of the new file."""
+@contextmanager
+def new_file(path: str | Path, meta: Meta) -> Iterator[Log]:
+    """Yield the log of a new file, to append its entries; the file gets its name if the block succeeds."""
     with atomic_write(path) as unfinished, translate_file_errors(path):
         connection = create(unfinished)
         try:
             connection.execute("BEGIN")
             write_meta(connection, meta)
             connection.execute("INSERT INTO head VALUES (?, ?)", START)
-            log = Log(Path(path), connection)
-            for entry in entries(log):
-                log.append(entry)
+            yield Log(Path(path), connection)
             connection.execute("COMMIT")
         finally:
             connection.close()

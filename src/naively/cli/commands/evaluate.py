@@ -45,7 +45,7 @@ def command(
     from naively.cli.input import name_file_in_errors, read_with_progress
     from naively.cli.output import print_json, print_note
     from naively.data.labelled import training_kinds
-    from naively.store.load import load
+    from naively.store.running_sum import load
 
     loaded = load(model)
     target = target or loaded.target

@@ -56,7 +56,7 @@ def command(
 
     from naively.cli.input import read_rows, row_of_text
     from naively.cli.output import print_json
-    from naively.store.load import load
+    from naively.store.running_sum import load
 
     loaded = load(model)
     numbers = rows or (1,)

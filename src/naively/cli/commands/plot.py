@@ -86,7 +86,7 @@ def command(
 
     from naively import plot
     from naively.cli.input import name_file_in_errors, read_rows, row_of_text
-    from naively.store.load import load
+    from naively.store.running_sum import load
     from naively.store.write import atomic_write
 
     loaded = load(model)

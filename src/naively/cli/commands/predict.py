@@ -71,7 +71,7 @@ def command(
     from naively.cli.write import with_numbers, without_dictionaries, write_tables
     from naively.data.files.read import categories_of, retry_with_wider_types
     from naively.model.predict_batches import predict_batches
-    from naively.store.load import load
+    from naively.store.running_sum import load
 
     loaded = load(model)
     paths, is_piped = options.as_paths(data), data == ("-",)

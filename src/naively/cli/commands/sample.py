@@ -29,7 +29,7 @@ def command(model: str, n: int, of: str | None, seed: int | None, output: str, k
     kind = options.output_format(output, kind)
 
     from naively.cli.write import write_tables
-    from naively.store.load import load
+    from naively.store.running_sum import load
 
     loaded = load(model)
     write_tables([loaded.sample(n, options.find_class(loaded, of), seed)], output, kind)

@@ -19,7 +19,7 @@ def command(model: str, column: str | None, as_json: bool) -> None:
     """
     from naively.cli import describe
     from naively.cli.output import print_json
-    from naively.store.load import load
+    from naively.store.running_sum import load
 
     loaded = load(model)
     if as_json:
