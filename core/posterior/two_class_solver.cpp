@@ -79,7 +79,7 @@ bool solve(double* A, std::int64_t n, std::int64_t stride, double* b) {
 }  // namespace
 
 TwoClassSolver::TwoClassSolver(std::int64_t n_rows, std::int64_t n_features, const double* base, const double* evidence,
-                               const std::int64_t* label, const double* row_weight)
+                               const double* target, const double* row_weight)
     : n_(pad_to_fours(n_rows)),
       m_(n_features + 1),
       width_(pad_to_fours(m_)),
@@ -87,13 +87,15 @@ TwoClassSolver::TwoClassSolver(std::int64_t n_rows, std::int64_t n_features, con
       a_(n_),
       sign_(n_, 1.0),
       r_(n_),
+      doubt_(n_),
       wrong_(n_),
       gradient_(width_),
       step_(width_),
       matrix_(m_ * width_) {
   for (std::int64_t i = 0; i < n_rows; ++i) {
     a_[i] = base[2 * i + 1] - base[2 * i];
-    sign_[i] = label[i] == 1 ? 1.0 : -1.0;
+    sign_[i] = target[2 * i + 1] >= target[2 * i] ? 1.0 : -1.0;
+    doubt_[i] = std::min(target[2 * i], target[2 * i + 1]);
     r_[i] = row_weight[i];
     f_[i * width_] = 1.0;
     for (std::int64_t j = 0; j < n_features; ++j) {
@@ -119,13 +121,13 @@ double TwoClassSolver::value(const Penalty& penalty, const std::vector<double>& 
     dot(f, x.data(), width_, score);
     for (std::int64_t t = 0; t < kRows; ++t) {
       const double margin = sign_[i + t] * score[t], rare = std::exp(-std::abs(margin));  // so that nothing overflows
-      value -= r_[i + t] * std::min(margin, 0.0);
+      value += r_[i + t] * (doubt_[i + t] * margin - std::min(margin, 0.0));
       if (r_[i + t] == 1.0)
         product *= 1.0 + rare;
       else
         value += r_[i + t] * std::log(1.0 + rare);
       wrong_[i + t] = (margin < 0 ? 1.0 : rare) / (1.0 + rare);
-      factor[t] = broadcast(-r_[i + t] * sign_[i + t] * wrong_[i + t]);
+      factor[t] = broadcast(-r_[i + t] * sign_[i + t] * (wrong_[i + t] - doubt_[i + t]));
     }
     add_rows(f, width_, factor, m_, gradient_.data());
     if (product > 1e200) value += std::log(product), product = 1;

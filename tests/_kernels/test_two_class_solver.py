@@ -1,4 +1,4 @@
-"""The two-class solver of the core: against its twin, and the conditions of a minimum."""
+"""The two-class solver of the core: against its twin; what it refuses."""
 
 from __future__ import annotations
 
@@ -8,28 +8,25 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests._kernels.test_log_loss import drawn
-from tests.twins import posterior as twin
+from tests.tuning.test_solver import drawn_problem
 from tests.twins import two_class_solver
 
 from naively._kernels.posterior import minimise_two_classes
-from naively.tuning.solver import MAX_NEWTON_STEPS, MAX_WEIGHT, OFFSET_PENALTY, SOLVER_TOLERANCE, Problem
+from naively.tuning.solver import MAX_NEWTON_STEPS, MAX_WEIGHT, OFFSET_PENALTY, SOLVER_TOLERANCE, Problem, one_hot
 
 UNTIL: dict[str, Any] = {"max_weight": MAX_WEIGHT, "tolerance": SOLVER_TOLERANCE, "max_steps": MAX_NEWTON_STEPS}
 
 
 def two_classes(seed: int, n: int, n_features: int, scale: float) -> tuple[Problem, Any, Any]:
-    """A problem, and a pull."""
-    given_, rng = drawn(seed, n, 2, n_features, scale), np.random.default_rng(seed + 1)
-    problem = Problem(*(given_[name] for name in ("base", "evidence", "label", "row_weight")))
-    return problem, rng.random(n_features), rng.random(n_features) + 1e-3
+    """A problem of two classes, and a pull."""
+    return drawn_problem(seed, n, 2, n_features, scale)
 
 
 def solved(
     problem: Problem, centre: Any, strength: Any, start: Any, minimise: Any = minimise_two_classes, **until: Any
 ) -> tuple[Any, float]:
     pull = np.concatenate([[0.0], centre]), np.concatenate([[0.5 * OFFSET_PENALTY], strength])
-    given_ = problem.base, problem.evidence, problem.label, problem.weight
+    given_ = problem.base, problem.evidence, problem.target, problem.weight
     x, objective = minimise(*given_, *pull, start, **(UNTIL | until))
     return x, objective
 
@@ -44,33 +41,13 @@ def test_core_and_numpy(seed: int, n: int, n_features: int, scale: float) -> Non
     np.testing.assert_allclose(found, wanted, atol=1e-3)
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(0, 5), st.sampled_from([0.1, 1.0, 10.0]))
-def test_the_minimum_is_one(seed: int, n: int, n_features: int, scale: float) -> None:
-    """The gradient is zero, or pushes a weight against its bound; the loss is the twin's, which knows no pairs."""
-    problem, centre, strength = two_classes(seed, n, n_features, scale)
-    start = np.concatenate([[0.3], np.full(n_features, 2.0)])
-    x, value = solved(problem, centre, strength, start, tolerance=1e-15)
-    offset = np.array([-0.5, 0.5]) * x[0]
-    given_ = problem.base, problem.evidence, problem.label, problem.weight
-    loss, of_offset, of_weight, _ = twin.log_loss(*given_, offset, x[1:])
-    away = x[1:] - centre
-    assert value == pytest.approx(
-        loss + 0.5 * OFFSET_PENALTY * offset @ offset + 0.5 * strength @ away**2, rel=1e-9, abs=1e-9
-    )
-    slope = of_weight + strength * away
-    tolerance = 1e-5 * (1 + scale) * (1 + n)
-    assert abs(0.5 * (of_offset[1] - of_offset[0]) + 0.5 * OFFSET_PENALTY * x[0]) < tolerance
-    assert (np.abs(slope)[(x[1:] > 0) & (x[1:] < MAX_WEIGHT)] < tolerance).all()
-    assert (slope[x[1:] <= 0] > -tolerance).all()
-
-
 def test_a_weight_of_no_use_is_zero() -> None:
     """What always speaks for the wrong class gets the bound, and the start is left as it was."""
     label = np.tile([0, 1], 50)
     evidence = np.zeros((1, 100, 2))
     evidence[0, np.arange(100), label] = -1.0
     start = np.array([0.0, 1.0])
-    problem = Problem(np.zeros((100, 2)), evidence, label, np.ones(100))
+    problem = Problem(np.zeros((100, 2)), evidence, one_hot(label, 2), np.ones(100))
     found, value = solved(problem, np.ones(1), np.full(1, 1e-3), start)
     assert found.tolist() == [0.0, 0.0]
     assert value == pytest.approx(100 * np.log(2) + 0.5e-3)
@@ -82,16 +59,14 @@ def test_a_weight_of_no_use_is_zero() -> None:
     [
         ({"base": np.zeros((5, 3)), "evidence": np.zeros((2, 5, 3))}, "two classes"),
         ({"evidence": np.zeros((2, 4, 2))}, "evidence"),
-        ({"label": np.full(5, 2)}, "not a class"),
+        ({"target": np.zeros((4, 2))}, "target"),
         ({"row_weight": np.ones(4)}, "row_weight has 4 entries"),
         ({"centre": np.zeros(2)}, "centre has 2 entries"),
         ({"start": np.zeros(4)}, "start has 4 entries"),
     ],
 )
 def test_refusals(changed: dict[str, Any], said: str) -> None:
-    given_: dict[str, Any] = {
-        name: value for name, value in drawn(0, n_classes=2).items() if name not in ("offset", "weight")
-    }
-    given_ |= {"label": np.zeros(5, np.int64), "centre": np.zeros(3), "strength": np.ones(3), "start": np.zeros(3)}
+    given_: dict[str, Any] = {"base": np.zeros((5, 2)), "evidence": np.zeros((2, 5, 2)), "row_weight": np.ones(5)}
+    given_ |= {"target": np.full((5, 2), 0.5), "centre": np.zeros(3), "strength": np.ones(3), "start": np.zeros(3)}
     with pytest.raises(ValueError, match=said):
         minimise_two_classes(**(given_ | changed), **UNTIL)

@@ -18,7 +18,7 @@ from naively.families import Complement, Multinomial, Text
 from naively.model.calibrate import EvidenceKey
 from naively.tuning.loo_scores import LooScorer
 from naively.tuning.sample import Sampler
-from naively.tuning.solver import OFFSET_PENALTY, Problem, log_softmax, standard_error_of_sum
+from naively.tuning.solver import OFFSET_PENALTY, Problem, log_softmax, one_hot, standard_error_of_sum
 from naively.tuning.tune import tuned
 
 RANDOM = np.random.default_rng(11)
@@ -77,7 +77,7 @@ def test_the_solution_is_the_minimum(n_classes: int) -> None:
     evidence[0, np.arange(n), label] += 1.0
     base, weight = np.log(np.full((n, n_classes), 1 / n_classes)), RANDOM.random(n) + 0.5
     centre, strength = np.full(j, 0.7), np.array([0.5, 1.0, 2.0])
-    problem = Problem(base, evidence, label, weight)
+    problem = Problem(base, evidence, one_hot(label, n_classes), weight)
     found = problem.solve(centre, strength)
 
     def objective(x: Any) -> float:

@@ -1,8 +1,6 @@
-"""The readable twin of `naively._kernels.posterior`."""
+"""The log-loss of calibrated scores, written for reading."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +9,12 @@ Floats = NDArray[np.float64]
 
 
 def log_loss(
-    base: Floats, evidence: Floats, label: NDArray[Any], row_weight: Floats, offset: Floats, weight: Floats
-) -> tuple[float, Floats, Floats, Floats]:
-    """The loss, its slopes by offset and by weight, and the posterior."""
+    base: Floats, evidence: Floats, target: Floats, row_weight: Floats, offset: Floats, weight: Floats
+) -> tuple[float, Floats, Floats]:
+    """Return −Σ r t log p, and its slopes by offset and by weight."""
     scores = base + offset + np.einsum("j,jic->ic", weight, evidence)
     scores = scores - scores.max(axis=1, keepdims=True)
-    posterior = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    rows = np.arange(len(label))
-    loss = float(row_weight @ (np.log(np.exp(scores).sum(axis=1)) - scores[rows, label]))
-    residual = posterior * row_weight[:, None]
-    residual[rows, label] -= row_weight
-    return loss, residual.sum(axis=0), np.einsum("jic,ic->j", evidence, residual), posterior
+    log_posterior = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    residual = row_weight[:, None] * (np.exp(log_posterior) - target)
+    loss = -float((row_weight[:, None] * target * log_posterior).sum())
+    return loss, residual.sum(axis=0), np.einsum("jic,ic->j", evidence, residual)

@@ -1,9 +1,9 @@
 """The readable twin of the two-class solver: projected Newton steps in NumPy.
 
-    minimise  Σ_i r_i log(1 + exp(−m_i))  +  ½ Σ_j κ_j (x_j − v_j)²,   m_i = ±(a_i + Σ_j x_j f_ji)             (1)
+    minimise  Σ_i r_i (log(1 + exp(−m_i)) + u_i m_i)  +  ½ Σ_j κ_j (x_j − v_j)²,   m_i = ±(a_i + Σ_j x_j f_ji)    (1)
 
-x_0 is the difference of the two offsets and f_0 = 1; the other x are weights from 0 to `max_weight`, and f_j = e_j1 −
-e_j0.
+u is the smaller of the two targets of a row; the sign of m is that of the class with the larger one. x_0 is the
+difference of the two offsets and f_0 = 1; the other x are weights from 0 to `max_weight`, and f_j = e_j1 − e_j0.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class TwoClassLoss:
     features: Floats  # (1 + feature, row): ones, and e₁ − e₀
     base: Floats
     sign: Floats  # 1 for the second class, −1 for the first
+    doubt: Floats  # u
     weight: Floats
     centre: Floats
     strength: Floats
@@ -32,10 +33,11 @@ class TwoClassLoss:
         margin = self.sign * (self.base + x @ self.features)
         away = x - self.centre
         smaller_odds = np.exp(-np.abs(margin))
-        loss = np.log1p(smaller_odds) - np.minimum(margin, 0.0)
+        loss = np.log1p(smaller_odds) - np.minimum(margin, 0.0) + self.doubt * margin
         value = self.weight @ loss + 0.5 * self.strength @ away**2
         wrong = np.where(margin < 0, 1.0, smaller_odds) / (1.0 + smaller_odds)
-        return float(value), self.strength * away - self.features @ (self.weight * self.sign * wrong), wrong
+        slope = self.features @ (self.weight * self.sign * (wrong - self.doubt))
+        return float(value), self.strength * away - slope, wrong
 
     def curvature(self, wrong: Floats) -> Floats:
         """Return the matrix of second derivatives of (1)."""
@@ -46,7 +48,7 @@ class TwoClassLoss:
 def minimise(
     base: Floats,
     evidence: Floats,
-    label: NDArray[np.integer],
+    target: Floats,
     row_weight: Floats,
     centre: Floats,
     strength: Floats,
@@ -58,10 +60,9 @@ def minimise(
 ) -> tuple[Floats, float]:
     """Return the minimum of (1) and its value; weights at a bound that push against it stay there."""
     difference = evidence[:, :, 1] - evidence[:, :, 0]
-    features = np.concatenate([np.ones((1, len(label))), difference])
-    function = TwoClassLoss(
-        features, base[:, 1] - base[:, 0], np.where(label == 1, 1.0, -1.0), row_weight, centre, strength
-    )
+    features = np.concatenate([np.ones((1, len(target))), difference])
+    sign = np.where(target[:, 1] >= target[:, 0], 1.0, -1.0)
+    function = TwoClassLoss(features, base[:, 1] - base[:, 0], sign, target.min(axis=1), row_weight, centre, strength)
     low, high = np.full(len(start), 0.0), np.full(len(start), max_weight)
     low[0], high[0] = -np.inf, np.inf
     x = start

@@ -1,4 +1,4 @@
-"""Tables of scores (row, class): their posteriors, most probable classes and log-loss, minimised for two classes."""
+"""Tables of scores (row, class): their posteriors and most probable classes, and the calibration of two classes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from naively import _core
 from naively._kernels.threads import thread_count
-from naively._kernels.types import Codes32, Floats, Wholes
+from naively._kernels.types import Codes32, Floats
 
 MAX_COLUMNWISE_CLASSES = 4  # with few classes NumPy is several times faster down the columns than along short rows
 
@@ -58,20 +58,10 @@ def best_class(log_joint: Floats, log_prior: Floats, out: Codes32, n_jobs: int |
     return _core.best_class(log_joint, log_prior, out, thread_count(n_jobs))
 
 
-def log_loss(
-    base: Floats, evidence: Floats, label: Wholes, row_weight: Floats, offset: Floats, weight: Floats
-) -> tuple[float, Floats, Floats, Floats]:
-    """Return the loss, its derivatives by offset (class,) and weight (feature,), and the posterior (row, class).
-
-    `base` is (row, class), `evidence` (feature, row, class). The equation is in core/posterior/log_loss.hpp.
-    """
-    return _core.log_loss((base, evidence, label, row_weight), offset, weight)
-
-
 def minimise_two_classes(
     base: Floats,
     evidence: Floats,
-    label: Wholes,
+    target: Floats,
     row_weight: Floats,
     centre: Floats,
     strength: Floats,
@@ -83,8 +73,8 @@ def minimise_two_classes(
 ) -> tuple[Floats, float]:
     """Return the offset b₁ − b₀ and the weights from 0 to `max_weight` that minimise the penalised loss of two classes.
 
-    The penalty is ½ Σ strength · (x − centre)². The second result is the minimum. See
-    core/posterior/two_class_solver.hpp.
+    `target` is (row, class): 1 for the class of the row, or less if that is in doubt. The penalty is
+    ½ Σ strength · (x − centre)². The second result is the minimum. See core/posterior/two_class_solver.hpp.
     """
-    rows = base, evidence, label, row_weight
+    rows = base, evidence, target, row_weight
     return _core.minimise_two_classes(rows, centre, strength, start, max_weight, tolerance, max_steps)

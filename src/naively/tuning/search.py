@@ -17,7 +17,7 @@ from naively.families.base import EventModel
 from naively.schema.schema import Block
 from naively.tuning.features import Features
 from naively.tuning.loo_scores import LooScorer
-from naively.tuning.solver import WEIGHT_PENALTY, Floats, Problem, Solution, standard_error_of_sum
+from naively.tuning.solver import WEIGHT_PENALTY, Floats, Problem, Solution, one_hot, standard_error_of_sum
 
 MIN_GAIN_NATS = 1.0
 SEARCH_SHRINKAGE = 0.1  # strength of the pull to the common weight, as a share of the rows' own curvature
@@ -48,7 +48,8 @@ class Search:
         """Judge the features to begin with."""
         self.scorer, self.features, self.log_prior = scorer, features, log_prior
         self.is_usable = is_usable = scorer.is_usable
-        self.label, self.weight = scorer.sample.label[is_usable], scorer.sample.weight[is_usable]
+        self.target = one_hot(scorer.sample.label[is_usable], log_prior.shape[1])
+        self.weight = scorer.sample.weight[is_usable]
         self.copies_per_row = scorer.leaving.weight[is_usable]
         self.last_shared: Solution | None = None
         self.last_own: Solution | None = None
@@ -62,7 +63,7 @@ class Search:
         ones = np.ones(len(parts))
         last = self.last_shared
         start = last if last is not None and len(last.weight) == len(parts) else None
-        problem = Problem(self.log_prior, evidence, self.label, self.weight)
+        problem = Problem(self.log_prior, evidence, self.target, self.weight)
         self.last_shared = problem.solve(ones, WEIGHT_PENALTY * ones, start, SEARCH_TOLERANCE)
         return problem.losses(self.last_shared)
 
@@ -71,7 +72,7 @@ class Search:
         assert self.last_shared is not None
         n_columns, common = len(features.keys()), self.last_shared.weight
         centre = np.concatenate([np.repeat(common[:1], n_columns), common[min(n_columns, 1) :]])
-        problem = Problem(self.log_prior, self._usable_rows(features.stacked()), self.label, self.weight)
+        problem = Problem(self.log_prior, self._usable_rows(features.stacked()), self.target, self.weight)
         start = Solution(self.last_shared.offset, centre, 0.0)
         shrinkage = SEARCH_SHRINKAGE * problem.curvature_of_weights(start) + 1e-3
         pull = np.where(np.arange(len(centre)) < n_columns, shrinkage, WEIGHT_PENALTY)

@@ -1,28 +1,31 @@
 """Find the weights and offsets that turn leave-one-out evidence into probabilities.
 
-    minimise  Σ_i r_i [log Σ_c exp s_ic − s_iy]  +  ½ ρ Σ_c b_c²  +  ½ Σ_j κ_j (w_j − v_j)²,   0 ≤ w ≤ 50     (1)
-    s_ic = a_ic + b_c + Σ_j w_j e_jic                                                                     (2)
+    minimise  Σ_i r_i [log Σ_c exp s_ic − Σ_c t_ic s_ic]  +  ½ ρ Σ_c b_c²  +  ½ Σ_j κ_j (w_j − v_j)²,   0 ≤ w ≤ 50   (1)
+    s_ic = a_ic + b_c + Σ_j w_j e_jic                                                                              (2)
 
-a is the log prior, e the evidence of feature j in row i for class c, y the class of the row and r its weight. (1) is
-strictly convex, so it has one solution. Two classes are solved in the core by projected Newton steps (Bertsekas,
-Constrained Optimization and Lagrange Multiplier Methods, 1982, section 1.5); more classes by SciPy's L-BFGS-B.
-ρ = 20 keeps the offsets near 0, as strongly as 80 rows of two equal classes would, so that they do not follow the luck
-of the sample. With more than 100 classes the offsets are 0.
+a is the log prior, e the evidence of feature j in row i for class c, t the target and r the weight of the row. The
+target is 1 for the class of the row, or less if that is in doubt; the targets of a row add up to 1. (1) is strictly
+convex, so it has one solution. Projected Newton steps find it (Bertsekas, Constrained Optimization and Lagrange
+Multiplier Methods, 1982, section 1.5), for two classes in the core. ρ = 20 keeps the offsets near 0, as strongly as 80
+rows of two equal classes would, so that they do not follow the luck of the sample. With more than 100 classes the
+offsets are 0.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively._kernels.posterior import log_loss, minimise_two_classes
+from naively._kernels.posterior import minimise_two_classes
 
 Floats = NDArray[np.float64]
 
 SOLVER_TOLERANCE = 1e-9  # relative gain of the objective at which a solver stops
 MAX_NEWTON_STEPS = 50
+MIN_NEWTON_SHARE = 2e-6  # of a step that is shortened until the objective falls
+MAX_CELLS_AT_A_TIME = 2**18  # of the evidence, in the sums of its products: 2 MB
 OFFSET_PENALTY = 20.0  # ρ
 WEIGHT_PENALTY = 4.0  # κ of a weight's pull to the textbook's 1: matters to a few dozen rows that are easily separated
 MAX_CLASSES_WITH_OFFSETS = 100
@@ -42,12 +45,12 @@ class Solution:
 class Problem:
     """Rows to calibrate on.
 
-    `base` is the log prior (row, class), `evidence` is (feature, row, class), `label` holds class codes.
+    `base` is the log prior (row, class), `evidence` is (feature, row, class), `target` is (row, class).
     """
 
     base: Floats
     evidence: Floats
-    label: NDArray[np.intp]
+    target: Floats
     weight: Floats
 
     @property
@@ -55,26 +58,31 @@ class Problem:
         """Number of classes."""
         return int(self.base.shape[1])
 
+    @property
+    def label(self) -> NDArray[np.intp]:
+        """The class with the largest target of each row."""
+        return np.asarray(self.target.argmax(axis=1))
+
     def rows(self, keep: NDArray[np.bool_] | NDArray[np.intp]) -> Problem:
         """Return the problem of some of the rows."""
-        return Problem(self.base[keep], self.evidence[:, keep], self.label[keep], self.weight[keep])
+        return Problem(self.base[keep], self.evidence[:, keep], self.target[keep], self.weight[keep])
 
     def summed(self, group: NDArray[np.intp], n_groups: int) -> Problem:
         """Add up the evidence within groups of features."""
         evidence = np.zeros((n_groups, *self.base.shape))
         for j, g in enumerate(group.tolist()):
             evidence[g] += self.evidence[j]
-        return Problem(self.base, evidence, self.label, self.weight)
+        return replace(self, evidence=evidence)
 
     def scores(self, offset: Floats | float, weight: Floats) -> Floats:
         """Return equation (2), (row, class)."""
-        flat = self.evidence.reshape(len(weight), -1)
+        flat = self.evidence.reshape(len(weight), self.base.size)
         return np.asarray(self.base + offset + (weight @ flat).reshape(self.base.shape))
 
     def losses(self, solution: Solution) -> Floats:
-        """Return −r_i log p(y_i | x_i) of each row."""
+        """Return −r_i Σ_c t_ic log p(c | x_i) of each row."""
         log_posterior = log_softmax(self.scores(solution.offset, solution.weight))
-        return np.asarray(-self.weight * log_posterior[np.arange(len(self.label)), self.label])
+        return np.asarray(-self.weight * np.einsum("ic,ic->i", self.target, log_posterior))
 
     def curvature_of_weights(self, solution: Solution) -> Floats:
         """Return the second derivative of the loss by each weight: how much the rows determine it."""
@@ -111,7 +119,7 @@ class Problem:
     def _solve_two_classes(self, centre: Floats, strength: Floats, start: Solution, tolerance: float) -> Solution:
         """Solve for (b₁ − b₀, w) in the core: ½ρ(b₀² + b₁²) is ¼ρ(b₁ − b₀)²."""
         x, objective = minimise_two_classes(
-            *(self.base, self.evidence, self.label, self.weight),
+            *(self.base, self.evidence, self.target, self.weight),
             np.concatenate([[0.0], centre]),
             np.concatenate([[0.5 * OFFSET_PENALTY], strength]),
             np.concatenate([[start.offset[1] - start.offset[0]], start.weight]),
@@ -122,39 +130,68 @@ class Problem:
         return Solution(np.array([-0.5, 0.5]) * x[0], x[1:], objective)
 
     def _solve_many_classes(self, centre: Floats, strength: Floats, start: Solution, tolerance: float) -> Solution:
-        """Solve for (b, w) by L-BFGS-B, each variable scaled by the square root of its second derivative."""
-        from scipy.optimize import fmin_l_bfgs_b
+        """Solve for x = (b, w)."""
+        from scipy.linalg import cho_factor, cho_solve
 
         n_offsets = self.n_classes if self.n_classes <= MAX_CLASSES_WITH_OFFSETS else 0
-        no_offset = np.zeros(self.n_classes)
+        low = np.concatenate([np.full(n_offsets, -np.inf), np.zeros(len(centre))])
+        high = np.concatenate([np.full(n_offsets, np.inf), np.full(len(centre), MAX_WEIGHT)])
+        centre = np.concatenate([np.zeros(n_offsets), centre])
+        strength = np.concatenate([np.full(n_offsets, OFFSET_PENALTY), strength])
 
-        def loss_and_gradient(scaled: Floats) -> tuple[float, Floats]:
-            x = scaled / scale
-            offset, weight = x[:n_offsets], x[n_offsets:]
-            loss, by_offset, by_weight, _ = log_loss(
-                self.base, self.evidence, self.label, self.weight, offset if n_offsets else no_offset, weight
-            )
-            away = weight - centre
-            value = loss + 0.5 * OFFSET_PENALTY * offset @ offset + 0.5 * strength @ away**2
-            gradient = np.concatenate([by_offset[:n_offsets] + OFFSET_PENALTY * offset, by_weight + strength * away])
-            return float(value), gradient / scale
+        def objective(x: Floats) -> tuple[float, Floats, Floats]:
+            loss, gradient, posterior = self._loss(x[:n_offsets], x[n_offsets:])
+            away = x - centre
+            return loss + 0.5 * float(strength @ away**2), gradient + strength * away, posterior
 
-        posterior = np.exp(log_softmax(self.scores(start.offset, start.weight)))
-        by_offsets = self.weight @ (posterior * (1.0 - posterior)) + OFFSET_PENALTY
-        scale = np.sqrt(np.concatenate([by_offsets[:n_offsets], self.curvature_of_weights(start) + strength]))
-        unbounded, bounded = [(None, None)] * n_offsets, [(0.0, MAX_WEIGHT * s) for s in scale[n_offsets:].tolist()]
-        x, objective, _ = fmin_l_bfgs_b(  # takes half as long as minimize() for a small problem
-            loss_and_gradient,
-            np.concatenate([start.offset[:n_offsets], start.weight]) * scale,
-            bounds=[*unbounded, *bounded],
-            m=20,
-            # L-BFGS-B makes small steps near the end: a smaller tolerance gives the accuracy of Newton's steps.
-            factr=0.01 * tolerance / np.finfo(np.float64).eps,
-            pgtol=1e-5,
-            maxiter=1000,
-        )
-        x = np.asarray(x, dtype=np.float64) / scale
-        return Solution(x[:n_offsets] if n_offsets else no_offset, x[n_offsets:], float(objective))
+        x = np.concatenate([start.offset[:n_offsets], start.weight])
+        value, gradient, posterior = objective(x)
+        for _ in range(MAX_NEWTON_STEPS):
+            is_free = ~(((x <= low) & (gradient > 0)) | ((x >= high) & (gradient < 0)))
+            matrix = (self._second_derivatives(posterior, n_offsets) + np.diag(strength))[np.ix_(is_free, is_free)]
+            step = np.zeros_like(x)
+            step[is_free] = -cho_solve(cho_factor(matrix, overwrite_a=True), gradient[is_free])
+            expected, before = -float(gradient @ step), value
+            if not expected > tolerance * (1.0 + abs(value)):
+                break
+            share = 1.0
+            while True:
+                trial = np.clip(x + share * step, low, high)
+                value, gradient, posterior = objective(trial)
+                if value <= before - 1e-4 * share * expected or share < MIN_NEWTON_SHARE:
+                    break
+                share *= 0.5
+            x = trial
+            if before - value <= tolerance * (1.0 + abs(value)):
+                break
+        return Solution(x[:n_offsets] if n_offsets else np.zeros(self.n_classes), x[n_offsets:], value)
+
+    def _loss(self, offset: Floats, weight: Floats) -> tuple[float, Floats, Floats]:
+        """Return the first term of (1), its gradient by (b, w), and the posterior (row, class)."""
+        log_posterior = log_softmax(self.scores(offset if len(offset) else 0.0, weight))
+        posterior = np.exp(log_posterior)
+        loss = -float(self.weight @ np.einsum("ic,ic->i", self.target, log_posterior))
+        slope = self.weight[:, None] * (posterior - self.target)
+        by_weight = self.evidence.reshape(len(weight), self.base.size) @ slope.ravel()
+        return loss, np.concatenate([slope.sum(axis=0)[: len(offset)], by_weight]), posterior
+
+    def _second_derivatives(self, posterior: Floats, n_offsets: int) -> Floats:
+        """Return the matrix of second derivatives of the first term of (1) by (b, w), a few rows at a time."""
+        n_features, n_rows, n_classes = self.evidence.shape
+        share = self.weight[:, None] * posterior
+        by_weights, by_both = np.zeros((n_features, n_features)), np.zeros((n_classes, n_features))
+        height = max(1, MAX_CELLS_AT_A_TIME // max(1, n_features * n_classes))
+        for rows in (slice(i, i + height) for i in range(0, n_rows, height)):
+            root = np.sqrt(share[rows])
+            mean = np.einsum("jic,ic->ji", self.evidence[:, rows], posterior[rows])
+            centred = (self.evidence[:, rows] - mean[:, :, None]) * root
+            by_both += np.einsum("jic,ic->cj", centred, root)
+            flat = centred.reshape(n_features, root.size)
+            by_weights += flat @ flat.T
+        if not n_offsets:
+            return by_weights
+        by_offsets = np.diag(share.sum(axis=0)) - share.T @ posterior
+        return np.block([[by_offsets, by_both], [by_both.T, by_weights]])
 
 
 def standard_error_of_sum(gain: Floats, weight: Floats, copies_per_row: Floats) -> float:
@@ -165,6 +202,11 @@ def standard_error_of_sum(gain: Floats, weight: Floats, copies_per_row: Floats) 
     """
     away = gain / weight - gain.sum() / weight.sum()
     return float(np.sqrt((weight * copies_per_row) @ away**2))
+
+
+def one_hot(label: NDArray[np.integer], n_classes: int) -> Floats:
+    """Return targets (row, class) without doubt: 1 for the class of each row."""
+    return np.asarray(label[:, None] == np.arange(n_classes), dtype=np.float64)
 
 
 def log_softmax(scores: Floats) -> Floats:

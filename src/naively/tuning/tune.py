@@ -31,7 +31,7 @@ from naively.tuning.features import MAX_WEIGHTED_COLUMNS, Features, features_of
 from naively.tuning.loo_scores import LooScorer
 from naively.tuning.sample import Sample, Sampler
 from naively.tuning.search import search
-from naively.tuning.solver import Floats, Problem, log_softmax
+from naively.tuning.solver import Floats, Problem, log_softmax, one_hot
 
 if TYPE_CHECKING:
     from naively.model.model import Model
@@ -127,7 +127,8 @@ def tuned(model: Model, sample: Sample) -> Tuning:
 
 def _problem(scorer: LooScorer, features: Features, log_prior: Floats) -> Problem:
     sample, keep = scorer.sample, scorer.is_usable
-    return Problem(log_prior, features.stacked()[:, keep], sample.label[keep], sample.weight[keep])
+    target = one_hot(sample.label[keep], log_prior.shape[1])
+    return Problem(log_prior, features.stacked()[:, keep], target, sample.weight[keep])
 
 
 def _calibrated(scorer: LooScorer, features: Features, log_prior: Floats) -> tuple[Problem, Calibration]:

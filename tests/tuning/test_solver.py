@@ -1,0 +1,91 @@
+"""The solver of weights and offsets: it meets the conditions of a minimum, also where the targets are in doubt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import approx_fprime
+from tests.twins import posterior as twin
+
+from naively.tuning import solver
+from naively.tuning.solver import MAX_WEIGHT, OFFSET_PENALTY, Problem, Solution, one_hot
+
+
+def drawn_problem(seed: int, n: int, n_classes: int, n_features: int, scale: float) -> tuple[Problem, Any, Any]:
+    """Draw a problem, in every second case with targets in doubt, with the centre and the strength of a pull."""
+    rng = np.random.default_rng(seed)
+    target = one_hot(rng.integers(0, n_classes, n), n_classes)
+    if seed % 2:
+        doubt = rng.random((n, 1)) / 2
+        target = (1 - doubt) * target + doubt * rng.dirichlet(np.ones(n_classes), n)
+    base, evidence = scale * rng.normal(size=(n, n_classes)), scale * rng.normal(size=(n_features, n, n_classes))
+    problem = Problem(base, evidence, target, rng.integers(0, 4, n) / 2)
+    return problem, rng.random(n_features), rng.random(n_features) + 1e-3
+
+
+def slopes(problem: Problem, offset: Any, weight: Any) -> tuple[float, Any, Any]:
+    return twin.log_loss(problem.base, problem.evidence, problem.target, problem.weight, offset, weight)
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 30),
+    st.integers(2, 5),
+    st.integers(0, 5),
+    st.sampled_from([0.1, 1.0, 10.0]),
+)
+def test_conditions_of_a_minimum(seed: int, n: int, n_classes: int, n_features: int, scale: float) -> None:
+    """The gradient is zero, or pushes a weight against its bound; the objective is that of the twin."""
+    problem, centre, strength = drawn_problem(seed, n, n_classes, n_features, scale)
+    start = Solution(np.linspace(-0.3, 0.3, n_classes), np.full(n_features, 2.0), 0.0)
+    solution = problem.solve(centre, strength, start, tolerance=1e-15)
+    offset, weight = solution.offset, solution.weight
+    loss, by_offset, by_weight = slopes(problem, offset, weight)
+    away = weight - centre
+    penalty = 0.5 * OFFSET_PENALTY * offset @ offset + 0.5 * strength @ away**2
+    assert solution.objective == pytest.approx(loss + penalty, rel=1e-9, abs=1e-9)
+    slope = by_weight + strength * away
+    tolerance = 1e-5 * (1 + scale) * (1 + n)
+    assert (np.abs(by_offset + OFFSET_PENALTY * offset) < tolerance).all()
+    assert (np.abs(slope)[(weight > 0) & (weight < MAX_WEIGHT)] < tolerance).all()
+    assert (slope[weight <= 0] > -tolerance).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_slopes_are_finite_differences(n_classes: int, seed: int) -> None:
+    problem, weight, _ = drawn_problem(seed, 12, n_classes, 3, 1.0)
+    offset = np.linspace(-1, 1, n_classes)
+    _, by_offset, by_weight = slopes(problem, offset, weight)
+
+    def loss(x: Any) -> float:
+        return slopes(problem, x[:n_classes], x[n_classes:])[0]
+
+    by_difference = approx_fprime(np.concatenate([offset, weight]), loss, 1e-7)
+    np.testing.assert_allclose(np.concatenate([by_offset, by_weight]), by_difference, atol=1e-5)
+    solution = Solution(offset, weight, 0.0)
+    assert problem.losses(solution).sum() == pytest.approx(loss(np.concatenate([offset, weight])))
+
+
+def test_a_few_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second derivatives do not depend on how many rows are added at a time."""
+    problem, centre, strength = drawn_problem(1, 30, 4, 3, 1.0)
+    at_once = problem.solve(centre, strength)
+    monkeypatch.setattr(solver, "MAX_CELLS_AT_A_TIME", 40)
+    in_parts = problem.solve(centre, strength)
+    np.testing.assert_allclose(in_parts.weight, at_once.weight, rtol=1e-9)
+
+
+def test_doubt_keeps_separable_rows_from_running_away() -> None:
+    """Without doubt the weights of separable rows grow to the bound; with doubt they stay finite."""
+    label = np.tile([0, 1, 2], 20)
+    evidence = 0.1 * one_hot(label, 3)[None]
+    certain = Problem(np.zeros((60, 3)), evidence, one_hot(label, 3), np.ones(60))
+    doubtful = Problem(np.zeros((60, 3)), evidence, 0.9 * one_hot(label, 3) + 0.1 / 3, np.ones(60))
+    no_pull = np.ones(1), np.full(1, 1e-9)
+    assert certain.solve(*no_pull).weight[0] == MAX_WEIGHT
+    assert doubtful.solve(*no_pull).weight[0] == pytest.approx(10 * np.log((0.9 + 0.1 / 3) / (0.1 / 3)), rel=1e-4)
