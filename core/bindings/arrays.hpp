@@ -12,9 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "support/any_number.hpp"
-#include "support/labels.hpp"
-#include "support/table.hpp"
+#include "support/inputs.hpp"
 
 namespace naively::bindings {
 
@@ -34,6 +32,7 @@ using Ints = In<std::int64_t, 1>;
 using Floats = In<double, 1>;
 using Table = In<double, 2>;
 using OutTable = Out<double, 2>;
+using SparseWeights = std::tuple<Floats, Ints, In<std::int32_t, 1>, Floats>;  // base, start, class and value
 using Weight = std::optional<Floats>;
 using Length = std::optional<Out<double, 1>>;
 
@@ -47,6 +46,8 @@ inline void require(bool condition, const std::string& message) { require(condit
 inline void require_classes(std::int64_t n_classes) {
   require(n_classes >= 0 && n_classes <= kMaxInt32, "n_classes must lie in [0, 2^31)");
 }
+
+inline void require_sign(int sign) { require(sign == 1 || sign == -1, "sign must be 1 (add) or -1 (subtract)"); }
 
 template <class Array>
 std::int64_t size_of(const Array& array, std::size_t axis = 0) {
@@ -148,6 +149,10 @@ template <class Memory>
 auto to_numpy(Memory memory, std::int64_t n) {
   return to_numpy<1>(std::move(memory), {static_cast<std::size_t>(n)});
 }
+template <class Memory>
+auto to_numpy(Memory memory, std::int64_t rows, std::int64_t columns) {
+  return to_numpy<2>(std::move(memory), {static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)});
+}
 
 // Calls f without the lock of the interpreter.
 template <class F>
@@ -162,8 +167,7 @@ using CellArrays = std::tuple<New<std::int64_t, 1>, New<std::int32_t, 1>, New<do
 template <class Cells>
 CellArrays cells_to_numpy(Cells cells, std::int64_t n_classes, std::int64_t n_sums, std::int64_t n) {
   return {to_numpy(std::move(cells.indptr), n_classes + 1), to_numpy(std::move(cells.index), n),
-          to_numpy<2>(std::move(cells.sums), {static_cast<std::size_t>(n_sums), static_cast<std::size_t>(n)}),
-          to_numpy(std::move(cells.rows), n)};
+          to_numpy(std::move(cells.sums), n_sums, n), to_numpy(std::move(cells.rows), n)};
 }
 
 }  // namespace naively::bindings

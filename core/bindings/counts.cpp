@@ -1,11 +1,7 @@
 // Cells, counts and scores of matrices and codes. Shapes and types are checked here, indices where they are read.
 #include "bindings/arrays.hpp"
-#include "bindings/module.hpp"
 #include "counts/cells.hpp"
-#include "counts/codes.hpp"
-#include "counts/count.hpp"
 #include "counts/linear_score.hpp"
-#include "counts/token_logs.hpp"
 
 namespace naively::bindings {
 namespace {
@@ -36,7 +32,7 @@ CellArrays py_merge_cells(const CellsIn& a, const CellsIn& b, int sign) {
   const CellsView x = view(a), y = view(b);
   require(x.n_classes == y.n_classes && x.n_sums == y.n_sums,
           "the cells differ in their number of classes or sums; renumber_cells first");
-  require(sign == 1 || sign == -1, "sign must be 1 or -1");
+  require_sign(sign);
   return arrays_of(without_gil([&] { return merge_cells(x, y, sign); }));
 }
 
@@ -63,10 +59,9 @@ py_select_tokens(const CellsIn& cells, const In<std::int32_t, 1>& position, std:
   const CellsView x = view(cells);
   require(n_selected >= 0, "n_selected must not be negative");
   SelectedTokens tokens = without_gil([&] { return select_tokens(x, position.data(), size_of(position), n_selected); });
-  const auto n = static_cast<std::size_t>(tokens.size);
   return {to_numpy(std::move(tokens.start), n_selected + 2), to_numpy(std::move(tokens.owner), tokens.size),
-          to_numpy<2>(std::move(tokens.sums), {static_cast<std::size_t>(x.n_sums), n}),
-          to_numpy(std::move(tokens.rows), tokens.size), tokens.n_distinct};
+          to_numpy(std::move(tokens.sums), x.n_sums, tokens.size), to_numpy(std::move(tokens.rows), tokens.size),
+          tokens.n_distinct};
 }
 
 // Data, indices and indptr of a compressed sparse matrix.
@@ -139,8 +134,7 @@ std::tuple<New<double, 2>, New<std::int64_t, 2>> py_count_codes(const Numbers<2>
   Buffer<double> sums(n_classes * slots);
   Buffer<std::int64_t> rows(n_classes * slots);
   without_gil([&] { count_codes(codes, labels, sums.get(), rows.get(), n_threads); });
-  const std::array<std::size_t, 2> shape{static_cast<std::size_t>(n_classes), static_cast<std::size_t>(slots)};
-  return {to_numpy<2>(std::move(sums), shape), to_numpy<2>(std::move(rows), shape)};
+  return {to_numpy(std::move(sums), n_classes, slots), to_numpy(std::move(rows), n_classes, slots)};
 }
 
 std::tuple<New<double, 1>, New<double, 1>, New<bool, 1>, New<bool, 1>> py_column_range(const Numbers<2>& x,
@@ -170,8 +164,6 @@ bool py_score_csr(const SparseMatrix& matrix, const Table& table, const Floats& 
   return without_gil([&] { return score_lines(rows, table.data(), constant.data(), scores, n_threads); });
 }
 
-using SparseWeights = std::tuple<Floats, Ints, In<std::int32_t, 1>, Floats>;  // base, start, class and value
-
 bool py_score_csr_sparse(const SparseMatrix& matrix, const SparseWeights& weights, const Floats& constant,
                          const OutTable& out, const Length& length, const Threshold& above, int n_threads) {
   const auto& [base, start, classes, values] = weights;
@@ -193,32 +185,24 @@ bool py_score_dense(const Numbers<2>& x, const Table& table, const Floats& const
   return without_gil([&] { return score_matrix(matrix, table.data(), constant.data(), scores, n_threads); });
 }
 
-// The first sum of the cells, of tokens below n_tokens.
-CountCells count_cells(const CellsIn& cells, std::int64_t n_tokens, double alpha) {
-  const CellsView x = view(cells);
-  require(alpha > 0, "alpha is " + std::to_string(alpha) + ": it must be above 0");
-  return {static_cast<std::size_t>(x.n_classes),
-          static_cast<std::size_t>(x.size),
-          static_cast<std::size_t>(n_tokens),
-          x.indptr,
-          x.index,
-          x.sums};
-}
+void require_alpha(double alpha) { require(alpha > 0, "alpha is " + std::to_string(alpha) + ": it must be above 0"); }
 
 New<double, 2> py_token_log_table(const CellsIn& cells, const Floats& base, double alpha, int n_threads) {
-  const CountCells x = count_cells(cells, size_of(base), alpha);
-  return to_numpy<2>(without_gil([&] { return token_log_table(x, base.data(), alpha, n_threads); }),
-                     {x.n_tokens, x.n_classes});
+  const CellsView x = view(cells);
+  require_alpha(alpha);
+  return to_numpy(without_gil([&] { return token_log_table(x, base.data(), base.size(), alpha, n_threads); }),
+                  size_of(base), x.n_classes);
 }
 
 std::tuple<New<std::int64_t, 1>, New<std::int32_t, 1>, New<double, 1>> py_token_logs(const CellsIn& cells,
                                                                                      std::int64_t n_tokens,
                                                                                      double alpha, int n_threads) {
-  const CountCells x = count_cells(cells, n_tokens, alpha);
-  TokenLogs logs = without_gil([&] { return token_logs(x, alpha, n_threads); });
-  const std::int64_t n = logs.start[x.n_tokens];
-  return {to_numpy(std::move(logs.start), n_tokens + 1), to_numpy(std::move(logs.owner), n),
-          to_numpy(std::move(logs.value), n)};
+  const CellsView x = view(cells);
+  require_alpha(alpha);
+  require(n_tokens >= 0, "n_tokens must not be negative");
+  TokenLogs logs = without_gil([&] { return token_logs(x, static_cast<std::size_t>(n_tokens), alpha, n_threads); });
+  return {to_numpy(std::move(logs.start), n_tokens + 1), to_numpy(std::move(logs.owner), x.size),
+          to_numpy(std::move(logs.value), x.size)};
 }
 
 }  // namespace

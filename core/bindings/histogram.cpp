@@ -4,8 +4,6 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/arrays.hpp"
-#include "bindings/module.hpp"
-#include "histogram/discretise.hpp"
 #include "support/memory.hpp"
 
 namespace naively::bindings {
@@ -92,7 +90,7 @@ NewHistogram py_merge_histograms(const HistogramArrays& a, const HistogramArrays
   const HistogramView x = view(a), y = view(b);
   require(x.n_columns == y.n_columns, "the histograms have " + std::to_string(x.n_columns) + " and " +
                                           std::to_string(y.n_columns) + " columns; bring them to the same first");
-  require(sign == 1 || sign == -1, "sign must be 1 (add) or -1 (subtract)");
+  require_sign(sign);
   require(cap >= 2, "cap must be 2 or more");
   return to_arrays(without_gil([&] {
     std::vector<HistogramColumn> sum(x.n_columns);

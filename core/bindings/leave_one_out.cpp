@@ -5,10 +5,9 @@
 #include <memory>
 
 #include "bindings/arrays.hpp"
-#include "bindings/module.hpp"
 #include "bindings/strings.hpp"
-#include "leave_one_out/texts.hpp"
 #include "leave_one_out/token_scores.hpp"
+#include "leave_one_out/tokens.hpp"
 #include "leave_one_out/values.hpp"
 
 namespace naively::bindings {

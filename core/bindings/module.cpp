@@ -1,5 +1,19 @@
 // The Python module of the core. Only the files of this folder know Python; the rest of core/ is plain C++20.
-#include "bindings/module.hpp"
+#include <nanobind/nanobind.h>
+
+namespace naively::bindings {
+
+// Each is in the file of its name.
+void bind_counts(nanobind::module_& m);
+void bind_histogram(nanobind::module_& m);
+void bind_leave_one_out(nanobind::module_& m);
+void bind_moments(nanobind::module_& m);
+void bind_support(nanobind::module_& m);
+void bind_posterior(nanobind::module_& m);
+void bind_text(nanobind::module_& m);
+void bind_vocabulary(nanobind::module_& m);
+
+}  // namespace naively::bindings
 
 NB_MODULE(_core, m) {
   using namespace naively::bindings;
@@ -13,6 +27,5 @@ NB_MODULE(_core, m) {
   bind_histogram(m);
   bind_leave_one_out(m);
   bind_posterior(m);
-  bind_row_hash(m);
-  bind_packing(m);
+  bind_support(m);
 }

@@ -4,8 +4,6 @@
 #include <cmath>
 
 #include "bindings/arrays.hpp"
-#include "bindings/module.hpp"
-#include "moments/gaussian.hpp"
 
 namespace naively::bindings {
 namespace {
@@ -48,7 +46,7 @@ NewMoments py_add_moments(const InMoments& a, const InMoments& b, int sign) {
   const ConstMomentCells x = view(a), y = view(b);
   require(x.classes == y.classes && x.columns == y.columns,
           "the moments differ in shape; bring them to the same classes and columns first");
-  require(sign == 1 || sign == -1, "sign must be 1 (add) or -1 (subtract)");
+  require_sign(sign);
   MomentArrays out{x.classes, x.columns};
   without_gil([&] { add_moments(x, y, sign, out.cells()); });
   return out.to_numpy();
@@ -65,8 +63,7 @@ std::tuple<New<double, 2>, New<double, 2>> py_describe_moments(const InMoments& 
   const ConstMomentCells x = view(moments);
   std::vector<double> mean(x.size()), squares(x.size());
   without_gil([&] { describe_moments(x, mean.data(), squares.data()); });
-  const std::array<std::size_t, 2> shape{static_cast<std::size_t>(x.classes), static_cast<std::size_t>(x.columns)};
-  return {to_numpy<2>(std::move(mean), shape), to_numpy<2>(std::move(squares), shape)};
+  return {to_numpy(std::move(mean), x.classes, x.columns), to_numpy(std::move(squares), x.classes, x.columns)};
 }
 
 std::tuple<std::int64_t, bool> py_score_gaussian(const Numbers<2>& x, const Table& mean, const Table& variance,

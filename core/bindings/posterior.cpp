@@ -1,6 +1,5 @@
 // Posteriors, classes, and the calibration of two classes.
 #include "bindings/arrays.hpp"
-#include "bindings/module.hpp"
 #include "posterior/normalise.hpp"
 #include "posterior/two_class_solver.hpp"
 

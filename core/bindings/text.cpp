@@ -4,7 +4,6 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings/arrays.hpp"
-#include "bindings/module.hpp"
 #include "bindings/strings.hpp"
 #include "text/unicode_table.hpp"
 
@@ -30,8 +29,6 @@ std::tuple<CellArrays, CellArrays> py_count_text(const PythonDocuments& document
   return {cells_to_numpy(std::move(counted.cells), n_classes, 2, n),
           cells_to_numpy(std::move(counted.lengths), n_classes, 1, n_lengths)};
 }
-
-using SparseWeights = std::tuple<Floats, Ints, In<std::int32_t, 1>, Floats>;  // base, start, class and value
 
 void score(const PythonDocuments& documents, Vocabulary* vocabulary, const Options& options, TokenWeights weights,
            const Floats& class_constant, bool binary, const OutTable& out, const Length& length, int n_threads) {

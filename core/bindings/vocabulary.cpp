@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "bindings/arrays.hpp"
-#include "bindings/module.hpp"
 #include "bindings/strings.hpp"
 #include "text/unicode.hpp"
 

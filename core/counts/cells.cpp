@@ -59,14 +59,6 @@ Cells CellsBuilder::finish() && {
   return cells;
 }
 
-void check_indptr(const std::int64_t* indptr, std::int64_t n, std::int64_t size, const char* of) {
-  bool good = indptr[0] == 0 && indptr[n] == size;
-  for (std::int64_t i = 0; i < n; ++i) good &= indptr[i] <= indptr[i + 1];
-  if (!good)
-    throw std::invalid_argument(std::string("indptr of the ") + of + " must rise from 0 to its number of entries, " +
-                                std::to_string(size) + "; the matrix is not valid");
-}
-
 namespace {
 
 // Returns the first index in [from, to) whose token is ≥ `token`, by doubling steps: near ones are reached at once.

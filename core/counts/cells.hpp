@@ -12,6 +12,7 @@
 namespace naively::counts {
 
 using support::Buffer;
+using support::LargeArray;
 
 // Cells in memory of the caller. sums[f * size + i] is channel f of cell i.
 struct CellsView {
@@ -56,9 +57,6 @@ class CellsBuilder {
   Buffer<std::int64_t> rows_;
 };
 
-// Throws std::invalid_argument unless indptr is 0 = i_0 ≤ i_1 ≤ … ≤ i_n = size.
-void check_indptr(const std::int64_t* indptr, std::int64_t n, std::int64_t size, const char* of);
-
 Cells merge_cells(const CellsView& a, const CellsView& b, int sign);
 
 Cells renumber_cells(const CellsView& cells, const std::int32_t* class_map, const std::int32_t* index_map,
@@ -84,5 +82,19 @@ struct SelectedTokens {
 // Token k becomes position[k] of 0 … n_selected − 1, or is one of the others if that is −1.
 SelectedTokens select_tokens(const CellsView& cells, const std::int32_t* position, std::int64_t n_tokens,
                              std::int64_t n_selected);
+
+// Log weights of tokens with one pseudo-count α: base_k + log(1 + N_kc/α), N the first channel and the last term zero
+// without a cell (equation 4 of src/naively/families/multinomial.py). The tables are token-major, as scoring reads
+// them, and made directly from the cells. The first is (token, class).
+LargeArray<double> token_log_table(const CellsView& cells, const double* base, std::size_t n_tokens, double alpha,
+                                   int n_threads);
+
+// The last terms of the cells: token k's classes and values are [start[k], start[k + 1]).
+struct TokenLogs {
+  LargeArray<std::int64_t> start;
+  LargeArray<std::int32_t> owner;
+  LargeArray<double> value;
+};
+TokenLogs token_logs(const CellsView& cells, std::size_t n_tokens, double alpha, int n_threads);
 
 }  // namespace naively::counts

@@ -1,10 +1,10 @@
-#include "counts/codes.hpp"
-
+// Count and score codes.
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
 
 #include "counts/cell_sums.hpp"
+#include "counts/linear_score.hpp"
 #include "support/threads.hpp"
 
 namespace naively::counts {

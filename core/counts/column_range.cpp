@@ -6,8 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "counts/codes.hpp"
-#include "counts/matrix_lines.hpp"
+#include "counts/count.hpp"
 #include "support/simd.hpp"
 #include "support/threads.hpp"
 

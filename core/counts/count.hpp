@@ -8,7 +8,7 @@
 
 #include "counts/cells.hpp"
 #include "counts/matrix_lines.hpp"
-#include "support/labels.hpp"
+#include "support/inputs.hpp"
 
 namespace naively::counts {
 
@@ -23,5 +23,24 @@ struct CountedCells {
 CountedCells count_rows(const MatrixLines& rows, const Labels& labels, int n_threads);
 CountedCells count_columns(const MatrixLines& columns, const Labels& labels, int n_threads);
 CountedCells count_dense(const Matrix& x, const Labels& labels, int n_threads);
+
+struct ColumnRange {
+  explicit ColumnRange(std::int64_t p) : minimum(p), maximum(p), integral(p), missing(p) {}
+  Buffer<double> minimum, maximum;  // +∞ and −∞ where there is no value
+  Buffer<bool> integral, missing;   // all values are finite integers; there is a NaN
+};
+ColumnRange column_range(const Matrix& x, int n_threads);
+
+// Small integers as values of columns. Value v of column j, v in [0, size_j), has slot offset_j + v, offset_j =
+// Σ_{i<j} size_i. All other values, and NaN, are missing: they are neither counted nor scored.
+struct Codes {
+  Matrix x;
+  const std::int64_t* sizes;  // (p), each ≥ 0, with a sum below 2^31 − 1
+};
+
+std::int64_t n_slots(const Codes& codes);  // Σ sizes
+
+// weight and rows are (n_classes, Σ sizes), and overwritten.
+void count_codes(const Codes& codes, const Labels& labels, double* weight, std::int64_t* rows, int n_threads);
 
 }  // namespace naively::counts

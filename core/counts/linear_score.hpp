@@ -6,7 +6,7 @@
 #pragma once
 #include <cstdint>
 
-#include "counts/matrix_lines.hpp"
+#include "counts/count.hpp"
 
 namespace naively::counts {
 
@@ -47,5 +47,8 @@ struct SparseTable {
 };
 bool score_lines(const MatrixLines& rows, const SparseTable& table, const double* constant, Scores scores,
                  int n_threads);
+
+// Adds table[slot] of every code of a row; the table is (Σ sizes, n_classes) and may hold −∞.
+void score_codes(const Codes& codes, const double* table, Scores scores, int n_threads);
 
 }  // namespace naively::counts

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "support/any_number.hpp"
+#include "support/inputs.hpp"
 
 namespace naively::counts {
 

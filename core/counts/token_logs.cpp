@@ -1,5 +1,4 @@
-#include "counts/token_logs.hpp"
-
+// Log weights of tokens: the tables of cells.hpp.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "counts/cells.hpp"
 #include "support/threads.hpp"
 
 namespace naively::counts {
@@ -46,14 +46,12 @@ std::size_t checked(std::int32_t token, std::size_t n_tokens) {
 // Each class continues where it stopped in the strip before.
 class TokenRange {
  public:
-  TokenRange(const CountCells& cells, std::size_t from, std::size_t to)
-      : cells_(cells), from_(from), to_(to), left_(cells.n_classes) {
-    for (std::size_t c = 0; c < cells.n_classes; ++c) {
+  TokenRange(const CellsView& cells, std::size_t n_tokens, std::size_t from, std::size_t to)
+      : cells_(cells), n_tokens_(n_tokens), from_(from), to_(to), left_(cells.n_classes) {
+    for (std::size_t c = 0; c < left_.size(); ++c) {
       const std::int64_t start = cells.indptr[c], end = cells.indptr[c + 1];
-      if (start < 0 || end < start || static_cast<std::size_t>(end) > cells.n_cells)
-        throw std::invalid_argument("indptr falls, or passes the end, at class " + std::to_string(c));
       left_[c].first = from > 0 ? first_cell(start, end, from) : start;
-      left_[c].second = to < cells.n_tokens ? first_cell(start, end, to) : end;
+      left_[c].second = to < n_tokens ? first_cell(start, end, to) : end;
     }
   }
 
@@ -62,7 +60,7 @@ class TokenRange {
   void for_strips(std::size_t size, Work&& work) {
     for (std::size_t from = from_; from < to_; from += size) work(from, std::min(from + size, to_));
     for (std::size_t c = 0; c < left_.size(); ++c)
-      if (const auto [i, end] = left_[c]; i < end) refuse(c, checked(cells_.index[i], cells_.n_tokens));
+      if (const auto [i, end] = left_[c]; i < end) refuse(c, checked(cells_.index[i], n_tokens_));
   }
 
   // Calls act(class, token, N) for the cells of a strip, class by class. `advance`: the strip is not read again.
@@ -70,9 +68,9 @@ class TokenRange {
   void for_cells(std::size_t from, std::size_t to, bool advance, Act&& act) {
     for (std::size_t c = 0; c < left_.size(); ++c) {
       auto [i, end] = left_[c];
-      for (std::size_t k; i < end && (k = checked(cells_.index[i], cells_.n_tokens)) < to; ++i) {
+      for (std::size_t k; i < end && (k = checked(cells_.index[i], n_tokens_)) < to; ++i) {
         if (k < from) refuse(c, k);
-        act(c, k, cells_.count[i]);
+        act(c, k, cells_.sums[i]);
       }
       if (advance) left_[c].first = i;
     }
@@ -94,16 +92,16 @@ class TokenRange {
     throw std::invalid_argument("class " + std::to_string(c) + " has the token " + std::to_string(k) + " out of order");
   }
 
-  const CountCells& cells_;
-  std::size_t from_, to_;
+  const CellsView& cells_;
+  std::size_t n_tokens_, from_, to_;
   std::vector<std::pair<std::int64_t, std::int64_t>> left_;
 };
 
 constexpr std::size_t kStripValues = std::size_t{1} << 15;  // that fit a core's cache together with the cells
 
 // Tokens of a strip, of a table with n_values values.
-std::size_t strip_size(const CountCells& cells, std::size_t n_values) {
-  return std::max<std::size_t>(cells.n_tokens / (n_values / kStripValues + 1), 1);
+std::size_t strip_size(std::size_t n_tokens, std::size_t n_values) {
+  return std::max<std::size_t>(n_tokens / (n_values / kStripValues + 1), 1);
 }
 
 // Threads that are worth n_values values.
@@ -112,23 +110,23 @@ std::size_t threads_for(std::size_t n_values, int n_threads) {
 }
 
 // Cuts the tokens into n parts for n threads.
-std::vector<TokenRange> equal_parts(const CountCells& cells, std::size_t n) {
+std::vector<TokenRange> equal_parts(const CellsView& cells, std::size_t n_tokens, std::size_t n) {
   std::vector<TokenRange> parts;
-  for (std::size_t p = 0; p < n; ++p) parts.emplace_back(cells, p * cells.n_tokens / n, (p + 1) * cells.n_tokens / n);
+  for (std::size_t p = 0; p < n; ++p) parts.emplace_back(cells, n_tokens, p * n_tokens / n, (p + 1) * n_tokens / n);
   return parts;
 }
 
 // Cuts the tokens into n parts with about equally many cells, by a sample of these: the first tokens have most.
-std::vector<TokenRange> parts_by_cells(const CountCells& cells, std::size_t n) {
+std::vector<TokenRange> parts_by_cells(const CellsView& cells, std::size_t n_tokens, std::size_t n) {
   constexpr std::size_t kSample = 1024;
   std::vector<std::size_t> sample;
   for (std::size_t i = 0; n > 1 && i < kSample; ++i)
-    sample.push_back(checked(cells.index[i * cells.n_cells / kSample], cells.n_tokens));
+    sample.push_back(checked(cells.index[i * static_cast<std::size_t>(cells.size) / kSample], n_tokens));
   std::sort(sample.begin(), sample.end());
   std::vector<TokenRange> parts;
   for (std::size_t p = 0, from = 0; p < n; ++p) {
-    const std::size_t to = p + 1 < n ? sample[(p + 1) * kSample / n] : cells.n_tokens;
-    parts.emplace_back(cells, from, to);
+    const std::size_t to = p + 1 < n ? sample[(p + 1) * kSample / n] : n_tokens;
+    parts.emplace_back(cells, n_tokens, from, to);
     from = to;
   }
   return parts;
@@ -136,14 +134,15 @@ std::vector<TokenRange> parts_by_cells(const CountCells& cells, std::size_t n) {
 
 }  // namespace
 
-LargeArray<double> token_log_table(const CountCells& cells, const double* base, double alpha, int n_threads) {
-  const std::size_t n_classes = cells.n_classes, n_values = cells.n_tokens * n_classes;
-  std::vector<TokenRange> parts = equal_parts(cells, threads_for(n_values, n_threads));
+LargeArray<double> token_log_table(const CellsView& cells, const double* base, std::size_t n_tokens, double alpha,
+                                   int n_threads) {
+  const auto n_classes = static_cast<std::size_t>(cells.n_classes), n_values = n_tokens * n_classes;
+  std::vector<TokenRange> parts = equal_parts(cells, n_tokens, threads_for(n_values, n_threads));
   LargeArray<double> table(n_values, support::Fill::kAnything);
   const Log1p log1p;
   support::parallel_for(static_cast<std::ptrdiff_t>(parts.size()), n_threads, [&](std::ptrdiff_t p) {
     TokenRange& part = parts[static_cast<std::size_t>(p)];
-    part.for_strips(strip_size(cells, n_values), [&](std::size_t from, std::size_t to) {
+    part.for_strips(strip_size(n_tokens, n_values), [&](std::size_t from, std::size_t to) {
       for (std::size_t k = from; k < to; ++k) std::fill_n(&table[k * n_classes], n_classes, base[k]);
       part.for_cells(from, to, true,
                      [&](std::size_t c, std::size_t k, double n) { table[k * n_classes + c] += log1p(n / alpha); });
@@ -152,11 +151,12 @@ LargeArray<double> token_log_table(const CountCells& cells, const double* base, 
   return table;
 }
 
-TokenLogs token_logs(const CountCells& cells, double alpha, int n_threads) {
-  std::vector<TokenRange> parts = parts_by_cells(cells, threads_for(cells.n_cells, n_threads));
+TokenLogs token_logs(const CellsView& cells, std::size_t n_tokens, double alpha, int n_threads) {
+  const auto n_cells = static_cast<std::size_t>(cells.size);
+  std::vector<TokenRange> parts = parts_by_cells(cells, n_tokens, threads_for(n_cells, n_threads));
   std::vector<std::size_t> first{0};  // value of each part
   for (const TokenRange& part : parts) first.push_back(first.back() + part.size());
-  TokenLogs logs{LargeArray<std::int64_t>(cells.n_tokens + 1, support::Fill::kAnything),
+  TokenLogs logs{LargeArray<std::int64_t>(n_tokens + 1, support::Fill::kAnything),
                  LargeArray<std::int32_t>(first.back(), support::Fill::kAnything),
                  LargeArray<double>(first.back(), support::Fill::kAnything)};
   const Log1p log1p;
@@ -164,7 +164,7 @@ TokenLogs token_logs(const CountCells& cells, double alpha, int n_threads) {
     TokenRange& part = parts[static_cast<std::size_t>(p)];
     std::size_t at = first[static_cast<std::size_t>(p)];
     std::vector<std::size_t> next;  // for each token of the strip: its number of values, then where the next one goes
-    part.for_strips(strip_size(cells, cells.n_cells), [&](std::size_t from, std::size_t to) {
+    part.for_strips(strip_size(n_tokens, n_cells), [&](std::size_t from, std::size_t to) {
       next.assign(to - from, 0);
       part.for_cells(from, to, false, [&](std::size_t, std::size_t k, double) { ++next[k - from]; });
       for (std::size_t k = from; k < to; ++k) {
@@ -178,7 +178,7 @@ TokenLogs token_logs(const CountCells& cells, double alpha, int n_threads) {
       });
     });
   });
-  logs.start[cells.n_tokens] = static_cast<std::int64_t>(first.back());
+  logs.start[n_tokens] = static_cast<std::int64_t>(first.back());
   return logs;
 }
 

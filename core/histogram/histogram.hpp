@@ -15,8 +15,7 @@
 #include <limits>
 #include <vector>
 
-#include "support/any_number.hpp"
-#include "support/labels.hpp"
+#include "support/inputs.hpp"
 
 namespace naively::histogram {
 
@@ -83,5 +82,8 @@ void bin_cells(const HistogramView& columns, const double* cuts, const std::int6
 // of column j are [offsets[j], offsets[j + 1]), ascending; it has one bin more than cuts.
 void score_bins(const std::vector<Matrix>& pieces, const double* cuts, const std::int64_t* offsets, const double* table,
                 std::int64_t n_classes, double* out, int n_threads);
+
+// For each column the cells at which a new bin begins, but for the first; infinite keys are left out of it.
+std::vector<std::vector<std::int64_t>> cut_columns(const HistogramView& columns, std::int64_t n_classes, int n_threads);
 
 }  // namespace naively::histogram

@@ -21,6 +21,8 @@
 #include <memory>
 #include <vector>
 
+#include "text/text.hpp"
+
 namespace naively::leave_one_out {
 
 // Row i has the tokens index[indptr[i], indptr[i + 1]), `count` times each. It was `rows` rows of each of its cells,
@@ -96,5 +98,19 @@ void score_bernoulli(const ReadRows& rows, const TokenCells& cells, double scale
 // Reads and scores. Returns the first of the entries that were never counted; out is then of no use.
 UncountedEntry leave_tokens_out(const TokenRows& rows, const TokenCells& cells, Model model, double* out,
                                 int n_threads);
+
+// Document i was counted in class label[i] with a weight, and as `rows` rows. Missing documents are not scored.
+struct CountedDocuments {
+  const text::Documents& documents;
+  const std::int32_t* label;
+  const double* weight;
+  const std::int64_t* rows;
+  bool once;  // each token counts once
+};
+
+// Adds to out (document, class). Returns the first of the entries that were never counted; out is then of no use.
+UncountedEntry leave_texts_out(const CountedDocuments& counted, const text::Vocabulary* vocabulary,
+                               const text::Options& options, const TokenCells& cells, Model model, double* out,
+                               int n_threads, const text::Poll& poll);
 
 }  // namespace naively::leave_one_out

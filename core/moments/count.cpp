@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "moments/cell_block.hpp"
-#include "support/labels.hpp"
-#include "support/table.hpp"
+#include "support/inputs.hpp"
 #include "support/threads.hpp"
 
 namespace naively::moments {

@@ -1,5 +1,3 @@
-#include "moments/gaussian.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -7,6 +5,7 @@
 #include <numbers>
 #include <vector>
 
+#include "moments/moments.hpp"
 #include "support/memory.hpp"
 #include "support/simd.hpp"
 #include "support/threads.hpp"

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "moments/triple_double.hpp"
-#include "support/table.hpp"
+#include "support/inputs.hpp"
 
 namespace naively::moments {
 
@@ -65,5 +65,19 @@ void count_moments(const support::FloatTable& x, const std::int32_t* label, cons
 void add_moments(ConstMomentCells a, ConstMomentCells b, int sign, MomentCells out);
 void pool_moments(ConstMomentCells cells, MomentCells out);  // out has one class
 void describe_moments(ConstMomentCells cells, double* mean, double* squares);
+
+// The log density of every row under every class, columns independent and normal:
+//
+//   out_ic += Σ_j −½ (log 2πσ²_cj + z²_ijc),   z_ijc = (x_ij − μ_cj) / σ_cj                                    (4)
+//
+// over the columns j whose x_ij is not NaN (missing).
+struct IrregularValues {
+  std::ptrdiff_t infinite;  // the first column with an infinity, −1 if none; `out` is then of no use
+  bool missing;             // whether a value is missing
+};
+
+// mean and variance are (classes, columns), out (rows, classes).
+IrregularValues score_gaussian(const support::FloatTable& x, const double* mean, const double* variance,
+                               std::ptrdiff_t classes, double* out, int n_threads);
 
 }  // namespace naively::moments

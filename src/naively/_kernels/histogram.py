@@ -3,7 +3,7 @@
 A key is the bits of a float64 as an integer that keeps the order, shifted right by the level of the column. The level
 is the smallest at which a column has at most `cap` distinct keys. −0.0 is 0.0, NaN is missing, and the infinities have
 their own keys, `MINUS_INFINITY` and `PLUS_INFINITY`, at every level. The equations are in core/histogram/histogram.hpp
-and discretise.hpp. Results are the same, bit for bit, for any number of threads.
+and discretise.cpp. Results are the same, bit for bit, for any number of threads.
 """
 
 from __future__ import annotations

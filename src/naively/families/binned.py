@@ -5,7 +5,7 @@
     log p(x | c) = log θ_bc,   b = number of cuts ≤ x                                        (3)
 
 N_bc is the weight of class c in bin b (`Histogram`), N_c its sum over the B bins. The cuts have the greatest posterior
-probability, given the classes, under Boullé's prior over all discretisations (MODL; `core/histogram/discretise.hpp`).
+probability, given the classes, under Boullé's prior over all discretisations (MODL; `core/histogram/discretise.cpp`).
 So there is nothing to choose. Cuts are midway between neighbouring values, and the first and last bin are open.
 ±infinity have bins of their own if they were counted; otherwise they fall into the end bins.
 

@@ -1,6 +1,10 @@
-// Numbers of any type and stride, read as doubles piece by piece, so that one kernel serves all types.
+// What kernels read: numbers of any type and stride, as doubles piece by piece; tables of floats in place; class codes.
 #pragma once
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 
 namespace naively::support {
@@ -74,5 +78,41 @@ struct Matrix {
     return row < column;
   }
 };
+
+// A two-dimensional table of float64 or float32 with any strides, read in place.
+struct FloatTable {
+  const void* data;
+  std::ptrdiff_t rows, columns;
+  std::ptrdiff_t row_stride, column_stride;  // in elements
+  bool single;                               // float32
+};
+
+// Calls f(pointer to element (0, 0)) with the element type of the table.
+template <class F>
+void with_elements(const FloatTable& table, F&& f) {
+  if (table.single)
+    f(static_cast<const float*>(table.data));
+  else
+    f(static_cast<const double*>(table.data));
+}
+
+// The classes of rows, as numbers from 0 on.
+struct Labels {
+  const std::int32_t* label;
+  const double* weight;  // null: all 1
+  std::int64_t n, n_classes;
+};
+
+// Throws std::invalid_argument if a label is outside [0, n_classes).
+inline void check_labels(const std::int32_t* label, std::int64_t n, std::int64_t n_classes,
+                         std::int64_t first_row = 0) {
+  std::uint32_t largest = 0;  // as an unsigned number a negative label is large
+  for (std::int64_t i = 0; i < n; ++i) largest = std::max(largest, static_cast<std::uint32_t>(label[i]));
+  if (n == 0 || static_cast<std::int64_t>(largest) < std::min<std::int64_t>(n_classes, 1LL << 31)) return;
+  const auto wrong = std::find_if(label, label + n, [&](std::int32_t c) { return c < 0 || c >= n_classes; });
+  throw std::invalid_argument("label of row " + std::to_string(first_row + (wrong - label)) + " is " +
+                              std::to_string(*wrong) + "; labels must lie in [0, " + std::to_string(n_classes) + ")");
+}
+inline void check_labels(const Labels& labels) { check_labels(labels.label, labels.n, labels.n_classes); }
 
 }  // namespace naively::support
