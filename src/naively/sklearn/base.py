@@ -7,21 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Real
 from typing import Any, Generic, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
 from naively.data.labelled import LabelledRows, LabelsLike, code_labels, refuse_missing_labels
 from naively.data.names import Names, Numbered
 from naively.data.read import TableLike
 from naively.data.table import MatrixTable, Table
 from naively.data.views import RefusedEntryError
-from naively.errors import warn_user
 from naively.families import Family
 from naively.model.count import count
 from naively.model.merge import with_classes
@@ -36,7 +34,6 @@ S = TypeVar("S", bound=Statistic)
 
 MAX_UNCHECKED_NUMBERS = 2**16  # in an array whose checks would take longer than scoring it
 MAX_LABELS_SEARCHED = 64  # beyond, numbering the labels first is faster than looking each of them up
-MIN_ALPHA = 1e-10
 
 
 class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -112,6 +109,7 @@ class DropIn(Estimator, Generic[S]):
     """An estimator with one family for all columns, which are numbered; the first call fixes the classes."""
 
     n_features_in_: int
+    _counting_family: Family  # any with the right statistic: its settings do not matter for counting
     _suits = True  # whether scikit-learn's checks are stricter than those of the family
     _strict = False  # whether counting and scoring look for missing and infinite values
 
@@ -119,13 +117,16 @@ class DropIn(Estimator, Generic[S]):
         """Return the family that the parameters describe; it may depend on the counts."""
         raise NotImplementedError
 
-    def _counting_family(self) -> Family:
-        """Return any family with the right statistic; its settings do not matter for counting."""
-        return self._family()
-
     def _class_prior(self) -> ClassPrior:
         """Return the prior that the parameters describe."""
         raise NotImplementedError
+
+    def _prior_array(self, prior: ArrayLike) -> Floats:
+        """Return given prior probabilities as an array, one for each class."""
+        array = np.asarray(prior, dtype=np.float64)
+        if len(array) != len(self.classes_):
+            raise ValueError("Number of priors must match number of classes.")
+        return array
 
     def _checked(self, X: TableLike, reset: bool) -> Any:
         """Return the rows, checked by scikit-learn's rules."""
@@ -198,7 +199,18 @@ class DropIn(Estimator, Generic[S]):
         return self._estimated(with_classes(rest, self.classes_.tolist()))
 
     def _positions(self, y: LabelsLike) -> NDArray[np.int32]:
-        return positions_in(self.classes_, self._labels(y))
+        """Return the position of each label among the classes; refuse a label that is not among them."""
+        classes, labels = self.classes_, self._labels(y)
+        if labels.size <= MAX_LABELS_SEARCHED and labels.dtype == classes.dtype and labels.dtype.kind in "iuU":
+            positions = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+            if (classes[positions] == labels).all():
+                return positions.astype(np.int32)
+        known, codes = classes_and_codes(labels)
+        positions = np.minimum(np.searchsorted(classes, known), len(classes) - 1)
+        is_new = classes[positions] != known
+        if is_new.any():
+            raise ValueError(f"The target label(s) {known[is_new]} in y do not exist in the initial classes {classes}")
+        return positions.astype(np.int32)[codes]
 
     def _count(
         self, X: TableLike, codes: NDArray[np.int32], classes: NDArray[Any], sample_weight: ArrayLike | None
@@ -211,7 +223,7 @@ class DropIn(Estimator, Generic[S]):
             if not weight.all():
                 self._check_entries(X)
                 X, codes, weight = X[weight > 0], codes[weight > 0], weight[weight > 0]
-        schema = Schema(names := Numbered(X.shape[1]), (Block(names, "number", self._counting_family()),))
+        schema = Schema(names := Numbered(X.shape[1]), (Block(names, "number", self._counting_family),))
         rows = LabelledRows(self._table(X, names), tuple(classes.tolist()), codes, weight)
         try:
             return Model(schema, rows.classes, *count(rows, schema), n_jobs=1)
@@ -245,82 +257,7 @@ class DropIn(Estimator, Generic[S]):
         return self.model_.class_counts
 
 
-class DiscreteNB(DropIn[S]):
-    """The four classes of counts: alpha, its lower bound, and the class prior."""
-
-    def __init__(
-        self,
-        *,
-        alpha: float | ArrayLike = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: ArrayLike | None = None,
-    ) -> None:
-        """Store the parameters unchanged."""
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-
-    @property
-    def class_log_prior_(self) -> Floats:
-        """The logarithm of the prior probability of each class."""
-        check_is_fitted(self, "model_")
-        return self.model_.log_prior
-
-    def _class_prior(self) -> ClassPrior:
-        if self.class_prior is None:
-            return ClassPrior(uniform=not self.fit_prior)
-        prior = np.asarray(self.class_prior, dtype=np.float64)
-        if len(prior) != len(self.classes_):
-            raise ValueError("Number of priors must match number of classes.")
-        return ClassPrior.of(prior / prior.sum(), self.classes_.tolist())
-
-    def _smoothing(self) -> float | tuple[float, ...]:
-        """Return alpha, checked, and raised to a smallest value unless `force_alpha` is set."""
-        alpha = np.asarray(self.alpha, dtype=np.float64)
-        if not isinstance(self.alpha, Real) and alpha.shape[0] != self.n_features_in_:
-            raise ValueError(
-                "When alpha is an array, it should contains `n_features`. "
-                f"Got {alpha.shape[0]} elements instead of {self.n_features_in_}."
-            )
-        if np.min(alpha) < 0:
-            raise ValueError("All values in alpha must be greater than 0.")
-        if np.min(alpha) < MIN_ALPHA and not self.force_alpha:
-            warn_user(
-                f"alpha too small will result in numeric errors, setting alpha = {MIN_ALPHA:.1e}. "
-                "Use `force_alpha=True` to keep alpha unchanged."
-            )
-            alpha = np.maximum(alpha, MIN_ALPHA)
-        return float(alpha) if np.ndim(alpha) == 0 else tuple(alpha.tolist())
-
-    def _checked(self, X: TableLike, reset: bool) -> Any:
-        if self._needs_no_check(X, reset):
-            return X
-        return validate_data(self, X, accept_sparse="csr", ensure_all_finite=not self._strict, reset=reset)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.poor_score = True
-        return tags
-
-
 def classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the sorted classes in the type of the labels, and the position of each label among them."""
     classes, codes = code_labels(labels)
     return np.array(classes, dtype=labels.dtype), codes
-
-
-def positions_in(classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int32]:
-    """Return the position of each label among the sorted classes; refuse a label that is not among them."""
-    if labels.size <= MAX_LABELS_SEARCHED and labels.dtype == classes.dtype and labels.dtype.kind in "iuU":
-        positions = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-        if (classes[positions] == labels).all():
-            return positions.astype(np.int32)
-    known, codes = classes_and_codes(labels)
-    positions = np.minimum(np.searchsorted(classes, known), len(classes) - 1)
-    is_new = classes[positions] != known
-    if is_new.any():
-        raise ValueError(f"The target label(s) {known[is_new]} in y do not exist in the initial classes {classes}")
-    return positions.astype(np.int32)[codes]

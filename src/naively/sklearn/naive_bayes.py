@@ -64,7 +64,7 @@ class NaiveBayes(Estimator):
 
     def _fit(self, X: TableLike, y: LabelsLike, sample_weight: ArrayLike | None, tune: bool) -> Self:
         labels = self._labels(y)
-        table = self._table(X, reset=True)
+        table = self._read(X, reset=True)
         columns = self.columns
         if columns is None and table.is_sparse:
             columns = Multinomial(fractional=True)  # the matrix may hold tf-idf
@@ -81,7 +81,7 @@ class NaiveBayes(Estimator):
         Parameters
         ----------
         X, y, sample_weight
-            Rows, their classes and weights.
+            As in `fit`.
         classes
             Further classes.
         """
@@ -89,7 +89,7 @@ class NaiveBayes(Estimator):
         if not hasattr(self, "model_"):
             self._fit(X, labels, sample_weight, tune=False)
         else:
-            self.model_ = self.model_.update(self._table(X, reset=False), labels, sample_weight)
+            self.model_ = self.model_.update(self._read(X), labels, sample_weight)
         if classes is not None or len(self.model_.classes) > len(self.classes_):
             known = [self.classes_, labels] if classes is None else [self.classes_, labels, np.asarray(classes)]
             self.classes_ = np.unique(np.concatenate(known))
@@ -106,7 +106,7 @@ class NaiveBayes(Estimator):
         """
         check_is_fitted(self, "model_")
         labels = self._labels(y)
-        model = self.model_.forget(self._table(X, reset=False), labels, sample_weight)
+        model = self.model_.forget(self._read(X), labels, sample_weight)
         self.model_ = with_classes(model, self.classes_.tolist())
         return self
 
@@ -127,17 +127,13 @@ class NaiveBayes(Estimator):
 
         Parameters
         ----------
-        n
-            The number of rows.
-        of
-            The class of all rows; by default classes are drawn from the prior.
-        seed
-            A seed of the random numbers.
+        n, of, seed
+            As in `Model.sample`.
         """
         check_is_fitted(self, "model_")
         return self.model_.sample(n, of, seed)
 
-    def _table(self, X: TableLike, reset: bool) -> Table:
+    def _read(self, X: TableLike, reset: bool = False) -> Table:
         """Read any table; store the names of its columns, or compare them with those stored."""
         table = read(X)
         if len(getattr(X, "shape", ())) != 2:  # a list of texts, a mapping, …: the schema compares the columns
@@ -151,9 +147,6 @@ class NaiveBayes(Estimator):
                 shape = f"(shape=({table.n_rows}, {len(table.names)}))"
                 raise InputError(f"Found array with 0 {unit}(s) {shape} while a minimum of 1 is required.")
         return table
-
-    def _read(self, X: TableLike) -> Table:
-        return self._table(X, reset=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
