@@ -11,7 +11,6 @@ Chance alone makes G about as large as f. q corrects p for the number of columns
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,9 +18,7 @@ from naively.data.names import listed
 from naively.families.compare import compare_table, false_discovery_rates
 from naively.families.evidence import LikelihoodRatio, ValueChange
 from naively.model.merge import align
-
-if TYPE_CHECKING:
-    from naively.model.model import Model
+from naively.model.model import Model
 
 
 @dataclass(frozen=True)

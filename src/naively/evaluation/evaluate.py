@@ -15,7 +15,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,9 +29,7 @@ from naively.evaluation.intervals import UNDEFINED, Estimate, around, mean, shar
 from naively.evaluation.render_text import as_text
 from naively.evaluation.thresholds import Thresholds, thresholds
 from naively.model.decide import by_probability, position_of
-
-if TYPE_CHECKING:
-    from naively.model.model import Model
+from naively.model.model import Model
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -58,8 +56,6 @@ class Coverage:
     min_probability: float
     share: Estimate
     error: Estimate
-
-    to_dict = as_plain
 
 
 @dataclass(frozen=True, eq=False)

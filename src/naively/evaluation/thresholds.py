@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naively.data.labelled import Label
-from naively.data.plain import as_plain
 from naively.errors import InputError
 
 THRESHOLDS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
@@ -33,8 +32,6 @@ class Threshold:
     false_positive_rate: float
     cost: float
 
-    to_dict = as_plain
-
 
 @dataclass(frozen=True)
 class Thresholds:
@@ -44,8 +41,6 @@ class Thresholds:
     goal: str
     best: Threshold | None
     table: tuple[Threshold, ...]
-
-    to_dict = as_plain
 
 
 def thresholds(

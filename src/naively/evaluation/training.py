@@ -11,7 +11,7 @@ assumes that rows are independent. Where they are not:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,10 +24,8 @@ from naively.errors import InputError
 from naively.evaluation.evaluate import Evaluation, Goals
 from naively.model.count import count_rows
 from naively.model.merge import with_classes
+from naively.model.model import Model
 from naively.tuning.tune import cross_fitted, sample_of, tune
-
-if TYPE_CHECKING:
-    from naively.model.model import Model
 
 MAX_ROWS = 20_000  # estimates a share of 0.9 to within 0.002 (one standard error)
 N_FOLDS = 5

@@ -11,20 +11,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.labelled import Label
 from naively.data.plain import as_plain
 from naively.data.table import Table
 from naively.errors import ImpossibleRowsWarning
 from naively.families.evidence import Alternative
 from naively.families.text.evidence import without_words
-
-if TYPE_CHECKING:
-    from naively.data.labelled import Label
-    from naively.model.model import Model
+from naively.model.model import Model
 
 MAX_CHANGES = 100
 MAX_RIVALS = 4  # classes that the prediction may change to, the most probable ones

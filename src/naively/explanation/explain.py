@@ -12,11 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.labelled import Classes, Label
 from naively.data.read import TableLike
 from naively.errors import InputError
 from naively.explanation.counterfactual import Counterfactual, find_counterfactual
@@ -24,14 +25,10 @@ from naively.explanation.explanation import Contribution, Explanation
 from naively.families.evidence import Alternative, Pair, RowView, Term
 from naively.model.count import View, views_of
 from naively.model.decide import log_odds_against, position_of
+from naively.model.model import Model
 from naively.model.score import read_rows
-
-if TYPE_CHECKING:
-    from naively.data.labelled import Classes, Label
-    from naively.data.read import TableLike
-    from naively.model.model import Model
-    from naively.schema.schema import Block
-    from naively.statistics import Statistic
+from naively.schema.schema import Block
+from naively.statistics import Statistic
 
 Floats = NDArray[np.float64]
 

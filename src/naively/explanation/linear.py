@@ -11,17 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.labelled import Label
 from naively.errors import InputError
 from naively.explanation.explain import class_pair
-
-if TYPE_CHECKING:
-    from naively.data.labelled import Label
-    from naively.model.model import Model
+from naively.model.model import Model
 
 
 @dataclass(frozen=True, eq=False)

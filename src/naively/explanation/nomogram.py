@@ -14,21 +14,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from naively.data.labelled import Label
 from naively.errors import InputError
 from naively.explanation.explain import class_pair, scored_blocks
 from naively.families.base import score_column
 from naively.families.evidence import Pair, format_value
-
-if TYPE_CHECKING:
-    from naively.data.labelled import Label
-    from naively.model.model import Model
-    from naively.schema.schema import Block
-    from naively.statistics import Statistic
+from naively.model.model import Model
+from naively.schema.schema import Block
+from naively.statistics import Statistic
 
 MIN_WORD_COUNT = 5  # occurrences of a word that has an axis; rarer words are uncertain
 MAX_POINTS = 128  # of a grid, from which the usual range of a column is computed

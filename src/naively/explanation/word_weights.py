@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,10 +20,7 @@ from naively.data.plain import as_plain
 from naively.errors import InputError
 from naively.families.evidence import WordShares
 from naively.model.decide import position_of
-
-if TYPE_CHECKING:
-    from naively.data.labelled import Label
-    from naively.model.model import Model
+from naively.model.model import Model
 
 
 @dataclass(frozen=True, slots=True)

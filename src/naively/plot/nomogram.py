@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from naively.data.labelled import Label
     from naively.model.model import Model
 
 LETTER_WIDTH = 0.98  # of a small letter, in points of the scale

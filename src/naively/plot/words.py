@@ -12,7 +12,6 @@ from naively.plot.style import COLOURS, annotate, clean_axes, panels, short_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from naively.data.labelled import Label
     from naively.model.model import Model
 
 
