@@ -42,7 +42,7 @@ from naively.families import evidence
 from naively.families.base import ALL_KINDS, Labels, Leaving, times
 from naively.families.evidence import Alternative, Grid, Pair, RowView, Term, WordTable
 from naively.families.leave_one_out.columns import dense_numbers, leave_values_out
-from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form
+from naively.families.linear_form import EVERY, LinearForm, LogLinear, dense_form, sparse_form
 from naively.families.tokens import TokenFamily, TokenParameters, share_with_empty
 from naively.statistics.cells import class_of_cells, sum_by_class, table_of_cells, values_in_class
 from naively.statistics.class_weights import ClassWeights
@@ -89,7 +89,7 @@ class Bernoulli(TokenFamily):
         n_missing = np.bincount(stats.missing.index, weights=stats.missing.rows, minlength=stats.n_tokens)
         known = n_missing < stats.seen.rows.sum()
         form = bernoulli_form(stats.cells, stats.missing, stats.seen, known, self.a, self.b)
-        return TokenParameters(form, stats.n_tokens, np.ones(stats.n_classes))
+        return TokenParameters(form, np.ones(stats.n_classes))
 
     def leave_one_out(
         self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
@@ -170,12 +170,11 @@ class Bernoulli(TokenFamily):
 
     def sample(self, parameters: TokenParameters, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1)."""
-        n = parameters.n_tokens
-        probability = 1.0 / (1.0 + np.exp(-np.clip(parameters.form.weights(n), -700.0, 700.0)))
-        probability[parameters.form.weights(n) == -np.inf] = 0.0
-        absent = parameters.form.absent
+        log_odds, absent = parameters.form.log_weights(), parameters.form.absent
+        probability = 1.0 / (1.0 + np.exp(-np.clip(log_odds, -700.0, 700.0)))
+        probability[log_odds == -np.inf] = 0.0
         if absent is not None and absent.forbidden is not None:
-            probability[absent.forbidden.weights(slice(0, n)) + absent.forbidden.constant < -0.5] = 1.0
+            probability[absent.forbidden.at(EVERY) < -0.5] = 1.0
         return [generator.random(len(label)) < p for p in probability[:, label]]
 
 

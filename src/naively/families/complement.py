@@ -47,7 +47,7 @@ class Complement(CountFamily):
     >>> counts, label = np.array([[2, 1, 0], [0, 1, 1]]), np.array([0, 1])
     >>> stats = TokenCounts.count(counts, label, None, n_classes=2)
     >>> fitted = Complement(alpha=1).estimate(stats, classes=(0, 1))
-    >>> np.exp(-fitted.form.weights(3)).T.round(3).tolist()       # class 0 is judged by the counts of class 1
+    >>> np.exp(-fitted.form.log_weights()).T.round(3).tolist()       # class 0 is judged by the counts of class 1
     [[0.2, 0.4, 0.4], [0.5, 0.333, 0.167]]
     """
 
@@ -57,7 +57,6 @@ class Complement(CountFamily):
     fractional: bool = False
 
     event_model = "complement"
-    is_likelihood = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -69,7 +68,7 @@ class Complement(CountFamily):
         every = np.ones(stats.n_tokens, dtype=np.bool_)
         make = _normed if self.norm else complement_form
         form = make(stats.cells, self.pseudo_counts(stats, classes), self.known(stats), every)
-        return TokenParameters(form, stats.n_tokens, np.zeros(stats.n_classes))
+        return TokenParameters(form, np.zeros(stats.n_classes))
 
     def leave_one_out(
         self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats

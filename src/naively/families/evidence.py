@@ -335,23 +335,17 @@ def value_term(label: Label, position: int, weight: Floats, alpha: Floats, log_p
     return share_terms([label], scores, counts, totals[None], beta)[0]
 
 
-def normal_spread(centre: Floats, variance: Floats) -> Spread:
-    """Return the 2.5 % and 97.5 % points of a normal distribution."""
-    with np.errstate(invalid="ignore"):
-        half_width = Z * np.sqrt(variance)
-        return centre - half_width, centre + half_width
-
-
 def with_counts(terms: Sequence[Term], counts: Sequence[Sequence[Counts]], variance: Floats) -> list[Term]:
     """Return one term per column with the counts behind it in both classes, and the interval of a variance."""
-    low, high = normal_spread(np.array([term.log_odds for term in terms]), variance)
+    with np.errstate(invalid="ignore"):
+        half_width = Z * np.sqrt(variance)
     completed = []
-    for term, first, second, *interval in zip(terms, *counts, low.tolist(), high.tolist(), strict=True):
-        note = "" if first["rows"] or second["rows"] else "never seen in these classes"
-        is_missing = term.value is None
-        completed.append(
-            term if is_missing else replace(term, counts=(first, second), interval=tuple(interval), note=note)
-        )
+    for term, first, second, half in zip(terms, *counts, half_width.tolist(), strict=True):
+        if term.value is not None:
+            note = "" if first["rows"] or second["rows"] else "never seen in these classes"
+            interval = term.log_odds - half, term.log_odds + half
+            term = replace(term, counts=(first, second), interval=interval, note=note)
+        completed.append(term)
     return completed
 
 

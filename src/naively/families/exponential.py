@@ -19,13 +19,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from naively._kernels.types import Array, Floats, Index
+from naively._kernels.types import Array, Floats, Index, Wholes
 from naively.data.kinds import Kind
 from naively.data.views import Numbers
-from naively.families.base import N_GRID_POINTS, Labels, Leaving, Lengths
+from naively.families.base import N_GRID_POINTS, Lengths
 from naively.families.evidence import Alternative, Grid, RowView, number_alternatives
-from naively.families.leave_one_out.columns import SumsWithout, dense_numbers
-from naively.families.poisson import RateFamily, rate_of, ratio_of
+from naively.families.poisson import RateFamily, ratio_of
 from naively.priors import pseudo_count
 from naively.statistics.sums import Sums
 
@@ -52,18 +51,23 @@ class Exponential(RateFamily):
         if self.b is not None:
             pseudo_count("b", self.b)
 
-    def _mean_and_b(self, n: Floats, total: Floats) -> tuple[Floats, Floats]:
-        """Return the mean of columns, and b of the prior."""
-        mean = np.divide(total, n, out=np.zeros_like(n), where=n > 0)
-        return mean, self.a * mean if self.b is None else np.full_like(mean, self.b)
-
-    def estimate(self, stats: Sums, classes: Labels, structure: None = None) -> Floats:
-        """Estimate equation (2), (class, column); 1 where all is zero, infinite where only this class is."""
-        n, total = stats.weight, stats.total
-        mean, b = self._mean_and_b(n.sum(axis=0), total.sum(axis=0))
-        rate = rate_of(n, total, self.a, b, stats.rows)
-        only_zeros = (total == 0) & (stats.rows > 0) & (b == 0)
+    def rate(self, n: Floats, total: Floats, rows: Wholes, pooled_n: Floats, pooled_total: Floats) -> Floats:
+        """Return equation (2); 1 where all is zero, infinite where only this class is."""
+        mean = np.divide(pooled_total, pooled_n, out=np.zeros_like(pooled_n), where=pooled_n > 0)
+        b = self.a * mean if self.b is None else np.full_like(mean, self.b)
+        n_events = np.where(rows > 0, n, pooled_n) + self.a
+        rate = ratio_of(n_events, np.where(rows > 0, total, pooled_total) + b)
+        only_zeros = (total == 0) & (rows > 0) & (b == 0)
         return np.where((mean == 0) & (b == 0), 1.0, np.where(only_zeros, np.inf, rate))
+
+    def scores(self, x: Floats, rate: Floats) -> Floats:
+        """Return equation (3); an infinite rate (maximum likelihood of zeros) allows only 0."""
+        is_point = np.isinf(rate)
+        slope = np.where(is_point, 0.0, rate)
+        with np.errstate(over="ignore"):
+            exponent = np.minimum(x * slope, MAX_FLOAT / 2)
+        score = np.log(np.where(is_point | (rate == 0), 1.0, rate)) - exponent
+        return np.where(is_point & (x > 0), -np.inf, score)
 
     def log_likelihood(self, x: Numbers, parameters: Floats, out: Floats, length: Lengths = None) -> None:
         """Add equation (3), summed over the columns; an infinite rate (maximum likelihood of zeros) allows only 0."""
@@ -79,25 +83,6 @@ class Exponential(RateFamily):
                 out[:, c] += present @ log_rate - exponent.sum(axis=1)
                 impossible = (values[:, is_point] > 0).any(axis=1)
                 out[impossible, c] = -np.inf
-
-    def leave_one_out(
-        self, x: Numbers, stats: Sums, classes: Labels, structure: None, leaving: Leaving, out: Floats
-    ) -> None:
-        """Add equation (3) without the row, which also leaves the mean of the column in the prior."""
-        values = dense_numbers(x)
-        sums, numbers = SumsWithout.of(stats, values, leaving), np.nan_to_num(values)
-        mean, b = self._mean_and_b(sums.pooled_weight, sums.pooled_total)
-        for c in range(stats.n_classes):
-            n, total, rows = sums.of_class(stats, leaving, c)
-            n_events = np.where(rows > 0, n, sums.pooled_weight) + self.a
-            rate = ratio_of(n_events, np.where(rows > 0, total, sums.pooled_total) + b)
-            is_point = (total == 0) & (rows > 0) & (b == 0) & (mean > 0)
-            rate = np.where((mean == 0) & (b == 0), 1.0, rate)
-            with np.errstate(over="ignore"):
-                exponent = np.minimum(numbers * rate, MAX_FLOAT / 2)
-            score = np.log(np.where(is_point | (rate == 0), 1.0, rate)) - np.where(is_point, 0.0, exponent)
-            score = np.where(is_point & (numbers > 0), -np.inf, score)
-            out[:, :, c] += np.where(np.isnan(values), 0.0, score)
 
     def term_variance(self, x: Floats, rate: Floats, n: Floats) -> Floats:
         """Return equation (4)."""

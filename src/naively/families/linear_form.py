@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 MAX_DENSE_CELLS = 2**22  # of a token × class table, 32 MB; larger ones stay sparse
+EVERY = slice(None)  # all tokens
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,26 +76,21 @@ class LinearForm:
             length=length,
         )
 
-    def weights(self, place: slice) -> Floats:
-        """Return the dense (token, class) table of a range of tokens, without the class constants."""
+    def weights(self, tokens: Index | slice) -> Floats:
+        """Return base_k + value_kc of tokens, (token, class); NaN for unknown ones."""
         if self.table is not None:
-            return self.table[place]
-        start = self.token_start[place.start : place.stop + 1]
-        table = np.repeat(self.base[place, None], len(self.constant), axis=1)
-        owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
-        cells = slice(int(start[0]), int(start[-1]))
-        table[owner, self.token_class[cells]] += self.token_value[cells]
+            return self.table[tokens]
+        start = self.token_start[:-1][tokens]
+        n_cells = self.token_start[1:][tokens] - start
+        owner = np.repeat(np.arange(len(start)), n_cells)
+        cell = np.arange(len(owner)) + np.repeat(start - (np.cumsum(n_cells) - n_cells), n_cells)
+        table = np.repeat(self.base[tokens][:, None], len(self.constant), axis=1)
+        table[owner, self.token_class[cell]] += self.token_value[cell]
         return table
 
-    def at(self, tokens: Index) -> Floats:
+    def at(self, tokens: Index | slice) -> Floats:
         """Return base_k + value_kc + constant_c of tokens, (token, class); NaN for unknown ones."""
-        if self.table is not None:
-            return np.asarray(self.table[tokens] + self.constant)
-        table = self.base[tokens][:, None] + self.constant
-        for i, token in enumerate(tokens.tolist()):
-            cells = slice(int(self.token_start[token]), int(self.token_start[token + 1]))
-            table[i, self.token_class[cells]] += self.token_value[cells]
-        return table
+        return np.asarray(self.weights(tokens) + self.constant)
 
 
 def dense_form(table: Floats, offset: Floats | None = None, known: Bools | None = None) -> LinearForm:
@@ -148,15 +144,7 @@ class LogLinear:
             self.absent.forbidden.add_to(count, missing)
         out[count > 0.5] = -np.inf
 
-    def weights(self, n_tokens: int) -> Floats:
-        """Return the dense (token, class) log weights: −∞ where a token is impossible, 0 for unknown tokens."""
-        every = slice(0, n_tokens)
-        table = self.score.weights(every) + self.score.constant
-        if self.forbidden is not None:
-            table = np.where(self.forbidden.weights(every) + self.forbidden.constant > 0.5, -np.inf, table)
-        return np.where(np.isnan(self.score.base)[:, None], 0.0, table)
-
-    def log_weights(self, tokens: Index) -> Floats:
+    def log_weights(self, tokens: Index | slice = EVERY) -> Floats:
         """Return log θ of tokens, (token, class): −∞ where a token is impossible, 0 for unknown tokens."""
         score = self.score.at(tokens)
         if self.forbidden is not None:
@@ -187,7 +175,7 @@ class LogLinear:
         n_zeros = self.forbidden.offset + self.absent.forbidden.at(known).sum(axis=0)
         return np.where(n_zeros > 0.5, -np.inf, score)
 
-    def is_unknown(self, tokens: Index) -> Bools:
+    def is_unknown(self, tokens: Index | slice = EVERY) -> Bools:
         """Return whether each token is unknown, so that it adds nothing."""
         return np.isnan(self.score.base[tokens])
 

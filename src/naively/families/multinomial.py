@@ -34,7 +34,7 @@ from naively.families.evidence import Pair, RowView, Term
 from naively.families.leave_one_out.tokens import TokenRows, WordScorer, leave_rows_out, token_cells
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form, stays_sparse
 from naively.families.tokens import TokenFamily, TokenParameters, share_with_empty
-from naively.priors import Alpha, Dirichlet, alpha_of, pseudo_counts
+from naively.priors import alpha_of
 from naively.statistics.cells import class_sums, table_of_cells
 from naively.statistics.token_counts import TokenCounts
 
@@ -45,7 +45,6 @@ class CountFamily(TokenFamily):
     joint = True
     has_length = True
 
-    alpha: Alpha
     unseen: Literal["ignore", "smooth"]
     fractional: bool
 
@@ -56,12 +55,6 @@ class CountFamily(TokenFamily):
     def support(self) -> Support:  # type: ignore[override]
         """Whole counts, unless fractions are allowed."""
         return "non-negative" if self.fractional else "count"
-
-    def pseudo_counts(self, stats: TokenCounts, classes: Labels) -> Floats:
-        """Return the pseudo-counts, (token,) or (token, class)."""
-        named = isinstance(self.alpha, Dirichlet)
-        alpha = pseudo_counts(self.alpha, stats.tokens if named else range(stats.n_tokens), classes)
-        return np.broadcast_to(alpha, (stats.n_tokens,)) if alpha.ndim < 2 else alpha
 
     def known(self, stats: TokenCounts) -> Bools:
         """Return which tokens are evidence: those that some row has, or all."""
@@ -89,25 +82,18 @@ class CountFamily(TokenFamily):
 
         return Complement(alpha=alpha, fractional=self.fractional)
 
-    @property
-    def pseudo_count(self) -> float | None:
-        """The pseudo-count of each token; None if tokens differ in it."""
-        return self.alpha if isinstance(self.alpha, float) else None
-
     def terms(self, row: RowView, stats: TokenCounts, parameters: TokenParameters, pair: Pair) -> list[Term]:
         """Return one term per token of the row, with its occurrences in each class."""
         tokens, numbers = row.nonzero()
         known = np.flatnonzero(~(np.isnan(numbers) | parameters.form.is_unknown(tokens)))
         shown = [evidence.format_value(x, "number") for x in np.nan_to_num(numbers).tolist()]
         labels = [(row.names[k], *value) for k, value in zip(tokens.tolist(), shown, strict=True)]
-        totals, alpha = row.cached("totals", lambda: class_sums(stats.cells, 0)), self.pseudo_counts(stats, row.classes)
-
-        def pseudo_counts_in(c: int) -> tuple[Floats, float]:
-            of_class = alpha[:, c] if alpha.ndim == 2 else alpha
-            return of_class[tokens[known]], float(of_class.sum())
-
+        totals = row.cached("totals", lambda: class_sums(stats.cells, 0))
+        alpha = self.pseudo_counts(stats, row.classes)
+        alpha = alpha[:, list(pair)] if alpha.ndim == 2 else alpha[:, None]
         words = [labels[i] for i in known.tolist()], tokens[known], numbers[known]
-        known_terms = self.word_terms(*words, parameters.form, stats.cells, totals, pair, pseudo_counts_in)
+        prior = alpha[tokens[known]], alpha.sum(axis=0)
+        known_terms = self.word_terms(*words, parameters.form, stats.cells, totals, pair, *prior)
         terms = [
             Term.missing(label[0]) if x != x else Term.unseen(*label, x)
             for label, x in zip(labels, numbers.tolist(), strict=True)
@@ -135,7 +121,7 @@ class Multinomial(CountFamily):
     >>> counts, label = np.array([[2, 1, 0], [0, 1, 1]]), np.array([0, 1])
     >>> stats = TokenCounts.count(counts, label, None, n_classes=2)
     >>> fitted = Multinomial(alpha=1).estimate(stats, classes=(0, 1))
-    >>> np.exp(fitted.form.weights(3)).T.round(3).tolist()       # (2+1)/(3+3) …, (0+1)/(2+3) …
+    >>> np.exp(fitted.form.log_weights()).T.round(3).tolist()       # (2+1)/(3+3) …, (0+1)/(2+3) …
     [[0.5, 0.333, 0.167], [0.2, 0.4, 0.4]]
     """
 
@@ -149,7 +135,7 @@ class Multinomial(CountFamily):
         every = np.ones(stats.n_tokens, dtype=np.bool_)
         form = multinomial_form(stats.cells, self.pseudo_counts(stats, classes), self.known(stats), every)
         rows = np.maximum(stats.seen.weight, 1e-300)
-        return TokenParameters(form, stats.n_tokens, class_sums(stats.cells, 0) / rows)
+        return TokenParameters(form, class_sums(stats.cells, 0) / rows)
 
     def log_likelihood(self, x: Numbers, parameters: TokenParameters, out: Floats, length: Lengths = None) -> None:
         """Add equation (3)."""
@@ -172,12 +158,12 @@ class Multinomial(CountFamily):
 
     def sample(self, parameters: TokenParameters, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw a length about the mean of the class (Poisson), then as many tokens by (1)."""
-        probability = np.exp(parameters.form.weights(parameters.n_tokens)).T
-        probability[:, np.isnan(parameters.form.score.base)] = 0.0
+        probability = np.exp(parameters.form.log_weights()).T
+        probability[:, parameters.form.is_unknown()] = 0.0
         probability /= np.maximum(probability.sum(axis=1, keepdims=True), 1e-300)
         length = generator.poisson(parameters.mean_length[label])
         rows = [generator.multinomial(n, probability[c]) for n, c in zip(length, label, strict=True)]
-        return list(np.array(rows, dtype=np.int64).reshape(len(label), parameters.n_tokens).T)
+        return list(np.array(rows, dtype=np.int64).reshape(len(label), probability.shape[1]).T)
 
 
 def multinomial_form(cells: Cells, alpha: Floats, known: Bools, members: Bools) -> LogLinear:

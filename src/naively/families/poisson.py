@@ -37,12 +37,35 @@ class RateFamily(Family[Sums, Floats]):
     statistic = Sums
 
     @abstractmethod
+    def rate(self, n: Floats, total: Floats, rows: Wholes, pooled_n: Floats, pooled_total: Floats) -> Floats:
+        """Return equation (2), given weight, total and rows of a class, and weight and total of all classes."""
+
+    @abstractmethod
+    def scores(self, x: Floats, rate: Floats) -> Floats:
+        """Return equation (3) for each number."""
+
+    @abstractmethod
     def term_variance(self, x: Floats, rate: Floats, n: Floats) -> Floats:
         """Return equation (4) for the numbers of a row, given the rates and rows of a class."""
 
     @abstractmethod
     def log_ratio_factor(self, rows: Floats, total: Floats) -> Floats:
         """Return f, where f · log(total / rows) is minus the log-likelihood of the best rate, but for a constant."""
+
+    def estimate(self, stats: Sums, classes: Labels, structure: None = None) -> Floats:
+        """Estimate equation (2), (class, column)."""
+        n, total = stats.weight, stats.total
+        return self.rate(n, total, stats.rows, n.sum(axis=0), total.sum(axis=0))
+
+    def leave_one_out(
+        self, x: Numbers, stats: Sums, classes: Labels, structure: None, leaving: Leaving, out: Floats
+    ) -> None:
+        """Add equation (3) without the row, which also leaves the sums of all classes."""
+        values = dense_numbers(x)
+        sums, numbers = SumsWithout.of(stats, values, leaving), np.nan_to_num(values)
+        for c in range(stats.n_classes):
+            rate = self.rate(*sums.of_class(stats, leaving, c), sums.pooled_weight, sums.pooled_total)
+            out[:, :, c] += np.where(np.isnan(values), 0.0, self.scores(numbers, rate))
 
     def terms(self, row: RowView, stats: Sums, parameters: Floats, pair: Pair) -> list[Term]:
         """Return one term per column, with rows and mean of each class, and intervals by (4)."""
@@ -66,13 +89,6 @@ class RateFamily(Family[Sums, Floats]):
             terms = np.where(total > 0, self.log_ratio_factor(rows, total) * np.log(total / rows), 0.0)
         ratio = np.where(usable, 2.0 * (terms[2] - terms[:2].sum(axis=0)), 0.0)
         return compare_likelihoods(ratio, usable.sum(axis=0), rows[2])
-
-
-def rate_of(events: Floats, exposure: Floats, a: float | Floats, b: float | Floats, rows: Wholes) -> Floats:
-    """Return (events + a) / (exposure + b) per class and column; a class without rows takes the rate of all."""
-    pooled = events.sum(axis=0) + a, exposure.sum(axis=0) + b
-    events, exposure = np.where(rows > 0, events + a, pooled[0]), np.where(rows > 0, exposure + b, pooled[1])
-    return ratio_of(events, exposure)
 
 
 def ratio_of(events: Floats, exposure: Floats) -> Floats:
@@ -101,9 +117,16 @@ class Poisson(RateFamily):
         pseudo_count("a", self.a)
         pseudo_count("b", self.b)
 
-    def estimate(self, stats: Sums, classes: Labels, structure: None = None) -> Floats:
-        """Estimate equation (2), (class, column)."""
-        return rate_of(stats.total, stats.weight, self.a, self.b, stats.rows)
+    def rate(self, n: Floats, total: Floats, rows: Wholes, pooled_n: Floats, pooled_total: Floats) -> Floats:
+        """Return equation (2); a class without rows takes the rate of all classes."""
+        n_events = np.where(rows > 0, total, pooled_total) + self.a
+        return ratio_of(n_events, np.where(rows > 0, n, pooled_n) + self.b)
+
+    def scores(self, x: Floats, rate: Floats) -> Floats:
+        """Return equation (3); a rate of zero allows only x = 0."""
+        from scipy.special import gammaln, xlogy
+
+        return np.asarray(xlogy(x, rate) - rate - gammaln(x + 1.0))
 
     def log_likelihood(self, x: Numbers, parameters: Floats, out: Floats, length: Lengths = None) -> None:
         """Add equation (3), summed over the columns; a rate of zero allows only x = 0."""
@@ -115,20 +138,6 @@ class Poisson(RateFamily):
             out -= gammaln(counts + 1.0).sum(axis=1)[:, None]
             for c, rate in enumerate(parameters[:, columns]):
                 out[:, c] += xlogy(counts, rate).sum(axis=1) - present @ rate
-
-    def leave_one_out(
-        self, x: Numbers, stats: Sums, classes: Labels, structure: None, leaving: Leaving, out: Floats
-    ) -> None:
-        """Add equation (3) without the row."""
-        from scipy.special import gammaln, xlogy
-
-        values = dense_numbers(x)
-        sums, counts = SumsWithout.of(stats, values, leaving), np.nan_to_num(values)
-        for c in range(stats.n_classes):
-            n, total, rows = sums.of_class(stats, leaving, c)
-            events = np.where(rows > 0, total, sums.pooled_total) + self.a
-            rate = ratio_of(events, np.where(rows > 0, n, sums.pooled_weight) + self.b)
-            out[:, :, c] += np.where(np.isnan(values), 0.0, xlogy(counts, rate) - rate - gammaln(counts + 1.0))
 
     def term_variance(self, x: Floats, rate: Floats, n: Floats) -> Floats:
         """Return equation (4)."""

@@ -5,9 +5,9 @@ All of them score a row by a linear form of its counts (`linear_form.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -15,10 +15,11 @@ from naively._kernels.cells import Cells
 from naively._kernels.types import Floats, Index
 from naively.data.views import Numbers
 from naively.families import evidence
-from naively.families.base import EventModel, Family, Lengths, LinearPart
+from naively.families.base import EventModel, Family, Labels, Lengths, LinearPart
 from naively.families.compare import compare_words
 from naively.families.evidence import Alternative, Label, LikelihoodRatio, Pair, RowView, Term, WordShares, WordTable
-from naively.families.linear_form import LogLinear
+from naively.families.linear_form import EVERY, LogLinear
+from naively.priors import Alpha, Dirichlet, pseudo_counts
 from naively.statistics.cells import class_of_cells, values_in_class
 from naively.statistics.token_counts import TokenCounts
 from naively.statistics.word_counts import WordCounts
@@ -26,25 +27,32 @@ from naively.statistics.word_counts import WordCounts
 MAX_WORD_COUNT = 3  # occurrences of a word that a nomogram marks
 
 
-class HasForm(Protocol):
-    """Parameters that hold the linear form."""
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenParameters:
+    """The log-linear form of the estimates, and the mean length of a row per class, for samples."""
 
-    @property
-    def form(self) -> LogLinear:
-        """Return the form."""
+    form: LogLinear
+    mean_length: Floats
 
 
 W = TypeVar("W", TokenCounts, WordCounts)
-F = TypeVar("F", bound=HasForm)
+F = TypeVar("F", bound=TokenParameters)
 
 
 class WordFamily(Family[W, F]):
     """A family whose evidence is a sum over words: the words of a text, or the columns of a block."""
 
+    alpha: Alpha
+
     @property
     def event_model(self) -> EventModel:
         """How words are scored."""
         return "multinomial"
+
+    @property
+    def is_likelihood(self) -> bool:
+        """Whether the scores are probabilities; complement evidence is not."""
+        return self.event_model != "complement"
 
     @property
     def counts_presence(self) -> bool:
@@ -54,13 +62,20 @@ class WordFamily(Family[W, F]):
     @property
     def pseudo_count(self) -> float | None:
         """The pseudo-count of each word; None if words differ in it."""
-        return None
+        return self.alpha if isinstance(self.alpha, float) else None
+
+    def pseudo_counts(self, stats: W, classes: Labels) -> Floats:
+        """Return the pseudo-counts, (word,) or (word, class)."""
+        n = stats.n_numbers()
+        words = stats.names_of(np.arange(n)) if isinstance(self.alpha, Dirichlet) else range(n)
+        alpha = pseudo_counts(self.alpha, words, classes)
+        return alpha if alpha.ndim == 2 else np.broadcast_to(alpha, (n,))
 
     def frequent_words(self, stats: W, parameters: F, names: Sequence[str], min_count: float) -> WordTable | None:
         """Return the words that occur at least `min_count` times."""
         form, cells = parameters.form, stats.cells
         occurrences = np.bincount(cells.index, cells.sums[0], minlength=len(form.score.base))
-        numbers = np.flatnonzero((occurrences >= min_count) & ~np.isnan(form.score.base))
+        numbers = np.flatnonzero((occurrences >= min_count) & ~form.is_unknown())
         log_weights = form.log_weights(numbers)
         if self.event_model == "bernoulli":
             log_weights = form.log_presence(numbers, True) - form.log_presence(numbers, False)
@@ -88,7 +103,8 @@ class WordFamily(Family[W, F]):
         cells: Cells,
         totals: Floats,
         pair: Pair,
-        pseudo_counts_in: Callable[[int], tuple[Floats | float, float]],
+        alpha: Floats,
+        total_alpha: Floats,
     ) -> list[Term]:
         """Return the terms of known words of a row.
 
@@ -102,36 +118,23 @@ class WordFamily(Family[W, F]):
             What the words of each class are counted of. A class without words has the counts of all classes.
         pair
             The two classes.
-        pseudo_counts_in
-            Returns the pseudo-counts of the words, and of all words, in a class.
+        alpha, total_alpha
+            The pseudo-counts of the words, (word, 2) or (word, 1), and of all words together, (2,) or (1,).
         """
         sums = cells.sums[1 if self.counts_presence else 0]
         counts = np.stack([values_in_class(cells, c, numbers, sums) for c in pair], axis=1)
+        of_all = np.broadcast_to(totals[list(pair)], counts.shape)
         beta = None
         if self.is_likelihood:
-            a, total = np.empty_like(counts), np.empty_like(counts)
-            for side, c in enumerate(pair):
-                n, n_total = counts[:, side], totals[c]
-                if n_total == 0:
-                    pooled = np.bincount(cells.index, sums, minlength=int(numbers.max(initial=-1)) + 1)
-                    n, n_total = pooled[numbers].astype(np.float64), totals.sum()
-                alpha, alpha_total = pseudo_counts_in(c)
-                a[:, side], total[:, side] = n + alpha, n_total + alpha_total
-            beta = a, total
+            n, n_of_all = counts, of_all
+            if not of_all.all():
+                pooled = np.bincount(cells.index, sums, minlength=int(numbers.max(initial=-1)) + 1)[numbers]
+                n, n_of_all = np.where(of_all == 0, pooled[:, None], n), np.where(of_all == 0, totals.sum(), of_all)
+            beta = n + alpha, n_of_all + total_alpha
         is_bernoulli = self.event_model == "bernoulli"
         scores = (form.log_presence(numbers, True) if is_bernoulli else form.log_weights(numbers))[:, list(pair)]
-        of_all = np.broadcast_to(totals[list(pair)], counts.shape)
         factor = None if self.counts_presence else occurrences
         return evidence.share_terms(labels, scores, counts, of_all, beta, occurrences, factor)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TokenParameters:
-    """The log-linear form of the estimates, and the mean length of a row per class, for samples."""
-
-    form: LogLinear
-    n_tokens: int
-    mean_length: Floats
 
 
 class TokenFamily(WordFamily[TokenCounts, TokenParameters]):
@@ -145,16 +148,20 @@ class TokenFamily(WordFamily[TokenCounts, TokenParameters]):
 
     def linear(self, parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Return log θ_k,of − log θ_k,against of each token, and the difference of the offsets as bias."""
-        form, offset = parameters.form, parameters.form.score.offset
-        is_possible = form.forbidden is None or not form.forbidden.offset[[of, against]].any()
-        bias = float(offset[of] - offset[against]) if is_possible else np.nan
-        return LinearPart.between(names, form.weights(parameters.n_tokens), (of, against), bias)
+        return linear_part(parameters.form, names, EVERY, (of, against))
 
     def alternatives(self, row: RowView, parameters: TokenParameters, rival: int) -> Iterator[Alternative]:
         """Yield the row without each of its tokens."""
         for token, number in zip(*(array.tolist() for array in row.nonzero()), strict=True):
             if number == number:
                 yield evidence.number_alternative(row, token, number, 0.0)
+
+
+def linear_part(form: LogLinear, features: Iterable[str], tokens: Index | slice, pair: Pair) -> LinearPart:
+    """Return the weights of tokens between two classes, and the difference of the offsets as bias."""
+    first, second = form.score.offset[list(pair)].tolist()
+    is_possible = form.forbidden is None or not form.forbidden.offset[list(pair)].any()
+    return LinearPart.between(features, form.log_weights(tokens), pair, first - second if is_possible else np.nan)
 
 
 def share_with_empty(cells: Cells, empty: Index) -> Cells:

@@ -265,8 +265,7 @@ class _TokenNB(DiscreteNB[TokenCounts]):
     @property
     def feature_log_prob_(self) -> Floats:
         """The logarithm of the weight of each feature, (class, feature)."""
-        parameters = self.model_.parameters[0]
-        return np.ascontiguousarray(parameters.form.weights(parameters.n_tokens).T)
+        return np.ascontiguousarray(self.model_.parameters[0].form.log_weights().T)
 
 
 class _CountsNB(_TokenNB):

@@ -43,12 +43,12 @@ from naively.families.bernoulli import bernoulli_form
 from naively.families.complement import complement_form
 from naively.families.evidence import Alternative, Pair, Pieces, RowView, Term
 from naively.families.leave_one_out.tokens import TokenRows, WordScorer, check_counted, token_cells
-from naively.families.linear_form import LinearForm, LogLinear
+from naively.families.linear_form import LinearForm
 from naively.families.multinomial import multinomial_form
 from naively.families.text.evidence import find_words, split_text, word_alternatives
 from naively.families.text.vocabulary import choose_words, restrict_to
-from naively.families.tokens import WordFamily
-from naively.priors import Dirichlet, alpha_of, pseudo_counts
+from naively.families.tokens import TokenParameters, WordFamily, linear_part
+from naively.priors import alpha_of
 from naively.statistics.arrays import require
 from naively.statistics.base import PLAN, CountPlan
 from naively.statistics.cells import class_sums
@@ -56,12 +56,10 @@ from naively.statistics.word_counts import WordCounts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TextParameters:
-    """The log-linear form over the word numbers, the words, and the mean length of a text per class."""
+class TextParameters(TokenParameters):
+    """The log-linear form over the word numbers, the mean length of a text per class, and the words."""
 
-    form: LogLinear
     counts: WordCounts
-    mean_length: Floats
 
 
 @dataclass(frozen=True)
@@ -159,18 +157,13 @@ class Text(WordFamily[WordCounts, TextParameters]):
             form = bernoulli_form(cells, Cells.empty(stats.n_classes, 1), stats.seen, known, self.alpha, self.alpha)
         else:
             counted = cells._replace(sums=cells.sums[1:]) if self.binary else cells
-            alpha = self._alpha(stats, known, classes)
+            alpha = self.pseudo_counts(stats, classes)
             if self.model == "complement":
                 form = complement_form(counted, alpha, known, known)
             else:
                 form = multinomial_form(counted, alpha, known, known)
         texts = np.maximum(stats.seen.weight, 1e-300)
-        return TextParameters(form, stats, class_sums(cells, 0) / texts)
-
-    def _alpha(self, stats: WordCounts, known: Bools, classes: Labels) -> Floats:
-        if not isinstance(self.alpha, Dirichlet):
-            return np.broadcast_to(pseudo_counts(self.alpha, range(len(known)), classes), known.shape)
-        return pseudo_counts(self.alpha, stats.words(), classes)
+        return TextParameters(form, class_sums(cells, 0) / texts, stats)
 
     def structure(self, stats: WordCounts) -> Bools | None:
         """Return which words are active; None without cut-offs."""
@@ -194,19 +187,9 @@ class Text(WordFamily[WordCounts, TextParameters]):
                 out[count > 0.5] = -np.inf
 
     @property
-    def is_likelihood(self) -> bool:
-        """Whether the scores are probabilities; complement evidence is not."""
-        return self.model != "complement"
-
-    @property
     def event_model(self) -> EventModel:
         """How words are scored."""
         return self.model
-
-    @property
-    def pseudo_count(self) -> float | None:
-        """The pseudo-count of each word; None if words differ in it."""
-        return self.alpha if isinstance(self.alpha, float) else None
 
     @property
     def counts_presence(self) -> bool:
@@ -250,11 +233,9 @@ class Text(WordFamily[WordCounts, TextParameters]):
 
     def linear(self, parameters: TextParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Return one weight per active word."""
-        known = np.flatnonzero(~np.isnan(parameters.form.score.base))
-        weights = parameters.form.weights(len(parameters.form.score.base))[known]
-        words = [f"{names[0]}={parameters.counts.name(int(k))}" for k in known]
-        offset = parameters.form.score.offset
-        return LinearPart.between(words, weights, (of, against), float(offset[of] - offset[against]))
+        known = np.flatnonzero(~parameters.form.is_unknown())
+        features = [f"{names[0]}={word}" for word in parameters.counts.names_of(known)]
+        return linear_part(parameters.form, features, known, (of, against))
 
     def leave_one_out(
         self, x: Texts, stats: WordCounts, classes: Labels, structure: Bools | None, leaving: Leaving, out: Floats
@@ -265,7 +246,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
             return
         cells, known = self.active_words(stats, structure)
         counted = cells._replace(sums=cells.sums[1:]) if self.counts_presence else cells
-        alpha = self._alpha(stats, known, classes)
+        alpha = self.pseudo_counts(stats, classes)
         tokens = token_cells(counted, alpha, known, np.ones_like(known), alpha_vanishes=True)
         model = self.tokeniser.options, self.counts_presence, leaving, tokens, self.model
         for texts in x.columns:
@@ -302,19 +283,14 @@ class Text(WordFamily[WordCounts, TextParameters]):
         is_known = (numbers >= 0) & (numbers < len(form.score.base))
         is_known[is_known] = ~form.is_unknown(numbers[is_known])
         numbers = numbers[is_known]
-
-        def pseudo_counts_in(c: int) -> tuple[Floats | float, float]:
-            if is_bernoulli:
-                return self.alpha, 2 * self.alpha
-            alpha = self._alpha(stats, is_active, row.classes)
-            alpha = alpha[:, c] if alpha.ndim == 2 else alpha
-            return alpha[numbers], float(alpha[is_active].sum())
-
+        alpha = self.pseudo_counts(stats, row.classes)
+        alpha = alpha[:, list(pair)] if alpha.ndim == 2 else alpha[:, None]
+        total_alpha = np.array([2 * self.alpha]) if is_bernoulli else alpha[is_active].sum(axis=0)
         labels = [(column, word, word) for word in occurrences]
         known = [label for label, k in zip(labels, is_known.tolist(), strict=True) if k]
         counts = np.array(list(occurrences.values()), dtype=np.float64)
         words = known, numbers, counts[is_known]
-        terms = self.word_terms(*words, form, cells, totals, pair, pseudo_counts_in)
+        terms = self.word_terms(*words, form, cells, totals, pair, alpha[numbers], total_alpha)
         terms += [Term.unseen(*labels[i], float(counts[i])) for i in np.flatnonzero(~is_known).tolist()]
         if is_bernoulli:
             shown = f"{int(is_active.sum()) - len(known)} words that are not in the text"
@@ -344,8 +320,8 @@ class Text(WordFamily[WordCounts, TextParameters]):
         """Draw bags of words: a length about the mean of the class, then as many words; or each word or not."""
         if self.model == "complement":
             raise InputError("Text(model='complement') cannot sample: use model='multinomial'.")
-        known = np.flatnonzero(~np.isnan(parameters.form.score.base))
-        odds = np.exp(parameters.form.weights(len(parameters.form.score.base))[known])
+        known = np.flatnonzero(~parameters.form.is_unknown())
+        odds = np.exp(parameters.form.log_weights(known))
         rows = np.empty(len(label), dtype=object)
         for i, c in enumerate(label):
             if self.model == "bernoulli":
