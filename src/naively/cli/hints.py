@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from naively.data.files.csv import is_number
 from naively.data.names import listed
 from naively.errors import InputError
 
@@ -85,16 +86,8 @@ def _word_among_numbers(values: list[str]) -> str | None:
     >>> _word_among_numbers([*map(str, range(20)), "about 7"]), _word_among_numbers(["1", "a"])
     ('about 7', None)
     """
-    words = [value for value in values if not _is_number(value)]
+    words = [value for value in values if not is_number(value)]
     return words[0] if words and len(words) <= (1 - MIN_SHARE) * len(values) else None
-
-
-def _is_number(value: str) -> bool:
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return "_" not in value  # which Python allows
 
 
 def _first_row(column: Any, value: str) -> int:

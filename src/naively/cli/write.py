@@ -11,7 +11,6 @@ from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from pyarrow import csv as arrow_csv
 
 from naively.data.convert import with_missing_cells
@@ -86,13 +85,14 @@ def _without_nan(table: pa.Table) -> pa.Table:
 
 
 def _write_parquet(tables: Iterable[pa.Table], file: IO[bytes]) -> None:
+    import pyarrow.parquet as pq  # takes as long to import as all of pyarrow's other modules that are used here
+
     remaining = iter(tables)
     first = next(remaining, None)
-    if first is None:
-        return
-    with pq.ParquetWriter(file, first.schema) as writer:
-        for table in chain([first], remaining):
-            writer.write_table(table.cast(first.schema))
+    if first is not None:
+        with pq.ParquetWriter(file, first.schema) as writer:
+            for table in chain([first], remaining):
+                writer.write_table(table.cast(first.schema))
 
 
 def without_dictionaries(table: pa.Table, keep: Collection[str] = ()) -> pa.Table:

@@ -70,12 +70,12 @@ def select(names: Names, positions: Sequence[int]) -> Names:
     return tuple(names[position] for position in positions)
 
 
-def unique_names(names: Iterable[object]) -> tuple[str, ...]:
-    """Return names as strings; refuse a name that occurs twice."""
+def unique_names(names: Iterable[object], where: str = "") -> tuple[str, ...]:
+    """Return names as strings; refuse a name that occurs twice, with an error that says where."""
     texts = tuple(map(str, names))
     if len(set(texts)) < len(texts):
         repeated = sorted({name or "'' (no name)" for name in texts if texts.count(name) > 1})
-        raise InputError(f"column names must be unique; found more than once: {', '.join(repeated)}. Rename them.")
+        raise InputError(f"{where}column names found more than once: {', '.join(repeated)}. Rename them.")
     return texts
 
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from dataclasses import is_dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from inspect import isabstract
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from naively.errors import InputError
 from naively.families.base import Family
 from naively.statistics import register_statistic
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "naively.families"
 
@@ -60,4 +62,6 @@ def family_names() -> list[str]:
 
 @cache
 def _entry_points() -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points  # takes as long to import as all families
+
     return {point.name: point for point in entry_points(group=GROUP)}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import queue
-import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
-from typing import TYPE_CHECKING, BinaryIO, TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 
 from naively.data.files.paths import DataFile
 from naively.data.names import unique_names
@@ -59,7 +58,6 @@ def arrow_tables(batches: Iterable[object]) -> Iterator[pa.Table]:
     """Yield each batch as an Arrow table; refuse a column name that occurs twice."""
     import pyarrow as pa
 
-    checked: list[str] = []
     for batch in batches:
         if isinstance(batch, pa.RecordBatch):
             table = pa.Table.from_batches([batch])
@@ -71,9 +69,7 @@ def arrow_tables(batches: Iterable[object]) -> Iterator[pa.Table]:
             raise InputError(
                 f"a stream of {type(batch).__name__}: give Arrow batches, frames or mappings, one after the other."
             )
-        if table.schema.names != checked:
-            unique_names(table.schema.names)
-            checked = table.schema.names
+        unique_names(table.schema.names)
         yield table
 
 
@@ -100,42 +96,17 @@ def prefetch(batches: Generator[T]) -> Iterator[T]:
     >>> list(prefetch(x * x for x in range(4)))
     [0, 1, 4, 9]
     """
-    waiting: queue.Queue[T | _End] = queue.Queue(MAX_WAITING)
-    stopped = threading.Event()
-
-    def read() -> None:
-        # One thread opens, reads and closes: SQLite requires it.
+    end = object()
+    with ThreadPoolExecutor(1, "naively-reader") as reader:  # one thread opens, reads and closes: SQLite requires it
+        waiting = deque(reader.submit(next, batches, end) for _ in range(MAX_WAITING))
         try:
-            with closing(batches):
-                for batch in batches:
-                    waiting.put(batch)
-                    if stopped.is_set():
-                        return
-            waiting.put(_End(None))
-        except BaseException as error:
-            waiting.put(_End(error))
-
-    reader = threading.Thread(target=read, name="naively-reader", daemon=True)
-    reader.start()
-    try:
-        while not isinstance(batch := waiting.get(), _End):
-            yield batch
-        if batch.error is not None:
-            raise batch.error
-    finally:
-        stopped.set()
-        while reader.is_alive():  # it may wait for room in the queue
-            try:
-                waiting.get(timeout=0.01)
-            except queue.Empty:
-                continue
-
-
-class _End:
-    """Marks the end of the batches, with the reader's error if there is one."""
-
-    def __init__(self, error: BaseException | None) -> None:
-        self.error = error
+            while (batch := waiting.popleft().result()) is not end:
+                waiting.append(reader.submit(next, batches, end))
+                yield cast("T", batch)
+        finally:
+            for future in waiting:
+                future.cancel()
+            reader.submit(batches.close)
 
 
 class ReadProgress:
@@ -143,16 +114,12 @@ class ReadProgress:
 
     def __init__(self) -> None:
         """Start with an unknown share."""
-        self._total = self._before = 0
-        self._size = 0
+        self._total = self._before = self._size = 0
         self._share: Callable[[], float] | None = None
 
-    def expect(self, files: Sequence[DataFile]) -> None:
-        """Set the files that will be read."""
-        self._total = sum(file.path.stat().st_size for file in files)
-
-    def begin(self, file: DataFile) -> None:
-        """Start the next file; the share of it that has been read is not known yet."""
+    def begin(self, file: DataFile, files: Sequence[DataFile]) -> None:
+        """Start the next one of the files; the share of it that has been read is not known yet."""
+        self._total = self._total or sum(file.path.stat().st_size for file in files)
         self._before, self._size, self._share = self._before + self._size, file.path.stat().st_size, None
 
     def follow(self, stream: BinaryIO, file: DataFile) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 
 from naively.data.files.batches import ReadProgress
 from naively.data.files.paths import DataFile
+from naively.data.names import unique_names
 from naively.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,30 +49,32 @@ class OtherTypeError(InputError):
 
 @dataclass(frozen=True)
 class Layout:
-    """How a file is written."""
+    """How a file is written; `encoding` is a name that Python and Arrow know."""
 
     encoding: str
     delimiter: str
     names: tuple[str, ...]
 
-    @property
-    def arrow_encoding(self) -> str:
-        """Return the encoding by Arrow's name."""
-        return self.encoding.replace("utf-8", "utf8")
-
 
 def read_csv(file: DataFile, types: Types, raw: bool, progress: ReadProgress) -> Iterator[pa.RecordBatch]:
     """Yield the rows in batches; with `raw`, all cells as strings, none of them missing."""
     import pyarrow as pa
+    from pyarrow import csv as arrow_csv
 
-    layout = _layout_of_file(file)
     try:
-        column_types = string_types(layout) if raw else _infer_types(file, layout, types)
+        with file.open() as stream:
+            head = stream.read(HEAD_BYTES)
+    except OSError as error:
+        raise InputError(f"{file.given}: cannot be read ({error}).") from None
+    layout = find_layout(file.given, head, "\t" if file.format == "tsv" else None)
+    try:
+        column_types = _infer_types(file, layout, arrow_types(layout, types, raw))
         empty = [name for name, kind in column_types.items() if kind is None]
         stream = file.open()
         progress.follow(stream, file)
+        options = arrow_options(layout, {name: kind or pa.int64() for name, kind in column_types.items()}, raw)
         last: pa.RecordBatch | None = None
-        for batch in _open(stream, layout, {n: kind or pa.int64() for n, kind in column_types.items()}, raw):
+        for batch in arrow_csv.open_csv(stream, *options):
             refuse_zero_bytes(file.given, batch, layout, file.open)
             yield _with_null_columns(batch, empty)
             last = batch.slice(max(batch.num_rows - 1, 0))
@@ -96,15 +99,6 @@ def _with_null_columns(batch: pa.RecordBatch, empty: list[str]) -> pa.RecordBatc
     return batch
 
 
-def _layout_of_file(file: DataFile) -> Layout:
-    try:
-        with file.open() as stream:
-            head = stream.read(HEAD_BYTES)
-    except OSError as error:
-        raise InputError(f"{file.given}: cannot be read ({error}).") from None
-    return find_layout(file.given, head, "\t" if file.format == "tsv" else None)
-
-
 def find_layout(given: str, head: bytes, delimiter: str | None = None) -> Layout:
     """Return how a file is written, as its first bytes show."""
     head = head[:HEAD_BYTES]
@@ -114,10 +108,7 @@ def find_layout(given: str, head: bytes, delimiter: str | None = None) -> Layout
         raise InputError(f"{given}: the file is empty.")
     delimiter = delimiter or _delimiter(text)
     names = next(row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row)
-    if len(set(names)) < len(names):
-        repeated = sorted({name or "'' (no name)" for name in names if names.count(name) > 1})
-        raise InputError(f"{given}, line 1: column names found more than once: {', '.join(repeated)}. Rename them.")
-    return Layout(encoding, delimiter, tuple(names))
+    return Layout(encoding, delimiter, unique_names(names, f"{given}, line 1: "))
 
 
 def _encoding(given: str, head: bytes) -> str:
@@ -135,7 +126,7 @@ def _encoding(given: str, head: bytes) -> str:
     except UnicodeDecodeError as error:
         if error.start < len(head) - 4 or len(head) < HEAD_BYTES:  # else the head ends within a character
             return "latin-1"
-    return "utf-8"
+    return "utf8"
 
 
 def _delimiter(text: str) -> str:
@@ -149,18 +140,15 @@ def _delimiter(text: str) -> str:
     return best
 
 
-def _open(stream: BinaryIO, layout: Layout, types: Types, raw: bool = False) -> arrow_csv.CSVStreamingReader:
+def arrow_options(
+    layout: Layout, types: Types, raw: bool, block_bytes: int = BLOCK_BYTES, has_header: bool = True
+) -> tuple[arrow_csv.ReadOptions, arrow_csv.ParseOptions, arrow_csv.ConvertOptions]:
+    """Return Arrow's options for blocks, cells and missing values."""
     from pyarrow import csv as arrow_csv
 
-    options = arrow_csv.ReadOptions(block_size=BLOCK_BYTES, encoding=layout.arrow_encoding)
-    return arrow_csv.open_csv(stream, options, *parse_options(layout, types, raw))
-
-
-def parse_options(layout: Layout, types: Types, raw: bool) -> tuple[arrow_csv.ParseOptions, arrow_csv.ConvertOptions]:
-    """Return Arrow's options for cells and missing values."""
-    from pyarrow import csv as arrow_csv
-
+    names = None if has_header else list(layout.names)
     return (
+        arrow_csv.ReadOptions(block_size=block_bytes, encoding=layout.encoding, column_names=names),
         arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
         arrow_csv.ConvertOptions(
             column_types=dict(types), strings_can_be_null=not raw, null_values=list(MISSING_CELLS)
@@ -168,12 +156,14 @@ def parse_options(layout: Layout, types: Types, raw: bool) -> tuple[arrow_csv.Pa
     )
 
 
-def _infer_types(file: DataFile, layout: Layout, types: Types) -> dict[str, pa.DataType | None]:
+def _infer_types(file: DataFile, layout: Layout, given: Mapping[str, pa.DataType]) -> Mapping[str, pa.DataType | None]:
     """Return the type of each column: as given, or that of the first block; None for a column without a value."""
     import pyarrow as pa
+    from pyarrow import csv as arrow_csv
 
-    given = arrow_types(layout, types)
-    reader = _open(file.open(), layout, given)
+    if len(given) == len(layout.names):
+        return given
+    reader = arrow_csv.open_csv(file.open(), *arrow_options(layout, given, raw=False))
     first = next(iter(reader), None)
     if first is None:
         return {field.name: None if pa.types.is_null(field.type) else field.type for field in reader.schema}
@@ -189,10 +179,12 @@ def refuse_binary(schema: pa.Schema) -> None:
         raise pa.ArrowInvalid("invalid UTF8 data")
 
 
-def arrow_types(layout: Layout, types: Types) -> dict[str, pa.DataType]:
-    """Return the types given for columns of the file; "date" and "unknown" are left to be inferred."""
+def arrow_types(layout: Layout, types: Types, raw: bool) -> dict[str, pa.DataType]:
+    """Return the types given for columns of the file: strings if `raw`. Dates are left to be inferred."""
     import pyarrow as pa
 
+    if raw:
+        return dict.fromkeys(layout.names, pa.string())
     arrow: dict[str, pa.DataType] = {"number": pa.float64(), "string": pa.string(), "boolean": pa.bool_()}
     default = types.get(OTHER_COLUMNS, "unknown")
     given: dict[str, str | pa.DataType] = {name: types.get(name, default) for name in layout.names}
@@ -201,13 +193,6 @@ def arrow_types(layout: Layout, types: Types) -> dict[str, pa.DataType]:
         for name, kind in given.items()
         if not isinstance(kind, str) or kind in arrow
     }
-
-
-def string_types(layout: Layout) -> dict[str, pa.DataType | None]:
-    """Return strings as the type of all columns."""
-    import pyarrow as pa
-
-    return dict.fromkeys(layout.names, pa.string())
 
 
 def type_to_read_as(column: ArrowArray) -> pa.DataType | None:
@@ -244,7 +229,7 @@ def translate_error(given: str, layout: Layout, message: str, opened: OpenBytes,
         position, kind, value = int(cell[1]), cell[2], cell[3]
         name = layout.names[position]
         line = line_of_row(lambda row: len(row) > position and row[position] == value)
-        wider = "number" if kind == "int64" and _is_number(value) else "string"
+        wider = "number" if kind == "int64" and is_number(value) else "string"
         expected = EXPECTED_VALUES.get(kind, f"a {kind}")
         return OtherTypeError(
             f"{given}, line {line}: column {name!r} is {value!r}, but should be {expected}.", name, wider
@@ -264,12 +249,13 @@ def translate_error(given: str, layout: Layout, message: str, opened: OpenBytes,
     return InputError(f"{given}: cannot be read as CSV ({message}).")
 
 
-def _is_number(value: str) -> bool:
+def is_number(value: str) -> bool:
+    """Return whether a cell is a number; Python also allows underscores, as in 1_000."""
     try:
         float(value)
     except ValueError:
         return False
-    return True
+    return "_" not in value
 
 
 def _line_of_row(

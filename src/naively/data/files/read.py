@@ -99,7 +99,6 @@ def categories_of(where: Where) -> frozenset[str]:
 
 def _read_all(files: list[DataFile], types: Types, raw: bool, progress: ReadProgress) -> Generator[pa.RecordBatch]:
     """Yield the rows of files, which all have the columns of the first file."""
-    progress.expect(files)
     if len({file.format == "text" for file in files}) > 1:
         raise InputError(f"{files[0].given} and others: text files and tables cannot be read together.")
     if files[0].format == "text":
@@ -108,7 +107,7 @@ def _read_all(files: list[DataFile], types: Types, raw: bool, progress: ReadProg
     schema: pa.Schema | None = None
     n_rows = 0
     for file in files:
-        progress.begin(file)
+        progress.begin(file, files)
         read = read_csv if file.format in ("csv", "tsv") else read_columnar
         for batch in read(file, types, raw, progress):
             n_rows += batch.num_rows

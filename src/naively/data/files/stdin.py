@@ -19,13 +19,12 @@ from naively.data.files.csv import (
     Layout,
     OtherTypeError,
     Types,
+    arrow_options,
     arrow_types,
     find_layout,
-    parse_options,
     refuse_binary,
     refuse_open_quote,
     refuse_zero_bytes,
-    string_types,
     translate_error,
     type_to_read_as,
 )
@@ -77,7 +76,7 @@ def _read_csv(head: bytes, stream: BinaryIO, types: Types, raw: bool) -> Generat
         opened = partial(io.BytesIO, block)
         if layout is None:
             layout = find_layout(NAME, block)
-            column_types = string_types(layout) if raw else dict(arrow_types(layout, types))
+            column_types = dict(arrow_types(layout, types, raw))
         batch = _parse(block, layout, column_types, raw, n_lines_before)
         refuse_zero_bytes(NAME, batch, layout, opened, n_lines_before)
         refuse_open_quote(NAME, batch.slice(max(batch.num_rows - 1, 0)), opened, n_lines_before)
@@ -114,24 +113,16 @@ def _parse(
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    options = arrow_csv.ReadOptions(
-        block_size=len(block) + 1,
-        encoding=layout.arrow_encoding,
-        column_names=None if n_lines_before == 0 else list(layout.names),
-    )
     known = {name: kind for name, kind in types.items() if kind is not None}
+    options = arrow_options(layout, known, raw, len(block) + 1, has_header=n_lines_before == 0)
     try:
-        table = arrow_csv.read_csv(io.BytesIO(block), options, *parse_options(layout, known, raw))
+        table = arrow_csv.read_csv(io.BytesIO(block), *options)
         refuse_binary(table.schema)
     except pa.ArrowInvalid as error:
-        translated = translate_error(NAME, layout, str(error), partial(io.BytesIO, block), n_lines_before)
-        if isinstance(translated, OtherTypeError):
-            raise OtherTypeError(
-                f"{translated} Standard input cannot be read again as another type: save it to a file.",
-                translated.column,
-                translated.wider,
-            ) from None
-        raise translated from None
+        problem = translate_error(NAME, layout, str(error), partial(io.BytesIO, block), n_lines_before)
+        if isinstance(problem, OtherTypeError):
+            problem = InputError(f"{problem} Standard input cannot be read again as another type: save it to a file.")
+        raise problem from None
     if not table.num_rows:
         return pa.RecordBatch.from_pylist([], schema=table.schema)
     return table.combine_chunks().to_batches()[0]
