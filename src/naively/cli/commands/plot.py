@@ -10,9 +10,7 @@ import click
 from naively.cli import options
 
 if TYPE_CHECKING:
-    import numpy as np
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
     from naively.data.labelled import Label
     from naively.model.model import Model
@@ -108,20 +106,31 @@ def command(
 
 
 def _draw_rows(model: Model, kind: str, data: tuple[str, ...], of: Label | None) -> Figure:
-    """Draw the predictions for all rows, and compare them with the labels."""
+    """Draw the predictions for all rows, and compare them with the labels that are classes of the model."""
     import numpy as np
 
     from naively import plot
-    from naively.errors import InputError
+    from naively.cli.input import read_tables
+    from naively.errors import InputError, LeftOutWarning, warn_user
     from naively.model.decide import log_odds_of, position_of
 
-    labels, log_posterior = _predict(model, data)
+    classes = {str(label): label for label in model.classes}
+    labels: list[Label | None] = []
+    scores = []
+    for table, rows in read_tables(model, data):
+        scores.append(model.log_posterior(rows))
+        column = table[model.target].to_pylist() if model.target in table.column_names else [None] * table.num_rows
+        labels += [None if label is None else classes.get(str(label)) for label in column]
     if not labels:
         raise InputError("the data has no rows to draw.")
+    is_known = np.array([label is not None for label in labels])
+    if not is_known.all():
+        message = f"{labels.count(None)} of {len(labels)} rows have no {model.target!r} that the model knows."
+        warn_user(message, LeftOutWarning)
+    log_posterior = np.concatenate(scores)
     position = position_of(of, model.classes)
     if kind == "posterior":
         return plot.posterior(log_odds_of(log_posterior, position), labels, model.classes[position])
-    is_known = np.array([label is not None for label in labels])
     if not is_known.any():
         raise InputError(f"{kind} needs rows whose {model.target!r} is a class of the model: the data has none.")
     truth = [label for label in labels if label is not None]
@@ -130,23 +139,3 @@ def _draw_rows(model: Model, kind: str, data: tuple[str, ...], of: Label | None)
         return plot.confusion(truth, [model.classes[c] for c in posterior.argmax(axis=1)], model.classes)
     draw = {"calibration": plot.calibration, "roc": plot.roc, "precision-recall": plot.precision_recall}[kind]
     return draw(truth, posterior, model.classes, of)
-
-
-def _predict(model: Model, data: tuple[str, ...]) -> tuple[list[Label | None], NDArray[np.float64]]:
-    """Return the label of each row, None where it is missing or not a class of the model, and its log posterior."""
-    import numpy as np
-
-    from naively.cli.input import read_tables
-    from naively.errors import LeftOutWarning, warn_user
-
-    classes = {str(label): label for label in model.classes}
-    labels: list[Label | None] = []
-    scores = [np.zeros((0, len(model.classes)))]
-    for table, known in read_tables(model, data):
-        scores.append(model.log_posterior(known))
-        column = table[model.target].to_pylist() if model.target in table.column_names else [None] * table.num_rows
-        labels += [None if label is None else classes.get(str(label)) for label in column]
-    if n_unknown := labels.count(None):
-        message = f"{n_unknown} of {len(labels)} rows have no {model.target!r} that the model knows."
-        warn_user(message, LeftOutWarning)
-    return labels, np.concatenate(scores)
