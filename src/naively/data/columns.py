@@ -71,20 +71,9 @@ class Column(ABC):
     def add_hashes(self, total: Hashes, salt: np.uint64) -> None:
         """Add the terms of this column in equation (1) of `row_hash` to `total`."""
 
-    @abstractmethod
-    def concat(self, columns: Sequence[Column]) -> Column:
-        """Return the rows of columns of this kind, or of unknown kind, one below the other."""
-
     def looks_like_text(self) -> bool:
         """Return whether this is a column of texts rather than of values."""
         return False
-
-    def arrow_strings(self) -> ArrowArray:
-        """Return the column as an Arrow array of large strings."""
-        import pyarrow as pa
-
-        codes, values = self.codes()
-        return pa.array([None if code < 0 else str(values[code]) for code in codes.tolist()], pa.large_string())
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,10 +123,6 @@ class NumberColumn(Column):
         """Add the hashes of the numbers."""
         add_number_hashes(self.x, int(salt), int(MISSING), total)
 
-    def concat(self, columns: Sequence[Column]) -> NumberColumn:
-        """Return the rows of columns one below the other."""
-        return NumberColumn(self.name, self.kind, np.concatenate([column.numbers() for column in columns]))
-
 
 @dataclass(frozen=True, eq=False)
 class CodeColumn(Column):
@@ -183,12 +168,6 @@ class CodeColumn(Column):
         """Add the hashes of the values."""
         add_hashes_of_codes(total, self.x, self.values, salt)
 
-    def concat(self, columns: Sequence[Column]) -> Column:
-        """Return the rows of columns one below the other."""
-        if self.kind == "string":
-            return concat_strings(self.name, columns)
-        return CodeColumn(self.name, self.kind, np.concatenate([column.codes()[0] for column in columns]), self.values)
-
 
 class StringColumn(Column):
     """Strings that get codes only if they are counted by value."""
@@ -214,10 +193,6 @@ class StringColumn(Column):
             return
         hashes = hash_texts(self.texts())
         total += mix(np.where(hashes == 0, MISSING, hashes) + salt)
-
-    def concat(self, columns: Sequence[Column]) -> Column:
-        """Return the rows of columns one below the other."""
-        return concat_strings(self.name, columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,12 +220,7 @@ class ArrowStrings(StringColumn):
 
     def take(self, positions: Positions) -> ArrowStrings:
         """Return the rows at these positions, in this order."""
-        import pyarrow as pa
-
-        buffer = pa.py_buffer(positions.astype(np.int64).tobytes())
-        return ArrowStrings(
-            self.name, self.array.take(pa.Array.from_buffers(pa.int64(), len(positions), [None, buffer]))
-        )
+        return ArrowStrings(self.name, self.array.take(arrow_array(positions)))
 
     def is_present(self) -> NDArray[np.bool_]:
         """Return which rows have a value."""
@@ -282,12 +252,6 @@ class ArrowStrings(StringColumn):
             return False
         n_words, n_characters = sum(len(text.split()) for text in texts), sum(map(len, texts))
         return n_words >= 3 * len(texts) or n_characters >= 50 * len(texts)
-
-    def arrow_strings(self) -> ArrowArray:
-        """Return the column as an Arrow array of large strings."""
-        import pyarrow as pa
-
-        return self.array.cast(pa.large_string())
 
 
 @dataclass(frozen=True, eq=False)
@@ -350,17 +314,19 @@ def code_numbers(x: NDArray[Any]) -> tuple[Codes, Values]:
 
 def concat_columns(columns: Sequence[Column]) -> Column:
     """Return the rows of columns one below the other; a column of unknown kind takes the kind of the others."""
-    return next((column for column in columns if column.kind != "unknown"), columns[0]).concat(columns)
-
-
-def concat_strings(name: str, columns: Sequence[Column]) -> StringColumn:
-    """Return the strings of columns one below the other."""
+    first = next((column for column in columns if column.kind != "unknown"), columns[0])
     lists = [column.strings for column in columns if isinstance(column, ListOfStrings)]
     if len(lists) == len(columns):
-        return ListOfStrings(name, tuple(chain.from_iterable(lists)))
-    import pyarrow as pa
+        return ListOfStrings(first.name, tuple(chain.from_iterable(lists)))
+    if first.kind == "string":
+        import pyarrow as pa
 
-    return ArrowStrings(name, pa.concat_arrays([column.arrow_strings() for column in columns]))
+        large = pa.large_string()
+        arrays = [c.array.cast(large) if isinstance(c, ArrowStrings) else pa.array(c.texts(), large) for c in columns]
+        return ArrowStrings(first.name, pa.concat_arrays(arrays))
+    if isinstance(first, CodeColumn):
+        return CodeColumn(first.name, first.kind, np.concatenate([c.codes()[0] for c in columns]), first.values)
+    return NumberColumn(first.name, first.kind, np.concatenate([column.numbers() for column in columns]))
 
 
 def add_hashes_of_codes(total: Hashes, codes: Codes, values: Values, salt: np.uint64) -> None:
@@ -392,8 +358,48 @@ def array_of_arrow(array: ArrowColumn, null: float | np.integer) -> NDArray[Any]
     return np.concatenate(parts) if parts else np.zeros(0, array.type.to_pandas_dtype())
 
 
-def codes_of_dictionary(array: ArrowColumn) -> Codes:
-    """Return the codes of an Arrow dictionary column, −1 where a value is missing."""
-    chunks: list[Any] = getattr(array, "chunks", [array])
-    codes = [array_of_arrow(chunk.indices, np.int32(-1)).astype(np.int32, copy=False) for chunk in chunks]
-    return codes[0] if len(codes) == 1 else np.concatenate(codes)
+def codes_of_dictionary(array: Any) -> Codes:
+    """Return the codes of an Arrow dictionary array, −1 where a value is missing."""
+    codes: Codes = array_of_arrow(array.indices, np.int32(-1)).astype(np.int32, copy=False)
+    return codes
+
+
+def is_string(kind: pa.DataType) -> bool:
+    """Return whether an Arrow type is that of strings."""
+    import pyarrow as pa
+
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+def arrow_array(x: NDArray[Any]) -> ArrowArray:
+    """Return numbers, booleans or strings, none of them missing, as an Arrow array.
+
+    `pyarrow.array` would import pandas where that is installed, which takes most of a second.
+
+    >>> arrow_array(np.array(["no", "yes"])).to_pylist(), arrow_array(np.array([True, False])).to_pylist()
+    (['no', 'yes'], [True, False])
+    """
+    import pyarrow as pa
+
+    kind = x.dtype.kind
+    if kind in "UO" and all(isinstance(value, str) for value in x.tolist()):
+        return arrow_strings(x.tolist())
+    if kind == "b":
+        return arrow_array(x.astype(np.int64)).cast(pa.bool_())
+    if kind in "if" and x.dtype.itemsize == 8:
+        number = pa.float64() if kind == "f" else pa.int64()
+        return pa.Array.from_buffers(number, len(x), [None, pa.py_buffer(x.tobytes())])
+    array: ArrowArray = pa.array(x)
+    return array
+
+
+def arrow_strings(values: Sequence[str]) -> ArrowArray:
+    """Return strings as an Arrow array, with 64-bit offsets only if needed."""
+    import pyarrow as pa
+
+    encoded = [value.encode() for value in values]
+    ends = np.cumsum([0, *map(len, encoded)])
+    is_short = int(ends[-1]) < 2**31
+    offsets = ends.astype(np.int32 if is_short else np.int64).tobytes()
+    kind = pa.string() if is_short else pa.large_string()
+    return pa.Array.from_buffers(kind, len(encoded), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))])

@@ -1,13 +1,11 @@
-"""Convert columns of files and batches to the kinds that they had at training, and arrays to Arrow."""
+"""Convert columns of files and batches to the kinds that they had at training."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from naively.data.columns import arrow_strings, is_string
 from naively.data.files.csv import MISSING_CELLS
 from naively.data.kinds import Kind
 from naively.data.views import Value
@@ -16,7 +14,7 @@ from naively.errors import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from naively.data.columns import ArrowArray, ArrowColumn
+    from naively.data.columns import ArrowColumn
 
 KIND_NAMES: Mapping[Kind, str] = {
     "number": "a number",
@@ -84,13 +82,6 @@ def convert_column(name: str, column: ArrowColumn, kind: Kind, first_row: int = 
     return converted
 
 
-def is_string(kind: pa.DataType) -> bool:
-    """Return whether an Arrow type is that of strings."""
-    import pyarrow as pa
-
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
-
-
 def with_missing_cells(column: ArrowColumn) -> ArrowColumn:
     """Return strings with null for each cell that stands for a missing value."""
     import pyarrow as pa
@@ -118,38 +109,3 @@ def code_strings(column: pa.ChunkedArray[Any]) -> ArrowColumn:
         encoded = pa.DictionaryArray.from_arrays(codes, encoded.dictionary)
     coded: ArrowColumn = encoded
     return coded
-
-
-def arrow_array(x: NDArray[Any]) -> ArrowArray:
-    """Return numbers, booleans or strings, none of them missing, as an Arrow array.
-
-    `pyarrow.array` would import pandas where that is installed, which takes most of a second.
-
-    >>> arrow_array(np.array(["no", "yes"])).to_pylist(), arrow_array(np.array([True, False])).to_pylist()
-    (['no', 'yes'], [True, False])
-    """
-    import pyarrow as pa
-
-    kind = x.dtype.kind
-    if kind in "UO" and all(isinstance(value, str) for value in x.tolist()):
-        return arrow_strings(x.tolist())
-    if kind == "b":
-        bits = np.packbits(x, bitorder="little")
-        return pa.Array.from_buffers(pa.bool_(), len(x), [None, pa.py_buffer(bits.tobytes())])
-    if kind in "if" and x.dtype.itemsize == 8:
-        number = pa.float64() if kind == "f" else pa.int64()
-        return pa.Array.from_buffers(number, len(x), [None, pa.py_buffer(x.tobytes())])
-    array: ArrowArray = pa.array(x)
-    return array
-
-
-def arrow_strings(values: Sequence[str]) -> ArrowArray:
-    """Return strings as an Arrow array, with 64-bit offsets only if needed."""
-    import pyarrow as pa
-
-    encoded = [value.encode() for value in values]
-    ends = np.cumsum([0, *map(len, encoded)])
-    is_short = int(ends[-1]) < 2**31
-    offsets = ends.astype(np.int32 if is_short else np.int64).tobytes()
-    kind = pa.string() if is_short else pa.large_string()
-    return pa.Array.from_buffers(kind, len(encoded), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))])

@@ -17,7 +17,6 @@ from naively.errors import InputError
 
 if TYPE_CHECKING:
     import narwhals as nw
-    import pyarrow as pa
 
     from naively.data.columns import ArrowArray, ArrowColumn
 
@@ -26,7 +25,8 @@ def table_of_frame(frame: Any) -> ColumnTable:
     """Read a frame; each column stays in its memory if its type allows."""
     arrow = sys.modules.get("pyarrow")
     if arrow is not None and isinstance(frame, arrow.Table):  # narwhals would only hand it on
-        return table_of_batch(frame)
+        names = unique_names(frame.column_names)
+        return ColumnTable(names, frame.num_rows, tuple(map(column_of_arrow, names, frame.columns)))
     import narwhals as nw
 
     try:
@@ -43,13 +43,6 @@ def table_of_frame(frame: Any) -> ColumnTable:
     names = unique_names(native.columns)
     columns = (_column_of_series(name, native[:, j]) for j, name in enumerate(names))  # names may be numbers
     return ColumnTable(names, len(native), tuple(columns))
-
-
-def table_of_batch(batch: pa.Table) -> ColumnTable:
-    """Read an Arrow table."""
-    names = unique_names(batch.column_names)
-    columns = (column_of_arrow(name, column) for name, column in zip(names, batch.columns, strict=True))
-    return ColumnTable(names, batch.num_rows, tuple(columns))
 
 
 def table_of_columns(columns: Mapping[object, Any]) -> ColumnTable:
@@ -142,19 +135,10 @@ def _seconds(array: ArrowColumn) -> NDArray[np.float64]:
     return np.asarray(array_of_arrow(array.cast(pa.int64()), np.nan).astype(np.float64) / units_per_second)
 
 
-def _coded(name: str, array: Any) -> CodeColumn:
+def _coded(name: str, array: ArrowColumn) -> CodeColumn:
     """Return codes and values of a dictionary column; a null among the values is a missing value."""
-    import pyarrow as pa
-
-    dictionary = None if isinstance(array, pa.ChunkedArray) else array.dictionary
-    if dictionary is None and array.num_chunks > 0:
-        dictionary = array.chunk(0).dictionary
-        if not all(chunk.dictionary.equals(dictionary) for chunk in array.chunks[1:]):
-            dictionary = None
-    if dictionary is None:
-        array = in_one_piece(array)
-        dictionary = array.dictionary
-    codes = codes_of_dictionary(array)
+    encoded: Any = in_one_piece(array)
+    codes, dictionary = codes_of_dictionary(encoded), encoded.dictionary
     if dictionary.null_count:
         null = dictionary.to_pylist().index(None)
         codes = np.where(codes == null, -1, codes).astype(np.int32)

@@ -33,8 +33,8 @@ def check_support(x: Numbers, support: Support, names: Sequence[str], family: st
         return
     for place, piece in x.placed():
         if any(is_bad.any() for is_bad, _ in _faults(_range(piece), support)):
-            by_column = _range_by_column(piece) if is_sparse(piece) else _range(piece)
-            _refuse(by_column, support, names[place.start : place.stop], family)
+            for columns, strip in Numbers((piece,)).dense():
+                _refuse(_range(strip), support, names[place][columns], family)
 
 
 def refuse_infinite(name: str) -> NoReturn:
@@ -73,15 +73,3 @@ def _range(piece: Piece) -> Range:
         low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
     is_empty = ~(low <= high)
     return np.where(is_empty, 0.5, low), np.where(is_empty, 0.5, high), is_whole | is_empty
-
-
-def _range_by_column(piece: Piece) -> Range:
-    """Return the range of each column of a sparse matrix; it takes longer, and is only needed to name a column."""
-    by_column = piece.tocsc()
-    ranges = []
-    for j in range(piece.shape[1]):
-        stored = by_column.data[by_column.indptr[j] : by_column.indptr[j + 1]].astype(np.float64)
-        column = stored if len(stored) == piece.shape[0] else np.append(stored, 0.0)
-        ranges.append(_range(column[:, None]))
-    low, high, is_whole = (np.concatenate(part) for part in zip(*ranges, strict=True))
-    return low, high, is_whole

@@ -21,7 +21,7 @@ from naively.data.files.batches import rebatch
 from naively.data.files.csv import OTHER_COLUMNS, Types
 from naively.data.files.paths import is_path
 from naively.data.files.read import read_files
-from naively.data.frames import table_of_batch
+from naively.data.frames import table_of_frame
 from naively.data.kinds import Kind
 from naively.data.names import listed
 from naively.data.read import TableLike, read
@@ -80,15 +80,12 @@ class LabelledRows:
 
     def where(self, keep: Bools) -> LabelledRows:
         """Return the rows for which `keep` is true, with the same list of classes."""
-        return self if keep.all() else self._select(self.table.where(keep), keep)
+        return self if keep.all() else self.take(np.flatnonzero(keep))
 
     def take(self, positions: NDArray[np.intp]) -> LabelledRows:
         """Return the rows at these positions, in this order, with the same list of classes."""
-        return self._select(self.table.take(positions), positions)
-
-    def _select(self, table: Table, rows: NDArray[Any]) -> LabelledRows:
-        weight = None if self.weight is None else self.weight[rows]
-        return LabelledRows(table, self.classes, self.label[rows], weight)
+        weight = None if self.weight is None else self.weight[positions]
+        return LabelledRows(self.table.take(positions), self.classes, self.label[positions], weight)
 
     def without_empty_classes(self) -> LabelledRows:
         """Return the same rows with the list of the classes that they have."""
@@ -247,7 +244,7 @@ def _tables(
     n_rows = 0
     kinds = None if like is None else training_kinds(like, y, weight)
     for batch in rebatch(read_files(X, kinds or types) if is_path(X) else X):
-        yield table_of_batch(batch if kinds is None else convert_columns(batch, kinds, n_rows))
+        yield table_of_frame(batch if kinds is None else convert_columns(batch, kinds, n_rows))
         n_rows += batch.num_rows
 
 

@@ -32,11 +32,6 @@ def mix(x: Hashes) -> Hashes:
     return x ^ (x >> np.uint64(31))
 
 
-def hash_names(names: Sequence[str]) -> Hashes:
-    """Return mix(name) of (1) for each name."""
-    return mix(hash_texts(list(names)))
-
-
 def hash_numbers(x: NDArray[Any]) -> Hashes:
     """Return the bits of each number as float64."""
     values = np.ascontiguousarray(x, dtype=np.float64) + 0.0  # −0.0 + 0.0 is 0.0

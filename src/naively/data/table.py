@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels.cells import column_range
+from naively._kernels.text import hash_texts
 from naively.data.columns import UNCHANGED, Column, NumberColumn, Positions, code_numbers, concat_columns
 from naively.data.kinds import Kind, refuse_infinite
 from naively.data.names import Names, Numbered, missing_names, positions_of, warn_missing_columns
-from naively.data.row_hash import KEY, Hashes, hash_names, hash_numbers, hash_values, mix
+from naively.data.row_hash import KEY, Hashes, hash_numbers, hash_values, mix
 from naively.data.views import Codes, Numbers, Piece, Texts, Value, is_sparse
 from naively.errors import InputError
 
@@ -110,7 +111,7 @@ class Table(ABC):
         np.True_
         """
         names = self.names if names is None else names
-        total = self._sum_of_hashes(names, hash_names(names)) + KEY
+        total = self._sum_of_hashes(names, mix(hash_texts(list(names)))) + KEY
         if label is not None:
             total += hash_values(classes)[label]
         return mix(total)
@@ -262,24 +263,16 @@ class MatrixTable(Table):
         """Return a copy of one row for each edit; of a sparse matrix, only entries that are not zero are changed."""
         many = len(edits) * 4 > len(self.names)
         position = positions_of(self.names).__getitem__ if many else self.names.index
-        line: Piece = _by_rows(self.matrix)[[row]]
-        if self.is_sparse:
-            from scipy.sparse import csr_array
-
-            n, width = len(line.data), self.matrix.shape[1]
-            copies: Piece = csr_array(
-                (np.tile(line.data, len(edits)), np.tile(line.indices, len(edits)), np.arange(len(edits) + 1) * n),
-                shape=(len(edits), width),
-            )
-            for i, edit in enumerate(edits):
-                for name, value in edit.items():
-                    copies.data[i * n + np.flatnonzero(line.indices == position(name))] = value
-        else:
-            copies = np.repeat(line, len(edits), axis=0)
+        copies: Piece = _by_rows(self.matrix)[[row] * len(edits)]
+        if not self.is_sparse:
             is_whole = all(float(value).is_integer() for edit in edits for value in edit.values())
             copies = copies if is_whole and copies.dtype != np.bool_ else copies.astype(np.float64)
-            for i, edit in enumerate(edits):
-                for name, value in edit.items():
+        for i, edit in enumerate(edits):
+            for name, value in edit.items():
+                if self.is_sparse:
+                    entries = slice(copies.indptr[i], copies.indptr[i + 1])
+                    copies.data[entries][copies.indices[entries] == position(name)] = value
+                else:
                     copies[i, position(name)] = value
         return MatrixTable(copies, self.names, self.checked)
 

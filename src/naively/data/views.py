@@ -6,10 +6,10 @@ A view is a tuple of pieces, so that the columns of a frame, slices of an array 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from operator import is_
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,25 @@ class RefusedEntryError(ValueError):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Numbers:
+class Pieces:
+    """Columns in pieces (row, column)."""
+
+    pieces: tuple[Piece, ...]
+
+    def placed(self) -> Iterator[tuple[slice, Piece]]:
+        """Yield each piece with the positions of its columns."""
+        start = 0
+        for piece in self.pieces:
+            yield slice(start, start + piece.shape[1]), piece
+            start += piece.shape[1]
+
+    def rows(self, start: int, stop: int) -> Self:
+        """Return the rows from start to stop."""
+        return replace(self, pieces=tuple(piece[start:stop] for piece in self.pieces))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbers(Pieces):
     """Columns of numbers; NaN is a missing value. Each piece is (row, column), dense or sparse.
 
     `strict` numbers are not checked yet: counting and scoring of tokens raise `RefusedEntryError` at an entry that
@@ -39,7 +57,6 @@ class Numbers:
     `binarize_above` is given, the pieces are CSR matrices of strict numbers, which stand for 1 where they are above it.
     """
 
-    pieces: tuple[Piece, ...]
     strict: bool = False
     binarize_above: float | None = None
 
@@ -56,13 +73,6 @@ class Numbers:
         """Return the number of columns."""
         return sum(piece.shape[1] for piece in self.pieces)
 
-    def placed(self) -> Iterator[tuple[slice, Piece]]:
-        """Yield each piece with the positions of its columns."""
-        start = 0
-        for piece in self.pieces:
-            yield slice(start, start + piece.shape[1]), piece
-            start += piece.shape[1]
-
     def dense(self, width: int = 64) -> Iterator[tuple[slice, NDArray[Any]]]:
         """Yield each piece as a dense array; a sparse one a few columns at a time, to bound the memory."""
         assert self.binarize_above is None  # for tokens only
@@ -78,24 +88,17 @@ class Numbers:
     def columns(self, order: NDArray[np.intp]) -> Numbers:
         """Return columns, each a piece of its own."""
         owner = [(piece, j) for piece in self.pieces for j in range(piece.shape[1])]
-        return Numbers(
-            tuple(piece[:, j : j + 1] for piece, j in (owner[k] for k in order)), self.strict, self.binarize_above
-        )
-
-    def rows(self, start: int, stop: int) -> Numbers:
-        """Return the rows from start to stop."""
-        return Numbers(tuple(piece[start:stop] for piece in self.pieces), self.strict, self.binarize_above)
+        return replace(self, pieces=tuple(piece[:, j : j + 1] for piece, j in (owner[k] for k in order)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Codes:
+class Codes(Pieces):
     """Columns of values: pieces (row, column) of codes, and for each column the value that each code stands for.
 
     If `max_codes` is given, the codes are the values: whole numbers from 0 to the largest code of their column.
     A code that is negative, NaN or beyond the list is a missing value.
     """
 
-    pieces: tuple[NDArray[Any], ...]
     listed: tuple[Values, ...] = ()
     max_codes: tuple[int, ...] | None = None
 
@@ -118,17 +121,6 @@ class Codes:
             return x
         values, codes = np.unique(np.asarray(x), return_inverse=True)
         return cls((codes.astype(np.int32)[:, None],), (tuple(values.tolist()),))
-
-    def placed(self) -> Iterator[tuple[slice, NDArray[Any]]]:
-        """Yield each piece with the positions of its columns."""
-        start = 0
-        for piece in self.pieces:
-            yield slice(start, start + piece.shape[1]), piece
-            start += piece.shape[1]
-
-    def rows(self, start: int, stop: int) -> Codes:
-        """Return the rows from start to stop."""
-        return Codes(tuple(piece[start:stop] for piece in self.pieces), self.listed, self.max_codes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,10 +148,11 @@ class Texts:
 
     def rows(self, start: int, stop: int) -> Texts:
         """Return the rows from start to stop."""
-        return Texts(tuple(_slice(texts, start, stop) for texts in self.columns))
-
-
-def _slice(texts: Sequence[str | None] | Strings, start: int, stop: int) -> Sequence[str | None] | Strings:
-    if not isinstance(texts, Strings):
-        return texts[start:stop]
-    return texts._replace(offsets=texts.offsets[start : stop + 1], bit_offset=texts.bit_offset + start)
+        return Texts(
+            tuple(
+                texts._replace(offsets=texts.offsets[start : stop + 1], bit_offset=texts.bit_offset + start)
+                if isinstance(texts, Strings)
+                else texts[start:stop]
+                for texts in self.columns
+            )
+        )

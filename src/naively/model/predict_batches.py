@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from naively.data.convert import arrow_array, code_strings, convert_column, is_string, with_missing_cells
+from naively.data.columns import arrow_array, is_string
+from naively.data.convert import code_strings, convert_column, with_missing_cells
 from naively.data.files.batches import arrow_tables, rebatch
 from naively.data.labelled import Label
 from naively.data.names import missing_names, warn_missing_columns

@@ -69,7 +69,8 @@ def command(
 
     from naively.cli.input import name_file_in_errors, read_with_progress
     from naively.cli.write import with_numbers, without_dictionaries, write_tables
-    from naively.data.files.read import categories_of, retry_with_wider_types
+    from naively.data.files.columnar import categories_of
+    from naively.data.files.read import retry_with_wider_types
     from naively.model.predict_batches import predict_batches
     from naively.store.running_sum import load
 

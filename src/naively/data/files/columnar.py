@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from naively.data.files.batches import MAX_ROWS, ReadProgress
 from naively.data.files.csv import BLOCK_BYTES, Types, repeats
-from naively.data.files.paths import DataFile
+from naively.data.files.paths import DataFile, Where, data_files
 from naively.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,14 +21,8 @@ if TYPE_CHECKING:
 
 Cell = str | bytes | int | float | None  # of SQLite
 
-JSON_TYPES: dict[type, str] = {  # Arrow's names of them
-    int: "number",
-    float: "number",
-    str: "string",
-    bool: "boolean",
-    dict: "object",
-    list: "array",
-}
+# Arrow's names of the types of JSON.
+JSON_TYPES = {int: "number", float: "number", str: "string", bool: "boolean", dict: "object", list: "array"}
 
 
 def read_columnar(file: DataFile, types: Types, raw: bool, progress: ReadProgress) -> Iterator[pa.RecordBatch]:
@@ -76,11 +70,14 @@ def _dictionary_columns(file: DataFile, types: Types) -> list[str]:
     return given if first is None else given + [name for name in others if repeats(first[name])]
 
 
-def categories_in(file: DataFile) -> frozenset[str]:
-    """Return the columns of a Parquet or Arrow file that are categories by its own schema."""
+def categories_of(where: Where) -> frozenset[str]:
+    """Return the columns that are categories (an Arrow dictionary) by the schema of the first file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    file = None if where == "-" else data_files(where)[0]
+    if file is None or file.format not in ("parquet", "arrow"):
+        return frozenset()
     try:
         if file.format == "parquet":
             schema = pq.read_schema(file.path)

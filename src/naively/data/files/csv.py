@@ -12,7 +12,7 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 import numpy as np
 
@@ -34,6 +34,7 @@ BLOCK_BYTES = 4 << 20
 HEAD_BYTES = 1 << 20  # that show encoding, delimiter and header
 MISSING_CELLS = ("", "NA", "N/A", "#N/A", "n/a", "<NA>", "NaN", "nan", "null", "NULL")  # as R and pandas have them
 OTHER_COLUMNS = "\0"  # in a mapping of types, stands for all columns that it does not name; not in any file's header
+UNDECODED = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, as Python's "surrogateescape" has them
 EXPECTED_VALUES = {"double": "a number", "int64": "a whole number", "bool": "true or false"}
 
 
@@ -244,7 +245,7 @@ def translate_error(given: str, layout: Layout, message: str, opened: OpenBytes,
     if "Empty CSV file" in message:
         return InputError(f"{given}: has a header and no rows.")
     if "UTF8" in message:
-        line = _line_not_utf8(opened(), n_lines_before)
+        line = _first_line(opened(), "utf8", lambda text: bool(UNDECODED.search(text)), n_lines_before)
         return InputError(f"{given}, line {line}: is not UTF-8, as all before it is: convert the file with iconv.")
     return InputError(f"{given}: cannot be read as CSV ({message}).")
 
@@ -276,15 +277,11 @@ def _line_of_row(
     return "?"
 
 
-def _line_not_utf8(stream: BinaryIO, n_lines_before: int) -> int | str:
-    """Return the number of the first line that is not UTF-8."""
+def _first_line(stream: BinaryIO, encoding: str, is_it: Callable[[str], bool], n_lines_before: int) -> int | str:
+    """Return the number of the first line for which `is_it` is true; bytes that cannot be decoded are surrogates."""
     with stream:
-        for number, line in enumerate(io.BufferedReader(cast("io.RawIOBase", stream)), start=n_lines_before + 1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError:
-                return number
-    return "?"
+        lines = io.TextIOWrapper(stream, encoding=encoding, errors="surrogateescape", newline="\n")
+        return next((number for number, line in enumerate(lines, n_lines_before + 1) if is_it(line)), "?")
 
 
 def refuse_open_quote(given: str, last_row: pa.RecordBatch, opened: OpenBytes, n_lines_before: int = 0) -> None:
@@ -313,9 +310,7 @@ def refuse_zero_bytes(
     """Refuse a batch with a zero byte in a string: text has none, so the file is damaged; Arrow reads on."""
     if not any(_has_zero_byte(column) for column in batch.columns):
         return
-    with opened() as stream:
-        text = io.TextIOWrapper(stream, encoding=layout.encoding, errors="replace")
-        line = next((number for number, line in enumerate(text, n_lines_before + 1) if "\0" in line), "?")
+    line = _first_line(opened(), layout.encoding, lambda text: "\0" in text, n_lines_before)
     raise InputError(
         f"{given}, line {line}: holds a zero byte, which is not text: the file is damaged, or not CSV from there on; "
         "correct the line."

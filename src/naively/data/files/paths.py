@@ -16,25 +16,18 @@ from naively.errors import InputError
 
 Where = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
-FORMATS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".json": "json",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".feather": "arrow",
-    ".arrow": "arrow",
-    ".ipc": "arrow",
-    ".sqlite": "sqlite",
-    ".sqlite3": "sqlite",
-    ".duckdb": "duckdb",
-    ".txt": "text",
+SUFFIXES = {
+    "csv": (".csv",),
+    "tsv": (".tsv", ".tab"),
+    "json": (".json", ".jsonl", ".ndjson"),
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".feather", ".arrow", ".ipc"),
+    "sqlite": (".sqlite", ".sqlite3"),
+    "duckdb": (".duckdb",),
+    "text": (".txt",),
 }
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
-MAGIC = ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"SQLite format 3\0", "sqlite"))
+COMPRESSION_MAGIC = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".zst": b"\x28\xb5\x2f\xfd"}  # first bytes, by suffix
 
 
 @dataclass(frozen=True)
@@ -93,7 +86,15 @@ def _format_by_name(path: Path) -> tuple[str | None, str | None]:
     """Return the format and the compression that the name gives."""
     compression = COMPRESSIONS.get(path.suffix.lower())
     suffix = Path(path.stem).suffix if compression else path.suffix
-    return FORMATS.get(suffix.lower()), compression
+    return next((name for name, suffixes in SUFFIXES.items() if suffix.lower() in suffixes), None), compression
+
+
+def format_by_content(head: bytes) -> str | None:
+    """Return the format that the first bytes show, None for lines of text."""
+    if head[8:12] == b"DUCK":
+        return "duckdb"
+    magic = {b"PAR1": "parquet", b"ARROW1": "arrow", b"SQLite format 3\0": "sqlite"}
+    return next((name for start, name in magic.items() if head.startswith(start)), None)
 
 
 def _data_file(path: Path, given: str, query: str | None = None) -> DataFile:
@@ -105,7 +106,7 @@ def _data_file(path: Path, given: str, query: str | None = None) -> DataFile:
         raise InputError(f"{given}: cannot be read ({error.strerror}).") from None
     if not head:
         raise InputError(f"{given}: the file is empty.")
-    by_content = "duckdb" if head[8:12] == b"DUCK" else next((name for m, name in MAGIC if head.startswith(m)), None)
+    by_content = format_by_content(head)
     if query and by_content not in ("sqlite", "duckdb"):
         raise InputError(f"{given}: is neither a SQLite nor a DuckDB file, so '{query}' cannot be read from it.")
     if format_ in ("parquet", "arrow", "sqlite", "duckdb") and by_content is None:

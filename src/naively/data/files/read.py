@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from naively.data.files.batches import ReadProgress, prefetch
-from naively.data.files.columnar import categories_in, read_columnar
+from naively.data.files.columnar import read_columnar
 from naively.data.files.csv import OtherTypeError, Types, read_csv
-from naively.data.files.paths import DataFile, Where, data_files
+from naively.data.files.paths import COMPRESSION_MAGIC, DataFile, Where, data_files
 from naively.data.files.stdin import NAME, is_lines, read_available, read_lines
 from naively.data.names import listed
 from naively.errors import InputError, LeftOutWarning, warn_user
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 TEXTS_PER_BATCH = 1024
-COMPRESSIONS = ((b"\x1f\x8b", ".gz"), (b"BZh", ".bz2"), (b"\x28\xb5\x2f\xfd", ".zst"))
 
 
 def read_files(
@@ -49,17 +48,9 @@ def read_files(
         If a cell does not have the type of its column.
     """
     types, progress = types or {}, progress or ReadProgress()
-    if where != "-":
-        yield from prefetch(_read_all(data_files(where), types, raw, progress))
-        return
-    head = read_available(sys.stdin.buffer, wait=not raw)
-    if not head:
-        raise InputError(f"{NAME}: is empty.")
-    if is_lines(head):
-        yield from prefetch(read_lines(head, sys.stdin.buffer, types, raw))
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        yield from prefetch(_read_all(_copy_of_stdin(Path(folder), head), types, raw, progress))
+    if where == "-":
+        return prefetch(_read_stdin(types, raw, progress))
+    return prefetch(_read_all(data_files(where), types, raw, progress))
 
 
 def retry_with_wider_types(
@@ -89,14 +80,6 @@ def retry_with_wider_types(
             warn_user(f"{error} It is read as {error.wider}.", LeftOutWarning)
 
 
-def categories_of(where: Where) -> frozenset[str]:
-    """Return the columns that are categories (an Arrow dictionary) by the schema of the first file."""
-    if where == "-":
-        return frozenset()
-    first = data_files(where)[0]
-    return categories_in(first) if first.format in ("parquet", "arrow") else frozenset()
-
-
 def _read_all(files: list[DataFile], types: Types, raw: bool, progress: ReadProgress) -> Generator[pa.RecordBatch]:
     """Yield the rows of files, which all have the columns of the first file."""
     if len({file.format == "text" for file in files}) > 1:
@@ -120,14 +103,21 @@ def _read_all(files: list[DataFile], types: Types, raw: bool, progress: ReadProg
         raise InputError(f"{listed([file.given for file in files], 1)}: has {header}no rows.")
 
 
-def _copy_of_stdin(folder: Path, head: bytes) -> list[DataFile]:
-    """Return standard input copied to a file, for formats that need random access."""
-    suffix = next((suffix for magic, suffix in COMPRESSIONS if head.startswith(magic)), "")
-    path = folder / f"standard_input{suffix}"
-    with path.open("wb") as out:
-        out.write(head)
-        shutil.copyfileobj(sys.stdin.buffer, out, 1 << 20)
-    return [replace(file, given=NAME) for file in data_files(path)]
+def _read_stdin(types: Types, raw: bool, progress: ReadProgress) -> Generator[pa.RecordBatch]:
+    """Yield the rows of standard input; formats that need random access are copied to a file first."""
+    head = read_available(sys.stdin.buffer, wait=not raw)
+    if not head:
+        raise InputError(f"{NAME}: is empty.")
+    if is_lines(head):
+        yield from read_lines(head, sys.stdin.buffer, types, raw)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        suffix = next((suffix for suffix, magic in COMPRESSION_MAGIC.items() if head.startswith(magic)), "")
+        path = Path(folder) / f"standard_input{suffix}"
+        with path.open("wb") as out:
+            out.write(head)
+            shutil.copyfileobj(sys.stdin.buffer, out, 1 << 20)
+        yield from _read_all([replace(file, given=NAME) for file in data_files(path)], types, raw, progress)
 
 
 def _with_columns_of(schema: pa.Schema, batch: pa.RecordBatch, file: DataFile) -> pa.RecordBatch:

@@ -28,6 +28,7 @@ from naively.data.files.csv import (
     translate_error,
     type_to_read_as,
 )
+from naively.data.files.paths import COMPRESSION_MAGIC, format_by_content
 from naively.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,12 +37,12 @@ if TYPE_CHECKING:
 NAME = "standard input"
 MAX_LINE_BYTES = 1 << 28
 SECONDS_TO_WAIT = 0.02  # for more input, before what is available is handed on
-NOT_LINES = (b"PAR1", b"ARROW1", b"SQLite format 3", b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd", b"\xff\xfe", b"\xfe\xff")
+UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def is_lines(head: bytes) -> bool:
     """Return whether these first bytes are lines of text."""
-    return not head.startswith(NOT_LINES) and head[8:12] != b"DUCK"
+    return format_by_content(head) is None and not head.startswith((*COMPRESSION_MAGIC.values(), *UTF_16_MARKS))
 
 
 def read_available(stream: BinaryIO, max_bytes: int = BLOCK_BYTES, wait: bool = False) -> bytes:
