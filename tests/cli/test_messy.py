@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 import naively
 from naively import LeftOutWarning
-from naively.cli.input import format_progress, show_progress
+from naively.cli.input import format_progress, read_with_progress
 from naively.cli.main import main
 from naively.data.files.batches import ReadProgress
 from naively.data.files.read import read_files
@@ -176,7 +176,7 @@ def test_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest
     assert all(share is None or 0 < share <= 1 for share in shares)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(time, "monotonic", iter(range(0, 10**6, 10)).__next__)
-    list(show_progress(read_files(tmp_path / "d.csv"), progress))
+    list(read_with_progress(str(tmp_path / "d.csv")))
     assert "rows, " in capfd.readouterr().err
     assert format_progress(10, 1000.0, 0.5) == "10 rows, 0 a second, 50 %, 16 min left"
 

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,13 +24,9 @@ SECONDS_BETWEEN_REPORTS = 0.2
 def read_with_progress(
     paths: str | list[Path], types: Mapping[str, str] | None = None, raw: bool = False
 ) -> Iterator[pa.RecordBatch]:
-    """Read files in batches and report the progress; see `read_files` for the arguments."""
+    """Read files in batches, and report the progress on standard error if that is a terminal; see `read_files`."""
     progress = ReadProgress()
-    return show_progress(read_files(paths, types, raw, progress), progress)
-
-
-def show_progress(batches: Iterable[pa.RecordBatch], progress: ReadProgress) -> Iterator[pa.RecordBatch]:
-    """Yield the batches and report the progress on standard error, if that is a terminal."""
+    batches = read_files(paths, types, raw, progress)
     if not sys.stderr.isatty():
         yield from batches
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict
@@ -12,8 +11,6 @@ import click
 
 if TYPE_CHECKING:
     from naively.store.entries import Entry
-
-UNLIMITED_WIDTH = 10_000  # a file or a pipe has no width: do not wrap
 
 
 def print_note(message: str) -> None:
@@ -68,16 +65,13 @@ def format_table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Co
     no        12
     yes    1,200
     """
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from rich.cells import cell_len  # Chinese characters take two places
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
-    for name in header:
-        table.add_column(Text(name), justify="right" if name in right else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console = Console(file=io.StringIO(), width=UNLIMITED_WIDTH)
-    with console.capture() as capture:
-        console.print(table)
-    return "\n".join(line.rstrip() for line in capture.get().splitlines())
+    lines = [header, *rows]
+    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+
+    def pad(name: str, cell: str, width: int) -> str:
+        space = " " * (width - cell_len(cell))
+        return space + cell if name in right else cell + space
+
+    return "\n".join("  ".join(map(pad, header, line, widths)).rstrip() for line in lines)

@@ -36,14 +36,16 @@ def read(X: TableLike) -> Table:
     if isinstance(X, np.ndarray):
         texts = _as_texts(X.tolist()) if X.ndim == 1 and X.dtype.kind in "UTO" else None
         return _read_array(X) if texts is None else _table_of_texts(texts)
+    if isinstance(X, dict):
+        return table_of_columns(X)
+    if hasattr(type(X), "columns"):
+        return table_of_frame(X)
     if _is_series_of_texts(X):
         return table_of_columns({getattr(X, "name", None) or "text": X})
     scipy_sparse = sys.modules.get("scipy.sparse")
     if scipy_sparse is not None and scipy_sparse.issparse(X):
         return MatrixTable.of(_canonical(X))
-    if isinstance(X, dict):
-        return table_of_columns(X)
-    if hasattr(X, "__arrow_c_stream__") or hasattr(type(X), "columns"):
+    if hasattr(X, "__arrow_c_stream__"):
         return table_of_frame(X)
     if hasattr(X, "__array__"):
         return _read_array(np.asarray(X))
@@ -89,10 +91,10 @@ def _as_texts(items: list[object] | tuple[object, ...]) -> tuple[str | None, ...
 
 def _is_series_of_texts(X: object) -> bool:
     """Return whether X is one column of strings: a pandas or polars series, an Arrow array."""
-    if isinstance(X, dict) or getattr(X, "ndim", 1) != 1 or hasattr(type(X), "columns"):
+    if getattr(X, "ndim", 1) != 1 or hasattr(type(X), "schema"):
         return False
     type_name = str(getattr(X, "dtype", getattr(X, "type", ""))).lower()
-    return any(word in type_name for word in ("str", "utf8", "object")) and not hasattr(type(X), "schema")
+    return any(word in type_name for word in ("str", "utf8", "object"))
 
 
 def _table_of_texts(texts: tuple[str | None, ...]) -> ColumnTable:

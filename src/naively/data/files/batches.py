@@ -35,6 +35,7 @@ def rebatch(batches: Iterable[object], rows: int | None = None, max_bytes: int =
     max_bytes
         A table whose strings take more is yielded before it has that many rows.
     """
+    import pyarrow as pa
 
     waiting: list[pa.Table] = []
     n_rows = n_bytes = 0
@@ -44,14 +45,14 @@ def rebatch(batches: Iterable[object], rows: int | None = None, max_bytes: int =
         n_rows, n_bytes = n_rows + table.num_rows, n_bytes + _string_bytes(table)
         if n_rows < rows and n_bytes < max_bytes:
             continue
-        rest = _join(waiting)
+        rest = pa.concat_tables(waiting, promote_options="permissive")
         while rest.num_rows >= rows or (rest.num_rows and n_bytes >= max_bytes):
             yield rest.slice(0, rows)
             rest = rest.slice(rows)
         waiting = [rest] if rest.num_rows else []
         n_rows, n_bytes = rest.num_rows, _string_bytes(rest)
     if waiting:
-        yield _join(waiting)
+        yield pa.concat_tables(waiting, promote_options="permissive")
 
 
 def arrow_tables(batches: Iterable[object]) -> Iterator[pa.Table]:
@@ -71,12 +72,6 @@ def arrow_tables(batches: Iterable[object]) -> Iterator[pa.Table]:
             )
         unique_names(table.schema.names)
         yield table
-
-
-def _join(tables: list[pa.Table]) -> pa.Table:
-    import pyarrow as pa
-
-    return tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="permissive")
 
 
 def _string_bytes(table: pa.Table) -> int:
