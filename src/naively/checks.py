@@ -87,7 +87,7 @@ def check_family(
 def check_statistic(
     count: Callable[[NDArray[np.intp], NDArray[np.float64]], Statistic], label: NDArray[np.intp], n_classes: int
 ) -> None:
-    """Check a statistic: parts add to the whole, subtracting leaves the rest, a weight of 2 counts twice.
+    """Check a statistic: parts add to the total, subtracting leaves the rest, a weight of 2 counts twice.
 
     Parameters
     ----------
@@ -112,23 +112,23 @@ def check_statistic(
     rows = np.arange(len(label))
     ones = np.ones(len(label))
     first, second = rows[: len(rows) // 2], rows[len(rows) // 2 :]
-    whole, a, b = count(rows, ones), count(first, ones[first]), count(second, ones[second])
-    name = type(whole).__name__
+    total, a, b = count(rows, ones), count(first, ones[first]), count(second, ones[second])
+    name = type(total).__name__
     classes = ClassWeights.count(None, label, None, n_classes)
-    _require_same(a + b, whole, classes, f"{name}: the parts do not add to the whole")
-    _require_same(whole - b, a, classes, f"{name}: the whole minus a part is not the rest")
-    _require_same(type(whole).sum_of([a, b]), whole, classes, f"{name}: sum_of is not the sum")
-    _require(not (whole - a - b).has_rows().any(), f"{name}: something is left when all rows are subtracted")
+    _require_same(a + b, total, classes, f"{name}: the parts do not add to the total")
+    _require_same(total - b, a, classes, f"{name}: the total minus a part is not the rest")
+    _require_same(type(total).sum_of([a, b]), total, classes, f"{name}: sum_of is not the sum")
+    _require(not (total - a - b).has_rows().any(), f"{name}: something is left when all rows are subtracted")
     twice = count(rows, 2 * ones)
-    _require_same(whole.scaled(2.0), twice, classes, f"{name}: scaled(2) is not a weight of 2", rows_too=False)
-    _require_same(whole + whole, twice, classes, f"{name}: a weight of 2 does not count twice", rows_too=False)
+    _require_same(total.scaled(2.0), twice, classes, f"{name}: scaled(2) is not a weight of 2", rows_too=False)
+    _require_same(total + total, twice, classes, f"{name}: a weight of 2 does not count twice", rows_too=False)
     try:
-        a - whole
+        a - total
     except NegativeCountError:
         pass
     else:
         raise AssertionError(f"{name}: rows that were never counted can be subtracted")
-    _check_layout(whole, classes, name)
+    _check_layout(total, classes, name)
 
 
 def draw_rows(family: Family, n_rows: int = 60, seed: int = 0) -> tuple[dict[str, list[Any]], list[str]]:
@@ -225,8 +225,8 @@ class _FamilyCheck:
     def additivity(self) -> None:
         middle = len(self.y) // 2
         first, second = self.fit(slice(0, middle)), self.fit(slice(middle, None))
-        self.require_same_scores(first + second, self.model, "parts do not add to the whole")
-        self.require_same_scores(self.model - second, first, "the whole minus a part is not the rest")
+        self.require_same_scores(first + second, self.model, "parts do not add to the total")
+        self.require_same_scores(self.model - second, first, "the total minus a part is not the rest")
         self.require_same_scores(first.update(*self.rows(slice(middle, None))), self.model, "update is not adding")
         rest = self.model.forget(*self.rows(slice(middle, None)))
         self.require_same_scores(rest, first, "forgetting is not subtracting")
@@ -252,15 +252,17 @@ class _FamilyCheck:
                 continue
             structure = family.structure(stats)
             shape = (n, 1 if family.joint else len(block.names), len(classes))
-            own, refitted, counted = np.zeros(shape), np.zeros(shape), np.zeros((n, len(classes)))
-            family.leave_one_out(x, stats, classes, structure, leaving, own)
+            without_row, refitted, counted = np.zeros(shape), np.zeros(shape), np.zeros((n, len(classes)))
+            family.leave_one_out(x, stats, classes, structure, leaving, without_row)
             refit_without_each_row(family, x, stats, classes, structure, leaving, refitted)
-            self.require(np.allclose(own, refitted, rtol=TOLERANCE, atol=TOLERANCE), "leave-one-out is not refitting")
+            self.require(
+                np.allclose(without_row, refitted, rtol=TOLERANCE, atol=TOLERANCE), "leave-one-out is not refitting"
+            )
             for i in range(n):
                 part = family.count(x.rows(i, i + 1), label[i : i + 1], None, len(classes), CountPlan(like=stats))
                 rest = stats - part
                 family.log_likelihood(x.rows(i, i + 1), family.estimate(rest, classes, structure), counted[i : i + 1])
-            same = np.allclose(own.sum(axis=1), counted, rtol=1e-8, atol=1e-8)
+            same = np.allclose(without_row.sum(axis=1), counted, rtol=1e-8, atol=1e-8)
             self.require(same, "the columns of leave-one-out do not add to the log-likelihood")
 
     def statistic(self) -> None:
@@ -357,14 +359,14 @@ def _same_description(a: object, b: object) -> bool:
     return a == b
 
 
-def _check_layout(whole: Statistic, classes: ClassWeights, name: str) -> None:
+def _check_layout(total: Statistic, classes: ClassWeights, name: str) -> None:
     """Check that classes and columns can be moved and moved back."""
-    n, p = whole.n_classes, whole.n_columns
-    moved = whole.place_classes(np.arange(n, dtype=np.int32) + 1, n + 1)
+    n, p = total.n_classes, total.n_columns
+    moved = total.place_classes(np.arange(n, dtype=np.int32) + 1, n + 1)
     _require(moved.n_classes == n + 1 and not moved.has_rows()[0], f"{name}: place_classes fills an empty class")
     back = moved.place_classes(np.arange(-1, n, dtype=np.int32), n)
-    _require_same(back, whole, classes, f"{name}: place_classes loses counts")
+    _require_same(back, total, classes, f"{name}: place_classes loses counts")
     order = np.arange(p)[::-1].astype(np.intp)
-    turned = whole.take_columns(order)
+    turned = total.take_columns(order)
     _require(turned.n_columns == p, f"{name}: take_columns loses columns")
-    _require_same(turned.take_columns(order), whole, classes, f"{name}: take_columns loses counts")
+    _require_same(turned.take_columns(order), total, classes, f"{name}: take_columns loses counts")

@@ -99,7 +99,7 @@ class Lenient(Sums):
 
 
 @pytest.mark.parametrize(
-    ("statistic", "law"), [(Forgetful, "add to the whole"), (Lenient, "never counted")], ids=lambda x: str(x)
+    ("statistic", "law"), [(Forgetful, "add to the total"), (Lenient, "never counted")], ids=lambda x: str(x)
 )
 def test_a_broken_statistic_is_reported(statistic: type[Sums], law: str) -> None:
     x, label = np.arange(8.0), np.arange(8) % 2

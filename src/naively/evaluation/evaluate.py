@@ -7,12 +7,11 @@
     calibration error   Σ_bins share of the rows · |share right − mean probability of the prediction|    (5)
     lift                log-loss of the class prior alone, less (3)                                      (6)
 
-Metrics that scikit-learn has are computed by scikit-learn. The 95 % intervals assume that rows are independent.
+scikit-learn computes the areas under curves. The 95 % intervals assume that rows are independent.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
@@ -131,7 +130,7 @@ class Evaluation:
             weight=float(weight.sum()),
             accuracy=share(is_right, weight),
             balanced_accuracy=_balanced_accuracy(truth, predicted, weight),
-            log_loss=_log_loss(truth, posterior, loss, weight),
+            log_loss=mean(loss, weight, least=0.0),
             brier=mean(squares / halves, weight, 0.0, 2.0 / halves),
             calibration_error=calibration_error(probability, is_right, weight),
             lift=mean(prior_loss - loss, weight),
@@ -198,25 +197,9 @@ def _rows_with_weight(
 
 def _balanced_accuracy(label: Index, predicted: Index, weight: Floats) -> Estimate:
     """Return equation (2) over the classes that occur; the variances of their recalls add up."""
-    from sklearn.metrics import balanced_accuracy_score
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # predicted classes that do not occur
-        value = float(balanced_accuracy_score(label, predicted, sample_weight=weight))
     recalls = [mean((predicted == c)[label == c].astype(np.float64), weight[label == c]) for c in np.unique(label)]
     half_width = float(np.sqrt(sum((recall.high - recall.value) ** 2 for recall in recalls))) / len(recalls)
-    return around(value, half_width)
-
-
-def _log_loss(label: Index, posterior: Floats, loss: Floats, weight: Floats) -> Estimate:
-    """Return equation (3), with an interval from the spread of the rows."""
-    from sklearn.metrics import log_loss
-
-    estimate = mean(loss, weight, least=0.0)
-    if posterior.shape[1] == 1:
-        return estimate
-    value = float(log_loss(label, posterior, labels=range(posterior.shape[1]), sample_weight=weight))
-    return around(value, estimate.high - estimate.value, most=np.inf)
+    return around(float(np.mean([recall.value for recall in recalls])), half_width)
 
 
 def _thresholds(

@@ -47,7 +47,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """The fewest changes found that change the prediction, and the class and probability that the model then gives."""
+    """The fewest changes that change the prediction, and the class and probability that the model then gives."""
 
     changes: tuple[Change, ...]
     answer: Label
@@ -84,11 +84,11 @@ def find_counterfactual(
         plans += _plans(candidates, gain)
     plans.sort(key=len)
     for start in range(0, len(plans), PLANS_AT_A_TIME):
-        tried = plans[start : start + PLANS_AT_A_TIME]
-        scores = _log_posteriors(model, table, row, tried)
+        batch = plans[start : start + PLANS_AT_A_TIME]
+        scores = _log_posteriors(model, table, row, batch)
         successes = np.flatnonzero(scores.argmax(axis=1) != answer)
         if len(successes):
-            return _best(model, tried, scores, successes)
+            return _best(model, batch, scores, successes)
     return None
 
 

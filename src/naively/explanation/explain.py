@@ -10,8 +10,9 @@ is impossible in both classes is left with the prior, as in `Model.log_odds`; it
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from naively.data.read import TableLike
 from naively.errors import InputError
 from naively.explanation.counterfactual import Counterfactual, find_counterfactual
 from naively.explanation.explanation import Contribution, Explanation
-from naively.families.evidence import Alternative, Pair, RowView, Term
+from naively.families.evidence import Pair, RowView, Term
 from naively.model.count import View, views_of
 from naively.model.decide import log_odds_against, position_of
 from naively.model.model import Model
@@ -57,7 +58,8 @@ def explain(
         order = np.argsort(-log_posterior[row], kind="stable").tolist()
         pair, counterfactual = class_pair(model, of, against, order), None
         if changes:
-            candidates = [change for block in blocks for change in block.alternatives(row, order[1])]
+            alternatives = (b.block.family.alternatives(b.row(row), b.parameters, order[1]) for b in blocks)
+            candidates = list(chain.from_iterable(alternatives))
             counterfactual = find_counterfactual(model, table, row, log_posterior[row], candidates)
         explanations.append(_explain_row(model, blocks, row, log_posterior[row], pair, top, counterfactual))
     return explanations
@@ -103,18 +105,18 @@ class ExplainedBlock:
         cls, model: Model, block: Block, statistic: Statistic, parameters: Any, view: View, n_rows: int
     ) -> ExplainedBlock:
         """Look up the weights of a block."""
-        explained = cls(block, statistic, parameters, view, model.classes)
+        block_of_rows = cls(block, statistic, parameters, view, model.classes)
         if model.tuning is None or not len(block.names):
-            return explained
-        weight = model.tuning.weight(block)
+            return block_of_rows
+        weight, exponent = model.tuning.weight(block), model.tuning.exponent(block)
         if not (block.family.joint or block.family.own_block):
-            return replace(explained, weight=weight)
-        exponent = model.tuning.exponent(block)
-        if exponent == 0.0:
-            return replace(explained, factor=weight[:1])
-        scores, length = np.zeros((n_rows, len(model.classes))), np.zeros(n_rows)
-        block.family.log_likelihood(view, parameters, scores, length)
-        return replace(explained, factor=weight[0] * np.maximum(length, 1.0) ** -exponent)
+            return replace(block_of_rows, weight=weight)
+        factor = weight[:1]
+        if exponent:
+            scores, length = np.zeros((n_rows, len(model.classes))), np.zeros(n_rows)
+            block.family.log_likelihood(view, parameters, scores, length)
+            factor = factor * np.maximum(length, 1.0) ** -exponent
+        return replace(block_of_rows, factor=factor)
 
     def row(self, i: int) -> RowView:
         """Return one row for the family."""
@@ -131,10 +133,6 @@ class ExplainedBlock:
             return terms
         weight = dict(zip(self.block.names, self.weight.tolist(), strict=True))
         return [term.times(weight.get(term.column, 1.0)) for term in terms]
-
-    def alternatives(self, i: int, rival: int) -> Iterator[Alternative]:
-        """Yield other values for a row."""
-        yield from self.block.family.alternatives(self.row(i), self.parameters, rival)
 
 
 def _explain_row(

@@ -116,12 +116,12 @@ class Leaving(NamedTuple):
 
 
 class NotCountedError(ValueError):
-    """A row that is to leave was never counted; `row` and `column` are positions, `found` says what would be left."""
+    """A row that is to leave was never counted; `row` and `column` are positions; `remainder` is what would be left."""
 
-    def __init__(self, row: int, class_position: int, column: int | None, found: str) -> None:
+    def __init__(self, row: int, class_position: int, column: int | None, remainder: str) -> None:
         """Store the position and the counts that would be left."""
-        super().__init__(found)
-        self.row, self.class_position, self.column, self.found = row, class_position, column, found
+        super().__init__(remainder)
+        self.row, self.class_position, self.column, self.remainder = row, class_position, column, remainder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -360,7 +360,7 @@ def refit_without_each_row(
         try:
             rest = without_row(family, row, stats, part)
         except NegativeCountError as error:
-            raise NotCountedError(i, int(leaving.label[i]), error.column, error.found) from None
+            raise NotCountedError(i, int(leaving.label[i]), error.column, error.remainder) from None
         score_each_column(family, row, family.estimate(rest, classes, structure), out[i])
 
 

@@ -139,9 +139,9 @@ def count_block(
         return statistic
     except TooLargeError as error:
         name = block.names[error.column]
-        if np.isinf(error.found):
+        if np.isinf(error.value):
             refuse_infinite(name)
         raise InputError(
-            f"column {name!r} holds {error.found:g}; values beyond 1e150 cannot be trained on: rescale it, "
+            f"column {name!r} holds {error.value:g}; values beyond 1e150 cannot be trained on: rescale it, "
             "or mark them as missing."
         ) from None

@@ -45,13 +45,13 @@ def total(models: Sequence[Model]) -> Model | None:
     groups: dict[tuple[Any, ...], list[Model]] = {}
     for model in models:
         groups.setdefault(model.classes, []).append(model)
-    return added_in_pairs([_total_of_same_classes(group) for group in groups.values()])
-
-
-def _total_of_same_classes(models: Sequence[Model]) -> Model:
-    weights = ClassWeights.sum_of([model.class_weights for model in models])
-    blocks = zip(*(model.statistics for model in models), strict=True)
-    return replace(models[0], class_weights=weights, statistics=tuple(type(parts[0]).sum_of(parts) for parts in blocks))
+    sums = []
+    for group in groups.values():
+        weights = ClassWeights.sum_of([model.class_weights for model in group])
+        blocks = zip(*(model.statistics for model in group), strict=True)
+        statistics = tuple(type(parts[0]).sum_of(parts) for parts in blocks)
+        sums.append(replace(group[0], class_weights=weights, statistics=statistics))
+    return added_in_pairs(sums)
 
 
 def subtract(a: Model, b: Model) -> Model:
@@ -68,7 +68,7 @@ def subtract(a: Model, b: Model) -> Model:
         where = "" if error.column is None else f"column {names[error.column]!r}, "
         raise InputError(
             f"cannot subtract what was never counted: {where}class {a.classes[error.class_position]!r} would be left "
-            f"with {error.found}."
+            f"with {error.remainder}."
         ) from None
     _warn_of_lost_digits(a.schema, statistics)
     lost_all_rows = (weights.rows == 0) & (a.class_weights.rows > 0)

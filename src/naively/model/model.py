@@ -152,16 +152,12 @@ class Model:
 
     @on_own_threads
     def log_joint(self, X: TableLike) -> Floats:
-        """Return the logarithm of p(x, c), equation (1), without the tuning.
+        """Return the logarithm of p(x, c), equation (1), (row, class), without the tuning.
 
         Parameters
         ----------
         X
-            Rows, of any kind that `fit` takes.
-
-        Returns
-        -------
-        (row, class)
+            Rows, as in `predict`.
         """
         return score_rows(self, X, weigh_blocks(self.chosen, self.parameters, self.classes, None))
 
@@ -180,7 +176,7 @@ class Model:
         Parameters
         ----------
         X
-            Rows, of any kind that `fit` takes.
+            Rows, as in `predict`.
         """
         return self._probabilities(X, 0)
 
@@ -188,14 +184,12 @@ class Model:
     def posterior(self, X: TableLike) -> Floats:
         """Return the probability of each class, equation (2), (row, class), columns as in `classes`.
 
+        A row that is impossible in every class gets the class prior.
+
         Parameters
         ----------
         X
-            Rows, of any kind that `fit` takes.
-
-        Returns
-        -------
-        (row, class), columns as in `classes`. A row that is impossible in every class gets the class prior.
+            Rows, as in `predict`.
         """
         return self._probabilities(X, 1)
 
@@ -208,7 +202,7 @@ class Model:
         Parameters
         ----------
         X
-            Rows, of any kind that `fit` takes.
+            Rows, as in `predict`.
         """
         for block in self.chosen.schema.blocks:
             if not block.family.is_likelihood:

@@ -40,12 +40,8 @@ def calibration(
 
     Parameters
     ----------
-    labels
-        The class of each row.
-    posterior
-        The probabilities (row, class), as `Model.posterior` returns them.
-    classes
-        The classes.
+    labels, posterior, classes
+        As in `roc`.
     of
         The class. Default: the last of two; with more classes, the prediction of each row.
     bins

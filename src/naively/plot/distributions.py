@@ -188,7 +188,7 @@ def _draw_curves(panel: Axes, curve: ColumnCurve, histogram: tuple[Floats, Float
 
 
 def _histogram(model: Model, name: str) -> tuple[Floats, Floats] | None:
-    """Return the numbers of a column that were counted and their weight, (value, class); None if they are not kept."""
+    """Return the counted numbers of a column and their weight, (value, class); None if the statistic has only sums."""
     for block, statistic in zip(model.schema.blocks, model.statistics, strict=True):
         if name in block.names:
             table = statistic.table(block.names.index(name))

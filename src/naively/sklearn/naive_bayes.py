@@ -97,13 +97,7 @@ class NaiveBayes(Estimator):
         return self
 
     def forget(self, X: TableLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Subtract rows that were counted; all classes stay known.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            The rows, classes and weights that were counted.
-        """
+        """Subtract rows that were counted, given as in `fit`; all classes stay known."""
         check_is_fitted(self, "model_")
         labels = self._labels(y)
         model = self.model_.forget(self._read(X), labels, sample_weight)

@@ -23,12 +23,12 @@ class Addable(Protocol):
 class NegativeCountError(ValueError):
     """A subtraction took away what was never counted; `column` is a position, or None for the rows of a class."""
 
-    def __init__(self, class_position: int, column: int | None, found: str) -> None:
+    def __init__(self, class_position: int, column: int | None, remainder: str) -> None:
         """Store the position and the counts that would be left."""
-        super().__init__(found)
+        super().__init__(remainder)
         self.class_position = class_position
         self.column = column
-        self.found = found
+        self.remainder = remainder
 
 
 def refuse_negative(rows: Wholes, weight: Floats, subtracted: Floats) -> None:

@@ -34,11 +34,11 @@ MAX_MAGNITUDE = 1e150  # the square of anything larger is close to overflow
 class TooLargeError(ValueError):
     """A column holds an infinity, or a number beyond `MAX_MAGNITUDE`."""
 
-    def __init__(self, column: int, found: float) -> None:
+    def __init__(self, column: int, value: float) -> None:
         """Store the position of the column and the number."""
-        super().__init__(f"found {found}")
+        super().__init__(f"value {value}")
         self.column = column
-        self.found = found
+        self.value = value
 
 
 @dataclass(frozen=True, slots=True, eq=False)

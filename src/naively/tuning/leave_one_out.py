@@ -80,20 +80,7 @@ def leave_one_out(
     folds: int | None = None,
     sample: int | None = None,
 ) -> LeaveOneOut:
-    """Score rows that the model has counted as if they had not been.
-
-    Parameters
-    ----------
-    model
-        The model.
-    X, y, weight
-        The rows, labels and weights that the model was fitted on, or some of them.
-    groups
-        One value per row. All rows of a group are left out together.
-    folds
-        Leave out this many groups, made by a hash of the rows' content, so that equal rows are in one group.
-    sample
-        Score at most this many rows, those with the smallest hashes.
+    """Score rows that the model has counted as if they had not been. See `Model.leave_one_out`.
 
     >>> from naively import fit
     >>> sky, play = {"sky": ["sun", "sun", "rain", "rain"]}, ["yes", "yes", "no", "yes"]
@@ -256,7 +243,7 @@ def _refusal(error: NotCountedError, model: Model, names: Sequence[str], start: 
     column = f" in column {names[error.column or 0]!r}" if is_known else ""
     return (
         f"row {start + error.row} is not among the rows this model was fitted on: without it, class "
-        f"{model.classes[error.class_position]!r} would have {error.found}{column}. Pass the same rows, labels and "
+        f"{model.classes[error.class_position]!r} would have {error.remainder}{column}. Pass the same rows, labels and "
         "weights that you passed to fit()."
     )
 
