@@ -10,7 +10,7 @@ from naively.errors import InputError
 from naively.store.entries import Counts, Log, StoredEntry
 from naively.store.fingerprints import pack_fingerprints, unpack_fingerprints
 from naively.store.running_sum import RunningSum
-from naively.store.sqlite import retry_while_locked
+from naively.store.sqlite import execute_when_free
 
 
 def compact(log: Log, total: RunningSum, comment: str) -> tuple[StoredEntry, RunningSum]:
@@ -50,17 +50,16 @@ def compact(log: Log, total: RunningSum, comment: str) -> tuple[StoredEntry, Run
 
 def vacuum(connection: sqlite3.Connection, wait: float) -> None:
     """Write the file again without deleted bytes, and empty the WAL."""
-    (timeout,) = connection.execute("PRAGMA busy_timeout").fetchone()
-    connection.execute(f"PRAGMA busy_timeout={int(1000 * wait)}")
     try:
-        retry_while_locked(connection, "VACUUM", wait)
-        is_busy = retry_while_locked(connection, "PRAGMA wal_checkpoint(TRUNCATE)", wait)[0]
+        execute_when_free(connection, "VACUUM", wait)
+        connection.execute(f"PRAGMA busy_timeout={int(1000 * wait)}")  # without it, the checkpoint does not wait
+        is_busy = execute_when_free(connection, "PRAGMA wal_checkpoint(TRUNCATE)", wait)[0]
     except sqlite3.OperationalError as error:
         if not error.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             raise
         is_busy = 1
     finally:
-        connection.execute(f"PRAGMA busy_timeout={timeout}")
+        connection.execute("PRAGMA busy_timeout=0")
     if is_busy:
         raise InputError(
             "the file was compacted, but other processes are reading it, so bytes of forgotten words may still be in "

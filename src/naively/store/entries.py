@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from naively.errors import InputError
 from naively.model.model import Model
@@ -229,12 +229,16 @@ class Log:
             raise DamagedError("the number of entries is missing")
         return Head(*rows[0])
 
+    def select(self, condition: str, *values: Any) -> Iterator[StoredEntry]:
+        """Yield the entries that meet a condition of SQL; they are not checked."""
+        for row in self.connection.execute(f"SELECT {COLUMNS} FROM entries WHERE {condition}", values):
+            yield StoredEntry(*row)
+
     def read(self, number: int) -> StoredEntry:
         """Return the entry with this number, checked."""
-        row = self.connection.execute(f"SELECT {COLUMNS} FROM entries WHERE number = ?", (number,)).fetchone()
-        if row is None:
+        entry = next(self.select("number = ?", number), None)
+        if entry is None:
             raise DamagedError(f"entry {number} is missing")
-        entry = StoredEntry(*row)
         self.check(entry)
         return entry
 
@@ -242,9 +246,7 @@ class Log:
         """Yield the entries after a position of the chain; DamagedError at the first that is not intact."""
         number, checksum = head
         last = self.read_head()
-        query = f"SELECT {COLUMNS} FROM entries WHERE number > ? ORDER BY number"
-        for row in self.connection.execute(query, (number,)):
-            entry = StoredEntry(*row)
+        for entry in self.select("number > ? ORDER BY number", number):
             number += 1
             if entry.number != number:
                 raise DamagedError(f"entry {number} is missing")
@@ -304,8 +306,7 @@ class Log:
                 f"{self.path}: {prefix!r} is not the id of an entry: give 4 or more of its hexadecimal digits "
                 "(naively log)."
             )
-        query = f"SELECT {COLUMNS} FROM entries WHERE lower(hex(id)) LIKE ? LIMIT 5"
-        entries = [StoredEntry(*row) for row in self.connection.execute(query, (f"{digits}%",))]
+        entries = list(self.select("lower(hex(id)) LIKE ? LIMIT 5", f"{digits}%"))
         if len(entries) == 1:
             return entries[0]
         if entries:
@@ -313,8 +314,7 @@ class Log:
             raise InputError(
                 f"{self.path}: several entries have an id that begins with {digits} ({ids}): give more digits."
             )
-        for row in self.connection.execute(f"SELECT {COLUMNS} FROM entries WHERE absorbed NOT NULL"):
-            compacted = StoredEntry(*row)
+        for compacted in self.select("absorbed NOT NULL"):
             if any(id_.hex().startswith(digits) for id_ in compacted.absorbed_ids()):
                 raise InputError(
                     f"{self.path}: entry {digits} was absorbed when the file was compacted (entry {compacted.number}, "

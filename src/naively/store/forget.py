@@ -77,8 +77,9 @@ class Forgetter:
             if target is not None:
                 name = f"what is left of entry {target.short_id} (entry=)"
                 rest = self.log.counts(target).model
-                for number in self._forgets().get(target.id, ()):
-                    rest = rest - self.log.counts(self.log.read(number)).model
+                for forget in self._forgets().get(target.id, ()):
+                    self.log.check(forget)
+                    rest = rest - self.log.counts(forget).model
                 _ = rest - part
             elif source is not None:
                 name = f"the rows of source {source!r} (source=)"
@@ -89,14 +90,13 @@ class Forgetter:
                 f"{self.log.path}: these rows, with these labels, are not among {name}: {error} Nothing was changed."
             ) from None
 
-    def _forgets(self) -> dict[bytes, list[int]]:
-        """Return the numbers of the forgets that are attributed to each entry, by its id."""
+    def _forgets(self) -> dict[bytes, list[StoredEntry]]:
+        """Return the forgets that are attributed to each entry, by its id."""
         undone = self.log.undone_ids()
-        forgets: dict[bytes, list[int]] = {}
-        query = "SELECT number, id, corrects FROM entries WHERE act = 'forget' AND corrects NOT NULL"
-        for number, id_, corrects in self.log.connection.execute(query):
-            if id_ not in undone:
-                forgets.setdefault(corrects, []).append(number)
+        forgets: dict[bytes, list[StoredEntry]] = {}
+        for entry in self.log.select("act = 'forget' AND corrects NOT NULL"):
+            if entry.id not in undone:
+                forgets.setdefault(entry.corrects or b"", []).append(entry)
         return forgets
 
     def _find(
@@ -107,19 +107,21 @@ class Forgetter:
         for number, fingerprint in enumerate(fingerprints):
             wanted.setdefault(fingerprint, []).append(number)
         undone, forgets = self.log.undone_ids(), self._forgets()
-        query = "SELECT number, id, source, fingerprints FROM entries WHERE sign = 1 ORDER BY number DESC"
-        matches: list[tuple[int, list[int]]] = []
-        for number, id_, entry_source, payload in self.log.connection.execute(query):
-            if id_ in undone or (target and id_ != target.id) or (source is not None and source != entry_source):
+        matches: list[tuple[StoredEntry, list[int]]] = []
+        for entry in self.log.select("sign = 1 ORDER BY number DESC"):
+            if entry.id in undone or (target and entry.id != target.id) or source not in (None, entry.source):
                 continue
-            left = self._remaining(id_, payload, forgets)
+            left = _fingerprints(entry)
+            for forget in forgets.get(entry.id, ()):
+                left.subtract(_fingerprints(forget))
             numbers: list[int] = []
             for fingerprint in left.keys() & wanted.keys():
                 n = max(left[fingerprint], 0)
                 numbers += wanted[fingerprint][:n]
                 wanted[fingerprint] = wanted[fingerprint][n:]
             if numbers:
-                matches.append((number, numbers))
+                self.log.check(entry)
+                matches.append((entry, numbers))
         unknown = [number for numbers in wanted.values() for number in numbers]
         if unknown:
             where = "" if target is None and source is None else " in the given entry= or source="
@@ -127,18 +129,15 @@ class Forgetter:
                 f"{self.log.path}: {len(unknown)} of the rows were never counted{where}, or are forgotten already (the "
                 f"first is row {min(unknown)}). Nothing was changed."
             )
-        return [(self.log.read(number), numbers) for number, numbers in matches]
+        return matches
 
-    def _remaining(self, id_: bytes, payload: bytes, forgets: dict[bytes, list[int]]) -> Counter[bytes]:
-        """Return the fingerprints of an entry, without those of the rows that were forgotten."""
-        try:
-            left = unpack_fingerprints(payload)
-            for number in forgets.get(id_, ()):
-                query = "SELECT fingerprints FROM entries WHERE number = ?"
-                left.subtract(unpack_fingerprints(self.log.connection.execute(query, (number,)).fetchone()[0]))
-        except DECODE_ERRORS as error:
-            raise DamagedError(f"the fingerprints of entry {id_.hex()[:8]} cannot be read ({error})") from None
-        return left
+
+def _fingerprints(entry: StoredEntry) -> Counter[bytes]:
+    """Return the fingerprints of the rows of an entry and their counts."""
+    try:
+        return unpack_fingerprints(entry.fingerprints or b"")
+    except DECODE_ERRORS as error:
+        raise DamagedError(f"the fingerprints of entry {entry.short_id} cannot be read ({error})") from None
 
 
 def _select(rows: Sequence[LabelledRows], numbers: list[int]) -> list[LabelledRows]:

@@ -163,28 +163,31 @@ def open_to_write(path: str | Path, wait: float = WAIT_SECONDS) -> sqlite3.Conne
         raise InputError(f"{path}: is read-only: copy it, or ask for the right to write it.")
     connection = _connect(file, "mode=rw", wait=wait, path=path)
     try:
-        retry_while_locked(connection, "PRAGMA journal_mode=WAL", wait)
-        connection.execute("PRAGMA synchronous=FULL")
-        connection.execute("PRAGMA secure_delete=ON")
-        # `transaction` waits for the rest of the time, and warns.
-        connection.execute(f"PRAGMA busy_timeout={int(1000 * min(wait, SILENT_SECONDS))}")
+        for setting in ("busy_timeout=0", "synchronous=FULL", "secure_delete=ON"):
+            connection.execute(f"PRAGMA {setting}")
+        execute_when_free(connection, "PRAGMA journal_mode=WAL", wait)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def retry_while_locked(connection: sqlite3.Connection, statement: str, wait: float) -> tuple[Any, ...]:
-    """Execute a statement again while the file is locked: a change of the journal mode does not wait by itself."""
-    deadline = time.monotonic() + wait
-    pause = 0.001
+def execute_when_free(connection: sqlite3.Connection, statement: str, wait: float) -> Any:
+    """Execute a statement, and again while another process has locked the file; warn if that takes long.
+
+    SQLite's own waiting does not warn, and a change of the journal mode does not wait at all.
+    """
+    start, pause, has_warned = time.monotonic(), 0.001, False
     while True:
         try:
-            row: tuple[Any, ...] = connection.execute(statement).fetchone()
-            return row
+            return connection.execute(statement).fetchone()
         except sqlite3.OperationalError as error:
-            if not error.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")) or time.monotonic() > deadline:
+            waited = time.monotonic() - start
+            if waited > wait or not error.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
                 raise
+        if waited > SILENT_SECONDS and not has_warned:
+            warn_user(f"another process is writing to the file: waiting for at most {wait:.0f} seconds.")
+            has_warned = True
         time.sleep(pause)
         pause = min(2 * pause, 0.05)
 
@@ -192,12 +195,7 @@ def retry_while_locked(connection: sqlite3.Connection, statement: str, wait: flo
 @contextmanager
 def transaction(connection: sqlite3.Connection, wait: float = 0.0) -> Iterator[None]:
     """Change the file completely or not at all; other writers wait."""
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-    except sqlite3.OperationalError as error:
-        if wait <= SILENT_SECONDS or not error.sqlite_errorname.startswith("SQLITE_BUSY"):
-            raise
-        _begin_after_warning(connection, wait)
+    execute_when_free(connection, "BEGIN IMMEDIATE", wait)
     try:
         yield
         connection.execute("COMMIT")
@@ -207,22 +205,10 @@ def transaction(connection: sqlite3.Connection, wait: float = 0.0) -> Iterator[N
         raise
 
 
-def _begin_after_warning(connection: sqlite3.Connection, wait: float) -> None:
-    """Warn that another process is writing, and wait for the rest of the time."""
-    warn_user(f"another process is writing to the file: waiting for at most {wait:.0f} seconds.")
-    (timeout,) = connection.execute("PRAGMA busy_timeout").fetchone()
-    try:
-        connection.execute(f"PRAGMA busy_timeout={int(1000 * (wait - SILENT_SECONDS))}")
-        connection.execute("BEGIN IMMEDIATE")
-    finally:
-        connection.execute(f"PRAGMA busy_timeout={timeout}")
-
-
 def close_writer(connection: sqlite3.Connection) -> None:
     """Fold the WAL into the file, unless another process still writes to it: the last one does."""
     try:
-        connection.execute("PRAGMA busy_timeout=0")
-        retry_while_locked(connection, "PRAGMA journal_mode=DELETE", CLOSE_WAIT_SECONDS)
+        execute_when_free(connection, "PRAGMA journal_mode=DELETE", CLOSE_WAIT_SECONDS)
     except sqlite3.Error:
         pass  # committed changes are in the WAL, which the next process to open the file folds in
     finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from naively.errors import InputError
 from naively.model.model import Model
-from naively.store.entries import COLUMNS, Head, Log, StoredEntry
+from naively.store.entries import Head, Log, StoredEntry
 from naively.store.running_sum import AddedAndRemoved, RunningSum, read_sum
 from naively.store.sqlite import DamagedError
 
@@ -19,11 +19,10 @@ def entry_to_undo(log: Log, prefix: str) -> StoredEntry:
     undone = log.undone_ids()
     if entry.id in undone:
         raise InputError(f"{log.path}: entry {entry.short_id} is undone already; undo the undo to restore it.")
-    query = "SELECT id FROM entries WHERE act = 'forget' AND corrects = ?"
-    for (id_,) in log.connection.execute(query, (entry.id,)):
-        if id_ not in undone:
+    for forget in log.select("act = 'forget' AND corrects = ?", entry.id):
+        if forget.id not in undone:
             raise InputError(
-                f"{log.path}: entry {entry.short_id} was partly forgotten by entry {id_.hex()[:8]}: undo that first."
+                f"{log.path}: entry {entry.short_id} was partly forgotten by entry {forget.short_id}: undo that first."
             )
     return entry
 
@@ -31,10 +30,10 @@ def entry_to_undo(log: Log, prefix: str) -> StoredEntry:
 def undone_root(log: Log, entry: StoredEntry) -> StoredEntry:
     """Follow undos of undos to the entry that is removed from the sum or restored."""
     while entry.act == "undo":
-        row = log.connection.execute(f"SELECT {COLUMNS} FROM entries WHERE id = ?", (entry.corrects,)).fetchone()
-        if row is None or row[0] >= entry.number:  # an undo comes after what it undoes
+        corrected = next(log.select("id = ?", entry.corrects), None)
+        if corrected is None or corrected.number >= entry.number:  # an undo comes after what it undoes
             raise DamagedError(f"the entry that entry {entry.number} undoes is missing")
-        entry = StoredEntry(*row)
+        entry = corrected
     return entry
 
 

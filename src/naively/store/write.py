@@ -105,7 +105,6 @@ def _release(target: Path) -> None:
             f"{target}: the folder holds {names} of another database: remove it, or give another name."
         ) from None
     try:
-        connection.execute("PRAGMA busy_timeout=0")
         if connection.execute("PRAGMA journal_mode=DELETE").fetchone()[0] != "delete":
             raise in_use
     except sqlite3.OperationalError:
