@@ -54,14 +54,8 @@ MAX_SMALL_WINDOW_BYTES = 4096  # bodies up to this size are deflated with a smal
 MAX_EXACT_FLOAT = 2**53  # integers up to this are exact as float64
 COMPACT_JSON = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 PREFIX = struct.Struct("<BBQQ")
-TYPES: Mapping[str, np.dtype[Any]] = {
-    "f8": np.dtype("<f8"),
-    "i8": np.dtype("<i8"),
-    "i4": np.dtype("<i4"),
-    "u1": np.dtype("u1"),
-    "b1": np.dtype("?"),
-}
-UNSIGNED: Mapping[int, np.dtype[Any]] = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4"), 8: np.dtype("<u8")}
+TYPES: Mapping[str, np.dtype[Any]] = {name: np.dtype(f"<{name}") for name in ("f8", "i8", "i4", "u1", "b1")}
+UNSIGNED: Mapping[int, np.dtype[Any]] = {width: np.dtype(f"<u{width}") for width in (1, 2, 4, 8)}
 SIGNED: Mapping[int, np.dtype[Any]] = {width: np.dtype(f"<i{width}") for width in UNSIGNED}
 PLAIN_TYPES = (str, bool, int, float)
 ARRAY_GROUPS: Mapping[type, str] = {Cells: "cells", HistogramCells: "histogram", Vocabulary: "vocabulary"}

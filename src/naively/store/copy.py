@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,8 +18,8 @@ from naively.store.meta import Meta, read_meta
 from naively.store.running_sum import AddedAndRemoved, load, read_sum
 from naively.store.sqlite import (
     DECODE_ERRORS,
-    JOURNALS,
     DamagedError,
+    copy_with_journals,
     file_lengths,
     open_to_read,
     transaction,
@@ -51,22 +50,16 @@ def copy(path: str | Path, to: str | Path, *, comment: str = "") -> None:
     """
     _refuse_same_file(path, to)
     with translate_file_errors(path), atomic_write(to) as unfinished:
-        source = open_to_read(path)
-        try:
+        source, target = open_to_read(path), sqlite3.connect(unfinished, isolation_level=None)
+        with closing(source), closing(target):
             source.execute("COMMIT")  # the backup reads a state of its own
-            target = sqlite3.connect(unfinished, isolation_level=None)
-            try:
-                source.backup(target)
-                target.execute("PRAGMA journal_mode=DELETE")
-                if comment:
-                    with transaction(target):
-                        (schema,) = target.execute("SELECT max(number) FROM schemas").fetchone()
-                        log = Log(Path(to), target)
-                        log.append(log.new_entry("copy", schema=schema, source=str(path), comment=comment))
-            finally:
-                target.close()
-        finally:
-            source.close()
+            source.backup(target)
+            target.execute("PRAGMA journal_mode=DELETE")
+            if comment:
+                with transaction(target):
+                    (schema,) = target.execute("SELECT max(number) FROM schemas").fetchone()
+                    log = Log(Path(to), target)
+                    log.append(log.new_entry("copy", schema=schema, source=str(path), comment=comment))
         load(unfinished)  # refuses a damaged copy
 
 
@@ -124,11 +117,8 @@ def salvage(path: str | Path, to: str | Path, *, comment: str = "") -> Salvaged:
             raise InputError(str(error).replace(str(copied), str(path))) from None
         except (sqlite3.Error, UnicodeError) as error:
             raise InputError(f"{path}: is too damaged to be read ({error}): nothing can be recovered.") from None
-        try:
-            with translate_file_errors(path):
-                return _salvage(connection, path, to, comment)
-        finally:
-            connection.close()
+        with closing(connection), translate_file_errors(path):
+            return _salvage(connection, path, to, comment)
 
 
 @contextmanager
@@ -139,12 +129,7 @@ def _padded_copy(path: str | Path) -> Iterator[Path]:
     """
     with tempfile.TemporaryDirectory(prefix="naively-") as folder:
         try:
-            original = Path(path).resolve(strict=True)
-            copied = Path(folder) / original.name
-            shutil.copyfile(original, copied)
-            for end in JOURNALS:
-                if Path(f"{original}{end}").exists():
-                    shutil.copyfile(f"{original}{end}", f"{copied}{end}")
+            copied = copy_with_journals(Path(path).resolve(strict=True), folder)
             actual, stated = file_lengths(copied)
             if actual < stated:
                 with copied.open("r+b") as file:

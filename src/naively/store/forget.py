@@ -43,22 +43,17 @@ class Forgetter:
             raise InputError("give entry= or source=, not both.")
         target = None if entry is None else self._counting_entry(entry)
         template, key = self.total.template(), self.total.meta.key
-        if key is None:
-            counts = count_rows(template, rows)
-            self._check(counts, target, source)
-            yield self._attribute(self.log.new_entry("forget", counts, comment=comment), target, source), counts
-            return
-        fingerprints = [fingerprint for batch in rows for fingerprint in fingerprint_rows(template, batch, key)]
-        for corrected, numbers in self._find(fingerprints, target, source):
-            part = _select(rows, numbers)
-            counts, encoded = count_rows(template, part), encode_fingerprints(template, part, key)
-            new = self.log.new_entry("forget", counts, comment=comment, fingerprints=encoded)
-            yield self._attribute(new, corrected, source), counts
-
-    def _attribute(self, entry: StoredEntry, corrected: StoredEntry | None, source: str | None) -> StoredEntry:
-        if corrected is None:
-            return entry._replace(source=source or "")
-        return entry._replace(source=corrected.source, time=corrected.time, span=corrected.span, corrects=corrected.id)
+        parts = [(target, rows)] if key is None else self._find(rows, template, key, target, source)
+        for corrected, part in parts:
+            counts = count_rows(template, part)
+            if key is None:
+                self._check(counts, target, source)
+            fingerprints = None if key is None else encode_fingerprints(template, part, key)
+            new = self.log.new_entry("forget", counts, source=source or "", comment=comment, fingerprints=fingerprints)
+            if corrected is not None:
+                time, span = corrected.time, corrected.span
+                new = new._replace(source=corrected.source, time=time, span=span, corrects=corrected.id)
+            yield new, counts
 
     def _counting_entry(self, prefix: str) -> StoredEntry:
         """Return the entry whose id begins with `prefix`, if rows can be subtracted from it."""
@@ -100,10 +95,11 @@ class Forgetter:
         return forgets
 
     def _find(
-        self, fingerprints: Sequence[bytes], target: StoredEntry | None, source: str | None
-    ) -> list[tuple[StoredEntry, list[int]]]:
-        """Return the entries that counted rows with these fingerprints, the latest first, and the rows' numbers."""
+        self, rows: Sequence[LabelledRows], template: Model, key: str, target: StoredEntry | None, source: str | None
+    ) -> list[tuple[StoredEntry | None, Sequence[LabelledRows]]]:
+        """Return the entries that counted these rows, the latest first, and the rows that each counted."""
         wanted: dict[bytes, list[int]] = {}
+        fingerprints = (fingerprint for batch in rows for fingerprint in fingerprint_rows(template, batch, key))
         for number, fingerprint in enumerate(fingerprints):
             wanted.setdefault(fingerprint, []).append(number)
         undone, forgets = self.log.undone_ids(), self._forgets()
@@ -129,7 +125,7 @@ class Forgetter:
                 f"{self.log.path}: {len(unknown)} of the rows were never counted{where}, or are forgotten already (the "
                 f"first is row {min(unknown)}). Nothing was changed."
             )
-        return matches
+        return [(entry, _select(rows, numbers)) for entry, numbers in matches]
 
 
 def _fingerprints(entry: StoredEntry) -> Counter[bytes]:

@@ -60,16 +60,14 @@ def open(path: str | Path, *, wait: float = WAIT_SECONDS) -> Ledger:  # noqa: A0
 
 def warn_of_ignored_columns(batches: Iterable[LabelledRows], names: Names) -> Iterable[LabelledRows]:
     """Yield batches of rows; warn once if they have columns that a model does not have."""
-    has_warned = False
+    ignored: list[str] = []
     for rows in batches:
-        if rows.table.names != names and not has_warned:
-            ignored = set(rows.table.names) - set(names)
+        if not ignored and rows.table.names != names:
+            known = set(names)
+            ignored = [repr(name) for name in rows.table.names if name not in known]
             if ignored:
-                unknown = listed(repr(name) for name in rows.table.names if name in ignored)
-                warn_user(
-                    f"the model has no column {unknown}: not counted. To count it, fit a new model.", LeftOutWarning
-                )
-                has_warned = True
+                message = f"the model has no column {listed(ignored)}: not counted. To count it, fit a new model."
+                warn_user(message, LeftOutWarning)
         yield rows
 
 
@@ -364,7 +362,7 @@ class Ledger:
         with self._change() as log:
             entry, self._sum = compact(log, self._sum, comment)
         with translate_file_errors(self.path):
-            vacuum(self._writer(), self._wait)
+            vacuum(log.connection, self._wait)
         return entry.public()
 
     def copy(self, path: str | Path, *, comment: str = "") -> None:

@@ -16,27 +16,22 @@ from naively.model.model import Model
 from naively.priors import ClassPrior, Dirichlet
 from naively.store.sqlite import DECODE_ERRORS, DamagedError
 
-MAX_JOINED_BYTES = 1 << 16  # longer parts are hashed by a call of their own
 EMPIRICAL = ClassPrior()
+parse_tuning = lru_cache(maxsize=4)(Tuning.from_json)
 _kind_and_length = struct.Struct("<cQ").pack
 
 
 def digest_of(*parts: bytes | str | int | None) -> bytes:
     """Return 16 bytes that identify these parts: BLAKE2b over the kind, length and bytes of each."""
     digest = hashlib.blake2b(digest_size=16)
-    short: list[bytes] = []  # hashed as one: a call takes longer than hashing few bytes
     for part in parts:
         if part is None:
-            short.append(b"n")
+            digest.update(b"n")
             continue
         kind = b"b" if isinstance(part, bytes) else b"t" if isinstance(part, str) else b"i"
         data = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
-        short += (_kind_and_length(kind, len(data)), data)
-        if len(data) > MAX_JOINED_BYTES:
-            digest.update(b"".join(short[:-1]))
-            digest.update(data)
-            short = []
-    digest.update(b"".join(short))
+        digest.update(_kind_and_length(kind, len(data)))
+        digest.update(data)
     return digest.digest()
 
 
@@ -58,7 +53,7 @@ class Meta:
 
     def apply(self, model: Model) -> Model:
         """Return the model with these settings."""
-        tuning = None if self.tuning is None else _parse_tuning(self.tuning)
+        tuning = None if self.tuning is None else parse_tuning(self.tuning)
         return replace(model, prior=self.prior, target=self.target, tuning=tuning)
 
     def settings(self) -> dict[str, Any]:
@@ -70,11 +65,6 @@ class Meta:
         if not (settings["tuning"] is None or isinstance(settings["tuning"], str)):
             raise TypeError("the tuning is not a string")
         return replace(self, prior=_prior_from_json(settings["prior"]), tuning=settings["tuning"])
-
-
-@lru_cache(maxsize=4)
-def _parse_tuning(text: str) -> Tuning:
-    return Tuning.from_json(text)
 
 
 def write_meta(connection: sqlite3.Connection, meta: Meta) -> None:
@@ -100,21 +90,16 @@ def checksum_of(values: dict[str, str]) -> str:
 def read_meta(connection: sqlite3.Connection) -> Meta:
     """Read the settings; DamagedError if they are not what was written."""
     try:
-        return _parse_meta(frozenset(connection.execute("SELECT key, value FROM meta LIMIT 100").fetchall()))
+        values: dict[str, Any] = dict(connection.execute("SELECT key, value FROM meta LIMIT 100"))
+        if any(not isinstance(value, str) for value in values.values()) or checksum_of(values) != values["checksum"]:
+            raise ValueError("they do not match their checksum")
+        tuning, key = json.loads(values["tuning"]), json.loads(values["key"])
+        if not (tuning is None or isinstance(tuning, str)) or not (key is None or isinstance(key, str)):
+            raise TypeError("the tuning or the key is not a string")
+        prior = _prior_from_json(json.loads(values["prior"]))
+        return Meta(values["target"], prior, tuning, key, values["made_by"], values["unicode"])
     except DECODE_ERRORS as error:
         raise DamagedError(f"its settings cannot be read ({error})") from None
-
-
-@lru_cache(maxsize=4)  # read with every change, and rarely different
-def _parse_meta(rows: frozenset[tuple[Any, Any]]) -> Meta:
-    values = dict(rows)
-    if any(not isinstance(value, str) for value in values.values()) or checksum_of(values) != values["checksum"]:
-        raise ValueError("they do not match their checksum")
-    tuning, key = json.loads(values["tuning"]), json.loads(values["key"])
-    if not (tuning is None or isinstance(tuning, str)) or not (key is None or isinstance(key, str)):
-        raise TypeError("the tuning or the key is not a string")
-    prior = _prior_from_json(json.loads(values["prior"]))
-    return Meta(values["target"], prior, tuning, key, values["made_by"], values["unicode"])
 
 
 def _prior_to_json(prior: ClassPrior) -> dict[str, Any]:

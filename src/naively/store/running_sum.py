@@ -36,19 +36,9 @@ MAX_PENDING_SHARE = 10  # … or when they take more than this part (one tenth) 
 MIN_SNAPSHOT_BYTES = 1 << 16  # … and more than these bytes
 MAX_ROWS_ONE_THREAD = 64  # fewer rows than these are not worth a second thread
 MAX_DECODED_ENTRIES = 1024  # entries that are decoded before they are summed; bounds the memory
+SnapshotRow = tuple[int, bytes, int, bytes, bytes | None, bytes]  # of these columns:
 _COLUMNS = "entries, checksum, schema, added, taken, digest"
 _INSERT = f"INSERT INTO snapshot ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
-
-
-class SnapshotRow(NamedTuple):
-    """A row of the table `snapshot`."""
-
-    entries: int
-    checksum: bytes
-    schema: int
-    added: bytes
-    removed: bytes | None
-    digest: bytes
 
 
 class AddedAndRemoved(NamedTuple):
@@ -64,11 +54,6 @@ class AddedAndRemoved(NamedTuple):
         for part in counts:
             by_sign[part.sign].append(part.model)
         return cls(merge.total(by_sign[1]), merge.total(by_sign[-1]))
-
-    def plus(self, other: AddedAndRemoved) -> AddedAndRemoved:
-        """Return both sums together."""
-        pairs = ([model for model in pair if model is not None] for pair in zip(self, other, strict=True))
-        return AddedAndRemoved(*(merge.total(pair) for pair in pairs))
 
     def difference(self) -> Model | None:
         """Return what was added without what was removed; None if nothing was added."""
@@ -141,12 +126,12 @@ class RunningSum:
 
     def since_base(self) -> AddedAndRemoved:
         """Return the sums of what follows the first snapshot."""
-        return AddedAndRemoved.of(self.recent).plus(AddedAndRemoved.of(self.pending))
+        return AddedAndRemoved.of((*self.recent, *AddedAndRemoved.of(self.pending).counts()))
 
     @cached_property
     def sums(self) -> AddedAndRemoved:
         """Return the sums of all entries."""
-        return AddedAndRemoved.of(self.base).plus(self.since_base())
+        return AddedAndRemoved.of((*self.base, *self.since_base().counts()))
 
     @cached_property
     def model(self) -> Model:
@@ -291,15 +276,17 @@ def write_snapshot(log: Log, total: RunningSum) -> RunningSum:
     is_stored = execute("SELECT 1 FROM snapshot WHERE digest = ?", (total.snapshot_digest,)).fetchone() is not None
     if is_stored and any(since) and total.schema is total.base[0].schema:
         row = _snapshot_row(log, total.head, since, total.snapshot_digest)
-        n_bytes = len(row.added) + len(row.removed or b"")
+        *_, added, removed, _ = row
+        n_bytes = len(added) + len(removed or b"")
         if n_bytes <= MIN_SNAPSHOT_BYTES or n_bytes * MAX_PENDING_SHARE <= total.base_bytes:
             execute("DELETE FROM snapshot WHERE digest != ?", (total.snapshot_digest,))
             execute(_INSERT, row)
-            return replace(total, recent=since.counts(row.added, row.removed), pending=(), pending_bytes=0)
+            return replace(total, recent=since.counts(added, removed), pending=(), pending_bytes=0)
     row = _snapshot_row(log, total.head, total.sums)
+    *_, added, removed, digest = row
     execute("DELETE FROM snapshot")
     execute(_INSERT, row)
-    return RunningSum.of_base(total.meta, total.head, total.sums.counts(row.added, row.removed), row.digest)
+    return RunningSum.of_base(total.meta, total.head, total.sums.counts(added, removed), digest)
 
 
 def _snapshot_row(log: Log, head: Head, sums: AddedAndRemoved, *previous: bytes) -> SnapshotRow:
@@ -312,4 +299,4 @@ def _snapshot_row(log: Log, head: Head, sums: AddedAndRemoved, *previous: bytes)
     added = b"" if sums.added is None else payloads[0]
     removed = None if sums.removed is None else payloads[-1]
     digest = digest_of(*head, log.schema(number)[1], added, removed, *previous)
-    return SnapshotRow(*head, number, added, removed, digest)
+    return *head, number, added, removed, digest

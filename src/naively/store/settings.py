@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, labelled_batches
 from naively.data.names import listed
@@ -107,7 +106,19 @@ def _counted_rows(model: Model, sample: Sample) -> Sample:
     rows = LabelledRows(sample.table, model.classes, sample.label.astype(np.int32), sample.weight)
     n_sampled = len(sample.label)
     is_counted = np.zeros(n_sampled, dtype=np.bool_)
-    _mark_counted(model, replace(model, statistics=(), tuning=None), rows, 0, n_sampled, is_counted)
+    template = replace(model, statistics=(), tuning=None)
+    ranges = [(0, n_sampled)] if n_sampled else []
+    while ranges:  # subtract the rows one range after the other; halve a range that cannot be subtracted
+        start, stop = ranges.pop()
+        chosen = np.zeros(n_sampled, dtype=np.bool_)
+        chosen[start:stop] = True
+        try:
+            model = model - count_rows(template, [rows.where(chosen).without_empty_classes()])
+            is_counted |= chosen
+        except InputError:
+            if stop - start > 1:
+                middle = (start + stop) // 2
+                ranges += [(middle, stop), (start, middle)]
     n_uncounted = n_sampled - int(is_counted.sum())
     if not n_uncounted:
         return sample
@@ -119,26 +130,6 @@ def _counted_rows(model: Model, sample: Sample) -> Sample:
     message = f"{n_uncounted} of the {n_sampled} sampled rows were never counted, or are forgotten: they are left out."
     warn_user(message, LeftOutWarning)
     return sample.where(is_counted)
-
-
-def _mark_counted(
-    left: Model, template: Model, rows: LabelledRows, start: int, stop: int, is_counted: NDArray[np.bool_]
-) -> Model:
-    """Mark the rows that can be subtracted one after the other, and return what is left; by bisection."""
-    if start == stop:
-        return left
-    chosen = np.zeros(len(is_counted), dtype=np.bool_)
-    chosen[start:stop] = True
-    try:
-        left = left - count_rows(template, [rows.where(chosen).without_empty_classes()])
-    except InputError:
-        if stop - start == 1:
-            return left
-        middle = (start + stop) // 2
-        left = _mark_counted(left, template, rows, start, middle, is_counted)
-        return _mark_counted(left, template, rows, middle, stop, is_counted)
-    is_counted[start:stop] = True
-    return left
 
 
 def restore_settings(log: Log, meta: Meta, tune: StoredEntry) -> Meta:

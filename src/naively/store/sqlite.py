@@ -18,7 +18,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -131,22 +131,24 @@ def open_to_read(path: str | Path) -> sqlite3.Connection:
             raise
     # A killed writer left a journal, or the file lies where nothing can be written.
     if _is_writable(file):
-        connection = _connect(file, "mode=rw")
-        try:
+        with closing(_connect(file, "mode=rw")) as connection:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # rolls back or recovers
-        finally:
-            connection.close()
         return read(file, "mode=ro")
     journals = [Path(f"{file}{end}") for end in JOURNALS]
     if not any(journal.exists() and journal.stat().st_size for journal in journals):
         return read(file, "mode=ro&immutable=1")
     folder = tempfile.TemporaryDirectory(prefix="naively-")
-    for part in (file, *journals):
-        if part.exists():
-            shutil.copyfile(part, Path(folder.name) / part.name)
-    connection = read(Path(folder.name) / file.name, "mode=rw")
+    connection = read(copy_with_journals(file, folder.name), "mode=rw")
     _COPIES[id(connection)] = folder
     return connection
+
+
+def copy_with_journals(file: Path, folder: str) -> Path:
+    """Copy the bytes of a file and of its journals to a folder, and return the copy of the file."""
+    for part in (file, *(Path(f"{file}{end}") for end in JOURNALS)):
+        if part.exists():
+            shutil.copyfile(part, Path(folder) / part.name)
+    return Path(folder) / file.name
 
 
 _COPIES: dict[int, tempfile.TemporaryDirectory[str]] = {}  # removed when the process ends
@@ -207,12 +209,9 @@ def transaction(connection: sqlite3.Connection, wait: float = 0.0) -> Iterator[N
 
 def close_writer(connection: sqlite3.Connection) -> None:
     """Fold the WAL into the file, unless another process still writes to it: the last one does."""
-    try:
+    with closing(connection), suppress(sqlite3.Error):
+        # If it fails, committed changes are in the WAL, which the next process to open the file folds in.
         execute_when_free(connection, "PRAGMA journal_mode=DELETE", CLOSE_WAIT_SECONDS)
-    except sqlite3.Error:
-        pass  # committed changes are in the WAL, which the next process to open the file folds in
-    finally:
-        connection.close()
 
 
 def close_reader(connection: sqlite3.Connection, path: str | Path) -> None:
@@ -221,16 +220,8 @@ def close_reader(connection: sqlite3.Connection, path: str | Path) -> None:
     file = Path(path).resolve()
     if not Path(f"{file}-wal").exists() or not _is_writable(file):
         return
-    try:
-        writer = _connect(file, "mode=rw", wait=0.0)
-    except sqlite3.Error:
-        return  # another process does it
-    try:
-        writer.execute("PRAGMA journal_mode=DELETE").fetchone()
-    except sqlite3.Error:
-        pass  # a writer has the file open, and will do it
-    finally:
-        writer.close()
+    with suppress(sqlite3.Error), closing(_connect(file, "mode=rw", wait=0.0)) as writer:
+        writer.execute("PRAGMA journal_mode=DELETE")  # fails if a writer has the file open, which will do it
 
 
 _MESSAGES = {

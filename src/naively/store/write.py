@@ -6,7 +6,7 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from naively.errors import InputError
@@ -35,16 +35,12 @@ def write_model(
 @contextmanager
 def new_file(path: str | Path, meta: Meta) -> Iterator[Log]:
     """Yield the log of a new file, to append its entries; the file gets its name if the block succeeds."""
-    with atomic_write(path) as unfinished, translate_file_errors(path):
-        connection = create(unfinished)
-        try:
-            connection.execute("BEGIN")
-            write_meta(connection, meta)
-            connection.execute("INSERT INTO head VALUES (?, ?)", START)
-            yield Log(Path(path), connection)
-            connection.execute("COMMIT")
-        finally:
-            connection.close()
+    with atomic_write(path) as unfinished, translate_file_errors(path), closing(create(unfinished)) as connection:
+        connection.execute("BEGIN")
+        write_meta(connection, meta)
+        connection.execute("INSERT INTO head VALUES (?, ?)", START)
+        yield Log(Path(path), connection)
+        connection.execute("COMMIT")
 
 
 @contextmanager
@@ -69,11 +65,10 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
         _release(target)
         unfinished.replace(target)
         _sync(target.parent)
-    except OSError as error:
+    except BaseException as error:
         unfinished.unlink(missing_ok=True)
-        raise InputError(f"{path}: cannot be written ({error.strerror}).") from None
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise InputError(f"{path}: cannot be written ({error.strerror}).") from None
         raise
 
 
@@ -95,7 +90,6 @@ def _release(target: Path) -> None:
     """
     if not any(Path(f"{target}{end}").exists() for end in JOURNALS):
         return
-    in_use = InputError(f"{target}: another process has it open: close it there, or give another name.")
     try:
         with translate_file_errors(target):
             connection = open_to_write(target, RELEASE_WAIT_SECONDS)
@@ -104,10 +98,10 @@ def _release(target: Path) -> None:
         raise InputError(
             f"{target}: the folder holds {names} of another database: remove it, or give another name."
         ) from None
-    try:
-        if connection.execute("PRAGMA journal_mode=DELETE").fetchone()[0] != "delete":
-            raise in_use
-    except sqlite3.OperationalError:
-        raise in_use from None
-    finally:
-        connection.close()
+    with closing(connection):
+        try:
+            (mode,) = connection.execute("PRAGMA journal_mode=DELETE").fetchone()
+        except sqlite3.OperationalError:
+            mode = "wal"
+    if mode != "delete":
+        raise InputError(f"{target}: another process has it open: close it there, or give another name.")
