@@ -220,9 +220,9 @@ void bind_counts(nb::module_& m) {
         "n_threads"_a);
   m.def("column_range", py_column_range, "x"_a, "n_threads"_a);
   m.def("score_codes", py_score_codes, "codes"_a, "sizes"_a, "table"_a, "out"_a.noconvert(), "n_threads"_a);
-  m.def("score_csr", py_score_csr, "matrix"_a, "table"_a, "class_constant"_a, "out"_a.noconvert(),
+  m.def("score_csr", py_score_csr, "matrix"_a, "weights"_a, "class_constant"_a, "out"_a.noconvert(),
         "length"_a.noconvert().none(), "above"_a.none(), "n_threads"_a);
-  m.def("score_csr_sparse", py_score_csr_sparse, "matrix"_a, "weights"_a, "class_constant"_a, "out"_a.noconvert(),
+  m.def("score_csr", py_score_csr_sparse, "matrix"_a, "weights"_a, "class_constant"_a, "out"_a.noconvert(),
         "length"_a.noconvert().none(), "above"_a.none(), "n_threads"_a);
   m.def("score_dense", py_score_dense, "x"_a, "table"_a, "class_constant"_a, "out"_a.noconvert(),
         "length"_a.noconvert().none(), "n_threads"_a);

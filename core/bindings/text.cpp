@@ -164,7 +164,7 @@ void bind_text(nb::module_& m) {
         "options"_a, "n_threads"_a);
   m.def("score_text", py_score_text, "documents"_a, "vocabulary"_a.none(), "options"_a, "weights"_a, "class_constant"_a,
         "binary"_a, "out"_a.noconvert(), "length"_a.noconvert().none(), "n_threads"_a);
-  m.def("score_text_table", py_score_text_table, "documents"_a, "vocabulary"_a.none(), "options"_a, "table"_a,
+  m.def("score_text", py_score_text_table, "documents"_a, "vocabulary"_a.none(), "options"_a, "weights"_a,
         "class_constant"_a, "binary"_a, "out"_a.noconvert(), "length"_a.noconvert().none(), "n_threads"_a);
   m.def("token_rows", py_token_rows, "documents"_a, "vocabulary"_a.none(), "options"_a, "ordered"_a, "n_threads"_a);
   m.def("hash_texts", py_hash_texts, "documents"_a, "n_threads"_a);

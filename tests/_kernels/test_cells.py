@@ -28,11 +28,11 @@ def test_counts_are_the_twins(seed: int) -> None:
     csr, csc, dense = d.sparse("csr"), d.sparse("csc"), strided(d.rng, d.x)
     expected = twin.count_dense(d.x, *rest)
     for n_jobs in (1, 2):
-        same_counted(core.count_csr(*csr, d.p, *rest, n_jobs), expected)
-        same_counted(core.count_csc(*csc, *rest, n_jobs), expected)
+        same_counted(core.count_csr(csr, d.p, *rest, n_jobs), expected)
+        same_counted(core.count_csc(csc, *rest, n_jobs), expected)
         same_counted(core.count_dense(dense, *rest, n_jobs), expected)
-    same_counted(twin.count_csr(*csr, d.p, *rest), expected)
-    same_counted(twin.count_csc(*csc, *rest), expected)
+    same_counted(twin.count_csr(csr, d.p, *rest), expected)
+    same_counted(twin.count_csc(csc, *rest), expected)
 
 
 @many
@@ -124,20 +124,10 @@ def test_scores_are_the_twins(seed: int) -> None:
     for n_jobs in (1, 2):
         a, b, c = np.ones((3, *expected.shape))
         lengths = np.ones((3, d.n))
-        assert core.score_csr(*csr, table, constant, a, n_jobs, None, lengths[0]) == finite
+        assert core.score_csr(csr, table, constant, a, n_jobs, None, lengths[0]) == finite
         assert core.score_dense(x, table, constant, b, n_jobs, lengths[1]) == finite
-        assert finite == core.score_csr_sparse(
-            *csr,
-            base,
-            own.indptr.astype(np.int64),
-            own.indices.astype(np.int32),
-            own.data,
-            constant,
-            c,
-            n_jobs,
-            None,
-            lengths[2],
-        )
+        sparse = (base, own.indptr.astype(np.int64), own.indices.astype(np.int32), own.data)
+        assert core.score_csr(csr, sparse, constant, c, n_jobs, None, lengths[2]) == finite
         for out, n_known in zip((a, b, c), lengths, strict=True):
             np.testing.assert_allclose(out, expected, **close)
             np.testing.assert_allclose(n_known, length[:, 0], **close)
@@ -158,8 +148,8 @@ def test_large_classes_are_cut_alike_for_any_number_of_threads(n_classes: int, f
     indptr = np.arange(n + 1) * p
     label = rng.integers(0, n_classes, n).astype(np.int32)
     weight = rng.random(n) + 0.5 if weighted else None
-    one = core.count_csr(data, indices, indptr, width, label, weight, n_classes, 1)
-    two = core.count_csr(data, indices, indptr, width, label, weight, n_classes, 2)
+    one = core.count_csr((data, indices, indptr), width, label, weight, n_classes, 1)
+    two = core.count_csr((data, indices, indptr), width, label, weight, n_classes, 2)
     same_counted(one, two)
     w = np.ones(n) if weight is None else weight
     x = sp.csr_array((data, indices, indptr), shape=(n, width))
@@ -203,6 +193,6 @@ def test_memory_follows_what_is_not_zero() -> None:
     n, p = 2000, 1_000_000
     indices = (np.arange(n * 3) * 7919 % p).reshape(n, 3)
     indices.sort(axis=1)
-    cells = core.count_csr(np.ones(n * 3), indices.ravel(), np.arange(n + 1) * 3, p, np.arange(n), None, n)[0]
+    cells = core.count_csr((np.ones(n * 3), indices.ravel(), np.arange(n + 1) * 3), p, np.arange(n), None, n)[0]
     assert cells.rows.tolist() == [1] * (3 * n)
     np.testing.assert_array_equal(cells.index, indices.ravel())

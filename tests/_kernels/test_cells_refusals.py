@@ -20,8 +20,8 @@ LABEL = np.array([0, 1])
 @pytest.mark.parametrize("label", [np.array([0, 2]), np.array([-1, 0]), np.array([2**32, 0]), np.array([0, 2], "i4")])
 def test_labels(label: NDArray[Any]) -> None:
     for call in (
-        lambda: core.count_csr(DATA, INDICES, INDPTR, 2, label, None, 2),
-        lambda: core.count_csc(DATA, INDICES, INDPTR, label, None, 2),
+        lambda: core.count_csr((DATA, INDICES, INDPTR), 2, label, None, 2),
+        lambda: core.count_csc((DATA, INDICES, INDPTR), label, None, 2),
         lambda: core.count_dense(np.ones((2, 2)), label, None, 2),
         lambda: core.count_codes(np.ones((2, 2)), np.array([2, 2]), label, None, 2),
     ):
@@ -40,26 +40,26 @@ def test_indices_outside(bad: list[int], kind: str) -> None:
     indices = np.array(bad, kind)
     table, out = np.zeros((2, 1)), np.zeros((2, 1))
     with pytest.raises(ValueError, match="outside"):
-        core.count_csr(DATA, indices, INDPTR, 2, LABEL, None, 2)
+        core.count_csr((DATA, indices, INDPTR), 2, LABEL, None, 2)
     with pytest.raises(ValueError, match="outside"):
-        core.count_csc(DATA, indices, INDPTR, LABEL, None, 2)
+        core.count_csc((DATA, indices, INDPTR), LABEL, None, 2)
     with pytest.raises(ValueError, match="outside"):
-        core.score_csr(DATA, indices, INDPTR, table, np.zeros(1), out)
+        core.score_csr((DATA, indices, INDPTR), table, np.zeros(1), out)
 
 
 def test_an_index_twice() -> None:
     for indices in ([1, 1, 0], [1, 0, 0]):
         matrix = np.ones(3), np.array(indices), np.array([0, 3])
         with pytest.raises(ValueError, match=r"sum_duplicates\(\)"):
-            core.count_csr(*matrix, 2, np.array([0]), None, 2)
+            core.count_csr(matrix, 2, np.array([0]), None, 2)
         with pytest.raises(ValueError, match=r"sum_duplicates\(\)"):
-            core.count_csc(*matrix, LABEL, None, 2)
+            core.count_csc(matrix, LABEL, None, 2)
 
 
 @pytest.mark.parametrize("indptr", [[0, 2, 4], [0, 3, 2], [1, 2, 3], [0, 2, 2], [-1, 2, 3], [0, 9, 3]])
 def test_indptr(indptr: list[int]) -> None:
     with pytest.raises(ValueError, match="indptr"):
-        core.count_csr(DATA, INDICES, np.array(indptr), 2, LABEL, None, 2)
+        core.count_csr((DATA, INDICES, np.array(indptr)), 2, LABEL, None, 2)
 
 
 def test_sizes() -> None:
@@ -86,10 +86,12 @@ def test_tokens_of_tables() -> None:
         core.renumber_cells(cells, np.array([0]), np.arange(3), 1)
     for indptr, classes in (([0, 2], [0, 1]), ([0, 1], [0, 7]), ([-1, 1], [0, 0]), ([2, 1], [0, 0])):
         with pytest.raises(ValueError, match="by_token"):
-            core.score_csr_sparse(
-                np.ones(1), np.zeros(1, int), np.array([0, 1]), np.zeros(1), np.array(indptr),
-                np.array(classes[-1:], np.int32), np.ones(1), np.zeros(1), np.zeros((1, 1)),
-            )  # fmt: skip
+            core.score_csr(
+                (np.ones(1), np.zeros(1, int), np.array([0, 1])),
+                (np.zeros(1), np.array(indptr), np.array(classes[-1:], np.int32), np.ones(1)),
+                np.zeros(1),
+                np.zeros((1, 1)),
+            )
 
 
 def test_types() -> None:

@@ -18,12 +18,10 @@ def test_long_rows_are_scored_precisely() -> None:
     x, index, indptr = rng.random(n), np.arange(n), np.array([0, n])
     constant = np.array([0.1, -2.0, 3.0])
     a, b, c = np.zeros((3, 1, 3))
-    core.score_csr(x, index, indptr, table, constant, a)
+    core.score_csr((x, index, indptr), table, constant, a)
     core.score_dense(x[None], table, constant, b)
-    core.score_csr_sparse(
-        x, index, indptr, table[:, 0], np.arange(n + 1) * 3, np.tile(np.arange(3, dtype=np.int32), n),
-        (table - table[:, :1]).ravel(), constant, c,
-    )  # fmt: skip
+    classes, values = np.tile(np.arange(3, dtype=np.int32), n), (table - table[:, :1]).ravel()
+    core.score_csr((x, index, indptr), (table[:, 0], np.arange(n + 1) * 3, classes, values), constant, c)
     for k in range(3):
         terms = x * table[:, k]
         exact = math.fsum(terms) + constant[k] * math.fsum(x)

@@ -32,16 +32,16 @@ def test_entries_above_a_threshold_are_counted_and_scored_as_the_twins_do(seed: 
     if d.kind[0] == "f" and data.size and d.rng.random() < 0.5:
         data[d.rng.integers(data.size)] = d.rng.choice([np.inf, -np.inf, np.nan, 0.1])
     rest = (d.p, d.label, d.weight, d.n_classes)
-    expected = twin_cells.count_csr(data, index, start, *rest, above=above)
+    expected = twin_cells.count_csr((data, index, start), *rest, above=above)
     table, constant = d.rng.normal(size=(d.p, d.n_classes)), d.rng.normal(size=d.n_classes)
     score = np.zeros((d.n, d.n_classes))
-    finite = twin_cells.score_csr(data, index, start, table, constant, score, above=above)
+    finite = twin_cells.score_csr((data, index, start), table, constant, score, above=above)
     sparse = (table[:, 0], np.arange(d.p + 1) * d.n_classes, np.tile(np.arange(d.n_classes, dtype=np.int32), d.p))
     for n_jobs in (1, 2):
-        same_counted(cells.count_csr(data, index, start, *rest, n_jobs, above), expected)
+        same_counted(cells.count_csr((data, index, start), *rest, n_jobs, above), expected)
         one, other = np.zeros_like(score), np.zeros_like(score)
-        assert cells.score_csr(data, index, start, table, constant, one, n_jobs, above) == finite
+        assert cells.score_csr((data, index, start), table, constant, one, n_jobs, above) == finite
         values = (table - table[:, :1]).ravel()
-        assert cells.score_csr_sparse(data, index, start, *sparse, values, constant, other, n_jobs, above) == finite
+        assert cells.score_csr((data, index, start), (*sparse, values), constant, other, n_jobs, above) == finite
         np.testing.assert_allclose(one, score, rtol=1e-12, atol=1e-11)
         np.testing.assert_allclose(other, score, rtol=1e-12, atol=1e-11)

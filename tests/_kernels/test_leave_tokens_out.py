@@ -48,7 +48,7 @@ def cases(draw: st.DrawFn, any_alpha: bool = False) -> Case:
     row, token = np.nonzero(x)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))]).astype(np.int64)
     count = x[row, token].astype(np.float64)
-    cells = count_csr(count, token, indptr, N_TOKENS, label, weight, N_CLASSES)[0]
+    cells = count_csr((count, token, indptr), N_TOKENS, label, weight, N_CLASSES)[0]
     start, owner, order = by_token(cells, N_TOKENS)
     vanishes = rng.random(N_TOKENS) < 0.7
     known = x.any(axis=0) | ~vanishes  # a token that vanishes and was never counted is unknown already

@@ -47,9 +47,9 @@ acts = st.lists(
 
 def count(vocabulary: Any, module: Any, documents: list[Any], options: Options) -> Any:
     label = np.zeros(len(documents), np.int32)
-    of_tokens = bool(documents) and isinstance(documents[0], list)
-    counting = module.count_tokens if of_tokens else module.count_text
-    return counting(documents, label, None, 1, vocabulary, options)
+    are_tokens = bool(documents) and isinstance(documents[0], list)
+    given = compiled.prepare_tokens(documents) if are_tokens and module is compiled else documents
+    return module.count_text(given, label, None, 1, vocabulary, options)
 
 
 @some
@@ -105,7 +105,7 @@ def test_threads_and_unions_give_the_numbers_of_one_thread(longest: int) -> None
     expected, found = np.zeros((50, 2)), np.zeros((50, 2))
     stored = Vocabulary.from_arrays(*one.export())
     for vocabulary, out in ((one, expected), (stored, found)):
-        compiled.score_text_table(texts[:50], vocabulary, options, table, np.zeros(2), False, out)
+        compiled.score_text(texts[:50], vocabulary, options, table, np.zeros(2), False, out)
     np.testing.assert_array_equal(found, expected)
 
 

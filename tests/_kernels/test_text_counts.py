@@ -90,8 +90,8 @@ def test_count_text(documents: list[Any], options: Options, data: st.DataObject)
 def test_count_tokens(documents: list[Any], options: Options) -> None:
     label = np.arange(len(documents), dtype=np.int32) % 2
     mine, theirs = vocabularies(options)
-    found = compiled.count_tokens(documents, label, None, 2, mine, options)
-    expected = twin.count_tokens(documents, label, None, 2, theirs, options)
+    found = compiled.count_text(compiled.prepare_tokens(documents), label, None, 2, mine, options)
+    expected = twin.count_text(documents, label, None, 2, theirs, options)
     assert same(found[0], expected[0])
     assert same(found[1], expected[1])
 
@@ -112,18 +112,18 @@ def test_score(documents: list[Any], options: Options, binary: bool, data: st.Da
     dense = np.where(draw.random((n_tokens, n_classes)) < 0.5, draw.normal(size=(n_tokens, n_classes)), 0.0)
     constant = draw.normal(size=n_classes)
     indptr = np.r_[0, np.cumsum((dense != 0).sum(1))].astype(np.int64)
-    sparse = (base, indptr, np.nonzero(dense)[1].astype(np.int32), dense[dense != 0], constant)
+    sparse = (base, indptr, np.nonzero(dense)[1].astype(np.int32), dense[dense != 0])
     start = draw.normal(size=(len(documents), n_classes))
     expected, found, by_table = start.copy(), start.copy(), start.copy()
-    twin.score_text(documents, theirs, options, *sparse, binary, expected)
+    twin.score_text(documents, theirs, options, sparse, constant, binary, expected)
     n_known, n_known_by_table = np.ones((2, len(documents)))
-    compiled.score_text(documents, mine, options, *sparse, binary, found, 2, n_known)
+    compiled.score_text(documents, mine, options, sparse, constant, binary, found, 2, n_known)
     table = dense + base[:, None]
-    compiled.score_text_table(documents, mine, options, table, constant, binary, by_table, 2, n_known_by_table)
+    compiled.score_text(documents, mine, options, table, constant, binary, by_table, 2, n_known_by_table)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(by_table, expected, rtol=1e-12, atol=1e-12)
     length = np.ones((len(documents), 1))
-    twin.score_text_table(documents, theirs, options, 0 * base[:, None], np.ones(1), binary, length)
+    twin.score_text(documents, theirs, options, 0 * base[:, None], np.ones(1), binary, length)
     assert n_known.tolist() == n_known_by_table.tolist() == length[:, 0].tolist()
 
 
@@ -305,10 +305,7 @@ def test_broken_evidence_is_refused() -> None:
                 ["a"],
                 vocabulary,
                 Options(),
-                np.zeros(1),
-                np.array(indptr),
-                np.array(of_class, np.int32),
-                np.ones(1),
+                (np.zeros(1), np.array(indptr), np.array(of_class, np.int32), np.ones(1)),
                 np.zeros(2),
                 False,
                 out,
@@ -319,5 +316,5 @@ def test_long_documents_keep_their_digits() -> None:
     """A million terms of 0.1: plain summation would lose five digits."""
     vocabulary, out = Vocabulary(), np.zeros((1, 2))
     vocabulary.add(["a"])
-    compiled.score_text_table(["a " * 1_000_000], vocabulary, Options(), np.full((1, 2), 0.1), np.zeros(2), False, out)
+    compiled.score_text(["a " * 1_000_000], vocabulary, Options(), np.full((1, 2), 0.1), np.zeros(2), False, out)
     np.testing.assert_allclose(out, 100_000.0, rtol=1e-13)

@@ -70,9 +70,7 @@ def _count(
 
 
 def count_csr(
-    data: NDArray[Any],
-    indices: NDArray[Any],
-    indptr: NDArray[Any],
+    matrix: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
     n_columns: int,
     label: NDArray[Any],
     weight: NDArray[Any] | None,
@@ -80,7 +78,8 @@ def count_csr(
     n_jobs: int = 1,
     above: float | None = None,
 ) -> Counted:
-    """Cells of a CSR matrix, of its missing entries, and what is odd about its values."""
+    """Cells of a CSR matrix, of its missing entries, and the first irregular columns."""
+    data, indices, indptr = matrix
     row = np.repeat(np.arange(label.size), np.diff(indptr))
     return _count(_binary(data, above), row, indices, label, weight, n_classes)
 
@@ -91,15 +90,14 @@ def _binary(x: NDArray[Any], above: float | None) -> NDArray[Any]:
 
 
 def count_csc(
-    data: NDArray[Any],
-    indices: NDArray[Any],
-    indptr: NDArray[Any],
+    matrix: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
     label: NDArray[Any],
     weight: NDArray[Any] | None,
     n_classes: int,
     n_jobs: int = 1,
 ) -> Counted:
     """The same of a CSC matrix."""
+    data, indices, indptr = matrix
     column = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
     return _count(data, indices, column, label, weight, n_classes)
 
@@ -214,38 +212,32 @@ def _score(
     return finite
 
 
-def score_csr(
-    data: NDArray[Any],
-    indices: NDArray[Any],
-    indptr: NDArray[Any],
-    table: NDArray[Any],
-    class_constant: NDArray[Any],
-    out: NDArray[Any],
-    n_jobs: int = 1,
-    above: float | None = None,
-) -> bool:
-    """Score a CSR matrix with a dense (K, C) table."""
-    row = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
-    return _score(_binary(data, above), row, indices, table, class_constant, out)
-
-
-def score_csr_sparse(
-    data: NDArray[Any],
-    indices: NDArray[Any],
-    indptr: NDArray[Any],
+def dense_table(
     base: NDArray[Any],
-    token_indptr: NDArray[Any],
+    token_start: NDArray[Any],
     token_class: NDArray[Any],
     token_value: NDArray[Any],
+    n_classes: int,
+) -> NDArray[Any]:
+    """Return base[k] + the value listed for (token k, class c), or 0."""
+    table = np.repeat(base[:, None], n_classes, axis=1)
+    np.add.at(table, (np.repeat(np.arange(len(base)), np.diff(token_start)), token_class), token_value)
+    return table
+
+
+def score_csr(
+    matrix: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
+    weights: NDArray[Any] | tuple[NDArray[Any], ...],
     class_constant: NDArray[Any],
     out: NDArray[Any],
     n_jobs: int = 1,
     above: float | None = None,
 ) -> bool:
-    """Score a CSR matrix with the table base[k] + (what token k has of its own in some classes)."""
-    table = np.repeat(base[:, None], class_constant.size, axis=1)
-    table[np.repeat(np.arange(base.size), np.diff(token_indptr)), token_class] += token_value
-    return score_csr(data, indices, indptr, table, class_constant, out, n_jobs, above)
+    """Score a CSR matrix with a dense (K, C) table, or with its sparse form."""
+    data, indices, indptr = matrix
+    table = weights if isinstance(weights, np.ndarray) else dense_table(*weights, n_classes=class_constant.size)
+    row = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+    return _score(_binary(data, above), row, indices, table, class_constant, out)
 
 
 def score_dense(

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from tests.twins.cells import dense_table
 from tests.twins.words import decode, feature_hash, folded_product, tokens, tokens_of_words
 
 from naively._kernels.cells import Cells
@@ -67,7 +68,7 @@ def _numbers(found: list[str], vocabulary: Any, options: Options, *, add: bool) 
     return [int(i) for i in ids if i >= 0]
 
 
-def _each(documents: Documents) -> Iterator[str | bytes | None]:
+def _each(documents: Any) -> Iterator[Any]:
     from naively._kernels.text import Strings
 
     if not isinstance(documents, Strings):
@@ -76,8 +77,8 @@ def _each(documents: Documents) -> Iterator[str | bytes | None]:
     offsets, data, valid, bit_offset = documents
     for i in range(len(offsets) - 1):
         bit = bit_offset + i
-        there = valid is None or valid[bit // 8] >> bit % 8 & 1
-        yield data[offsets[i] : offsets[i + 1]].tobytes() if there else None
+        is_present = valid is None or valid[bit // 8] >> bit % 8 & 1
+        yield data[offsets[i] : offsets[i + 1]].tobytes() if is_present else None
 
 
 def _cells(found: list[dict[int, list[float]]], n_sums: int) -> Cells:
@@ -92,21 +93,30 @@ def _cells(found: list[dict[int, list[float]]], n_sums: int) -> Cells:
     )
 
 
-def _count(
-    documents: Iterable[list[str] | None],
+def _tokens(document: str | bytes | list[str], options: Options) -> list[str]:
+    """Return the tokens of a text, or of a list of tokens, to which only stop words and n-grams apply."""
+    if isinstance(document, list):
+        return tokens_of_words(map(decode, document), options)
+    return tokens(document, options)
+
+
+def count_text(
+    documents: Documents | Sequence[list[str] | None],
     label: NDArray[np.int32],
     weight: NDArray[np.float64] | None,
     n_classes: int,
     vocabulary: Any,
     options: Options,
+    n_jobs: int = 1,
 ) -> tuple[Cells, Cells]:
+    """Return cells of the tokens, and cells of the lengths of the documents."""
     counts: list[dict[int, list[float]]] = [{} for _ in range(n_classes)]
     lengths: list[dict[int, list[float]]] = [{} for _ in range(n_classes)]
-    for i, found in enumerate(documents):
+    for i, document in enumerate(_each(documents)):
         w = 1.0 if weight is None else float(weight[i])
-        if found is None or w == 0:
+        if document is None or w == 0:
             continue
-        ids = _numbers(found, vocabulary, options, add=True)
+        ids = _numbers(_tokens(document, options), vocabulary, options, add=True)
         cell = lengths[label[i]].setdefault(len(ids), [0.0, 0])
         cell[:] = cell[0] + w, cell[1] + 1
         for k, x in Counter(ids).items():
@@ -115,71 +125,24 @@ def _count(
     return _cells(counts, 2), _cells(lengths, 1)
 
 
-def count_text(
-    documents: Documents,
-    label: NDArray[np.int32],
-    weight: NDArray[np.float64] | None,
-    n_classes: int,
-    vocabulary: Any,
-    options: Options,
-    n_jobs: int = 1,
-) -> tuple[Cells, Cells]:
-    """Cells of the tokens, and cells of the documents' lengths."""
-    found = (None if d is None else tokens(d, options) for d in _each(documents))
-    return _count(found, label, weight, n_classes, vocabulary, options)
-
-
-def count_tokens(
-    documents: Sequence[Sequence[str] | None],
-    label: NDArray[np.int32],
-    weight: NDArray[np.float64] | None,
-    n_classes: int,
-    vocabulary: Any,
-    options: Options,
-    n_jobs: int = 1,
-) -> tuple[Cells, Cells]:
-    """The same for documents that somebody else has cut."""
-    found = (None if d is None else tokens_of_words(map(decode, d), options) for d in documents)
-    return _count(found, label, weight, n_classes, vocabulary, options)
-
-
-def score_text_table(
+def score_text(
     documents: Documents,
     vocabulary: Any,
     options: Options,
-    table: NDArray[np.float64],
+    weights: NDArray[Any] | tuple[NDArray[Any], ...],
     class_constant: NDArray[np.float64],
     binary: bool,
     out: NDArray[np.float64],
     n_jobs: int = 1,
 ) -> None:
     """Increase out[i, c] by Σ_k x_k · table[k, c] + L · class_constant[c]; NaN in table[k, 0]: unknown."""
+    table = weights if isinstance(weights, np.ndarray) else dense_table(*weights, n_classes=len(class_constant))
     for row, document in zip(out, _each(documents), strict=True):
         if document is None:
             continue
         for k, n in Counter(_numbers(tokens(document, options), vocabulary, options, add=False)).items():
             if k < len(table) and not np.isnan(table[k, 0]):
                 row += (1 if binary else n) * (table[k] + class_constant)
-
-
-def score_text(
-    documents: Documents,
-    vocabulary: Any,
-    options: Options,
-    base: NDArray[np.float64],
-    token_indptr: NDArray[np.int64],
-    token_class: NDArray[np.int32],
-    token_value: NDArray[np.float64],
-    class_constant: NDArray[np.float64],
-    binary: bool,
-    out: NDArray[np.float64],
-    n_jobs: int = 1,
-) -> None:
-    """The same with table[k, c] = base[k] + the value listed for (k, c), or 0."""
-    table = np.repeat(base[:, None], len(class_constant), axis=1)
-    np.add.at(table, (np.repeat(np.arange(len(base)), np.diff(token_indptr)), token_class), token_value)
-    table[np.isnan(base)] = np.nan
-    score_text_table(documents, vocabulary, options, table, class_constant, binary, out)
 
 
 def token_rows(

@@ -8,7 +8,7 @@ also the same for any order and division of the rows. Weights are above 0: leave
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -42,8 +42,11 @@ class Cells(NamedTuple):
 
 # The cells (two sums), the cells of missing entries (one sum: Σ w), and two columns, or −1: the first with a negative
 # or infinite entry, and the first with an entry that is not an integer.
-Counted = tuple[Cells, Cells, tuple[int, int]]
-SparseMatrix = tuple[Array, Array, Array]  # data, indices, indptr
+Counted: TypeAlias = tuple[Cells, Cells, tuple[int, int]]
+SparseMatrix: TypeAlias = tuple[Array, Array, Array]  # data, indices, indptr
+# The base of each token, and the start, class and value of its cells: table[k, c] = base[k] + its value for class c, if
+# any. The classes of a token must not repeat. A token whose base is NaN is unknown.
+SparseWeights: TypeAlias = tuple[Floats, Wholes, Codes32, Floats]
 _Arrays = tuple[Wholes, Codes32, Floats, Wholes]
 
 
@@ -63,7 +66,8 @@ def _class_numbers(label: Array, n_classes: int) -> Codes32:
     return label.astype(np.int32, copy=False)
 
 
-def _readable_matrix(data: Array, indices: Array, indptr: Array) -> SparseMatrix:
+def _readable_matrix(matrix: SparseMatrix) -> SparseMatrix:
+    data, indices, indptr = matrix
     return readable(data), readable(indices), indptr
 
 
@@ -72,9 +76,7 @@ def _counted(arrays: tuple[_Arrays, _Arrays, tuple[int, int]]) -> Counted:
 
 
 def count_csr(
-    data: Array,
-    indices: Array,
-    indptr: Array,
+    matrix: SparseMatrix,
     n_columns: int,
     label: Array,
     weight: Floats | None,
@@ -88,28 +90,22 @@ def count_csr(
     it count as 1, others as 0, and infinite ones as missing.
 
     >>> x = np.array([2, 1, 3]), np.array([0, 2, 2]), np.array([0, 2, 3])
-    >>> cells, missing, irregular = count_csr(*x, 3, np.array([1, 1]), None, 2)
+    >>> cells, missing, irregular = count_csr(x, 3, np.array([1, 1]), None, 2)
     >>> cells.indptr.tolist(), cells.index.tolist(), cells.sums.tolist(), cells.rows.tolist()
     ([0, 0, 2], [0, 2], [[2.0, 4.0], [1.0, 2.0]], [1, 2])
     >>> missing.rows.size, irregular
     (0, (-1, -1))
     """
-    matrix, codes = _readable_matrix(data, indices, indptr), _class_numbers(label, n_classes)
-    return _counted(_core.count_csr(matrix, n_columns, codes, weight, n_classes, above, thread_count(n_jobs)))
+    read, codes = _readable_matrix(matrix), _class_numbers(label, n_classes)
+    return _counted(_core.count_csr(read, n_columns, codes, weight, n_classes, above, thread_count(n_jobs)))
 
 
 def count_csc(
-    data: Array,
-    indices: Array,
-    indptr: Array,
-    label: Array,
-    weight: Floats | None,
-    n_classes: int,
-    n_jobs: int | None = None,
+    matrix: SparseMatrix, label: Array, weight: Floats | None, n_classes: int, n_jobs: int | None = None
 ) -> Counted:
     """Count a CSC matrix like `count_csr`."""
-    matrix, codes = _readable_matrix(data, indices, indptr), _class_numbers(label, n_classes)
-    return _counted(_core.count_csc(matrix, codes, weight, n_classes, thread_count(n_jobs)))
+    read, codes = _readable_matrix(matrix), _class_numbers(label, n_classes)
+    return _counted(_core.count_csc(read, codes, weight, n_classes, thread_count(n_jobs)))
 
 
 def count_dense(x: Array, label: Array, weight: Floats | None, n_classes: int, n_jobs: int | None = None) -> Counted:
@@ -177,10 +173,8 @@ def score_codes(codes: Array, sizes: Array, table: Floats, out: Floats, n_jobs: 
 
 
 def score_csr(
-    data: Array,
-    indices: Array,
-    indptr: Array,
-    table: Floats,
+    matrix: SparseMatrix,
+    weights: Floats | SparseWeights,
     class_constant: Floats,
     out: Floats,
     n_jobs: int | None = None,
@@ -189,34 +183,13 @@ def score_csr(
 ) -> bool:
     """Increase out (n, C) by Σ_k x_ik·table[k] + L_i·class_constant, L_i = Σ_k x_ik over known tokens.
 
-    A token is unknown if table[k, 0] is NaN. An entry x_ik that is NaN is left out. All else in the table (K, C) and x
-    must be finite. The error is below 1e-13 Σ|terms| for rows of any length. For `above` see `count_csr`. `length`
-    (n,), if given, is increased by L_i. Return whether all x, and their sum in each row, are finite.
+    `weights` is the table (K, C), or its sparse form. A token is unknown if table[k, 0] is NaN. An entry x_ik that is
+    NaN is left out. All else in the table and x must be finite. The error is below 1e-13 Σ|terms| for rows of any
+    length. For `above` see `count_csr`. `length` (n,), if given, is increased by L_i. Return whether all x, and their
+    sum in each row, are finite.
     """
-    matrix = _readable_matrix(data, indices, indptr)
-    return _core.score_csr(matrix, table, class_constant, out, length, above, thread_count(n_jobs))
-
-
-def score_csr_sparse(
-    data: Array,
-    indices: Array,
-    indptr: Array,
-    base: Floats,
-    token_start: Wholes,
-    token_class: Codes32,
-    token_value: Floats,
-    class_constant: Floats,
-    out: Floats,
-    n_jobs: int | None = None,
-    above: float | None = None,
-    length: Floats | None = None,
-) -> bool:
-    """Score like `score_csr` with table[k, c] = base[k] + the values listed for token k, whose classes must not repeat.
-
-    A token is unknown if base[k] is NaN.
-    """
-    matrix, weights = _readable_matrix(data, indices, indptr), (base, token_start, token_class, token_value)
-    return _core.score_csr_sparse(matrix, weights, class_constant, out, length, above, thread_count(n_jobs))
+    read, n_threads = _readable_matrix(matrix), thread_count(n_jobs)
+    return _core.score_csr(read, weights, class_constant, out, length, above, n_threads)
 
 
 def score_dense(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively import _core
-from naively._kernels.cells import Cells
+from naively._kernels.cells import Cells, SparseWeights
 from naively._kernels.threads import thread_count
 from naively._kernels.types import Codes32, Floats, Wholes
 
@@ -168,21 +168,8 @@ def count_text(
     return Cells(*cells), Cells(*lengths)
 
 
-def count_tokens(
-    documents: TokenLists,
-    label: Codes32,
-    weight: Floats | None,
-    n_classes: int,
-    vocabulary: Vocabulary | None,
-    options: Options,
-    n_jobs: int | None = None,
-) -> tuple[Cells, Cells]:
-    """Count documents that are lists of tokens; stop words and n-grams apply, folding does not."""
-    return count_text(prepare_tokens(documents), label, weight, n_classes, vocabulary, options, n_jobs)
-
-
 def prepare_tokens(documents: TokenLists) -> _core.Documents:
-    """Return lists of tokens as documents, for any function here."""
+    """Return lists of tokens as documents, for any function here; stop words and n-grams apply, folding does not."""
     return documents if isinstance(documents, _core.Documents) else _core.Documents.of_tokens(documents)
 
 
@@ -190,42 +177,22 @@ def score_text(
     documents: Documents,
     vocabulary: Vocabulary | None,
     options: Options,
-    base: Floats,
-    token_start: Wholes,
-    token_class: Codes32,
-    token_value: Floats,
+    weights: Floats | SparseWeights,
     class_constant: Floats,
     binary: bool,
     out: Floats,
     n_jobs: int | None = None,
     length: Floats | None = None,
 ) -> None:
-    """Increase out[i, c] by Σ_k x_ik · (base[k] + value_kc) + L_i · class_constant[c].
+    """Increase out[i] by Σ_k x_ik · table[k] + L_i · class_constant.
 
-    Values are sparse and token-major: the classes of token k are token_class[token_start[k]:token_start[k + 1]]. A
-    token is unknown if base[k] is NaN or k exceeds it: it is not evidence and not part of L_i = Σ_k x_ik. `length`
-    (document,), if given, is increased by L_i. With `binary` each distinct token counts once. The row of a missing
-    document does not change.
+    `weights` is the table (token, class), which is fast with few classes, or its sparse form. A token is unknown if
+    table[k, 0] is NaN or k exceeds it: it is not evidence and not part of L_i = Σ_k x_ik. `length` (document,), if
+    given, is increased by L_i. With `binary` each distinct token counts once. The row of a missing document does not
+    change.
     """
-    weights = base, token_start, token_class, token_value
     read, compiled, n_threads = prepare(documents), options.compiled, thread_count(n_jobs)
     _core.score_text(read, vocabulary, compiled, weights, class_constant, binary, out, length, n_threads)
-
-
-def score_text_table(
-    documents: Documents,
-    vocabulary: Vocabulary | None,
-    options: Options,
-    table: Floats,
-    class_constant: Floats,
-    binary: bool,
-    out: Floats,
-    n_jobs: int | None = None,
-    length: Floats | None = None,
-) -> None:
-    """Score like `score_text` with a dense table (token, class): fast with few classes. NaN in table[k, 0]: unknown."""
-    read, compiled, n_threads = prepare(documents), options.compiled, thread_count(n_jobs)
-    _core.score_text_table(read, vocabulary, compiled, table, class_constant, binary, out, length, n_threads)
 
 
 def hash_texts(documents: Documents, n_jobs: int | None = None) -> NDArray[np.uint64]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively._kernels.cells import Cells, by_token, score_csr, score_csr_sparse, score_dense
+from naively._kernels.cells import Cells, SparseWeights, by_token, score_csr, score_dense
 from naively._kernels.posterior import add_to_rows
 from naively._kernels.types import Array, Bools, Floats, Index, Wholes
 from naively.data.views import RefusedEntryError, is_sparse
@@ -60,21 +60,15 @@ class LinearForm:
             return score_dense(piece, self.weights(place), self.constant, out, length=length)
         rows = piece.tocsr()
         csr = (rows.data, rows.indices, rows.indptr)
+        weights: Floats | SparseWeights
         if self.table is not None:
-            return score_csr(*csr, self.weights(place), self.constant, out, above=above, length=length)
-        start = self.token_start[place.start : place.stop + 1]
-        cells = slice(int(start[0]), int(start[-1]))
-        return score_csr_sparse(
-            *csr,
-            self.base[place],
-            np.ascontiguousarray(start - start[0]),
-            self.token_class[cells],
-            self.token_value[cells],
-            self.constant,
-            out,
-            above=above,
-            length=length,
-        )
+            weights = self.table[place]
+        else:
+            start = self.token_start[place.start : place.stop + 1]
+            cells = slice(int(start[0]), int(start[-1]))
+            first = np.ascontiguousarray(start - start[0])
+            weights = self.base[place], first, self.token_class[cells], self.token_value[cells]
+        return score_csr(csr, weights, self.constant, out, above=above, length=length)
 
     def weights(self, tokens: Index | slice) -> Floats:
         """Return base_k + value_kc of tokens, (token, class); NaN for unknown ones."""

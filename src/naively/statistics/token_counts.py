@@ -249,7 +249,7 @@ def _count_piece(piece: Piece, label: Codes32, weight: Floats | None, n_classes:
     """Return the cells of present and of missing entries in one piece, and the first entry that is negative."""
     if not is_sparse(piece):
         return count_dense(piece, label, weight, n_classes)
-    arrays = (piece.data, piece.indices, piece.indptr)
+    matrix = (piece.data, piece.indices, piece.indptr)
     if piece.format == "csc":
-        return count_csc(*arrays, label, weight, n_classes)
-    return count_csr(*arrays, piece.shape[1], label, weight, n_classes, above=above)
+        return count_csc(matrix, label, weight, n_classes)
+    return count_csr(matrix, piece.shape[1], label, weight, n_classes, above=above)

@@ -223,14 +223,7 @@ def _count_piece(codes: Array, sizes: Wholes, label: Codes32, weight: Floats | N
     parts = []
     for j, size in enumerate(sizes.tolist()):
         known = np.flatnonzero((codes[:, j] >= 0) & (codes[:, j] < size))
-        cells = count_csr(
-            np.ones(len(known)),
-            codes[known, j].astype(np.int64),
-            np.arange(len(known) + 1, dtype=np.int64),
-            size,
-            label[known],
-            None if weight is None else weight[known],
-            n_classes,
-        )[0]
+        ones = (np.ones(len(known)), codes[known, j].astype(np.int64), np.arange(len(known) + 1, dtype=np.int64))
+        cells = count_csr(ones, size, label[known], None if weight is None else weight[known], n_classes)[0]
         parts.append((size, cells._replace(sums=cells.sums[1:])))
     return join_columns(parts, n_classes)

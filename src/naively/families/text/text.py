@@ -29,7 +29,6 @@ from naively._kernels.text import (
     Strings,
     Tokeniser,
     score_text,
-    score_text_table,
     token_rows,
     tokens_of,
 )
@@ -224,12 +223,9 @@ class Text(WordFamily[WordCounts, TextParameters]):
         """Add a linear form of the words of texts."""
         if form.offset.any():
             out[~texts.missing()] += form.offset
-        words = texts, stats.vocabulary, self.tokeniser.options
-        if form.table is not None:
-            score_text_table(*words, form.table, form.constant, binary, out, length=length)
-        else:
-            cells = (form.token_start, form.token_class, form.token_value)
-            score_text(*words, form.base, *cells, form.constant, binary, out, length=length)
+        sparse = (form.base, form.token_start, form.token_class, form.token_value)
+        weights = sparse if form.table is None else form.table
+        score_text(texts, stats.vocabulary, self.tokeniser.options, weights, form.constant, binary, out, length=length)
 
     def linear(self, parameters: TextParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Return one weight per active word."""
