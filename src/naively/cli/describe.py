@@ -11,7 +11,7 @@ import numpy as np
 from naively.cli.output import format_table
 from naively.data.names import listed
 from naively.errors import InputError
-from naively.model.calibrate import EvidenceKey, evidence_key
+from naively.model.calibrate import EvidenceKey
 
 if TYPE_CHECKING:
     from naively.model.calibrate import Tuning
@@ -45,7 +45,7 @@ def describe_tuning(model: Model) -> str:
     tuning = model.tuning
     if tuning is None:
         return "Not tuned: plain Naive Bayes."
-    keys = {evidence_key(block.family, name) for block in model.chosen.schema.blocks for name in block.names}
+    keys = {EvidenceKey((name,), block.family.role) for block in model.chosen.schema.blocks for name in block.names}
     own = sorted((key for key in tuning.weights if key in keys), key=lambda key: -tuning.weights[key])
     weights = [(_with_exponent(key, tuning), f"{tuning.weights[key]:.4g}") for key in own[:MAX_LINES]]
     if len(own) > MAX_LINES:

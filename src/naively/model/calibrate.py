@@ -59,11 +59,6 @@ _LIKE_PRESENCE = re.compile(r" present( value)*$")
 ByColumn = Mapping[EvidenceKey | str, float]  # a name is short for the key of the column's value
 
 
-def evidence_key(family: Family, name: str) -> EvidenceKey:
-    """Return the key of a column's evidence."""
-    return EvidenceKey((name,), family.role)
-
-
 @dataclass(frozen=True)
 class Tuning:
     """The numbers of equation (1), and the families that were chosen with them.
@@ -115,7 +110,7 @@ class Tuning:
 
     def exponent(self, block: Block) -> float:
         """Return β of a block."""
-        return self.exponents.get(evidence_key(block.family, block.names[0]), 0.0) if len(block.names) else 0.0
+        return self.exponents.get(EvidenceKey((block.names[0],), block.family.role), 0.0) if len(block.names) else 0.0
 
     def to_json(self) -> str:
         """Return the tuning as JSON."""

@@ -18,7 +18,7 @@ from naively.data.table import Table
 from naively.data.views import Codes, Numbers, Texts
 from naively.errors import InputError, SchemaError
 from naively.model.merge import total
-from naively.priors import ClassPrior
+from naively.priors import EMPIRICAL
 from naively.schema.infer import Automatic, infer
 from naively.schema.schema import Block, Schema
 from naively.statistics import ClassWeights, CountPlan, Statistic, TooLargeError
@@ -102,7 +102,7 @@ def count_like(model: Model, rows: LabelledRows, to_add: bool = False) -> Model:
     like = model.statistics if schema is model.schema else ()
     weights, statistics = count(rows, schema, like, to_add)
     return replace(
-        model, schema=schema, classes=rows.classes, class_weights=weights, statistics=statistics, prior=ClassPrior()
+        model, schema=schema, classes=rows.classes, class_weights=weights, statistics=statistics, prior=EMPIRICAL
     )
 
 

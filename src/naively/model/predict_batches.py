@@ -13,6 +13,7 @@ from naively.data.convert import code_strings, convert_column, with_missing_cell
 from naively.data.files.batches import arrow_tables, rebatch
 from naively.data.labelled import Label
 from naively.data.names import missing_names, warn_missing_columns
+from naively.data.views import Texts
 from naively.errors import InputError
 from naively.model.decide import Thresholds, decision_rule
 from naively.model.model import Model
@@ -111,7 +112,7 @@ def as_trained(model: Model, table: pa.Table, warned: set[str], first_row: int =
     warned.update(unreported)
     warn_missing_columns(unreported)
     kinds = model.schema.kinds()
-    texts = {name for block in model.schema.blocks if block.reads_text for name in block.names}
+    texts = {name for block in model.schema.blocks if block.family.statistic.view is Texts for name in block.names}
     given = dict(zip(table.column_names, table.columns, strict=True))  # by position takes long with many columns
     columns: dict[str, Any] = {}
     for name in model.schema.names:

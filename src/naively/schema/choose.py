@@ -20,8 +20,6 @@ from naively.schema.schema import Block, Schema
 from naively.statistics import ClassWeights, Statistic, TokenCounts
 
 Part = tuple[Block, Statistic]
-Choice = Family | Dropped
-Index = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,28 +70,26 @@ def choose(
             parts.append((Block(block.names, block.kinds, family), statistic))
             with_presence = list(range(len(block.names))) if family.missing == "value" else []
         else:
-            choices = _choices(block, statistic, given)
-            dropped = {n: c.reason for n, c in zip(block.names, choices, strict=True) if isinstance(c, Dropped)}
-            left_out |= dropped
-            families = [block.family if isinstance(choice, Dropped) else choice for choice in choices]
-            with_presence = [j for j, family in enumerate(families) if family.missing == "value"]
-            parts += _group_by_family(block, statistic, choices)
+            kinds = [block.kind(j) for j in range(len(block.names))]
+            choices = block.family.decide(statistic, kinds)
+            groups: dict[Family, list[int]] = {}
+            with_presence = []
+            for j, (name, choice) in enumerate(zip(block.names, choices, strict=True)):
+                if isinstance(choice, Dropped):
+                    left_out[name], family = choice.reason, block.family
+                else:
+                    family = given.get(name, choice)
+                    groups.setdefault(family, []).append(j)
+                if family.missing == "value":
+                    with_presence.append(j)
+            for family, positions in groups.items():
+                columns, columns_statistic = _take(block, statistic, positions, family)
+                parts.append((columns, _part(columns_statistic, columns)))
         if with_presence:
-            order = np.array(with_presence, dtype=np.intp)
-            presence = _take(block, order, Presence())
-            counts = TokenCounts.of_presence(_take_columns(statistic, order, len(block.names)), classes, presence.names)
-            parts.append((presence, counts))
+            presence, columns_statistic = _take(block, statistic, with_presence, Presence())
+            parts.append((presence, TokenCounts.of_presence(columns_statistic, classes, presence.names)))
     parts.sort(key=lambda part: schema.names.index(part[0].names[0]) if len(part[0].names) else 0)
     return Chosen(Schema(schema.names, tuple(b for b, _ in parts)), tuple(s for _, s in parts), left_out)
-
-
-def _choices(block: Block, statistic: Statistic, given: Mapping[str, Family]) -> list[Choice]:
-    """Return what the family decides for each column of a block; a given family replaces a family."""
-    kinds = [block.kind(j) for j in range(len(block.names))]
-    return [
-        choice if isinstance(choice, Dropped) else given.get(name, choice)
-        for name, choice in zip(block.names, block.family.decide(statistic, kinds), strict=True)
-    ]
 
 
 def statistic_for(schema: Schema, statistics: Sequence[Statistic], block: Block) -> Statistic:
@@ -112,23 +108,9 @@ def split(block: Block, statistic: Statistic, weight: NDArray[np.float64]) -> li
     """Return the columns of a block, grouped by the weight of each."""
     groups = []
     for w in dict.fromkeys(weight.tolist()):
-        order = np.flatnonzero(weight == w)
-        groups.append((_take(block, order, block.family), statistic.take_columns(order), w))
+        positions = np.flatnonzero(weight == w).tolist()
+        groups.append((*_take(block, statistic, positions, block.family), w))
     return groups
-
-
-def _group_by_family(block: Block, statistic: Statistic, choices: Sequence[Choice]) -> list[Part]:
-    """Return the columns of a block, grouped by the family chosen for each."""
-    groups: dict[Family, list[int]] = {}
-    for j, choice in enumerate(choices):
-        if not isinstance(choice, Dropped):
-            groups.setdefault(choice, []).append(j)
-    parts = []
-    for family, positions in groups.items():
-        order = np.array(positions, dtype=np.intp)
-        chosen = _take(block, order, family)
-        parts.append((chosen, _part(_take_columns(statistic, order, len(block.names)), chosen)))
-    return parts
 
 
 def _part(statistic: Statistic, block: Block) -> Statistic:
@@ -141,12 +123,11 @@ def _part(statistic: Statistic, block: Block) -> Statistic:
         ) from None
 
 
-def _take(block: Block, order: Index, family: Family) -> Block:
+def _take(block: Block, statistic: Statistic, positions: Sequence[int], family: Family) -> Part:
+    """Return some columns of a block, in their order, under a family."""
     kinds: Kind | tuple[Kind, ...] = (
-        block.kinds if isinstance(block.kinds, str) else tuple(block.kinds[j] for j in order.tolist())
+        block.kinds if isinstance(block.kinds, str) else tuple(block.kinds[j] for j in positions)
     )
-    return Block(select(block.names, order.tolist()), kinds, family)
-
-
-def _take_columns(statistic: Statistic, order: Index, n: int) -> Statistic:
-    return statistic if len(order) == n else statistic.take_columns(order)
+    if len(positions) < len(block.names):
+        statistic = statistic.take_columns(np.array(positions, dtype=np.intp))
+    return Block(select(block.names, positions), kinds, family), statistic

@@ -14,7 +14,6 @@ from typing import Any, get_args
 
 from naively.data.kinds import Kind
 from naively.data.names import Names, Numbered
-from naively.data.views import Texts
 from naively.errors import SchemaError
 from naively.families import Family
 from naively.schema.family_json import family_from_json, family_to_json
@@ -31,11 +30,6 @@ class Block:
     def kind(self, position: int) -> Kind:
         """Return the kind of the column at a position."""
         return self.kinds if isinstance(self.kinds, str) else self.kinds[position]
-
-    @property
-    def reads_text(self) -> bool:
-        """Whether the columns are read as texts."""
-        return self.family.statistic.view is Texts
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from naively.families.base import EventModel
 from naively.families.leave_one_out.tokens import WordScorer
-from naively.model.calibrate import EvidenceKey, evidence_key
+from naively.model.calibrate import EvidenceKey
 from naively.schema.schema import Block
 from naively.tuning.loo_scores import LooScorer
 
@@ -34,7 +34,7 @@ class WordFeature:
     @property
     def key(self) -> EvidenceKey:
         """The key of the block in a Tuning."""
-        return evidence_key(self.block.family, self.block.names[0])
+        return EvidenceKey((self.block.names[0],), self.block.family.role)
 
     @property
     def typical_length(self) -> float:
@@ -69,7 +69,7 @@ class Features:
         keys: list[EvidenceKey] = []
         for block in self.blocks:
             single = self.has_weight_per_column and not block.family.joint
-            keys += [evidence_key(block.family, name) for name in (block.names if single else block.names[:1])]
+            keys += [EvidenceKey((name,), block.family.role) for name in (block.names if single else block.names[:1])]
         return keys
 
     def stacked(self) -> Floats:

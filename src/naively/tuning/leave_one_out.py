@@ -22,7 +22,7 @@ from naively.data.read import TableLike
 from naively.data.table import Table
 from naively.errors import InputError, LostDigitsWarning
 from naively.families.base import Leaving, NotCountedError
-from naively.model.calibrate import EvidenceKey, evidence_key
+from naively.model.calibrate import EvidenceKey
 from naively.model.count import count_like, views_of
 from naively.model.merge import with_classes
 from naively.schema.schema import Block
@@ -135,7 +135,7 @@ def evidence_columns(model: Model) -> tuple[EvidenceKey, ...]:
 
 def _pieces(block: Block) -> tuple[EvidenceKey, ...]:
     names = block.names[:1] if block.family.joint else block.names
-    return tuple(evidence_key(block.family, name) for name in names)
+    return tuple(EvidenceKey((name,), block.family.role) for name in names)
 
 
 def _read(

@@ -23,7 +23,7 @@ from naively.data.read import TableLike
 from naively.errors import InputError
 from naively.families import Family
 from naively.families.base import NotCountedError
-from naively.model.calibrate import EvidenceKey, Tuning, evidence_key
+from naively.model.calibrate import EvidenceKey, Tuning
 from naively.schema.schema import Schema
 from naively.statistics import NegativeCountError
 from naively.tuning.calibrate import Calibration, calibrate, spread_over_folds
@@ -145,7 +145,7 @@ def _tuning(model: Model, features: Features, calibration: Calibration, problem:
     weights: dict[EvidenceKey | str, float] = dict(zip(keys, solution.weight.tolist(), strict=False))
     if not features.has_weight_per_column:
         weights = {
-            evidence_key(block.family, name): float(w)
+            EvidenceKey((name,), block.family.role): float(w)
             for block, w in zip(features.blocks, solution.weight, strict=False)
             for name in block.names
             if w != calibration.default_weight
