@@ -53,8 +53,8 @@ def test_a_stream_is_counted_like_a_table(weighted: bool, sorted_by_class: bool,
 def test_a_column_may_get_its_first_value_in_an_update(family: naively.Family, late: Any) -> None:
     """The other columns form a block in another order than in the data; missing values of the late column count."""
     columns = {("b", "a"): family} | ({} if late is None else {"late": late})
-    first = {"a": [1, 2, 3, 4], "late": [None] * 4, "b": [2, 1, 0, 2]}
-    more = {"a": [1, 2, 3, 5], "late": ["u", "v", None, "w"], "b": [1, 1, 3, 0]}
+    first: dict[str, list[Any]] = {"a": [1, 2, 3, 4], "late": [None] * 4, "b": [2, 1, 0, 2]}
+    more: dict[str, list[Any]] = {"a": [1, 2, 3, 5], "late": ["u", "v", None, "w"], "b": [1, 1, 3, 0]}
     rows = {name: [*first[name], *more[name]] for name in first}
     labels = ["x", "y", "x", "y"]
     model = naively.fit(first, labels, columns=columns, tune=False)

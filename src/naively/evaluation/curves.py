@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from naively._kernels.types import Bools, Floats, Index
 from naively.data.plain import as_plain
 from naively.evaluation.intervals import Estimate, Z, area, around, effective_rows, share
 
 N_BINS = 15
 MAX_CURVE_POINTS = 101
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 class CalibrationBin(NamedTuple):
@@ -63,7 +61,7 @@ def calibration(probability: Floats, observed: Bools, weight: Floats) -> tuple[C
     )
 
 
-def _bin_of_rows(probability: Floats, weight: Floats) -> NDArray[np.intp]:
+def _bin_of_rows(probability: Floats, weight: Floats) -> Index:
     """Return the bin of each row, by the rank of the middle of all rows with the same probability."""
     distinct, position = np.unique(probability, return_inverse=True)
     tied = np.bincount(position, weights=weight, minlength=len(distinct))

@@ -19,6 +19,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from naively._kernels.types import Bools, Floats, Index
 from naively.data.labelled import Label, LabelsLike, WeightLike, labelled_batches
 from naively.data.plain import as_plain
 from naively.data.read import TableLike
@@ -29,10 +30,6 @@ from naively.evaluation.render_text import as_text
 from naively.evaluation.thresholds import Thresholds, thresholds
 from naively.model.decide import by_probability, position_of
 from naively.model.model import Model
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Index = NDArray[np.intp]
 
 SUMMARY = ("accuracy", "balanced_accuracy", "log_loss", "brier", "calibration_error", "lift")
 MAX_CLASSES_WITH_CURVES = 50

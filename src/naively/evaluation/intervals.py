@@ -9,13 +9,13 @@ Source: E. B. Wilson, JASA 22 (1927) 209–212. Hanley & McNeil, Radiology 143 (
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from naively._kernels.types import Array, Floats
 
 Z = 1.959963984540054  # the 97.5 % point of the standard normal distribution
-Floats = NDArray[np.float64]
 
 
 class Estimate(NamedTuple):
@@ -43,7 +43,7 @@ def effective_rows(weight: Floats) -> float:
     return float(weight.sum()) ** 2 / squares if squares > 0 else 0.0
 
 
-def share(hit: NDArray[Any], weight: Floats) -> Estimate:
+def share(hit: Array, weight: Floats) -> Estimate:
     """Return the weighted share of the rows that hit, with interval (1)."""
     n = effective_rows(weight)
     if n == 0:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from naively._kernels.types import Bools, Floats
 from naively.data.labelled import Label
 from naively.errors import InputError
 
 THRESHOLDS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 MAX_CANDIDATES = 10_001  # thresholds tried to find the best one
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Thresholds:
 def thresholds(
     of: Label | None,
     probability: Floats,
-    observed: NDArray[np.bool_],
+    observed: Bools,
     weight: Floats,
     costs: ArrayLike | None = None,
     precision: float | None = None,
@@ -102,7 +102,7 @@ def _cost_table(costs: ArrayLike) -> Floats:
     return table
 
 
-def _weight_from(probability: Floats, observed: NDArray[np.bool_], weight: Floats) -> tuple[Floats, Floats]:
+def _weight_from(probability: Floats, observed: Bools, weight: Floats) -> tuple[Floats, Floats]:
     """Return the distinct probabilities, and the weight of both classes at each of them or above.
 
     The weights are (probability + 1, 2): of the other class and of the class; the last row is zero.

@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from naively._kernels.threads import use_threads
+from naively._kernels.types import Floats, Index
 from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, read_labelled
 from naively.data.read import TableLike, read
 from naively.data.row_hash import mix
@@ -29,8 +30,6 @@ from naively.tuning.tune import cross_fitted, sample_of, tune
 
 MAX_ROWS = 20_000  # estimates a share of 0.9 to within 0.002 (one standard error)
 N_FOLDS = 5
-Floats = NDArray[np.float64]
-Index = NDArray[np.intp]
 
 
 def evaluate_training(

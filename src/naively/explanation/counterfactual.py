@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from naively._kernels.types import Floats, Index
 from naively.data.labelled import Label
 from naively.data.plain import as_plain
 from naively.data.table import Table
@@ -27,7 +27,6 @@ MAX_CHANGES = 100
 MAX_RIVALS = 4  # classes that the prediction may change to, the most probable ones
 MAX_LOG_ODDS = 1e9  # stands for an infinite log-odds where differences are taken
 PLANS_AT_A_TIME = 256
-Floats = NDArray[np.float64]
 Plan = Sequence[Alternative]
 
 
@@ -102,7 +101,7 @@ def _plans(candidates: Plan, gain: Floats) -> list[Plan]:
     return [ranked[: n + 1] for n in range(len(ranked))]
 
 
-def _best(model: Model, plans: Sequence[Plan], scores: Floats, successes: NDArray[np.intp]) -> Counterfactual:
+def _best(model: Model, plans: Sequence[Plan], scores: Floats, successes: Index) -> Counterfactual:
     """Return the shortest of the plans that succeed; among equals, the one with the most probable new class."""
     fewest = len(plans[successes[0]])
     i = max((int(s) for s in successes if len(plans[s]) == fewest), key=lambda s: float(scores[s].max()))

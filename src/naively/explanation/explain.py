@@ -16,8 +16,8 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from naively._kernels.types import Floats
 from naively.data.labelled import Classes, Label
 from naively.data.read import TableLike
 from naively.errors import InputError
@@ -30,8 +30,6 @@ from naively.model.model import Model
 from naively.model.score import read_rows
 from naively.schema.schema import Block
 from naively.statistics import Statistic
-
-Floats = NDArray[np.float64]
 
 
 def explain(

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from naively._kernels.types import Floats
 from naively.data.labelled import Label
 from naively.errors import InputError
 from naively.explanation.explain import class_pair
@@ -26,7 +26,7 @@ from naively.model.model import Model
 class Linear:
     """Weights, one per feature, and the bias; unpacks as `weights, bias`."""
 
-    weights: NDArray[np.float64]
+    weights: Floats
     bias: float
     features: tuple[str, ...]
     of: Label

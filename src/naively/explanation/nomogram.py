@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from naively._kernels.types import Floats
 from naively.data.labelled import Label
 from naively.errors import InputError
 from naively.explanation.explain import class_pair, scored_blocks
@@ -31,7 +31,6 @@ from naively.statistics import Statistic
 MIN_WORD_COUNT = 5  # occurrences of a word that has an axis; rarer words are uncertain
 MAX_POINTS = 128  # of a grid, from which the usual range of a column is computed
 TAIL = 0.0062  # probability beyond each end of an axis: that beyond 2.5 standard deviations
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

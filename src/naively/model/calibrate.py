@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from naively._kernels.types import Floats
 from naively.data.labelled import Label
 from naively.errors import InputError
 from naively.families import Family
@@ -26,8 +26,6 @@ from naively.families.base import Role
 from naively.schema.choose import Chosen, split
 from naively.schema.family_json import family_from_json, family_to_json
 from naively.schema.schema import Block, Schema
-
-Floats = NDArray[np.float64]
 
 
 class EvidenceKey(NamedTuple):

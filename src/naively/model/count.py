@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively._kernels.threads import on_own_threads
+from naively._kernels.types import Codes32, Floats
 from naively.data.kinds import Kind, refuse_infinite
 from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, labelled_batches
 from naively.data.names import positions_of, require_columns
@@ -125,8 +125,8 @@ def count_rows(model: Model, X: TableLike, y: LabelsLike, weight: WeightLike = N
 def count_block(
     block: Block,
     view: View,
-    label: NDArray[np.int32],
-    weight: NDArray[np.float64] | None,
+    label: Codes32,
+    weight: Floats | None,
     n_classes: int,
     like: Statistic | None,
     n_columns: int,

@@ -16,13 +16,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from naively._kernels.types import Floats, Index
 from naively.data.labelled import Label
 from naively.errors import InputError
 
-Floats = NDArray[np.float64]
-Index = NDArray[np.intp]
 Thresholds = ArrayLike | Mapping[Any, float]
 Rule = Callable[[Floats], Index]  # log posteriors (row, class) → the position of each row's class, −1 for none
 
@@ -95,7 +94,7 @@ def log_odds_against(log_posterior: Floats, log_prior: Floats, of: int, against:
     one, two = log_posterior[:, of], log_posterior[:, against]
     neither = np.isneginf(one) & np.isneginf(two)
     prior = log_prior[of] - log_prior[against] if np.isfinite(log_prior[[of, against]]).any() else 0.0
-    out: NDArray[np.float64] = np.full(len(one), prior)
+    out: Floats = np.full(len(one), prior)
     return np.subtract(one, two, out=out, where=~neither)
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from naively._kernels.types import Bools
 from naively.data.labelled import Label
 from naively.data.names import Names, listed, positions_of
 from naively.errors import InputError, LostDigitsWarning, SchemaError, TuningWarning, warn_user
@@ -19,8 +19,6 @@ from naively.statistics.arrays import added_in_pairs
 
 if TYPE_CHECKING:
     from naively.model.model import Model
-
-Bools = NDArray[np.bool_]
 
 
 def add(a: Model, b: Model) -> Model:

@@ -15,10 +15,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from naively._kernels.posterior import normalise
 from naively._kernels.threads import on_own_threads, use_threads
+from naively._kernels.types import Array, Floats
 from naively.data.labelled import Label, LabelsLike, WeightLike
 from naively.data.read import TableLike
 from naively.errors import InputError
@@ -49,8 +50,6 @@ if TYPE_CHECKING:
     from naively.explanation.linear import Linear
     from naively.explanation.word_weights import WordWeights
     from naively.tuning.leave_one_out import LeaveOneOut
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +97,12 @@ class Model:
         )
 
     @property
-    def class_counts(self) -> NDArray[np.float64]:
+    def class_counts(self) -> Floats:
         """The weight of the counted rows of each class."""
         return self.class_weights.weight
 
     @cached_property
-    def log_prior(self) -> NDArray[np.float64]:
+    def log_prior(self) -> Floats:
         """The logarithm of the prior probability of each class, log π_c."""
         return self.prior.log_probability(self.classes, self.class_weights.weight)
 
@@ -219,7 +218,7 @@ class Model:
         costs: ArrayLike | None = None,
         of: Label | None = None,
         min_probability: float | None = None,
-    ) -> NDArray[Any]:
+    ) -> Array:
         """Return a class for each row: the most probable, unless one of the options says otherwise.
 
         Parameters
@@ -240,7 +239,7 @@ class Model:
         is_plain = all(option is None for option in (odds, threshold, costs, min_probability))
         rule = None if is_plain else decision_rule(self.classes, odds, threshold, costs, of, min_probability)
         positions = predict_positions(self, X, rule)
-        classes: NDArray[Any] = np.asarray(self.classes)[positions]
+        classes: Array = np.asarray(self.classes)[positions]
         if rule is not None and (positions < 0).any():
             classes = classes.astype(object)
             classes[positions < 0] = None

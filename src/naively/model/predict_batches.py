@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from naively._kernels.types import Codes32
 from naively.data.columns import arrow_array, is_string
 from naively.data.convert import code_strings, convert_column, with_missing_cells
 from naively.data.files.batches import arrow_tables, rebatch
@@ -17,7 +18,7 @@ from naively.data.views import Texts
 from naively.errors import InputError
 from naively.model.decide import Thresholds, decision_rule
 from naively.model.model import Model
-from naively.model.score import Positions, predict_positions, predict_with_posterior
+from naively.model.score import predict_positions, predict_with_posterior
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -125,7 +126,7 @@ def as_trained(model: Model, table: pa.Table, warned: set[str], first_row: int =
     return pa.table(columns)
 
 
-def _take(classes: ArrowArray, positions: Positions) -> ArrowArray:
+def _take(classes: ArrowArray, positions: Codes32) -> ArrowArray:
     """Return the classes at these positions; missing where a position is −1."""
     import pyarrow as pa
 

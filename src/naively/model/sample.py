@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from naively._kernels.types import Array
 from naively.data.kinds import Kind
 from naively.data.labelled import Label
 from naively.errors import InputError
@@ -35,7 +35,7 @@ def sample(model: Model, n: int, of: Label | None = None, seed: int | None = Non
     else:
         codes = np.full(n, position_of(of, model.classes), dtype=np.intp)
     columns: dict[str, Any] = {}
-    is_present: dict[str, NDArray[Any]] = {}
+    is_present: dict[str, Array] = {}
     for block, parameters in zip(model.chosen.schema.blocks, model.parameters, strict=True):
         for i, (name, values) in enumerate(
             zip(block.names, block.family.sample(parameters, codes, generator), strict=True)
@@ -54,7 +54,7 @@ def sample(model: Model, n: int, of: Label | None = None, seed: int | None = Non
     return pa.table([*(columns[name] for name in model.schema.names), classes], names=[*model.schema.names, target])
 
 
-def _arrow_array(values: NDArray[Any], kind: Kind) -> Any:
+def _arrow_array(values: Array, kind: Kind) -> Any:
     """Return values as an Arrow array of the kind that was counted."""
     import pyarrow as pa
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naively._kernels.posterior import best_class, normalise, repeat_row
 from naively._kernels.threads import on_own_threads
+from naively._kernels.types import Codes32, Floats
 from naively.data.kinds import refuse_infinite
 from naively.data.read import TableLike, read
 from naively.data.table import Table
@@ -21,9 +21,6 @@ from naively.model.decide import Rule
 if TYPE_CHECKING:
     from naively.model.calibrate import WeightedBlocks
     from naively.model.model import Model
-
-Floats = NDArray[np.float64]
-Positions = NDArray[np.int32]
 
 MAX_SCORES = 2**21  # in a table of scores that is only needed for a decision: 16 MB
 MIN_ROWS = 1024  # of such a table, if there are many classes
@@ -64,7 +61,7 @@ def score_rows(model: Model, X: TableLike, blocks: WeightedBlocks) -> Floats:
 
 
 @on_own_threads
-def predict_positions(model: Model, X: TableLike, rule: Rule | None = None) -> Positions:
+def predict_positions(model: Model, X: TableLike, rule: Rule | None = None) -> Codes32:
     """Return the position of each row's class, −1 for none; without a rule, the most probable class.
 
     Rows are scored in chunks, which take little memory.
@@ -90,7 +87,7 @@ def predict_positions(model: Model, X: TableLike, rule: Rule | None = None) -> P
 
 
 @on_own_threads
-def predict_with_posterior(model: Model, X: TableLike, rule: Rule | None = None) -> tuple[Positions, Floats]:
+def predict_with_posterior(model: Model, X: TableLike, rule: Rule | None = None) -> tuple[Codes32, Floats]:
     """Return the position of each row's class, −1 for none, and the posteriors, (row, class), from one scoring."""
     scores = score_rows(model, X, model.weighted_blocks)
     positions = np.empty(len(scores), dtype=np.int32)

@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from naively._kernels.types import Bools, Floats, Wholes
 from naively.plot.style import COLOURS, GREY, class_positions, clean_axes, legend_below, panels, short_name, with_title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 
-
-def reliability(p: Floats, is_right: NDArray[np.bool_], bins: int) -> tuple[Floats, Floats, NDArray[np.int64]]:
+def reliability(p: Floats, is_right: Bools, bins: int) -> tuple[Floats, Floats, Wholes]:
     """Return the mean probability, the share that is right and the number of rows of each bin of equal width.
 
     Bins without rows are left out.

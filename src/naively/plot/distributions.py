@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from naively._kernels.types import Floats
 from naively.data.names import listed
 from naively.errors import InputError
 from naively.explanation.explain import scored_blocks
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 MAX_VALUES = 12  # of a categorical column, the most frequent ones
 N_HISTOGRAM_BINS = 24
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from naively._kernels.types import Floats
 from naively.plot.style import COLOURS, GREY, clean_axes, legend_below, panels, short_name, short_names, with_title
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ MAX_LOG_ODDS = 30.0
 
 
 def posterior(
-    log_odds: NDArray[np.float64], groups: Sequence[object] | None = None, of: object = "the class", row: str = "row"
+    log_odds: Floats, groups: Sequence[object] | None = None, of: object = "the class", row: str = "row"
 ) -> Figure:
     """Draw p(of) of every row, in order, on a scale of log-odds: 0.99 and 0.9999 are different dots.
 
@@ -65,7 +65,7 @@ def posterior(
     )
 
 
-def _set_probability_ticks(axes: Axes, log_odds: NDArray[np.float64]) -> None:
+def _set_probability_ticks(axes: Axes, log_odds: Floats) -> None:
     """Set ticks at round probabilities, written with enough digits that 0.9999 is not 1."""
     low, high = float(log_odds.min(initial=0.0)), float(log_odds.max(initial=0.0))
     ticks = [(0.0, "0.5")]

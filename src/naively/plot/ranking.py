@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from naively._kernels.types import Bools, Floats
 from naively.errors import InputError
 from naively.plot.style import COLOURS, GREY, class_positions, clean_axes, legend_below, panels, short_names, with_title
 
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
-Curve = Callable[[NDArray[np.bool_], Floats], tuple[Floats, Floats, float]]  # truth, p → x, y, area
+Curve = Callable[[Bools, Floats], tuple[Floats, Floats, float]]  # truth, p → x, y, area
 
 MAX_NAMED = 6  # curves that have a colour and a name; the others are thin and grey
 
@@ -39,7 +38,7 @@ def roc(labels: Sequence[object], posterior: Floats, classes: Sequence[object], 
     """
     from sklearn.metrics import roc_auc_score, roc_curve
 
-    def curve(truth: NDArray[np.bool_], p: Floats) -> tuple[Floats, Floats, float]:
+    def curve(truth: Bools, p: Floats) -> tuple[Floats, Floats, float]:
         false, true, _ = roc_curve(truth, p)
         return false, true, float(roc_auc_score(truth, p))
 
@@ -59,7 +58,7 @@ def precision_recall(
     """
     from sklearn.metrics import average_precision_score, precision_recall_curve
 
-    def curve(truth: NDArray[np.bool_], p: Floats) -> tuple[Floats, Floats, float]:
+    def curve(truth: Bools, p: Floats) -> tuple[Floats, Floats, float]:
         precision, recall, _ = precision_recall_curve(truth, p)
         return recall, precision, float(average_precision_score(truth, p))
 

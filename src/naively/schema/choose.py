@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from naively._kernels.types import Floats
 from naively.data.kinds import Kind
 from naively.data.names import select
 from naively.errors import SchemaError
@@ -104,7 +104,7 @@ def statistic_for(schema: Schema, statistics: Sequence[Statistic], block: Block)
     raise KeyError(block.names[0])
 
 
-def split(block: Block, statistic: Statistic, weight: NDArray[np.float64]) -> list[tuple[Block, Statistic, float]]:
+def split(block: Block, statistic: Statistic, weight: Floats) -> list[tuple[Block, Statistic, float]]:
     """Return the columns of a block, grouped by the weight of each."""
     groups = []
     for w in dict.fromkeys(weight.tolist()):

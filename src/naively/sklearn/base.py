@@ -10,11 +10,12 @@ from dataclasses import replace
 from typing import Any, Generic, Self, TypeVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
+from naively._kernels.types import Array, Codes32, Floats
 from naively.data.labelled import LabelledRows, LabelsLike, code_labels, refuse_missing_labels
 from naively.data.names import Names, Numbered
 from naively.data.read import TableLike
@@ -29,7 +30,6 @@ from naively.priors import ClassPrior
 from naively.schema.schema import Block, Schema
 from naively.statistics import Statistic
 
-Floats = NDArray[np.float64]
 S = TypeVar("S", bound=Statistic)
 
 MAX_UNCHECKED_NUMBERS = 2**16  # in an array whose checks would take longer than scoring it
@@ -40,19 +40,19 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose predictions are those of `model_`; `classes_` has the classes in the type of the labels."""
 
     model_: Model
-    classes_: NDArray[Any]
+    classes_: Array
 
     def _read(self, X: TableLike) -> Table:
         """Check the rows to be scored, by scikit-learn's rules."""
         raise NotImplementedError
 
-    def _ask(self, method: Callable[[Model, Any], NDArray[Any]], X: TableLike) -> NDArray[Any]:
+    def _ask(self, method: Callable[[Model, Any], Array], X: TableLike) -> Array:
         """Return the result of a method of the model for these rows."""
         if "model_" not in self.__dict__:
             check_is_fitted(self, "model_")
         return method(self.model_, self._read(X))
 
-    def predict(self, X: TableLike) -> NDArray[Any]:
+    def predict(self, X: TableLike) -> Array:
         """Return the most probable class of each row.
 
         Parameters
@@ -93,7 +93,7 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._ask(Model.log_joint, X)
 
-    def _labels(self, y: LabelsLike) -> NDArray[Any]:
+    def _labels(self, y: LabelsLike) -> Array:
         """Return labels as a one-dimensional array of classes."""
         if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU":
             return y  # nothing to check, and checking would take longer than counting a row
@@ -135,7 +135,7 @@ class DropIn(Estimator, Generic[S]):
     def _check_entries(self, X: TableLike) -> None:
         """Raise scikit-learn's error for missing, infinite or negative entries; called if there are any."""
 
-    def _ask(self, method: Callable[[Model, Any], NDArray[Any]], X: TableLike) -> NDArray[Any]:
+    def _ask(self, method: Callable[[Model, Any], Array], X: TableLike) -> Array:
         try:
             return super()._ask(method, X)
         except RefusedEntryError:
@@ -198,7 +198,7 @@ class DropIn(Estimator, Generic[S]):
         rest = self.model_ - replace(rows, schema=self.model_.schema)
         return self._estimated(with_classes(rest, self.classes_.tolist()))
 
-    def _positions(self, y: LabelsLike) -> NDArray[np.int32]:
+    def _positions(self, y: LabelsLike) -> Codes32:
         """Return the position of each label among the classes; refuse a label that is not among them."""
         classes, labels = self.classes_, self._labels(y)
         if labels.size <= MAX_LABELS_SEARCHED and labels.dtype == classes.dtype and labels.dtype.kind in "iuU":
@@ -212,9 +212,7 @@ class DropIn(Estimator, Generic[S]):
             raise ValueError(f"The target label(s) {known[is_new]} in y do not exist in the initial classes {classes}")
         return positions.astype(np.int32)[codes]
 
-    def _count(
-        self, X: TableLike, codes: NDArray[np.int32], classes: NDArray[Any], sample_weight: ArrayLike | None
-    ) -> Model:
+    def _count(self, X: TableLike, codes: Codes32, classes: Array, sample_weight: ArrayLike | None) -> Model:
         if X.shape[0] != len(codes):
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {[X.shape[0], len(codes)]}")
         weight: Floats | None = None
@@ -257,7 +255,7 @@ class DropIn(Estimator, Generic[S]):
         return self.model_.class_counts
 
 
-def classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+def classes_and_codes(labels: Array) -> tuple[Array, Codes32]:
     """Return the sorted classes in the type of the labels, and the position of each label among them."""
     classes, codes = code_labels(labels)
     return np.array(classes, dtype=labels.dtype), codes

@@ -7,9 +7,10 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
+from naively._kernels.types import Array, Codes32, Floats, Wholes
 from naively.data.names import Names
 from naively.data.read import TableLike
 from naively.data.table import MatrixTable
@@ -18,7 +19,7 @@ from naively.errors import InputError, warn_user
 from naively.families import Bernoulli, Categorical, Complement, Family, Gaussian, Multinomial
 from naively.model.model import Model
 from naively.priors import EMPIRICAL, UNIFORM, ClassPrior
-from naively.sklearn.base import DropIn, Floats, S
+from naively.sklearn.base import DropIn, S
 from naively.statistics import Moments, TokenCounts, ValueCounts
 
 MIN_ALPHA = 1e-10
@@ -59,9 +60,7 @@ class GaussianNB(DropIn[Moments]):
             return X
         return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
 
-    def _count(
-        self, X: TableLike, codes: NDArray[np.int32], classes: NDArray[Any], sample_weight: ArrayLike | None
-    ) -> Model:
+    def _count(self, X: TableLike, codes: Codes32, classes: Array, sample_weight: ArrayLike | None) -> Model:
         """Count, and refuse missing and infinite values as scikit-learn does, in the same pass."""
         try:
             model = super()._count(X, codes, classes, sample_weight)
@@ -92,17 +91,17 @@ class GaussianNB(DropIn[Moments]):
         return float(self.var_smoothing * variance.max(initial=0.0))
 
     @property
-    def theta_(self) -> NDArray[Any]:
+    def theta_(self) -> Array:
         """The mean of each column, (class, column)."""
         return np.asarray(self.model_.parameters[0].mean, dtype=self._dtype)
 
     @property
-    def var_(self) -> NDArray[Any]:
+    def var_(self) -> Array:
         """The variance of each column with `epsilon_`, (class, column)."""
         return np.asarray(self.model_.parameters[0].variance, dtype=self._dtype)
 
     @property
-    def class_prior_(self) -> NDArray[Any]:
+    def class_prior_(self) -> Array:
         """The prior probability of each class."""
         return np.asarray(np.exp(self.model_.log_prior), dtype=self._dtype)
 
@@ -198,9 +197,7 @@ class CategoricalNB(DiscreteNB[ValueCounts]):
             return X
         return validate_data(self, X, dtype="int", accept_sparse=False, ensure_all_finite=True, reset=reset)
 
-    def _count(
-        self, X: TableLike, codes: NDArray[np.int32], classes: NDArray[Any], sample_weight: ArrayLike | None
-    ) -> Model:
+    def _count(self, X: TableLike, codes: Codes32, classes: Array, sample_weight: ArrayLike | None) -> Model:
         """Count, and refuse negative codes as scikit-learn does, in the same pass."""
         model = super()._count(X, codes, classes, sample_weight)
         if any(int(value) < 0 for values in self._statistic(model).values for value in values):
@@ -213,7 +210,7 @@ class CategoricalNB(DiscreteNB[ValueCounts]):
         return table
 
     @property
-    def n_categories_(self) -> NDArray[np.int64]:
+    def n_categories_(self) -> Wholes:
         """The number of categories of each column: one more than the largest code, and at least `min_categories`."""
         sizes = np.array([max((int(v) for v in values), default=-1) + 1 for values in self._statistic().values])
         if self.min_categories is None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from naively._kernels.types import Floats
 from naively.data.labelled import Label, LabelsLike
 from naively.data.names import Numbered, require_columns
 from naively.data.read import TableLike, read
@@ -17,7 +18,7 @@ from naively.families import Multinomial
 from naively.fitting import fit
 from naively.model.merge import with_classes
 from naively.priors import PriorLike
-from naively.sklearn.base import Estimator, Floats, classes_and_codes
+from naively.sklearn.base import Estimator, classes_and_codes
 
 if TYPE_CHECKING:
     import pyarrow as pa
