@@ -129,7 +129,7 @@ def test_weight_and_order_and_columns_do_not_matter(times: int, seed: int) -> No
     for j in range(3):
         alone = fitted(np.repeat(x[:, j], times), np.repeat(label, times))
         np.testing.assert_array_equal(alone.cuts, repeated.column_cuts(j))
-        np.testing.assert_array_equal(alone.log_probability, repeated.column_log_probability(j))
+        np.testing.assert_array_equal(alone.log_probability, repeated.log_probability[repeated.column_bins(j)])
 
 
 def test_sparse_and_frame_and_array_score_alike() -> None:
@@ -197,7 +197,7 @@ def test_bins_of_adult() -> None:
     assert 5 <= len(age) <= 20
     assert 18 < age[0] < 24
     assert 60 < age[-1] < 75
-    odds = found.column_log_probability(0) @ [-1, 1]
+    odds = found.log_probability[found.column_bins(0)] @ [-1, 1]
     assert np.argmax(odds) not in (0, len(odds) - 1)
     assert 39.5 in hours
     assert 41.5 in hours

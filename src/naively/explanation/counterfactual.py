@@ -20,7 +20,7 @@ from naively.data.plain import as_plain
 from naively.data.table import Table
 from naively.errors import ImpossibleRowsWarning
 from naively.families.evidence import Alternative
-from naively.families.text.evidence import without_words
+from naively.families.text import without_words
 from naively.model.model import Model
 
 MAX_CHANGES = 100

@@ -13,7 +13,7 @@ from naively.families.log_normal import LogNormal
 from naively.families.multinomial import Multinomial
 from naively.families.poisson import Poisson
 from naively.families.registry import family_named, family_names, register
-from naively.families.text.text import Text
+from naively.families.text import Text
 
 __all__ = [
     "AutoBoolean",
@@ -42,21 +42,6 @@ __all__ = [
     "register",
 ]
 
-for _family in (
-    AutoBoolean,
-    AutoNumber,
-    AutoString,
-    Bernoulli,
-    Binned,
-    Categorical,
-    Complement,
-    Exponential,
-    Gaussian,
-    LogNormal,
-    Multinomial,
-    NoValuesYet,
-    Poisson,
-    Presence,
-    Text,
-):
-    register(_family)
+for _member in [globals()[name] for name in __all__]:
+    if isinstance(_member, type) and issubclass(_member, Family) and _member is not Family:
+        register(_member)

@@ -41,12 +41,11 @@ from naively.data.table import Table
 from naively.data.views import Numbers
 from naively.families.base import ALL_KINDS, Dropped, Family, Labels, Leaving, LinearPart
 from naively.families.bernoulli import Bernoulli
-from naively.families.binned import Binned, BinnedParameters, Cuts
+from naively.families.binned import Binned
 from naively.families.categorical import Categorical
 from naively.families.evidence import LikelihoodRatio, Pair, RowView, Term
 from naively.families.gaussian import Gaussian
 from naively.statistics.empty import EmptyStatistic
-from naively.statistics.histogram import Histogram
 from naively.statistics.number_summary import NumberSummary
 from naively.statistics.token_counts import TokenCounts
 from naively.statistics.value_counts import ValueCounts
@@ -64,28 +63,6 @@ class AutoNumber(Binned):
 
     statistic = NumberSummary
     automatic = True
-
-    def estimate(
-        self, stats: NumberSummary | Histogram, classes: Labels, structure: Cuts | None = None
-    ) -> BinnedParameters:
-        """Estimate bins from the histogram."""
-        return super().estimate(stats.part(Histogram), classes, structure)
-
-    def structure(self, stats: NumberSummary | Histogram) -> Cuts:
-        """Return the cuts of the histogram."""
-        return super().structure(stats.part(Histogram))
-
-    def leave_one_out(
-        self,
-        x: Numbers,
-        stats: NumberSummary | Histogram,
-        classes: Labels,
-        structure: Cuts | None,
-        leaving: Leaving,
-        out: Floats,
-    ) -> None:
-        """Leave rows out of the bins of the histogram."""
-        super().leave_one_out(x, stats.part(Histogram), classes, structure, leaving, out)
 
     def decide(self, stats: NumberSummary, kinds: Sequence[Kind]) -> list[Family | Dropped]:  # type: ignore[override]
         """Apply the rules for numbers."""

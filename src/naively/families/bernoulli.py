@@ -157,10 +157,6 @@ class Bernoulli(TokenFamily):
             for j in np.setdiff1d(np.arange(len(row.names)), row.nonzero()[0]).tolist():
                 yield evidence.number_alternative(row, j, 0.0, 1.0)
 
-    def grid(self, stats: TokenCounts, parameters: TokenParameters, column: int, kind: Kind = "number") -> Grid:
-        """Return both values."""
-        return Grid((0.0, 1.0), ("no", "yes"))
-
     def frequent_words(
         self, stats: TokenCounts, parameters: TokenParameters, names: Sequence[str], min_count: float
     ) -> WordTable | None:

@@ -71,9 +71,9 @@ class BinnedParameters(Cuts):
     weight: Floats
     first_key: Index
 
-    def column_log_probability(self, j: int) -> Floats:
-        """Return log θ of one column, (bin, class)."""
-        return self.log_probability[self.offsets[j] + j : self.offsets[j + 1] + j + 1]
+    def column_bins(self, j: int) -> slice:
+        """Return the place of the bins of one column among all bins."""
+        return slice(int(self.offsets[j]) + j, int(self.offsets[j + 1]) + j + 1)
 
 
 @dataclass(frozen=True)
@@ -98,13 +98,13 @@ class Binned(Family[Histogram, BinnedParameters]):
 
     def estimate(self, stats: Histogram, classes: Labels, structure: Cuts | None = None) -> BinnedParameters:
         """Choose the cuts, unless they are given, and estimate equation (2)."""
+        stats = stats.part(Histogram)
         cells, structure = stats.cells, self.structure(stats) if structure is None else structure
         cuts, offsets = structure.cuts, structure.offsets
         low, high = kernels.key_values(cells.keys, cells.levels[stats.column])
         bin_of = kernels.find_bins(low, cells.offsets, cuts, offsets)
         n_bins = len(cuts) + stats.n_columns
-        counts = np.bincount(bin_of * stats.n_classes + cells.classes, cells.weight, n_bins * stats.n_classes)
-        table = counts.reshape(n_bins, stats.n_classes).astype(np.float64)
+        table, _ = kernels.bin_cells(cells, stats.n_classes, cuts, offsets)
         owner = np.repeat(np.arange(stats.n_columns), np.diff(offsets) + 1)
         log_probability = _log_probability(table, owner, self.alpha)
         first = np.flatnonzero(stats.first_of_keys())
@@ -131,6 +131,7 @@ class Binned(Family[Histogram, BinnedParameters]):
         A cut is above the left key and not above the right one, so a value falls into the bin of its key. By the same
         rule, the cut before +infinity is +infinity, and the cut after −infinity is the smallest float64.
         """
+        stats = stats.part(Histogram)
         cells, column, n_columns = stats.cells, stats.column, stats.n_columns
         starts, finite_offsets = kernels.cut_histogram(cells, stats.n_classes)
         _, left = kernels.key_values(cells.keys[starts - 1], cells.levels[column[starts - 1]])
@@ -156,6 +157,7 @@ class Binned(Family[Histogram, BinnedParameters]):
         self, x: Numbers, stats: Histogram, classes: Labels, structure: Cuts | None, leaving: Leaving, out: Floats
     ) -> None:
         """Add equation (3) without the row, in the bins of the structure."""
+        stats = stats.part(Histogram)
         cuts = self.structure(stats) if structure is None else structure
         weight, rows = kernels.bin_cells(stats.cells, stats.n_classes, cuts.cuts, cuts.offsets)
         starts = cuts.offsets[:-1] + np.arange(stats.n_columns)
@@ -179,7 +181,7 @@ class Binned(Family[Histogram, BinnedParameters]):
         """Return the bins of a column and the probability of each, in each class."""
         edges = ["-inf", *(f"{cut:.10g}" for cut in parameters.column_cuts(column)), "inf"]
         names = [f"{low} to {high}" for low, high in pairwise(edges)]
-        shares = np.exp(parameters.column_log_probability(column)).T.tolist()
+        shares = np.exp(parameters.log_probability[parameters.column_bins(column)]).T.tolist()
         return [{"bins": [[name, p] for name, p in zip(names, of_class, strict=True)]} for of_class in shares]
 
     def terms(self, row: RowView, stats: Histogram, parameters: BinnedParameters, pair: Pair) -> list[Term]:
@@ -194,13 +196,15 @@ class Binned(Family[Histogram, BinnedParameters]):
         cuts = parameters.column_cuts(j)
         if not len(cuts):
             return Term(name, value, shown, note="same in all classes")
-        b = int(np.searchsorted(cuts, x, side="right"))
-        table = row.cached(f"counts of column {j}", lambda: bin_counts(stats, parameters, j))
+        b, bins = int(np.searchsorted(cuts, x, side="right")), parameters.column_bins(j)
+        table = row.cached(
+            "weight", lambda: kernels.bin_cells(stats.cells, stats.n_classes, parameters.cuts, parameters.offsets)[0]
+        )[bins]
         if not table[b].any():
             return Term.unseen(name, value, shown)
         alpha = np.broadcast_to(self.alpha * table.any(axis=1, keepdims=True), table.shape)
         label = name, value, f"{shown} ({format_interval(cuts, b, kind)})"
-        return evidence.value_term(label, b, table, alpha, parameters.column_log_probability(j), pair)
+        return evidence.value_term(label, b, table, alpha, parameters.log_probability[bins], pair)
 
     def alternatives(self, row: RowView, parameters: BinnedParameters, rival: int) -> Iterator[Alternative]:
         """Yield the row with the nearest number of each other bin."""
@@ -208,8 +212,8 @@ class Binned(Family[Histogram, BinnedParameters]):
 
     def grid(self, stats: Histogram, parameters: BinnedParameters, column: int, kind: Kind = "number") -> Grid:
         """Return the smallest number of each bin, marked with the interval."""
-        cuts, first = parameters.column_cuts(column), int(parameters.offsets[column]) + column
-        keys = parameters.first_key[first : first + len(cuts) + 2]
+        cuts, place = parameters.column_cuts(column), parameters.column_bins(column)
+        keys = parameters.first_key[place.start : place.stop + 1]
         bins = np.flatnonzero(np.diff(keys))
         return Grid(parameters.low[keys[bins]], tuple(format_interval(cuts, b, kind) for b in bins.tolist()))
 
@@ -217,9 +221,10 @@ class Binned(Family[Histogram, BinnedParameters]):
         """Draw from (1): a bin, one of its keys by their weight, a number with that key; NaN for a bin without keys."""
         columns = []
         for j in range(len(parameters.offsets) - 1):
-            edges = np.cumsum(np.exp(parameters.column_log_probability(j)), axis=0)[:, label]
+            place = parameters.column_bins(j)
+            edges = np.cumsum(np.exp(parameters.log_probability[place]), axis=0)[:, label]
             drawn = (generator.random(len(label)) * edges[-1] >= edges).sum(axis=0)
-            bins = np.minimum(drawn, len(edges) - 1) + int(parameters.offsets[j]) + j
+            bins = np.minimum(drawn, len(edges) - 1) + place.start
             columns.append(_draw_keys(parameters, bins, generator))
         return columns
 
@@ -248,17 +253,6 @@ def _dense_pieces(x: Numbers) -> Iterator[tuple[slice, Sequence[Array]]]:
         yield columns, [piece]
 
 
-def bin_counts(stats: Histogram, parameters: BinnedParameters, j: int) -> Floats:
-    """Return the weight of the rows in each bin of a column, (bin, class)."""
-    cells = stats.cells
-    part = slice(int(cells.offsets[j]), int(cells.offsets[j + 1]))
-    cuts = parameters.column_cuts(j)
-    table = np.zeros((len(cuts) + 1, stats.n_classes))
-    bins = np.searchsorted(cuts, stats.values[part], side="right")
-    np.add.at(table, (bins, cells.classes[part]), cells.weight[part])
-    return table
-
-
 def format_interval(cuts: Floats, b: int, kind: str) -> str:
     """Return a bin as text.
 
@@ -278,10 +272,10 @@ def _nearest_in_other_bins(parameters: BinnedParameters, j: int, x: float) -> li
     """Return the finite number nearest to x in each bin of a column but its own."""
     cuts = parameters.column_cuts(j)
     own_bin = int(np.searchsorted(cuts, x, side="right"))
-    first = int(parameters.offsets[j]) + j
+    place = parameters.column_bins(j)
     nearest = []
-    for b in range(len(cuts) + 1):
-        low = parameters.low[parameters.first_key[first + b] : parameters.first_key[first + b + 1]]
+    for b, (start, stop) in enumerate(pairwise(parameters.first_key[place.start : place.stop + 1].tolist())):
+        low = parameters.low[start:stop]
         low = low[np.isfinite(low)]
         if b != own_bin and len(low):
             nearest.append(float(low[np.argmin(np.abs(low - x))]))

@@ -32,10 +32,6 @@ N_BINS = 32
 MIN_EXPECTED = 5.0  # rows of a value that is not pooled
 
 
-class NotComparableError(InputError):
-    """A family has no test of whether two models differ in a column."""
-
-
 def compare_values(name: str, one: Statistic, two: Statistic, top: int) -> list[LikelihoodRatio]:
     """Test each column by the values that the statistic keeps; refuse if it keeps none."""
     both = one + two
@@ -44,7 +40,7 @@ def compare_values(name: str, one: Statistic, two: Statistic, top: int) -> list[
         tables = [statistic.table(column) for statistic in (one, two, both)]
         known = [table for table in tables if table is not None]
         if len(known) < len(tables):
-            raise NotComparableError(
+            raise InputError(
                 f"{name} has no test for a difference between two models: its statistic ({type(one).__name__}) does "
                 "not keep the values."
             )

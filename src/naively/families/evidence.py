@@ -317,8 +317,8 @@ def share_terms(
         labels, *(x.tolist() for x in (scores * factor[:, None], occurrences, counts, totals, ends)), strict=True
     )
     return [
-        Term(column, value, shown, (s[0], s[1]), n, counts_of_pair(count, total), (low, high))
-        for (column, value, shown), s, n, count, total, (low, high) in items
+        Term(name, value, shown, (s, t), n, ({"count": k, "all": k_of}, {"count": m, "all": m_of}), (low, high))
+        for (name, value, shown), (s, t), n, (k, m), (k_of, m_of), (low, high) in items
     ]
 
 
@@ -352,12 +352,6 @@ def with_counts(terms: Sequence[Term], counts: Sequence[Sequence[Counts]], varia
 def pair_of(x: Sequence[float] | Floats) -> tuple[float, float]:
     """Return the first two numbers as Python floats."""
     return float(x[0]), float(x[1])
-
-
-def counts_of_pair(counts: Iterable[float], totals: Iterable[float]) -> tuple[Counts, Counts]:
-    """Return the count and the total of each of two classes."""
-    first, second = ({"count": float(n), "all": float(total)} for n, total in zip(counts, totals, strict=True))
-    return first, second
 
 
 def format_value(value: Any, kind: str) -> tuple[Any, str]:

@@ -101,24 +101,17 @@ class Gaussian(Family[Moments, GaussianParameters]):
     def log_likelihood(self, x: Numbers, parameters: GaussianParameters, out: Floats, length: Lengths = None) -> None:
         """Add equation (4), summed over the columns."""
         for columns, piece in x.dense():
-            constant = parameters.constant[columns]
-            for start, stop in _runs(~constant):
-                span = slice(columns.start + start, columns.start + stop)
-                mean, variance = (np.ascontiguousarray(p[:, span]) for p in (parameters.mean, parameters.variance))
-                numbers = piece[:, start:stop]
-                if numbers.dtype not in (np.float64, np.float32):
-                    numbers = numbers.astype(np.float64)
-                infinite, missing = score_gaussian(numbers, mean, variance, out)
-                if infinite >= 0:
-                    raise InfiniteValueError(span.start + infinite)
-                if missing and x.strict:
-                    raise RefusedEntryError
-            for j in np.flatnonzero(constant).tolist():
-                if np.isinf(piece[:, j]).any():
-                    raise InfiniteValueError(columns.start + j)
-                if x.strict and np.isnan(piece[:, j]).any():
-                    raise RefusedEntryError
-                out -= 0.5 * LOG_2PI * ~np.isnan(piece[:, j : j + 1])
+            constant, mean = parameters.constant[columns], parameters.mean[:, columns]
+            numbers = piece if piece.dtype in (np.float64, np.float32) else piece.astype(np.float64)
+            if constant.any():  # as if x were the constant
+                numbers = np.where(constant & np.isfinite(numbers), 0.0, numbers)
+                mean = np.where(constant, 0.0, mean)
+            variance = np.ascontiguousarray(parameters.variance[:, columns])
+            infinite, missing = score_gaussian(numbers, np.ascontiguousarray(mean), variance, out)
+            if infinite >= 0:
+                raise InfiniteValueError(columns.start + infinite)
+            if missing and x.strict:
+                raise RefusedEntryError
 
     def leave_one_out(
         self, x: Numbers, stats: Moments, classes: Labels, structure: None, leaving: Leaving, out: Floats
@@ -202,12 +195,6 @@ def usual_range(parameters: GaussianParameters, column: int, n_deviations: float
     """Return the range of a column up to this many standard deviations from the mean of any class."""
     mean, half_width = parameters.mean[:, column], n_deviations * np.sqrt(parameters.variance[:, column])
     return float((mean - half_width).min()), float((mean + half_width).max())
-
-
-def _runs(chosen: Bools) -> list[tuple[int, int]]:
-    """Return the runs of neighbouring columns that are chosen."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(np.int8)))
-    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
 class InfiniteValueError(InputError):

@@ -13,21 +13,24 @@ Other words are no evidence; a text without known words leaves the class prior. 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
-from naively._kernels.cells import Cells
+from naively._kernels.cells import Cells, seen_tokens
 from naively._kernels.leave_one_out import leave_texts_out
 from naively._kernels.text import (
     Options,
     Prepared,
     Strings,
     Tokeniser,
+    Vocabulary,
+    prepare_tokens,
     score_text,
     token_rows,
     tokens_of,
@@ -44,14 +47,15 @@ from naively.families.evidence import Alternative, Pair, Pieces, RowView, Term
 from naively.families.leave_one_out.tokens import TokenRows, WordScorer, check_counted, token_cells
 from naively.families.linear_form import LinearForm
 from naively.families.multinomial import multinomial_form
-from naively.families.text.evidence import find_words, split_text, word_alternatives
-from naively.families.text.vocabulary import choose_words, restrict_to
 from naively.families.tokens import TokenParameters, WordFamily, linear_part
 from naively.priors import alpha_of
 from naively.statistics.arrays import require
 from naively.statistics.base import PLAN, CountPlan
 from naively.statistics.cells import class_sums
 from naively.statistics.word_counts import WordCounts
+
+WORD = re.compile(r"\w+(?:['’]\w+)*")  # what is shown as one word; docs/words.md defines what is counted
+MAX_WORDS = 1000  # of a text that a counterfactual may leave out
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,14 +170,39 @@ class Text(WordFamily[WordCounts, TextParameters]):
 
     def structure(self, stats: WordCounts) -> Bools | None:
         """Return which words are active; None without cut-offs."""
-        cut = self.min_count > 0 or self.max_share < 1 or self.max_tokens is not None or self.vocabulary is not None
-        return self.active_words(stats)[1] if cut else None
+        if self.min_count <= 0 and self.max_share >= 1 and self.max_tokens is None and self.vocabulary is None:
+            return None
+        cells, n = stats.cells, stats.n_numbers()
+        active = seen_tokens(cells.index, n)
+        if self.min_count > 0:
+            active &= np.bincount(cells.index, weights=cells.sums[0], minlength=n) >= self.min_count
+        texts = np.bincount(cells.index, weights=cells.sums[1], minlength=n).astype(np.float64)
+        if self.max_share < 1:
+            active &= texts <= self.max_share * stats.seen.weight.sum()
+        if self.vocabulary is not None and stats.vocabulary is not None:
+            numbers = stats.vocabulary.find(list(self.vocabulary))
+            active &= np.isin(np.arange(n), numbers)
+        if self.max_tokens is not None and active.sum() > self.max_tokens:
+            active = _most_frequent(active, texts, stats, self.max_tokens)
+        return active
 
     def active_words(self, stats: WordCounts, structure: Bools | None = None) -> tuple[Cells, Bools]:
-        """Return the cells of the active words, and which these are: by the cut-offs, or by a given structure."""
-        if structure is not None:
-            return restrict_to(stats, structure)
-        return choose_words(stats, self.min_count, self.max_share, self.max_tokens, self.vocabulary)
+        """Return the cells of the active words, and which these are: by the cut-offs, or by a given structure.
+
+        Words that were numbered after the structure was chosen are not active.
+        """
+        cells, n = stats.cells, stats.n_numbers()
+        active = seen_tokens(cells.index, n)
+        structure = self.structure(stats) if structure is None else structure
+        if structure is None:
+            return cells, active
+        active[len(structure) :] = False
+        active[: len(structure)] &= structure[:n]
+        keep = active[cells.index]
+        if keep.all():
+            return cells, active
+        ends, sums = np.concatenate([[0], np.cumsum(keep)])[cells.indptr], np.ascontiguousarray(cells.sums[:, keep])
+        return Cells(ends, cells.index[keep], sums, cells.rows[keep]), active
 
     def log_likelihood(self, x: Texts, parameters: TextParameters, out: Floats, length: Lengths = None) -> None:
         """Add equations (1) to (4); a missing text adds nothing."""
@@ -198,8 +227,8 @@ class Text(WordFamily[WordCounts, TextParameters]):
     @property
     def tunes_words(self) -> bool:
         """Whether event model, smoothing and vocabulary are the defaults."""
-        kept = ("missing", "tokens", "ngrams", "lowercase", "strip_accents", "stop_words", "hash_bits")
-        return self == replace(Text(), **{name: getattr(self, name) for name in kept})
+        free = ("missing", "tokens", "ngrams", "lowercase", "strip_accents", "stop_words", "hash_bits")
+        return self == replace(Text(), **{name: getattr(self, name) for name in free})
 
     def with_word_settings(self, event_model: EventModel, binary: bool, alpha: float) -> Text:
         """Return the same words under another event model and smoothing."""
@@ -275,7 +304,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
         is_bernoulli, channel = self.model == "bernoulli", 1 if self.counts_presence else 0
         totals = stats.seen.weight if is_bernoulli else row.cached("totals", lambda: class_sums(cells, channel))
         occurrences = Counter(self._tokenise(text))
-        numbers = find_words(list(occurrences), stats.vocabulary, self.hash_bits)
+        numbers = _find_words(list(occurrences), stats.vocabulary, self.hash_bits)
         is_known = (numbers >= 0) & (numbers < len(form.score.base))
         is_known[is_known] = ~form.is_unknown(numbers[is_known])
         numbers = numbers[is_known]
@@ -306,11 +335,11 @@ class Text(WordFamily[WordCounts, TextParameters]):
         log_odds = {
             term.value: term.log_odds / (1.0 if self.counts_presence else max(term.count, 1.0)) for term in words
         }
-        return split_text(text, log_odds, self._tokenise)
+        return _split_text(text, log_odds, self._tokenise)
 
     def alternatives(self, row: RowView, parameters: TextParameters, rival: int) -> Iterator[Alternative]:
         """Yield the text without each of its words."""
-        return word_alternatives(row.names[0], row.values()[0] or "")
+        return _word_alternatives(row.names[0], row.values()[0] or "")
 
     def sample(self, parameters: TextParameters, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw bags of words: a length about the mean of the class, then as many words; or each word or not."""
@@ -341,3 +370,51 @@ def _stop_words(language: str) -> tuple[str, ...]:
         return tuple(sorted(get_stop_words(language)))
     except Exception:
         raise InputError(f"stop_words={language!r}: no list for that language; give your own.") from None
+
+
+def _most_frequent(known: Bools, texts: Floats, stats: WordCounts, max_tokens: int) -> Bools:
+    """Return the words in most texts; equal ones by the alphabet, so that the order of counting does not matter."""
+    numbers = np.flatnonzero(known)
+    words = stats.names_of(numbers)
+    order = sorted(range(len(numbers)), key=lambda i: (-texts[numbers[i]], words[i]))[:max_tokens]
+    most_frequent = np.zeros_like(known)
+    most_frequent[numbers[order]] = True
+    return most_frequent
+
+
+def _find_words(words: Sequence[str], vocabulary: Vocabulary | None, hash_bits: int | None) -> Index:
+    """Return the number of each word, −1 for one that is not in the vocabulary; hashed if there is none."""
+    if vocabulary is not None:
+        return vocabulary.find(list(words)).astype(np.intp) if words else np.zeros(0, np.intp)
+    _, numbers, _ = token_rows(prepare_tokens([[word] for word in words]), None, Options(hash_bits=hash_bits))
+    return numbers.astype(np.intp)
+
+
+def _split_text(text: str, log_odds: Mapping[str, float], tokenise: Callable[[str], list[str]]) -> Pieces:
+    """Return the text in pieces that together are the text; each word has the log-odds of its tokens."""
+    pieces: list[tuple[str, float]] = []
+    end = 0
+    for word in WORD.finditer(text):
+        if word.start() > end:
+            pieces.append((text[end : word.start()], 0.0))
+        pieces.append((word.group(), float(sum(log_odds.get(token, 0.0) for token in tokenise(word.group())))))
+        end = word.end()
+    if end < len(text):
+        pieces.append((text[end:], 0.0))
+    return tuple(pieces)
+
+
+def _word_alternatives(column: str, text: str) -> Iterator[Alternative]:
+    """Yield the text without each of its words."""
+    words = dict.fromkeys(word.group().casefold() for word in WORD.finditer(text))
+    for word in list(words)[:MAX_WORDS]:
+        yield Alternative(column, word, None, text, word)
+
+
+def without_words(text: str, words: Collection[str]) -> str:
+    """Return a text without some words, which are casefolded.
+
+    >>> without_words("Free cash, free!", {"free"})
+    ' cash, !'
+    """
+    return WORD.sub(lambda word: "" if word.group().casefold() in words else word.group(), text)

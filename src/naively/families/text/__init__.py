@@ -1,1 +1,0 @@
-"""The likelihood of texts."""
