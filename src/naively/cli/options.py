@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from naively.data.labelled import Label
     from naively.model.model import Model
     from naively.priors import PriorLike
+
+FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)  # as click has it
 
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet"}
 
@@ -26,6 +29,14 @@ rows_output = click.option(
     "-o", "--output", default="-", show_default=True, help="File to write; - is standard output."
 )
 PROBABILITY = click.FloatRange(0, 1, min_open=True)
+NEW_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+def format_of(*formats: str) -> Callable[[FC], FC]:
+    """Return the option for the format of the rows that are written."""
+    return click.option(
+        "--format", "kind", type=click.Choice(formats), help="Output format. Default: from the file name."
+    )
 
 
 def as_paths(data: tuple[str, ...]) -> str | list[Path]:

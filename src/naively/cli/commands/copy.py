@@ -9,7 +9,7 @@ from naively.cli import options
 
 @click.command("copy", short_help="Copy a model file safely.")
 @click.argument("model")
-@click.argument("to", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("to", type=options.NEW_FILE)
 @click.option("--salvage", "is_damaged", is_flag=True, help="Recover the intact entries of a damaged file.")
 @options.force
 @options.comment

@@ -23,7 +23,7 @@ ROWS_PER_NUMBER = 10
 @click.command("fit", short_help="Fit a model to data.")
 @click.argument("data", nargs=-1, required=True)
 @click.option("--target", required=True, metavar="COLUMN", help="Column to predict.")
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Model file.")
+@click.option("-o", "--output", required=True, type=options.NEW_FILE, help="Model file.")
 @click.option(
     "--column",
     "families",

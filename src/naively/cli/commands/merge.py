@@ -11,7 +11,7 @@ MAX_CLASSES = 8  # in the line that is printed
 
 @click.command("merge", short_help="Merge model files.")
 @click.argument("models", nargs=-1, required=True)
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="New model file.")
+@click.option("-o", "--output", required=True, type=options.NEW_FILE, help="New model file.")
 @options.force
 @options.comment
 @options.as_json

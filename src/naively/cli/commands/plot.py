@@ -24,13 +24,7 @@ KINDS = ("waterfall", *OF_MODEL, *OF_ROWS)
 @click.argument("kind", metavar="KIND", type=click.Choice(KINDS))
 @click.argument("model")
 @click.argument("data", nargs=-1)
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="FILE.svg, FILE.png or FILE.pdf.",
-)
+@click.option("-o", "--output", required=True, type=options.NEW_FILE, help="FILE.svg, FILE.png or FILE.pdf.")
 @click.option(
     "--row",
     type=click.IntRange(min=1),

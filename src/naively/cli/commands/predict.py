@@ -32,12 +32,7 @@ from naively.cli import options
     metavar="P",
     help="Leave the prediction empty if no class reaches this probability.",
 )
-@click.option(
-    "--format",
-    "kind",
-    type=click.Choice(["csv", "jsonl", "parquet"]),
-    help="Output format. Default: from the file name.",
-)
+@options.format_of("csv", "jsonl", "parquet")
 def command(
     model: str,
     data: tuple[str, ...],

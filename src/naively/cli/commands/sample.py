@@ -11,12 +11,7 @@ from naively.cli import options
 @click.option("--of", metavar="CLASS", help="Class of the rows. Default: classes are drawn from the prior.")
 @click.option("--seed", type=click.IntRange(min=0), help="The same seed draws the same rows.")
 @options.rows_output
-@click.option(
-    "--format",
-    "kind",
-    type=click.Choice(["csv", "jsonl", "json", "parquet"]),
-    help="Output format. Default: from the file name.",
-)
+@options.format_of("csv", "jsonl", "json", "parquet")
 def command(model: str, n: int, of: str | None, seed: int | None, output: str, kind: str | None) -> None:
     """Draw rows from MODEL: a class from the prior, then each column from its distribution in that class.
 

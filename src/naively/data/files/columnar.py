@@ -6,8 +6,8 @@ import io
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, BinaryIO, cast
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from naively.data.files.batches import MAX_ROWS, ReadProgress
 from naively.data.files.csv import BLOCK_BYTES, Types, repeats
@@ -16,8 +16,6 @@ from naively.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from naively.data.columns import ArrowArray
 
 Cell = str | bytes | int | float | None  # of SQLite
 
@@ -162,31 +160,26 @@ def _read_sqlite(file: DataFile) -> Iterator[pa.RecordBatch]:
         query = _query(file, [name for (name,) in tables if not name.startswith("sqlite_")])
         names = [column[0] for column in connection.execute(f"SELECT * FROM ({query}) LIMIT 0").description]
         types = [_sqlite_type(connection, query, name) for name in names]
-        schema = pa.schema(list(zip(names, types, strict=True)))
         rows = connection.execute(query)
         while fetched := rows.fetchmany(MAX_ROWS):
-            columns = list(map(_sqlite_column, types, zip(*fetched, strict=True)))
-            yield pa.record_batch(columns, schema=schema)
+            columns = [
+                pa.array([None if cell is None else convert(cell) for cell in cells], kind)
+                for (kind, convert), cells in zip(types, zip(*fetched, strict=True), strict=True)
+            ]
+            yield pa.record_batch(columns, names)
     finally:
         connection.close()
 
 
-def _sqlite_type(connection: sqlite3.Connection, query: str, name: str) -> pa.DataType:
+def _sqlite_type(connection: sqlite3.Connection, query: str, name: str) -> tuple[pa.DataType, Callable[[Any], Cell]]:
+    """Return the type of a column, and the function that converts its cells."""
     import pyarrow as pa
 
     types = {kind for (kind,) in connection.execute(f"SELECT DISTINCT typeof({_quoted(name)}) FROM ({query})")}
     types -= {"null"}
     if types <= {"integer"}:
-        return pa.int64() if types else pa.null()
-    return pa.float64() if types <= {"integer", "real"} else pa.string()
-
-
-def _sqlite_column(kind: pa.DataType, cells: tuple[Cell, ...]) -> ArrowArray:
-    import pyarrow as pa
-
-    convert = _text if pa.types.is_string(kind) else float if pa.types.is_floating(kind) else int
-    array: ArrowArray = pa.array([None if cell is None else convert(cell) for cell in cells], kind)
-    return array
+        return pa.int64() if types else pa.null(), int
+    return (pa.float64(), float) if types <= {"integer", "real"} else (pa.string(), _text)
 
 
 def _text(cell: Cell) -> str:
