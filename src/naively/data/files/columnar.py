@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import json
-import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any
 
 from naively.data.files.batches import MAX_ROWS, ReadProgress
-from naively.data.files.csv import BLOCK_BYTES, Types, repeats
+from naively.data.files.csv import Types, repeats
+from naively.data.files.lines import read_json_lines
 from naively.data.files.paths import DataFile, Where, data_files
 from naively.errors import InputError
 
@@ -18,9 +16,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Cell = str | bytes | int | float | None  # of SQLite
-
-# Arrow's names of the types of JSON.
-JSON_TYPES = {int: "number", float: "number", str: "string", bool: "boolean", dict: "object", list: "array"}
 
 
 def read_columnar(file: DataFile, types: Types, raw: bool, progress: ReadProgress) -> Iterator[pa.RecordBatch]:
@@ -30,10 +25,6 @@ def read_columnar(file: DataFile, types: Types, raw: bool, progress: ReadProgres
     read = {"arrow": _read_arrow, "json": _read_json, "sqlite": _read_sqlite, "duckdb": _read_duckdb}
     try:
         yield from _read_parquet(file, types, raw, progress) if file.format == "parquet" else read[file.format](file)
-    except pa.ArrowInvalid as error:
-        if file.format == "json":
-            raise translate_json_error(file.given, str(error), file.open()) from None
-        raise _unreadable(file, error) from None
     except (pa.ArrowException, OSError, sqlite3.Error) as error:
         raise _unreadable(file, error) from None
 
@@ -96,45 +87,8 @@ def _read_arrow(file: DataFile) -> Iterator[pa.RecordBatch]:
 
 
 def _read_json(file: DataFile) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of JSON lines; the first block decides the types."""
-    from pyarrow import json as arrow_json
-
-    options = arrow_json.ReadOptions(block_size=BLOCK_BYTES)
-    with arrow_json.open_json(file.open(), read_options=options) as first:
-        schema = json_schema(first.schema)
-    if not len(schema):
-        raise InputError(f"{file.given}: has no columns: give one JSON object per line.")
-    parse = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error")
-    with arrow_json.open_json(file.open(), read_options=options, parse_options=parse) as reader:
-        yield from reader
-
-
-def json_schema(schema: pa.Schema) -> pa.Schema:
-    """Return the schema to read JSON by: whole numbers as numbers, so that a fraction may follow."""
-    import pyarrow as pa
-
-    return pa.schema([f.with_type(pa.float64()) if pa.types.is_integer(f.type) else f for f in schema])
-
-
-def translate_json_error(given: str, message: str, stream: BinaryIO, n_lines_before: int = 0) -> InputError:
-    """Return an error that names the first line that is not a JSON object or has a value of another type."""
-    changed = re.search(r"Column\(/([^)/]+)\) changed from (\w+) to (\w+)", message)
-    with stream:
-        for number, line in enumerate(io.BufferedReader(cast("io.RawIOBase", stream)), start=n_lines_before + 1):
-            try:
-                row = json.loads(line) if line.strip() else {}
-                if not isinstance(row, dict):
-                    raise ValueError("no object")
-            except ValueError as error:
-                what = str(error).split(": line")[0]
-                return InputError(f"{given}, line {number}: is not a JSON object ({what}): give one object per line.")
-            if changed is not None and JSON_TYPES.get(type(row.get(changed[1]))) == changed[3]:
-                value = json.dumps(row[changed[1]], ensure_ascii=False)[:40]
-                return InputError(
-                    f"{given}, line {number}: column {changed[1]!r} is {value}, of type {changed[3]}, but was of type "
-                    f"{changed[2]} so far: correct it, or write null."
-                )
-    return InputError(f"{given}: cannot be read as JSON lines ({message}).")
+    with file.open() as stream:
+        yield from read_json_lines(file.given, b"", stream)
 
 
 def _quoted(name: str) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 import numpy as np
 
 from naively.data.files.batches import ReadProgress
+from naively.data.files.lines import BLOCK_BYTES
 from naively.data.files.paths import DataFile
 from naively.data.names import unique_names
 from naively.errors import InputError
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 Types: TypeAlias = Mapping[str, "str | pa.DataType"]  # "number", "string", "boolean", or an Arrow type, by column name
 OpenBytes = Callable[[], BinaryIO]  # opens the bytes of a block or a file, to find the line of an error
 
-BLOCK_BYTES = 4 << 20
 HEAD_BYTES = 1 << 20  # that show encoding, delimiter and header
 MISSING_CELLS = ("", "NA", "N/A", "#N/A", "n/a", "<NA>", "NaN", "nan", "null", "NULL")  # as R and pandas have them
 OTHER_COLUMNS = "\0"  # in a mapping of types, stands for all columns that it does not name; not in any file's header

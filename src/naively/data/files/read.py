@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, TypeVar
 from naively.data.files.batches import ReadProgress, prefetch
 from naively.data.files.columnar import read_columnar
 from naively.data.files.csv import OtherTypeError, Types, read_csv
+from naively.data.files.lines import read_available
 from naively.data.files.paths import COMPRESSION_MAGIC, DataFile, Where, data_files
-from naively.data.files.stdin import NAME, is_lines, read_available, read_lines
+from naively.data.files.stdin import NAME, is_lines, read_lines
 from naively.data.names import listed
 from naively.errors import InputError, LeftOutWarning, warn_user
 

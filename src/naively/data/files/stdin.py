@@ -8,14 +8,11 @@ input are not read here: `files.read` copies them to a file first.
 from __future__ import annotations
 
 import io
-import select
 from collections.abc import Generator
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
-from naively.data.files.columnar import json_schema, translate_json_error
 from naively.data.files.csv import (
-    BLOCK_BYTES,
     Layout,
     OtherTypeError,
     Types,
@@ -28,6 +25,7 @@ from naively.data.files.csv import (
     translate_error,
     type_to_read_as,
 )
+from naively.data.files.lines import line_blocks, read_json_lines
 from naively.data.files.paths import COMPRESSION_MAGIC, format_by_content
 from naively.errors import InputError
 
@@ -35,8 +33,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NAME = "standard input"
-MAX_LINE_BYTES = 1 << 28
-SECONDS_TO_WAIT = 0.02  # for more input, before what is available is handed on
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -45,35 +41,19 @@ def is_lines(head: bytes) -> bool:
     return format_by_content(head) is None and not head.startswith((*COMPRESSION_MAGIC.values(), *UTF_16_MARKS))
 
 
-def read_available(stream: BinaryIO, max_bytes: int = BLOCK_BYTES, wait: bool = False) -> bytes:
-    """Return what is available now, at least a byte unless the stream has ended; with `wait`, max_bytes."""
-    read = getattr(stream, "read1", stream.read)
-    parts = [read(max_bytes)]
-    n_bytes = len(parts[0])
-    while parts[-1] and n_bytes < max_bytes and (wait or _is_ready(stream)):
-        parts.append(read(max_bytes - n_bytes))
-        n_bytes += len(parts[-1])
-    return b"".join(parts)
-
-
-def _is_ready(stream: BinaryIO) -> bool:
-    """Return whether more is available, or will be soon; True where the system cannot tell."""
-    try:
-        return bool(select.select([stream.fileno()], [], [], SECONDS_TO_WAIT)[0])
-    except (OSError, ValueError):
-        return True
-
-
 def read_lines(head: bytes, stream: BinaryIO, types: Types, raw: bool) -> Generator[pa.RecordBatch]:
     """Yield the rows of CSV or JSON lines in batches; `head` is what has been read already."""
-    yield from _read_json(head, stream) if head.lstrip()[:1] in (b"{", b"[") else _read_csv(head, stream, types, raw)
+    if head.lstrip()[:1] in (b"{", b"["):
+        yield from read_json_lines(NAME, head, stream, prompt=True)
+    else:
+        yield from _read_csv(head, stream, types, raw)
 
 
 def _read_csv(head: bytes, stream: BinaryIO, types: Types, raw: bool) -> Generator[pa.RecordBatch]:
     layout: Layout | None = None
     column_types: dict[str, pa.DataType | None] = {}
     n_rows = 0
-    for n_lines_before, block in _blocks(head, stream, prompt=raw):
+    for n_lines_before, block in line_blocks(NAME, head, stream, has_quotes=True, prompt=raw):
         opened = partial(io.BytesIO, block)
         if layout is None:
             layout = find_layout(NAME, block)
@@ -127,52 +107,3 @@ def _parse(
     if not table.num_rows:
         return pa.RecordBatch.from_pylist([], schema=table.schema)
     return table.combine_chunks().to_batches()[0]
-
-
-def _blocks(head: bytes, stream: BinaryIO, prompt: bool) -> Generator[tuple[int, bytes]]:
-    """Yield blocks of whole lines, each with the number of lines before it."""
-    rest, n_lines, at_end = head, 0, False
-    while rest or not at_end:
-        is_full = prompt or at_end or len(rest) >= BLOCK_BYTES
-        end = len(rest) if at_end else _end_of_lines(rest) if is_full else 0
-        if end:
-            yield n_lines, rest[:end]
-            n_lines, rest = n_lines + rest.count(b"\n", 0, end), rest[end:]
-            continue
-        if len(rest) > MAX_LINE_BYTES:
-            raise InputError(f"{NAME}, line {n_lines + 1}: is longer than {MAX_LINE_BYTES:,} bytes: is a quote open?")
-        more = read_available(stream, wait=not prompt)
-        at_end, rest = not more, rest + more
-
-
-def _end_of_lines(block: bytes) -> int:
-    """Return the end of the last line that ends outside of quotes, or 0."""
-    end = block.rfind(b"\n") + 1
-    n_quotes = block.count(b'"', 0, end)
-    while end and n_quotes % 2:
-        earlier = block.rfind(b"\n", 0, end - 1) + 1
-        n_quotes -= block.count(b'"', earlier, end)
-        end = earlier
-    return end
-
-
-def _read_json(head: bytes, stream: BinaryIO) -> Generator[pa.RecordBatch]:
-    """Yield the rows of JSON lines; the first block decides the columns and types."""
-    import pyarrow as pa
-    from pyarrow import json as arrow_json
-
-    schema: pa.Schema | None = None
-    for n_lines_before, block in _blocks(head, stream, prompt=True):
-        if not block.strip():
-            continue
-        parse = arrow_json.ParseOptions(
-            explicit_schema=schema, unexpected_field_behavior="infer" if schema is None else "error"
-        )
-        try:
-            table = arrow_json.read_json(io.BytesIO(block), arrow_json.ReadOptions(block_size=len(block) + 1), parse)
-            if schema is None:
-                schema = json_schema(table.schema)
-                table = table.cast(schema)
-        except pa.ArrowInvalid as error:
-            raise translate_json_error(NAME, str(error), io.BytesIO(block), n_lines_before) from None
-        yield from table.to_batches()

@@ -1,0 +1,129 @@
+"""Read a stream of bytes in blocks of whole lines, as they come if need be, and JSON lines: one object per line."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import select
+from collections.abc import Generator
+from typing import TYPE_CHECKING, BinaryIO
+
+from naively.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BLOCK_BYTES = 4 << 20
+MAX_LINE_BYTES = 1 << 28
+SECONDS_TO_WAIT = 0.02  # for more input, before what is available is handed on
+# Arrow's names of the types of JSON.
+JSON_TYPES = {int: "number", float: "number", str: "string", bool: "boolean", dict: "object", list: "array"}
+
+
+def read_available(stream: BinaryIO, max_bytes: int = BLOCK_BYTES, wait: bool = False) -> bytes:
+    """Return what is available now, at least a byte unless the stream has ended; with `wait`, max_bytes."""
+    read = getattr(stream, "read1", stream.read)
+    parts = [read(max_bytes)]
+    n_bytes = len(parts[0])
+    while parts[-1] and n_bytes < max_bytes and (wait or _is_ready(stream)):
+        parts.append(read(max_bytes - n_bytes))
+        n_bytes += len(parts[-1])
+    return b"".join(parts)
+
+
+def _is_ready(stream: BinaryIO) -> bool:
+    """Return whether more is available, or will be soon; True where the system cannot tell."""
+    try:
+        return bool(select.select([stream.fileno()], [], [], SECONDS_TO_WAIT)[0])
+    except (OSError, ValueError):
+        return True
+
+
+def line_blocks(
+    given: str, head: bytes, stream: BinaryIO, *, has_quotes: bool, prompt: bool = False
+) -> Generator[tuple[int, bytes]]:
+    """Yield blocks of whole lines, each with the number of lines before it.
+
+    Parameters
+    ----------
+    given
+        The name of the stream, for error messages.
+    head, stream
+        What has been read already, and the rest.
+    has_quotes
+        Whether lines may end within quotes, as in CSV.
+    prompt
+        Whether lines are handed on as soon as they are available.
+    """
+    rest, n_lines, at_end = head, 0, False
+    while rest or not at_end:
+        is_full = prompt or at_end or len(rest) >= BLOCK_BYTES
+        end = len(rest) if at_end else _end_of_lines(rest, has_quotes) if is_full else 0
+        if end:
+            yield n_lines, rest[:end]
+            n_lines, rest = n_lines + rest.count(b"\n", 0, end), rest[end:]
+            continue
+        if len(rest) > MAX_LINE_BYTES:
+            raise InputError(f"{given}, line {n_lines + 1}: is longer than {MAX_LINE_BYTES:,} bytes: is a quote open?")
+        more = read_available(stream, wait=not prompt)
+        at_end, rest = not more, rest + more
+
+
+def _end_of_lines(block: bytes, has_quotes: bool) -> int:
+    """Return the end of the last line, that ends outside of quotes if there are any, or 0."""
+    end = block.rfind(b"\n") + 1
+    n_quotes = block.count(b'"', 0, end) if has_quotes else 0
+    while end and n_quotes % 2:
+        earlier = block.rfind(b"\n", 0, end - 1) + 1
+        n_quotes -= block.count(b'"', earlier, end)
+        end = earlier
+    return end
+
+
+def read_json_lines(given: str, head: bytes, stream: BinaryIO, prompt: bool = False) -> Generator[pa.RecordBatch]:
+    """Yield the rows of JSON lines; the first block decides the columns and types.
+
+    The arguments are those of `line_blocks`. Whole numbers are read as numbers, so that a fraction may follow.
+    """
+    import pyarrow as pa
+    from pyarrow import json as arrow_json
+
+    schema: pa.Schema | None = None
+    for n_lines_before, block in line_blocks(given, head, stream, has_quotes=False, prompt=prompt):
+        if not block.strip():
+            continue
+        parse = arrow_json.ParseOptions(
+            explicit_schema=schema, unexpected_field_behavior="infer" if schema is None else "error"
+        )
+        try:
+            table = arrow_json.read_json(io.BytesIO(block), arrow_json.ReadOptions(block_size=len(block) + 1), parse)
+        except pa.ArrowInvalid as error:
+            raise _translate_json_error(given, str(error), block, n_lines_before) from None
+        if schema is None:
+            fields = [f.with_type(pa.float64()) if pa.types.is_integer(f.type) else f for f in table.schema]
+            schema = pa.schema(fields)
+            table = table.cast(schema, safe=False)  # the float nearest to a long whole number, as in later blocks
+        if not len(schema):
+            raise InputError(f"{given}: has no columns: give one JSON object per line.")
+        yield from table.to_batches()
+
+
+def _translate_json_error(given: str, message: str, block: bytes, n_lines_before: int) -> InputError:
+    """Return an error that names the first line that is not a JSON object or has a value of another type."""
+    changed = re.search(r"Column\(/([^)/]+)\) changed from (\w+) to (\w+)", message)
+    for number, line in enumerate(block.split(b"\n"), start=n_lines_before + 1):
+        try:
+            row = json.loads(line) if line.strip() else {}
+            if not isinstance(row, dict):
+                raise ValueError("no object")
+        except ValueError as error:
+            what = str(error).split(": line")[0]
+            return InputError(f"{given}, line {number}: is not a JSON object ({what}): give one object per line.")
+        if changed is not None and JSON_TYPES.get(type(row.get(changed[1]))) == changed[3]:
+            value = json.dumps(row[changed[1]], ensure_ascii=False)[:40]
+            return InputError(
+                f"{given}, line {number}: column {changed[1]!r} is {value}, of type {changed[3]}, but was of type "
+                f"{changed[2]} so far: correct it, or write null."
+            )
+    return InputError(f"{given}: cannot be read as JSON lines ({message}).")

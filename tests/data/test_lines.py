@@ -1,0 +1,43 @@
+"""Blocks of whole lines, and JSON lines from a file or a stream that is still open."""
+
+import io
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from naively.data.files.lines import line_blocks, read_json_lines
+from naively.data.files.read import read_files
+
+LONG = 2**53 + 1
+
+
+@given(st.lists(st.text(st.sampled_from('ab"\n,'), max_size=12)), st.booleans(), st.booleans())
+def test_blocks_hold_all_lines(parts: list[str], has_quotes: bool, prompt: bool) -> None:
+    content = "".join(parts).encode()
+    n_lines, read = 0, b""
+    for n_lines_before, block in line_blocks("x", b"", io.BytesIO(content), has_quotes=has_quotes, prompt=prompt):
+        assert n_lines_before == n_lines
+        n_lines, read = n_lines + block.count(b"\n"), read + block
+    assert read == content
+
+
+def test_a_quote_in_a_json_string_does_not_delay_its_row() -> None:
+    output, stream = os.pipe()
+    with os.fdopen(output, "rb") as reader, os.fdopen(stream, "wb") as writer:
+        writer.write(b'{"size": "5\\" pipe"}\n')
+        writer.flush()
+        rows = read_json_lines("x", b"", reader, prompt=True)
+        assert next(rows).to_pydict() == {"size": ['5" pipe']}
+        rows.close()
+
+
+def test_long_whole_numbers_are_the_same_in_the_first_block_and_in_a_file(tmp_path: Path) -> None:
+    content = f'{{"id": {LONG}}}\n{{"id": 0.5}}\n'.encode()
+    (tmp_path / "long.jsonl").write_bytes(content)
+    from_file = pa.Table.from_batches(read_files(tmp_path / "long.jsonl"))
+    from_stream = pa.Table.from_batches(read_json_lines("x", content[:25], io.BytesIO(content[25:]), prompt=True))
+    assert from_file.to_pydict() == from_stream.to_pydict() == {"id": [float(np.float64(LONG)), 0.5]}
