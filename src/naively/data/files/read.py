@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, TypeVar
 from naively.data.files.batches import ReadProgress, prefetch
 from naively.data.files.columnar import read_columnar
 from naively.data.files.csv import OtherTypeError, Types, read_csv
-from naively.data.files.lines import read_available
-from naively.data.files.paths import COMPRESSION_MAGIC, DataFile, Where, data_files
-from naively.data.files.stdin import NAME, is_lines, read_lines
+from naively.data.files.lines import read_available, read_json_lines
+from naively.data.files.paths import COMPRESSION_MAGIC, DataFile, Where, data_files, format_by_content
+from naively.data.files.stdin import NAME, read_csv_lines
 from naively.data.names import listed
 from naively.errors import InputError, LeftOutWarning, warn_user
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 TEXTS_PER_BATCH = 1024
+UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_files(
@@ -105,20 +106,25 @@ def _read_all(files: list[DataFile], types: Types, raw: bool, progress: ReadProg
 
 
 def _read_stdin(types: Types, raw: bool, progress: ReadProgress) -> Generator[pa.RecordBatch]:
-    """Yield the rows of standard input; formats that need random access are copied to a file first."""
-    head = read_available(sys.stdin.buffer, wait=not raw)
+    """Yield the rows of standard input; copied to a file first unless it is lines of text.
+
+    Parquet, Arrow and SQLite need random access; UTF-16 and compressed input are not cut into lines.
+    """
+    head, stream = read_available(sys.stdin.buffer, wait=not raw), sys.stdin.buffer
     if not head:
         raise InputError(f"{NAME}: is empty.")
-    if is_lines(head):
-        yield from read_lines(head, sys.stdin.buffer, types, raw)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        suffix = next((suffix for suffix, magic in COMPRESSION_MAGIC.items() if head.startswith(magic)), "")
-        path = Path(folder) / f"standard_input{suffix}"
-        with path.open("wb") as out:
-            out.write(head)
-            shutil.copyfileobj(sys.stdin.buffer, out, 1 << 20)
-        yield from _read_all([replace(file, given=NAME) for file in data_files(path)], types, raw, progress)
+    suffix = next((suffix for suffix, magic in COMPRESSION_MAGIC.items() if head.startswith(magic)), "")
+    if suffix or format_by_content(head) or head.startswith(UTF_16_MARKS):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"standard_input{suffix}"
+            with path.open("wb") as out:
+                out.write(head)
+                shutil.copyfileobj(stream, out, 1 << 20)
+            yield from _read_all([replace(file, given=NAME) for file in data_files(path)], types, raw, progress)
+    elif head.lstrip()[:1] in (b"{", b"["):
+        yield from read_json_lines(NAME, head, stream, prompt=True)
+    else:
+        yield from read_csv_lines(head, stream, types, raw)
 
 
 def _with_columns_of(schema: pa.Schema, batch: pa.RecordBatch, file: DataFile) -> pa.RecordBatch:

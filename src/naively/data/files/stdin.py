@@ -1,8 +1,7 @@
-"""Read standard input as it comes: blocks of whole lines of CSV or JSON, in a bounded memory, without a copy on disk.
+"""Read CSV from standard input as it comes: blocks of whole lines, in a bounded memory, without a copy on disk.
 
 Rows are handed on as soon as they are available, so that predictions are written while more rows arrive. A block ends
-at the end of a line outside of quotes. Formats that need random access (Parquet, Arrow, SQLite), UTF-16 and compressed
-input are not read here: `files.read` copies them to a file first.
+at the end of a line outside of quotes.
 """
 
 from __future__ import annotations
@@ -25,31 +24,17 @@ from naively.data.files.csv import (
     translate_error,
     type_to_read_as,
 )
-from naively.data.files.lines import line_blocks, read_json_lines
-from naively.data.files.paths import COMPRESSION_MAGIC, format_by_content
+from naively.data.files.lines import line_blocks
 from naively.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 NAME = "standard input"
-UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
-def is_lines(head: bytes) -> bool:
-    """Return whether these first bytes are lines of text."""
-    return format_by_content(head) is None and not head.startswith((*COMPRESSION_MAGIC.values(), *UTF_16_MARKS))
-
-
-def read_lines(head: bytes, stream: BinaryIO, types: Types, raw: bool) -> Generator[pa.RecordBatch]:
-    """Yield the rows of CSV or JSON lines in batches; `head` is what has been read already."""
-    if head.lstrip()[:1] in (b"{", b"["):
-        yield from read_json_lines(NAME, head, stream, prompt=True)
-    else:
-        yield from _read_csv(head, stream, types, raw)
-
-
-def _read_csv(head: bytes, stream: BinaryIO, types: Types, raw: bool) -> Generator[pa.RecordBatch]:
+def read_csv_lines(head: bytes, stream: BinaryIO, types: Types, raw: bool) -> Generator[pa.RecordBatch]:
+    """Yield the rows of CSV in batches; `head` is what has been read already."""
     layout: Layout | None = None
     column_types: dict[str, pa.DataType | None] = {}
     n_rows = 0
