@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from naively._kernels.cells import Cells
+from naively._kernels.cells import Cells, SparseWeights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,13 +28,13 @@ def _collect(
     start = np.flatnonzero(first)
     if start.size:
         sums, rows = np.add.reduceat(sums, start, axis=1), np.add.reduceat(rows, start)
-    kept = rows != 0
-    size = np.bincount(class_of[start][kept], minlength=n_classes)
+    not_empty = rows != 0
+    size = np.bincount(class_of[start][not_empty], minlength=n_classes)
     return Cells(
         np.concatenate(([0], np.cumsum(size))).astype(np.int64),
-        token[start][kept].astype(np.int32),
-        np.ascontiguousarray(sums[:, kept], dtype=np.float64),
-        rows[kept].astype(np.int64),
+        token[start][not_empty].astype(np.int32),
+        np.ascontiguousarray(sums[:, not_empty], dtype=np.float64),
+        rows[not_empty].astype(np.int64),
     )
 
 
@@ -124,8 +124,8 @@ def merge_cells(a: Cells, b: Cells, sign: int) -> Cells:
 def renumber_cells(cells: Cells, class_map: NDArray[Any], index_map: NDArray[Any], n_classes: int) -> Cells:
     """Give classes and tokens new numbers; −1 drops; what meets in one place adds up."""
     class_of, token = class_map[_class_of(cells)], index_map[cells.index]
-    kept = (class_of >= 0) & (token >= 0)
-    return _collect(class_of[kept], token[kept], cells.sums[:, kept], cells.rows[kept], n_classes)
+    is_used = (class_of >= 0) & (token >= 0)
+    return _collect(class_of[is_used], token[is_used], cells.sums[:, is_used], cells.rows[is_used], n_classes)
 
 
 def by_token(cells: Cells, n_tokens: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
@@ -141,10 +141,10 @@ def select_tokens(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int64], int]:
     """Some tokens' cells by token, and the sum of all others as one more token."""
     to = np.where(place < 0, n_places, place)
-    found = renumber_cells(cells, np.arange(len(cells.indptr) - 1), to, len(cells.indptr) - 1)
-    start, owner, order = by_token(found, n_places + 1)
-    rows = np.where(found.index == n_places, 1, found.rows)
-    return start, owner, found.sums[:, order], rows[order], len(np.unique(cells.index))
+    selected = renumber_cells(cells, np.arange(len(cells.indptr) - 1), to, len(cells.indptr) - 1)
+    start, owner, order = by_token(selected, n_places + 1)
+    rows = np.where(selected.index == n_places, 1, selected.rows)
+    return start, owner, selected.sums[:, order], rows[order], len(np.unique(cells.index))
 
 
 def column_range(
@@ -155,8 +155,8 @@ def column_range(
     missing = np.isnan(x)
     minimum = np.where(missing, np.inf, x).min(axis=0, initial=np.inf)
     maximum = np.where(missing, -np.inf, x).max(axis=0, initial=-np.inf)
-    whole = missing | (np.isfinite(x) & (np.floor(x) == x))
-    return minimum, maximum, whole.all(axis=0), missing.any(axis=0)
+    is_integer = missing | (np.isfinite(x) & (np.floor(x) == x))
+    return minimum, maximum, is_integer.all(axis=0), missing.any(axis=0)
 
 
 def _slots(codes: NDArray[Any], sizes: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
@@ -227,7 +227,7 @@ def dense_table(
 
 def score_csr(
     matrix: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
-    weights: NDArray[Any] | tuple[NDArray[Any], ...],
+    weights: NDArray[Any] | SparseWeights,
     class_constant: NDArray[Any],
     out: NDArray[Any],
     n_jobs: int = 1,

@@ -73,8 +73,8 @@ def unpacked(cells: HistogramCells) -> list[tuple[int, Counts]]:
     """The arrays as columns."""
     columns = []
     for j, level in enumerate(cells.levels.tolist()):
-        some = slice(cells.offsets[j], cells.offsets[j + 1])
-        keys, classes, weight, rows = (array[some].tolist() for array in cells[2:])
+        own_cells = slice(cells.offsets[j], cells.offsets[j + 1])
+        keys, classes, weight, rows = (array[own_cells].tolist() for array in cells[2:])
         columns.append((level, dict(zip(zip(keys, classes, strict=True), zip(weight, rows, strict=True), strict=True))))
     return columns
 
@@ -106,10 +106,10 @@ def count_histogram(
 def merge_histograms(a: HistogramCells, b: HistogramCells, sign: int, cap: int) -> HistogramCells:
     """The signed sum of what both counted, at the higher level, and then at one that fits."""
     columns = []
-    for (level_a, mine), (level_b, theirs) in zip(unpacked(a), unpacked(b), strict=True):
+    for (level_a, counts_a), (level_b, counts_b) in zip(unpacked(a), unpacked(b), strict=True):
         level = max(level_a, level_b)
-        total = raised(mine, level - level_a)
-        for at, (weight, rows) in raised(theirs, level - level_b).items():
+        total = raised(counts_a, level - level_a)
+        for at, (weight, rows) in raised(counts_b, level - level_b).items():
             before = total.get(at, (0.0, 0))
             total[at] = before[0] + sign * weight, before[1] + sign * rows
         columns.append(fitted(total, level, cap) if sign > 0 else (level, total))
@@ -144,8 +144,8 @@ def best_bounds(table: NDArray[np.float64]) -> tuple[float, list[int]]:
                 if stop not in stage or total < stage[stop][0]:
                     stage[stop] = total, [*bounds, stop]
         best.append(stage)
-    found = [stage[k][1] for stage in best if k in stage]
-    return min((discretisation_cost(table, bounds), bounds) for bounds in found)
+    candidates = [stage[k][1] for stage in best if k in stage]
+    return min((discretisation_cost(table, bounds), bounds) for bounds in candidates)
 
 
 def find_bins(
@@ -156,12 +156,12 @@ def find_bins(
     n_jobs: int = 1,
 ) -> NDArray[np.int64]:
     """How many cuts of its column are not above a value, column by column."""
-    found = np.full(len(values), -1, np.int64)
+    bins = np.full(len(values), -1, np.int64)
     for j in range(len(ends) - 1):
         for i in range(ends[j], ends[j + 1]):
             if not math.isnan(values[i]):
-                found[i] = offsets[j] + j + sum(cut <= values[i] for cut in cuts[offsets[j] : offsets[j + 1]].tolist())
-    return found
+                bins[i] = offsets[j] + j + sum(cut <= values[i] for cut in cuts[offsets[j] : offsets[j + 1]].tolist())
+    return bins
 
 
 def bin_cells(

@@ -19,9 +19,11 @@ WIDTHS: dict[int, np.dtype[Any]] = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4: np
 
 def pack_arrays(arrays: Sequence[NDArray[Any]], few: int, many: int) -> tuple[bytes, bytes, bytes]:
     """The JSON, the bytes in the body, the bytes apart."""
-    found = [_packed(array, few, many) for array in arrays]
-    body, apart = (b"".join(chunk for listed, chunk in found if (listed[2] == "apart") == far) for far in (False, True))
-    return json.dumps([listed for listed, _ in found], separators=(",", ":")).encode(), body, apart
+    packed = [_packed(array, few, many) for array in arrays]
+    body, apart = (
+        b"".join(chunk for listed, chunk in packed if (listed[2] == "apart") == far) for far in (False, True)
+    )
+    return json.dumps([listed for listed, _ in packed], separators=(",", ":")).encode(), body, apart
 
 
 def _packed(array: NDArray[Any], few: int, many: int) -> tuple[list[Any], bytes]:
@@ -31,27 +33,27 @@ def _packed(array: NDArray[Any], few: int, many: int) -> tuple[list[Any], bytes]
     flat = np.ascontiguousarray(array).ravel()
     if name in ("u1", "b1"):
         return [name, shape, "apart" if array.size >= many else "bits", 1], flat.tobytes()
-    whole = _whole(flat)
-    if whole is None:
+    integers = _integers(flat)
+    if integers is None:
         return [name, shape, "bits", 8], _by_weight(flat.view("<u8"))
-    steps = np.empty_like(whole)
-    steps[0] = whole[0]
-    np.subtract(whole[1:].view(np.uint64), whole[:-1].view(np.uint64), out=steps[1:].view(np.uint64))
-    plain, stepped = _signs_last(whole), _signs_last(steps)
+    steps = np.empty_like(integers)
+    steps[0] = integers[0]
+    np.subtract(integers[1:].view(np.uint64), integers[:-1].view(np.uint64), out=steps[1:].view(np.uint64))
+    plain, stepped = _signs_last(integers), _signs_last(steps)
     coding, numbers = ("steps", stepped) if _width(stepped) < _width(plain) else ("whole", plain)
     width = _width(numbers)
     return [name, shape, coding, width], _by_weight(numbers.astype(WIDTHS[width]))
 
 
-def _whole(flat: NDArray[Any]) -> NDArray[np.int64] | None:
+def _integers(flat: NDArray[Any]) -> NDArray[np.int64] | None:
     """The same numbers as int64, None if that would change any."""
     if flat.dtype.kind != "f":
         return flat.astype(np.int64)
     if not (np.abs(flat) <= EXACT).all():  # NaN is not
         return None
-    whole = flat.astype(np.int64)
-    same = whole == flat
-    return whole if same.all() and not np.signbit(flat[whole == 0]).any() else None
+    integers = flat.astype(np.int64)
+    same = integers == flat
+    return integers if same.all() and not np.signbit(flat[integers == 0]).any() else None
 
 
 def _signs_last(x: NDArray[np.int64]) -> NDArray[np.uint64]:

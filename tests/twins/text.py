@@ -10,7 +10,7 @@ import numpy as np
 from tests.twins.cells import dense_table
 from tests.twins.words import decode, feature_hash, folded_product, tokens, tokens_of_words
 
-from naively._kernels.cells import Cells
+from naively._kernels.cells import Cells, SparseWeights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -61,10 +61,10 @@ class Vocabulary:
         return self.add(other.words())
 
 
-def _numbers(found: list[str], vocabulary: Any, options: Options, *, add: bool) -> list[int]:
+def _numbers(token_list: list[str], vocabulary: Any, options: Options, *, add: bool) -> list[int]:
     if options.hash_bits is not None:
-        return [feature_hash(token, options.hash_bits) for token in found]
-    ids = (vocabulary.add if add else vocabulary.find)(found)
+        return [feature_hash(token, options.hash_bits) for token in token_list]
+    ids = (vocabulary.add if add else vocabulary.find)(token_list)
     return [int(i) for i in ids if i >= 0]
 
 
@@ -81,8 +81,8 @@ def _each(documents: Any) -> Iterator[Any]:
         yield data[offsets[i] : offsets[i + 1]].tobytes() if is_present else None
 
 
-def _cells(found: list[dict[int, list[float]]], n_sums: int) -> Cells:
-    items = [sorted(of_class.items()) for of_class in found]
+def _cells(sums_by_class: list[dict[int, list[float]]], n_sums: int) -> Cells:
+    items = [sorted(of_class.items()) for of_class in sums_by_class]
     flat = [(key, *sums) for of_class in items for key, sums in of_class]
     columns = np.array(flat, float).reshape(-1, n_sums + 2).T
     return Cells(
@@ -129,7 +129,7 @@ def score_text(
     documents: Documents,
     vocabulary: Any,
     options: Options,
-    weights: NDArray[Any] | tuple[NDArray[Any], ...],
+    weights: NDArray[Any] | SparseWeights,
     class_constant: NDArray[np.float64],
     binary: bool,
     out: NDArray[np.float64],
@@ -160,11 +160,11 @@ def token_rows(
 
 def hash_texts(documents: Documents) -> NDArray[np.uint64]:
     """A hash of each document's bytes: of the pieces, then of that and the length; 0 for a missing one."""
-    found = []
+    hashes = []
     for document in _each(documents):
         if document is None:
-            found.append(0)
+            hashes.append(0)
             continue
         text = decode(document)
-        found.append(folded_product(feature_hash(text, 64) ^ len(text.encode()), 0x9E3779B97F4A7C15) or 1)
-    return np.array(found, np.uint64)
+        hashes.append(folded_product(feature_hash(text, 64) ^ len(text.encode()), 0x9E3779B97F4A7C15) or 1)
+    return np.array(hashes, np.uint64)

@@ -110,7 +110,7 @@ def words(text: str) -> list[str]:
     ["Don't", 'say', 'l’été', "it's", '4', '50', "rock'n'roll_2"]
     """
     kinds = "".join("w" if ord(c) in _WORD else "'" if c in APOSTROPHES else " " for c in text)
-    return [text[found.start() : found.end()] for found in re.finditer("w+(?:'w+)*", kinds)]
+    return [text[match.start() : match.end()] for match in re.finditer("w+(?:'w+)*", kinds)]
 
 
 def fold(document: str | bytes, options: Options) -> str:
@@ -137,13 +137,13 @@ def chars_of_word(word: str, options: Options) -> Iterator[str]:
             return
 
 
-def tokens_of_words(found: Iterable[str], options: Options) -> list[str]:
+def tokens_of_words(words: Iterable[str], options: Options) -> list[str]:
     """Stop words out, then n-grams."""
     stop = {fold(word, options) for word in options.stop_words}
-    kept = [word for word in found if word not in stop]
+    used_words = [word for word in words if word not in stop]
     if options.tokens == "words":
-        return ngrams(kept, options, " ")
-    return [gram for word in kept for gram in chars_of_word(word, options)]
+        return ngrams(used_words, options, " ")
+    return [gram for word in used_words for gram in chars_of_word(word, options)]
 
 
 def tokens(document: str | bytes, options: Options) -> list[str]:
