@@ -23,9 +23,9 @@ def test_cells_are_binned_as_by_the_twin(drawn: Any, data: st.DataObject) -> Non
     pieces, label, weight, n_classes, cap = drawn
     cells = count_histogram(pieces, label, weight, n_classes, cap)
     per_column = [sorted(data.draw(st.lists(cut_values, max_size=4))) for _ in cells.levels]
-    cuts = np.array([cut for some in per_column for cut in some], np.float64)
+    cuts = np.array([cut for column_cuts in per_column for cut in column_cuts], np.float64)
     offsets = np.cumsum([0, *map(len, per_column)])
-    found, expected = (k.bin_cells(cells, n_classes, cuts, offsets) for k in (histogram, twin))
-    np.testing.assert_array_equal(found[0], expected[0])
-    np.testing.assert_array_equal(found[1], expected[1])
-    assert found[1].sum() == cells.rows.sum()
+    actual, expected = (k.bin_cells(cells, n_classes, cuts, offsets) for k in (histogram, twin))
+    np.testing.assert_array_equal(actual[0], expected[0])
+    np.testing.assert_array_equal(actual[1], expected[1])
+    assert actual[1].sum() == cells.rows.sum()

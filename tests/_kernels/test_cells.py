@@ -45,12 +45,12 @@ def test_parts_add_up_and_whole_minus_part_is_the_rest(seed: int) -> None:
         weight = None if d.weight is None else d.weight[rows]
         return core.count_dense(d.x[rows], d.label[rows], weight, d.n_classes)[0]
 
-    whole, some, rest = count(np.ones(d.n, bool)), count(part), count(~part)
-    same(core.merge_cells(some, rest, 1), whole)
-    same(core.merge_cells(whole, some, -1), rest)
-    same(twin.merge_cells(whole, some, -1), rest)
-    same(core.merge_cells(some, whole, -1), twin.merge_cells(some, whole, -1))  # negative rows are kept
-    assert core.merge_cells(whole, whole, -1).rows.size == 0
+    total, first, rest = count(np.ones(d.n, bool)), count(part), count(~part)
+    same(core.merge_cells(first, rest, 1), total)
+    same(core.merge_cells(total, first, -1), rest)
+    same(twin.merge_cells(total, first, -1), rest)
+    same(core.merge_cells(first, total, -1), twin.merge_cells(first, total, -1))  # negative rows are kept
+    assert core.merge_cells(total, total, -1).rows.size == 0
 
 
 @many
@@ -76,10 +76,10 @@ def test_some_tokens_are_the_twins(seed: int) -> None:
     cells = core.count_dense(d.x, d.label, d.weight, d.n_classes)[0]
     chosen = d.rng.random(d.p) < 0.5
     place = np.where(chosen, np.cumsum(chosen) - 1, -1).astype(np.int32)
-    found, wanted = (kernel.select_tokens(cells, place, int(chosen.sum())) for kernel in (core, twin))
+    actual, wanted = (kernel.select_tokens(cells, place, int(chosen.sum())) for kernel in (core, twin))
     for i in (0, 1, 3, 4):
-        np.testing.assert_array_equal(found[i], wanted[i])
-    np.testing.assert_allclose(found[2], wanted[2], rtol=1e-12)
+        np.testing.assert_array_equal(actual[i], wanted[i])
+    np.testing.assert_allclose(actual[2], wanted[2], rtol=1e-12)
 
 
 @many

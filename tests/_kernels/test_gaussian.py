@@ -30,17 +30,17 @@ def test_scores_as_its_twin(data: st.DataObject) -> None:
     value = st.floats(allow_infinity=False) if data.draw(st.booleans()) else st.floats(-10, 10)
     x: Array = data.draw(hnp.arrays(np.float64, shape, elements=value, fill=value))
     x = x[:, ::-1] if data.draw(st.booleans()) else np.asfortranarray(x)
-    some = hnp.arrays(np.float64, (n_classes, shape[1]), elements=st.floats(-1e3, 1e3))
-    mean = data.draw(some)
-    variance = np.exp(data.draw(some) / 50)
-    ours, theirs = np.ones((shape[0], n_classes)), np.ones((shape[0], n_classes))
+    numbers = hnp.arrays(np.float64, (n_classes, shape[1]), elements=st.floats(-1e3, 1e3))
+    mean = data.draw(numbers)
+    variance = np.exp(data.draw(numbers) / 50)
+    actual, expected = np.ones((shape[0], n_classes)), np.ones((shape[0], n_classes))
     missing = bool(np.isnan(x).any())
-    assert moments.score_gaussian(x, mean, variance, ours) == (-1, missing)
-    assert twin.score_gaussian(x, mean, variance, theirs) == (-1, missing)
-    assert np.isfinite(ours).all()
+    assert moments.score_gaussian(x, mean, variance, actual) == (-1, missing)
+    assert twin.score_gaussian(x, mean, variance, expected) == (-1, missing)
+    assert np.isfinite(actual).all()
     log_scale = np.abs(np.log(2 * np.pi * variance)).sum(axis=1)
-    scale = 1 + np.abs(theirs) + log_scale  # Σ|terms| is at least this, but for the cancelling of logs
-    assert (np.abs(ours - theirs) <= 1e-13 * scale).all()
+    scale = 1 + np.abs(expected) + log_scale  # Σ|terms| is at least this, but for the cancelling of logs
+    assert (np.abs(actual - expected) <= 1e-13 * scale).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -100,12 +100,12 @@ def test_posteriors_as_its_twin(data: st.DataObject) -> None:
         prior[data.draw(st.integers(0, n_classes - 1))] = 3.0
         log_prior = np.log(prior / prior.sum())
     for kind in (0, 1):
-        ours, theirs = log_joint.copy(), log_joint.copy()
-        assert posterior.normalise(ours, log_prior, kind) == twin.normalise(theirs, log_prior, kind)
-        np.testing.assert_allclose(ours, theirs, rtol=1e-13 if kind else 1e-14, atol=1e-16)
-    mine, other = np.empty(n, np.int32), np.empty(n, np.int32)
-    assert posterior.best_class(log_joint, log_prior, mine) == twin.best_class(log_joint, log_prior, other)
-    np.testing.assert_array_equal(mine, other)
+        actual, expected = log_joint.copy(), log_joint.copy()
+        assert posterior.normalise(actual, log_prior, kind) == twin.normalise(expected, log_prior, kind)
+        np.testing.assert_allclose(actual, expected, rtol=1e-13 if kind else 1e-14, atol=1e-16)
+    best, expected_best = np.empty(n, np.int32), np.empty(n, np.int32)
+    assert posterior.best_class(log_joint, log_prior, best) == twin.best_class(log_joint, log_prior, expected_best)
+    np.testing.assert_array_equal(best, expected_best)
 
 
 def test_exponentials_are_accurate() -> None:

@@ -73,8 +73,8 @@ def test_merging_agrees_with_its_twin(drawn: Any, cut: int, sign: int) -> None:
     pieces, label, weight, n_classes, cap = drawn
     halves = []
     for rows in (slice(cut), slice(cut, None)):
-        some = None if weight is None else weight[rows]
-        halves.append(count_histogram([x[rows] for x in pieces], label[rows], some, n_classes, cap))
+        part_weight = None if weight is None else weight[rows]
+        halves.append(count_histogram([x[rows] for x in pieces], label[rows], part_weight, n_classes, cap))
     merged = merge_histograms(halves[0], halves[1], sign, cap)
     same(merged, twin.merge_histograms(halves[0], halves[1], sign, cap))
     if sign > 0:
@@ -88,11 +88,11 @@ def test_rows_to_be_added_may_begin_at_the_levels_of_the_others(drawn: Any, cut:
         [x[:cut] for x in pieces], label[:cut], None if weight is None else weight[:cut], n_classes, cap
     )
     more = [x[cut:] for x in pieces], label[cut:], None if weight is None else weight[cut:], n_classes, cap, 1
-    there = count_histogram(*more, first.levels)
-    same(there, twin.count_histogram(*more, first.levels))
-    assert (there.levels >= first.levels).all()
+    at_level = count_histogram(*more, first.levels)
+    same(at_level, twin.count_histogram(*more, first.levels))
+    assert (at_level.levels >= first.levels).all()
     same(
-        merge_histograms(first, there, 1, cap),
+        merge_histograms(first, at_level, 1, cap),
         merge_histograms(first, count_histogram(*more), 1, cap),
     )
 
@@ -121,11 +121,11 @@ def test_all_that_is_no_number_is_told_apart_at_every_level(cap: int, kind: str)
 
 @given(st.lists(st.tuples(st.lists(values, max_size=9), st.lists(any_number.filter(lambda v: v == v), max_size=5))))
 def test_bins_are_found_as_by_the_twin(columns: list[tuple[list[float], list[float]]]) -> None:
-    found = [
+    flat = [
         np.concatenate([np.zeros(0), *parts]) for parts in ([v for v, _ in columns], [sorted(c) for _, c in columns])
     ]
     ends, offsets = (np.cumsum([0, *map(len, parts)]) for parts in ([v for v, _ in columns], [c for _, c in columns]))
-    given_to_both = found[0], ends, found[1], offsets
+    given_to_both = flat[0], ends, flat[1], offsets
     np.testing.assert_array_equal(find_bins(*given_to_both), twin.find_bins(*given_to_both))
 
 

@@ -81,13 +81,13 @@ def test_parts_add_up_and_subtract(data: st.DataObject) -> None:
     x = data.draw(tables())
     label = data.draw(labels(len(x), 2))
     cut = data.draw(st.integers(0, len(x)))
-    whole, first, second = (
+    total, first, second = (
         moments.count_moments(x[part], label[part], None, 2)[:2] for part in (slice(None), slice(cut), slice(cut, None))
     )
     assert_exact(moments.add_moments(*first, *second, +1), x, label, None, 2)
-    rest = moments.add_moments(*whole, *first, -1)
+    rest = moments.add_moments(*total, *first, -1)
     np.testing.assert_array_equal(rest[0], second[0])
-    nothing = moments.add_moments(*whole, *whole, -1)
+    nothing = moments.add_moments(*total, *total, -1)
     assert not nothing[0].any()
     assert not nothing[1].any()
 
@@ -104,15 +104,15 @@ def test_adds_as_its_twin(data: st.DataObject) -> None:
     )
     if sign == -1:  # what is taken away must be part of what there is
         a = moments.add_moments(*a, *b, +1)
-    ours, theirs = moments.add_moments(*a, *b, sign), twin.add_moments(*a, *b, sign)
-    np.testing.assert_array_equal(ours[0], theirs[0])
-    np.testing.assert_array_equal(ours[1][0], theirs[1][0])
+    actual, expected = moments.add_moments(*a, *b, sign), twin.add_moments(*a, *b, sign)
+    np.testing.assert_array_equal(actual[0], expected[0])
+    np.testing.assert_array_equal(actual[1][0], expected[1][0])
     if weight is None:
-        np.testing.assert_array_equal(ours[1][[1, 8]], theirs[1][[1, 8]])
-        scale = np.abs(a[1][5]) + np.abs(b[1][5]) + ours[1][8] ** 2 * (a[1][0] + b[1][0])
+        np.testing.assert_array_equal(actual[1][[1, 8]], expected[1][[1, 8]])
+        scale = np.abs(a[1][5]) + np.abs(b[1][5]) + actual[1][8] ** 2 * (a[1][0] + b[1][0])
         tiny = 2.0**-140 * np.minimum(scale, 1e300) + 1e-290
         for cell in np.ndindex(scale.shape):  # three doubles may stand for the same sum in more than one way
-            parts = [*ours[1][5:8, *cell].tolist(), *(-theirs[1][5:8, *cell]).tolist()]
+            parts = [*actual[1][5:8, *cell].tolist(), *(-expected[1][5:8, *cell]).tolist()]
             assert abs(math.fsum(parts)) < tiny[cell]
 
 
@@ -132,8 +132,8 @@ def test_describes_as_its_twin(data: st.DataObject) -> None:
     x = data.draw(tables())
     label, weight = data.draw(labels(len(x), 2)), data.draw(weights(len(x)))
     counted = moments.count_moments(x, label, weight, 2)[:2]
-    for ours, theirs in zip(moments.describe_moments(*counted), twin.describe_moments(*counted), strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=DIGITS)
+    for actual, expected in zip(moments.describe_moments(*counted), twin.describe_moments(*counted), strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=DIGITS)
 
 
 def test_worked_by_hand() -> None:

@@ -51,8 +51,8 @@ def test_values_may_come_late(missing: int, weighted: bool) -> None:
     x[:missing, 1], x[:1250, 3], x[1250 : 1250 + missing, 3] = np.nan, np.nan, np.nan
     weight = rng.exponential(size=2500) + 1e-3 if weighted else None
     for order in (np.arange(2500), np.argsort(np.isfinite(x[:, 3]), kind="stable")):
-        some = None if weight is None else weight[order]
-        rows, state, _ = moments.count_moments(x[order], label[order], some, 2)
+        ordered_weight = None if weight is None else weight[order]
+        rows, state, _ = moments.count_moments(x[order], label[order], ordered_weight, 2)
         assert_exact((rows, state), x, label, weight, 2)
 
 
@@ -61,9 +61,9 @@ def test_forgetting_outliers_leaves_no_trace(outliers: int) -> None:
     rng = np.random.default_rng(outliers)
     x, label = rng.normal(size=(1000, 2)), np.zeros(1000, np.int32)
     x[:outliers] *= 1e9
-    whole = moments.count_moments(x, label, None, 1)[:2]
+    total = moments.count_moments(x, label, None, 1)[:2]
     part = moments.count_moments(x[:outliers], label[:outliers], None, 1)[:2]
-    rest = moments.add_moments(*whole, *part, -1)
+    rest = moments.add_moments(*total, *part, -1)
     assert_exact(rest, x[outliers:], label[outliers:], None, 1)
     assert (rest[1][8] >= 1e8).all()  # it is remembered how far the values once reached
 
@@ -76,8 +76,8 @@ def test_forgetting_large_values_among_others(kind: str, single: bool) -> None:
     large = rng.random(3000) < 0.5
     x[large] *= 1e9
     x = x.astype(np.float32) if single else x
-    whole, part = (moments.count_moments(x[r], label[r], None, 2)[:2] for r in (slice(None), large))
-    assert_exact(moments.add_moments(*whole, *part, -1), x[~large], label[~large], None, 2)
+    total, part = (moments.count_moments(x[r], label[r], None, 2)[:2] for r in (slice(None), large))
+    assert_exact(moments.add_moments(*total, *part, -1), x[~large], label[~large], None, 2)
 
 
 @pytest.mark.parametrize("single", [False, True])
@@ -89,8 +89,8 @@ def test_long_runs_of_near_values_are_exact(single: bool) -> None:
     label = np.zeros(len(x), np.int32)
     order = rng.permutation(len(x))
     large, rest = (moments.count_moments(x[r], label[r], None, 1)[:2] for r in (slice(3000), slice(3000, None)))
-    whole = moments.count_moments(x[order], label, None, 1)[:2]
-    left = moments.add_moments(*whole, *large, -1)
+    total = moments.count_moments(x[order], label, None, 1)[:2]
+    left = moments.add_moments(*total, *large, -1)
     for got, wanted in zip(moments.describe_moments(*left), moments.describe_moments(*rest), strict=True):
         np.testing.assert_allclose(got, wanted, rtol=5e-15, atol=1e-17)
 
@@ -134,6 +134,8 @@ def test_the_number_of_threads_changes_nothing(kind: str, n_classes: int) -> Non
             np.testing.assert_array_equal(a, b)
     mean, squares = moments.describe_moments(*one[:2])
     for c in range(0, n_classes, 97):
-        mine = x[label == c]
-        np.testing.assert_allclose(mean[c], np.nanmean(mine, axis=0), rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(squares[c], np.nanvar(mine, axis=0) * (mine == mine).sum(0), rtol=1e-6, atol=1e-20)
+        own_values = x[label == c]
+        np.testing.assert_allclose(mean[c], np.nanmean(own_values, axis=0), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            squares[c], np.nanvar(own_values, axis=0) * (own_values == own_values).sum(0), rtol=1e-6, atol=1e-20
+        )

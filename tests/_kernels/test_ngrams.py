@@ -16,7 +16,7 @@ from naively._kernels import text as compiled
 from naively._kernels.text import Options, Vocabulary
 
 SOAK = os.environ.get("NAIVELY_SOAK") == "1"
-some = settings(max_examples=2_000 if SOAK else 40, deadline=None)
+few_examples = settings(max_examples=2_000 if SOAK else 40, deadline=None)
 
 # Few words, so that n-grams come again; some longer than what is kept in place.
 WORDS = ["a", "b", "c", "d'e", "été", "a_rather_long_word", "another_rather_long_word"]
@@ -52,32 +52,37 @@ def count(vocabulary: Any, module: Any, documents: list[Any], options: Options) 
     return module.count_text(given, label, None, 1, vocabulary, options)
 
 
-@some
+@few_examples
 @given(acts=acts, texts=st.lists(sentences, max_size=2), options=read)
 def test_a_token_has_one_number_whatever_came_before(acts: list[Any], texts: list[str], options: Options) -> None:
-    mine, theirs = Vocabulary(), twin.Vocabulary()
+    numbered, expected_words = Vocabulary(), twin.Vocabulary()
     for act, what, how in acts:
         if act == "store":
-            mine = pickle.loads(pickle.dumps(mine)) if how.ngrams == (1, 2) else Vocabulary.from_arrays(*mine.export())
+            numbered = (
+                pickle.loads(pickle.dumps(numbered))
+                if how.ngrams == (1, 2)
+                else Vocabulary.from_arrays(*numbered.export())
+            )
         elif act == "add":
-            assert mine.add(what).tolist() == theirs.add(what).tolist()
+            assert numbered.add(what).tolist() == expected_words.add(what).tolist()
         elif act == "unite":
             other, twins = Vocabulary(), twin.Vocabulary()
             count(other, compiled, what, how), count(twins, twin, what, how)
-            assert mine.union(other).tolist() == theirs.add(twins.words()).tolist()
+            assert numbered.union(other).tolist() == expected_words.add(twins.words()).tolist()
         else:
-            found, expected = count(mine, compiled, what, how), count(theirs, twin, what, how)
-            for part, wanted in zip(found, expected, strict=True):
+            actual, expected = count(numbered, compiled, what, how), count(expected_words, twin, what, how)
+            for part, wanted in zip(actual, expected, strict=True):
                 for x, y in zip(part, wanted, strict=True):
                     np.testing.assert_array_equal(x, y, strict=True)
-    everything = theirs.words()
-    assert mine.words() == everything
+    everything = expected_words.words()
+    assert numbered.words() == everything
     assert (
-        mine.find([*everything, "a b a b", "b  a"]).tolist() == theirs.find([*everything, "a b a b", "b  a"]).tolist()
+        numbered.find([*everything, "a b a b", "b  a"]).tolist()
+        == expected_words.find([*everything, "a b a b", "b  a"]).tolist()
     )
     for x, y in zip(
-        compiled.token_rows(texts, mine, options, ordered=False),
-        twin.token_rows(texts, theirs, options, ordered=False),
+        compiled.token_rows(texts, numbered, options, ordered=False),
+        twin.token_rows(texts, expected_words, options, ordered=False),
         strict=True,
     ):
         np.testing.assert_array_equal(x, y)
@@ -102,11 +107,11 @@ def test_threads_and_unions_give_the_numbers_of_one_thread(longest: int) -> None
     words = one.words()
     assert [words[k] for k in numbers[:999]] == second.words()[:999]
     table = draw.normal(size=(len(words), 2))
-    expected, found = np.zeros((50, 2)), np.zeros((50, 2))
+    expected, actual = np.zeros((50, 2)), np.zeros((50, 2))
     stored = Vocabulary.from_arrays(*one.export())
-    for vocabulary, out in ((one, expected), (stored, found)):
+    for vocabulary, out in ((one, expected), (stored, actual)):
         compiled.score_text(texts[:50], vocabulary, options, table, np.zeros(2), False, out)
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(actual, expected)
 
 
 def test_a_word_of_very_many_words_is_found_or_not_in_bounded_depth() -> None:

@@ -14,11 +14,11 @@ from tests.twins import packing as twin
 from naively._kernels.packing import pack_arrays
 from naively.store.codec import pack, unpack
 
-whole = st.integers(-(2**63), 2**63 - 1) | st.integers(-300, 300) | st.integers(-(2**17), 2**17)
+int64s = st.integers(-(2**63), 2**63 - 1) | st.integers(-300, 300) | st.integers(-(2**17), 2**17)
 numbers = st.floats(width=64) | st.integers(-(2**54), 2**54).map(float) | st.integers(0, 9).map(float)
 VALUES: dict[str, st.SearchStrategy[Any]] = {
     "f8": numbers | st.just(-0.0) | st.sampled_from([2.0**53, 2.0**53 + 2, 1e16, 9999999999999998.0, 1e15, 1e22]),
-    "i8": whole,
+    "i8": int64s,
     "i4": st.integers(-(2**31), 2**31 - 1) | st.integers(0, 5),
     "u1": st.integers(0, 255),
     "b1": st.booleans(),
@@ -27,8 +27,8 @@ SHAPES = {1: (-1,), 2: (2, -1), 3: (1, 3, -1)}
 
 
 @st.composite
-def arrays(draw: st.DrawFn) -> NDArray[Any]:
-    """Of any type that is kept, up to three axes, sorted or not, in order or every second of another."""
+def any_array(draw: st.DrawFn) -> NDArray[Any]:
+    """Draw an array of any stored type, up to three axes, sorted or not, in order or every second of another."""
     name, axes = draw(st.sampled_from(sorted(VALUES))), draw(st.sampled_from([1, 1, 2, 3]))
     few = draw(st.lists(VALUES[name], max_size=12))
     values = (few * draw(st.integers(1, 8)))[: len(few) * 8 // 6 * 6]
@@ -40,16 +40,16 @@ def arrays(draw: st.DrawFn) -> NDArray[Any]:
     return array[: len(array) // 6 * 6].reshape(SHAPES[axes])
 
 
-@given(st.lists(arrays(), max_size=5), st.sampled_from([0, 4, 32]), st.sampled_from([20, 4096]))
-def test_the_same_bytes(found: list[NDArray[Any]], few: int, many: int) -> None:
-    assert pack_arrays(found, few, many) == twin.pack_arrays(found, few, many)
+@given(st.lists(any_array(), max_size=5), st.sampled_from([0, 4, 32]), st.sampled_from([20, 4096]))
+def test_the_same_bytes(arrays: list[NDArray[Any]], few: int, many: int) -> None:
+    assert pack_arrays(arrays, few, many) == twin.pack_arrays(arrays, few, many)
 
 
-@given(st.lists(arrays(), max_size=5))
-def test_what_was_packed_comes_back(found: list[NDArray[Any]]) -> None:
-    back = unpack(pack({}, found))[1]
-    assert [array.dtype for array in back] == [array.dtype for array in found]
-    for wanted, array in zip(found, back, strict=True):
+@given(st.lists(any_array(), max_size=5))
+def test_what_was_packed_comes_back(arrays: list[NDArray[Any]]) -> None:
+    back = unpack(pack({}, arrays))[1]
+    assert [array.dtype for array in back] == [array.dtype for array in arrays]
+    for wanted, array in zip(arrays, back, strict=True):
         np.testing.assert_array_equal(array, wanted)
         if wanted.dtype.kind == "f":
             np.testing.assert_array_equal(np.signbit(array), np.signbit(wanted))

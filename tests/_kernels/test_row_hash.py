@@ -22,10 +22,10 @@ def test_numbers(values: list[float], salt: int, missing: int, step: int, kind: 
         with np.errstate(over="ignore"):
             x = np.nan_to_num(x, posinf=0, neginf=0).clip(-9e3, 9e3).astype(kind) if kind[0] == "i" else x.astype(kind)
     x = x[::step]
-    found, wanted = np.full((2, len(x)), 7, dtype=np.uint64)
-    core.add_number_hashes(x, salt, missing, found)
+    actual, wanted = np.full((2, len(x)), 7, dtype=np.uint64)
+    core.add_number_hashes(x, salt, missing, actual)
     twin.add_number_hashes(x, salt, missing, wanted)
-    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(actual, wanted)
 
 
 @given(
@@ -35,10 +35,10 @@ def test_numbers(values: list[float], salt: int, missing: int, step: int, kind: 
 )
 def test_codes(codes: list[int], table: list[int], kind: str) -> None:
     x, values = np.array(codes, dtype=kind), np.array(table, dtype=np.uint64)
-    found, wanted = np.zeros((2, len(x)), dtype=np.uint64)
-    core.add_code_hashes(x, values, found)
+    actual, wanted = np.zeros((2, len(x)), dtype=np.uint64)
+    core.add_code_hashes(x, values, actual)
     twin.add_code_hashes(x, values, wanted)
-    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(actual, wanted)
 
 
 def test_refusals() -> None:

@@ -23,7 +23,7 @@ from naively._kernels.text import Options, Vocabulary
 
 SOAK = os.environ.get("NAIVELY_SOAK") == "1"
 many = settings(max_examples=20_000 if SOAK else 300, deadline=None)
-some = settings(max_examples=2_000 if SOAK else 30, deadline=None)
+few_examples = settings(max_examples=2_000 if SOAK else 30, deadline=None)
 
 # Characters around every rule: case, marks that stay, go or move, apostrophes, what shrinks or grows.
 NASTY = (
@@ -95,7 +95,7 @@ def test_tokens(document: str | bytes, options: Options) -> None:
     assert compiled.tokens(document, options) == oracle.tokens(document, options)
 
 
-@some
+@few_examples
 @given(
     document=documents,
     junk=st.text(alphabet="ab'é \u2019", min_size=1, max_size=7),

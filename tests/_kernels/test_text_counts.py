@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from naively._kernels.cells import Cells
 
 SOAK = os.environ.get("NAIVELY_SOAK") == "1"
-some = settings(max_examples=3_000 if SOAK else 100, deadline=None)
+few_examples = settings(max_examples=3_000 if SOAK else 100, deadline=None)
 
 words = st.text(alphabet="abcé' ", max_size=30)
 documents = st.lists(st.one_of(st.none(), words, words.map(str.encode)), max_size=12)
@@ -66,47 +66,47 @@ def strings(documents: list[str | None], kind: pa.DataType, skip: int = 0) -> St
     )
 
 
-@some
+@few_examples
 @given(documents=documents, options=options, data=st.data())
 def test_count_text(documents: list[Any], options: Options, data: st.DataObject) -> None:
     n = len(documents)
     label = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)), np.int32)
     dyadic = st.lists(st.sampled_from([0.0, 0.25, 1.0, 2.0, 3.5]), min_size=n, max_size=n)
     weight = data.draw(st.one_of(st.none(), dyadic.map(np.array).map(lambda a: a.astype(float))))
-    mine, theirs = vocabularies(options)
-    found = compiled.count_text(documents, label, weight, 3, mine, options, 2)
-    expected = twin.count_text(documents, label, weight, 3, theirs, options)
-    assert same(found[0], expected[0])
-    assert same(found[1], expected[1])
-    if mine is not None and theirs is not None:
-        assert mine.words() == theirs.words()
+    vocabulary, twin_vocabulary = vocabularies(options)
+    actual = compiled.count_text(documents, label, weight, 3, vocabulary, options, 2)
+    expected = twin.count_text(documents, label, weight, 3, twin_vocabulary, options)
+    assert same(actual[0], expected[0])
+    assert same(actual[1], expected[1])
+    if vocabulary is not None and twin_vocabulary is not None:
+        assert vocabulary.words() == twin_vocabulary.words()
 
 
-@some
+@few_examples
 @given(
     documents=st.lists(st.one_of(st.none(), st.lists(st.text(alphabet="ab ", max_size=3), max_size=6)), max_size=8),
     options=options.filter(lambda o: o.tokens == "words"),
 )
 def test_count_tokens(documents: list[Any], options: Options) -> None:
     label = np.arange(len(documents), dtype=np.int32) % 2
-    mine, theirs = vocabularies(options)
-    found = compiled.count_text(compiled.prepare_tokens(documents), label, None, 2, mine, options)
-    expected = twin.count_text(documents, label, None, 2, theirs, options)
-    assert same(found[0], expected[0])
-    assert same(found[1], expected[1])
+    vocabulary, twin_vocabulary = vocabularies(options)
+    actual = compiled.count_text(compiled.prepare_tokens(documents), label, None, 2, vocabulary, options)
+    expected = twin.count_text(documents, label, None, 2, twin_vocabulary, options)
+    assert same(actual[0], expected[0])
+    assert same(actual[1], expected[1])
 
 
-@some
+@few_examples
 @given(documents=documents, options=options, binary=st.booleans(), data=st.data())
 def test_score(documents: list[Any], options: Options, binary: bool, data: st.DataObject) -> None:
     seed, n_classes = data.draw(st.integers(0, 99)), data.draw(st.integers(1, 6))
     draw = np.random.default_rng(seed)
-    mine, theirs = vocabularies(options)
-    if mine is not None and theirs is not None:
+    vocabulary, twin_vocabulary = vocabularies(options)
+    if vocabulary is not None and twin_vocabulary is not None:
         known = words_of.tokens("a b c abc é a'b", options)
-        mine.add(known)
-        theirs.add(known)
-    n_tokens = int((len(mine) if mine is not None else 2**3) - draw.integers(3))
+        vocabulary.add(known)
+        twin_vocabulary.add(known)
+    n_tokens = int((len(vocabulary) if vocabulary is not None else 2**3) - draw.integers(3))
     base = draw.normal(size=n_tokens)
     base[draw.random(n_tokens) < 0.2] = np.nan
     dense = np.where(draw.random((n_tokens, n_classes)) < 0.5, draw.normal(size=(n_tokens, n_classes)), 0.0)
@@ -114,29 +114,29 @@ def test_score(documents: list[Any], options: Options, binary: bool, data: st.Da
     indptr = np.r_[0, np.cumsum((dense != 0).sum(1))].astype(np.int64)
     sparse = (base, indptr, np.nonzero(dense)[1].astype(np.int32), dense[dense != 0])
     start = draw.normal(size=(len(documents), n_classes))
-    expected, found, by_table = start.copy(), start.copy(), start.copy()
-    twin.score_text(documents, theirs, options, sparse, constant, binary, expected)
+    expected, actual, by_table = start.copy(), start.copy(), start.copy()
+    twin.score_text(documents, twin_vocabulary, options, sparse, constant, binary, expected)
     n_known, n_known_by_table = np.ones((2, len(documents)))
-    compiled.score_text(documents, mine, options, sparse, constant, binary, found, 2, n_known)
+    compiled.score_text(documents, vocabulary, options, sparse, constant, binary, actual, 2, n_known)
     table = dense + base[:, None]
-    compiled.score_text(documents, mine, options, table, constant, binary, by_table, 2, n_known_by_table)
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+    compiled.score_text(documents, vocabulary, options, table, constant, binary, by_table, 2, n_known_by_table)
+    np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(by_table, expected, rtol=1e-12, atol=1e-12)
     length = np.ones((len(documents), 1))
-    twin.score_text(documents, theirs, options, 0 * base[:, None], np.ones(1), binary, length)
+    twin.score_text(documents, twin_vocabulary, options, 0 * base[:, None], np.ones(1), binary, length)
     assert n_known.tolist() == n_known_by_table.tolist() == length[:, 0].tolist()
 
 
-@some
+@few_examples
 @given(documents=documents, options=options)
 def test_token_rows(documents: list[Any], options: Options) -> None:
-    mine, theirs = vocabularies(options)
-    if mine is not None and theirs is not None:
-        mine.add(["a", "b", " a", "abc", "a b"])
-        theirs.add(["a", "b", " a", "abc", "a b"])
+    vocabulary, twin_vocabulary = vocabularies(options)
+    if vocabulary is not None and twin_vocabulary is not None:
+        vocabulary.add(["a", "b", " a", "abc", "a b"])
+        twin_vocabulary.add(["a", "b", " a", "abc", "a b"])
     ordered = len(documents) % 2 == 0
-    found = compiled.token_rows(documents, mine, options, 2, ordered=ordered)
-    for x, y in zip(found, twin.token_rows(documents, theirs, options, ordered=ordered), strict=True):
+    actual = compiled.token_rows(documents, vocabulary, options, 2, ordered=ordered)
+    for x, y in zip(actual, twin.token_rows(documents, twin_vocabulary, options, ordered=ordered), strict=True):
         np.testing.assert_array_equal(x, y, strict=True)
 
 
@@ -158,7 +158,7 @@ def test_threads_change_nothing(options: Options, n_classes: int, weighted: bool
 
 
 @pytest.mark.parametrize(
-    ("options", "there"),
+    ("options", "known_words"),
     [
         (Options(), ["nowhere", "w7", "very_long_and_alone77"]),
         (Options(ngrams=(1, 2)), ["nowhere", "w7", "very_long_and_alone77"]),
@@ -167,10 +167,10 @@ def test_threads_change_nothing(options: Options, n_classes: int, weighted: bool
     ],
 )
 @pytest.mark.parametrize("weighted", [False, True])
-def test_where_threads_meet_changes_nothing(options: Options, there: list[str], weighted: bool) -> None:
+def test_where_threads_meet_changes_nothing(options: Options, known_words: list[str], weighted: bool) -> None:
     """One thread comes from the front, through 2 MB of spaces, the others from the back, through as much of words.
 
-    The words are in part there before, some are long, and many new ones are only in what one of the threads reads.
+    Some words are known before, some are long, and many new ones are only in what one of the threads reads.
     """
     texts = [" " * 600_000] * 4 + corpus(4_000, 300)
     texts[1_000:] = [f"{text} alone{i} very_long_and_alone{i}" for i, text in enumerate(texts[1_000:])]
@@ -180,7 +180,7 @@ def test_where_threads_meet_changes_nothing(options: Options, there: list[str], 
     for n_jobs in (1, 2, 3, 4):
         vocabulary = None if options.hash_bits else Vocabulary()
         if vocabulary is not None:
-            vocabulary.add(there)
+            vocabulary.add(known_words)
         results.append((*compiled.count_text(texts, label, weight, 3, vocabulary, options, n_jobs), vocabulary))
     for cells, lengths, vocabulary in results[1:]:
         assert same(cells, results[0][0])
@@ -194,17 +194,17 @@ def test_where_threads_meet_changes_nothing(options: Options, there: list[str], 
 def test_batches_change_nothing() -> None:
     texts = corpus(800, 60)
     label = np.arange(len(texts), dtype=np.int32) % 3
-    whole = Vocabulary()
-    cells, lengths = compiled.count_text(texts, label, None, 3, whole, Options(), 2)
+    vocabulary = Vocabulary()
+    cells, lengths = compiled.count_text(texts, label, None, 3, vocabulary, Options(), 2)
     for size in (1, 37, 500):
         parts = Vocabulary()
-        sums = np.zeros((2, 3, len(whole)))
+        sums = np.zeros((2, 3, len(vocabulary)))
         for i in range(0, len(texts), size):
             part, _ = compiled.count_text(texts[i : i + size], label[i : i + size], None, 3, parts, Options())
             classes = np.repeat(np.arange(3), np.diff(part.indptr))
             for channel, values in zip(sums, part.sums, strict=True):
                 channel[classes, part.index] += values
-        assert parts.words() == whole.words()
+        assert parts.words() == vocabulary.words()
         np.testing.assert_array_equal(sums[:, sums[1] > 0], cells.sums)
     assert int(lengths.rows.sum()) == len(texts)
 
@@ -253,13 +253,13 @@ def test_arrow_is_a_list(kind: pa.DataType) -> None:
     label = np.arange(len(texts), dtype=np.int32) % 2
     for skip in (0, 1, 13, len(texts)):
         a, b = Vocabulary(), Vocabulary()
-        found = compiled.count_text(strings(texts, kind, skip), label[skip:], None, 2, a, Options(), 2)
+        actual = compiled.count_text(strings(texts, kind, skip), label[skip:], None, 2, a, Options(), 2)
         expected = compiled.count_text(texts[skip:], label[skip:], None, 2, b, Options())
-        assert same(found[0], expected[0])
-        assert same(found[1], expected[1])
+        assert same(actual[0], expected[0])
+        assert same(actual[1], expected[1])
         assert a.words() == b.words()
-        theirs = twin.count_text(strings(texts, kind, skip), label[skip:], None, 2, twin.Vocabulary(), Options())
-        assert same(found[0], theirs[0])
+        by_twin = twin.count_text(strings(texts, kind, skip), label[skip:], None, 2, twin.Vocabulary(), Options())
+        assert same(actual[0], by_twin[0])
 
 
 def refuse(message: str, documents: Any, label: Any = (0,), weight: NDArray[np.float64] | None = None) -> None:

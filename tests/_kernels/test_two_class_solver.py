@@ -35,10 +35,10 @@ def solved(
 def test_core_and_numpy(seed: int, n: int, n_features: int, scale: float) -> None:
     problem, centre, strength = two_classes(seed, n, n_features, scale)
     start = np.concatenate([[0.0], centre])
-    found, value = solved(problem, centre, strength, start)
+    solution, value = solved(problem, centre, strength, start)
     wanted, objective = solved(problem, centre, strength, start, two_class_solver.minimise)
     assert value == pytest.approx(objective, rel=1e-8, abs=1e-9)
-    np.testing.assert_allclose(found, wanted, atol=1e-3)
+    np.testing.assert_allclose(solution, wanted, atol=1e-3)
 
 
 def test_a_weight_of_no_use_is_zero() -> None:
@@ -48,14 +48,14 @@ def test_a_weight_of_no_use_is_zero() -> None:
     evidence[0, np.arange(100), label] = -1.0
     start = np.array([0.0, 1.0])
     problem = Problem(np.zeros((100, 2)), evidence, one_hot(label, 2), np.ones(100))
-    found, value = solved(problem, np.ones(1), np.full(1, 1e-3), start)
-    assert found.tolist() == [0.0, 0.0]
+    solution, value = solved(problem, np.ones(1), np.full(1, 1e-3), start)
+    assert solution.tolist() == [0.0, 0.0]
     assert value == pytest.approx(100 * np.log(2) + 0.5e-3)
     assert start.tolist() == [0.0, 1.0]
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"base": np.zeros((5, 3)), "evidence": np.zeros((2, 5, 3))}, "two classes"),
         ({"evidence": np.zeros((2, 4, 2))}, "evidence"),
@@ -65,8 +65,8 @@ def test_a_weight_of_no_use_is_zero() -> None:
         ({"start": np.zeros(4)}, "start has 4 entries"),
     ],
 )
-def test_refusals(changed: dict[str, Any], said: str) -> None:
+def test_refusals(changed: dict[str, Any], message: str) -> None:
     given_: dict[str, Any] = {"base": np.zeros((5, 2)), "evidence": np.zeros((2, 5, 2)), "row_weight": np.ones(5)}
     given_ |= {"target": np.full((5, 2), 0.5), "centre": np.zeros(3), "strength": np.ones(3), "start": np.zeros(3)}
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         minimise_two_classes(**(given_ | changed), **UNTIL)
