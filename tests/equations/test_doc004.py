@@ -82,11 +82,11 @@ def test_class_prior_of_another_mailbox(share: Fraction) -> None:
     """(5.9): the same features in an inbox with 1 % of spam, and in one with 50 %."""
     traits = np.array([[1, 1], [1, 0], [1, 1], [0, 1], [0, 0], [1, 0], [0, 0], [0, 0]])
     model = nb.fit(traits, ["spam"] * 3 + ["ham"] * 5, columns="bernoulli", tune=False)
-    there = model.with_prior({"spam": float(share), "ham": float(1 - share)})
+    shifted = model.with_prior({"spam": float(share), "ham": float(1 - share)})
     theta = [[Fraction(2, 7), Fraction(2, 7)], [Fraction(4, 5), Fraction(3, 5)]]
     top, bottom = odds_of((1, 1), theta, share)
-    oracle.assert_close(there.posterior(np.array([[1, 1]])), [[bottom / (top + bottom), top / (top + bottom)]])
-    assert there.predict(np.array([[1, 1]])).tolist() == ["spam" if share == Fraction(1, 2) else "ham"]
+    oracle.assert_close(shifted.posterior(np.array([[1, 1]])), [[bottom / (top + bottom), top / (top + bottom)]])
+    assert shifted.predict(np.array([[1, 1]])).tolist() == ["spam" if share == Fraction(1, 2) else "ham"]
     top, bottom = odds_of((1, 1), theta, Fraction(3, 8))
     oracle.assert_close(model.posterior(np.array([[1, 1]]))[0, 1], top / (top + bottom))
 

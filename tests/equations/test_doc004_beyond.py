@@ -102,8 +102,8 @@ def test_mixed_features(rows: list[Row], new: list[Row], alpha: Fraction) -> Non
     labels = [i % 2 for i in range(len(rows))]
     names = ("height", "tall", "colour", "dear", "sir")
 
-    def table(some: list[Row]) -> dict[str, list[Any]]:
-        return dict(zip(names, map(list, zip(*some, strict=True)), strict=True))
+    def table(rows: list[Row]) -> dict[str, list[Any]]:
+        return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
 
     smooth = float(alpha)
     families = {

@@ -34,11 +34,11 @@ def test_scikit_learn_on_counts(seed: int, alpha: float) -> None:
         (naive_bayes.CategoricalNB(alpha=alpha), nb.Categorical(alpha=alpha), x),
         (naive_bayes.MultinomialNB(alpha=alpha), nb.Multinomial(alpha=alpha), x),
     ]
-    for theirs, family, table in pairs:
-        theirs.fit(table, label, sample_weight=weight)
+    for reference, family, table in pairs:
+        reference.fit(table, label, sample_weight=weight)
         ours = nb.fit(table, label, columns=family, weight=weight, tune=False)
-        np.testing.assert_allclose(ours.log_joint(table), theirs.predict_joint_log_proba(table), rtol=1e-10)
-        np.testing.assert_allclose(ours.posterior(table), theirs.predict_proba(table), rtol=1e-9)
+        np.testing.assert_allclose(ours.log_joint(table), reference.predict_joint_log_proba(table), rtol=1e-10)
+        np.testing.assert_allclose(ours.posterior(table), reference.predict_proba(table), rtol=1e-9)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -46,9 +46,9 @@ def test_scikit_learn_on_counts(seed: int, alpha: float) -> None:
 def test_scikit_learn_complement(seed: int, norm: bool) -> None:
     """scikit-learn leaves the class prior out of the complement; ours is a prior like any other."""
     _, x, label = random_data(seed)
-    theirs = naive_bayes.ComplementNB(norm=norm).fit(x, label)
+    reference = naive_bayes.ComplementNB(norm=norm).fit(x, label)
     ours = nb.fit(x, label, columns=nb.Complement(norm=norm), tune=False)
-    np.testing.assert_allclose(ours.log_joint(x) - ours.log_prior, theirs.predict_joint_log_proba(x), rtol=1e-10)
+    np.testing.assert_allclose(ours.log_joint(x) - ours.log_prior, reference.predict_joint_log_proba(x), rtol=1e-10)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -56,9 +56,9 @@ def test_scikit_learn_on_numbers(seed: int) -> None:
     generator, x, label = random_data(seed)
     numbers = x + generator.normal(size=x.shape)
     weight = generator.random(60) + 0.1
-    theirs = naive_bayes.GaussianNB(var_smoothing=0).fit(numbers, label, sample_weight=weight)
+    reference = naive_bayes.GaussianNB(var_smoothing=0).fit(numbers, label, sample_weight=weight)
     ours = nb.fit(numbers, label, columns="gaussian", weight=weight, tune=False)
-    np.testing.assert_allclose(ours.log_joint(numbers), theirs.predict_joint_log_proba(numbers), rtol=1e-10)
+    np.testing.assert_allclose(ours.log_joint(numbers), reference.predict_joint_log_proba(numbers), rtol=1e-10)
 
 
 def log_likelihood(family: nb.Family, train: Any, ask: Any) -> Any:
@@ -83,8 +83,8 @@ def test_scipy_densities(seed: int) -> None:
         ),
         (log_likelihood(nb.Exponential(), train, ask), stats.expon.logpdf(ask, scale=1 / wait)),
     ]
-    for ours, theirs in pairs:
-        np.testing.assert_allclose(ours, theirs.ravel(), rtol=1e-11, atol=1e-13)
+    for ours, reference in pairs:
+        np.testing.assert_allclose(ours, reference.ravel(), rtol=1e-11, atol=1e-13)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

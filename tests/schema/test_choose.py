@@ -75,13 +75,13 @@ def test_what_was_asked_for_stays() -> None:
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=60), st.data())
 def test_batches_and_order_do_not_matter(values: list[int], data: st.DataObject) -> None:
     x, y = np.array(values, float), np.arange(len(values)) % 2
-    whole = naively.fit({"x": x}, y, tune=False)
+    total = naively.fit({"x": x}, y, tune=False)
     cut = data.draw(st.integers(1, len(values) - 1))
     order = np.array(data.draw(st.permutations(range(len(values)))))
     first = naively.fit({"x": x[order[:cut]]}, y[order[:cut]], tune=False)
     rest = naively.fit({"x": x[order[cut:]]}, y[order[cut:]], tune=False)
-    assert (first + rest).chosen.families() == whole.chosen.families()
-    np.testing.assert_allclose(whole.log_joint({"x": x}), (first + rest).log_joint({"x": x}), rtol=1e-12, atol=1e-12)
+    assert (first + rest).chosen.families() == total.chosen.families()
+    np.testing.assert_allclose(total.log_joint({"x": x}), (first + rest).log_joint({"x": x}), rtol=1e-12, atol=1e-12)
 
 
 def test_two_values_are_the_coin_of_the_textbook() -> None:
@@ -96,19 +96,19 @@ def test_a_gap_as_a_value(spec: Any) -> None:
     x = RANDOM.normal(size=N)
     gaps = np.where((LABEL == 1) & (np.arange(N) % 3 > 0), np.nan, x)
     plain = naively.fit({"x": gaps}, LABEL, tune=False)
-    told = naively.fit({"x": gaps}, LABEL, columns={"x": spec}, tune=False)
+    model = naively.fit({"x": gaps}, LABEL, columns={"x": spec}, tune=False)
     at = {"x": [np.nan, 0.3]}
-    there = np.array([(N / 2 + 1) / (N / 2 + 2), (np.isfinite(gaps[LABEL == 1]).sum() + 1) / (N / 2 + 2)])
+    present_share = np.array([(N / 2 + 1) / (N / 2 + 2), (np.isfinite(gaps[LABEL == 1]).sum() + 1) / (N / 2 + 2)])
     assert plain.posterior(at)[0].tolist() == pytest.approx([0.5, 0.5])
     without = naively.fit(
         {"x": gaps}, LABEL, columns={"x": type(spec)() if spec != Automatic("value") else spec}, tune=False
     )
-    np.testing.assert_allclose(told.log_joint(at)[0] - told.log_prior, np.log1p(-there), rtol=1e-13)
+    np.testing.assert_allclose(model.log_joint(at)[0] - model.log_prior, np.log1p(-present_share), rtol=1e-13)
     if not isinstance(spec, Automatic):
-        seen = told.log_joint(at)[1] - without.log_joint(at)[1]
-        np.testing.assert_allclose(seen, np.log(there), rtol=1e-10)
-    back = told + told - told
-    np.testing.assert_allclose(back.log_joint(at), told.log_joint(at), rtol=1e-10)
+        seen = model.log_joint(at)[1] - without.log_joint(at)[1]
+        np.testing.assert_allclose(seen, np.log(present_share), rtol=1e-10)
+    back = model + model - model
+    np.testing.assert_allclose(back.log_joint(at), model.log_joint(at), rtol=1e-10)
 
 
 def test_a_gap_as_a_value_in_every_container() -> None:
@@ -120,7 +120,7 @@ def test_a_gap_as_a_value_in_every_container() -> None:
     }
     label = [1, 1, 0, 0, 1, 0]
     model = naively.fit(frame, label, columns=Automatic(missing="value"), tune=False)
-    assert all("Presence" in told for told in model.chosen.families().values())
+    assert all("Presence" in family for family in model.chosen.families().values())
     import pandas as pd
     import polars as pl
     import pyarrow as pa
@@ -148,15 +148,15 @@ def test_some_columns_of_a_statistic(name: str) -> None:
         "NumberSummary": Automatic(),
         "Sums": naively.Poisson(),
     }
-    whole = naively.fit(frame, LABEL, columns=families[name], tune=False)
-    (statistic,) = whole.statistics
-    some = statistic.take_columns(np.array([2, 0]))
+    model = naively.fit(frame, LABEL, columns=families[name], tune=False)
+    (statistic,) = model.statistics
+    two_columns = statistic.take_columns(np.array([2, 0]))
     again = naively.fit({"c": frame["c"], "a": frame["a"]}, LABEL, columns=families[name], tune=False)
-    family = whole.schema.blocks[0].family
+    family = model.schema.blocks[0].family
     ask = [[1, 1], [0, 1]]
-    for stats in (some, again.statistics[0]):
+    for stats in (two_columns, again.statistics[0]):
         assert type(stats).__name__ == name
-    fitted = [family.estimate(stats, (0, 1)) for stats in (some, again.statistics[0])]
+    fitted = [family.estimate(stats, (0, 1)) for stats in (two_columns, again.statistics[0])]
     from naively.data.read import read
     from naively.model.count import views_of
 

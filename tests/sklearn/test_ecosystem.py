@@ -155,10 +155,10 @@ def test_html_representation_names_the_parameters() -> None:
 def test_drop_ins_compute_the_numbers_of_scikit_learn(name: str) -> None:
     uneven = np.where(np.arange(len(LABEL)) % 7 == 0, 1, np.minimum(LABEL, 1))
     x = NUMBERS if name == "GaussianNB" else COUNTS
-    ours, theirs = (getattr(module, name)().fit(x, uneven) for module in (naively, sklearn.naive_bayes))
-    np.testing.assert_allclose(ours.predict_proba(x), theirs.predict_proba(x), rtol=1e-9)
-    np.testing.assert_allclose(ours.predict_joint_log_proba(x), theirs.predict_joint_log_proba(x), rtol=1e-9)
+    ours, reference = (getattr(module, name)().fit(x, uneven) for module in (naively, sklearn.naive_bayes))
+    np.testing.assert_allclose(ours.predict_proba(x), reference.predict_proba(x), rtol=1e-9)
+    np.testing.assert_allclose(ours.predict_joint_log_proba(x), reference.predict_joint_log_proba(x), rtol=1e-9)
     for attribute in ("class_count_", "class_log_prior_", "feature_log_prob_", "feature_count_", "theta_", "var_"):
-        if hasattr(theirs, attribute):
-            for a, b in zip(getattr(ours, attribute), getattr(theirs, attribute), strict=True):
+        if hasattr(reference, attribute):
+            for a, b in zip(getattr(ours, attribute), getattr(reference, attribute), strict=True):
                 np.testing.assert_allclose(a, b, rtol=1e-9)

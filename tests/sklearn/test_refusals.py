@@ -36,18 +36,18 @@ def with_entry(value: float, n: int = 300) -> Any:
 def test_odd_entries(name: str, form: Any, value: float) -> None:
     x, label = with_entry(value), np.arange(300) % 3
     weight = (np.arange(300) != 7).astype(np.float64)  # a row without weight is checked as well
-    ours, theirs = getattr(naively, name)(), getattr(peer, name)()
-    assert error_of(lambda: ours.fit(form(x), label)) == error_of(lambda: theirs.fit(form(x), label))
+    ours, reference = getattr(naively, name)(), getattr(peer, name)()
+    assert error_of(lambda: ours.fit(form(x), label)) == error_of(lambda: reference.fit(form(x), label))
     if value != -1.0:  # scikit-learn checks for negative counts after it drops rows without weight
-        expected = error_of(lambda: theirs.fit(form(x), label, weight))
+        expected = error_of(lambda: reference.fit(form(x), label, weight))
         assert error_of(lambda: ours.fit(form(x), label, weight)) == expected
-    for model in (ours, theirs):
+    for model in (ours, reference):
         model.fit(with_entry(1.0), label)
     before = ours.class_count_
-    expected = error_of(lambda: theirs.partial_fit(form(x), label))
+    expected = error_of(lambda: reference.partial_fit(form(x), label))
     assert error_of(lambda: ours.partial_fit(form(x), label)) == expected
     if expected:
         np.testing.assert_array_equal(ours.class_count_, before)
     for method in ("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba"):
         for_ours = error_of(lambda method=method: getattr(ours, method)(form(x)))
-        assert for_ours == error_of(lambda method=method: getattr(theirs, method)(form(x)))
+        assert for_ours == error_of(lambda method=method: getattr(reference, method)(form(x)))

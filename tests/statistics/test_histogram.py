@@ -26,16 +26,16 @@ numbers = st.one_of(
 
 
 @st.composite
-def parts(draw: st.DrawFn, most: int = 4) -> tuple[list[tuple[Any, ...]], int]:
+def drawn_parts(draw: st.DrawFn, most: int = 4) -> tuple[list[tuple[Any, ...]], int]:
     """Rows in up to `most` parts, (x, label, weight) each, with dyadic weights; and a cap."""
-    found = []
+    parts = []
     for _ in range(draw(st.integers(1, most))):
         n = draw(st.integers(0, 15))
         x = np.array(draw(st.lists(st.tuples(numbers, numbers), min_size=n, max_size=n)), np.float64).reshape(n, 2)
         label = np.array(draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)), np.int32)
         weight = np.array(draw(st.lists(st.integers(1, 32).map(lambda k: k / 8), min_size=n, max_size=n)), np.float64)
-        found.append((x, label, weight))
-    return found, draw(st.sampled_from([2, 3, 5, 8]))
+        parts.append((x, label, weight))
+    return parts, draw(st.sampled_from([2, 3, 5, 8]))
 
 
 def counted(part: tuple[Any, ...], cap: int) -> Histogram:
@@ -43,60 +43,60 @@ def counted(part: tuple[Any, ...], cap: int) -> Histogram:
     return Histogram.count(x, label, weight, n_classes=3, plan=CountPlan(cap))
 
 
-def together(some: list[tuple[Any, ...]]) -> tuple[Any, ...]:
-    return tuple(np.concatenate(arrays) for arrays in zip(*some, strict=True))
+def together(parts: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+    return tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
 
 
-@given(parts(), st.randoms(use_true_random=False))
+@given(drawn_parts(), st.randoms(use_true_random=False))
 def test_parts_add_up_to_the_whole_in_any_order(drawn: Any, random: Any) -> None:
-    some, cap = drawn
-    whole = counted(together(some), cap)
-    shuffled = random.sample(some, len(some))
-    assert_same_statistic(functools.reduce(operator.add, (counted(p, cap) for p in shuffled)), whole)
+    parts, cap = drawn
+    total = counted(together(parts), cap)
+    shuffled = random.sample(parts, len(parts))
+    assert_same_statistic(functools.reduce(operator.add, (counted(p, cap) for p in shuffled)), total)
 
 
-@given(parts(), parts(), parts())
+@given(drawn_parts(), drawn_parts(), drawn_parts())
 def test_addition_is_associative(one: Any, two: Any, three: Any) -> None:
     """On any triple, of different caps too: the sum has the smallest."""
-    a, b, c = (counted(together(some), cap) for some, cap in (one, two, three))
+    a, b, c = (counted(together(parts), cap) for parts, cap in (one, two, three))
     assert_same_statistic((a + b) + c, a + (b + c))
     assert_same_statistic(a + b, b + a)
 
 
-@given(parts())
+@given(drawn_parts())
 def test_whole_minus_part_is_the_rest_at_the_level_of_the_whole(drawn: Any) -> None:
-    some, cap = drawn
-    whole = counted(together(some), cap)
-    rest = whole - counted(some[0], cap)
-    np.testing.assert_array_equal(rest.cells.levels, whole.cells.levels)
-    others = counted(together([*some[1:], tuple(array[:0] for array in some[0])]), cap)
-    at_level = whole + others - whole  # adding and taking the whole away only lifts the level
-    if (at_level.cells.levels == whole.cells.levels).all():
+    parts, cap = drawn
+    total = counted(together(parts), cap)
+    rest = total - counted(parts[0], cap)
+    np.testing.assert_array_equal(rest.cells.levels, total.cells.levels)
+    others = counted(together([*parts[1:], tuple(array[:0] for array in parts[0])]), cap)
+    at_level = total + others - total  # adding and taking the total away only lifts the level
+    if (at_level.cells.levels == total.cells.levels).all():
         assert_same_statistic(rest, at_level)
-    assert_same_statistic(rest + counted(some[0], cap), whole)
-    none = functools.reduce(operator.sub, (counted(p, cap) for p in some), whole)
+    assert_same_statistic(rest + counted(parts[0], cap), total)
+    none = functools.reduce(operator.sub, (counted(p, cap) for p in parts), total)
     assert len(none.cells.keys) == 0
 
 
-@given(parts(most=1))
+@given(drawn_parts(most=1))
 def test_weight_two_is_the_row_twice(drawn: Any) -> None:
     [part], cap = drawn
     x, label, weight = part
     assert_same_statistic(counted((x, label, 2 * weight), cap), counted(together([part, part]), cap), row_counts=False)
 
 
-@given(parts(most=2))
+@given(drawn_parts(most=2))
 def test_what_was_not_counted_cannot_be_taken_away(drawn: Any) -> None:
-    some, cap = drawn
-    whole = counted(some[0], cap)
-    more = whole + counted((np.array([[0.0, 7.0]]), np.array([1], np.int32), np.ones(1)), cap)
+    parts, cap = drawn
+    total = counted(parts[0], cap)
+    more = total + counted((np.array([[0.0, 7.0]]), np.array([1], np.int32), np.ones(1)), cap)
     with pytest.raises(NegativeCountError) as refused:
-        _ = whole - more
+        _ = total - more
     assert refused.value.class_position == 1
     assert refused.value.column in (0, 1)
 
 
-@given(parts(most=1))
+@given(drawn_parts(most=1))
 def test_columns_and_classes_laid_out_anew(drawn: Any) -> None:
     [part], cap = drawn
     x, label, weight = part
@@ -113,8 +113,8 @@ def test_columns_and_classes_laid_out_anew(drawn: Any) -> None:
 def test_no_columns_take_the_cap_of_the_others() -> None:
     seen = ClassWeights.count(None, np.array([0, 1]), None, 2)
     none = Histogram.empty(seen).take_columns(np.array([-1, -1]))
-    some = Histogram.count(np.arange(20.0).reshape(10, 2), np.zeros(10, int), None, 2, plan=CountPlan(300))
-    assert_same_statistic(none + some, some)
+    counts = Histogram.count(np.arange(20.0).reshape(10, 2), np.zeros(10, int), None, 2, plan=CountPlan(300))
+    assert_same_statistic(none + counts, counts)
 
 
 def one_column(x: Any, cap: int = 4096) -> Histogram:
@@ -176,13 +176,13 @@ def test_ten_thousand_columns() -> None:
     rng = np.random.default_rng(2)
     x = rng.normal(size=(600, 10_000)).astype(np.float32)
     label = rng.integers(0, 2, 600)
-    whole = Histogram.count(x, label, None, 2, plan=CountPlan(256))
-    assert np.diff(whole.cells.offsets).max() <= 512
+    total = Histogram.count(x, label, None, 2, plan=CountPlan(256))
+    assert np.diff(total.cells.offsets).max() <= 512
     assert_same_statistic(
         Histogram.count(x[:300], label[:300], None, 2, plan=CountPlan(256))
         + Histogram.count(x[300:], label[300:], None, 2, plan=CountPlan(256)),
-        whole,
+        total,
     )
-    level = int(whole.cells.levels[77])
+    level = int(total.cells.levels[77])
     keys = np.unique([order(v) >> level for v in x[:, 77].tolist()])
-    np.testing.assert_array_equal(np.unique(whole.cells.keys[slice(*whole.cells.offsets[77:79])]), keys)
+    np.testing.assert_array_equal(np.unique(total.cells.keys[slice(*total.cells.offsets[77:79])]), keys)

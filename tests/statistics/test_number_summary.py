@@ -58,10 +58,10 @@ def test_columns_told_and_not_told_keep_their_places() -> None:
 
 def test_what_was_counted_can_be_taken_away_again() -> None:
     x, label = drawn("an outlier")
-    whole = NumberSummary.count(Numbers((x[:, None],)), label, None, 3)
+    total = NumberSummary.count(Numbers((x[:, None],)), label, None, 3)
     part = NumberSummary.count(Numbers((x[:100, None],)), label[:100], None, 3)
     rest = NumberSummary.count(Numbers((x[100:, None],)), label[100:], None, 3)
-    left = whole - part
+    left = total - part
     np.testing.assert_array_equal(left.moments.mean, rest.moments.mean)
     np.testing.assert_allclose(left.moments.squares, rest.moments.squares, rtol=1e-15)
 

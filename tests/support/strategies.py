@@ -100,10 +100,10 @@ def assert_same_model(a: nb.Model, b: nb.Model, *, row_counts: bool = True) -> N
     assert a.classes == b.classes
     assert sorted(map(repr, a.schema.families())) == sorted(map(repr, b.schema.families()))
     assert_same_statistic(a.class_weights, b.class_weights, row_counts)
-    mine, theirs = (_by_columns(model) for model in (a, b))
-    assert mine.keys() == theirs.keys()
-    for names, (statistic, order) in mine.items():
-        other, other_order = theirs[names]
+    first, second = (_by_columns(model) for model in (a, b))
+    assert first.keys() == second.keys()
+    for names, (statistic, order) in first.items():
+        other, other_order = second[names]
         if not isinstance(statistic, TokenCounts):
             statistic, other = statistic.take_columns(order), other.take_columns(other_order)
         assert_same_statistic(statistic, other, row_counts)
