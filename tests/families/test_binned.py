@@ -30,17 +30,17 @@ def scored(x: Any, parameters: BinnedParameters, n_classes: int = 2) -> Any:
 
 def test_by_hand() -> None:
     """Six rows below and six above: the cut is midway, and Laplace adds one row to each bin."""
-    found = fitted([1, 2, 3, 4, 5, 6, 10, 11, 12, 13, 14, 15.0], [0] * 6 + [1] * 5 + [0])
-    assert found.cuts.tolist() == [8.0]
-    np.testing.assert_allclose(scored([-9.0, 8.0, 1e99], found), [[7 / 9, 1 / 7], [2 / 9, 6 / 7], [2 / 9, 6 / 7]])
+    parameters = fitted([1, 2, 3, 4, 5, 6, 10, 11, 12, 13, 14, 15.0], [0] * 6 + [1] * 5 + [0])
+    assert parameters.cuts.tolist() == [8.0]
+    np.testing.assert_allclose(scored([-9.0, 8.0, 1e99], parameters), [[7 / 9, 1 / 7], [2 / 9, 6 / 7], [2 / 9, 6 / 7]])
 
 
 def test_noise_is_one_bin_and_no_evidence() -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=(3000, 20))
-    found = fitted(x, rng.integers(0, 2, 3000))
-    assert len(found.cuts) <= 1
-    assert (scored(x[:5, :], found)[:, 0] > 0.2).all()
+    parameters = fitted(x, rng.integers(0, 2, 3000))
+    assert len(parameters.cuts) <= 1
+    assert (scored(x[:5, :], parameters)[:, 0] > 0.2).all()
 
 
 def test_two_humps_that_a_gaussian_cannot_see() -> None:
@@ -53,34 +53,34 @@ def test_two_humps_that_a_gaussian_cannot_see() -> None:
 
 
 def test_infinities_have_bins_of_their_own_if_seen() -> None:
-    found = fitted([-np.inf, -np.inf, 1.0, 2.0, np.inf], [0, 0, 0, 1, 1])
-    assert found.cuts.tolist() == [-np.finfo(np.float64).max, np.inf]
-    likelihood = scored([-np.inf, -1e308, 1e308, np.inf, np.nan], found)
+    parameters = fitted([-np.inf, -np.inf, 1.0, 2.0, np.inf], [0, 0, 0, 1, 1])
+    assert parameters.cuts.tolist() == [-np.finfo(np.float64).max, np.inf]
+    likelihood = scored([-np.inf, -1e308, 1e308, np.inf, np.nan], parameters)
     np.testing.assert_allclose(likelihood[:, 0], [3 / 6, 2 / 6, 2 / 6, 1 / 6, 1])
     np.testing.assert_allclose(likelihood[:, 1], [1 / 5, 2 / 5, 2 / 5, 2 / 5, 1])
 
 
 def test_infinities_never_seen_fall_into_the_open_ends() -> None:
-    found = fitted(np.arange(20.0), [0] * 10 + [1] * 10)
-    np.testing.assert_array_equal(scored([-np.inf, np.inf], found), scored([0.0, 19.0], found))
+    parameters = fitted(np.arange(20.0), [0] * 10 + [1] * 10)
+    np.testing.assert_array_equal(scored([-np.inf, np.inf], parameters), scored([0.0, 19.0], parameters))
 
 
 def test_only_infinities_say_nothing_about_finite_numbers() -> None:
-    found = fitted([-np.inf, np.inf, np.inf], [0, 1, 1])
-    np.testing.assert_array_equal(scored([0.0], found), [[1.0, 1.0]])
-    np.testing.assert_allclose(scored([-np.inf], found), [[2 / 3, 1 / 4]])
+    parameters = fitted([-np.inf, np.inf, np.inf], [0, 1, 1])
+    np.testing.assert_array_equal(scored([0.0], parameters), [[1.0, 1.0]])
+    np.testing.assert_allclose(scored([-np.inf], parameters), [[2 / 3, 1 / 4]])
 
 
 def test_a_class_without_data_in_the_column_has_the_pooled_estimate() -> None:
     x = np.concatenate([np.arange(20.0), [np.nan]])
-    found = fitted(x, [0] * 10 + [1] * 10 + [2], n_classes=3)
-    np.testing.assert_allclose(scored([3.0], found, 3), [[11 / 12, 1 / 12, 11 / 22]])
+    parameters = fitted(x, [0] * 10 + [1] * 10 + [2], n_classes=3)
+    np.testing.assert_allclose(scored([3.0], parameters, 3), [[11 / 12, 1 / 12, 11 / 22]])
 
 
 @pytest.mark.parametrize("x", [[np.nan] * 4, [7.0] * 4, [7.0, np.nan, np.nan, np.nan]])
 def test_gaps_and_constants_say_nothing(x: list[float]) -> None:
-    found = fitted(x, [0, 0, 1, 1])
-    np.testing.assert_array_equal(scored([7.0, -3.0, np.nan, np.inf], found), np.ones((4, 2)))
+    parameters = fitted(x, [0, 0, 1, 1])
+    np.testing.assert_array_equal(scored([7.0, -3.0, np.nan, np.inf], parameters), np.ones((4, 2)))
 
 
 def test_one_row_and_one_class() -> None:
@@ -90,8 +90,8 @@ def test_one_row_and_one_class() -> None:
 
 
 def test_alpha_zero_is_maximum_likelihood() -> None:
-    found = fitted(np.arange(20.0), [0] * 10 + [1] * 10, alpha=0.0)
-    np.testing.assert_array_equal(scored([1.0, 15.0], found), np.eye(2))
+    parameters = fitted(np.arange(20.0), [0] * 10 + [1] * 10, alpha=0.0)
+    np.testing.assert_array_equal(scored([1.0, 15.0], parameters), np.eye(2))
     with pytest.raises(nb.InputError, match="alpha=-1"):
         nb.Binned(alpha=-1)
 
@@ -104,15 +104,15 @@ def test_every_value_falls_into_the_bin_that_counted_it(rows: list[tuple[float, 
     """Even where neighbouring floats, subnormals or the largest numbers are parted, or the level has risen."""
     x, label = np.array([r[0] for r in rows], np.float64), np.array([r[1] for r in rows], np.int32)
     stats = Histogram.count(x, label, None, 3, plan=CountPlan(cap))
-    found = nb.Binned().estimate(stats, (0, 1, 2))
-    assert (np.diff(found.cuts) > 0).all()
-    bins = np.searchsorted(found.cuts, x, side="right")
+    parameters = nb.Binned().estimate(stats, (0, 1, 2))
+    assert (np.diff(parameters.cuts) > 0).all()
+    bins = np.searchsorted(parameters.cuts, x, side="right")
     total = np.bincount(label, minlength=3)
     for c in np.flatnonzero(total):
-        counts = np.bincount(bins[label == c], minlength=len(found.cuts) + 1)
-        seen = np.bincount(bins, minlength=len(found.cuts) + 1) > 0
+        counts = np.bincount(bins[label == c], minlength=len(parameters.cuts) + 1)
+        seen = np.bincount(bins, minlength=len(parameters.cuts) + 1) > 0
         wanted = np.log((counts + 1) / (total[c] + seen.sum()))
-        np.testing.assert_allclose(found.log_probability[seen, c], wanted[seen], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(parameters.log_probability[seen, c], wanted[seen], rtol=1e-12, atol=1e-12)
 
 
 @given(st.integers(1, 6), st.integers(0, 99))
@@ -120,9 +120,9 @@ def test_weight_and_order_and_columns_do_not_matter(times: int, seed: int) -> No
     rng = np.random.default_rng(seed)
     x, label = rng.integers(0, 9, (40, 3)).astype(float), rng.integers(0, 2, 40)
     x[:, 0] += 3 * label
-    some = rng.permutation(40)
+    order = rng.permutation(40)
     repeated = fitted(np.repeat(x, times, axis=0), np.repeat(label, times))
-    weighted = Histogram.count(x[some], label[some], np.full(40, float(times)), 2)
+    weighted = Histogram.count(x[order], label[order], np.full(40, float(times)), 2)
     again = nb.Binned().estimate(weighted, (0, 1))
     np.testing.assert_array_equal(repeated.cuts, again.cuts)
     np.testing.assert_array_equal(repeated.log_probability, again.log_probability)
@@ -136,11 +136,11 @@ def test_sparse_and_frame_and_array_score_alike() -> None:
     rng = np.random.default_rng(3)
     label = rng.integers(0, 3, 500)
     x = rng.poisson(label[:, None] + 0.5, (500, 70)).astype(float)
-    found = fitted(x, label, n_classes=3)
+    parameters = fitted(x, label, n_classes=3)
     outs = [np.zeros((500, 3)) for _ in range(3)]
     pieces: list[tuple[Any, ...]] = [(x,), tuple(x[:, [j]] for j in range(70)), (sp.csr_array(x[:, :66]), x[:, 66:])]
-    for out, some in zip(outs, pieces, strict=True):
-        nb.Binned().log_likelihood(Numbers(some), found, out)
+    for out, arrays in zip(outs, pieces, strict=True):
+        nb.Binned().log_likelihood(Numbers(arrays), parameters, out)
     np.testing.assert_array_equal(outs[0], outs[1])
     np.testing.assert_allclose(outs[0], outs[2], rtol=1e-12)
 
@@ -148,8 +148,8 @@ def test_sparse_and_frame_and_array_score_alike() -> None:
 def test_samples_follow_the_bins_and_the_values_seen() -> None:
     x = np.concatenate([np.arange(10.0), np.arange(10.0), np.arange(100, 110.0), [np.inf]])
     label = np.repeat([0, 0, 1, 1], [10, 10, 10, 1])
-    found = fitted(x, label)
-    drawn = nb.Binned().sample(found, np.repeat([0, 1], 20_000), np.random.default_rng(4))[0]
+    parameters = fitted(x, label)
+    drawn = nb.Binned().sample(parameters, np.repeat([0, 1], 20_000), np.random.default_rng(4))[0]
     assert set(drawn) <= set(x)
     assert np.mean(drawn[:20_000] < 50) == pytest.approx(21 / 23, abs=0.01)
     assert np.mean(drawn[20_000:] == np.inf) == pytest.approx(2 / 14, abs=0.01)
@@ -192,12 +192,12 @@ def read_columns(path: Path, columns: list[str], target: str) -> tuple[Any, Any]
 def test_bins_of_adult() -> None:
     """Income rises from the twenties to the fifties and then falls; forty hours are a bin's edge."""
     x, income = read_columns(optional_data_set("tables/adult.csv"), ["age", "hours-per-week"], "income")
-    found = nb.fit(x, income, columns=nb.Binned(), tune=False).parameters[0]
-    age, hours = found.column_cuts(0), found.column_cuts(1)
+    parameters = nb.fit(x, income, columns=nb.Binned(), tune=False).parameters[0]
+    age, hours = parameters.column_cuts(0), parameters.column_cuts(1)
     assert 5 <= len(age) <= 20
     assert 18 < age[0] < 24
     assert 60 < age[-1] < 75
-    odds = found.log_probability[found.column_bins(0)] @ [-1, 1]
+    odds = parameters.log_probability[parameters.column_bins(0)] @ [-1, 1]
     assert np.argmax(odds) not in (0, len(odds) - 1)
     assert 39.5 in hours
     assert 41.5 in hours

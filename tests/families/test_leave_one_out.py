@@ -93,10 +93,10 @@ def check(table: Any, family: nb.Family, columns: Any, label: Any, weight: Any, 
     label, weight, rows = np.array(label, np.int32), np.array(weight), np.array(rows)
     times = np.maximum(rows, 1)
     single = np.where(rows == 0, 2 * weight, weight / times)
-    whole = read(table)
-    schema = infer(whole, columns)
+    data = read(table)
+    schema = infer(data, columns)
     [block] = schema.blocks
-    [view] = views_of(whole, schema)
+    [view] = views_of(data, schema)
     parts = [at(view, i) for i in range(len(label))]
     stats = None
     for i in np.repeat(np.arange(len(label)), times).tolist():
@@ -187,8 +187,8 @@ def test_where_nothing_leaves_it_is_the_score(family: nb.Family, data: st.DataOb
     else:
         value = NUMBERS[family]
         table, columns = np.array(data.draw(st.lists(st.tuples(*[value] * 3), min_size=n, max_size=n)), float), family
-    whole = read(table)
-    [view] = views_of(whole, infer(whole, columns))
+    content = read(table)
+    [view] = views_of(content, infer(content, columns))
     label = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
     counted = data.draw(st.integers(1, n))
     stats = count(family, at(view, 0), label[0], 1.0, None)

@@ -74,16 +74,16 @@ def test_the_same_model_from_any_container_and_threads(container: str, n_jobs: i
 def test_parts_add_up_and_forgetting_leaves_no_trace(texts: list[str], data: st.DataObject) -> None:
     label = data.draw(st.lists(st.sampled_from("ab"), min_size=len(texts), max_size=len(texts)))
     cut = data.draw(st.integers(0, len(texts)))
-    whole = naively.fit(texts, label, columns=Text(), tune=False)
+    total = naively.fit(texts, label, columns=Text(), tune=False)
     if 0 < cut < len(texts):
         first = naively.fit(texts[:cut], label[:cut], columns=Text(), tune=False)
         second = naively.fit(texts[cut:], label[cut:], columns=Text(), tune=False)
-        assert word_table(first + second) == word_table(second + first) == word_table(whole)
-        assert word_table(whole - second) == word_table(first)
+        assert word_table(first + second) == word_table(second + first) == word_table(total)
+        assert word_table(total - second) == word_table(first)
         taught = first
         for text, c in zip(texts[cut:], label[cut:], strict=True):
             taught = taught.update([text], [c])
-        assert word_table(taught) == word_table(whole)
+        assert word_table(taught) == word_table(total)
         assert word_table(taught.forget(texts[cut:], label[cut:])) == word_table(first)
 
 

@@ -29,35 +29,35 @@ WEIGHT = [1.0, 2.0, 0.5, 1.0, 1.0, 0.25, 1.0]
 @given(rows(groups=[("offer", "known"), ("colour", "taste"), ("w0", "w1", "w2"), ("height", "width"), ("visits",)]))
 def test_equals_forgetting_the_row(drawn: Rows) -> None:
     model = drawn.fit()
-    found = model.leave_one_out(drawn.x, drawn.label, drawn.weight)
-    assert found.evidence.shape == (len(drawn), 8, len(model.classes))
+    scores = model.leave_one_out(drawn.x, drawn.label, drawn.weight)
+    assert scores.evidence.shape == (len(drawn), 8, len(model.classes))
     for i in range(len(drawn)):
         one = drawn.take([i])
         rest = model.forget(one.x, one.label, one.weight)
         wanted = with_classes(rest, model.classes).log_joint(one.x)[0]
-        np.testing.assert_allclose(found.log_joint[i], wanted, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(scores.log_joint[i], wanted, rtol=1e-10, atol=1e-10)
 
 
 def test_a_mixture_with_texts_and_chosen_families() -> None:
     model = nb.fit(FEW, LABELS, columns=FAMILIES, weight=WEIGHT)
-    found = model.leave_one_out(FEW, LABELS, WEIGHT)
-    assert found.columns == ("age", "job", "note", "job present")
+    scores = model.leave_one_out(FEW, LABELS, WEIGHT)
+    assert scores.columns == ("age", "job", "note", "job present")
     for i in range(7):
         one = take(FEW, [i])
         rest = model.forget(one, [LABELS[i]], [WEIGHT[i]])
-        np.testing.assert_allclose(found.log_joint[i], rest.log_joint(one)[0], rtol=1e-10)
+        np.testing.assert_allclose(scores.log_joint[i], rest.log_joint(one)[0], rtol=1e-10)
 
 
 def test_groups_are_refits_without_them() -> None:
     model = nb.fit(FEW, LABELS, columns=FAMILIES, weight=WEIGHT)
     group = np.array(["a", "b", "a", "c", "b", "c", "c"])
-    found = model.leave_one_out(FEW, LABELS, WEIGHT, groups=group)
+    scores = model.leave_one_out(FEW, LABELS, WEIGHT, groups=group)
     for g in "abc":
         keep, away = np.flatnonzero(group != g), np.flatnonzero(group == g)
-        some = take(FEW, keep), [LABELS[i] for i in keep]
-        rest = nb.fit(*some, columns=FAMILIES, weight=[WEIGHT[i] for i in keep])
+        others = take(FEW, keep), [LABELS[i] for i in keep]
+        rest = nb.fit(*others, columns=FAMILIES, weight=[WEIGHT[i] for i in keep])
         wanted = with_classes(rest, model.classes).log_joint(take(FEW, away))
-        np.testing.assert_allclose(found.log_joint[away], wanted, rtol=1e-10)
+        np.testing.assert_allclose(scores.log_joint[away], wanted, rtol=1e-10)
 
 
 def take(x: dict[str, list[Any]], rows: Any) -> dict[str, list[Any]]:
@@ -68,10 +68,10 @@ def test_folds_do_not_depend_on_the_order_and_hold_equal_rows_together() -> None
     rng = np.random.default_rng(0)
     x, y = rng.integers(0, 4, (200, 3)).astype(float), rng.integers(0, 2, 200)
     model = nb.fit(x, y, columns=nb.Categorical())
-    found = model.leave_one_out(x, y, folds=5)
+    scores = model.leave_one_out(x, y, folds=5)
     order = rng.permutation(200)
     again = model.leave_one_out(x[order], y[order], folds=5)
-    np.testing.assert_allclose(again.log_joint, found.log_joint[order], rtol=1e-12)
+    np.testing.assert_allclose(again.log_joint, scores.log_joint[order], rtol=1e-12)
     fold = read(x).row_hashes(model.classes, y) % np.uint64(5)
     equal: dict[Any, int] = {}
     for key, k in zip(map(tuple, np.column_stack([x, y])), fold.tolist(), strict=True):
@@ -82,26 +82,26 @@ def test_a_sample_is_the_same_rows_in_any_order() -> None:
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(500, 2)), rng.integers(0, 3, 500)
     model = nb.fit(x, y, columns=nb.Gaussian())
-    whole, some = model.leave_one_out(x, y), model.leave_one_out(x, y, sample=50)
-    np.testing.assert_array_equal(some.log_joint, whole.log_joint[some.rows])
+    all_scores, few_scores = model.leave_one_out(x, y), model.leave_one_out(x, y, sample=50)
+    np.testing.assert_array_equal(few_scores.log_joint, all_scores.log_joint[few_scores.rows])
     order = rng.permutation(500)
     again = model.leave_one_out(x[order], y[order], sample=50)
-    assert set(order[again.rows].tolist()) == set(some.rows.tolist())
+    assert set(order[again.rows].tolist()) == set(few_scores.rows.tolist())
 
 
 def test_rows_of_weight_zero_are_scored_as_new_ones() -> None:
     x, y = {"a": [1.0, 2.0, 5.0, 7.0, 3.0]}, [0, 0, 1, 1, 0]
     weight = [1.0, 1.0, 1.0, 1.0, 0.0]
     model = nb.fit(x, y, columns=nb.Gaussian(), weight=weight)
-    found = model.leave_one_out(x, y, weight)
-    np.testing.assert_allclose(found.log_joint[4], model.log_joint({"a": [3.0]})[0])
+    scores = model.leave_one_out(x, y, weight)
+    np.testing.assert_allclose(scores.log_joint[4], model.log_joint({"a": [3.0]})[0])
 
 
 def test_a_class_alone() -> None:
     model = nb.fit({"a": [1, 2, 3]}, ["x", "x", "y"], columns=nb.Gaussian())
-    found = model.leave_one_out({"a": [1, 2, 3]}, ["x", "x", "y"])
-    assert np.isneginf(found.log_prior[2, 1])
-    assert np.isfinite(found.evidence).all()
+    scores = model.leave_one_out({"a": [1, 2, 3]}, ["x", "x", "y"])
+    assert np.isneginf(scores.log_prior[2, 1])
+    assert np.isfinite(scores.evidence).all()
     lone = nb.fit({"a": [1]}, ["x"], columns=nb.Gaussian())
     assert lone.leave_one_out({"a": [1]}, ["x"]).log_posterior.tolist() == [[0.0]]
 
@@ -110,9 +110,9 @@ def test_long_data_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(2)
     x, y = rng.normal(size=(300, 2)), rng.integers(0, 2, 300)
     model = nb.fit(x, y)
-    whole = model.leave_one_out(x, y)
+    all_scores = model.leave_one_out(x, y)
     monkeypatch.setattr("naively.tuning.leave_one_out.MAX_NUMBERS_AT_A_TIME", 100)
-    np.testing.assert_array_equal(model.leave_one_out(x, y).log_joint, whole.log_joint)
+    np.testing.assert_array_equal(model.leave_one_out(x, y).log_joint, all_scores.log_joint)
 
 
 def test_names_of_the_evidence() -> None:

@@ -49,8 +49,8 @@ def test_words_are_left_out_as_the_family_does(
     (block,) = model.schema.blocks
     view: Any = scorer.view(block)
     words = family.word_scorer(view, cast(Any, model.statistics[0]), scorer.leaving)
-    found = words.evidence(event, binary, 0.5)
-    np.testing.assert_allclose(found[is_usable], scorer.evidence(block)[0][is_usable], rtol=1e-9, atol=1e-9)
+    evidence = words.evidence(event, binary, 0.5)
+    np.testing.assert_allclose(evidence[is_usable], scorer.evidence(block)[0][is_usable], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("family", [Multinomial(alpha=0.25), Complement(alpha=0.25)])
@@ -78,7 +78,7 @@ def test_the_solution_is_the_minimum(n_classes: int) -> None:
     base, weight = np.log(np.full((n, n_classes), 1 / n_classes)), RANDOM.random(n) + 0.5
     centre, strength = np.full(j, 0.7), np.array([0.5, 1.0, 2.0])
     problem = Problem(base, evidence, one_hot(label, n_classes), weight)
-    found = problem.solve(centre, strength)
+    solution = problem.solve(centre, strength)
 
     def objective(x: Any) -> float:
         b, w = x[:n_classes], x[n_classes:]
@@ -88,8 +88,8 @@ def test_the_solution_is_the_minimum(n_classes: int) -> None:
 
     bounds: Any = [(None, None)] * n_classes + [(0, 50)] * j
     oracle: Any = minimize(objective, np.ones(n_classes + j), method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-14})
-    np.testing.assert_allclose(found.weight, oracle.x[n_classes:], atol=2e-4)
-    assert found.objective <= oracle.fun + 1e-8
+    np.testing.assert_allclose(solution.weight, oracle.x[n_classes:], atol=2e-4)
+    assert solution.objective <= oracle.fun + 1e-8
 
 
 def frame(n: int) -> tuple[dict[str, Any], Any]:
@@ -134,9 +134,9 @@ def test_batches_do_not_matter() -> None:
     import pyarrow as pa
 
     table, y = frame(300)
-    whole = pa.table({**table, "y": y})
-    one = naively.fit(iter([whole]), "y").tuning
-    two = naively.fit(iter(whole.to_batches(max_chunksize=17)), "y").tuning
+    full_table = pa.table({**table, "y": y})
+    one = naively.fit(iter([full_table]), "y").tuning
+    two = naively.fit(iter(full_table.to_batches(max_chunksize=17)), "y").tuning
     three = naively.fit(table, y).tuning
     for other in (two, three):
         assert one is not None
@@ -200,9 +200,9 @@ def test_copies_are_one_observation_and_frequent_rows_many() -> None:
 def test_the_prior_stays_the_users() -> None:
     table, y = frame(1000)
     rare = np.flatnonzero((y == 0) | (np.arange(1000) % 20 == 0))
-    some = {name: [column[i] for i in rare.tolist()] for name, column in table.items()}
-    model = naively.fit(some, y[rare], prior="uniform")
-    empirical = naively.fit(some, y[rare])
+    rare_rows = {name: [column[i] for i in rare.tolist()] for name, column in table.items()}
+    model = naively.fit(rare_rows, y[rare], prior="uniform")
+    empirical = naively.fit(rare_rows, y[rare])
     shift = model.log_odds(table, of=1) - empirical.log_odds(table, of=1)
     n = np.bincount(y[rare])
     np.testing.assert_allclose(shift, np.log(n[0] / n[1]), rtol=1e-9)
@@ -242,15 +242,15 @@ def test_a_column_that_is_the_label_is_found_out() -> None:
 def test_samplers_keep_the_smallest_hashes(limit: int, parts: int) -> None:
     x, y = np.round(np.random.default_rng(3).normal(size=(200, 2)), 1), np.arange(200) % 2
     model = naively.fit(x, y, columns="gaussian", tune=False)
-    whole = sampled(model, x, y, limit)
+    from_arrays = sampled(model, x, y, limit)
     sampler = Sampler(limit)
     for rows in np.array_split(np.arange(200)[::-1], parts):
         sampler.add(read(x[rows]), (0, 1), y[rows], None)
     again = sampler.sample((0, 1))
     assert isinstance(again.table, MatrixTable)
-    np.testing.assert_array_equal(whole.table.matrix, np.asarray(again.table.matrix))
-    np.testing.assert_array_equal(whole.rows, again.rows)
-    assert whole.ends == again.ends
+    np.testing.assert_array_equal(from_arrays.table.matrix, np.asarray(again.table.matrix))
+    np.testing.assert_array_equal(from_arrays.rows, again.rows)
+    assert from_arrays.ends == again.ends
 
 
 def test_what_is_given_stays() -> None:
@@ -267,9 +267,9 @@ def test_evaluation_of_the_training_rows_is_honest() -> None:
     del table["note"]  # values that few rows have, so that folds know less than the whole
     model = naively.fit(table, y)
     fresh, truth = frame(3001)
-    told, true = model.evaluate_training(table, y), model.evaluate(fresh, truth)
-    assert abs(told.log_loss.value - true.log_loss.value) < 0.05
-    assert abs(told.accuracy.value - true.accuracy.value) < 0.05
+    estimate, true = model.evaluate_training(table, y), model.evaluate(fresh, truth)
+    assert abs(estimate.log_loss.value - true.log_loss.value) < 0.05
+    assert abs(estimate.accuracy.value - true.accuracy.value) < 0.05
     groups = np.arange(1500) // 10
     grouped = model.evaluate_training(table, y, groups=groups)
     assert abs(grouped.log_loss.value - true.log_loss.value) < 0.06
