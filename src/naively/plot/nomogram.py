@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from naively.data.labelled import Label
 from naively.data.names import listed
 from naively.errors import InputError
-from naively.explanation.nomogram import Axis, Nomogram, make_nomogram
+from naively.explanation.nomogram import Axis, Nomogram, make_nomogram, round_numbers
 from naively.plot.style import FOR, GREY, panels, short_name, with_title
 
 if TYPE_CHECKING:
@@ -93,10 +91,8 @@ def _draw_scale(axes: Axes, y: float, name: str, marks: list[tuple[float, str]],
 def _draw_total(axes: Axes, scales: Nomogram, y: int) -> None:
     """Draw the scale of total points, and the probabilities below it."""
     most = sum(axis.range for axis in scales.axes) * scales.unit
-    step = 10.0 ** math.floor(math.log10(most / 4))
-    step = next(step * k for k in (1, 2, 5, 10) if most / (step * k) <= 8)
-    ticks = np.arange(0, most + 1e-9, step)
-    _draw_scale(axes, y, "total points", [(100 * x / most, f"{x:g}") for x in ticks.tolist()], 0, 100)
+    ticks = [(100 * x / most, f"{x:g}") for x in round_numbers(0.0, most).tolist()]
+    _draw_scale(axes, y, "total points", ticks, 0, 100)
     marks = []
     for p in PROBABILITIES:
         at = 100 * (math.log(p / (1 - p)) - scales.start) * scales.unit / most
