@@ -1,4 +1,4 @@
-"""Blocks of whole lines, and JSON lines from a file or a stream that is still open."""
+"""Blocks of whole lines, and CSV and JSON lines from a file or a stream that is still open."""
 
 import io
 import os
@@ -9,6 +9,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from naively.data.files.csv import read_csv_lines
 from naively.data.files.lines import line_blocks, read_json_lines
 from naively.data.files.read import read_files
 
@@ -41,3 +42,8 @@ def test_long_whole_numbers_are_the_same_in_the_first_block_and_in_a_file(tmp_pa
     from_file = pa.Table.from_batches(read_files(tmp_path / "long.jsonl"))
     from_stream = pa.Table.from_batches(read_json_lines("x", content[:25], io.BytesIO(content[25:]), prompt=True))
     assert from_file.to_pydict() == from_stream.to_pydict() == {"id": [float(np.float64(LONG)), 0.5]}
+
+
+def test_long_whole_numbers_of_csv_in_a_stream_are_the_nearest_numbers() -> None:
+    rows = pa.Table.from_batches(read_csv_lines(b"", io.BytesIO(f"id,y\n{LONG},a\n1,b\n".encode()), {}, raw=False))
+    assert rows.to_pydict() == {"id": [float(LONG), 1.0], "y": ["a", "b"]}

@@ -10,15 +10,16 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 import numpy as np
 
 from naively.data.files.batches import ReadProgress
-from naively.data.files.lines import BLOCK_BYTES
-from naively.data.files.paths import DataFile
+from naively.data.files.lines import BLOCK_BYTES, line_blocks
+from naively.data.files.paths import STANDARD_INPUT, DataFile
 from naively.data.names import unique_names
 from naively.errors import InputError
 
@@ -67,24 +68,24 @@ def read_csv(file: DataFile, types: Types, raw: bool, progress: ReadProgress) ->
             head = stream.read(HEAD_BYTES)
     except OSError as error:
         raise InputError(f"{file.given}: cannot be read ({error}).") from None
-    layout = find_layout(file.given, head, "\t" if file.format == "tsv" else None)
+    layout = _find_layout(file.given, head, "\t" if file.format == "tsv" else None)
     try:
-        column_types = _infer_types(file, layout, arrow_types(layout, types, raw))
+        column_types = _infer_types(file, layout, _arrow_types(layout, types, raw))
         empty = [name for name, kind in column_types.items() if kind is None]
         stream = file.open()
         progress.follow(stream, file)
-        options = arrow_options(layout, {name: kind or pa.int64() for name, kind in column_types.items()}, raw)
+        options = _arrow_options(layout, {name: kind or pa.int64() for name, kind in column_types.items()}, raw)
         last: pa.RecordBatch | None = None
         for batch in arrow_csv.open_csv(stream, *options):
-            refuse_zero_bytes(file.given, batch, layout, file.open)
+            _refuse_zero_bytes(file.given, batch, layout, file.open)
             yield _with_null_columns(batch, empty)
             last = batch.slice(max(batch.num_rows - 1, 0))
         if last is not None:
-            refuse_open_quote(file.given, last, file.open)
+            _refuse_open_quote(file.given, last, file.open)
     except pa.ArrowInvalid as error:
         if "Empty CSV file" in str(error):  # a header only; an error if all files are so
             return
-        raise translate_error(file.given, layout, str(error), file.open) from None
+        raise _translate_error(file.given, layout, str(error), file.open) from None
     except (OSError, UnicodeError, EOFError) as error:
         raise InputError(f"{file.given}: cannot be read to its end ({error}).") from None
 
@@ -100,7 +101,71 @@ def _with_null_columns(batch: pa.RecordBatch, empty: list[str]) -> pa.RecordBatc
     return batch
 
 
-def find_layout(given: str, head: bytes, delimiter: str | None = None) -> Layout:
+def read_csv_lines(head: bytes, stream: BinaryIO, types: Types, raw: bool) -> Generator[pa.RecordBatch]:
+    """Yield the rows of standard input as they come, so that predictions are written while more rows arrive.
+
+    `head` is what has been read already. There is no copy on disk, so the types of the first block stay.
+    """
+    layout: Layout | None = None
+    column_types: dict[str, pa.DataType | None] = {}
+    n_rows = 0
+    for n_lines_before, block in line_blocks(STANDARD_INPUT, head, stream, has_quotes=True, prompt=raw):
+        opened = partial(io.BytesIO, block)
+        if layout is None:
+            layout = _find_layout(STANDARD_INPUT, block)
+            column_types = dict(_arrow_types(layout, types, raw))
+        batch = _parse(block, layout, column_types, raw, n_lines_before)
+        _refuse_zero_bytes(STANDARD_INPUT, batch, layout, opened, n_lines_before)
+        _refuse_open_quote(STANDARD_INPUT, batch.slice(max(batch.num_rows - 1, 0)), opened, n_lines_before)
+        if not raw:
+            batch = _settle_types(batch, column_types)
+        n_rows += batch.num_rows
+        if batch.num_rows:
+            yield batch
+    if not n_rows:
+        raise InputError(f"{STANDARD_INPUT}: has a header and no rows.")
+
+
+def _settle_types(batch: pa.RecordBatch, types: dict[str, pa.DataType | None]) -> pa.RecordBatch:
+    """Decide the types of columns that have their first values in this batch, and return the batch in its types.
+
+    Whole numbers are read as numbers, so that a fraction may follow.
+    """
+    import pyarrow as pa
+
+    for i, field in enumerate(batch.schema):
+        column = batch.column(i)
+        kind = types.get(field.name) or _type_to_read_as(column)
+        kind = pa.float64() if kind is not None and pa.types.is_integer(kind) else kind
+        types[field.name] = kind
+        if kind is not None and field.type != kind:
+            converted = column.dictionary_encode() if pa.types.is_dictionary(kind) else column.cast(kind, safe=False)
+            batch = batch.set_column(i, field.name, converted)
+    return batch
+
+
+def _parse(
+    block: bytes, layout: Layout, types: dict[str, pa.DataType | None], raw: bool, n_lines_before: int
+) -> pa.RecordBatch:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    known = {name: kind for name, kind in types.items() if kind is not None}
+    options = _arrow_options(layout, known, raw, len(block) + 1, has_header=n_lines_before == 0)
+    try:
+        table = arrow_csv.read_csv(io.BytesIO(block), *options)
+        _refuse_binary(table.schema)
+    except pa.ArrowInvalid as error:
+        problem = _translate_error(STANDARD_INPUT, layout, str(error), partial(io.BytesIO, block), n_lines_before)
+        if isinstance(problem, OtherTypeError):
+            problem = InputError(f"{problem} Standard input cannot be read again as another type: save it to a file.")
+        raise problem from None
+    if not table.num_rows:
+        return pa.RecordBatch.from_pylist([], schema=table.schema)
+    return table.combine_chunks().to_batches()[0]
+
+
+def _find_layout(given: str, head: bytes, delimiter: str | None = None) -> Layout:
     """Return how a file is written, as its first bytes show."""
     head = head[:HEAD_BYTES]
     encoding = _encoding(given, head)
@@ -141,7 +206,7 @@ def _delimiter(text: str) -> str:
     return best
 
 
-def arrow_options(
+def _arrow_options(
     layout: Layout, types: Types, raw: bool, block_bytes: int = BLOCK_BYTES, has_header: bool = True
 ) -> tuple[arrow_csv.ReadOptions, arrow_csv.ParseOptions, arrow_csv.ConvertOptions]:
     """Return Arrow's options for blocks, cells and missing values."""
@@ -164,15 +229,15 @@ def _infer_types(file: DataFile, layout: Layout, given: Mapping[str, pa.DataType
 
     if len(given) == len(layout.names):
         return given
-    reader = arrow_csv.open_csv(file.open(), *arrow_options(layout, given, raw=False))
+    reader = arrow_csv.open_csv(file.open(), *_arrow_options(layout, given, raw=False))
     first = next(iter(reader), None)
     if first is None:
         return {field.name: None if pa.types.is_null(field.type) else field.type for field in reader.schema}
-    refuse_binary(first.schema)
-    return {name: given.get(name) or type_to_read_as(first.column(i)) for i, name in enumerate(reader.schema.names)}
+    _refuse_binary(first.schema)
+    return {name: given.get(name) or _type_to_read_as(first.column(i)) for i, name in enumerate(reader.schema.names)}
 
 
-def refuse_binary(schema: pa.Schema) -> None:
+def _refuse_binary(schema: pa.Schema) -> None:
     """Raise Arrow's error for bytes that are not UTF-8: where Arrow infers types, it reads them as binary."""
     import pyarrow as pa
 
@@ -180,7 +245,7 @@ def refuse_binary(schema: pa.Schema) -> None:
         raise pa.ArrowInvalid("invalid UTF8 data")
 
 
-def arrow_types(layout: Layout, types: Types, raw: bool) -> dict[str, pa.DataType]:
+def _arrow_types(layout: Layout, types: Types, raw: bool) -> dict[str, pa.DataType]:
     """Return the types given for columns of the file: strings if `raw`. Dates are left to be inferred."""
     import pyarrow as pa
 
@@ -196,7 +261,7 @@ def arrow_types(layout: Layout, types: Types, raw: bool) -> dict[str, pa.DataTyp
     }
 
 
-def type_to_read_as(column: ArrowArray) -> pa.DataType | None:
+def _type_to_read_as(column: ArrowArray) -> pa.DataType | None:
     """Return the type for the rest of a column: a dictionary if its strings repeat, None if it has no value."""
     import pyarrow as pa
 
@@ -216,7 +281,9 @@ def repeats(column: ArrowColumn) -> bool:
     return bool(2 * int(pc.count_distinct(codes).as_py()) <= len(column) - column.null_count)
 
 
-def translate_error(given: str, layout: Layout, message: str, opened: OpenBytes, n_lines_before: int = 0) -> InputError:
+def _translate_error(
+    given: str, layout: Layout, message: str, opened: OpenBytes, n_lines_before: int = 0
+) -> InputError:
     """Return Arrow's error as one that names file, line and column, and says what to do.
 
     `opened` opens the bytes that come after the first `n_lines_before` lines.
@@ -284,7 +351,7 @@ def _first_line(stream: BinaryIO, encoding: str, is_it: Callable[[str], bool], n
         return next((number for number, line in enumerate(lines, n_lines_before + 1) if is_it(line)), "?")
 
 
-def refuse_open_quote(given: str, last_row: pa.RecordBatch, opened: OpenBytes, n_lines_before: int = 0) -> None:
+def _refuse_open_quote(given: str, last_row: pa.RecordBatch, opened: OpenBytes, n_lines_before: int = 0) -> None:
     """Refuse a file whose last cell spans lines and ends without a quote: Arrow reads all that follows as one cell.
 
     An open quote in another column leaves too few cells in its row, which Arrow reports.
@@ -304,7 +371,7 @@ def refuse_open_quote(given: str, last_row: pa.RecordBatch, opened: OpenBytes, n
         )
 
 
-def refuse_zero_bytes(
+def _refuse_zero_bytes(
     given: str, batch: pa.RecordBatch, layout: Layout, opened: OpenBytes, n_lines_before: int = 0
 ) -> None:
     """Refuse a batch with a zero byte in a string: text has none, so the file is damaged; Arrow reads on."""

@@ -26,6 +26,7 @@ SUFFIXES = {
     "duckdb": (".duckdb",),
     "text": (".txt",),
 }
+STANDARD_INPUT = "standard input"  # as messages name it
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 COMPRESSION_MAGIC = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".zst": b"\x28\xb5\x2f\xfd"}  # first bytes, by suffix
 

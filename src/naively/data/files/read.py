@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from naively.data.files.batches import ReadProgress, prefetch
 from naively.data.files.columnar import read_columnar
-from naively.data.files.csv import OtherTypeError, Types, read_csv
+from naively.data.files.csv import OtherTypeError, Types, read_csv, read_csv_lines
 from naively.data.files.lines import read_available, read_json_lines
-from naively.data.files.paths import COMPRESSION_MAGIC, DataFile, Where, data_files, format_by_content
-from naively.data.files.stdin import NAME, read_csv_lines
+from naively.data.files.paths import COMPRESSION_MAGIC, STANDARD_INPUT, DataFile, Where, data_files, format_by_content
 from naively.data.names import listed
 from naively.errors import InputError, LeftOutWarning, warn_user
 
@@ -112,7 +111,7 @@ def _read_stdin(types: Types, raw: bool, progress: ReadProgress) -> Generator[pa
     """
     head, stream = read_available(sys.stdin.buffer, wait=not raw), sys.stdin.buffer
     if not head:
-        raise InputError(f"{NAME}: is empty.")
+        raise InputError(f"{STANDARD_INPUT}: is empty.")
     suffix = next((suffix for suffix, magic in COMPRESSION_MAGIC.items() if head.startswith(magic)), "")
     if suffix or format_by_content(head) or head.startswith(UTF_16_MARKS):
         with tempfile.TemporaryDirectory() as folder:
@@ -120,9 +119,11 @@ def _read_stdin(types: Types, raw: bool, progress: ReadProgress) -> Generator[pa
             with path.open("wb") as out:
                 out.write(head)
                 shutil.copyfileobj(stream, out, 1 << 20)
-            yield from _read_all([replace(file, given=NAME) for file in data_files(path)], types, raw, progress)
+            yield from _read_all(
+                [replace(file, given=STANDARD_INPUT) for file in data_files(path)], types, raw, progress
+            )
     elif head.lstrip()[:1] in (b"{", b"["):
-        yield from read_json_lines(NAME, head, stream, prompt=True)
+        yield from read_json_lines(STANDARD_INPUT, head, stream, prompt=True)
     else:
         yield from read_csv_lines(head, stream, types, raw)
 
