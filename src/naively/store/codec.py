@@ -69,7 +69,8 @@ def encode_counts(model: Model) -> bytes:
     """Return the payload of what a model has counted; its schema is stored elsewhere, because entries share it."""
     arrays: list[Array] = []
     parts = {"classes": model.classes, "seen": model.class_weights, "statistics": model.statistics}
-    return pack({name: encode_value(part, arrays) for name, part in parts.items()}, arrays)
+    head = ",".join([f'"{name}":{encode_value(part, arrays)}' for name, part in parts.items()])
+    return pack(f"{{{head}}}", arrays)
 
 
 def decode_counts(payload: bytes, schema: Schema) -> Model:
@@ -91,31 +92,33 @@ def decode_counts(payload: bytes, schema: Schema) -> Model:
     return Model(schema, classes, weights, counts)
 
 
-def encode_value(value: Any, arrays: list[Array]) -> Any:
-    """Return a value as JSON can hold it; append its arrays to the list and refer to them by position.
+def encode_value(value: Any, arrays: list[Array]) -> str:
+    """Return a value as JSON; append its arrays to the list and refer to them by position.
 
     >>> arrays: list[Array] = []
     >>> encode_value((np.zeros(3), "a", (1, True, None)), arrays), len(arrays)
-    ([{'array': 0}, 'a', [1, True, None]], 1)
+    ('[{"array":0},"a",[1,true,null]]', 1)
     """
     kind = type(value)
     if kind is np.ndarray:
         arrays.append(value)
-        return {"array": len(arrays) - 1}
+        return f'{{"array":{len(arrays) - 1}}}'
     if kind in ARRAY_GROUPS:
-        parts = value.export() if kind is Vocabulary else value
-        return {ARRAY_GROUPS[kind]: [encode_value(array, arrays) for array in parts]}
+        first = len(arrays)
+        arrays += value.export() if kind is Vocabulary else value
+        references = ",".join([f'{{"array":{i}}}' for i in range(first, len(arrays))])
+        return f'{{"{ARRAY_GROUPS[kind]}":[{references}]}}'
     if kind is Numbered:
-        return {"numbered": len(value)}
-    if kind is tuple:
-        is_plain = all(type(item) in PLAIN_TYPES for item in value)
-        return value if is_plain else [encode_value(item, arrays) for item in value]
+        return f'{{"numbered":{len(value)}}}'
+    if kind is tuple and not all(type(item) in PLAIN_TYPES for item in value):
+        return f"[{','.join([encode_value(item, arrays) for item in value])}]"
     if statistic_named(kind.__name__) is kind:
         value = value.without_unused()
-        parts = {field.name: encode_value(getattr(value, field.name), arrays) for field in fields(value)}
-        return {"statistic": STORED_NAMES.get(kind.__name__, kind.__name__), "fields": parts}
-    if value is None or isinstance(value, PLAIN_TYPES):
-        return value
+        parts = [f'"{field.name}":{encode_value(getattr(value, field.name), arrays)}' for field in fields(value)]
+        name = STORED_NAMES.get(kind.__name__, kind.__name__)
+        return f'{{"statistic":"{name}","fields":{{{",".join(parts)}}}}}'
+    if kind is tuple or value is None or isinstance(value, PLAIN_TYPES):
+        return COMPACT_JSON.encode(value)
     raise InputError(f"a {kind.__name__} cannot be written to a model file.")
 
 
@@ -141,15 +144,15 @@ def decode_value(value: Any, arrays: list[Array]) -> Any:
     raise TypeError(f"{str(value)[:60]} is not part of a statistic")
 
 
-def pack(head: Mapping[str, Any], arrays: Sequence[Array]) -> bytes:
-    """Return a head and arrays as a payload.
+def pack(head: Mapping[str, Any] | str, arrays: Sequence[Array]) -> bytes:
+    """Return a head, or its JSON, and arrays as a payload.
 
     >>> head, arrays = unpack(pack({"a": 1}, [np.arange(1000), np.array([0.5])]))
     >>> head["a"], len(arrays[0]), arrays[1].tolist(), len(pack({}, [np.arange(1000)])) < 1100
     (1, 1000, [0.5], True)
     """
     descriptions, inside, outside = pack_arrays(arrays, MAX_INLINE_VALUES, MIN_SEPARATE_BYTES)
-    front = COMPACT_JSON.encode(head)[:-1]
+    front = (head if isinstance(head, str) else COMPACT_JSON.encode(head))[:-1]
     front += "," if len(front) > 1 else ""
     text = b"".join([front.encode("utf-8", "surrogatepass"), b'"arrays":', descriptions, b"}"])
     body = b"".join([struct.pack("<I", len(text)), text, inside])
