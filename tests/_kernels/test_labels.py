@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 from tests.support.drawn_matrix import Draw, many, same_counted, seeds
 from tests.twins import cells as twin_cells
 
-from naively._kernels import cells, labels
+from naively._kernels import cells
 
 
 @many
 @given(st.integers(1, 9), st.integers(0, 200), st.integers(0, 2**32))
 def test_labels_are_counted(n_classes: int, n: int, seed: int) -> None:
     label = np.random.default_rng(seed).integers(0, n_classes, n).astype(np.int32)
-    np.testing.assert_array_equal(labels.count_labels(label, n_classes), np.bincount(label, minlength=n_classes))
+    np.testing.assert_array_equal(cells.count_labels(label, n_classes), np.bincount(label, minlength=n_classes))
     if n:
         label[n // 2] = n_classes
         with pytest.raises(ValueError, match=f"label of row {n // 2} is {n_classes}"):
-            labels.count_labels(label, n_classes)
+            cells.count_labels(label, n_classes)
 
 
 @many

@@ -1,4 +1,4 @@
-"""Cells, the sparse table class × token: count, add and score them; and the same for codes.
+"""Cells, the sparse table class × token: count, add and score them; and the same for codes and labels.
 
 A cell holds what one class has of one token (a word, a value, a column): one or more sums of weights, and the number of
 rows that have it. It exists while its rows are not 0, so memory follows the cells that are not empty. Sums are the
@@ -47,6 +47,7 @@ SparseMatrix: TypeAlias = tuple[Array, Array, Array]  # data, indices, indptr
 # The base of each token, and the start, class and value of its cells: table[k, c] = base[k] + its value for class c, if
 # any. The classes of a token must not repeat. A token whose base is NaN is unknown.
 SparseWeights: TypeAlias = tuple[Floats, Wholes, Codes32, Floats]
+MAX_COMPARED_CLASSES = 16  # labels are compared with each of this many classes, which is faster than to index by them
 _Arrays = tuple[Wholes, Codes32, Floats, Wholes]
 
 
@@ -56,6 +57,20 @@ def readable(x: Array) -> Array:
         raise ValueError(f"numbers are needed, not an array of {x.dtype}; convert it first")
     in_place = x.dtype.itemsize <= 8 and x.dtype != np.float16 and x.dtype.isnative and x.flags.aligned
     return x if in_place else x.astype(np.float64)
+
+
+def count_labels(label: Codes32, n_classes: int) -> Wholes:
+    """Return how many labels are 0, 1, …, n_classes − 1.
+
+    >>> count_labels(np.array([0, 2, 2], dtype=np.int32), 4).tolist()
+    [1, 0, 2, 0]
+    """
+    if label.size and (label.min() < 0 or label.max() >= n_classes):
+        wrong = int(np.argmax((label < 0) | (label >= n_classes)))
+        raise ValueError(f"label of row {wrong} is {label[wrong]}; labels must lie in [0, {n_classes})")
+    if n_classes <= MAX_COMPARED_CLASSES:
+        return np.array([np.count_nonzero(label == c) for c in range(n_classes)], dtype=np.int64)
+    return np.bincount(label, minlength=n_classes).astype(np.int64, copy=False)
 
 
 def _class_numbers(label: Array, n_classes: int) -> Codes32:

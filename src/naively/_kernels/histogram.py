@@ -117,12 +117,7 @@ def bin_cells(cells: HistogramCells, n_classes: int, cuts: Floats, offsets: Whol
 
 
 def score_bins(
-    pieces: Sequence[Array],
-    cuts: Floats,
-    offsets: Wholes,
-    table: Floats,
-    out: Floats,
-    n_jobs: int | None = None,
+    pieces: Sequence[Array], cuts: Floats, offsets: Wholes, table: Floats, out: Floats, n_jobs: int | None = None
 ) -> None:
     """Increase out (row, class) by the line of `table` (bin, class) for each value; NaN adds nothing.
 

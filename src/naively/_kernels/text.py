@@ -78,12 +78,7 @@ class Options:
         if self.hash_bits is not None and not 1 <= self.hash_bits <= 31:
             raise ValueError(f"hash_bits is {self.hash_bits}: it must be from 1 to 31, or None")
         compiled = _core.TextOptions(
-            self.tokens,
-            self.lowercase,
-            self.strip_accents,
-            *self.ngrams,
-            self.stop_words,
-            self.hash_bits or 0,
+            self.tokens, self.lowercase, self.strip_accents, *self.ngrams, self.stop_words, self.hash_bits or 0
         )
         object.__setattr__(self, "compiled", compiled)
 

@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from naively._kernels.labels import count_labels
+from naively._kernels.cells import count_labels
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.statistics.arrays import check_array, place, refuse_negative, require
