@@ -101,16 +101,15 @@ class Binned(Family[Histogram, BinnedParameters]):
         stats = stats.part(Histogram)
         cells, structure = stats.cells, self.structure(stats) if structure is None else structure
         cuts, offsets = structure.cuts, structure.offsets
-        low, high = kernels.key_values(cells.keys, cells.levels[stats.column])
-        bin_of = kernels.find_bins(low, cells.offsets, cuts, offsets)
-        n_bins = len(cuts) + stats.n_columns
         table, _ = kernels.bin_cells(cells, stats.n_classes, cuts, offsets)
         owner = np.repeat(np.arange(stats.n_columns), np.diff(offsets) + 1)
         log_probability = _log_probability(table, owner, self.alpha)
         first = np.flatnonzero(stats.first_of_keys())
         pooled = np.add.reduceat(cells.weight, first) if len(first) else np.zeros(0)
-        first_key = np.searchsorted(bin_of[first], np.arange(n_bins + 1))
-        return BinnedParameters(cuts, offsets, log_probability, low[first], high[first], pooled, first_key)
+        low, high = kernels.key_values(cells.keys[first], cells.levels[stats.column[first]])
+        bin_of = kernels.find_bins(low, np.searchsorted(first, cells.offsets), cuts, offsets)
+        first_key = np.searchsorted(bin_of, np.arange(len(table) + 1))
+        return BinnedParameters(cuts, offsets, log_probability, low, high, pooled, first_key)
 
     def log_likelihood(self, x: Numbers, parameters: BinnedParameters, out: Floats, length: Lengths = None) -> None:
         """Add equation (3), summed over the columns."""

@@ -15,21 +15,24 @@ B 57 (1995) 289–300, for the q of values and words.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively._kernels.cells import Cells
 from naively._kernels.types import Bools, Floats, Index
 from naively.data.views import Codes
 from naively.errors import InputError
 from naively.families.evidence import LikelihoodRatio, ValueChange
 from naively.statistics.base import Statistic, ValueTable
 from naively.statistics.cells import table_of_cells
-from naively.statistics.class_weights import ClassWeights
+from naively.statistics.token_counts import TokenCounts
+from naively.statistics.word_counts import WordCounts
 
 N_BINS = 32
 MIN_EXPECTED = 5.0  # rows of a value that is not pooled
+
+W = TypeVar("W", TokenCounts, WordCounts)
 
 
 def compare_values(name: str, one: Statistic, two: Statistic, top: int) -> list[LikelihoodRatio]:
@@ -91,19 +94,14 @@ def compare_table(rows: Floats, names: Sequence[str], top: int) -> LikelihoodRat
     return likelihood_ratio(total, freedom, float(rows.sum()), changes)
 
 
-def compare_words(
-    cells: tuple[Cells, Cells],
-    seen: tuple[ClassWeights, ClassWeights],
-    used: NDArray[np.int32],
-    names: Sequence[str],
-    top: int,
-) -> LikelihoodRatio:
-    """Test words that are in a row or not; `used` are the numbers of those in any row."""
-    tables = []
-    for part in cells:
-        slots = part._replace(index=np.searchsorted(used, part.index).astype(np.int32))
-        tables.append(table_of_cells(slots, len(used), part.rows))
-    rows, present = np.stack([part.rows for part in seen]).astype(np.float64), np.stack(tables)
+def compare_words(one: W, two: W, top: int) -> LikelihoodRatio:
+    """Test words that are in a row or not; the words of both statistics have the same numbers."""
+    used = np.union1d(one.cells.index, two.cells.index)
+    names, tables = one.names_of(used), []
+    for cells in (one.cells, two.cells):
+        slots = cells._replace(index=np.searchsorted(used, cells.index).astype(np.int32))
+        tables.append(table_of_cells(slots, len(used), cells.rows))
+    rows, present = np.stack([one.seen.rows, two.seen.rows]).astype(np.float64), np.stack(tables)
     in_both = np.asarray((rows > 0).all(axis=0))
     present, absent = present[:, in_both], rows[:, in_both, None] - present[:, in_both]
     changes = _changes(present, absent, names, in_both, max(top, 1))

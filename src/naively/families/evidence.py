@@ -107,17 +107,8 @@ class RowView:
     def nonzero(self) -> tuple[Index, Floats]:
         """Return the columns whose number is not zero, and their numbers; a missing number is NaN."""
         assert isinstance(self.x, Numbers)
-        columns, numbers = [np.zeros(0, np.intp)], [np.zeros(0)]
-        for place, piece in self.x.placed():
-            if is_sparse(piece):
-                entries = piece[[0]].tocoo()
-                column, number = np.asarray(entries.coords[1]), np.asarray(entries.data)
-            else:
-                column = np.flatnonzero(piece[0] != 0)
-                number = piece[0][column]
-            columns.append(column.astype(np.intp) + place.start)
-            numbers.append(number.astype(np.float64))
-        return np.concatenate(columns), np.concatenate(numbers)
+        _, columns, numbers = nonzero_entries(self.x)
+        return columns, numbers
 
     def values(self) -> list[Any]:
         """Return the value of each column: a number, a coded value or a text; None where it is missing."""
@@ -127,6 +118,25 @@ class RowView:
             return [Texts.as_strings(texts)[0] for texts in self.x.columns]
         known, codes = self.x.values, [code for _, piece in self.x.placed() for code in piece[0].tolist()]
         return [known[j][int(k)] if k == k and 0 <= k < len(known[j]) else None for j, k in enumerate(codes)]
+
+
+def nonzero_entries(x: Numbers) -> tuple[Index, Index, Floats]:
+    """Return row, column and number of the entries that are not zero, by row and column; a missing number is NaN."""
+    rows, columns, numbers = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)], [np.zeros(0)]
+    for place, piece in x.placed():
+        if is_sparse(piece):
+            entries = piece.tocoo()
+            is_stored = entries.data != 0
+            row, column, number = entries.row[is_stored], entries.col[is_stored], entries.data[is_stored]
+        else:
+            row, column = np.nonzero(piece)
+            number = piece[row, column]
+        rows.append(row.astype(np.intp))
+        columns.append(column.astype(np.intp) + place.start)
+        numbers.append(number.astype(np.float64))
+    row, column, number = np.concatenate(rows), np.concatenate(columns), np.concatenate(numbers)
+    order = np.lexsort((column, row))  # the pieces of a frame come column by column
+    return row[order], column[order], number[order]
 
 
 @dataclass(frozen=True, slots=True)

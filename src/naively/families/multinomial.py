@@ -27,7 +27,7 @@ from naively._kernels.cells import Cells, token_log_table, token_logs
 from naively._kernels.leave_one_out import Model
 from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.kinds import Support
-from naively.data.views import Numbers, is_sparse
+from naively.data.views import Numbers
 from naively.families import evidence
 from naively.families.base import EventModel, Family, Labels, Leaving, Lengths
 from naively.families.evidence import Pair, RowView, Term
@@ -221,15 +221,7 @@ def log_coefficient(x: Numbers) -> Floats:
     """Return log L! − Σ_k log x_k! of each row."""
     from scipy.special import gammaln
 
-    length = parts = np.zeros(x.pieces[0].shape[0])
-    for piece in x.pieces:
-        if is_sparse(piece):
-            logs = piece.tocsr().astype(np.float64)
-            length = length + np.asarray(logs.sum(axis=1)).ravel()
-            logs.data = gammaln(logs.data + 1.0)
-            parts = parts + np.asarray(logs.sum(axis=1)).ravel()
-        else:
-            counts = np.nan_to_num(piece.astype(np.float64))
-            length = length + counts.sum(axis=1)
-            parts = parts + gammaln(counts + 1.0).sum(axis=1)
+    row, _, count = evidence.nonzero_entries(x)
+    count, n_rows = np.nan_to_num(count), x.pieces[0].shape[0]
+    length, parts = (np.bincount(row, weights, n_rows) for weights in (count, gammaln(count + 1.0)))
     return np.asarray(gammaln(length + 1.0) - parts)

@@ -16,13 +16,12 @@ from naively._kernels.types import Floats, Index
 from naively.data.views import Numbers
 from naively.families import evidence
 from naively.families.base import EventModel, Family, Labels, Lengths, LinearPart
-from naively.families.compare import compare_words
+from naively.families.compare import W, compare_words
 from naively.families.evidence import Alternative, Label, LikelihoodRatio, Pair, RowView, Term, WordShares, WordTable
 from naively.families.linear_form import EVERY, LogLinear
 from naively.priors import Alpha, Dirichlet, pseudo_counts
 from naively.statistics.cells import class_of_cells, values_in_class
 from naively.statistics.token_counts import TokenCounts
-from naively.statistics.word_counts import WordCounts
 
 MAX_WORD_COUNT = 3  # occurrences of a word that a nomogram marks
 
@@ -35,7 +34,6 @@ class TokenParameters:
     mean_length: Floats
 
 
-W = TypeVar("W", TokenCounts, WordCounts)
 F = TypeVar("F", bound=TokenParameters)
 
 
@@ -90,9 +88,7 @@ class WordFamily(Family[W, F]):
 
     def compare(self, one: W, two: W, top: int = 20) -> list[LikelihoodRatio]:
         """Test all words together: which of them are in a row."""
-        one, two = one.aligned(two)
-        used = np.union1d(one.cells.index, two.cells.index)
-        return [compare_words((one.cells, two.cells), (one.seen, two.seen), used, one.names_of(used), top)]
+        return [compare_words(*one.aligned(two), top)]
 
     def word_terms(
         self,

@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 from naively._kernels.cells import Cells, by_token, select_tokens
 from naively._kernels.leave_one_out import LeftOutRows, Model, TokenCells, UncountedRow, leave_tokens_out
 from naively._kernels.types import Bools, Floats, Index, Wholes
-from naively.data.views import Numbers, is_sparse
+from naively.data.views import Numbers
 from naively.families.base import EventModel, Leaving, NotCountedError
+from naively.families.evidence import nonzero_entries
 from naively.statistics.cells import class_of_cells
 
 MAX_LOGS_PER_ALPHA = 2**22
@@ -53,23 +54,9 @@ class TokenRows(NamedTuple):
     @classmethod
     def of_numbers(cls, x: Numbers) -> TokenRows:
         """Return the entries of a block of counts that are neither zero nor missing."""
-        rows, tokens, counts, n_rows = [], [], [], 0
-        for columns, piece in x.placed():
-            n_rows = piece.shape[0]
-            if is_sparse(piece):
-                entries = piece.tocoo()
-                row, token, count = entries.row, entries.col, entries.data.astype(np.float64)
-                present = (count != 0) & (count == count)
-                row, token, count = row[present], token[present], count[present]
-            else:
-                row, token = np.nonzero((piece != 0) & (piece == piece))
-                count = piece[row, token].astype(np.float64)
-            rows.append(row.astype(np.intp))
-            tokens.append(token.astype(np.intp) + columns.start)
-            counts.append(count)
-        row, token, count = np.concatenate(rows), np.concatenate(tokens), np.concatenate(counts)
-        order = np.lexsort((token, row))  # the pieces of a frame come column by column
-        return cls.of(row[order], token[order], count[order], n_rows)
+        row, token, count = nonzero_entries(x)
+        present = ~np.isnan(count)
+        return cls.of(row[present], token[present], count[present], x.pieces[0].shape[0])
 
     @property
     def row(self) -> Index:
