@@ -41,8 +41,6 @@ def explain(
     changes: bool = True,
 ) -> list[Explanation]:
     """Explain the prediction for each row. See `Model.explain`."""
-    if len(model.classes) < 2:
-        raise InputError("an explanation compares two classes, and the model has one.")
     if top is not None and top < 0:
         raise InputError(f"top={top}: the number of contributions to keep is zero or more.")
     table = read_rows(model, X)
@@ -70,6 +68,8 @@ def scored_blocks(model: Model) -> list[tuple[Block, Statistic, Any]]:
 
 def class_pair(model: Model, of: Label | None, against: Label | None, order: Iterable[int]) -> Pair:
     """Return the positions of two classes; the default of either is the first other one in this order."""
+    if len(model.classes) < 2:
+        raise InputError("an explanation compares two classes, and the model has one.")
     first = None if of is None else position_of(of, model.classes)
     second = None if against is None else position_of(against, model.classes)
     if first is None:

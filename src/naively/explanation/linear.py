@@ -39,8 +39,6 @@ class Linear:
 def linear_form(model: Model, of: Label | None = None, against: Label | None = None) -> Linear:
     """Return equation (1), by default of the last class; with more than two classes name the other one."""
     n_classes = len(model.classes)
-    if n_classes < 2:
-        raise InputError("linear() compares two classes, and the model has one.")
     if against is None and n_classes > 2:
         raise InputError(
             f"with {n_classes} classes, the odds against all others together are not linear: name one with against=."

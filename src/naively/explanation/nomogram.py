@@ -92,8 +92,6 @@ class Nomogram:
 
 def make_nomogram(model: Model, of: Label | None = None, against: Label | None = None, top: int = 12) -> Nomogram:
     """Make the nomogram of a model between two classes; the parameters are those of `plot.nomogram`."""
-    if len(model.classes) < 2:
-        raise InputError("a nomogram compares two classes, and the model has one.")
     of = model.classes[-1] if of is None else of
     first, second = class_pair(model, of, against, range(len(model.classes)))
     start = model.log_prior + model.weighted_blocks.offset

@@ -110,7 +110,7 @@ def word_weights(model: Model, column: str) -> WordWeights:
 def first_column_of_words(model: Model) -> str:
     """Return the first column of text, or the first column of a block of token counts."""
     for block, statistic in zip(model.chosen.schema.blocks, model.chosen.statistics, strict=True):
-        is_words = block.family.own_block or len(block.names) > 1
-        if is_words and block.family.word_shares(statistic) is not None:
+        has_words = block.family.own_block or len(block.names) > 1
+        if has_words and block.family.word_shares(statistic) is not None:
             return block.names[0]
     raise InputError("the model has no column of words: name another picture, such as distributions.")

@@ -26,14 +26,7 @@ from naively.errors import InputError
 from naively.model import merge
 from naively.model.calibrate import Tuning, WeightedBlocks, weigh_blocks
 from naively.model.count import count_rows
-from naively.model.decide import (
-    Thresholds,
-    decision_rule,
-    log_odds_against,
-    log_odds_of,
-    log_sum_exp,
-    position_of,
-)
+from naively.model.decide import Thresholds, decision_rule, log_odds_against, log_odds_of, log_sum_exp, position_of
 from naively.model.score import predict_positions, score_rows, warn_of_impossible_rows
 from naively.priors import EMPIRICAL, ClassPrior, PriorLike
 from naively.schema.choose import Chosen, choose
