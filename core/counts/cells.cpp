@@ -30,7 +30,7 @@ namespace {
 // Moves the cells of each class to their position in the finished table. A target never lies above its source, nor
 // above a source that is not moved yet, because no class is larger than its room.
 template <class T>
-void close_gaps(T* from, T* to, const std::vector<std::int64_t>& start, const std::int64_t* indptr) {
+void move_together(T* from, T* to, const std::vector<std::int64_t>& start, const std::int64_t* indptr) {
   for (std::size_t c = 0; c + 1 < start.size(); ++c)
     if (to + indptr[c] != from + start[c])
       std::memmove(to + indptr[c], from + start[c], (indptr[c + 1] - indptr[c]) * sizeof(T));
@@ -46,10 +46,10 @@ Cells CellsBuilder::finish() && {
   cells.indptr[0] = 0;
   for (std::int64_t c = 0; c < cells.n_classes; ++c) cells.indptr[c + 1] = cells.indptr[c] + used_[c];
   cells.size = cells.indptr[cells.n_classes];
-  close_gaps(index_.get(), index_.get(), start_, cells.indptr.get());
-  close_gaps(rows_.get(), rows_.get(), start_, cells.indptr.get());
+  move_together(index_.get(), index_.get(), start_, cells.indptr.get());
+  move_together(rows_.get(), rows_.get(), start_, cells.indptr.get());
   for (std::int64_t f = 0; f < n_sums_; ++f)
-    close_gaps(sums_.get() + f * room_, sums_.get() + f * cells.size, start_, cells.indptr.get());
+    move_together(sums_.get() + f * room_, sums_.get() + f * cells.size, start_, cells.indptr.get());
   index_.resize(cells.size);
   rows_.resize(cells.size);
   sums_.resize(n_sums_ * cells.size);

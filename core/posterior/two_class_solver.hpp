@@ -31,10 +31,10 @@ class TwoClassSolver {
   void curvature(const Penalty& penalty);                              // the second derivatives of (1), into matrix_
   bool newton_step(const Penalty& penalty, const std::vector<double>& x);  // into step_
 
-  std::int64_t n_, m_, width_;  // rows; features and 1; the rows and m in whole fours (what is beyond is zero)
-  std::vector<double> f_, a_, sign_, r_;          // f is (row, feature), its rows `width_` long
-  std::vector<double> doubt_;                     // u
-  std::vector<double> wrong_;                     // the probability of the class with the smaller target
+  std::int64_t n_, m_, width_;            // rows; features and 1; rows and m are padded with zeros to multiples of four
+  std::vector<double> f_, a_, sign_, r_;  // f is (row, feature), its rows `width_` long
+  std::vector<double> doubt_;             // u
+  std::vector<double> wrong_;             // the probability of the class with the smaller target
   std::vector<double> gradient_, step_, matrix_;  // all of `width_`, or rows of it
 };
 

@@ -1,7 +1,7 @@
 // Keys of the vocabulary: the bytes of a short word as two numbers, and a hash.
 //
 // The hash multiplies two 64-bit halves and folds the 128-bit product (Wang Yi, "wyhash", 2019). Tables draw their
-// seeds at random, so that nobody can choose words that all collide; no result depends on them. Feature hashing
+// seeds at random, so that words cannot be chosen to collide; no result depends on them. Feature hashing
 // (`hash_bits`) uses fixed seeds, which are part of the meaning of a model.
 #pragma once
 #include <cstddef>

@@ -78,14 +78,14 @@ def count_csr(
     n_jobs: int = 1,
     above: float | None = None,
 ) -> Counted:
-    """Cells of a CSR matrix, of its missing entries, and the first irregular columns."""
+    """Return the cells of a CSR matrix, of its missing entries, and the first irregular columns."""
     data, indices, indptr = matrix
     row = np.repeat(np.arange(label.size), np.diff(indptr))
     return _count(_binary(data, above), row, indices, label, weight, n_classes)
 
 
 def _binary(x: NDArray[Any], above: float | None) -> NDArray[Any]:
-    """1 above a threshold, 0 up to it, NaN for what is not finite; or x itself."""
+    """Return 1 above a threshold, 0 up to it, and NaN for numbers that are not finite; or x without a threshold."""
     return x if above is None else np.where(np.isfinite(x), x > above, np.nan)
 
 
@@ -96,7 +96,7 @@ def count_csc(
     n_classes: int,
     n_jobs: int = 1,
 ) -> Counted:
-    """The same of a CSC matrix."""
+    """Count a CSC matrix like `count_csr`."""
     data, indices, indptr = matrix
     column = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
     return _count(data, indices, column, label, weight, n_classes)
@@ -105,13 +105,13 @@ def count_csc(
 def count_dense(
     x: NDArray[Any], label: NDArray[Any], weight: NDArray[Any] | None, n_classes: int, n_jobs: int = 1
 ) -> Counted:
-    """The same of a dense (n, p) array."""
+    """Count a dense (n, p) array like `count_csr`."""
     row, column = np.indices(x.shape).reshape(2, -1)
     return _count(np.ravel(x), row, column, label, weight, n_classes)
 
 
 def merge_cells(a: Cells, b: Cells, sign: int) -> Cells:
-    """The cells of a plus those of b (sign 1), or minus them (sign −1)."""
+    """Return the cells of a plus those of b (sign 1), or minus them (sign −1)."""
     return _collect(
         np.concatenate((_class_of(a), _class_of(b))),
         np.concatenate((a.index, b.index)),
@@ -122,14 +122,14 @@ def merge_cells(a: Cells, b: Cells, sign: int) -> Cells:
 
 
 def renumber_cells(cells: Cells, class_map: NDArray[Any], index_map: NDArray[Any], n_classes: int) -> Cells:
-    """Give classes and tokens new numbers; −1 drops; what meets in one place adds up."""
+    """Give classes and tokens new numbers; −1 drops a cell, and cells that become one are added."""
     class_of, token = class_map[_class_of(cells)], index_map[cells.index]
     is_used = (class_of >= 0) & (token >= 0)
     return _collect(class_of[is_used], token[is_used], cells.sums[:, is_used], cells.rows[is_used], n_classes)
 
 
 def by_token(cells: Cells, n_tokens: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """The transpose: where each token's cells start, their classes, and their places in `cells`."""
+    """Return the transpose: where each token's cells start, their classes, and their places in `cells`."""
     order = np.argsort(cells.index, kind="stable")
     size = np.bincount(cells.index, minlength=n_tokens)
     indptr = np.concatenate(([0], np.cumsum(size))).astype(np.int64)
@@ -139,7 +139,7 @@ def by_token(cells: Cells, n_tokens: int) -> tuple[NDArray[np.int64], NDArray[np
 def select_tokens(
     cells: Cells, place: NDArray[Any], n_places: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int64], int]:
-    """Some tokens' cells by token, and the sum of all others as one more token."""
+    """Return the cells of selected tokens by token, and the sum of all others as one more token."""
     to = np.where(place < 0, n_places, place)
     selected = renumber_cells(cells, np.arange(len(cells.indptr) - 1), to, len(cells.indptr) - 1)
     start, owner, order = by_token(selected, n_places + 1)
@@ -150,7 +150,7 @@ def select_tokens(
 def column_range(
     x: NDArray[Any], n_jobs: int = 1
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Smallest and largest value of each column, whether all are whole numbers, whether any is missing."""
+    """Return minimum and maximum of each column, whether all values are integers, and whether any is missing."""
     x = x.astype(np.float64)
     missing = np.isnan(x)
     minimum = np.where(missing, np.inf, x).min(axis=0, initial=np.inf)
@@ -160,7 +160,7 @@ def column_range(
 
 
 def _slots(codes: NDArray[Any], sizes: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Which codes are known, and the slot offset_j + code of each (0 for the unknown)."""
+    """Return which codes are known, and the slot offset_j + code of each (0 for the unknown)."""
     codes = codes.astype(np.float64)
     known = (codes >= 0) & (codes < sizes)
     offset = np.cumsum(sizes) - sizes
@@ -175,7 +175,7 @@ def count_codes(
     n_classes: int,
     n_jobs: int = 1,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Weight and rows of each class and code: (C, S) each, S = Σ sizes."""
+    """Return weight and rows of each class and code: (C, S) each, S = Σ sizes."""
     known, slot = _slots(codes, sizes)
     row = np.nonzero(known)[0]
     place = (label[row].astype(np.int64), slot[known])

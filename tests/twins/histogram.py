@@ -4,7 +4,7 @@
     level = the smallest at which the distinct keys of a column number at most cap              (2)
     cost = log C(N + I − 1, I − 1) + Σ_i [log (N_i + J − 1)!/(J − 1)! − Σ_j log N_ij!]          (3)
 
-Counting keeps a dictionary of exact values and joins them only at the end, by (2) as it stands. The bins are found by
+Counting keeps a dictionary of exact values and joins them only at the end, by (2) as written. The bins come from
 trying every discretisation (dynamic programming over the number of bins), where the core searches greedily.
 """
 
@@ -30,7 +30,7 @@ Counts = dict[tuple[int, int], tuple[float, int]]  # (key, class) → weight, ro
 
 
 def order(x: float) -> int:
-    """The place of a number among all float64; the infinities at the very ends."""
+    """Return the place of a number among all float64; the infinities at both ends."""
     if math.isinf(x):
         return PLUS_INFINITY if x > 0 else MINUS_INFINITY
     bits: int = struct.unpack("<q", struct.pack("<d", x + 0.0))[0]
@@ -38,7 +38,7 @@ def order(x: float) -> int:
 
 
 def raised(counts: Counts, by: int) -> Counts:
-    """Equation (1): the same counts some levels higher."""
+    """Return the counts at a higher level, by equation (1)."""
     joined: Counts = defaultdict(lambda: (0.0, 0))
     for (key, c), (weight, rows) in counts.items():
         at = key if key in (MINUS_INFINITY, PLUS_INFINITY) else key >> by
@@ -48,7 +48,7 @@ def raised(counts: Counts, by: int) -> Counts:
 
 
 def fitted(counts: Counts, level: int, cap: int) -> tuple[int, Counts]:
-    """Equation (2), from a level up."""
+    """Return the level of equation (2), from a level up."""
     by = 0
     while len({key for key, _ in raised(counts, by)} - {MINUS_INFINITY, PLUS_INFINITY}) > cap:
         by += 1
@@ -56,7 +56,7 @@ def fitted(counts: Counts, level: int, cap: int) -> tuple[int, Counts]:
 
 
 def packed(columns: Sequence[tuple[int, Counts]]) -> HistogramCells:
-    """The columns as arrays, sorted by key and class, without cells that have no rows."""
+    """Return the columns as arrays, sorted by key and class, without cells that have no rows."""
     cells = [sorted((k, *v) for k, v in counts.items() if v[1] != 0) for _, counts in columns]
     flat = [cell for column in cells for cell in column]
     return HistogramCells(
@@ -70,7 +70,7 @@ def packed(columns: Sequence[tuple[int, Counts]]) -> HistogramCells:
 
 
 def unpacked(cells: HistogramCells) -> list[tuple[int, Counts]]:
-    """The arrays as columns."""
+    """Return the columns of the arrays."""
     columns = []
     for j, level in enumerate(cells.levels.tolist()):
         own_cells = slice(cells.offsets[j], cells.offsets[j + 1])
@@ -104,7 +104,7 @@ def count_histogram(
 
 
 def merge_histograms(a: HistogramCells, b: HistogramCells, sign: int, cap: int) -> HistogramCells:
-    """The signed sum of what both counted, at the higher level, and then at one that fits."""
+    """Return the signed sum of both counts, at the higher level, and then at one that fits."""
     columns = []
     for (level_a, counts_a), (level_b, counts_b) in zip(unpacked(a), unpacked(b), strict=True):
         level = max(level_a, level_b)
@@ -117,7 +117,7 @@ def merge_histograms(a: HistogramCells, b: HistogramCells, sign: int, cap: int) 
 
 
 def discretisation_cost(table: NDArray[np.float64], bounds: Sequence[int]) -> float:
-    """Equation (3) for the lines of a table (key, class) from each bound to the next."""
+    """Return equation (3) for the lines of a table (key, class) from each bound to the next."""
     n, j, n_bins = float(table.sum()), table.shape[1], len(bounds) - 1
     total = math.lgamma(n + n_bins) - math.lgamma(n_bins) - math.lgamma(n + 1)
     for start, stop in itertools.pairwise(bounds):
@@ -126,13 +126,13 @@ def discretisation_cost(table: NDArray[np.float64], bounds: Sequence[int]) -> fl
 
 
 def bin_cost(counts: NDArray[np.float64], j: int) -> float:
-    """The term of one bin in equation (3)."""
+    """Return the term of one bin in equation (3)."""
     own = sum(math.lgamma(count + 1) for count in counts.tolist())
     return math.lgamma(float(counts.sum()) + j) - math.lgamma(j) - own
 
 
 def best_bounds(table: NDArray[np.float64]) -> tuple[float, list[int]]:
-    """The cheapest of all discretisations by equation (3), and its cost: O(K³)."""
+    """Return the cheapest of all discretisations by equation (3), and its cost: O(K³)."""
     k, j = table.shape
     cost = {(a, b): bin_cost(table[a:b].sum(axis=0), j) for a in range(k) for b in range(a + 1, k + 1)}
     best: list[dict[int, tuple[float, list[int]]]] = [{0: (0.0, [0])}]
@@ -155,7 +155,7 @@ def find_bins(
     offsets: NDArray[np.int64],
     n_jobs: int = 1,
 ) -> NDArray[np.int64]:
-    """How many cuts of its column are not above a value, column by column."""
+    """Return how many cuts of its column are not above a value, column by column."""
     bins = np.full(len(values), -1, np.int64)
     for j in range(len(ends) - 1):
         for i in range(ends[j], ends[j + 1]):
@@ -167,7 +167,7 @@ def find_bins(
 def bin_cells(
     cells: HistogramCells, n_classes: int, cuts: NDArray[np.float64], offsets: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The bin of each cell, and sums over the cells of a bin and a class."""
+    """Return the bin of each cell, and sums over the cells of a bin and a class."""
     low, _ = key_values(cells.keys, np.repeat(cells.levels, np.diff(cells.offsets)))
     shape = len(cuts) + len(cells.levels), n_classes
     weight, rows = np.zeros(shape), np.zeros(shape, np.int64)
@@ -185,7 +185,7 @@ def score_bins(
     out: NDArray[np.float64],
     n_jobs: int = 1,
 ) -> None:
-    """The line of the bin that each value falls into, column by column."""
+    """Add the line of the bin of each value, column by column."""
     columns = [x[:, j].astype(np.float64) for x in pieces for j in range(x.shape[1])]
     for j, x in enumerate(columns):
         bins = np.searchsorted(cuts[offsets[j] : offsets[j + 1]], x, side="right") + offsets[j] + j

@@ -30,7 +30,7 @@ FARTHEST = 1e150  # standard deviations; the square is still finite
 def count_moments(
     x: Table, label: Labels, weight: Floats | None, n_classes: int, n_jobs: int = 1
 ) -> tuple[Rows, Floats, Floats]:
-    """Equation (1) for every class and column, and the largest |x| of every column."""
+    """Return equation (1) for every class and column, and the largest |x| of every column."""
     n, p = x.shape
     if weight is None:
         weight = np.ones(n)
@@ -66,7 +66,7 @@ def add_moments(rows_a: Rows, state_a: Floats, rows_b: Rows, state_b: Floats, si
 
 
 def pool_moments(rows: Rows, state: Floats) -> tuple[Rows, Floats]:
-    """All classes together."""
+    """Return the moments of all classes together."""
     n_classes, p = rows.shape
     total: tuple[Rows, Floats] = (np.zeros((1, p), np.int64), np.zeros((9, 1, p)))
     for c in range(n_classes):
@@ -75,7 +75,7 @@ def pool_moments(rows: Rows, state: Floats) -> tuple[Rows, Floats]:
 
 
 def describe_moments(rows: Rows, state: Floats) -> tuple[Floats, Floats]:
-    """Equation (2): the mean and the sum of squares about it; zeros where nothing was counted."""
+    """Return equation (2): the mean and the sum of squares about it; zeros for an empty cell."""
     mean, squares = np.zeros(rows.shape), np.zeros(rows.shape)
     for c, j in np.ndindex(*rows.shape):
         if rows[c, j] != 0:
@@ -112,21 +112,21 @@ def normalise(log_joint: Floats, log_prior: Floats, kind: int, n_jobs: int = 1) 
 
     A row without a possible class (all −inf) gets the prior; the number of such rows is returned.
     """
-    lost = np.isneginf(log_joint).all(axis=1)
-    log_joint[lost] = log_prior
+    no_class = np.isneginf(log_joint).all(axis=1)
+    log_joint[no_class] = log_prior
     log_joint -= log_joint.max(axis=1, keepdims=True, initial=-np.inf)
     with np.errstate(divide="ignore"):
         log_joint -= np.log(np.exp(log_joint).sum(axis=1, keepdims=True))
     if kind == 1:
         np.exp(log_joint, out=log_joint)
-    return int(lost.sum())
+    return int(no_class.sum())
 
 
 def best_class(log_joint: Floats, log_prior: Floats, out: Labels, n_jobs: int = 1) -> int:
-    """The first most probable class of every row; of the prior where no class is possible (counted)."""
-    lost = np.isneginf(log_joint).all(axis=1)
-    out[:] = np.where(lost, log_prior.argmax(), log_joint.argmax(axis=1))
-    return int(lost.sum())
+    """Write the most probable class of every row, or of the prior; return the number of rows without a class."""
+    no_class = np.isneginf(log_joint).all(axis=1)
+    out[:] = np.where(no_class, log_prior.argmax(), log_joint.argmax(axis=1))
+    return int(no_class.sum())
 
 
 def _count_cell(values: list[float], weights: list[float]) -> list[float]:
@@ -146,7 +146,7 @@ def _about(shift: float, cell: Floats) -> tuple[Fraction, Fraction, float]:
 
 
 def _split(exact: Fraction) -> list[float]:
-    """Three doubles whose sum is the number, to about 160 bits."""
+    """Return three doubles whose sum is the number, to about 160 bits."""
     parts = []
     for _ in range(3):
         parts.append(float(exact))

@@ -17,22 +17,22 @@ NAMES = {np.dtype(name): name for name in ("f8", "i8", "i4", "u1")} | {np.dtype(
 WIDTHS: dict[int, np.dtype[Any]] = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4"), 8: np.dtype("<u8")}
 
 
-def pack_arrays(arrays: Sequence[NDArray[Any]], few: int, many: int) -> tuple[bytes, bytes, bytes]:
-    """The JSON, the bytes in the body, the bytes apart."""
-    packed = [_packed(array, few, many) for array in arrays]
-    body, apart = (
+def pack_arrays(arrays: Sequence[NDArray[Any]], max_inline: int, min_separate: int) -> tuple[bytes, bytes, bytes]:
+    """Return the JSON, the bytes in the body, and the bytes that are separate."""
+    packed = [_packed(array, max_inline, min_separate) for array in arrays]
+    body, separate = (
         b"".join(chunk for listed, chunk in packed if (listed[2] == "apart") == far) for far in (False, True)
     )
-    return json.dumps([listed for listed, _ in packed], separators=(",", ":")).encode(), body, apart
+    return json.dumps([listed for listed, _ in packed], separators=(",", ":")).encode(), body, separate
 
 
-def _packed(array: NDArray[Any], few: int, many: int) -> tuple[list[Any], bytes]:
+def _packed(array: NDArray[Any], max_inline: int, min_separate: int) -> tuple[list[Any], bytes]:
     name, shape = NAMES[array.dtype], array.shape
-    if array.size <= few:
+    if array.size <= max_inline:
         return [name, shape, (array if array.ndim == 1 else array.ravel()).tolist()], b""
     flat = np.ascontiguousarray(array).ravel()
     if name in ("u1", "b1"):
-        return [name, shape, "apart" if array.size >= many else "bits", 1], flat.tobytes()
+        return [name, shape, "apart" if array.size >= min_separate else "bits", 1], flat.tobytes()
     integers = _integers(flat)
     if integers is None:
         return [name, shape, "bits", 8], _by_weight(flat.view("<u8"))
@@ -46,7 +46,7 @@ def _packed(array: NDArray[Any], few: int, many: int) -> tuple[list[Any], bytes]
 
 
 def _integers(flat: NDArray[Any]) -> NDArray[np.int64] | None:
-    """The same numbers as int64, None if that would change any."""
+    """Return the numbers as int64, or None if that would change any."""
     if flat.dtype.kind != "f":
         return flat.astype(np.int64)
     if not (np.abs(flat) <= EXACT).all():  # NaN is not

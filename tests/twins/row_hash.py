@@ -11,7 +11,7 @@ Hashes = NDArray[np.uint64]
 
 
 def mix(x: Hashes) -> Hashes:
-    """A one-to-one map of 64 bits in which every bit depends on every other."""
+    """Return a one-to-one map of 64 bits in which every bit depends on every other."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))

@@ -33,31 +33,31 @@ class Vocabulary:
         return len(self._ids)
 
     def find(self, words: Sequence[str | bytes]) -> NDArray[np.int32]:
-        """Numbers of the words; −1 where a word is not there."""
+        """Return the numbers of the words; −1 for a word that is not in the vocabulary."""
         return np.array([self._ids.get(decode(w), -1) for w in words], np.int32)
 
     def add(self, words: Sequence[str | bytes]) -> NDArray[np.int32]:
-        """Numbers of the words; new ones are appended."""
+        """Return the numbers of the words; new ones are appended."""
         return np.array([self._ids.setdefault(decode(w), len(self._ids)) for w in words], np.int32)
 
     def words(self, ids: NDArray[np.int32] | None = None) -> list[str]:
-        """The words of these numbers, or all in order."""
+        """Return the words of these numbers, or all in order."""
         known = list(self._ids)
         return known if ids is None else [known[i] for i in ids]
 
     def export(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """All words as UTF-8, and their n + 1 offsets."""
+        """Return all words as UTF-8, and their n + 1 offsets."""
         encoded = [word.encode() for word in self._ids]
         return np.frombuffer(b"".join(encoded), np.uint8), np.cumsum([0, *map(len, encoded)], dtype=np.int64)
 
     @classmethod
     def from_arrays(cls, bytes: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Vocabulary:  # noqa: A002
-        """The inverse of `export`."""
+        """Return the vocabulary that `export` wrote."""
         text = bytes.tobytes()
         return cls(text[a:b].decode() for a, b in pairwise(offsets))
 
     def union(self, other: Vocabulary) -> NDArray[np.int32]:
-        """Append the other's new words; the other's numbers in this vocabulary."""
+        """Append the other's new words; return the numbers of its words in this vocabulary."""
         return self.add(other.words())
 
 
@@ -148,7 +148,7 @@ def score_text(
 def token_rows(
     documents: Documents, vocabulary: Any, options: Options, n_jobs: int = 1, *, ordered: bool = True
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """CSR of the known tokens: counts, numbers, indptr; ascending in a row, or as they first come in the document."""
+    """Return a CSR matrix of the known tokens: counts, numbers, indptr; ascending, or in order of first appearance."""
     rows = [
         list(Counter(_numbers([] if d is None else tokens(d, options), vocabulary, options, add=False)).items())
         for d in _each(documents)
@@ -159,7 +159,7 @@ def token_rows(
 
 
 def hash_texts(documents: Documents) -> NDArray[np.uint64]:
-    """A hash of each document's bytes: of the pieces, then of that and the length; 0 for a missing one."""
+    """Return a hash of each document's bytes: of the pieces, then of that and the length; 0 for a missing one."""
     hashes = []
     for document in _each(documents):
         if document is None:

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def seen_tokens(index: NDArray[np.int32], n_tokens: int) -> NDArray[np.bool_]:
-    """Which tokens have a cell."""
+    """Return which tokens have a cell."""
     return np.isin(np.arange(n_tokens), index)
 
 
 def token_log_table(cells: Cells, base: NDArray[np.float64], alpha: float) -> NDArray[np.float64]:
-    """The dense (token, class) table."""
+    """Return the dense (token, class) table."""
     n_classes = len(cells.indptr) - 1
     table = np.tile(base[:, None], (1, n_classes))
     owner = np.repeat(np.arange(n_classes), np.diff(cells.indptr))
@@ -30,6 +30,6 @@ def token_log_table(cells: Cells, base: NDArray[np.float64], alpha: float) -> ND
 def token_logs(
     cells: Cells, n_tokens: int, alpha: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-    """The terms of the cells, by token."""
+    """Return the terms of the cells, by token."""
     start, owner, order = by_token(cells, n_tokens)
     return start, owner, np.log1p(cells.sums[0][order] / alpha)

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TwoClassLoss:
-    """Equation (1)."""
+    """Return equation (1)."""
 
     features: Floats  # (1 + feature, row): ones, and e₁ − e₀
     base: Floats

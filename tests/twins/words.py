@@ -31,7 +31,7 @@ def _ranges(text: str) -> list[tuple[int, int]]:
 
 
 class _Ranges:
-    """A set of code points."""
+    """Return a set of code points."""
 
     def __init__(self, text: str) -> None:
         self.first, self.last = zip(*_ranges(text), strict=True)
@@ -65,19 +65,19 @@ _LOWER, _STRIPPED = _lower(), _stripped()
 
 
 def decode(document: str | bytes) -> str:
-    """Text of any bytes; what is no UTF-8, and a surrogate without its partner, becomes U+FFFD."""
+    """Return the text of any bytes; bytes that are not UTF-8, and a surrogate without its partner, become U+FFFD."""
     if isinstance(document, bytes):
         return document.decode("utf-8", errors="replace")
     return re.sub("[\ud800-\udfff]", REPLACEMENT, document)
 
 
 def lower(text: str) -> str:
-    """Unicode's simple lower case, one code point for one."""
+    """Return Unicode's simple lower case, one code point for one."""
     return "".join(chr(_LOWER.get(ord(c), ord(c))) for c in text)
 
 
 def strip_accents(text: str) -> str:
-    """NFD, less the nonspacing marks (Mn).
+    """Return the NFD without nonspacing marks (Mn).
 
     Marks with a combining class move, in NFD, into the order of their classes, up to the next character that
     has none. Sorting is stable, so it does not matter that those which are dropped are dropped before.
@@ -104,7 +104,7 @@ def _decomposed(c: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Maximal runs of letters, marks, numbers and underscore; an apostrophe between two of these joins them.
+    """Return maximal runs of letters, marks, numbers and underscore; an apostrophe between two of these joins them.
 
     >>> words("Don't say 'l\u2019été'... it's $4.50, rock'n'roll_2!")
     ["Don't", 'say', 'l’été', "it's", '4', '50', "rock'n'roll_2"]
@@ -114,14 +114,14 @@ def words(text: str) -> list[str]:
 
 
 def fold(document: str | bytes, options: Options) -> str:
-    """The text before it is cut."""
+    """Return the text before it is cut."""
     text = decode(document)
     text = lower(text) if options.lowercase else text
     return strip_accents(text) if options.strip_accents else text
 
 
 def ngrams(parts: Sequence[str], options: Options, between: str) -> list[str]:
-    """Runs of neighbours, in the order of their last part, the shortest first."""
+    """Return runs of neighbours, in the order of their last part, the shortest first."""
     low, high = options.ngrams
     return [
         between.join(parts[end - n : end]) for end in range(1, len(parts) + 1) for n in range(low, min(high, end) + 1)
@@ -138,7 +138,7 @@ def chars_of_word(word: str, options: Options) -> Iterator[str]:
 
 
 def tokens_of_words(words: Iterable[str], options: Options) -> list[str]:
-    """Stop words out, then n-grams."""
+    """Return the n-grams of the words that are not stop words."""
     stop = {fold(word, options) for word in options.stop_words}
     used_words = [word for word in words if word not in stop]
     if options.tokens == "words":
@@ -147,19 +147,19 @@ def tokens_of_words(words: Iterable[str], options: Options) -> list[str]:
 
 
 def tokens(document: str | bytes, options: Options) -> list[str]:
-    """The tokens of a document, in order."""
+    """Return the tokens of a document, in order."""
     text = fold(document, options)
     return ngrams(text, options, "") if options.tokens == "chars" else tokens_of_words(words(text), options)
 
 
 def folded_product(a: int, b: int) -> int:
-    """The two halves of a 128-bit product, by exclusive or."""
+    """Return the two halves of a 128-bit product, by exclusive or."""
     return (a * b & _MASK) ^ (a * b >> 64)
 
 
 @lru_cache(maxsize=65536)
 def feature_hash(token: str, bits: int) -> int:
-    """A number in [0, 2**bits): products of the token's 8-byte pieces, two at a time, folded to 64 bits."""
+    """Return a number in [0, 2**bits): products of the token's 8-byte pieces, two at a time, folded to 64 bits."""
     text = token.encode()
     last = len(text) - 16
     starts = [0] if last <= 0 else [*range(0, last, 16), last]
