@@ -37,7 +37,7 @@ def test_counts_are_the_twins(seed: int) -> None:
 
 @many
 @given(seeds)
-def test_parts_add_up_and_whole_minus_part_is_the_rest(seed: int) -> None:
+def test_parts_add_up_and_total_minus_part_is_the_rest(seed: int) -> None:
     d = Draw(seed)
     part = d.rng.random(d.n) < 0.4
 
@@ -49,7 +49,7 @@ def test_parts_add_up_and_whole_minus_part_is_the_rest(seed: int) -> None:
     same(core.merge_cells(first, rest, 1), total)
     same(core.merge_cells(total, first, -1), rest)
     same(twin.merge_cells(total, first, -1), rest)
-    same(core.merge_cells(first, total, -1), twin.merge_cells(first, total, -1))  # negative rows are kept
+    same(core.merge_cells(first, total, -1), twin.merge_cells(first, total, -1))  # negative rows stay
     assert core.merge_cells(total, total, -1).rows.size == 0
 
 
@@ -161,17 +161,17 @@ def test_large_classes_are_cut_alike_for_any_number_of_threads(n_classes: int, f
 
 def test_counts_by_hand() -> None:
     x = np.array([[2.0, 0, 1, np.nan], [0, 0, 3, 1], [0.5, -1, 0, np.nan]])
-    cells, missing, odd = core.count_dense(x, np.array([0, 1, 0], np.int32), np.array([1, 2, 4.0]), 2)
+    cells, missing, irregular = core.count_dense(x, np.array([0, 1, 0], np.int32), np.array([1, 2, 4.0]), 2)
     assert cells.indptr.tolist() == [0, 3, 5]
     assert cells.index.tolist() == [0, 1, 2, 2, 3]
     assert cells.sums.tolist() == [[2 + 2, -4, 1, 6, 2], [5, 4, 1, 2, 2]]
     assert cells.rows.tolist() == [2, 1, 1, 1, 1]
     assert (missing.indptr.tolist(), missing.index.tolist()) == ([0, 1, 1], [3])
     assert (missing.sums.tolist(), missing.rows.tolist()) == ([[5.0]], [2])
-    assert odd == (1, 0)
+    assert irregular == (1, 0)
 
 
-def test_infinity_is_told() -> None:
+def test_infinity_is_reported() -> None:
     x = np.array([[1.0, 2, np.inf]])
     for form in (x, np.asfortranarray(x)):
         assert core.count_dense(form, np.array([0]), None, 1)[2] == (2, -1)

@@ -67,7 +67,7 @@ def test_gaussian_by_hand() -> None:
 
 @pytest.mark.parametrize("column", [0, 2])
 @pytest.mark.parametrize("infinity", [np.inf, -np.inf])
-def test_infinity_is_told(column: int, infinity: float) -> None:
+def test_infinity_is_reported(column: int, infinity: float) -> None:
     x = np.zeros((5000, 3))
     x[4999, column] = infinity
     x[10, 2] = infinity

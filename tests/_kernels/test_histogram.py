@@ -102,8 +102,8 @@ NANS = np.array([0x7FF8 << 48, 0xFFF8 << 48, (0x7FF8 << 48) + 5, 0x7FF0000000000
 
 @pytest.mark.parametrize("cap", [4, 300, 4096])
 @pytest.mark.parametrize("kind", ["whole", "near", "wide"])
-def test_all_that_is_no_number_is_told_apart_at_every_level(cap: int, kind: str) -> None:
-    """Any NaN is a gap and an infinity is none, also where keys of numbers are close to theirs."""
+def test_nan_and_infinities_are_distinct_at_every_level(cap: int, kind: str) -> None:
+    """Any NaN is missing and an infinity is not, also where keys of numbers are close to theirs."""
     rng = np.random.default_rng(7)
     x = {
         "whole": rng.integers(-9, 9, 20_000) * 1.0,
@@ -120,7 +120,7 @@ def test_all_that_is_no_number_is_told_apart_at_every_level(cap: int, kind: str)
 
 
 @given(st.lists(st.tuples(st.lists(values, max_size=9), st.lists(any_number.filter(lambda v: v == v), max_size=5))))
-def test_bins_are_found_as_by_the_twin(columns: list[tuple[list[float], list[float]]]) -> None:
+def test_bins_equal_those_of_the_twin(columns: list[tuple[list[float], list[float]]]) -> None:
     flat = [
         np.concatenate([np.zeros(0), *parts]) for parts in ([v for v, _ in columns], [sorted(c) for _, c in columns])
     ]
@@ -160,7 +160,7 @@ def test_any_number_of_threads_gives_the_same_bits(n_classes: int, weighted: boo
 
 
 @pytest.mark.parametrize("order", ["as it comes", "sorted", "outlier first"])
-def test_the_level_is_the_smallest_that_fits_whatever_the_order(order: str) -> None:
+def test_the_level_is_the_smallest_that_fits_in_any_order(order: str) -> None:
     rng = np.random.default_rng(6)
     x = rng.lognormal(0, 3, 200_000) * rng.choice([-1, 1], 200_000)
     x = np.sort(x) if order == "sorted" else x

@@ -151,7 +151,7 @@ def test_worked_by_hand() -> None:
 
 
 @pytest.mark.parametrize("bad", [np.inf, -np.inf, 1e200, -1.7e308])
-def test_values_to_refuse_are_told(bad: float) -> None:
+def test_values_to_refuse_are_reported(bad: float) -> None:
     x = np.ones((50, 3))
     x[7, 1] = bad
     assert moments.count_moments(x, np.zeros(50, np.int32), None, 1)[2].tolist() == [1.0, abs(bad), 1.0]

@@ -1,4 +1,4 @@
-"""N-grams of words, kept as pairs of numbers: the same tokens with the same numbers as their strings have."""
+"""N-grams of words, stored as pairs of numbers: the same tokens with the same numbers as their strings have."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from naively._kernels.text import Options, Vocabulary
 SOAK = os.environ.get("NAIVELY_SOAK") == "1"
 few_examples = settings(max_examples=2_000 if SOAK else 40, deadline=None)
 
-# Few words, so that n-grams come again; some longer than what is kept in place.
+# Few words, so that n-grams repeat; some are longer than the bytes of an entry.
 WORDS = ["a", "b", "c", "d'e", "été", "a_rather_long_word", "another_rather_long_word"]
 sentences = st.lists(st.sampled_from(WORDS), max_size=150).map(" ".join)
 read = st.sampled_from(
@@ -54,7 +54,7 @@ def count(vocabulary: Any, module: Any, documents: list[Any], options: Options) 
 
 @few_examples
 @given(acts=acts, texts=st.lists(sentences, max_size=2), options=read)
-def test_a_token_has_one_number_whatever_came_before(acts: list[Any], texts: list[str], options: Options) -> None:
+def test_a_token_has_one_number_in_any_order_of_calls(acts: list[Any], texts: list[str], options: Options) -> None:
     numbered, expected_words = Vocabulary(), twin.Vocabulary()
     for act, what, how in acts:
         if act == "store":
@@ -114,7 +114,7 @@ def test_threads_and_unions_give_the_numbers_of_one_thread(longest: int) -> None
     np.testing.assert_array_equal(actual, expected)
 
 
-def test_a_word_of_very_many_words_is_found_or_not_in_bounded_depth() -> None:
+def test_a_word_of_very_many_words_is_looked_up_in_bounded_depth() -> None:
     vocabulary = Vocabulary()
     compiled.count_text(["a a a"], np.zeros(1, np.int32), None, 1, vocabulary, Options(ngrams=(1, 2)))
     long = "a " * 1_000_000 + "a"

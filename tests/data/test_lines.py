@@ -36,7 +36,7 @@ def test_a_quote_in_a_json_string_does_not_delay_its_row() -> None:
         rows.close()
 
 
-def test_long_whole_numbers_are_the_same_in_the_first_block_and_in_a_file(tmp_path: Path) -> None:
+def test_long_integers_are_the_same_in_the_first_block_and_in_a_file(tmp_path: Path) -> None:
     content = f'{{"id": {LONG}}}\n{{"id": 0.5}}\n'.encode()
     (tmp_path / "long.jsonl").write_bytes(content)
     from_file = pa.Table.from_batches(read_files(tmp_path / "long.jsonl"))
@@ -44,6 +44,6 @@ def test_long_whole_numbers_are_the_same_in_the_first_block_and_in_a_file(tmp_pa
     assert from_file.to_pydict() == from_stream.to_pydict() == {"id": [float(np.float64(LONG)), 0.5]}
 
 
-def test_long_whole_numbers_of_csv_in_a_stream_are_the_nearest_numbers() -> None:
+def test_long_integers_of_csv_in_a_stream_are_the_nearest_numbers() -> None:
     rows = pa.Table.from_batches(read_csv_lines(b"", io.BytesIO(f"id,y\n{LONG},a\n1,b\n".encode()), {}, raw=False))
     assert rows.to_pydict() == {"id": [float(LONG), 1.0], "y": ["a", "b"]}

@@ -113,7 +113,7 @@ def test_columns_of_other_types(plain: list[Any], column: Any) -> None:
         np.testing.assert_array_equal(model.log_joint(table), model.log_joint({"x": plain}))
 
 
-def test_whole_numbers_beyond_2_to_53_are_categories_of_their_own() -> None:
+def test_integers_beyond_2_to_53_are_categories_of_their_own() -> None:
     big = 2**60
     for table in ({"id": [big, big + 1, big, big + 1]}, np.array([[big], [big + 1], [big], [big + 1]])):
         model = nb.fit(table, ["a", "b", "a", "b"], columns=nb.Categorical(), tune=False)

@@ -78,7 +78,7 @@ def test_a_class_without_data_in_the_column_has_the_pooled_estimate() -> None:
 
 
 @pytest.mark.parametrize("x", [[np.nan] * 4, [7.0] * 4, [7.0, np.nan, np.nan, np.nan]])
-def test_gaps_and_constants_say_nothing(x: list[float]) -> None:
+def test_missing_values_and_constants_add_nothing(x: list[float]) -> None:
     parameters = fitted(x, [0, 0, 1, 1])
     np.testing.assert_array_equal(scored([7.0, -3.0, np.nan, np.inf], parameters), np.ones((4, 2)))
 
@@ -164,7 +164,7 @@ def test_samples_of_joined_keys_lie_within_the_range() -> None:
     assert np.quantile(drawn, [0.1, 0.5, 0.9]) == pytest.approx(np.quantile(x[x > 10], [0.1, 0.5, 0.9]), abs=0.2)
 
 
-def test_in_a_model_with_other_columns_dates_and_gaps() -> None:
+def test_in_a_model_with_other_columns_dates_and_missing_values() -> None:
     table: dict[str, Any] = {
         "when": np.array(["2024-01-01", "2024-01-02", "NaT", "2024-06-01", "2024-06-02"] * 4, "datetime64[s]"),
         "size": [2**53 + 1, 2, 3, None, 5] * 4,

@@ -66,7 +66,7 @@ def test_a_running_number_longer_than_the_cap() -> None:
     assert model.posterior({"row": [5], "score": [0.1]}).shape == (1, 2)
 
 
-def test_what_was_asked_for_stays() -> None:
+def test_families_that_are_given_stay() -> None:
     assert family(np.arange(N), {"x": Gaussian()}) == "Gaussian"
     assert family(["same"] * N, {"x": Categorical()}) == "Categorical"
     assert family(np.arange(N) * 1.5, Binned(alpha=0.5)) == "Binned(alpha=0.5)"
@@ -92,7 +92,7 @@ def test_two_values_are_the_coin_of_the_textbook() -> None:
 
 
 @pytest.mark.parametrize("spec", [Binned(missing="value"), Automatic(missing="value"), Gaussian(missing="value")])
-def test_a_gap_as_a_value(spec: Any) -> None:
+def test_missing_as_a_value(spec: Any) -> None:
     x = RANDOM.normal(size=N)
     gaps = np.where((LABEL == 1) & (np.arange(N) % 3 > 0), np.nan, x)
     plain = naively.fit({"x": gaps}, LABEL, tune=False)
@@ -111,7 +111,7 @@ def test_a_gap_as_a_value(spec: Any) -> None:
     np.testing.assert_allclose(back.log_joint(at), model.log_joint(at), rtol=1e-10)
 
 
-def test_a_gap_as_a_value_in_every_container() -> None:
+def test_missing_as_a_value_in_every_container() -> None:
     words = ["cheap pills now please", None, "lunch at noon then", "and a long meeting", None, "one more mail here"]
     frame: dict[str, list[Any]] = {
         "t": words,

@@ -48,7 +48,7 @@ def together(parts: list[tuple[Any, ...]]) -> tuple[Any, ...]:
 
 
 @given(drawn_parts(), st.randoms(use_true_random=False))
-def test_parts_add_up_to_the_whole_in_any_order(drawn: Any, random: Any) -> None:
+def test_parts_add_up_to_the_total_in_any_order(drawn: Any, random: Any) -> None:
     parts, cap = drawn
     total = counted(together(parts), cap)
     shuffled = random.sample(parts, len(parts))
@@ -64,7 +64,7 @@ def test_addition_is_associative(one: Any, two: Any, three: Any) -> None:
 
 
 @given(drawn_parts())
-def test_whole_minus_part_is_the_rest_at_the_level_of_the_whole(drawn: Any) -> None:
+def test_total_minus_part_is_the_rest_at_the_level_of_the_total(drawn: Any) -> None:
     parts, cap = drawn
     total = counted(together(parts), cap)
     rest = total - counted(parts[0], cap)
@@ -97,7 +97,7 @@ def test_what_was_not_counted_cannot_be_taken_away(drawn: Any) -> None:
 
 
 @given(drawn_parts(most=1))
-def test_columns_and_classes_laid_out_anew(drawn: Any) -> None:
+def test_columns_and_classes_in_another_order(drawn: Any) -> None:
     [part], cap = drawn
     x, label, weight = part
     stats = counted(part, cap)
@@ -122,7 +122,7 @@ def one_column(x: Any, cap: int = 4096) -> Histogram:
     return Histogram.count(x, np.zeros(len(x), np.int32), None, n_classes=1, plan=CountPlan(cap))
 
 
-def test_ties_zeros_infinities_and_gaps() -> None:
+def test_ties_zeros_infinities_and_missing_values() -> None:
     stats = one_column([0.0, -0.0, 1.0, 1.0, np.inf, -np.inf, np.inf, np.nan])
     assert stats.values.tolist() == [-np.inf, 0.0, 1.0, np.inf]
     assert stats.cells.rows.tolist() == [1, 2, 2, 2]
@@ -137,11 +137,11 @@ def test_infinities_never_join_and_do_not_fill_the_cap() -> None:
     assert stats.cells.rows.tolist() == [1, 2, 3, 1]
 
 
-def test_subnormals_are_told_apart() -> None:
+def test_subnormals_are_distinct() -> None:
     assert one_column(np.arange(-5, 6) * 5e-324).cells.rows.tolist() == [1] * 11
 
 
-def test_whole_numbers_beyond_53_bits_are_the_nearest_float() -> None:
+def test_integers_beyond_53_bits_are_the_nearest_float() -> None:
     stats = one_column(np.array([2**53, 2**53 + 1, 2**53 + 2, -(2**53) - 1]))
     assert stats.values.tolist() == [-(2.0**53), 2.0**53, 2.0**53 + 2]
     assert stats.cells.rows.tolist() == [1, 2, 1]

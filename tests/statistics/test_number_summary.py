@@ -35,7 +35,7 @@ def drawn(name: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
 
 
 @pytest.mark.parametrize("name", COLUMNS)
-def test_moments_told_by_the_histogram_are_those_of_the_rows(name: str) -> None:
+def test_moments_of_the_histogram_are_those_of_the_rows(name: str) -> None:
     x, label = drawn(name)
     squarable = np.where(np.abs(x) <= 1e150, x, np.nan)
     by_rows = Moments.count(squarable, label, None, 3)
@@ -46,7 +46,7 @@ def test_moments_told_by_the_histogram_are_those_of_the_rows(name: str) -> None:
     np.testing.assert_allclose(counted.squares, by_rows.squares, rtol=1e-15)
 
 
-def test_columns_told_and_not_told_keep_their_places() -> None:
+def test_exact_and_rounded_columns_keep_their_places() -> None:
     columns = [drawn(name)[0] for name in COLUMNS if name != "infinite and huge"]
     label = drawn("ages")[1]
     together = NumberSummary.count(Numbers(tuple(x[:, None] for x in columns)), label, None, 3)
@@ -66,7 +66,7 @@ def test_what_was_counted_can_be_taken_away_again() -> None:
     np.testing.assert_allclose(left.moments.squares, rest.moments.squares, rtol=1e-15)
 
 
-def test_rows_of_weight_are_not_told_by_cells() -> None:
+def test_rows_with_weights_are_not_summed_by_cells() -> None:
     x, label = drawn("ages")
     weight = np.random.default_rng(8).random(N)
     counted = NumberSummary.count(Numbers((x[:, None],)), label, weight, 3).moments

@@ -209,7 +209,7 @@ def test_any_history_equals_its_sum(tmp_path_factory: pytest.TempPathFactory, hi
     assert same(naively.load(path), expected)
 
 
-def test_settings_are_kept(tmp_path: Path) -> None:
+def test_settings_are_stored(tmp_path: Path) -> None:
     prior = naively.ClassPrior(alpha=naively.Dirichlet({"x": 2.0}, other=0.5))
     tuning = naively.Tuning({"x": 0.5}, default_weight=0.5)
     model = naively.fit({"a": [1, 2]}, ["x", "y"], prior=prior).with_tuning(tuning)

@@ -144,7 +144,7 @@ def test_batches_do_not_matter() -> None:
         same(one, other)
 
 
-def test_a_column_told_twice_counts_less() -> None:
+def test_a_column_given_twice_counts_less() -> None:
     table, y = frame(2000)
     model = naively.fit({"x": table["x"], "again": table["again"]}, y)
     assert model.tuning is not None
@@ -230,7 +230,7 @@ def test_odd_data_gets_a_sane_answer(x: Any, y: Any) -> None:
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
 
 
-def test_a_column_that_is_the_label_is_found_out() -> None:
+def test_a_column_that_is_the_label_is_detected() -> None:
     n = 300
     y = np.arange(n) % 3
     model = naively.fit({"label": y.astype(str), "noise": RANDOM.normal(size=n)}, y)
