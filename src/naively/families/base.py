@@ -318,6 +318,13 @@ def times(weight: float | Floats, log_probability: Floats) -> Floats:
         return np.asarray(np.where(weight == 0, 0.0, weight * log_probability))
 
 
+def draw_positions(log_probability: Floats, label: Index, generator: np.random.Generator) -> Index:
+    """Return a random value or bin for each class code in `label`, by its log probability, (value, class)."""
+    edges = np.cumsum(np.exp(log_probability), axis=0)[:, label]
+    drawn = (generator.random(len(label)) * edges[-1] >= edges).sum(axis=0)
+    return np.asarray(np.minimum(drawn, len(edges) - 1))
+
+
 def one_column_each(x: View) -> Iterator[tuple[slice, View]]:
     """Yield one row per column of a single row, in which all other columns are missing, some columns at a time."""
     if isinstance(x, Texts):

@@ -238,9 +238,8 @@ class _Ones:
     @classmethod
     def of(cls, cells: Cells, missing: Cells, seen: ClassWeights, known: Bools) -> _Ones:
         """Merge the cells of ones and of missing values; a class without values gets the counts of all classes."""
-        union = merge_cells(
-            _channels(cells, cells.sums[-1], is_missing=False), _channels(missing, missing.sums[0], is_missing=True), 1
-        )
+        ones = _channels(cells, cells.sums[-1], is_missing=False)
+        union = merge_cells(ones, _channels(missing, missing.sums[0], is_missing=True), 1)
         union = share_with_empty(union, np.flatnonzero(seen.rows == 0))
         rows = np.where(seen.rows > 0, seen.rows, seen.rows.sum())
         weight = np.where(seen.rows > 0, seen.weight, seen.weight.sum())
@@ -252,13 +251,8 @@ class _Ones:
         pooled_no_value = np.bincount(missing.index, weights=missing.sums[0], minlength=len(known))
         pooled_zero = seen.weight.sum() - pooled_one - pooled_no_value
         is_empty = (one_rows == 0) & (zero_rows == 0)
-        return cls(
-            cells=union,
-            ones=np.where(is_empty, pooled_one[union.index], one),
-            zeros=np.where(is_empty, pooled_zero[union.index], zero),
-            rest=weight,
-            known=known,
-        )
+        one = np.where(is_empty, pooled_one[union.index], one)
+        return cls(union, one, np.where(is_empty, pooled_zero[union.index], zero), weight, known)
 
 
 def _channels(cells: Cells, weight: Floats, is_missing: bool) -> Cells:
@@ -294,9 +288,8 @@ def _dense(seen: _Ones, a: Floats, b: Floats) -> LogLinear:
     known = seen.known
 
     def forms(present: Floats, absent: Floats) -> tuple[LinearForm, LinearForm]:
-        return dense_form(present, np.ascontiguousarray(absent[known].T).sum(axis=1), known), dense_form(
-            -absent, None, known
-        )
+        offset = np.ascontiguousarray(absent[known].T).sum(axis=1)
+        return dense_form(present, known, offset), dense_form(-absent, known)
 
     score, back = forms(logs.log_odds, logs.log_absent)
     if not (logs.no_one.any() or logs.no_zero.any()):
@@ -315,15 +308,12 @@ def _sparse(seen: _Ones, a: float, b: float) -> LogLinear:
         more, gone = present[0] - present[1][owner], absent[0] - absent[1][owner]
         gone = np.where(seen.known[seen.cells.index], gone, 0.0)
         offset = seen.known.sum() * absent[1] + sum_by_class(seen.cells, gone)
-        return (
-            sparse_form(seen.cells, more, base, present[1], offset),
-            sparse_form(seen.cells, -gone, base, -absent[1]),
-        )
+        form = sparse_form(seen.cells, more, base, present[1], offset)
+        return form, sparse_form(seen.cells, -gone, base, -absent[1])
 
     score, back = forms((cell.log_odds, blank.log_odds), (cell.log_absent, blank.log_absent))
     if not (blank.no_one.any() or cell.no_one.any() or cell.no_zero.any()):
         return LogLinear(score, None, LogLinear(back))
-    forbidden, allowed = forms(
-        (cell.no_one - cell.no_zero, blank.no_one - blank.no_zero), (cell.no_zero, blank.no_zero)
-    )
+    present = cell.no_one - cell.no_zero, blank.no_one - blank.no_zero
+    forbidden, allowed = forms(present, (cell.no_zero, blank.no_zero))
     return LogLinear(score, forbidden, LogLinear(back, allowed))

@@ -35,7 +35,7 @@ from naively._kernels.types import Array, Floats, Index, Wholes
 from naively.data.kinds import Kind
 from naively.data.views import is_sparse
 from naively.families import evidence
-from naively.families.base import Family, Labels, Leaving, Lengths, times
+from naively.families.base import Family, Labels, Leaving, Lengths, draw_positions, times
 from naively.families.evidence import Alternative, Grid, Pair, RowView, Term
 from naively.families.leave_one_out.columns import dense_numbers, leave_values_out
 from naively.priors import pseudo_count
@@ -221,9 +221,7 @@ class Binned(Family[Histogram, BinnedParameters]):
         columns = []
         for j in range(len(parameters.offsets) - 1):
             place = parameters.column_bins(j)
-            edges = np.cumsum(np.exp(parameters.log_probability[place]), axis=0)[:, label]
-            drawn = (generator.random(len(label)) * edges[-1] >= edges).sum(axis=0)
-            bins = np.minimum(drawn, len(edges) - 1) + place.start
+            bins = place.start + draw_positions(parameters.log_probability[place], label, generator)
             columns.append(_draw_keys(parameters, bins, generator))
         return columns
 

@@ -27,7 +27,17 @@ from naively.data.kinds import Kind
 from naively.data.names import Names
 from naively.errors import InputError
 from naively.families import evidence
-from naively.families.base import ALL_KINDS, Family, Labels, Leaving, Lengths, LinearPart, NotCountedError, times
+from naively.families.base import (
+    ALL_KINDS,
+    Family,
+    Labels,
+    Leaving,
+    Lengths,
+    LinearPart,
+    NotCountedError,
+    draw_positions,
+    times,
+)
 from naively.families.evidence import Alternative, Grid, Pair, RowView, Term
 from naively.families.leave_one_out.columns import leave_values_out
 from naively.families.leave_one_out.tokens import TokenRows, leave_rows_out, token_cells
@@ -236,11 +246,9 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         """Draw from (1)."""
         columns = []
         for values, table in zip(parameters.values, parameters.log_probability, strict=True):
-            edges = np.cumsum(np.exp(table), axis=0)[:, label]
-            drawn = (generator.random(len(label)) * edges[-1] >= edges).sum(axis=0) if len(values) else None
             column = np.full(len(label), None, dtype=object)
-            if drawn is not None:
-                column[:] = [values[min(k, len(values) - 1)] for k in drawn]
+            if values:
+                column[:] = [values[k] for k in draw_positions(table, label, generator)]
             columns.append(column)
         return columns
 

@@ -113,4 +113,4 @@ def _normed(cells: Cells, alpha: Floats, known: Bools, members: Bools) -> LogLin
     if not np.isfinite(logs[known]).all():
         raise InputError("Complement(norm=True) needs alpha > 0: some token is in one class only.")
     logs = np.where(np.isfinite(logs) & members[:, None], logs, 0.0)
-    return LogLinear(dense_form(logs / logs.sum(axis=0), known=known))
+    return LogLinear(dense_form(logs / logs.sum(axis=0), known))

@@ -12,10 +12,11 @@ A token whose base is NaN is unknown: it adds nothing to any class.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +26,6 @@ from naively._kernels.posterior import add_to_rows
 from naively._kernels.types import Array, Bools, Floats, Index, Wholes
 from naively.data.views import RefusedEntryError, is_sparse
 from naively.statistics import Numbers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 MAX_DENSE_CELLS = 2**22  # of a token × class table, 32 MB; larger ones stay sparse
 EVERY = slice(None)  # all tokens
@@ -87,11 +84,9 @@ class LinearForm:
         return np.asarray(self.weights(tokens) + self.constant)
 
 
-def dense_form(table: Floats, offset: Floats | None = None, known: Bools | None = None) -> LinearForm:
+def dense_form(table: Floats, known: Bools, offset: Floats | None = None) -> LinearForm:
     """Return the form of a (token, class) table."""
-    zeros = np.zeros(table.shape[1])
-    if known is not None:
-        table = np.where(known[:, None], table, np.nan)
+    zeros, table = np.zeros(table.shape[1]), np.where(known[:, None], table, np.nan)
     return LinearForm(zeros if offset is None else offset, zeros, np.ascontiguousarray(table), table[:, 0])
 
 
@@ -105,15 +100,15 @@ def sparse_form(
 ) -> LinearForm:
     """Return the form of cells with one value each; as a dense table while that is small."""
     n_tokens, n_classes = len(base), len(constant)
-    zeros = np.zeros(n_classes)
+    offset = np.zeros(n_classes) if offset is None else offset
     if stays_sparse(n_tokens, n_classes, len(values)):
         first, owner, order = by_token(cells, n_tokens)
-        return LinearForm(zeros if offset is None else offset, constant, None, base, first, owner, values[order])
+        return LinearForm(offset, constant, None, base, first, owner, values[order])
     table = np.empty((n_tokens, n_classes))
     table[:] = base[:, None]
     for c, (start, stop) in enumerate(pairwise(cells.indptr.tolist())):  # class by class: needs no index of all cells
         table[cells.index[start:stop], c] += values[start:stop]
-    return LinearForm(zeros if offset is None else offset, constant, table, base)
+    return LinearForm(offset, constant, table, base)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

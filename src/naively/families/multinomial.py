@@ -211,10 +211,10 @@ def _by_class(cells: Cells, alpha: Floats, known: Bools, members: Bools) -> LogL
     """Return equation (2) directly, for pseudo-counts that differ between the classes."""
     smoothed = table_of_cells(cells, len(known), cells.sums[0]).T + np.where(members[:, None], alpha, 0.0)
     theta = smoothed / np.maximum(smoothed.sum(axis=0), 1e-300)
-    score = dense_form(np.log(np.where(theta > 0, theta, 1.0)), known=known)
+    score = dense_form(np.log(np.where(theta > 0, theta, 1.0)), known)
     if (theta[members] > 0).all():
         return LogLinear(score)
-    return LogLinear(score, dense_form((theta == 0).astype(np.float64), known=known))
+    return LogLinear(score, dense_form((theta == 0).astype(np.float64), known))
 
 
 def log_coefficient(x: Numbers) -> Floats:
