@@ -1,7 +1,10 @@
-"""Intervals of contributions: Cornish–Fisher points against a million draws from the posterior."""
+"""Intervals of contributions: their ends against a million draws from the posterior."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 import naively as nb
 from naively.families.evidence import beta_spread
@@ -27,6 +30,45 @@ def test_interval_of_shares_agrees_with_draws(
     interval = np.array(beta_spread(np.array([[first[0], second[0]]]), np.array([[first[1], second[1]]]))).ravel()
     expected = np.quantile(differences, [0.025, 0.975])
     assert np.abs(interval - expected).max() < tolerance * differences.std()
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ((0.01, 100.0), (50.0, 1000.0)),
+        ((0.01, 100.0), (0.01, 1000.0)),
+        ((0.3, 10.0), (2.3, 10.0)),
+        ((200.0, 900.0), (0.4, 20.0)),
+        ((0.02, 0.04), (5.02, 5.04)),
+        ((1.015, 30_000.0), (0.015, 9000.0)),
+    ],
+)
+def test_interval_of_small_counts_agrees_with_draws(first: tuple[float, float], second: tuple[float, float]) -> None:
+    """Draw log θ by log Gamma(a) = log Gamma(a + 1) + log(U) / a, which does not underflow."""
+    generator = np.random.default_rng(5)
+
+    def log_gamma(a: float) -> np.ndarray:
+        return np.log(generator.gamma(a + 1, size=1_000_000)) + np.log(generator.random(1_000_000)) / a
+
+    def log_beta(a: float, total: float) -> np.ndarray:
+        one, other = log_gamma(a), log_gamma(total - a)
+        return one - np.logaddexp(one, other)
+
+    differences = log_beta(*first) - log_beta(*second)
+    interval = np.array(beta_spread(np.array([[first[0], second[0]]]), np.array([[first[1], second[1]]]))).ravel()
+    expected = np.quantile(differences, [0.025, 0.975])
+    assert np.abs(interval - expected).max() < 0.015 * np.diff(expected)
+
+
+@given(a=arrays(float, (4, 2), elements=st.floats(1e-4, 1e5)), rest=arrays(float, (4, 2), elements=st.floats(0.0, 1e6)))
+def test_interval_includes_its_own_estimate(a: np.ndarray, rest: np.ndarray) -> None:
+    total = a + rest
+    low, high = beta_spread(a, total)
+    estimate = np.log(a[:, 0] / total[:, 0]) - np.log(a[:, 1] / total[:, 1])
+    assert np.isfinite(low).all()
+    assert np.isfinite(high).all()
+    assert (low <= estimate).all()
+    assert (estimate <= high).all()
 
 
 def test_interval_of_certain_and_of_improper_shares() -> None:
