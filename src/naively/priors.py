@@ -153,19 +153,19 @@ class ClassPrior:
             pseudo_count("prior alpha", self.alpha)
 
     def log_probability(self, classes: Sequence[Label], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return log π_c; −∞ for a class that cannot occur."""
+        """Return log π_c, (…, class) as the weights; −∞ for a class that cannot occur."""
         if self.given is not None:
             _checked(self.given, classes)
-            probability = np.array([self.given[label] for label in classes], dtype=np.float64)
+            probability = np.zeros_like(weight) + [self.given[label] for label in classes]
         elif self.uniform:
-            probability = np.ones(len(classes))
+            probability = np.ones_like(weight)
         else:
             alpha = self.alpha.table(classes, ()) if isinstance(self.alpha, Dirichlet) else self.alpha
             probability = weight + alpha
             if not probability.any():  # every row was forgotten
-                probability = np.ones(len(classes))
+                probability = np.ones_like(weight)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(probability) - np.log(probability.sum()))
+            return np.asarray(np.log(probability) - np.log(probability.sum(axis=-1, keepdims=True)))
 
 
 EMPIRICAL, UNIFORM = ClassPrior(), ClassPrior(uniform=True)

@@ -48,11 +48,11 @@ def test_interval_of_small_counts_agrees_with_draws(first: tuple[float, float], 
     generator = np.random.default_rng(5)
 
     def log_gamma(a: float) -> np.ndarray:
-        return np.log(generator.gamma(a + 1, size=1_000_000)) + np.log(generator.random(1_000_000)) / a
+        return np.asarray(np.log(generator.gamma(a + 1, size=1_000_000)) + np.log(generator.random(1_000_000)) / a)
 
     def log_beta(a: float, total: float) -> np.ndarray:
         one, other = log_gamma(a), log_gamma(total - a)
-        return one - np.logaddexp(one, other)
+        return np.asarray(one - np.logaddexp(one, other))
 
     differences = log_beta(*first) - log_beta(*second)
     interval = np.array(beta_spread(np.array([[first[0], second[0]]]), np.array([[first[1], second[1]]]))).ravel()

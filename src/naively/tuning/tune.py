@@ -24,6 +24,7 @@ from naively.errors import InputError
 from naively.families import Family
 from naively.families.base import NotCountedError
 from naively.model.calibrate import EvidenceKey, Tuning
+from naively.priors import ClassPrior
 from naively.schema.schema import Schema
 from naively.statistics import NegativeCountError
 from naively.tuning.calibrate import Calibration, calibrate, spread_over_folds
@@ -106,9 +107,19 @@ def cross_fitted(model: Model, sample: Sample) -> tuple[Floats, NDArray[np.intp]
         log_prior = scorer.log_prior()[scorer.is_usable]
         if model.tuning is None:
             problem = _problem(scorer, features, log_prior)
-            return log_softmax(problem.scores(0.0, np.ones(len(problem.evidence)))), problem.label, problem.weight
-        problem, calibration = _calibrated(scorer, features, log_prior)
-    return calibration.log_posterior, problem.label, problem.weight
+            log_posterior = log_softmax(problem.scores(0.0, np.ones(len(problem.evidence))))
+        else:
+            problem, calibration = _calibrated(scorer, features, log_prior)
+            log_posterior = calibration.log_posterior
+    return _under_prior(model, log_posterior, problem.base), problem.label, problem.weight
+
+
+def _under_prior(model: Model, log_posterior: Floats, log_shares: Floats) -> Floats:
+    """Return log posteriors under the prior of the model, from those under the class shares; (row, class)."""
+    if model.prior == ClassPrior():
+        return log_posterior
+    weight = np.exp(log_shares) * model.class_weights.weight.sum()
+    return log_softmax(log_posterior - log_shares + model.prior.log_probability(model.classes, weight))
 
 
 def tuned(model: Model, sample: Sample) -> Tuning:
