@@ -13,6 +13,8 @@ from naively.data.files.batches import ReadProgress, rebatch
 from naively.data.files.paths import data_files
 from naively.data.files.read import read_files
 from naively.data.names import listed
+from naively.data.read import read
+from naively.data.table import Table, concat_tables
 from naively.data.views import Texts
 from naively.errors import InputError
 from naively.model.model import Model
@@ -81,7 +83,7 @@ def name_file_in_errors(data: tuple[str, ...], *others: str) -> Iterator[None]:
         raise type(error)(f"{listed(names, 1)}: {error}") from None
 
 
-def read_tables(model: Model, data: tuple[str, ...]) -> Iterator[tuple[pa.Table, pa.Table]]:
+def read_tables(model: Model, data: tuple[str, ...]) -> Iterator[tuple[pa.Table, Table]]:
     """Yield the rows of the data in tables: as they are written, and as the columns that the model reads."""
     missing_names: set[str] = set()
     n_rows = 0
@@ -90,9 +92,9 @@ def read_tables(model: Model, data: tuple[str, ...]) -> Iterator[tuple[pa.Table,
         n_rows += table.num_rows
 
 
-def read_rows(model: Model, data: tuple[str, ...], numbers: tuple[int, ...]) -> pa.Table:
+def read_rows(model: Model, data: tuple[str, ...], numbers: tuple[int, ...]) -> Table:
     """Read single rows of the data by their numbers, counted from 1."""
-    rows: dict[int, pa.Table] = {}
+    rows: dict[int, Table] = {}
     n_rows, missing_names = 0, set[str]()
     with name_file_in_errors(data):
         for table in rebatch(read_with_progress(as_paths(data), raw=True)):
@@ -104,13 +106,13 @@ def read_rows(model: Model, data: tuple[str, ...], numbers: tuple[int, ...]) -> 
                 break
         if absent := [number for number in numbers if number not in rows]:
             raise InputError(f"there is no row {absent[0]}: the data has {n_rows} rows.")
-    return pa.concat_tables([rows[number] for number in numbers], promote_options="permissive")
+    return concat_tables([rows[number] for number in numbers])
 
 
-def row_of_text(model: Model, text: str) -> dict[str, list[str | None]]:
-    """Return one row with this text in the model's only text column; the other columns are missing."""
+def row_of_text(model: Model, text: str) -> Table:
+    """Return one row with this text in the model's only text column; the other columns are absent."""
     columns = [name for name, family in model.schema.families() if family.statistic.view is Texts]
     if len(columns) != 1:
         names = f"{len(columns)} ({listed(columns, 4)})" if columns else "none"
         raise InputError(f"--text needs a model with one text column; this model has {names}. Give DATA instead.")
-    return {name: [text if name == columns[0] else None] for name in model.schema.names}
+    return read({columns[0]: [text]}).with_absent_columns(model.schema.names)[0]

@@ -124,6 +124,30 @@ class NumberColumn(Column):
         add_number_hashes(self.x, int(salt), int(MISSING), total)
 
 
+class AbsentColumn(NumberColumn):
+    """A column that the data does not have: it says nothing, not even that a value is missing."""
+
+    def __init__(self, name: str, n_rows: int) -> None:
+        """Fill the column with missing values."""
+        super().__init__(name, "unknown", np.full(n_rows, np.nan))
+
+    def take(self, positions: Positions) -> AbsentColumn:
+        """Return as many rows."""
+        return AbsentColumn(self.name, len(positions))
+
+    def is_present(self) -> NDArray[Any]:
+        """Return NaN: whether there is a value is not known."""
+        return self.x
+
+    def with_cells(self, row: int, cells: Cells) -> NumberColumn:
+        """Return as many rows; an absent column is not changed."""
+        return AbsentColumn(self.name, len(cells))
+
+    def concat(self, columns: Sequence[Column]) -> AbsentColumn:
+        """Return as many rows as the columns have."""
+        return AbsentColumn(self.name, sum(len(column) for column in columns))
+
+
 @dataclass(frozen=True, eq=False)
 class CodeColumn(Column):
     """Codes of categories or booleans, −1 where a value is missing, and the values that they stand for."""

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from naively._kernels.cells import column_range
 from naively._kernels.text import hash_texts
-from naively.data.columns import UNCHANGED, Column, NumberColumn, Positions, code_numbers, concat_columns
+from naively.data.columns import UNCHANGED, AbsentColumn, Column, Positions, code_numbers, concat_columns
 from naively.data.kinds import Kind, refuse_infinite
-from naively.data.names import Names, Numbered, missing_names, positions_of, warn_missing_columns
+from naively.data.names import Names, Numbered, missing_names, positions_of
 from naively.data.row_hash import KEY, Hashes, hash_numbers, hash_values, mix
 from naively.data.views import Codes, Numbers, Piece, Texts, Value, is_sparse
 from naively.errors import InputError
@@ -65,7 +65,7 @@ class Table(ABC):
 
     @abstractmethod
     def present(self, positions: Sequence[int]) -> Numbers:
-        """Return 1 where columns have a value, and 0 where it is missing."""
+        """Return 1 where columns have a value, 0 where it is missing, and NaN in an absent column."""
 
     @abstractmethod
     def take(self, positions: Positions) -> Table:
@@ -79,12 +79,12 @@ class Table(ABC):
     def with_cells(self, row: int, edits: Edits) -> Table:
         """Return a copy of one row for each edit, which gives new values for some columns."""
 
-    def with_missing_columns(self, names: Iterable[str]) -> Table:
-        """Return the table with each named column that it does not have as all missing, and warn about them.
+    def with_absent_columns(self, names: Iterable[str]) -> tuple[Table, list[str]]:
+        """Return the table with each named column that it does not have as absent, and the names of these columns.
 
         The columns of an array have no names of their own: a table of such columns is returned as it is.
         """
-        return self
+        return self, []
 
     def looks_like_text(self, position: int) -> bool:
         """Return whether a column of strings is text rather than values."""
@@ -163,17 +163,13 @@ class ColumnTable(Table):
         columns = (c.with_cells(row, [edit.get(c.name, UNCHANGED) for edit in edits]) for c in self.columns)
         return ColumnTable(self.names, len(edits), tuple(columns))
 
-    def with_missing_columns(self, names: Iterable[str]) -> ColumnTable:
-        """Return the table with each named column that it does not have as all missing, and warn about them."""
+    def with_absent_columns(self, names: Iterable[str]) -> tuple[ColumnTable, list[str]]:
+        """Return the table with each named column that it does not have as absent, and the names of these columns."""
         if self.names and self.names == tuple(Numbered(len(self.names))):
-            return self
+            return self, []
         missing = missing_names(names, self.names)
-        if not missing:
-            return self
-        warn_missing_columns(missing)
-        nans = np.full(self.n_rows, np.nan)
-        columns = (*self.columns, *(NumberColumn(name, "unknown", nans) for name in missing))
-        return ColumnTable((*self.names, *missing), self.n_rows, columns)
+        columns = (*self.columns, *(AbsentColumn(name, self.n_rows) for name in missing))
+        return ColumnTable((*self.names, *missing), self.n_rows, columns), missing
 
     def looks_like_text(self, position: int) -> bool:
         """Return whether a column of strings is text rather than values."""

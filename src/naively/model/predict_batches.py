@@ -13,7 +13,9 @@ from naively.data.columns import arrow_array, is_string
 from naively.data.convert import code_strings, convert_column, with_missing_cells
 from naively.data.files.batches import arrow_tables, rebatch
 from naively.data.labelled import Label
-from naively.data.names import missing_names, warn_missing_columns
+from naively.data.names import warn_missing_columns
+from naively.data.read import read
+from naively.data.table import Table
 from naively.data.views import Texts
 from naively.errors import InputError
 from naively.model.decide import Thresholds, decision_rule
@@ -48,7 +50,7 @@ def predict_batches(
     model
         The model.
     batches
-        Arrow batches, frames or mappings. A column of the model that they do not have is missing, with a warning.
+        Arrow batches, frames or mappings. A column of the model that they do not have says nothing, with a warning.
     proba
         Whether to add the probability of every class, as `p_CLASS`.
     top
@@ -92,7 +94,7 @@ def predict_batches(
         yield table
 
 
-def as_trained(model: Model, table: pa.Table, warned: set[str], first_row: int = 0) -> pa.Table:
+def as_trained(model: Model, table: pa.Table, warned: set[str], first_row: int = 0) -> Table:
     """Return the columns of the model, with text cells converted to the types that it was trained with.
 
     Parameters
@@ -108,22 +110,22 @@ def as_trained(model: Model, table: pa.Table, warned: set[str], first_row: int =
     """
     import pyarrow as pa
 
-    missing = set(missing_names(model.schema.names, tuple(table.column_names)))
-    unreported = [name for name in dict.fromkeys(model._used_columns) if name in missing and name not in warned]
-    warned.update(unreported)
-    warn_missing_columns(unreported)
     kinds = model.schema.kinds()
     texts = {name for block in model.schema.blocks if block.family.statistic.view is Texts for name in block.names}
     given = dict(zip(table.column_names, table.columns, strict=True))  # by position takes long with many columns
     columns: dict[str, Any] = {}
     for name in model.schema.names:
-        if name in missing:
-            columns[name] = pa.nulls(table.num_rows)
-        elif kinds[name] == "string" and is_string(given[name].type):
+        if name not in given:
+            continue
+        if kinds[name] == "string" and is_string(given[name].type):
             columns[name] = with_missing_cells(given[name]) if name in texts else code_strings(given[name])
         else:
             columns[name] = convert_column(name, given[name], kinds[name], first_row)
-    return pa.table(columns)
+    rows, absent = read(pa.table(columns) if columns else table.select([])).with_absent_columns(model.schema.names)
+    unreported = [name for name in dict.fromkeys(model._used_columns) if name in absent and name not in warned]
+    warned.update(unreported)
+    warn_missing_columns(unreported)
+    return rows
 
 
 def _take(classes: ArrowArray, positions: Codes32) -> ArrowArray:

@@ -11,6 +11,7 @@ from naively._kernels.posterior import best_class, normalise, repeat_row
 from naively._kernels.threads import on_own_threads
 from naively._kernels.types import Codes32, Floats
 from naively.data.kinds import refuse_infinite
+from naively.data.names import warn_missing_columns
 from naively.data.read import TableLike, read
 from naively.data.table import Table
 from naively.errors import ImpossibleRowsWarning, warn_user
@@ -27,9 +28,13 @@ MIN_ROWS = 1024  # of such a table, if there are many classes
 
 
 def read_rows(model: Model, X: TableLike) -> Table:
-    """Return rows to be scored; a column of the model that they do not have is all missing."""
+    """Return rows to be scored; a column of the model that they do not have says nothing."""
     table = read(X)
-    return table if table.names == model.schema.names else table.with_missing_columns(model._used_columns)
+    if table.names == model.schema.names:
+        return table
+    table, absent = table.with_absent_columns(model._used_columns)
+    warn_missing_columns(absent)
+    return table
 
 
 def score(blocks: WeightedBlocks, views: Sequence[View], log_prior: Floats, n_rows: int) -> Floats:
