@@ -270,12 +270,18 @@ class ArrowStrings(StringColumn):
         return ListOfStrings(self.name, (self.array[row].as_py(),)).with_cells(0, cells)
 
     def looks_like_text(self) -> bool:
-        """Return whether most strings are distinct, and have 3 words or 50 characters on average."""
-        texts = [text for text in self.array[:MAX_ROWS_READ_AS_TEXT].to_pylist() if text is not None]
-        if 2 * len(set(texts)) <= len(texts):
+        """Return whether the distinct strings have 3 words or 50 characters on average, and are many.
+
+        They are many if more than a third of the strings are distinct, or from 50 on if each occurs fewer than 30 times
+        on average. So a column of texts that was copied stays one.
+        """
+        strings = [string for string in self.array[:MAX_ROWS_READ_AS_TEXT].to_pylist() if string is not None]
+        distinct = set(strings)
+        are_many = 3 * len(distinct) > len(strings) or (len(distinct) >= 50 and 30 * len(distinct) > len(strings))
+        if not are_many:
             return False
-        n_words, n_characters = sum(len(text.split()) for text in texts), sum(map(len, texts))
-        return n_words >= 3 * len(texts) or n_characters >= 50 * len(texts)
+        n_words, n_characters = sum(len(string.split()) for string in distinct), sum(map(len, distinct))
+        return n_words >= 3 * len(distinct) or n_characters >= 50 * len(distinct)
 
 
 @dataclass(frozen=True, eq=False)
