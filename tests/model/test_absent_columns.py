@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naively as nb
+from naively.data.read import read
+from naively.data.table import concat_tables
 
 GENERATOR = np.random.default_rng(8)
 LABEL = np.repeat(["no", "yes"], 300)
@@ -74,3 +76,11 @@ def test_batches_without_the_column() -> None:
         warnings.simplefilter("ignore")
         (batch,) = nb.predict_batches(model, [FRAME[["other"]]], proba=True)
     np.testing.assert_allclose(batch["p_yes"], posterior(model, FRAME[["other"]])[:, 1], atol=1e-12)
+
+
+def test_rows_of_tables_without_the_column_can_be_joined() -> None:
+    model = nb.fit(FRAME, LABEL, columns=FAMILIES, tune=False)
+    table, names = read(FRAME[["other"]].iloc[:10]).with_absent_columns(model.schema.names)
+    assert names == ["number", "word"]
+    joined = concat_tables([table.take(np.arange(4)), table.take(np.arange(4, 10))])
+    np.testing.assert_allclose(model.posterior(joined), posterior(model, FRAME[["other"]].iloc[:10]), atol=1e-12)

@@ -143,10 +143,6 @@ class AbsentColumn(NumberColumn):
         """Return as many rows; an absent column is not changed."""
         return AbsentColumn(self.name, len(cells))
 
-    def concat(self, columns: Sequence[Column]) -> AbsentColumn:
-        """Return as many rows as the columns have."""
-        return AbsentColumn(self.name, sum(len(column) for column in columns))
-
 
 @dataclass(frozen=True, eq=False)
 class CodeColumn(Column):
@@ -345,6 +341,8 @@ def code_numbers(x: NDArray[Any]) -> tuple[Codes, Values]:
 def concat_columns(columns: Sequence[Column]) -> Column:
     """Return the rows of columns one below the other; a column of unknown kind takes the kind of the others."""
     first = next((column for column in columns if column.kind != "unknown"), columns[0])
+    if all(isinstance(column, AbsentColumn) for column in columns):
+        return AbsentColumn(first.name, sum(map(len, columns)))
     lists = [column.strings for column in columns if isinstance(column, ListOfStrings)]
     if len(lists) == len(columns):
         return ListOfStrings(first.name, tuple(chain.from_iterable(lists)))
