@@ -126,6 +126,7 @@ class Discretiser {
         ++k;
       }
       prefix_[k * n_classes_ + number[view.classes[i]]] += view.weight[i];
+      cells_.push_back({number[view.classes[i]], view.weight[i]});
     }
     for (std::int64_t j = 0; j < n_classes_; ++j) total_ += prefix_[n_keys_ * n_classes_ + j];
     constant_ = log_factorial(static_cast<double>(std::max<std::int64_t>(n_classes_, 1) - 1));
@@ -204,11 +205,40 @@ class Discretiser {
     Split& best = splits[a];
     if (best.end == b) return best;
     best = {std::numeric_limits<double>::infinity(), a, b};
-    for (std::int64_t k = a + 1; k < b; ++k) {
+    for (const std::int64_t k : least_splits(a, b)) {
       const double both = cost(a, k) + cost(k, b);
       if (both < best.cost) best.cost = both, best.at = k;
     }
     return best;
+  }
+
+  // Returns the splits of the keys [a, b) whose cost is the least but for rounding. From one key to the next only the
+  // counts of the classes of that key change.
+  Indices least_splits(std::int64_t a, std::int64_t b) const {
+    constexpr double kRounding = 1e-7;  // far above what the sums of a column can lose
+    std::vector<double> left(n_classes_, 0.0), right(n_classes_);
+    double n_left = 0, n_right = 0, terms = 0, least = std::numeric_limits<double>::infinity();
+    for (std::int64_t j = 0; j < n_classes_; ++j) {
+      right[j] = std::max(0.0, prefix_[b * n_classes_ + j] - prefix_[a * n_classes_ + j]);
+      n_right += right[j];
+      terms -= log_factorial(right[j]);
+    }
+    Indices splits;
+    const auto more = static_cast<double>(n_classes_ - 1);
+    for (std::int64_t k = a + 1; k < b; ++k) {
+      for (std::int64_t i = first_cell_[k - 1] - first_cell_[0]; i < first_cell_[k] - first_cell_[0]; ++i) {
+        const auto [j, weight] = cells_[i];
+        terms += log_factorial(left[j]) + log_factorial(right[j]);
+        left[j] += weight, right[j] = std::max(0.0, right[j] - weight);
+        terms -= log_factorial(left[j]) + log_factorial(right[j]);
+        n_left += weight, n_right = std::max(0.0, n_right - weight);
+      }
+      const double both = log_factorial(n_left + more) + log_factorial(n_right + more) + terms;
+      if (both < least - kRounding) splits.clear();
+      if (both < least + kRounding) splits.push_back(k);
+      least = std::min(least, both);
+    }
+    return splits;
   }
 
   // Passes once over the bins: moves each cut to its best position, splits bins, joins two. Returns whether the cost
@@ -239,10 +269,16 @@ class Discretiser {
     return better;
   }
 
+  struct Cell {
+    std::int32_t class_number;
+    double weight;
+  };
+
   std::int64_t n_keys_ = 0, n_classes_ = 0;
   double total_ = 0, constant_ = 0;
   Indices first_cell_;
   std::vector<double> prefix_;
+  std::vector<Cell> cells_;  // of the finite keys, from first_cell_[0]
 };
 
 }  // namespace

@@ -161,6 +161,10 @@ class Statistic(ABC):
             return self
         raise TypeError(f"{type(self).__name__} has no {kind.__name__}")
 
+    def with_max_keys(self, cap: int) -> Self:
+        """Return the same counts with at most `cap` keys in a column, where keys are those of a histogram."""
+        return self
+
     def renamed(self, names: Names) -> Self:
         """Return the same counts with other names of the columns, if they have any."""
         return self

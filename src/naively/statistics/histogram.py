@@ -109,6 +109,12 @@ class Histogram(Statistic):
         rest._refuse_negative(other)
         return rest
 
+    def with_max_keys(self, cap: int) -> Self:
+        """Return the same counts with at most `cap` keys in a column."""
+        return type(self)(
+            merge_histograms(self.cells, HistogramCells.empty(self.n_columns), 1, cap), self.n_classes, cap
+        )
+
     def has_rows(self) -> Bools:
         """Return for each class whether anything was counted."""
         return np.bincount(self.cells.classes, minlength=self.n_classes) > 0

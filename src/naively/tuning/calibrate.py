@@ -7,7 +7,6 @@ evidence; blocks of words keep a weight each. The same cross-fitted predictions 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,17 +68,17 @@ def calibrate(problem: Problem, n_columns: int, fold: NDArray[np.intp], copies_p
         [np.zeros(n_columns, np.intp), np.arange(len(problem.evidence) - n_columns) + min(n_columns, 1)]
     )
     is_held_out = [fold == f for f in range(FOLDS) if (fold == f).any() and (fold != f).any()]
-    every_row = ShrunkWeights(problem, group, n_columns)
-    other_folds = [ShrunkWeights(problem.rows(~held_out), group, n_columns, every_row) for held_out in is_held_out]
+    every_row = ShrunkWeights.of(problem, group, n_columns)
+    other_folds = [every_row.without(held_out) for held_out in is_held_out]
     solution = every_row.common
-    default_weight = float(every_row.centre[0]) if n_columns else 1.0
+    default_weight = float(every_row.common.weight[0]) if n_columns else 1.0
     best_loss, best = np.inf, Calibration(solution, default_weight, np.zeros(problem.base.shape))
     for strength in (np.inf, *(SHRINKAGE_STRENGTHS if n_columns > 1 else ())):
         log_posterior = np.zeros_like(problem.base)
         solution = every_row.solve(strength, solution)
         for held_out, fitted in zip(is_held_out, other_folds, strict=True):
             of_fold = fitted.solve(strength, solution, CROSS_FIT_TOLERANCE)
-            log_posterior[held_out] = log_softmax(problem.rows(held_out).scores(of_fold.offset, of_fold.weight))
+            log_posterior[held_out] = log_softmax(problem.scores(of_fold.offset, of_fold.weight)[held_out])
         loss = float(-problem.weight @ log_posterior[np.arange(len(fold)), problem.label])
         if loss < best_loss:
             best_loss, best = loss, Calibration(solution, default_weight, log_posterior)
@@ -100,31 +99,50 @@ def fall_back_to_prior(calibration: Calibration, problem: Problem, copies_per_ro
     return Calibration(no_evidence, 0.0, log_prior)
 
 
+@dataclass(frozen=True, eq=False)
 class ShrunkWeights:
-    """A problem with its best common weights, to which the weight of each column is shrunk."""
+    """A problem with its best common weights, to which the weight of each column is shrunk.
 
-    def __init__(
-        self, problem: Problem, group: NDArray[np.intp], n_columns: int, near: ShrunkWeights | None = None
-    ) -> None:
-        """Fit one weight per group of features; start from a similar problem if there is one."""
-        self.problem, self.n_columns = problem, n_columns
-        n_groups = int(group[-1]) + 1 if len(group) else 0
-        ones = np.ones(n_groups)
-        start: Solution | None = None if near is None else near.grouped
-        tolerance = SOLVER_TOLERANCE if near is None else CROSS_FIT_TOLERANCE
-        self.grouped: Solution = problem.summed(group, n_groups).solve(ones, WEIGHT_PENALTY * ones, start, tolerance)
-        self.centre = self.grouped.weight[group]
-        self.common = Solution(self.grouped.offset, self.centre, 0.0)  # one weight for all columns
+    `grouped` is the problem with one feature for all columns, `solution` solves it, and `common` says the same of every
+    feature. `curvature` is how much the rows determine each weight.
+    """
 
-    @cached_property
-    def curvature(self) -> Floats:
-        """How much the rows determine each weight."""
-        return self.problem.curvature_of_weights(self.common)
+    problem: Problem
+    grouped: Problem
+    solution: Solution
+    common: Solution
+    curvature: Floats
+    group: NDArray[np.intp]  # of each feature
+    n_columns: int
+
+    @classmethod
+    def of(cls, problem: Problem, group: NDArray[np.intp], n_columns: int) -> ShrunkWeights:
+        """Fit one weight per group of features."""
+        grouped = problem.summed(group, int(group[-1]) + 1 if len(group) else 0)
+        ones = np.ones(len(grouped.evidence))
+        solution = grouped.solve(ones, WEIGHT_PENALTY * ones)
+        common = Solution(solution.offset, solution.weight[group], 0.0)
+        return cls(problem, grouped, solution, common, problem.curvature_of_weights(common), group, n_columns)
+
+    def without(self, held_out: NDArray[np.bool_]) -> ShrunkWeights:
+        """Return the same for the other rows. Their curvature is close to a share of that of all rows."""
+        weight = np.where(held_out, 0.0, self.problem.weight)
+        grouped = replace(self.grouped, weight=weight)
+        ones = np.ones(len(grouped.evidence))
+        solution = grouped.solve(ones, WEIGHT_PENALTY * ones, self.solution, CROSS_FIT_TOLERANCE)
+        return replace(
+            self,
+            problem=replace(self.problem, weight=weight),
+            grouped=grouped,
+            solution=solution,
+            common=Solution(solution.offset, solution.weight[self.group], 0.0),
+            curvature=self.curvature * (weight.sum() / self.problem.weight.sum()),
+        )
 
     def solve(self, strength: float, start: Solution, tolerance: float = SOLVER_TOLERANCE) -> Solution:
         """Return weights pulled to the common one by `strength` times the curvature."""
         if not np.isfinite(strength):
             return self.common
-        is_column = np.arange(len(self.centre)) < self.n_columns
+        is_column = np.arange(len(self.group)) < self.n_columns
         pull = np.where(is_column, strength * self.curvature + 1e-3, WEIGHT_PENALTY)
-        return self.problem.solve(np.where(is_column, self.centre, 1.0), pull, start, tolerance)
+        return self.problem.solve(np.where(is_column, self.common.weight, 1.0), pull, start, tolerance)

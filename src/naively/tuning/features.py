@@ -104,7 +104,7 @@ def features_of(scorer: LooScorer) -> Features:
     per_block: list[Floats] = []
     for block in plain:
         if has_weight_per_column and not block.family.joint:
-            evidence = scorer.evidence(block)
+            evidence = scorer.evidence(replace(block, names=tuple(block.names)))  # the names that `Search` uses
             for j, name in enumerate(block.names):
                 blocks.append(Block((name,), block.kind(j), block.family))
                 per_block.append(evidence[j : j + 1])

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 MAX_NUMBERS_HELD = 2**22  # of (row, column, class) evidence, where only its sum over columns is needed
+MAX_FOLD_KEYS = 256  # of a column, among which the bins without a fold are chosen
 MAX_NATS = 1000.0  # of evidence against a class: what takes the place of infinity
 
 
@@ -76,6 +77,8 @@ class LooScorer:
         """Return the block that counted the columns of a block, and the statistic of these columns."""
         for known, statistic in zip(self.model.schema.blocks, self.model.statistics, strict=True):
             if block.names[0] in known.names:
+                if len(block.names) == 1:
+                    return known, statistic.take_columns(np.array([known.names.index(block.names[0])]))
                 position = {name: j for j, name in enumerate(known.names)}
                 order = np.array([position[name] for name in block.names], dtype=np.intp)
                 return known, statistic.take_columns(order)
@@ -125,7 +128,8 @@ class LooScorer:
         """Return what the family chooses without a fold; its smoothing does not matter for that."""
         key = fold, type(block.family).__name__, block.names
         if key not in self._structures:
-            rest = statistic - self._statistic_of_fold(fold, block, statistic)
+            coarse = statistic.with_max_keys(MAX_FOLD_KEYS)
+            rest = coarse - self._statistic_of_fold(fold, block, coarse)
             self._structures[key] = block.family.structure(rest)
         return self._structures[key]
 

@@ -82,7 +82,7 @@ class Search:
         return problem.losses(self.last_own)
 
     def _usable_rows(self, evidence: Floats) -> Floats:
-        return evidence if self.is_usable.all() else evidence[:, self.is_usable]
+        return evidence if self.is_usable.all() else evidence.compress(self.is_usable, axis=1)
 
     def evidence(self, blocks: Sequence[Block]) -> list[Floats]:
         """Return the evidence of blocks of one family; columns that were counted together are scored together."""

@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 
 SOLVER_TOLERANCE = 1e-9  # relative gain of the objective at which a solver stops
 MAX_NEWTON_STEPS = 50
+MAX_GAIN_RATIO = 0.3  # of one step to the next, with second derivatives of another point
 MIN_NEWTON_SHARE = 2e-6  # of a step that is shortened until the objective falls
 MAX_CELLS_AT_A_TIME = 2**18  # of the evidence, in the sums of its products: 2 MB
 OFFSET_PENALTY = 20.0  # ρ
@@ -34,11 +35,15 @@ MAX_WEIGHT = 50.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
-    """Offsets b, weights w, and the objective (1) there."""
+    """Offsets b, weights w, and the objective (1) there.
+
+    `curvature` is the matrix of second derivatives of the loss by (b, w) near there: a guess for similar problems.
+    """
 
     offset: Floats
     weight: Floats
     objective: float
+    curvature: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,9 +68,9 @@ class Problem:
         """The class with the largest target of each row."""
         return np.asarray(self.target.argmax(axis=1))
 
-    def rows(self, keep: NDArray[np.bool_] | NDArray[np.intp]) -> Problem:
-        """Return the problem of some of the rows."""
-        return Problem(self.base[keep], self.evidence[:, keep], self.target[keep], self.weight[keep])
+    def rows(self, keep: NDArray[np.intp]) -> Problem:
+        """Return the problem of some of the rows; `take` keeps the classes of a row together, unlike an index."""
+        return Problem(self.base[keep], self.evidence.take(keep, axis=1), self.target[keep], self.weight[keep])
 
     def summed(self, group: NDArray[np.intp], n_groups: int) -> Problem:
         """Add up the evidence within groups of features."""
@@ -92,9 +97,7 @@ class Problem:
             smaller_odds = np.exp(-np.abs(prior + solution.weight @ difference))
             return np.asarray(difference**2 @ (self.weight * smaller_odds / (1.0 + smaller_odds) ** 2))
         posterior = np.exp(log_softmax(self.scores(solution.offset, solution.weight)))
-        mean = np.einsum("jic,ic->ji", self.evidence, posterior)
-        square = np.einsum("jic,ic->ji", self.evidence**2, posterior)
-        return np.asarray(np.maximum(square - mean**2, 0.0) @ self.weight)
+        return np.diag(self._second_derivatives(posterior, 0))
 
     def solve(
         self, centre: Floats, strength: Floats, start: Solution | None = None, tolerance: float = SOLVER_TOLERANCE
@@ -130,9 +133,10 @@ class Problem:
         return Solution(np.array([-0.5, 0.5]) * x[0], x[1:], objective)
 
     def _solve_many_classes(self, centre: Floats, strength: Floats, start: Solution, tolerance: float) -> Solution:
-        """Solve for x = (b, w)."""
-        from scipy.linalg import cho_factor, cho_solve
+        """Solve for x = (b, w).
 
+        The second derivatives cost as much as several steps, so old ones serve while steps with them gain quickly.
+        """
         n_offsets = self.n_classes if self.n_classes <= MAX_CLASSES_WITH_OFFSETS else 0
         low = np.concatenate([np.full(n_offsets, -np.inf), np.zeros(len(centre))])
         high = np.concatenate([np.full(n_offsets, np.inf), np.full(len(centre), MAX_WEIGHT)])
@@ -146,25 +150,33 @@ class Problem:
 
         x = np.concatenate([start.offset[:n_offsets], start.weight])
         value, gradient, posterior = objective(x)
+        is_new, last_gain = False, np.inf
+        matrix = start.curvature if start.curvature is not None and len(start.curvature) == len(x) else None
         for _ in range(MAX_NEWTON_STEPS):
+            if matrix is None:
+                matrix, is_new = self._second_derivatives(posterior, n_offsets), True
             is_free = ~(((x <= low) & (gradient > 0)) | ((x >= high) & (gradient < 0)))
-            matrix = (self._second_derivatives(posterior, n_offsets) + np.diag(strength))[np.ix_(is_free, is_free)]
             step = np.zeros_like(x)
-            step[is_free] = -cho_solve(cho_factor(matrix, overwrite_a=True), gradient[is_free])
-            expected, before = -float(gradient @ step), value
-            if not expected > tolerance * (1.0 + abs(value)):
+            both = matrix + np.diag(strength)
+            step[is_free] = -np.linalg.solve(both[np.ix_(is_free, is_free)], gradient[is_free])
+            gain = -float(gradient @ step)
+            if not gain > tolerance * (1.0 + abs(value)):
                 break
+            trial = np.clip(x + step, low, high)
+            after = objective(trial) if is_new or gain < MAX_GAIN_RATIO * last_gain else (np.inf, gradient, posterior)
             share = 1.0
-            while True:
-                trial = np.clip(x + share * step, low, high)
-                value, gradient, posterior = objective(trial)
-                if value <= before - 1e-4 * share * expected or share < MIN_NEWTON_SHARE:
-                    break
+            while is_new and after[0] > value - 1e-4 * share * gain and share > MIN_NEWTON_SHARE:
                 share *= 0.5
-            x = trial
+                trial = np.clip(x + share * step, low, high)
+                after = objective(trial)
+            if not is_new and after[0] > value - 1e-4 * gain:
+                matrix = None
+                continue
+            before, is_new, last_gain = value, False, gain
+            x, (value, gradient, posterior) = trial, after
             if before - value <= tolerance * (1.0 + abs(value)):
                 break
-        return Solution(x[:n_offsets] if n_offsets else np.zeros(self.n_classes), x[n_offsets:], value)
+        return Solution(x[:n_offsets] if n_offsets else np.zeros(self.n_classes), x[n_offsets:], value, matrix)
 
     def _loss(self, offset: Floats, weight: Floats) -> tuple[float, Floats, Floats]:
         """Return the first term of (1), its gradient by (b, w), and the posterior (row, class)."""

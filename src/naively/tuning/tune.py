@@ -139,7 +139,7 @@ def tuned(model: Model, sample: Sample) -> Tuning:
 def _problem(scorer: LooScorer, features: Features, log_prior: Floats) -> Problem:
     sample, keep = scorer.sample, scorer.is_usable
     target = one_hot(sample.label[keep], log_prior.shape[1])
-    return Problem(log_prior, features.stacked()[:, keep], target, sample.weight[keep])
+    return Problem(log_prior, features.stacked().compress(keep, axis=1), target, sample.weight[keep])
 
 
 def _calibrated(scorer: LooScorer, features: Features, log_prior: Floats) -> tuple[Problem, Calibration]:
