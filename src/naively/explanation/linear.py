@@ -3,13 +3,14 @@
     log P(of | x) − log P(against | x) = b + Σ_j w_j x_j                    (1)
 
 It is linear in the columns for Bernoulli, Multinomial and Complement, and in one 0/1 feature per value ("column=value")
-for Categorical.
+for Categorical. Where a missing value is evidence, "column present" is a 0/1 feature. The form holds for rows without
+missing values.
 Source: Bishop, Pattern Recognition and Machine Learning (2006), section 4.2.3; document 004, (5.28)–(5.31).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,7 @@ from naively.model.model import Model
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """Weights, one per feature, and the bias; unpacks as `weights, bias`."""
+    """Weights, one per feature, and the bias; unpacks as `weights, bias`. No two features have the same name."""
 
     weights: Floats
     bias: float
@@ -49,7 +50,8 @@ def linear_form(model: Model, of: Label | None = None, against: Label | None = N
         raise InputError("linear() has no finite bias here: a class has prior probability zero.")
     weighted = model.weighted_blocks
     bias = float(prior[first] - prior[second]) + float(weighted.offset[first] - weighted.offset[second])
-    features: dict[str, float] = {}
+    features: list[tuple[str, Any, str]] = []
+    weights: list[float] = []
     for block, parameters, factor in zip(weighted.schema.blocks, weighted.parameters, weighted.factors, strict=True):
         part = block.family.linear(parameters, block.names, first, second)
         weight, exponent = factor or (1.0, 0.0)
@@ -59,8 +61,27 @@ def linear_form(model: Model, of: Label | None = None, against: Label | None = N
                 "use with_tuning(None) or tune=False."
             )
         bias += weight * part.bias
-        features.update(zip(part.features, (weight * part.weights).tolist(), strict=True))
-    order = {name: i for i, name in enumerate(model.schema.names)}
-    names = sorted(features, key=lambda f: order.get(f, order.get(f.rsplit("=", 1)[0], len(order))))
-    weights = np.array([features[name] for name in names])
-    return Linear(weights, bias, tuple(names), model.classes[first], model.classes[second])
+        features += [(column, value, block.family.role) for column, value in part.features]
+        weights += (weight * part.weights).tolist()
+    position = {name: i for i, name in enumerate(model.schema.names)}
+    order = sorted(range(len(features)), key=lambda i: position[features[i][0]])
+    names = feature_names([features[i] for i in order])
+    return Linear(np.array([weights[i] for i in order]), bias, names, model.classes[first], model.classes[second])
+
+
+def feature_names(features: Sequence[tuple[str, Any, str]]) -> tuple[str, ...]:
+    """Return a name for each column, value and role; all quoted if two would have the same name.
+
+    >>> feature_names([("rain", None, "value"), ("rain", None, "presence"), ("sky", "blue", "value")])
+    ('rain', 'rain present', 'sky=blue')
+    >>> feature_names([("a=b", "c", "value"), ("a", "b=c", "value")])
+    ("'a=b'='c'", "'a'='b=c'")
+    """
+    for as_text in (str, repr):
+        names = tuple(
+            as_text(column) + (" present" if role == "presence" else "" if value is None else f"={as_text(value)}")
+            for column, value, role in features
+        )
+        if len(set(names)) == len(names):
+            break
+    return names

@@ -67,16 +67,22 @@ else:
     S, P = TypeVar("S", bound=Statistic), TypeVar("P")
 
 
+Feature = tuple[str, Any]  # a column and a value
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearPart:
-    """The share of one block in a linear form: named features, a weight for each, and a bias."""
+    """The share of one block in a linear form: features, a weight for each, and a bias.
 
-    features: tuple[str, ...]
+    A feature is a column and one of its values or words; the value is None for the number in the column.
+    """
+
+    features: tuple[Feature, ...]
     weights: Floats
     bias: float
 
     @classmethod
-    def between(cls, features: Iterable[str], weights: Floats, pair: Pair, bias: float = 0.0) -> LinearPart:
+    def between(cls, features: Iterable[Feature], weights: Floats, pair: Pair, bias: float = 0.0) -> LinearPart:
         """Return the difference of the weights, (feature, class), of two classes; refuse weights that are infinite."""
         if not (np.isfinite(weights[:, list(pair)]).all() and np.isfinite(bias)):
             raise InputError(

@@ -207,9 +207,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
 
     def linear(self, parameters: CategoricalParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Return one weight per column and value (one-hot), log θ_of − log θ_against; no bias."""
-        features = [
-            f"{name}={value}" for name, values in zip(names, parameters.values, strict=True) for value in values
-        ]
+        features = [(name, value) for name, values in zip(names, parameters.values, strict=True) for value in values]
         return LinearPart.between(features, np.concatenate(parameters.log_probability), (of, against))
 
     def terms(self, row: RowView, stats: ValueCounts, parameters: CategoricalParameters, pair: Pair) -> list[Term]:

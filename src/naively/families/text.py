@@ -259,7 +259,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
     def linear(self, parameters: TextParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Return one weight per active word."""
         known = np.flatnonzero(~parameters.form.is_unknown())
-        features = [f"{names[0]}={word}" for word in parameters.counts.names_of(known)]
+        features = [(names[0], word) for word in parameters.counts.names_of(known)]
         return linear_part(parameters.form, features, known, (of, against))
 
     def leave_one_out(

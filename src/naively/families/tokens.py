@@ -15,7 +15,7 @@ from naively._kernels.cells import Cells
 from naively._kernels.types import Floats, Index
 from naively.data.views import Numbers
 from naively.families import evidence
-from naively.families.base import EventModel, Family, Labels, Lengths, LinearPart
+from naively.families.base import EventModel, Family, Feature, Labels, Lengths, LinearPart
 from naively.families.compare import W, compare_words
 from naively.families.evidence import Alternative, Label, LikelihoodRatio, Pair, RowView, Term, WordShares, WordTable
 from naively.families.linear_form import EVERY, LogLinear
@@ -144,7 +144,7 @@ class TokenFamily(WordFamily[TokenCounts, TokenParameters]):
 
     def linear(self, parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Return log θ_k,of − log θ_k,against of each token, and the difference of the offsets as bias."""
-        return linear_part(parameters.form, names, EVERY, (of, against))
+        return linear_part(parameters.form, [(name, None) for name in names], EVERY, (of, against))
 
     def alternatives(self, row: RowView, parameters: TokenParameters, rival: int) -> Iterator[Alternative]:
         """Yield the row without each of its tokens."""
@@ -153,7 +153,7 @@ class TokenFamily(WordFamily[TokenCounts, TokenParameters]):
                 yield evidence.number_alternative(row, token, number, 0.0)
 
 
-def linear_part(form: LogLinear, features: Iterable[str], tokens: Index | slice, pair: Pair) -> LinearPart:
+def linear_part(form: LogLinear, features: Iterable[Feature], tokens: Index | slice, pair: Pair) -> LinearPart:
     """Return the weights of tokens between two classes, and the difference of the offsets as bias."""
     first, second = form.score.offset[list(pair)].tolist()
     is_possible = form.forbidden is None or not form.forbidden.offset[list(pair)].any()
