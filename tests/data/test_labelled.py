@@ -175,3 +175,40 @@ def test_labels_of_a_model_in_its_order() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert rows.where(np.array([True] + [False] * 5)).without_empty_classes().classes == ("yes",)
+
+
+@pytest.mark.parametrize("tune", [False, True])
+def test_rows_of_weight_zero_are_ignored_also_if_their_class_has_no_other_row(tune: bool, tmp_path: Path) -> None:
+    """One rule in every function that takes weights: such a row counts nothing, and its class is not needed."""
+    n = 60
+    generator = np.random.default_rng(1)
+    X = {"x": generator.normal(size=n) + np.arange(n) % 2, "b": generator.choice(["u", "v"], n)}
+    y = np.array(["p", "q"] * (n // 2))
+    weight = np.ones(n)
+    y[[7, 30]], weight[[7, 30, 31]] = "z", 0.0
+    counted = weight > 0
+    kept = {name: x[counted] for name, x in X.items()}, y[counted], weight[counted]
+
+    model, expected = naively.fit(X, y, weight=weight, tune=tune), naively.fit(*kept[:2], weight=kept[2], tune=tune)
+    assert model.classes == expected.classes == ("p", "q")
+    np.testing.assert_array_equal(model.posterior(X), expected.posterior(X))
+
+    left_out, alone = model.leave_one_out(X, y, weight), expected.leave_one_out(*kept)
+    assert left_out.rows.tolist() == [i for i in range(n) if i not in (7, 30)]
+    np.testing.assert_array_equal(left_out.log_joint[left_out.weight > 0], alone.log_joint)
+    groups = np.arange(n) // 6
+    by_group = model.leave_one_out(X, y, weight, groups=groups)
+    alone = expected.leave_one_out(*kept, groups=groups[counted])
+    np.testing.assert_allclose(by_group.log_joint[by_group.weight > 0], alone.log_joint, atol=1e-9)
+
+    assert model.tune(X, y, weight).tuning == expected.tune(*kept).tuning
+    assert model.evaluate(X, y, weight).log_loss == expected.evaluate(*kept).log_loss
+    assert model.evaluate_training(X, y, weight).log_loss == expected.evaluate_training(*kept).log_loss
+    by_group_loss = model.evaluate_training(X, y, weight, groups=groups).log_loss.value
+    assert by_group_loss == pytest.approx(expected.evaluate_training(*kept, groups=groups[counted]).log_loss.value)
+    assert model.update(X, y, weight).classes == model.forget(X, y, weight).classes == ("p", "q")
+
+    model.save(tmp_path / "m.naively")
+    with naively.open(tmp_path / "m.naively") as ledger:
+        ledger.update(X, y, weight=weight)
+        assert ledger.model.classes == ("p", "q")

@@ -168,6 +168,17 @@ def test_threshold_on_the_odds(data: Labelled[int], alpha: Fraction, gamma: Frac
             assert answer == int(bias + weights @ np.array(row) > np.log(float(gamma)))
 
 
+@given(several, smooth, st.sampled_from([-1, 1]), st.sampled_from([1e-3, 1e-6, 1e-9]))
+def test_threshold_next_to_the_odds_of_a_row(data: Labelled[int], alpha: Fraction, side: int, distance: float) -> None:
+    """(5.26): γ just below the exact odds of a row predicts 1, just above predicts 0; also as a probability."""
+    model, theta, prior = smoothed(data, alpha)
+    for row in data.new:
+        top, bottom = odds_of(row, theta, prior)
+        gamma = float(top / bottom) * (1 + side * distance)
+        assert model.predict(np.array([row]), odds=gamma).tolist() == [int(side < 0)]
+        assert model.predict(np.array([row]), threshold=gamma / (1 + gamma)).tolist() == [int(side < 0)]
+
+
 def test_class_is_not_predicted_at_the_threshold() -> None:
     """(5.2), (5.26): odds that are exactly γ are not above it, for either class."""
     model = nb.fit(np.array([[1], [0], [1], [0]]), [0, 0, 1, 1], columns="bernoulli", tune=False)

@@ -20,3 +20,10 @@ def test_missing_values_that_are_evidence_are_drawn() -> None:
     share = drawn.groupby("class")["sky"].agg(lambda column: column.isna().mean())
     assert abs(share["a"] - 0.75) < 0.04
     assert share["b"] < 0.03
+
+
+def test_words_of_binary_texts_occur_once() -> None:
+    texts = ["a b c d", "a b e f", "c d e g", "a g h"]
+    model = nb.fit(texts, [0, 0, 1, 1], columns=nb.Text(binary=True), tune=False)
+    for text in model.sample(200, seed=3)["text"].to_pylist():
+        assert len(set(text.split())) == len(text.split())

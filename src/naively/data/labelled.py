@@ -96,6 +96,12 @@ class LabelledRows:
         classes = tuple(c for c, present in zip(self.classes, has_rows.tolist(), strict=True) if present)
         return LabelledRows(self.table, classes, position[self.label], self.weight)
 
+    def in_classes(self, classes: Sequence[Value]) -> Bools:
+        """Return which rows have a class of a model; refuse others, unless their weight is zero."""
+        is_known = np.isin(self.label, [code for code, label in enumerate(self.classes) if label in classes])
+        self.where(is_known | (self.weights > 0)).without_empty_classes().label_in(classes)
+        return is_known
+
     def label_in(self, classes: Sequence[Value]) -> Codes:
         """Return the position of each row's class in another list of classes, that of a model.
 

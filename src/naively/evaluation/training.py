@@ -64,7 +64,10 @@ def _predict_folds(
     model: Model, rows: LabelledRows, groups: LabelsLike, time: ArrayLike | None
 ) -> tuple[Floats, Index, Floats]:
     """Return the log posteriors, labels and weights of all rows that a fold predicts."""
-    labels, label, weights = np.asarray(rows.classes)[rows.label], rows.label_in(model.classes), rows.weights
+    is_known = rows.in_classes(model.classes)  # the others have weight zero
+    label = np.zeros(rows.n_rows, np.intp)
+    label[is_known] = rows.where(is_known).without_empty_classes().label_in(model.classes)
+    labels, weights = np.asarray(rows.classes)[rows.label], rows.weights
     folds = list(_group_folds(groups, rows.n_rows) if groups is not None else _periods(time, rows.n_rows))
     plain = model.with_tuning(None)
     posteriors = []
@@ -77,7 +80,7 @@ def _predict_folds(
             fold = fold.with_tuning(tune(fold, rows.table.take(learnt), labels[learnt], weights[learnt]))
         posteriors.append(fold.log_posterior(rows.table.take(predicted)))
     order = np.concatenate([predicted for _, predicted in folds])
-    return np.concatenate(posteriors), label[order].astype(np.intp), weights[order]
+    return np.concatenate(posteriors), label[order], weights[order]
 
 
 def _group_folds(groups: LabelsLike, n_rows: int) -> Iterator[tuple[Index, Index]]:

@@ -342,7 +342,10 @@ class Text(WordFamily[WordCounts, TextParameters]):
         return _word_alternatives(row.names[0], row.values()[0] or "")
 
     def sample(self, parameters: TextParameters, label: Index, generator: np.random.Generator) -> list[Array]:
-        """Draw bags of words: a length about the mean of the class, then as many words; or each word or not."""
+        """Draw bags of words: a length about the mean of the class, then as many words; or each word or not.
+
+        A word occurs once in a text if the words are binary.
+        """
         if self.model == "complement":
             raise InputError("Text(model='complement') cannot sample: use model='multinomial'.")
         known = np.flatnonzero(~parameters.form.is_unknown())
@@ -353,7 +356,8 @@ class Text(WordFamily[WordCounts, TextParameters]):
                 drawn = known[generator.random(len(known)) * (1 + odds[:, c]) < odds[:, c]]
             else:
                 size = generator.poisson(parameters.mean_length[c])
-                drawn = generator.choice(known, size=size, p=odds[:, c] / odds[:, c].sum())
+                size = min(size, np.count_nonzero(odds[:, c])) if self.binary else size
+                drawn = generator.choice(known, size=size, replace=not self.binary, p=odds[:, c] / odds[:, c].sum())
             rows[i] = " ".join(parameters.counts.name(int(k)) for k in drawn)
         return [rows]
 

@@ -416,7 +416,8 @@ class Model:
         Parameters
         ----------
         X, y, weight
-            The rows, labels and weights that the model was fitted on, or some of them.
+            The rows, labels and weights that the model was fitted on, or some of them. A row of weight zero was not
+            counted: it is scored by the model as it is, or left out if the model does not have its class.
         groups
             One value per row: all rows of a group are left out together.
         time

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,13 +88,16 @@ def leave_one_out(
     >>> left_out.classes[0], np.exp(left_out.log_posterior[:, 0]).round(3).tolist()      # the only "no" is row 2
     ('no', [0.25, 0.25, 0.0, 0.571])
     """
-    table, label, weights = _read(model, X, y, weight)
+    labelled = read_labelled(X, y, weight, like=model, keep_all=True)
+    is_known = labelled.in_classes(model.classes)
+    labelled = labelled.where(is_known).without_empty_classes()
+    table, label, weights = labelled.table, labelled.label_in(model.classes), labelled.weights
     if groups is not None and folds is not None:
         raise InputError("Give groups= or folds=, not both.")
     if folds is not None and not (isinstance(folds, int) and folds >= 2):
         raise InputError(f"folds={folds!r}: give a whole number of at least 2.")
     if groups is not None:
-        group: NDArray[Any] | None = _codes(groups, table.n_rows)
+        group: NDArray[Any] | None = _codes(groups, len(is_known))[is_known]
     else:
         hashes = table.row_hashes(model.classes, label, model.schema.names) if folds else None
         group = None if hashes is None or folds is None else (hashes % np.uint64(folds)).astype(np.intp)
@@ -109,7 +112,7 @@ def leave_one_out(
         _one_by_one(model, _some(table, rows), result)
     else:
         _by_group(model, table, label, weights, group, result)
-    return result
+    return replace(result, rows=np.flatnonzero(is_known)[rows])
 
 
 def smallest_hashes(hashes: NDArray[np.uint64], size: int) -> NDArray[np.intp]:
@@ -136,13 +139,6 @@ def evidence_columns(model: Model) -> tuple[EvidenceKey, ...]:
 def _pieces(block: Block) -> tuple[EvidenceKey, ...]:
     names = block.names[:1] if block.family.joint else block.names
     return tuple(EvidenceKey((name,), block.family.role) for name in names)
-
-
-def _read(
-    model: Model, X: TableLike, y: LabelsLike, weight: WeightLike
-) -> tuple[Table, NDArray[np.int32], NDArray[np.float64]]:
-    rows = read_labelled(X, y, weight, like=model, keep_all=True)
-    return rows.table, rows.label_in(model.classes), rows.weights
 
 
 def _codes(groups: LabelsLike, n_rows: int) -> NDArray[np.intp]:
