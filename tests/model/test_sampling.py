@@ -25,5 +25,5 @@ def test_missing_values_that_are_evidence_are_drawn() -> None:
 def test_words_of_binary_texts_occur_once() -> None:
     texts = ["a b c d", "a b e f", "c d e g", "a g h"]
     model = nb.fit(texts, [0, 0, 1, 1], columns=nb.Text(binary=True), tune=False)
-    for text in model.sample(200, seed=3)["text"].to_pylist():
+    for text in map(str, model.sample(200, seed=3)["text"].to_pylist()):
         assert len(set(text.split())) == len(text.split())
