@@ -80,8 +80,9 @@ def calibrate(problem: Problem, n_columns: int, fold: NDArray[np.intp], copies_p
             of_fold = fitted.solve(strength, solution, CROSS_FIT_TOLERANCE)
             log_posterior[held_out] = log_softmax(problem.scores(of_fold.offset, of_fold.weight)[held_out])
         loss = float(-problem.weight @ log_posterior[np.arange(len(fold)), problem.label])
-        if loss < best_loss:
-            best_loss, best = loss, Calibration(solution, default_weight, log_posterior)
+        if loss >= best_loss:
+            break  # weaker strengths would do worse still
+        best_loss, best = loss, Calibration(solution, default_weight, log_posterior)
     return fall_back_to_prior(best, problem, copies_per_row)
 
 

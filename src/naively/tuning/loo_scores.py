@@ -40,7 +40,7 @@ class LooScorer:
         """Decide how each row leaves."""
         self.model, self.sample = model, sample
         self._views: dict[tuple[str, Names], View] = {}
-        self._structures: dict[tuple[int, str, Names], Any] = {}
+        self._structures: dict[tuple[str, Names], list[Any]] = {}  # without each fold
         self.leaving = Leaving.of(sample.label, sample.weight, sample.rows)
         if (sample.weight > 1).any():
             self._leave_singly_where_expected(np.flatnonzero(sample.weight > 1))
@@ -126,12 +126,12 @@ class LooScorer:
 
     def _structure(self, fold: int, block: Block, statistic: Statistic) -> Any:
         """Return what the family chooses without a fold; its smoothing does not matter for that."""
-        key = fold, type(block.family).__name__, block.names
+        key = type(block.family).__name__, block.names
         if key not in self._structures:
             coarse = statistic.with_max_keys(MAX_FOLD_KEYS)
-            rest = coarse - self._statistic_of_fold(fold, block, coarse)
-            self._structures[key] = block.family.structure(rest)
-        return self._structures[key]
+            rests = (coarse - self._statistic_of_fold(f, block, coarse) for f in range(FOLDS))
+            self._structures[key] = [block.family.structure(rest) for rest in rests]
+        return self._structures[key][fold]
 
     def _fold_spans(self, by_fold: bool, rows: NDArray[np.intp] | None) -> Iterator[tuple[int, int, int]]:
         """Yield first row, end and number of each fold that has rows; all rows as one span unless `by_fold`."""

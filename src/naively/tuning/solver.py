@@ -81,8 +81,10 @@ class Problem:
 
     def scores(self, offset: Floats | float, weight: Floats) -> Floats:
         """Return equation (2), (row, class)."""
-        flat = self.evidence.reshape(len(weight), self.base.size)
-        return np.asarray(self.base + offset + (weight @ flat).reshape(self.base.shape))
+        scores = (weight @ self.evidence.reshape(len(weight), self.base.size)).reshape(self.base.shape)
+        scores += self.base
+        scores += offset
+        return np.asarray(scores)
 
     def losses(self, solution: Solution) -> Floats:
         """Return −r_i Σ_c t_ic log p(c | x_i) of each row."""
@@ -180,10 +182,14 @@ class Problem:
 
     def _loss(self, offset: Floats, weight: Floats) -> tuple[float, Floats, Floats]:
         """Return the first term of (1), its gradient by (b, w), and the posterior (row, class)."""
-        log_posterior = log_softmax(self.scores(offset if len(offset) else 0.0, weight))
-        posterior = np.exp(log_posterior)
-        loss = -float(self.weight @ np.einsum("ic,ic->i", self.target, log_posterior))
-        slope = self.weight[:, None] * (posterior - self.target)
+        scores = self.scores(offset if len(offset) else 0.0, weight)
+        scores -= scores.max(axis=1, keepdims=True)
+        posterior = np.exp(scores)
+        total = posterior.sum(axis=1)
+        loss = float(self.weight @ (np.log(total) - np.einsum("ic,ic->i", self.target, scores)))
+        posterior /= total[:, None]
+        slope = posterior - self.target
+        slope *= self.weight[:, None]
         by_weight = self.evidence.reshape(len(weight), self.base.size) @ slope.ravel()
         return loss, np.concatenate([slope.sum(axis=0)[: len(offset)], by_weight]), posterior
 
