@@ -140,6 +140,29 @@ def test_gaussian_is_finite_where_scikit_learn_is_not() -> None:
     assert np.isfinite(far).all()
 
 
+@pytest.mark.parametrize("unit", [1.0, 1000.0, 1e-6])
+def test_gaussian_without_spread_and_smoothing_takes_the_pooled_variance(unit: float) -> None:
+    x, label = unit * np.array([[1.0], [1.0], [2.0], [4.0], [6.0]]), np.array([0, 0, 1, 1, 1])
+    fitted = naively.GaussianNB(var_smoothing=0.0).fit(x, label)
+    np.testing.assert_allclose(fitted.var_.ravel() / unit**2, [8 / 5, 8 / 3])
+    plain = naively.GaussianNB(var_smoothing=0.0).fit(x / unit, label)
+    np.testing.assert_allclose(fitted.predict_proba(x), plain.predict_proba(x / unit), rtol=1e-9)
+
+
+def test_normed_complement_of_one_feature_adds_nothing() -> None:
+    fitted = naively.ComplementNB(norm=True).fit(COUNTS[:, :1], LABEL)
+    np.testing.assert_array_equal(fitted.feature_log_prob_, 0.0)
+    np.testing.assert_allclose(fitted.predict_proba(COUNTS[:, :1]), 1 / 3)
+
+
+def test_rows_of_weight_zero_have_categories() -> None:
+    weighted = naively.CategoricalNB().fit([[0], [1], [4]], [0, 1, 1], sample_weight=[1.0, 1.0, 0.0])
+    assert weighted.n_categories_.tolist() == [5]
+    assert weighted.partial_fit([[1], [6]], [0, 1], sample_weight=[1.0, 0.0]).n_categories_.tolist() == [7]
+    with pytest.raises(ValueError, match="Negative"):
+        naively.CategoricalNB().fit([[0], [-1]], [0, 1], sample_weight=[1.0, 0.0])
+
+
 def test_sparse_equals_dense() -> None:
     for matrix in (sparse.csr_array(COUNTS), sparse.csc_array(COUNTS), sparse.coo_matrix(COUNTS)):
         for estimator in (naively.MultinomialNB(), naively.BernoulliNB(), naively.ComplementNB()):

@@ -105,12 +105,13 @@ def complement_form(cells: Cells, alpha: Floats, known: Bools, members: Bools) -
 
 
 def _normed(cells: Cells, alpha: Floats, known: Bools, members: Bools) -> LogLinear:
-    """Return the weights of equation (3)."""
+    """Return the weights of equation (3); 0 if there is one token only, whose logarithm is 0."""
     table = table_of_cells(cells, len(alpha), cells.sums[0])
     others = (table.sum(axis=0) - table + alpha).T
     with np.errstate(divide="ignore"):
         logs = np.log(others) - np.log(others.sum(axis=0))
     if not np.isfinite(logs[known]).all():
-        raise InputError("Complement(norm=True) needs alpha > 0: some token is in one class only.")
+        raise InputError("Complement(norm=True) needs alpha > 0: some token is in no other class.")
     logs = np.where(np.isfinite(logs) & members[:, None], logs, 0.0)
-    return LogLinear(dense_form(logs / logs.sum(axis=0), known))
+    total = logs.sum(axis=0)
+    return LogLinear(dense_form(logs / np.where(total < 0, total, 1.0), known))

@@ -50,7 +50,12 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the result of a method of the model for these rows."""
         if "model_" not in self.__dict__:
             check_is_fitted(self, "model_")
-        return method(self.model_, self._read(X))
+        table = self._read(X)
+        return self._rounded(method(self.model_, table), table)
+
+    def _rounded(self, result: Array, table: Any) -> Array:
+        """Return a result in the type that scikit-learn gives it."""
+        return result
 
     def predict(self, X: TableLike) -> Array:
         """Return the most probable class of each row.
@@ -163,8 +168,11 @@ class DropIn(Estimator, Generic[S]):
         X, y, sample_weight
             Rows, their classes and weights.
         """
+        self._validate_params()
         checked, labels = self._checked(X, reset=True), self._labels(y)
         classes, codes = classes_and_codes(labels)
+        if classes.dtype == object and (typed := np.array(classes.tolist())).tolist() == classes.tolist():
+            classes = typed
         model = self._count(checked, codes, classes, sample_weight)
         self.classes_ = classes  # not before: rows that are refused change nothing
         return self._estimated(model)
@@ -181,6 +189,8 @@ class DropIn(Estimator, Generic[S]):
         classes
             All classes; needed in the first call.
         """
+        if "model_" not in self.__dict__:
+            self._validate_params()
         is_first = _check_partial_fit_first_call(self, classes) or not hasattr(self, "model_")
         rows = self._count(self._checked(X, reset=is_first), self._positions(y), self.classes_, sample_weight)
         return self._estimated(rows if is_first else self.model_ + replace(rows, schema=self.model_.schema))

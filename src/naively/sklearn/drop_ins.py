@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
+from naively._kernels.cells import Cells
 from naively._kernels.types import Array, Codes32, Floats, Wholes
 from naively.data.names import Names
 from naively.data.read import TableLike
@@ -24,6 +26,9 @@ from naively.statistics import Moments, TokenCounts, ValueCounts
 
 MIN_ALPHA = 1e-10
 
+Constraints = dict[str, list[Any]]  # the values that scikit-learn allows for each parameter
+NON_NEGATIVE = Interval(Real, 0, None, closed="left")
+
 
 class GaussianNB(DropIn[Moments]):
     """Drop-in for `sklearn.naive_bayes.GaussianNB`; see `naively.Gaussian`.
@@ -36,6 +41,8 @@ class GaussianNB(DropIn[Moments]):
 
     _counting_family = Gaussian()
     _strict = True
+    _dtype: np.dtype[Any]  # of the first rows and all fitted attributes: float64 or float32
+    _parameter_constraints: ClassVar[Constraints] = {"priors": ["array-like", None], "var_smoothing": [NON_NEGATIVE]}
 
     def __init__(self, *, priors: ArrayLike | None = None, var_smoothing: float = 1e-9) -> None:
         """Store the parameters unchanged."""
@@ -43,7 +50,8 @@ class GaussianNB(DropIn[Moments]):
         self.var_smoothing = var_smoothing
 
     def _family(self) -> Family:
-        return Gaussian(floor=0.0, var_smoothing=float(self.var_smoothing), pool_zero_variance=False)
+        share = float(self.var_smoothing)
+        return Gaussian(floor=0.0, var_smoothing=share, pool_zero_variance=share == 0)
 
     def _class_prior(self) -> ClassPrior:
         if self.priors is None:
@@ -58,7 +66,12 @@ class GaussianNB(DropIn[Moments]):
     def _checked(self, X: TableLike, reset: bool) -> Any:
         if self._needs_no_check(X, reset) and X.dtype.kind == "f":
             return X
-        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False)
+        checked = validate_data(self, X, reset=reset, ensure_all_finite=False)
+        if checked.dtype not in (np.float64, np.float32):
+            checked = checked.astype(np.float64)
+        if reset:
+            self._dtype = checked.dtype
+        return checked
 
     def _count(self, X: TableLike, codes: Codes32, classes: Array, sample_weight: ArrayLike | None) -> Model:
         """Count, and refuse missing and infinite values as scikit-learn does, in the same pass."""
@@ -70,8 +83,12 @@ class GaussianNB(DropIn[Moments]):
             raise
         if (self._statistic(model).rows != model.class_weights.rows[:, None]).any():
             self._refuse_nan()
-        self._dtype = X.dtype
         return model
+
+    def _rounded(self, result: Array, table: MatrixTable) -> Array:
+        """Return scores in float32 if the training rows and these rows are."""
+        is_single = self._dtype == np.float32 and table.matrix.dtype == np.float32 and result.dtype.kind == "f"
+        return result.astype(np.float32) if is_single else result
 
     def _check_entries(self, X: TableLike) -> None:
         if np.isnan(X).any():
@@ -84,11 +101,17 @@ class GaussianNB(DropIn[Moments]):
         )
 
     @property
-    def epsilon_(self) -> float:
+    def class_count_(self) -> Array:
+        """The weight of the counted rows of each class."""
+        return super().class_count_.astype(self._dtype)
+
+    @property
+    def epsilon_(self) -> np.floating[Any]:
         """The number that is added to every variance."""
         pooled = self._statistic().pooled()
         variance = pooled.squares / np.maximum(pooled.weight, 1e-300)
-        return float(self.var_smoothing * variance.max(initial=0.0))
+        epsilon: np.floating[Any] = self._dtype.type(self.var_smoothing * variance.max(initial=0.0))
+        return epsilon
 
     @property
     def theta_(self) -> Array:
@@ -108,6 +131,13 @@ class GaussianNB(DropIn[Moments]):
 
 class DiscreteNB(DropIn[S]):
     """The four classes of counts: alpha, its lower bound, and the class prior."""
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "alpha": [NON_NEGATIVE, "array-like"],
+        "force_alpha": ["boolean"],
+        "fit_prior": ["boolean"],
+        "class_prior": ["array-like", None],
+    }
 
     def __init__(
         self,
@@ -133,6 +163,8 @@ class DiscreteNB(DropIn[S]):
         if self.class_prior is None:
             return EMPIRICAL if self.fit_prior else UNIFORM
         prior = self._prior_array(self.class_prior)
+        if not ((prior >= 0).all() and 0 < prior.sum() < np.inf):
+            raise ValueError(f"class_prior={self.class_prior!r}: probabilities are zero or more, and not all zero.")
         return ClassPrior.of(prior / prior.sum(), self.classes_.tolist())
 
     def _smoothing(self) -> float | tuple[float, ...]:
@@ -175,6 +207,11 @@ class CategoricalNB(DiscreteNB[ValueCounts]):
     """
 
     _counting_family = Categorical()
+    _parameter_constraints: ClassVar[Constraints] = {
+        **DiscreteNB._parameter_constraints,
+        "alpha": [NON_NEGATIVE],
+        "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
+    }
 
     def __init__(
         self,
@@ -200,7 +237,11 @@ class CategoricalNB(DiscreteNB[ValueCounts]):
     def _count(self, X: TableLike, codes: Codes32, classes: Array, sample_weight: ArrayLike | None) -> Model:
         """Count, and refuse negative codes as scikit-learn does, in the same pass."""
         model = super()._count(X, codes, classes, sample_weight)
-        if any(int(value) < 0 for values in self._statistic(model).values for value in values):
+        if sample_weight is not None:  # rows of weight zero are not counted, but their codes are categories
+            largest = tuple((code,) for code in X.max(axis=0).tolist())
+            statistic, _ = self._statistic(model).aligned(ValueCounts(largest, Cells.empty(len(classes), 1)))
+            model = replace(model, statistics=(statistic,))
+        if sample_weight is not None or any(int(values[0]) < 0 for values in self._statistic(model).values):
             check_non_negative(X, "CategoricalNB (input X)")
         return model
 
@@ -218,7 +259,7 @@ class CategoricalNB(DiscreteNB[ValueCounts]):
         least = np.array(self.min_categories)
         if not np.issubdtype(least.dtype, np.signedinteger):
             raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
-        if least.shape not in ((), sizes.shape):
+        if least.shape not in ((), (1,), sizes.shape):
             raise ValueError(
                 f"'min_categories' should have shape ({len(sizes)},) when an array-like is provided. "
                 f"Got {least.shape} instead."
@@ -297,6 +338,7 @@ class ComplementNB(_CountsNB):
     """Drop-in for `sklearn.naive_bayes.ComplementNB`; see `naively.Complement`."""
 
     _counting_family = Complement(fractional=True)
+    _parameter_constraints: ClassVar[Constraints] = {**DiscreteNB._parameter_constraints, "norm": ["boolean"]}
 
     def __init__(
         self,
@@ -338,6 +380,10 @@ class BernoulliNB(_TokenNB):
     """Drop-in for `sklearn.naive_bayes.BernoulliNB`; see `naively.Bernoulli`."""
 
     _counting_family = Bernoulli()
+    _parameter_constraints: ClassVar[Constraints] = {
+        **DiscreteNB._parameter_constraints,
+        "binarize": [None, NON_NEGATIVE],
+    }
 
     def __init__(
         self,
@@ -386,5 +432,5 @@ class BernoulliNB(_TokenNB):
     @property
     def feature_log_prob_(self) -> Floats:
         """The logarithm of the probability of each feature, (class, feature)."""
-        odds = super().feature_log_prob_
-        return np.asarray(-np.logaddexp(0.0, -odds))
+        columns = np.arange(self.n_features_in_)
+        return np.ascontiguousarray(self.model_.parameters[0].form.log_presence(columns, is_present=True).T)
