@@ -1,14 +1,20 @@
 """Tuning compared with counting alone, and leave-one-out compared with predicting.
 
-    python -m benchmarks tuning [--data FOLDER] [--rounds 15]
+    python -m benchmarks tuning [--data FOLDER] [--rounds 15] [--grid-rounds 3]
 
 Both on the training rows of adult and of 20 Newsgroups, with one thread, then on ten times as many rows: the same rows
 with small changes. The data is not in the repository: give its folder.
+
+Then the grid: a tuned fit compared with scaler, one-hot and LogisticRegressionCV(Cs=5, cv=5) of scikit-learn, on drawn
+tables of many shapes, whose classes overlap or are nearly separable. These are seconds of CPU, in turns, one thread of
+ours and whatever scikit-learn takes, with the log-loss of both on new rows.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +23,28 @@ import numpy as np
 import naively
 from benchmarks.measure import report
 from benchmarks.quality import tasks
+from benchmarks.results import record
+
+SHAPES = (  # rows, columns, classes
+    (1000, 16, 2),
+    (1000, 256, 2),
+    (20_000, 100, 2),
+    (100_000, 16, 2),
+    (1000, 4, 3),
+    (100_000, 32, 5),
+    (4000, 64, 10),
+    (5000, 100, 10),
+    (1000, 256, 20),
+    (30_000, 41, 23),
+    (10_000, 16, 26),
+    (2000, 8, 100),
+    (1000, 256, 100),
+    (3000, 2, 1000),
+)
+MIXED_SHAPES = ((1000, 16, 2), (20_000, 20, 5))  # every fourth column holds strings
+DISTANCES = {"overlapping": 1.5, "separable": 6.0}  # of the centres of the classes, in standard deviations
+N_TEST_ROWS = 2000
+MAX_SECONDS = 20.0  # of one round, beyond which a shape has one round only
 
 
 def main(arguments: list[str]) -> None:
@@ -24,7 +52,9 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks tuning")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--grid-rounds", type=int, default=3)
     options = parser.parse_args(arguments)
+    grid(options.grid_rounds)
     if not options.data.is_dir():
         print(f"The folder {options.data} does not exist. Give the folder of the data with --data.")
         return
@@ -59,3 +89,87 @@ def ten_times(task: Any) -> tuple[Any, Any]:
     for column in x.select_dtypes("number").columns:
         x[column] = x[column] + random.integers(0, 3, len(x))
     return x, np.tile(task.y, 10)
+
+
+def grid(rounds: int) -> None:
+    """Compare a tuned fit with a cross-validated logistic regression on tables of many shapes."""
+    shapes = [(shape, False) for shape in SHAPES] + [(shape, True) for shape in MIXED_SHAPES]
+    tuned_fit(*drawn_table(100, 4, 3, 1.5, mixed=False))  # imports and caches do not count
+    cross_validated(*drawn_table(100, 4, 3, 1.5, mixed=True))
+    for (n_rows, n_columns, n_classes), mixed in shapes:
+        for kind, distance in DISTANCES.items():
+            data = drawn_table(n_rows, n_columns, n_classes, distance, mixed)
+            contenders = {"tuned fit": tuned_fit, "LogisticRegressionCV": cross_validated}
+            seconds: dict[str, list[float]] = {name: [] for name in contenders}
+            log_loss = {}
+            for turn in range(rounds):
+                if turn and sum(times[0] for times in seconds.values()) > MAX_SECONDS:
+                    break
+                for name, contender in contenders.items():
+                    taken, log_loss[name] = contender(*data)
+                    seconds[name].append(taken)
+            ours, theirs = seconds.values()
+            work = f"{n_rows:,} × {n_columns} × {n_classes}{' mixed' if mixed else ''}, {kind}"
+            print(
+                f"{work:<36} {np.median(ours):8.3f} s ({min(ours):.3f}–{max(ours):.3f})  {np.median(theirs):8.2f} s "
+                f"({min(theirs):.2f}–{max(theirs):.2f})  {np.median(np.divide(ours, theirs)):6.3f}   log-loss "
+                + ", ".join(f"{loss:.4f}" for loss in log_loss.values()),
+                flush=True,
+            )
+            record(work, seconds, clock="CPU", log_loss=log_loss)
+
+
+def drawn_table(n_rows: int, n_columns: int, n_classes: int, distance: float, mixed: bool) -> tuple[Any, Any, Any, Any]:
+    """Draw rows and new rows: a quarter of the columns repeats others with noise, another quarter has long tails."""
+    import pandas as pd
+
+    random = np.random.default_rng(0)
+    n, quarter = n_rows + N_TEST_ROWS, max(1, n_columns // 4)
+    y = np.concatenate([random.permutation(np.arange(size) % n_classes) for size in (n_rows, N_TEST_ROWS)])
+    x = random.normal(size=(n_classes, n_columns))[y] * distance / np.sqrt(n_columns) + random.normal(
+        size=(n, n_columns)
+    )
+    x[:, :quarter] += 0.8 * x[:, n_columns - quarter :]
+    x[:, quarter : 2 * quarter] = np.exp(0.7 * x[:, quarter : 2 * quarter])
+    if not mixed:
+        return x[:n_rows], y[:n_rows], x[n_rows:], y[n_rows:]
+    frame = pd.DataFrame(x, columns=[f"c{j}" for j in range(n_columns)])
+    for j in range(0, n_columns, 4):
+        frame[f"c{j}"] = np.array(list("abcde"))[np.digitize(x[:, j], [-1, -0.3, 0.3, 1])]
+    return frame[:n_rows], y[:n_rows], frame[n_rows:], y[n_rows:]
+
+
+def tuned_fit(x: Any, y: Any, test_x: Any, test_y: Any) -> tuple[float, float]:
+    """Return the CPU seconds of a tuned fit, and its log-loss on new rows."""
+    start = time.process_time()
+    model = naively.fit(x, y, n_jobs=1)
+    return time.process_time() - start, new_log_loss(model.posterior(test_x), model.classes, test_y)
+
+
+def cross_validated(x: Any, y: Any, test_x: Any, test_y: Any) -> tuple[float, float]:
+    """Return the same of scikit-learn."""
+    from sklearn.compose import make_column_selector, make_column_transformer
+    from sklearn.linear_model import LogisticRegressionCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    encoder: Any = StandardScaler()
+    if hasattr(x, "columns"):
+        encoder = make_column_transformer(
+            (OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_include=[object, "string"])),
+            remainder=StandardScaler(),
+        )
+    model = make_pipeline(encoder, LogisticRegressionCV(Cs=5, cv=5))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of steps that were not enough, and of classes with fewer rows than folds
+        start = time.process_time()
+        model.fit(x, y)
+        seconds = time.process_time() - start
+    return seconds, new_log_loss(model.predict_proba(test_x), model.classes_, test_y)
+
+
+def new_log_loss(posterior: Any, classes: Any, label: Any) -> float:
+    """Return the mean −log p of the classes of new rows, at most 36 for a row."""
+    position = {c: i for i, c in enumerate(classes)}
+    own = np.array([position[c] for c in label.tolist()])
+    return float(-np.log(np.maximum(posterior[np.arange(len(own)), own], 2.0**-52)).mean())

@@ -89,3 +89,17 @@ def test_doubt_keeps_separable_rows_from_running_away() -> None:
     no_pull = np.ones(1), np.full(1, 1e-9)
     assert certain.solve(*no_pull).weight[0] == MAX_WEIGHT
     assert doubtful.solve(*no_pull).weight[0] == pytest.approx(10 * np.log((0.9 + 0.1 / 3) / (0.1 / 3)), rel=1e-4)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(3, 6), st.integers(1, 5), st.sampled_from([0.1, 1.0, 10.0]))
+def test_the_start_does_not_matter(seed: int, n_classes: int, n_features: int, factor: float) -> None:
+    """Any start, with second derivatives of another point or size, leads to the minimum."""
+    problem, centre, strength = drawn_problem(seed, 40, n_classes, n_features, 1.0)
+    best = problem.solve(centre, strength, tolerance=1e-14)
+    random = np.random.default_rng(seed)
+    start = Solution(random.normal(size=n_classes), 3 * random.random(n_features), 0.0)
+    size = n_classes + n_features
+    curvature = factor * (problem.curvature_at(start)[1].curvature + np.eye(size))
+    solution = problem.solve(centre, strength, Solution(start.offset, start.weight, 0.0, curvature))
+    assert solution.objective == pytest.approx(best.objective, rel=1e-7)
+    np.testing.assert_allclose(solution.weight, best.weight, atol=1e-3)

@@ -123,7 +123,8 @@ class ShrunkWeights:
         ones = np.ones(len(grouped.evidence))
         solution = grouped.solve(ones, WEIGHT_PENALTY * ones)
         common = Solution(solution.offset, solution.weight[group], 0.0)
-        return cls(problem, grouped, solution, common, problem.curvature_of_weights(common), group, n_columns)
+        curvature, common = problem.curvature_at(common)
+        return cls(problem, grouped, solution, common, curvature, group, n_columns)
 
     def without(self, held_out: NDArray[np.bool_]) -> ShrunkWeights:
         """Return the same for the other rows. Their curvature is close to a share of that of all rows."""

@@ -62,7 +62,7 @@ class Search:
         evidence = self._usable_rows(np.stack(parts)) if parts else np.zeros((0, *self.log_prior.shape))
         ones = np.ones(len(parts))
         last = self.last_shared
-        start = last if last is not None and len(last.weight) == len(parts) else None
+        start = replace(last, curvature=None) if last is not None and len(last.weight) == len(parts) else None
         problem = Problem(self.log_prior, evidence, self.target, self.weight)
         self.last_shared = problem.solve(ones, WEIGHT_PENALTY * ones, start, SEARCH_TOLERANCE)
         return problem.losses(self.last_shared)
@@ -73,12 +73,12 @@ class Search:
         n_columns, common = len(features.keys()), self.last_shared.weight
         centre = np.concatenate([np.repeat(common[:1], n_columns), common[min(n_columns, 1) :]])
         problem = Problem(self.log_prior, self._usable_rows(features.stacked()), self.target, self.weight)
-        start = Solution(self.last_shared.offset, centre, 0.0)
-        shrinkage = SEARCH_SHRINKAGE * problem.curvature_of_weights(start) + 1e-3
-        pull = np.where(np.arange(len(centre)) < n_columns, shrinkage, WEIGHT_PENALTY)
+        curvature, start = problem.curvature_at(Solution(self.last_shared.offset, centre, 0.0))
+        pull = np.where(np.arange(len(centre)) < n_columns, SEARCH_SHRINKAGE * curvature + 1e-3, WEIGHT_PENALTY)
         last = self.last_own
-        near = last if last is not None and len(last.weight) == len(centre) else start
-        self.last_own = problem.solve(centre, pull, near, SEARCH_TOLERANCE)
+        if last is not None and len(last.weight) == len(centre):
+            start = replace(last, curvature=start.curvature)
+        self.last_own = problem.solve(centre, pull, start, SEARCH_TOLERANCE)
         return problem.losses(self.last_own)
 
     def _usable_rows(self, evidence: Floats) -> Floats:

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 SOLVER_TOLERANCE = 1e-9  # relative gain of the objective at which a solver stops
 MAX_NEWTON_STEPS = 50
-MAX_GAIN_RATIO = 0.3  # of one step to the next, with second derivatives of another point
+MAX_GAIN_RATIO = 0.5  # of one step to the next, with second derivatives of another point
 MIN_NEWTON_SHARE = 2e-6  # of a step that is shortened until the objective falls
 MAX_CELLS_AT_A_TIME = 2**18  # of the evidence, in the sums of its products: 2 MB
 OFFSET_PENALTY = 20.0  # ρ
@@ -37,7 +37,8 @@ MAX_WEIGHT = 50.0
 class Solution:
     """Offsets b, weights w, and the objective (1) there.
 
-    `curvature` is the matrix of second derivatives of the loss by (b, w) near there: a guess for similar problems.
+    `curvature` is the matrix of second derivatives of the loss by (b, w) near there. It serves to solve a similar
+    problem from there, if its evidence is the same.
     """
 
     offset: Floats
@@ -62,6 +63,11 @@ class Problem:
     def n_classes(self) -> int:
         """Number of classes."""
         return int(self.base.shape[1])
+
+    @property
+    def _n_offsets(self) -> int:
+        """Number of offsets that are not 0 by rule."""
+        return self.n_classes if self.n_classes <= MAX_CLASSES_WITH_OFFSETS else 0
 
     @property
     def label(self) -> NDArray[np.intp]:
@@ -91,15 +97,19 @@ class Problem:
         log_posterior = log_softmax(self.scores(solution.offset, solution.weight))
         return np.asarray(-self.weight * np.einsum("ic,ic->i", self.target, log_posterior))
 
-    def curvature_of_weights(self, solution: Solution) -> Floats:
-        """Return the second derivative of the loss by each weight: how much the rows determine it."""
+    def curvature_at(self, solution: Solution) -> tuple[Floats, Solution]:
+        """Return the second derivative of the loss by each weight: how much the rows determine it.
+
+        The second result is the solution with all second derivatives, unless there are two classes.
+        """
         if self.n_classes == 2:
             difference = self.evidence[:, :, 1] - self.evidence[:, :, 0]
             prior = self.base[:, 1] - self.base[:, 0] + (solution.offset[1] - solution.offset[0])
             smaller_odds = np.exp(-np.abs(prior + solution.weight @ difference))
-            return np.asarray(difference**2 @ (self.weight * smaller_odds / (1.0 + smaller_odds) ** 2))
+            return difference**2 @ (self.weight * smaller_odds / (1.0 + smaller_odds) ** 2), solution
         posterior = np.exp(log_softmax(self.scores(solution.offset, solution.weight)))
-        return np.diag(self._second_derivatives(posterior, 0))
+        matrix = self._second_derivatives(posterior, self._n_offsets)
+        return np.diag(matrix)[self._n_offsets :], replace(solution, curvature=matrix)
 
     def solve(
         self, centre: Floats, strength: Floats, start: Solution | None = None, tolerance: float = SOLVER_TOLERANCE
@@ -137,9 +147,10 @@ class Problem:
     def _solve_many_classes(self, centre: Floats, strength: Floats, start: Solution, tolerance: float) -> Solution:
         """Solve for x = (b, w).
 
-        The second derivatives cost as much as several steps, so old ones serve while steps with them gain quickly.
+        Second derivatives cost as much as ten steps. So those of an earlier point serve while steps gain quickly,
+        corrected by what each step shows.
         """
-        n_offsets = self.n_classes if self.n_classes <= MAX_CLASSES_WITH_OFFSETS else 0
+        n_offsets = self._n_offsets
         low = np.concatenate([np.full(n_offsets, -np.inf), np.zeros(len(centre))])
         high = np.concatenate([np.full(n_offsets, np.inf), np.full(len(centre), MAX_WEIGHT)])
         centre = np.concatenate([np.zeros(n_offsets), centre])
@@ -162,10 +173,12 @@ class Problem:
             both = matrix + np.diag(strength)
             step[is_free] = -np.linalg.solve(both[np.ix_(is_free, is_free)], gradient[is_free])
             gain = -float(gradient @ step)
-            if not gain > tolerance * (1.0 + abs(value)):
+            is_small = not gain > tolerance * (1.0 + abs(value))
+            if is_small and (is_new or last_gain < np.inf):
                 break
             trial = np.clip(x + step, low, high)
-            after = objective(trial) if is_new or gain < MAX_GAIN_RATIO * last_gain else (np.inf, gradient, posterior)
+            is_good = is_new or not (is_small or gain > MAX_GAIN_RATIO * last_gain)
+            after = objective(trial) if is_good else (np.inf, gradient, posterior)
             share = 1.0
             while is_new and after[0] > value - 1e-4 * share * gain and share > MIN_NEWTON_SHARE:
                 share *= 0.5
@@ -175,6 +188,7 @@ class Problem:
                 matrix = None
                 continue
             before, is_new, last_gain = value, False, gain
+            matrix = updated(matrix, trial - x, after[1] - gradient - strength * (trial - x))
             x, (value, gradient, posterior) = trial, after
             if before - value <= tolerance * (1.0 + abs(value)):
                 break
@@ -210,6 +224,15 @@ class Problem:
             return by_weights
         by_offsets = np.diag(share.sum(axis=0)) - share.T @ posterior
         return np.block([[by_offsets, by_both], [by_both.T, by_weights]])
+
+
+def updated(matrix: Floats, step: Floats, change: Floats) -> Floats:
+    """Return second derivatives that explain how the gradient changed by a step (the update of BFGS)."""
+    expected = matrix @ step
+    by_step, by_change = float(step @ expected), float(step @ change)
+    if not (by_step > 0 and by_change > 1e-8 * by_step):
+        return matrix
+    return matrix + np.outer(change, change / by_change) - np.outer(expected, expected / by_step)
 
 
 def standard_error_of_sum(gain: Floats, weight: Floats, copies_per_row: Floats) -> float:
