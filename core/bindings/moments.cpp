@@ -16,19 +16,20 @@ using NewMoments = std::tuple<New<std::int64_t, 2>, New<double, 3>>;
 ConstMomentCells view(const InMoments& arrays) {
   const auto& [rows, state] = arrays;
   const std::int64_t classes = size_of(rows), columns = size_of(rows, 1);
-  return {rows.data(), checked(state, "state", {9, classes, columns}), classes, columns};
+  return {rows.data(), checked(state, "state", {kStateSize, classes, columns}), classes, columns};
 }
 
 // Rows and state of cells that are to be filled.
 struct MomentArrays {
   std::int64_t classes, columns;
   std::vector<std::int64_t> rows = std::vector<std::int64_t>(classes * columns);
-  std::vector<double> state = std::vector<double>(9 * classes * columns);
+  std::vector<double> state = std::vector<double>(kStateSize * classes * columns);
 
   MomentCells cells() { return {rows.data(), state.data(), classes, columns}; }
   NewMoments to_numpy() {
     const auto c = static_cast<std::size_t>(classes), p = static_cast<std::size_t>(columns);
-    return {bindings::to_numpy<2>(std::move(rows), {c, p}), bindings::to_numpy<3>(std::move(state), {9, c, p})};
+    return {bindings::to_numpy<2>(std::move(rows), {c, p}),
+            bindings::to_numpy<3>(std::move(state), {kStateSize, c, p})};
   }
 };
 

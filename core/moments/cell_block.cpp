@@ -91,21 +91,23 @@ NAIVELY_DISPATCH(std::ptrdiff_t, count_fast_groups, count_fast_groups_body,
                  (tile, begin, count, sums, backoff, group))
 
 template <bool fused>
-NAIVELY_INLINE Leftover count_any_run_body(const RunRows& rows, LaneSums& sums) {
-  if (rows.weight) return count_weighted_run_body<fused>(rows, sums);
+NAIVELY_INLINE Leftover count_any_run_body(const RunRows& rows, LaneSums& sums, LaneTotals& totals) {
+  if (rows.weight) return count_weighted_run_body<fused>(rows, sums, totals);
   if (rows.single) return count_run_body<fused, true, float>(rows, sums);
   return rows.place ? count_run_body<fused, true, double>(rows, sums)
                     : count_run_body<fused, false, double>(rows, sums);
 }
 
-NAIVELY_DISPATCH(Leftover, count_any_run, count_any_run_body, (const RunRows& rows, LaneSums& sums), (rows, sums))
+NAIVELY_DISPATCH(Leftover, count_any_run, count_any_run_body, (const RunRows& rows, LaneSums& sums, LaneTotals& totals),
+                 (rows, sums, totals))
 
 NAIVELY_DISPATCH(void, fold_group, fold_body, (LaneSums & sums, LaneTotals& totals), (sums, totals))
 
-// Adds x to a sum and its error.
-void add(double& sum, double& error, double x) {
-  const WithError<double> next = two_sum(sum, x);
-  sum = next.value, error += next.error;
+// In four sums, so that an addition need not wait for the one before it.
+Triple sum_of(const double* x, int n) {
+  Triple sums[4];
+  for (int i = 0; i < n; ++i) sums[i % 4] = sums[i % 4] + x[i];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
 // Counts one value by equation (1) of moments.hpp, with all bits of (x − shift)².
@@ -141,8 +143,8 @@ CellBlock::CellBlock(std::ptrdiff_t classes, std::ptrdiff_t columns)
 }
 
 Triple CellBlock::weight_at(Position at) const {
-  const Four* const missing = totals_[at.group].missing_weight;
-  return Triple{weight_[at.c].value, weight_[at.c].error, 0} + -missing[0][at.lane] + -missing[1][at.lane];
+  const LaneTotals& totals = totals_[at.group];
+  return weight_[at.c] + -totals.lane(totals.missing_weight, at.lane);
 }
 
 void CellBlock::adopt_frames(const CellBlock& other) {
@@ -179,10 +181,11 @@ void CellBlock::count_run(std::ptrdiff_t c, const Tile& tile, int begin, int cou
   }
   pending_[c] += count;
   rows_[c] += count;
+  is_weighted_ = tile.weight != nullptr;
   if (tile.weight)
-    for (int i = begin; i < begin + count; ++i) add(weight_[c].value, weight_[c].error, tile.weight[i]);
+    weight_[c] = weight_[c] + sum_of(tile.weight + begin, count);
   else
-    weight_[c].value += count;
+    weight_[c].hi += count;
   for (std::ptrdiff_t group = 0; group < width_; ++group) {
     if (!tile.weight) group = count_fast_groups(tile, begin, count, &sums_[first], &backoff_[first], group);
     if (group < width_) count_carefully(c, first + group, tile.rows(group, begin, count));
@@ -197,7 +200,7 @@ void CellBlock::count_carefully(std::ptrdiff_t c, std::ptrdiff_t group, const Ru
     backoff = {backoff.next_wait, static_cast<std::int8_t>(std::min(2 * backoff.next_wait + 1, 31))};
   for (int k = 0; k < kLanes; ++k)
     if (sums_[group].bound[k] < 0) choose_frame({c, group, k}, rows.lane(k));
-  const Leftover left = count_any_run(rows, sums_[group]);
+  const Leftover left = count_any_run(rows, sums_[group], totals_[group]);
   for (int k = 0, todo = left.outside | left.coarse; todo >> k; ++k)
     if (todo >> k & 1) count_one_by_one({c, group, k}, rows.lane(k), left.coarse >> k & 1);
 }
@@ -215,7 +218,7 @@ void CellBlock::count_one_by_one(Position at, const RunRows& rows, bool all) {
     if (!all && std::abs(x - shift) <= bound) continue;
     if (std::isnan(x)) {
       ++totals.missing[k];
-      add(totals.missing_weight[0][k], totals.missing_weight[1][k], weight);
+      totals.set(totals.missing_weight, k, totals.lane(totals.missing_weight, k) + weight);
       continue;
     }
     totals.least[k] = std::min(totals.least[k], x), totals.greatest[k] = std::max(totals.greatest[k], x);
@@ -277,11 +280,11 @@ void CellBlock::fold() {
 }
 
 void CellBlock::merge(const CellBlock& other) {
+  is_weighted_ |= other.is_weighted_;
   for (std::ptrdiff_t c = 0; c < classes_; ++c) {
     for (std::ptrdiff_t group = c * width_; group < (c + 1) * width_; ++group)
       for (int k = 0; k < kLanes; ++k) merge({c, group, k}, other);
-    add(weight_[c].value, weight_[c].error, other.weight_[c].value);
-    add(weight_[c].value, weight_[c].error, other.weight_[c].error);
+    weight_[c] = weight_[c] + other.weight_[c];
     rows_[c] += other.rows_[c];
   }
 }
@@ -300,7 +303,7 @@ void CellBlock::merge(Position at, const CellBlock& other) {
     a.least[k] = std::min(a.least[k], b.least[k]), a.greatest[k] = std::max(a.greatest[k], b.greatest[k]);
   }
   a.missing[k] += b.missing[k];
-  for (const Four& part : b.missing_weight) add(a.missing_weight[0][k], a.missing_weight[1][k], part[k]);
+  a.set(a.missing_weight, k, a.lane(a.missing_weight, k) + b.lane(b.missing_weight, k));
 }
 
 // Returns the cell about its centre, or about its mean if that is far from it: see moments.hpp.
@@ -308,15 +311,16 @@ MomentCell CellBlock::cell(Position at) const {
   if (is_empty(at)) return {};
   const LaneTotals& totals = totals_[at.group];
   const Triple n = weight_at(at);
-  MomentCell cell = {rows_[at.c] - totals.missing[at.lane], rounded(n), sums_[at.group].shift[at.lane],
+  MomentCell cell = {rows_[at.c] - totals.missing[at.lane], n, sums_[at.group].shift[at.lane],
                      totals.lane(totals.s1, at.lane), totals.lane(totals.s2, at.lane)};
   auto move = [&](double to) {
     change_shift(cell.s1, cell.s2, n, cell.shift, to);
     cell.shift = to;
   };
   if (cell.shift != totals.centre[at.lane]) move(totals.centre[at.lane]);
-  if (is_off_centre(cell.s1, cell.s2, cell.n)) move(rounded(cell.s1 / cell.n + cell.shift));
+  if (is_off_centre(cell.s1, cell.s2, n.hi)) move(rounded(cell.s1 / n.hi + cell.shift));
   cell.reach = std::max(totals.greatest[at.lane] - cell.shift, cell.shift - totals.least[at.lane]);
+  cell.error = is_weighted_ ? kErrorTriple * weight_[at.c].hi : kErrorUnweighted * n.hi;
   return cell;
 }
 

@@ -100,7 +100,8 @@ class CellBlock {
   support::LargeArray<LaneSums> sums_;      // (class, width)
   support::LargeArray<LaneTotals> totals_;  // likewise
   std::vector<std::int64_t> rows_;          // of each class, with missing values
-  std::vector<WithError<double>> weight_;   // of each class, likewise
+  std::vector<Triple> weight_;              // of each class, likewise
+  bool is_weighted_ = false;                // whether rows have weights
   std::vector<int> pending_;                // rows of each class since its last fold
   std::vector<Backoff> backoff_;            // of each group
 };

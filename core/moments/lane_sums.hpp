@@ -61,7 +61,7 @@ constexpr double kBias[3] = {0x1.8p12, 0x1.8p-29, 0.0};  // in bounds, or in squ
 struct alignas(64) LaneTotals {
   Four s1[3] = {}, s2[3] = {};  // Triples
   Four least, greatest;         // the smallest and the largest x
-  Four missing_weight[2] = {};  // a sum and its error
+  Four missing_weight[3] = {};  // a Triple
   Four centre = {};             // a median of some values
   std::int64_t missing[kLanes] = {};
 
@@ -113,7 +113,8 @@ struct Leftover {
 };
 
 struct Levels {
-  Lanes top, middle, last;
+  Lanes top = {}, middle = {}, last = {};
+  Levels() = default;
   NAIVELY_INLINE explicit Levels(const Four* f) : top(load(f[0])), middle(load(f[1])), last(load(f[2])) {}
   NAIVELY_INLINE void put(Four* f) const { store(f[0], top), store(f[1], middle), store(f[2], last); }
   NAIVELY_INLINE void put_where(const Mask& where, Four* f) const {
@@ -155,11 +156,8 @@ NAIVELY_INLINE Mask is_coarse(const LaneSums& sums, const Lanes& reach, int rows
   return (reach < load(sums.bound) * coarse_fraction(rows)) & (reach > Lanes{});
 }
 
-NAIVELY_INLINE Leftover finish(LaneSums& sums, const Levels& sum, const Levels& squares, const Lanes& low,
-                               const Lanes& high, const Mask& outside, int rows) {
-  const Mask coarse = is_coarse(sums, greatest(high, -low), rows);
-  sum.put_where(~coarse, sums.sum);
-  squares.put_where(~coarse, sums.squares);
+NAIVELY_INLINE Leftover finish(LaneSums& sums, const Lanes& low, const Lanes& high, const Mask& outside,
+                               const Mask& coarse) {
   store(sums.low, coarse ? load(sums.low) : least(low, load(sums.low)));
   store(sums.high, coarse ? load(sums.high) : greatest(high, load(sums.high)));
   Leftover left;
@@ -191,10 +189,13 @@ NAIVELY_INLINE Leftover count_run_body(const RunRows& rows, LaneSums& sums) {
     add_top<fused>(squares, square, one);
     if constexpr (!std::is_same_v<Real, float>) add_middle<fused>(squares, product_error<fused>(d, d, square), one);
   }
-  return finish(sums, sum, squares, low, high, inside != Mask{} - rows.count, rows.count);
+  const Mask coarse = is_coarse(sums, greatest(high, -low), rows.count);
+  sum.put_where(~coarse, sums.sum);
+  squares.put_where(~coarse, sums.squares);
+  return finish(sums, low, high, inside != Mask{} - rows.count, coarse);
 }
 
-// Full two-sums, as weights are of any size; the bias then has no effect.
+// Full two-sums without a bias, as weights are of any size.
 NAIVELY_INLINE void add_middle(Levels& to, const Lanes& x) {
   const Lanes2 s = two_sum(to.middle, x);
   to.middle = s.value, to.last += s.error;
@@ -206,10 +207,19 @@ NAIVELY_INLINE void add_top(Levels& to, const Lanes& x) {
   add_middle(to, s.error);
 }
 
+// Adds to three numbers of a group, in the lanes of the mask.
+NAIVELY_INLINE void add_where(const Mask& where, Four* to, const TripleOf<Lanes>& x) {
+  const TripleOf<Lanes> sum = TripleOf<Lanes>{load(to[0]), load(to[1]), load(to[2])} + x;
+  store(to[0], where ? sum.hi : load(to[0]));
+  store(to[1], where ? sum.mid : load(to[1]));
+  store(to[2], where ? sum.lo : load(to[2]));
+}
+
+// Rows of any weights; their sums go to the totals at once, because a bias would cost digits of small weights.
 template <bool fused>
-NAIVELY_INLINE Leftover count_weighted_run_body(const RunRows& rows, LaneSums& sums) {
+NAIVELY_INLINE Leftover count_weighted_run_body(const RunRows& rows, LaneSums& sums, LaneTotals& totals) {
   const Lanes shift = load(sums.shift), bound = load(sums.bound);
-  Levels sum(sums.sum), squares(sums.squares);
+  Levels sum, squares;
   Lanes low = {}, high = {};
   Mask inside = {};
   for (int i = 0; i < rows.count; ++i) {
@@ -227,7 +237,10 @@ NAIVELY_INLINE Leftover count_weighted_run_body(const RunRows& rows, LaneSums& s
     add_middle(squares, third.value);
     squares.last += third.error;
   }
-  return finish(sums, sum, squares, low, high, inside != Mask{} - rows.count, rows.count);
+  const Mask coarse = is_coarse(sums, greatest(high, -low), rows.count);
+  add_where(~coarse, totals.s1, renormalise<Lanes>(sum.top, sum.middle, sum.last));
+  add_where(~coarse, totals.s2, renormalise<Lanes>(squares.top, squares.middle, squares.last));
+  return finish(sums, low, high, inside != Mask{} - rows.count, coarse);
 }
 
 // Moves the sums of a group into its totals.

@@ -8,29 +8,34 @@
 namespace naively::moments {
 namespace {
 
-NAIVELY_INLINE void move_to_mean(MomentCell& cell, Triple n) {
-  const double mean = rounded(cell.s1 / cell.n + cell.shift);
-  change_shift(cell.s1, cell.s2, n, cell.shift, mean);
-  cell.reach += std::abs(mean - cell.shift);
-  cell.shift = mean;
-}
-
 NAIVELY_INLINE MomentCell signed_sum(MomentCell a, MomentCell b, int sign) {
   if (b.rows == 0) return a;
   if (a.rows == 0) a.shift = b.shift;
   if (b.shift != a.shift) {
-    change_shift(b.s1, b.s2, {b.n, 0, 0}, b.shift, a.shift);
+    change_shift(b.s1, b.s2, b.n, b.shift, a.shift);
     b.reach += std::abs(b.shift - a.shift);
   }
   a.rows += sign * b.rows;
   if (a.rows == 0) return {};
-  const WithError<double> n = two_sum(a.n, sign * b.n);
-  a.n = n.value;
+  a.error += b.error + kErrorTriple * (std::abs(a.n.hi) + std::abs(b.n.hi));
+  a.n = a.n + (sign < 0 ? -b.n : b.n);
+  a.n = renormalise(a.n.hi, a.n.mid, a.n.lo);  // again, because the high parts may have cancelled
   a.s1 = a.s1 + (sign < 0 ? -b.s1 : b.s1);
   a.s2 = a.s2 + (sign < 0 ? -b.s2 : b.s2);
   a.reach = std::max(a.reach, b.reach);
-  if (n.error != 0 && is_off_centre(a.s1, a.s2, a.n)) move_to_mean(a, {n.value, n.error, 0});
   return a;
+}
+
+// Returns whether the sums are, within their errors, those of n times the value `mean`.
+NAIVELY_INLINE bool is_constant(const MomentCell& cell, double mean) {
+  if (cell.rows <= 1) return true;
+  const WithError<double> difference = two_sum(mean, -cell.shift);
+  const Triple delta = {difference.value, difference.error, 0};
+  const Triple n_delta = cell.n * delta;
+  const double rest1 = rounded(cell.s1 + -n_delta);
+  const double rest2 = rounded(cell.s2 + -((cell.s1 * 2.0 + -n_delta) * delta));  // Σ w(x − mean)²
+  const double reach = cell.reach + std::abs(difference.value), error = cell.error + kErrorTriple * cell.n.hi;
+  return std::abs(rest1) <= error * reach && rest2 <= error * reach * reach;
 }
 
 template <bool fused>
@@ -51,9 +56,10 @@ template <bool fused>
 NAIVELY_INLINE void describe_body(ConstMomentCells cells, double* mean, double* squares) {
   for (std::ptrdiff_t i = 0; i < cells.size(); ++i) {
     const MomentCell cell = cells.get(i);
-    const Triple ratio = cell.s1 / (cell.rows == 0 ? 1.0 : cell.n);  // an empty cell is all zeros
+    const Triple ratio = cell.s1 / (cell.rows == 0 ? Triple{1, 0, 0} : cell.n);  // an empty cell is all zeros
+    const Triple spread = cell.s2 + -(ratio * cell.s1);
     mean[i] = rounded(ratio + cell.shift);
-    squares[i] = std::max(0.0, rounded(cell.s2 + -(ratio * cell.s1)));
+    squares[i] = is_constant(cell, mean[i]) ? 0.0 : std::max(rounded(spread), cell.error * cell.reach * cell.reach);
   }
 }
 

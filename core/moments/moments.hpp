@@ -3,9 +3,13 @@
 //   mean = k + s1/n,   squares = Σ w(x − mean)² = s2 − s1²/n                                                  (2)
 //   about another shift k' = k − Δ:   s1' = s1 + nΔ,   s2' = s2 + 2Δ·s1 + nΔ²                                 (3)
 //
-// s1 and s2 are Triples, so that values 10^9 times larger than the rest can be counted and removed again without a
-// trace. n is a double, and rounded if weights do not sum exactly. (2) then errs by about (mean − k)²n/squares units in
-// the last place, which is small while the shift is among the values.
+// n, s1 and s2 are Triples, so that values and weights 10^9 times larger than the rest can be counted and removed again
+// without a trace. What rounding leaves is bounded by `error`:
+//
+//   |n − Σ w| ≤ error,   |s1 − Σ w(x − k)| ≤ error · reach,   |s2 − Σ w(x − k)²| ≤ error · reach²             (4)
+//
+// with the largest |x − k| as reach. A change of shift (3) by Δ keeps (4) if the reach grows by |Δ|. Sums add errors.
+// Values have no spread if s1 and s2 are, within (4), those of n times one double: that decides what is zero.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,12 +21,21 @@ namespace naively::moments {
 
 struct MomentCell {
   std::int64_t rows = 0;
-  double n = 0, shift = 0;
+  Triple n;
+  double shift = 0;
   Triple s1, s2;
   double reach = 0;  // the largest |x − shift| counted so far, or a bound on it
+  double error = 0;  // see (4)
 };
 
-// Cells as arrays: rows is (classes, columns), state (9, classes, columns) in the order of the fields of MomentCell.
+// Bounds of the error of a count, in units of n: without weights (see lane_sums.hpp; a frame is at most 2^16 reaches
+// wide), and with weights or of one more operation on Triples.
+constexpr double kErrorUnweighted = 0x1p-90, kErrorTriple = 0x1p-150;
+
+constexpr int kStateSize = 12;
+
+// Cells as arrays: rows is (classes, columns), state (12, classes, columns): n, shift, s1 (3), s2 (3), reach, the lower
+// two parts of n, error.
 template <class Real, class Integer>
 struct CellArrays {
   Integer* rows;
@@ -32,13 +45,14 @@ struct CellArrays {
   std::ptrdiff_t size() const { return classes * columns; }
   NAIVELY_INLINE MomentCell get(std::ptrdiff_t i) const {
     auto s = [&](int k) { return state[k * size() + i]; };
-    return {rows[i], s(0), s(1), {s(2), s(3), s(4)}, {s(5), s(6), s(7)}, s(8)};
+    return {rows[i], {s(0), s(9), s(10)}, s(1), {s(2), s(3), s(4)}, {s(5), s(6), s(7)}, s(8), s(11)};
   }
   NAIVELY_INLINE void put(std::ptrdiff_t i, const MomentCell& cell) const {
-    const auto& [n_rows, n, shift, s1, s2, reach] = cell;
-    const double values[9] = {n, shift, s1.hi, s1.mid, s1.lo, s2.hi, s2.mid, s2.lo, reach};
+    const auto& [n_rows, n, shift, s1, s2, reach, error] = cell;
+    const double values[kStateSize] = {n.hi,   shift, s1.hi, s1.mid, s1.lo, s2.hi,
+                                       s2.mid, s2.lo, reach, n.mid,  n.lo,  error};
     rows[i] = n_rows;
-    for (int k = 0; k < 9; ++k) state[k * size() + i] = values[k];
+    for (int k = 0; k < kStateSize; ++k) state[k * size() + i] = values[k];
   }
 };
 using MomentCells = CellArrays<double, std::int64_t>;

@@ -71,6 +71,16 @@ NAIVELY_INLINE Triple operator/(Triple a, double x) {
   return renormalise(digit[0], digit[1], digit[2]);
 }
 
+NAIVELY_INLINE Triple operator/(Triple a, Triple b) {
+  if (b.mid == 0 && b.lo == 0) return a / b.hi;
+  double digit[3];
+  for (double& q : digit) {
+    q = a.hi / b.hi;
+    a = a + -(b * q);
+  }
+  return renormalise(digit[0], digit[1], digit[2]);
+}
+
 NAIVELY_INLINE double rounded(Triple a) { return a.hi + (a.mid + a.lo); }
 
 }  // namespace naively::moments

@@ -4,10 +4,11 @@ A cell belongs to one class and one column and holds n = Σ w, s1 = Σ w(x − s
 three doubles each (triple-double), so that an outlier that is counted first and forgotten later leaves the variance of
 the rest correct to the last digit. The cells are two arrays:
 
-    rows   int64    (classes, columns)       values counted; a cell without any is all zeros
-    state  float64  (9, classes, columns)    n, shift, s1 (3), s2 (3), reach
+    rows   int64    (classes, columns)        values counted; a cell without any is all zeros
+    state  float64  (12, classes, columns)    n, shift, s1 (3), s2 (3), reach, the lower parts of n (2), error
 
-`reach` is the largest |x − shift| counted so far (after a change of shift, a bound on it). NaN is a missing value and
+`reach` is the largest |x − shift| counted so far (after a change of shift, a bound on it). `error` bounds the rounding
+of n, error · reach that of s1, and error · reach² that of s2. NaN is a missing value and
 not counted. The equations are in `tests.twins.moments`. Every result is the same, bit for bit, for any number of
 threads.
 """
@@ -51,7 +52,10 @@ def pool_moments(rows: Wholes, state: Floats) -> tuple[Wholes, Floats]:
 
 
 def describe_moments(rows: Wholes, state: Floats) -> tuple[Floats, Floats]:
-    """Return the mean, and the weighted sum of squares about it (≥ 0); zeros for an empty cell."""
+    """Return the mean, and the weighted sum of squares about it; zeros for an empty cell.
+
+    The sum of squares is 0 if and only if all values are equal, as far as the errors of the sums allow to see it.
+    """
     return _core.describe_moments((rows, state))
 
 

@@ -5,7 +5,7 @@
     Σ w (x − mean)² = s₂ − s₁²/n                                            (3)
     about c′ = c + δ:   s₁′ = s₁ − nδ,   s₂′ = s₂ − 2δs₁ + nδ²              (4)
 
-x − c and its square are split into doubles without error and summed as three doubles each, so that moments can be
+x − c and its square are split into doubles without error. All sums are three doubles each, so that moments can be
 added and subtracted like counts. No split or order of the rows changes the variance by more than a rounding, and an
 outlier of 10⁹ can be counted and forgotten. (Two doubles are not enough for that: 10¹⁸ · 2⁻¹⁰⁶ ≈ 10⁻¹⁴.)
 Source: Ogita, Rump & Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26 (2005) 1955–1988;
@@ -26,9 +26,13 @@ from naively.data.views import Numbers
 from naively.statistics.arrays import refuse_negative
 from naively.statistics.base import PLAN, ArrayStatistic, CountPlan, Description
 from naively.statistics.class_weights import ClassWeights
+from naively.statistics.triples import scale_triple
 
 COLUMNS_AT_A_TIME = 8  # single columns that are copied side by side, which bounds the memory
 MAX_MAGNITUDE = 1e150  # the square of anything larger is close to overflow
+STATE_SIZE = 12
+WEIGHT_PARTS = [0, 9, 10]  # positions in the state
+COUNT_ERROR = 2.0**-90  # of the weight: the bound of the error of a count without weights, see core/moments/moments.hpp
 
 
 class TooLargeError(ValueError):
@@ -43,7 +47,10 @@ class TooLargeError(ValueError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments(ArrayStatistic):
-    """Moments per class and column; `state` holds n, c, s₁ (three), s₂ (three) and the largest |x − c| counted.
+    """Moments per class and column; `state` holds n, c, s₁ (three), s₂ (three), the largest |x − c| and more.
+
+    The last three are the lower parts of n (two) and a bound of the error of n. Times the largest |x − c|, and times
+    its square, it bounds the errors of s₁ and s₂. So a spread of zero is known from what rounding leaves.
 
     >>> m = Moments.count(np.array([1e9 + 1, 1e9 + 2, 1e9 + 4]), np.array([0, 0, 1]), None, n_classes=2)
     >>> m.mean.ravel().tolist(), m.squares.ravel().tolist()
@@ -53,7 +60,7 @@ class Moments(ArrayStatistic):
     rows: Wholes
     state: Floats
 
-    leading: ClassVar[Mapping[str, tuple[int, ...]]] = {"rows": (), "state": (9,)}
+    leading: ClassVar[Mapping[str, tuple[int, ...]]] = {"rows": (), "state": (STATE_SIZE,)}
 
     @classmethod
     def count(
@@ -72,13 +79,18 @@ class Moments(ArrayStatistic):
         if len(parts) == 1:
             return cls(*parts[0])
         if not parts:
-            return cls(np.zeros((n_classes, 0), np.int64), np.zeros((9, n_classes, 0)))
+            return cls(np.zeros((n_classes, 0), np.int64), np.zeros((STATE_SIZE, n_classes, 0)))
         return cls(np.concatenate([r for r, _ in parts], axis=1), np.concatenate([s for _, s in parts], axis=2))
 
     @property
     def weight(self) -> Floats:
         """The sum of weights, per class and column."""
         return np.asarray(self.state[0])
+
+    @property
+    def exact_weight(self) -> Floats:
+        """The sum of weights as three doubles, (3, class, column)."""
+        return self.state[WEIGHT_PARTS]
 
     @property
     def mean(self) -> Floats:
@@ -112,9 +124,24 @@ class Moments(ArrayStatistic):
 
     def scaled(self, factor: float) -> Self:
         """Return the moments with all weights multiplied; the shift and the largest |x − c| stay."""
-        state = self.state * factor
-        state[1], state[8] = self.state[1], self.state[8]
+        state = self.state.copy()
+        for parts in (WEIGHT_PARTS, [2, 3, 4], [5, 6, 7]):
+            state[parts] = scale_triple(self.state[parts], factor)
+        state[11] *= factor
         return replace(self, state=state)
+
+    def without_unused(self) -> Self:
+        """Return the same moments, without the last three of the state if they are those of a count without weights."""
+        is_plain = (self.state[9:11] == 0).all() and (self.state[11] <= 2 * COUNT_ERROR * self.state[0]).all()
+        return replace(self, state=self.state[:9]) if is_plain else self
+
+    def repaired(self) -> Self:
+        """Return the moments with what `without_unused` left out, as early versions did."""
+        if not (isinstance(self.state, np.ndarray) and self.state.ndim == 3 and len(self.state) == 9):
+            return self
+        rest = np.zeros((3, *self.state.shape[1:]))
+        rest[2] = COUNT_ERROR * self.state[0]
+        return replace(self, state=np.concatenate([self.state, rest]))
 
     def describe(self, column: int) -> list[Description]:
         """Return weight, mean and standard deviation of a column in each class."""
@@ -127,12 +154,13 @@ class Moments(ArrayStatistic):
     def lost_precision(self) -> Bools:
         """Return for each column whether larger numbers were once counted than the digits of the rest allow.
 
-        The triple-double sums are good to 2⁻¹⁵⁰ of the largest square ever in them.
+        The triple-double sums are good to 2⁻¹⁵⁰ of the largest square ever in them, unless weights were larger.
         """
         mean, squares = self.mean_and_squares()
-        error = 2.0**-150 * np.square(np.minimum(self.state[8], 1e150)) * np.maximum(self.weight, 1.0)
+        error = np.where(self.weight == self.rows, 2.0**-150 * self.weight, self.state[11])
+        error = error * np.square(np.minimum(self.state[8], 1e150))
         lost = (error > 1e-8 * squares) & (error > 1e-16 * self.weight * np.square(mean)) & (self.rows > 0)
-        lost &= (squares > 0) | (mean != 0) | (error > 1e-30)  # what is left may be zeros, and exactly so
+        lost &= (squares > 0) | (error > 1e-30)  # what is left may be zeros, and exactly so
         return np.asarray(lost.any(axis=0), dtype=np.bool_)
 
 

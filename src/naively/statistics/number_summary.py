@@ -27,7 +27,7 @@ from naively.statistics.arrays import require
 from naively.statistics.base import PLAN, CountPlan, Statistic, ValueTable
 from naively.statistics.class_weights import ClassWeights
 from naively.statistics.histogram import Histogram
-from naively.statistics.moments import MAX_MAGNITUDE, Moments, TooLargeError
+from naively.statistics.moments import MAX_MAGNITUDE, STATE_SIZE, Moments, TooLargeError
 from naively.statistics.value_counts import ValueCounts
 
 MIN_ROWS, MIN_ROWS_PER_CELL = 2**14, 8  # from which on adding up the cells is faster than adding up the rows
@@ -139,7 +139,7 @@ def moments_of_cells(histogram: Histogram, exact: Bools) -> Moments:
     """Return the moments of exact columns, from a value for each cell; those of other columns are empty."""
     cells, values = histogram.cells, histogram.values
     rows = np.zeros((histogram.n_classes, len(exact)), np.int64)
-    state = np.zeros((9, histogram.n_classes, len(exact)))
+    state = np.zeros((STATE_SIZE, histogram.n_classes, len(exact)))
     for j in np.flatnonzero(exact):
         span = slice(cells.offsets[j], cells.offsets[j + 1])
         usable = np.flatnonzero(np.abs(values[span]) <= MAX_MAGNITUDE) + span.start

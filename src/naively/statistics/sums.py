@@ -2,13 +2,15 @@
 
     n = Σ w,    s = Σ w x                                                   (1)
 
-s is an unevaluated sum of two doubles, so whole numbers are exact and the order of the rows costs no digits.
+Both are sums of three doubles. So whole numbers are exact, the order of the rows costs no digits, and rows 10¹⁸ times
+heavier than the rest can be counted and forgotten. What rounding leaves of numbers that are forgotten is far below the
+sum of all that was ever added or subtracted (2⁻⁸⁰ of it); such a total is zero.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -19,36 +21,9 @@ from naively.statistics.arrays import NegativeCountError, refuse_negative
 from naively.statistics.base import PLAN, ArrayStatistic, CountPlan, Description
 from naively.statistics.class_weights import ClassWeights
 from naively.statistics.moments import Moments
+from naively.statistics.triples import add_triples, rounded, scale_triple
 
-Pair = tuple[Floats, Floats]  # a number as an unevaluated sum of two doubles
-
-
-def two_sum(a: Floats, b: Floats) -> Pair:
-    """Return sum and error, with a + b = sum + error exactly (Knuth)."""
-    total = a + b
-    part = total - a
-    return total, (a - (total - part)) + (b - part)
-
-
-def two_product(a: Floats, b: Floats) -> Pair:
-    """Return product and error, with a · b = product + error exactly (Dekker, Veltkamp), for |a|, |b| < 10³⁰⁰."""
-
-    def halves(x: Floats) -> Pair:
-        big = 134217729.0 * x  # 2²⁷ + 1
-        high = big - (big - x)
-        return high, x - high
-
-    product = a * b
-    (a1, a2), (b1, b2) = halves(a), halves(b)
-    return product, a2 * b2 - (((product - a1 * b1) - a2 * b1) - a1 * b2)
-
-
-def add_pairs(a: Pair, b: Pair) -> Pair:
-    """Return the sum of two pairs, to about 2⁻¹⁰⁴."""
-    high, low = two_sum(a[0], b[0])
-    tail, rest = two_sum(a[1], b[1])
-    high, low = two_sum(high, low + tail)
-    return two_sum(high, low + rest)
+ROUNDING = 2.0**-80
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,9 +37,9 @@ class Sums(ArrayStatistic):
 
     rows: Wholes
     weight: Floats
-    parts: Floats  # (2, class, column): the total, and what rounding took from it
+    parts: Floats  # (6, class, column): the total (three), the lower parts of the weight (two), the turnover
 
-    leading: ClassVar[Mapping[str, tuple[int, ...]]] = {"rows": (), "weight": (), "parts": (2,)}
+    leading: ClassVar[Mapping[str, tuple[int, ...]]] = {"rows": (), "weight": (), "parts": (6,)}
 
     @classmethod
     def count(
@@ -72,33 +47,61 @@ class Sums(ArrayStatistic):
     ) -> Self:
         """Count rows of numbers; equation (1), from the moments about a shift: s = n·c + s₁."""
         moments = Moments.count(x, label, weight, n_classes)
-        n, shift, s1, s1_low = moments.state[:4]
-        total = add_pairs(two_product(n, shift), (s1, s1_low))
-        return cls(moments.rows, n, np.stack(total))
+        n = moments.exact_weight
+        total = add_triples(scale_triple(n, moments.state[1]), moments.state[2:5])
+        return cls._of(moments.rows, n, total, np.abs(rounded(total)))
+
+    @classmethod
+    def _of(cls, rows: Wholes, weight: Floats, total: Floats, turnover: Floats) -> Self:
+        return cls(rows, weight[0], np.concatenate([total, weight[1:], turnover[None]]))
+
+    @property
+    def exact_weight(self) -> Floats:
+        """n as three doubles, (3, class, column)."""
+        return np.stack([self.weight, self.parts[3], self.parts[4]])
 
     @property
     def total(self) -> Floats:
         """Σ w x, per class and column."""
-        return np.asarray(self.parts[0] + self.parts[1])
+        return np.where(np.abs(self.parts[0]) <= ROUNDING * self.parts[5], 0.0, rounded(self.parts[:3]))
 
     def __add__(self, other: Self) -> Self:
-        parts = add_pairs((self.parts[0], self.parts[1]), (other.parts[0], other.parts[1]))
-        return type(self)(self.rows + other.rows, self.weight + other.weight, np.stack(parts))
+        weight = add_triples(self.exact_weight, other.exact_weight)
+        total = add_triples(self.parts[:3], other.parts[:3])
+        return self._of(self.rows + other.rows, weight, total, self.parts[5] + other.parts[5])
 
     def __sub__(self, other: Self) -> Self:
-        rows, weight = self.rows - other.rows, self.weight - other.weight
-        refuse_negative(rows, weight, other.weight)
-        parts = add_pairs((self.parts[0], self.parts[1]), (-other.parts[0], -other.parts[1]))
-        left = np.where(rows > 0, np.minimum(parts[0], 0.0), parts[0])
+        rows, weight = self.rows - other.rows, add_triples(self.exact_weight, -other.exact_weight)
+        refuse_negative(rows, weight[0], other.weight)
+        total = add_triples(self.parts[:3], -other.parts[:3])
+        left = np.where(rows > 0, np.minimum(total[0], 0.0), total[0])
         for c, j in np.argwhere(np.abs(left) > 1e-9 * (1.0 + other.total)):
             raise NegativeCountError(int(c), int(j), f"{rows[c, j]} rows that add up to {left[c, j]:g}")
-        return type(self)(
-            rows, np.where(rows > 0, weight, 0.0), np.stack([np.where(rows > 0, part, 0.0) for part in parts])
-        )
+        rest = self._of(rows, weight, total, self.parts[5] + other.parts[5])
+        return replace(rest, weight=np.where(rows > 0, rest.weight, 0.0), parts=np.where(rows > 0, rest.parts, 0.0))
 
     def rows_present(self, classes: ClassWeights) -> tuple[Floats, Wholes]:
         """Return weight and number of the rows that have a value, (class, column)."""
         return self.weight, self.rows
+
+    def scaled(self, factor: float) -> Self:
+        """Return the sums with all weights multiplied."""
+        weight, total = scale_triple(self.exact_weight, factor), scale_triple(self.parts[:3], factor)
+        return self._of(self.rows, weight, total, self.parts[5] * factor)
+
+    def without_unused(self) -> Self:
+        """Return the same sums, with two parts of the total alone if nothing else is lost."""
+        is_plain = (self.parts[2:5] == 0).all() and (
+            self.parts[5] <= (1 + 1e-9) * np.abs(rounded(self.parts[:3]))
+        ).all()
+        return replace(self, parts=self.parts[:2]) if is_plain else self
+
+    def repaired(self) -> Self:
+        """Return the sums with the parts that `without_unused` left out, as early versions did."""
+        if not (isinstance(self.parts, np.ndarray) and self.parts.ndim == 3 and len(self.parts) == 2):
+            return self
+        zeros = np.zeros_like(self.parts[0])
+        return replace(self, parts=np.stack([*self.parts, zeros, zeros, zeros, np.abs(self.parts[0])]))
 
     def describe(self, column: int) -> list[Description]:
         """Return weight and total of a column in each class."""

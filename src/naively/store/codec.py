@@ -114,7 +114,9 @@ def encode_value(value: Any, arrays: list[Array]) -> str:
         return f"[{','.join([encode_value(item, arrays) for item in value])}]"
     if statistic_named(kind.__name__) is kind:
         value = value.without_unused()
-        parts = [f'"{field.name}":{encode_value(getattr(value, field.name), arrays)}' for field in fields(value)]
+        values = [(field, getattr(value, field.name)) for field in fields(value)]
+        written = [(f.name, part) for f, part in values if part is not None or f.default is not None]
+        parts = [f'"{name}":{encode_value(part, arrays)}' for name, part in written]
         name = STORED_NAMES.get(kind.__name__, kind.__name__)
         return f'{{"statistic":"{name}","fields":{{{",".join(parts)}}}}}'
     if kind is tuple or value is None or isinstance(value, PLAIN_TYPES):

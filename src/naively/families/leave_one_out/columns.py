@@ -19,8 +19,9 @@ from naively._kernels.moments import add_moments, describe_moments
 from naively._kernels.types import Floats, Index, Wholes
 from naively.data.views import Numbers
 from naively.families.base import Leaving, NotCountedError
-from naively.statistics.moments import Moments
-from naively.statistics.sums import Sums, add_pairs, two_product
+from naively.statistics.moments import STATE_SIZE, Moments
+from naively.statistics.sums import ROUNDING, Sums
+from naively.statistics.triples import add_triples, as_triple, rounded, two_product
 
 
 def leave_values_out(cells: kernels.ValueArrays, value: Index, leaving: Leaving, out: Floats) -> None:
@@ -58,7 +59,7 @@ class MomentsWithout:
     def own_and_pooled(cls, stats: Moments, values: Floats, leaving: Leaving) -> tuple[MomentsWithout, MomentsWithout]:
         """Return the class of each row without it, and all classes together without it."""
         leaves = ~np.isnan(values) & (leaving.weight > 0)[:, None]
-        taken = np.zeros((9, *values.shape))  # the state of one value about itself: all sums are zero
+        taken = np.zeros((STATE_SIZE, *values.shape))  # the state of one value about itself: all sums are zero
         taken[0], taken[1] = np.where(leaves, leaving.weight[:, None], 0.0), np.where(leaves, values, 0.0)
         # A row may leave with part of its weight and as zero rows, which the core would take for nothing.
         n_taken = np.where(leaves, np.maximum(leaving.rows[:, None], 1), 0)
@@ -90,20 +91,21 @@ class SumsWithout:
 
     @classmethod
     def of(cls, stats: Sums, values: Floats, leaving: Leaving) -> SumsWithout:
-        """Take each row out of its class; the total as two doubles, so that a large value leaves no rounding error."""
+        """Take each row out of its class; in three doubles, so that a large value leaves no rounding error."""
         label, is_present = leaving.label, ~np.isnan(values)
         taken = np.where(is_present, leaving.weight[:, None], 0.0)
         rows = stats.rows[label] - np.where(is_present, leaving.rows[:, None], 0)
-        weight = stats.weight[label] - taken
-        product = two_product(taken, np.where(is_present, values, 0.0))
+        weight = rounded(add_triples(stats.exact_weight[:, label], -as_triple(taken)))
+        product, error = two_product(taken, np.where(is_present, values, 0.0))
         parts = stats.parts[:, label]
-        high, low = add_pairs((parts[0], parts[1]), (-product[0], -product[1]))
-        negative = (rows < 0) | (weight < -1e-9 * (1.0 + taken)) | (high < -1e-9 * (1.0 + product[0]))
+        rest = add_triples(parts[:3], -np.stack([product, error, np.zeros_like(error)]))
+        negative = (rows < 0) | (weight < -1e-9 * (1.0 + taken)) | (rest[0] < -1e-9 * (1.0 + product))
         if negative.any():
             i, j = (int(k) for k in np.argwhere(negative)[0])
-            left = f"{rows[i, j]} rows of weight {weight[i, j]:g} that add up to {high[i, j]:g}"
+            left = f"{rows[i, j]} rows of weight {weight[i, j]:g} that add up to {rest[0][i, j]:g}"
             raise NotCountedError(i, int(label[i]), j, left)
-        weight, total = np.where(rows > 0, weight, 0.0), np.where(rows > 0, high + low, 0.0)
+        is_left = (rows > 0) & (np.abs(rest[0]) > ROUNDING * (parts[5] + product))
+        weight, total = np.where(rows > 0, weight, 0.0), np.where(is_left, rounded(rest), 0.0)
         others = sum_of_others(stats.weight)[label], sum_of_others(stats.total)[label]
         return cls(rows, weight, total, others[0] + weight, others[1] + total)
 
