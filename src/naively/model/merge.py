@@ -62,6 +62,7 @@ def subtract(a: Model, b: Model) -> Model:
         for block, one, two in zip(a.schema.blocks, a.statistics, b.statistics, strict=True):
             names = block.names
             statistics.append(one - two)
+            statistics[-1].refuse_excess(weights)
     except NegativeCountError as error:
         where = "" if error.column is None else f"column {names[error.column]!r}, "
         raise InputError(

@@ -32,11 +32,15 @@ class NegativeCountError(ValueError):
 
 
 def refuse_negative(rows: Wholes, weight: Floats, subtracted: Floats) -> None:
-    """Refuse (class,) or (class, column) counts below zero; the subtracted weights bound the rounding error."""
-    negative = (rows < 0) | (weight < -1e-9 * (1.0 + subtracted))
-    if not negative.any():
+    """Refuse (class,) or (class, column) counts below zero, rows without weight, and weight without rows.
+
+    The subtracted weights bound the rounding error.
+    """
+    slack = 1e-9 * (1.0 + subtracted)
+    impossible = (rows < 0) | (weight < -slack) | ((rows > 0) & (weight <= 0)) | ((rows == 0) & (weight > slack))
+    if not impossible.any():
         return
-    where = tuple(int(i) for i in np.argwhere(negative)[0])
+    where = tuple(int(i) for i in np.argwhere(impossible)[0])
     left = f"{rows[where]} rows of weight {weight[where]:g}"
     raise NegativeCountError(where[0], where[1] if len(where) > 1 else None, left)
 

@@ -22,7 +22,7 @@ from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.data.views import Codes, Numbers, Texts, Values
 from naively.errors import InputError
-from naively.statistics.arrays import added_in_pairs, check_array, place, require, take
+from naively.statistics.arrays import NegativeCountError, added_in_pairs, check_array, place, require, take
 
 if TYPE_CHECKING:
     from naively.statistics.class_weights import ClassWeights
@@ -150,6 +150,14 @@ class Statistic(ABC):
         """Return weight and number of the rows that have a value, (class, column); `classes` are all rows."""
 
     # What follows has a default.
+
+    def refuse_excess(self, classes: ClassWeights) -> None:
+        """Raise NegativeCountError if more rows have a value in a column than there are; `classes` are all rows."""
+        _, rows = self.rows_present(classes)
+        excess = np.argwhere(rows > classes.rows[:, None])
+        if len(excess):
+            c, j = (int(i) for i in excess[0])
+            raise NegativeCountError(c, j, f"{classes.rows[c]} rows, but {rows[c, j]} values")
 
     def check(self, n_classes: int, names: Names) -> None:
         """Raise ValueError unless the statistic, read from a file, is sound for these classes and columns."""

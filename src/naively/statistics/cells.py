@@ -72,19 +72,34 @@ def sum_by_class(cells: Cells, values: Floats) -> Floats:
     return np.array([values[start:stop].sum() for start, stop in itertools.pairwise(ends)], dtype=np.float64)
 
 
-def refuse_negative_cells(cells: Cells, subtracted: Cells, describe: Callable[[int], tuple[int | None, str]]) -> None:
-    """Refuse cells with fewer than zero rows, or a weight below zero by more than rounding.
+def refuse_impossible_cells(
+    before: Cells, subtracted: Cells, rest: Cells, describe: Callable[[int], tuple[int | None, str]]
+) -> None:
+    """Refuse cells with fewer than zero rows, a weight below zero by more than rounding, or weight without rows.
 
     `describe` returns the column of a slot and the name of what it counts.
     """
     slack = 1e-9 * (1.0 + (float(subtracted.sums.max()) if subtracted.sums.size else 0.0))
-    negative = (cells.rows < 0) | (cells.sums < -slack).any(axis=0)
-    if not negative.any():
+    negative = (rest.rows < 0) | (rest.sums < -slack).any(axis=0)
+    if negative.any():
+        first = int(np.argmax(negative))
+        column, what = describe(int(rest.index[first]))
+        left = f"{what}: {rest.rows[first]} rows of weight {rest.sums[-1, first]:g}"
+        left += f" with {rest.sums[0, first]:g} occurrences" if len(rest.sums) > 1 else ""
+        raise NegativeCountError(int(class_of_cells(rest)[first]), column, left)
+    taken = subtracted.sums.sum(axis=1)
+    lost = before.sums.sum(axis=1) - taken - rest.sums.sum(axis=1)
+    if (np.abs(lost) <= 1e-9 * (1.0 + taken)).all():
         return
-    first = int(np.argmax(negative))
-    column, what = describe(int(cells.index[first]))
-    left = f"{what}: {cells.rows[first]} rows of weight {cells.sums[-1, first]:g}"
-    raise NegativeCountError(int(class_of_cells(cells)[first]), column, left)
+    position = find_cells(before, subtracted)
+    emptied = np.flatnonzero(before.rows[position] == subtracted.rows)  # every subtracted cell has a position
+    weight = before.sums[:, position[emptied]] - subtracted.sums[:, emptied]
+    leftover = (np.abs(weight) > slack).any(axis=0)
+    if leftover.any():
+        first = int(emptied[np.argmax(leftover)])
+        column, what = describe(int(subtracted.index[first]))
+        left = f"{what}: 0 rows of weight {float(weight[0, np.argmax(leftover)]):g}"
+        raise NegativeCountError(int(class_of_cells(subtracted)[first]), column, left)
 
 
 def check_cells(cells: Cells, n_classes: int, n_sums: int, n_slots: int, signed: bool = False) -> None:

@@ -107,6 +107,7 @@ class Histogram(Statistic):
         cap = min(self.cap, other.cap)
         rest = type(self)(merge_histograms(self.cells, other.cells, -1, cap), self.n_classes, cap)
         rest._refuse_negative(other)
+        self._refuse_leftovers(other, rest)
         return rest
 
     def with_max_keys(self, cap: int) -> Self:
@@ -138,6 +139,9 @@ class Histogram(Statistic):
 
     def rows_present(self, classes: ClassWeights) -> tuple[Floats, Wholes]:
         """Return weight and number of the rows that have a value, (class, column)."""
+        return self._weight_and_rows()
+
+    def _weight_and_rows(self) -> tuple[Floats, Wholes]:
         slot = self.cells.classes * np.int64(self.n_columns) + self.column
         return sum_rows(slot, self.cells.weight, self.cells.rows, (self.n_classes, self.n_columns))
 
@@ -168,6 +172,17 @@ class Histogram(Statistic):
         order = np.lexsort((cells.classes, cells.keys, column))
         same = (np.diff(column) == 0) & (cells.keys[1:] == cells.keys[:-1]) & (np.diff(cells.classes) == 0)
         require(bool((order == np.arange(n)).all()) and not same.any(), "order of histograms")
+
+    def _refuse_leftovers(self, subtracted: Self, rest: Self) -> None:
+        """Refuse to empty a cell of its rows but not of its weight: such a row was never counted."""
+        before, taken, after = (part.cells.weight.sum() for part in (self, subtracted, rest))
+        if abs(before - taken - after) <= 1e-9 * (1.0 + taken):
+            return
+        tables = [part._weight_and_rows()[0] for part in (self, subtracted, rest)]
+        lost = tables[0] - tables[1] - tables[2]
+        excess = np.argwhere(np.abs(lost) > 1e-9 * (1.0 + tables[1]))
+        for c, j in excess[:1].tolist():
+            raise NegativeCountError(c, j, f"values of 0 rows and weight {lost[c, j]:g}")
 
     def _refuse_negative(self, subtracted: Self) -> None:
         cells = self.cells

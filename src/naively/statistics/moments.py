@@ -23,7 +23,7 @@ import numpy as np
 from naively._kernels.moments import add_moments, count_moments, describe_moments, pool_moments
 from naively._kernels.types import Array, Bools, Floats, Wholes
 from naively.data.views import Numbers
-from naively.statistics.arrays import refuse_negative
+from naively.statistics.arrays import NegativeCountError, refuse_negative
 from naively.statistics.base import PLAN, ArrayStatistic, CountPlan, Description
 from naively.statistics.class_weights import ClassWeights
 from naively.statistics.triples import scale_triple
@@ -115,8 +115,36 @@ class Moments(ArrayStatistic):
 
     def __sub__(self, other: Self) -> Self:
         rows, state = add_moments(self.rows, self.state, other.rows, other.state, -1)
-        refuse_negative(rows, state[0], other.weight)
+        is_empty = rows == 0
+        refuse_negative(rows, np.where(is_empty, self.weight - other.weight, state[0]), other.weight)
+        self._refuse_impossible(other, rows, state)
         return type(self)(rows, state)
+
+    def _refuse_impossible(self, subtracted: Self, rows: Wholes, rest: Floats) -> None:
+        """Refuse to leave moments that no numbers within the reach have: those that are subtracted were never counted.
+
+        |s₁| ≤ n·r,   s₁²/n ≤ s₂ ≤ n·r²,   with equality on the left for one row, and no difference for none   (5)
+        """
+        shift, reach = self.state[1], self.state[8]
+        reach = reach + 1e-9 * (reach + np.abs(shift))  # a logarithm may differ in its last digit
+        n, s1, s2 = rest[0], rest[2], rest[5]
+        (mean, squares), (other_mean, other_squares) = self.mean_and_squares(), subtracted.mean_and_squares()
+        with np.errstate(all="ignore"):
+            spread, slack = s2 - s1 * s1 / n, 1e-12 * n * reach * reach
+            outside = other_squares > subtracted.weight * (reach + other_mean - shift) * (reach - other_mean + shift)
+            beyond = (np.abs(s1) > n * reach) | (s2 > n * reach * reach) | (spread < -slack)
+            beyond |= (rows == 1) & (spread > slack)
+            differs = (np.abs(mean - other_mean) > 1e-9 * reach) | (
+                np.abs(squares - other_squares) > 1e-9 * self.weight * reach * reach
+            )
+        impossible = (subtracted.rows > 0) & (outside | np.where(rows == 0, differs, beyond))
+        for c, j in np.argwhere(impossible)[:1]:
+            at = (int(c), int(j))
+            if rows[at] == 0:
+                left = f"0 rows, but numbers of mean {mean[at]:g} are not those of mean {other_mean[at]:g}"
+            else:
+                left = f"{rows[at]} rows of mean {shift[at] + s1[at] / n[at]:g} and variance {spread[at] / n[at]:g}"
+            raise NegativeCountError(*at, left)
 
     def rows_present(self, classes: ClassWeights) -> tuple[Floats, Wholes]:
         """Return weight and number of the rows that have a value, (class, column)."""

@@ -74,8 +74,9 @@ class Sums(ArrayStatistic):
         rows, weight = self.rows - other.rows, add_triples(self.exact_weight, -other.exact_weight)
         refuse_negative(rows, weight[0], other.weight)
         total = add_triples(self.parts[:3], -other.parts[:3])
-        left = np.where(rows > 0, np.minimum(total[0], 0.0), total[0])
-        for c, j in np.argwhere(np.abs(left) > 1e-9 * (1.0 + other.total)):
+        left = np.where(rows > 0, np.minimum(total[0], 0.0), total[0])  # numbers are not negative
+        slack = 1e-9 * (np.abs(self.total) + np.abs(other.total)) + ROUNDING * (self.parts[5] + other.parts[5])
+        for c, j in np.argwhere(np.abs(left) > slack):
             raise NegativeCountError(int(c), int(j), f"{rows[c, j]} rows that add up to {left[c, j]:g}")
         rest = self._of(rows, weight, total, self.parts[5] + other.parts[5])
         return replace(rest, weight=np.where(rows > 0, rest.weight, 0.0), parts=np.where(rows > 0, rest.parts, 0.0))

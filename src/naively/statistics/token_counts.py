@@ -26,10 +26,9 @@ from naively.statistics.cells import (
     cells_of_table,
     check_cells,
     class_of_cells,
-    class_sums,
     join_columns,
     place_cells,
-    refuse_negative_cells,
+    refuse_impossible_cells,
     table_of_cells,
 )
 from naively.statistics.class_weights import ClassWeights
@@ -138,21 +137,27 @@ class TokenCounts(Statistic):
         a, b = self.aligned(other)
         cells = merge_cells(a.cells, b.cells, -1)
         missing = merge_cells(a.missing, b.missing, -1)
-        refuse_negative_cells(cells, b.cells, lambda k: (k, f"{a.tokens[k]!r} present"))
-        refuse_negative_cells(missing, b.missing, lambda k: (k, f"{a.tokens[k]!r} missing"))
-        a._refuse_leftovers(b, cells)
-        return type(self)(a.tokens, cells, missing, a.seen - b.seen)
+        refuse_impossible_cells(a.cells, b.cells, cells, lambda k: (k, f"{a.tokens[k]!r} present"))
+        refuse_impossible_cells(a.missing, b.missing, missing, lambda k: (k, f"{a.tokens[k]!r} missing"))
+        rest = type(self)(a.tokens, cells, missing, a.seen - b.seen)
+        rest._refuse_excess()
+        return rest
 
-    def _refuse_leftovers(self, subtracted: Self, rest: Cells) -> None:
-        """Refuse to empty a cell of its rows but not of its occurrences: such a row was never counted."""
-        before, taken, after = (class_sums(cells, 0) for cells in (self.cells, subtracted.cells, rest))
-        if (np.abs(before - taken - after) <= 1e-9 * (1.0 + taken)).all():
-            return
-        c = int(np.argmax(np.abs(before - taken - after)))
-        dense = table_of_cells(rest, self.n_tokens, rest.sums[0])
-        leftover = (self.occurrences() - subtracted.occurrences() - dense)[c]
-        k = int(np.argmax(np.abs(leftover)))
-        raise NegativeCountError(c, k, f"{self.tokens[k]!r} present: 0 rows with {leftover[k]:g} occurrences")
+    def refuse_excess(self, classes: ClassWeights) -> None:
+        """Accept all: the rows of each token were compared with all rows when they were subtracted."""
+
+    def _refuse_excess(self) -> None:
+        """Refuse a token that is present or missing in more rows than there are: some were never counted."""
+        filled = self.cells._replace(sums=self.cells.sums[:1])
+        if len(self.missing.rows):
+            filled = merge_cells(filled, self.missing, 1)
+        owner = class_of_cells(filled)
+        excess = filled.rows > self.seen.rows[owner]
+        if excess.any():
+            first = int(np.argmax(excess))
+            c, k = int(owner[first]), int(filled.index[first])
+            left = f"{self.tokens[k]!r} present or missing in {filled.rows[first]} of {self.seen.rows[c]} rows"
+            raise NegativeCountError(c, k, left)
 
     def has_rows(self) -> Bools:
         """Return for each class whether anything was counted."""

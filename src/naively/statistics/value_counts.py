@@ -25,7 +25,7 @@ from naively.statistics.cells import (
     class_of_cells,
     join_columns,
     place_cells,
-    refuse_negative_cells,
+    refuse_impossible_cells,
     table_of_cells,
 )
 from naively.statistics.class_weights import ClassWeights
@@ -105,7 +105,7 @@ class ValueCounts(Statistic):
     def __sub__(self, other: Self) -> Self:
         a, b = self.aligned(other)
         cells = merge_cells(a.cells, b.cells, -1)
-        refuse_negative_cells(cells, b.cells, a._column_and_value)
+        refuse_impossible_cells(a.cells, b.cells, cells, a._column_and_value)
         return type(self)(a.values, cells)._without_unused_values()
 
     def has_rows(self) -> Bools:

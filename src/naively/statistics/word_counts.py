@@ -35,7 +35,7 @@ from naively.statistics.cells import (
     class_of_cells,
     find_cells,
     place_cells,
-    refuse_negative_cells,
+    refuse_impossible_cells,
     total_cells,
     without_dropped_class,
 )
@@ -155,7 +155,8 @@ class WordCounts(Statistic):
         seen = a.seen - b.seen
         a._refuse_negative(subtracted)
         rest = a._with(subtracted, -1, b.lengths, seen)
-        refuse_negative_cells(rest.lengths, b.lengths, lambda n: (None, f"texts of {n} words"))
+        refuse_impossible_cells(a.lengths, b.lengths, rest.lengths, lambda n: (None, f"texts of {n} words"))
+        rest._refuse_excess(np.flatnonzero(b.seen.rows))
         return rest
 
     def _with(self, cells: Cells, sign: int, lengths: Cells, seen: ClassWeights) -> Self:
@@ -176,12 +177,31 @@ class WordCounts(Statistic):
             exists = position >= 0
             rows[exists] += part.rows[position[exists]]
             sums[:, exists] += part.sums[:, position[exists]]
-        negative = (rows < 0) | (sums < -1e-9 * (1.0 + subtracted.sums)).any(axis=0)
-        if negative.any():
-            first = int(np.argmax(negative))
+        slack = 1e-9 * (1.0 + subtracted.sums)
+        impossible = (rows < 0) | (sums < -slack).any(axis=0) | (sums[0] < sums[1] - slack[1])
+        impossible |= (rows == 0) & (sums > slack).any(axis=0)
+        if impossible.any():
+            first = int(np.argmax(impossible))
             word = self.name(int(subtracted.index[first]))
             left = f"word {word!r}: {rows[first]} texts with {sums[0, first]:g} occurrences"
             raise NegativeCountError(int(class_of_cells(subtracted)[first]), None, left)
+
+    def refuse_excess(self, classes: ClassWeights) -> None:
+        """Accept all: a row may have several texts, and their words were compared with them when subtracted."""
+
+    def _refuse_excess(self, classes: Index) -> None:
+        """Refuse a word that is in more texts of one of these classes than there are: some texts were never counted."""
+        for c in classes.tolist():
+            n_texts = int(self.seen.rows[c])
+            if sum(_most_rows(cells, c) for cells in (self.base, self.delta)) <= n_texts:
+                continue  # as a rule
+            cells = self.cells
+            if _most_rows(cells, c) > n_texts:
+                span = slice(int(cells.indptr[c]), int(cells.indptr[c + 1]))
+                most = int(np.argmax(cells.rows[span]))
+                word = self.name(int(cells.index[span][most]))
+                left = f"word {word!r} in {cells.rows[span][most]} of {n_texts} texts"
+                raise NegativeCountError(c, None, left)
 
     def has_rows(self) -> Bools:
         """Return for each class whether anything was counted."""
@@ -276,6 +296,10 @@ def _rows_with_text(missing: Bools, codes: Codes32, weight: Floats | None, n_cla
         present = ~missing
         codes, weight = codes[present], None if weight is None else weight[present]
     return ClassWeights.count(None, codes, weight, n_classes)
+
+
+def _most_rows(cells: Cells, c: int) -> int:
+    return int(cells.rows[cells.indptr[c] : cells.indptr[c + 1]].max(initial=0))
 
 
 def _loses_weight(delta: Cells, cells: Cells, sign: int) -> bool:
