@@ -32,12 +32,12 @@ class NegativeCountError(ValueError):
 
 
 def refuse_negative(rows: Wholes, weight: Floats, subtracted: Floats) -> None:
-    """Refuse (class,) or (class, column) counts below zero, rows without weight, and weight without rows.
+    """Refuse (class,) or (class, column) counts below zero, and weight without rows.
 
-    The subtracted weights bound the rounding error.
+    The subtracted weights bound the rounding error. Rows without weight may be left: two rows leave as one of weight 2.
     """
     slack = 1e-9 * (1.0 + subtracted)
-    impossible = (rows < 0) | (weight < -slack) | ((rows > 0) & (weight <= 0)) | ((rows == 0) & (weight > slack))
+    impossible = (rows < 0) | (weight < -slack) | ((rows == 0) & (weight > slack))
     if not impossible.any():
         return
     where = tuple(int(i) for i in np.argwhere(impossible)[0])

@@ -130,9 +130,10 @@ class Moments(ArrayStatistic):
         n, s1, s2 = rest[0], rest[2], rest[5]
         (mean, squares), (other_mean, other_squares) = self.mean_and_squares(), subtracted.mean_and_squares()
         with np.errstate(all="ignore"):
-            spread, slack = s2 - s1 * s1 / n, 1e-12 * n * reach * reach
+            slack = 1e-12 * self.weight  # two rows may leave as one with the rounded sum of their weights
+            most, spread = n + slack, (s2 - s1 * s1 / np.maximum(n, slack)) / np.square(reach)
             outside = other_squares > subtracted.weight * (reach + other_mean - shift) * (reach - other_mean + shift)
-            beyond = (np.abs(s1) > n * reach) | (s2 > n * reach * reach) | (spread < -slack)
+            beyond = (np.abs(s1) > most * reach) | (s2 > most * reach * reach) | (spread < -slack)
             beyond |= (rows == 1) & (spread > slack)
             differs = (np.abs(mean - other_mean) > 1e-9 * reach) | (
                 np.abs(squares - other_squares) > 1e-9 * self.weight * reach * reach
@@ -143,7 +144,9 @@ class Moments(ArrayStatistic):
             if rows[at] == 0:
                 left = f"0 rows, but numbers of mean {mean[at]:g} are not those of mean {other_mean[at]:g}"
             else:
-                left = f"{rows[at]} rows of mean {shift[at] + s1[at] / n[at]:g} and variance {spread[at] / n[at]:g}"
+                weight = max(n[at], slack[at])
+                variance = (s2[at] - s1[at] ** 2 / weight) / weight
+                left = f"{rows[at]} rows of mean {shift[at] + s1[at] / weight:g} and variance {variance:g}"
             raise NegativeCountError(*at, left)
 
     def rows_present(self, classes: ClassWeights) -> tuple[Floats, Wholes]:
