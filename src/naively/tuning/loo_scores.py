@@ -7,14 +7,14 @@ together if the model without them expects fewer than one such row; otherwise on
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively.data.names import Names
-from naively.families.base import Leaving
+from naively.families.base import Family, Leaving
 from naively.model.count import View, count_block, views_of
 from naively.schema.choose import statistic_for
 from naively.schema.schema import Block, Schema
@@ -40,6 +40,7 @@ class LooScorer:
         """Decide how each row leaves."""
         self.model, self.sample = model, sample
         self._views: dict[tuple[str, Names], View] = {}
+        self._rivals: dict[Names, Sequence[Family]] = {}
         self._structures: dict[tuple[str, Names], list[Any]] = {}  # without each fold
         self.leaving = Leaving.of(sample.label, sample.weight, sample.rows)
         if (sample.weight > 1).any():
@@ -83,6 +84,13 @@ class LooScorer:
                 order = np.array([position[name] for name in block.names], dtype=np.intp)
                 return known, statistic.take_columns(order)
         raise KeyError(block.names[0])
+
+    def rivals(self, block: Block) -> Sequence[Family]:
+        """Return the families among which tuning may choose for a column, asking once for all columns counted so."""
+        counted = next(known for known in self.model.schema.blocks if block.names[0] in known.names)
+        if counted.names not in self._rivals:
+            self._rivals[counted.names] = counted.family.rivals(self.counted(counted)[1])
+        return self._rivals[counted.names] or counted.family.rivals(self.counted(block)[1])
 
     def statistic(self, block: Block) -> Statistic:
         """Return what the family of a block estimates from."""

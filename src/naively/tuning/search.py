@@ -226,8 +226,7 @@ def choose_gaussian_or_binned(current: Search, open_columns: set[str]) -> None:
     all_binned = True
     for i, block in enumerate(current.features.blocks):
         if block.names[0] in open_columns and block.family.role == "value":
-            counted, statistic = current.scorer.counted(block)
-            both = counted.family.rivals(statistic)
+            both = current.scorer.rivals(block)
             others = [family for family in both if type(family) is not type(block.family)]
             if len(others) == 1:  # the block's own family is one of the two
                 positions.append(i)
