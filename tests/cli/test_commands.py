@@ -74,7 +74,7 @@ def test_predict_reads_and_writes_all_formats(model: Path) -> None:
     lines = [json.loads(line) for line in (model.parent / "o.jsonl").read_text().splitlines()]
     parquet = pq.read_table(model.parent / "o.parquet").to_pylist()
     assert [row["top_1"] for row in lines] == [row["prediction"] for row in parquet]
-    assert rows_of((model.parent / "o.csv").read_text())[0]["p_top_1"] == str(parquet[0]["p_top_1"])
+    assert float(rows_of((model.parent / "o.csv").read_text())[0]["p_top_1"]) == parquet[0]["p_top_1"]
     again = run("predict", model, model.parent / "o.parquet")
     assert again.exit_code == 1
     assert "already" in again.stderr

@@ -46,7 +46,7 @@ def test_options(folder: Path) -> None:
         ("words", "m", "--column", "note"),
         ("roc", "m", "d.csv", "--of", "no"),
     ):
-        result = run("plot", *more, "-o", "x.svg")
+        result = run("plot", *more, "-o", "x.svg", "--force")
         assert result.exit_code == 0, result.output
     assert (folder / "x.svg").exists()
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from naively.data.files.paths import COMPRESSIONS
 
 if TYPE_CHECKING:
     from naively.data.labelled import Label
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)  # as click has it
 
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet"}
+
+OTHER_COMPRESSIONS = (".7z", ".br", ".lz4", ".lzma", ".rar", ".snappy", ".xz", ".z", ".zip")  # are not written
 
 target = click.option(
     "--target", metavar="COLUMN", help="Column with the labels. Default: the column that the model predicts."
@@ -49,24 +54,38 @@ def source_name(data: tuple[str, ...], source: str | None) -> str:
     return " ".join(data) if source is None else source
 
 
-def refuse_existing(path: Path, force: bool) -> None:
-    """Raise an error if a file exists that may not be overwritten."""
+def refuse_output(output: str | Path, force: bool, *inputs: str) -> None:
+    """Raise an error if a file cannot be written, or exists and may not be overwritten; an input never may.
+
+    Standard output (-) and devices such as /dev/null can always be written.
+    """
+    path = Path(output)
+    if str(output) == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
+        return
+    if path.is_dir():
+        raise click.UsageError(f"{path} is a folder. Give the name of a file.")
+    if not path.absolute().parent.is_dir():
+        raise click.UsageError(f"{path}: there is no such folder.")
+    if path.exists() and any(os.path.exists(name) and path.samefile(name) for name in inputs):
+        raise click.UsageError(f"{path} is the model itself. Give another name.")
     if path.exists() and not force:
         raise click.UsageError(f"{path} already exists. Give --force to overwrite it, or another name.")
 
 
-def refuse_missing_folder(path: Path) -> None:
-    """Raise an error if the folder of a new file does not exist."""
-    if not path.absolute().parent.is_dir():
-        raise click.UsageError(f"{path}: there is no such folder.")
-
-
 def output_format(output: str, given: str | None) -> str:
     """Return the format of an output file: the given one, or the one that its name ends in."""
-    suffix = Path(output).suffix.lower()
+    suffixes = [suffix.lower() for suffix in Path(output).suffixes]
+    compression = suffixes.pop() if suffixes and suffixes[-1] in (*COMPRESSIONS, *OTHER_COMPRESSIONS) else None
+    suffix = suffixes[-1] if suffixes else ""
+    if compression in OTHER_COMPRESSIONS:
+        raise click.UsageError(
+            f"{output}: {compression} is not written. Use {', '.join(COMPRESSIONS)}, or none of them."
+        )
     if given is None and output != "-" and suffix not in FORMATS:
         raise click.UsageError(f"{output}: give --format, or a name that ends in .csv, .jsonl or .parquet.")
     chosen = given or FORMATS.get(suffix, "csv")
+    if chosen == "parquet" and compression:
+        raise click.UsageError(f"{output}: Parquet is compressed by itself. Leave out {compression}.")
     if chosen == "parquet" and output == "-":
         raise click.UsageError("Parquet cannot be written to standard output. Name a file with -o.")
     return chosen

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from naively.data.read import read
 from naively.data.table import Table
 from naively.data.views import Texts
 from naively.errors import InputError
-from naively.model.decide import Thresholds, decision_rule
+from naively.model.decide import Rule, Thresholds, decision_rule
 from naively.model.model import Model
 from naively.model.score import predict_positions, predict_with_posterior
 
@@ -67,6 +67,23 @@ def predict_batches(
     {'day': [1, 2], 'sky': ['rain', None], 'prediction': ['no', 'yes']}
     """
     rule = decision_rule(model.classes, odds, threshold, costs, of, min_probability)
+    for table, results in predict_tables(model, batches, rule, proba, top, prompt):
+        for name, values in zip(results.column_names, results.columns, strict=True):
+            table = table.append_column(name, values)
+        yield table
+
+
+def predict_tables(
+    model: Model,
+    batches: Iterable[Any],
+    rule: Rule | None,
+    proba: bool = False,
+    top: int | None = None,
+    prompt: bool = False,
+) -> Iterator[tuple[pa.Table, pa.Table]]:
+    """Yield the rows of all batches, and the columns that `predict_batches` adds to them."""
+    import pyarrow as pa
+
     classes = arrow_array(np.asarray(model.classes))
     warned: set[str] = set()
     n_rows = 0
@@ -86,12 +103,10 @@ def predict_batches(
                 kth = order[:, k].astype(np.int32)
                 results[f"top_{k + 1}"] = _take(classes, kth)
                 results[f"p_top_{k + 1}"] = arrow_array(posterior[np.arange(len(kth)), kth])
-
-        for name, values in results.items():
+        for name in results:
             if name in table.column_names:
                 raise InputError(f"the data already has a column {name!r}: rename it.")
-            table = table.append_column(name, values)
-        yield table
+        yield table, pa.table(results)
 
 
 def as_trained(model: Model, table: pa.Table, warned: set[str], first_row: int = 0) -> Table:

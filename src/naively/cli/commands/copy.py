@@ -24,7 +24,7 @@ def command(model: str, to: Path, is_damaged: bool, force: bool, comment: str, a
     naively copy spam.naively backup.naively --comment "before the holidays"
     naively copy damaged.naively rest.naively --salvage
     """
-    options.refuse_existing(to, force)
+    options.refuse_output(to, force)
 
     from naively.cli.output import print_json
     from naively.store.copy import copy, salvage

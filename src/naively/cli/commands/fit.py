@@ -75,8 +75,7 @@ def command(
     naively fit 'logs/*.parquet' --target failed --ignore id --column price=lognormal -o failed.naively
     naively fit mail/spam mail/ham --target class -o spam.naively
     """
-    options.refuse_existing(output, force)
-    options.refuse_missing_folder(output)
+    options.refuse_output(output, force)
     family_names = dict(options.parse_pair("--column", item) for item in families)
     parsed_prior = options.parse_prior(prior)
 

@@ -24,7 +24,7 @@ def command(models: tuple[str, ...], output: Path, force: bool, comment: str, as
     \b
     naively merge anna.naively ben.naively -o both.naively --comment "end of the month"
     """
-    options.refuse_existing(output, force)
+    options.refuse_output(output, force)
 
     from naively.cli.describe import model_data
     from naively.cli.output import print_json

@@ -25,6 +25,7 @@ KINDS = ("waterfall", *OF_MODEL, *OF_ROWS)
 @click.argument("model")
 @click.argument("data", nargs=-1)
 @click.option("-o", "--output", required=True, type=options.NEW_FILE, help="FILE.svg, FILE.png or FILE.pdf.")
+@options.force
 @click.option(
     "--row",
     type=click.IntRange(min=1),
@@ -42,6 +43,7 @@ def command(
     model: str,
     data: tuple[str, ...],
     output: Path,
+    force: bool,
     row: int,
     text: str | None,
     of: str | None,
@@ -66,7 +68,7 @@ def command(
     """
     if output.suffix.lower() not in (".svg", ".png", ".pdf"):
         raise click.UsageError(f"{output}: pictures are written as .svg, .png or .pdf. Give such a name.")
-    options.refuse_missing_folder(output)
+    options.refuse_output(output, force)
     if kind in OF_MODEL and (data or text is not None):
         raise click.UsageError(f"{kind} draws the model alone: leave out the data.")
     if kind in OF_ROWS and not data:

@@ -1,7 +1,5 @@
 """`naively predict`: add predictions to rows."""
 
-from collections.abc import Mapping
-
 import click
 
 from naively.cli import options
@@ -11,6 +9,7 @@ from naively.cli import options
 @click.argument("model")
 @click.argument("data", nargs=-1, required=True)
 @options.rows_output
+@options.force
 @click.option("--proba", is_flag=True, help="Add the probability of every class, as p_CLASS.")
 @click.option("--top", type=click.IntRange(min=1), metavar="K", help="Add the K most probable classes.")
 @click.option(
@@ -37,6 +36,7 @@ def command(
     model: str,
     data: tuple[str, ...],
     output: str,
+    force: bool,
     proba: bool,
     top: int | None,
     odds: float | None,
@@ -47,8 +47,12 @@ def command(
 ) -> None:
     """Add the column `prediction` to the rows of DATA.
 
-    DATA is files, globs, folders, a table in a database (FILE::TABLE), or - for standard input. CSV cells are copied
-    unchanged to CSV. JSON lines and Parquet have types, so numbers are written as numbers there.
+    DATA is files, globs, folders, a table in a database (FILE::TABLE), or - for standard input. A name that ends in
+    .gz, .bz2 or .zst is compressed.
+
+    The columns of DATA come out as they went in. Where CSV becomes JSON lines, the columns that MODEL reads as numbers
+    are numbers, and all others strings. Where it becomes Parquet, a column is of numbers if all of its cells are. Cells
+    such as 007 or +1 are strings, and an empty cell is null.
 
     \b
     naively predict income.naively new.csv -o predictions.csv --proba
@@ -61,39 +65,25 @@ def command(
     if of is not None and odds is None and threshold is None:
         raise click.UsageError("--of needs --odds or --threshold.")
     kind = options.output_format(output, kind)
+    options.refuse_output(output, force, model)
 
     from naively.cli.input import name_file_in_errors, read_with_progress
-    from naively.cli.write import with_numbers, without_dictionaries, write_tables
-    from naively.data.files.columnar import categories_of
-    from naively.data.files.read import retry_with_wider_types
-    from naively.model.predict_batches import predict_batches
+    from naively.cli.write import write_predictions
+    from naively.model.decide import decision_rule
+    from naively.model.predict_batches import predict_tables
     from naively.store.running_sum import load
 
     loaded = load(model)
     paths, is_piped = options.as_paths(data), data == ("-",)
-    copy_cells = kind == "csv" or (is_piped and kind == "jsonl")  # the other outputs need the types of the columns
-
-    def write_predictions(types: Mapping[str, str]) -> None:
-        batches = read_with_progress(paths, types, raw=copy_cells)
-        tables = predict_batches(
-            loaded,
-            batches,
-            proba=proba,
-            top=top,
-            odds=odds,
-            threshold=threshold,
-            of=options.find_class(loaded, of),
-            min_probability=min_probability,
-            prompt=is_piped and copy_cells,
-        )
-        if kind == "jsonl" and copy_cells:
-            tables = (with_numbers(table, loaded.schema.kinds()) for table in tables)
-        if kind == "parquet":
-            categories = categories_of(paths)
-            tables = (without_dictionaries(table, keep=categories) for table in tables)
-        write_tables(tables, output, kind)
-
-    strings = {name: "string" for name, column_kind in loaded.schema.kinds().items() if column_kind == "string"}
-    advice = "Name a file with -o, so that the data can be read again." if output == "-" and not is_piped else ""
+    rule = decision_rule(
+        loaded.classes,
+        odds,
+        threshold,
+        of=options.find_class(loaded, of),
+        min_probability=min_probability,
+    )
     with name_file_in_errors(data, output):
-        retry_with_wider_types(write_predictions, strings, can_retry=not is_piped and output != "-", advice=advice)
+        batches = read_with_progress(paths, raw=True)
+        pairs = predict_tables(loaded, batches, rule, proba, top, prompt=is_piped and kind != "parquet")
+        numbers = {name for name, column_kind in loaded.schema.kinds().items() if column_kind == "number"}
+        write_predictions(pairs, output, kind, numbers)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from naively.data.files.batches import MAX_ROWS, ReadProgress
 from naively.data.files.csv import Types, repeats
 from naively.data.files.lines import read_json_lines
-from naively.data.files.paths import DataFile, Where, data_files
+from naively.data.files.paths import DataFile
 from naively.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,9 +22,14 @@ def read_columnar(file: DataFile, types: Types, raw: bool, progress: ReadProgres
     """Yield the rows in batches; unless `raw`, strings of Parquet that repeat are codes of a dictionary."""
     import pyarrow as pa
 
-    read = {"arrow": _read_arrow, "json": _read_json, "sqlite": _read_sqlite, "duckdb": _read_duckdb}
+    read = {"arrow": _read_arrow, "sqlite": _read_sqlite, "duckdb": _read_duckdb}
     try:
-        yield from _read_parquet(file, types, raw, progress) if file.format == "parquet" else read[file.format](file)
+        if file.format == "parquet":
+            yield from _read_parquet(file, types, raw, progress)
+        elif file.format == "json":
+            yield from _read_json(file, raw, progress)
+        else:
+            yield from read[file.format](file)
     except (pa.ArrowException, OSError, sqlite3.Error) as error:
         raise _unreadable(file, error) from None
 
@@ -59,25 +64,6 @@ def _dictionary_columns(file: DataFile, types: Types) -> list[str]:
     return given if first is None else given + [name for name in others if repeats(first[name])]
 
 
-def categories_of(where: Where) -> frozenset[str]:
-    """Return the columns that are categories (an Arrow dictionary) by the schema of the first file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    file = None if where == "-" else data_files(where)[0]
-    if file is None or file.format not in ("parquet", "arrow"):
-        return frozenset()
-    try:
-        if file.format == "parquet":
-            schema = pq.read_schema(file.path)
-        else:
-            with pa.memory_map(str(file.path)) as mapped, pa.ipc.open_file(mapped) as reader:
-                schema = reader.schema
-    except (pa.ArrowException, OSError) as error:
-        raise _unreadable(file, error) from None
-    return frozenset(f.name for f in schema if pa.types.is_dictionary(f.type))
-
-
 def _read_arrow(file: DataFile) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
@@ -86,9 +72,10 @@ def _read_arrow(file: DataFile) -> Iterator[pa.RecordBatch]:
             yield reader.get_batch(i)
 
 
-def _read_json(file: DataFile) -> Iterator[pa.RecordBatch]:
+def _read_json(file: DataFile, raw: bool, progress: ReadProgress) -> Iterator[pa.RecordBatch]:
     with file.open() as stream:
-        yield from read_json_lines(file.given, b"", stream)
+        progress.follow(stream, file)
+        yield from read_json_lines(file.given, b"", stream, raw=raw)
 
 
 def _quoted(name: str) -> str:

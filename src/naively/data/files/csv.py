@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 import numpy as np
@@ -34,6 +35,7 @@ OpenBytes = Callable[[], BinaryIO]  # opens the bytes of a block or a file, to f
 
 HEAD_BYTES = 1 << 20  # that show encoding, delimiter and header
 MISSING_CELLS = ("", "NA", "N/A", "#N/A", "n/a", "<NA>", "NaN", "nan", "null", "NULL")  # as R and pandas have them
+CELLS = {b"naively": b"cells of CSV"}  # metadata of a schema whose columns are strings because CSV has no types
 OTHER_COLUMNS = "\0"  # in a mapping of types, stands for all columns that it does not name; not in any file's header
 UNDECODED = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, as Python's "surrogateescape" has them
 EXPECTED_VALUES = {"double": "a number", "int64": "a whole number", "bool": "true or false"}
@@ -59,7 +61,7 @@ class Layout:
 
 
 def read_csv(file: DataFile, types: Types, raw: bool, progress: ReadProgress) -> Iterator[pa.RecordBatch]:
-    """Yield the rows in batches; with `raw`, all cells as strings, none of them missing."""
+    """Yield the rows in batches; with `raw`, all cells as strings, none of them missing, marked by CELLS."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -78,7 +80,7 @@ def read_csv(file: DataFile, types: Types, raw: bool, progress: ReadProgress) ->
         last: pa.RecordBatch | None = None
         for batch in arrow_csv.open_csv(stream, *options):
             _refuse_zero_bytes(file.given, batch, layout, file.open)
-            yield _with_null_columns(batch, empty)
+            yield batch.replace_schema_metadata(CELLS) if raw else _with_null_columns(batch, empty)
             last = batch.slice(max(batch.num_rows - 1, 0))
         if last is not None:
             _refuse_open_quote(file.given, last, file.open)
@@ -117,8 +119,7 @@ def read_csv_lines(head: bytes, stream: BinaryIO, types: Types, raw: bool) -> Ge
         batch = _parse(block, layout, column_types, raw, n_lines_before)
         _refuse_zero_bytes(STANDARD_INPUT, batch, layout, opened, n_lines_before)
         _refuse_open_quote(STANDARD_INPUT, batch.slice(max(batch.num_rows - 1, 0)), opened, n_lines_before)
-        if not raw:
-            batch = _settle_types(batch, column_types)
+        batch = batch.replace_schema_metadata(CELLS) if raw else _settle_types(batch, column_types)
         n_rows += batch.num_rows
         if batch.num_rows:
             yield batch
@@ -197,7 +198,7 @@ def _encoding(given: str, head: bytes) -> str:
 
 def _delimiter(text: str) -> str:
     """Return the character that splits the first lines into most cells, equally many in most lines; else a comma."""
-    lines = text.splitlines(keepends=True)[:20]
+    lines = list(islice(io.StringIO(text, newline=""), 20))  # `splitlines` also splits at form feeds and the like
     best, most_cells = ",", 1
     for delimiter in ",;\t|":
         widths = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]

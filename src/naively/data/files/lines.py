@@ -7,7 +7,7 @@ import json
 import re
 import select
 from collections.abc import Generator
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from naively.errors import InputError
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 4 << 20
 MAX_LINE_BYTES = 1 << 28
+LINE = "\0line"  # the column that holds each row as it is written, if that is asked for; not the name of any key
 SECONDS_TO_WAIT = 0.02  # for more input, before what is available is handed on
 # Arrow's names of the types of JSON.
 JSON_TYPES = {int: "number", float: "number", str: "string", bool: "boolean", dict: "object", list: "array"}
@@ -81,32 +82,90 @@ def _end_of_lines(block: bytes, has_quotes: bool) -> int:
     return end
 
 
-def read_json_lines(given: str, head: bytes, stream: BinaryIO, prompt: bool = False) -> Generator[pa.RecordBatch]:
+def read_json_lines(
+    given: str, head: bytes, stream: BinaryIO, prompt: bool = False, raw: bool = False
+) -> Generator[pa.RecordBatch]:
     """Yield the rows of JSON lines; the first block decides the columns and types.
 
-    The arguments are those of `line_blocks`. Whole numbers are read as numbers, so that a fraction may follow.
+    The other arguments are those of `line_blocks`. Whole numbers are read as numbers, so that a fraction may follow.
+    With `raw`, the column LINE holds each object as it is written, later blocks may have further keys, strings that are
+    dates stay strings, and lists and objects are null.
     """
     import pyarrow as pa
-    from pyarrow import json as arrow_json
 
     schema: pa.Schema | None = None
     for n_lines_before, block in line_blocks(given, head, stream, has_quotes=False, prompt=prompt):
         if not block.strip():
             continue
-        parse = arrow_json.ParseOptions(
-            explicit_schema=schema, unexpected_field_behavior="infer" if schema is None else "error"
-        )
         try:
-            table = arrow_json.read_json(io.BytesIO(block), arrow_json.ReadOptions(block_size=len(block) + 1), parse)
+            table = parse_json_lines(block, schema, can_grow=schema is None or raw)
+            if raw and any(pa.types.is_timestamp(kind) for kind in table.schema.types):
+                table = parse_json_lines(block, without_timestamps(table.schema))
         except pa.ArrowInvalid as error:
             raise _translate_json_error(given, str(error), block, n_lines_before) from None
-        if schema is None:
+        if schema is None or raw:
             fields = [f.with_type(pa.float64()) if pa.types.is_integer(f.type) else f for f in table.schema]
             schema = pa.schema(fields)
             table = table.cast(schema, safe=False)  # the float nearest to a long whole number, as in later blocks
-        if not len(schema):
+        if not table.num_columns:
             raise InputError(f"{given}: has no columns: give one JSON object per line.")
+        if raw:  # lists, objects and nulls may be of another type in later blocks
+            for i, field in enumerate(schema):
+                if pa.types.is_nested(field.type):
+                    table = table.set_column(i, field.name, pa.nulls(table.num_rows))
+            schema = pa.schema([field for field in table.schema if not pa.types.is_null(field.type)])
+            table = table.append_column(LINE, pa.array(_objects(block, table.num_rows), pa.large_string()))
         yield from table.to_batches()
+
+
+def parse_json_lines(block: bytes, schema: pa.Schema | None = None, can_grow: bool = False) -> pa.Table:
+    """Return the rows of a block; `can_grow` says whether it may have keys that are not in the schema."""
+    from pyarrow import json as arrow_json
+
+    return arrow_json.read_json(
+        io.BytesIO(block),
+        arrow_json.ReadOptions(block_size=len(block) + 1),
+        arrow_json.ParseOptions(schema, unexpected_field_behavior="infer" if can_grow else "error"),
+    )
+
+
+def without_timestamps(schema: pa.Schema) -> pa.Schema:
+    """Return the schema of JSON with strings where Arrow has taken strings for times."""
+    import pyarrow as pa
+
+    return pa.schema([field.with_type(_without_timestamp(field.type)) for field in schema])
+
+
+def _without_timestamp(kind: Any) -> pa.DataType:
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(kind):
+        return pa.string()
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_without_timestamp(kind.value_type)))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_without_timestamp(field.type)) for field in kind])
+    same: pa.DataType = kind
+    return same
+
+
+def _objects(block: bytes, n_rows: int) -> list[str]:
+    """Return the text of each object in a block, without line breaks.
+
+    Objects need not be one per line: Arrow reads them by their braces.
+
+    >>> _objects(b'{"a": 1.50}\\n\\n{"a":\\n2} {}\\n', 3)
+    ['{"a": 1.50}', '{"a": 2}', '{}']
+    """
+    text = block.decode().removeprefix("\ufeff")
+    lines = [line for line in map(str.strip, text.split("\n")) if line]
+    if len(lines) == n_rows and all(line[0] == "{" and line[-1] == "}" for line in lines):
+        return lines
+    objects, end, decode = [], 0, json.JSONDecoder().raw_decode
+    while start := text.find("{", end) + 1:
+        _, end = decode(text, start - 1)
+        objects.append(re.sub("[\r\n]+", " ", text[start - 1 : end]))
+    return objects
 
 
 def _translate_json_error(given: str, message: str, block: bytes, n_lines_before: int) -> InputError:

@@ -103,10 +103,13 @@ def _data_file(path: Path, given: str, query: str | None = None) -> DataFile:
     try:
         with path.open("rb") as file:
             head = file.read(16)
+        if not head:
+            raise InputError(f"{given}: the file is empty.")
+        if compression and format_ is None:
+            with DataFile(path, given, "", compression).open() as stream:
+                head = stream.read(16)
     except OSError as error:
-        raise InputError(f"{given}: cannot be read ({error.strerror}).") from None
-    if not head:
-        raise InputError(f"{given}: the file is empty.")
+        raise InputError(f"{given}: cannot be read ({error.strerror or error}).") from None
     by_content = format_by_content(head)
     if query and by_content not in ("sqlite", "duckdb"):
         raise InputError(f"{given}: is neither a SQLite nor a DuckDB file, so '{query}' cannot be read from it.")

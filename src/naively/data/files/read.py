@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 TEXTS_PER_BATCH = 1024
+_RAW_FORMATS = {"csv": "cells", "tsv": "cells", "json": "lines"}  # others have types
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -39,7 +40,8 @@ def read_files(
     types
         How columns of CSV are read, by name: "number", "string" or "boolean". Others have the type of the first block.
     raw
-        Read every cell of CSV as a string, and none as missing.
+        Read rows so that they can be written as they are: every cell of CSV as a string, none of them missing (the
+        schema is marked by `csv.CELLS`), and JSON lines with their text (in the column `lines.LINE`).
     progress
         Follows how much has been read.
 
@@ -88,6 +90,8 @@ def _read_all(files: list[DataFile], types: Types, raw: bool, progress: ReadProg
     if files[0].format == "text":
         yield from _read_texts(files)
         return
+    if raw and len({_RAW_FORMATS.get(file.format) for file in files}) > 1:
+        raise InputError(f"{files[0].given} and others: read CSV, JSON lines and files of other formats one by one.")
     schema: pa.Schema | None = None
     n_rows = 0
     for file in files:
@@ -98,7 +102,7 @@ def _read_all(files: list[DataFile], types: Types, raw: bool, progress: ReadProg
             if schema is None:
                 schema = batch.schema
                 types = {f.name: f.type for f in schema if str(f.type) != "null"} | dict(types)
-            yield _with_columns_of(schema, batch, file)
+            yield batch if raw and file.format == "json" else _with_columns_of(schema, batch, file)
     if not n_rows:
         header = "a header and " if files[0].format in ("csv", "tsv") else ""
         raise InputError(f"{listed([file.given for file in files], 1)}: has {header}no rows.")
@@ -123,7 +127,7 @@ def _read_stdin(types: Types, raw: bool, progress: ReadProgress) -> Generator[pa
                 [replace(file, given=STANDARD_INPUT) for file in data_files(path)], types, raw, progress
             )
     elif head.lstrip()[:1] in (b"{", b"["):
-        yield from read_json_lines(STANDARD_INPUT, head, stream, prompt=True)
+        yield from read_json_lines(STANDARD_INPUT, head, stream, prompt=True, raw=raw)
     else:
         yield from read_csv_lines(head, stream, types, raw)
 
