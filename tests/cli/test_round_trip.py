@@ -86,7 +86,7 @@ def test_cells_of_csv_stay_as_they_are(model: Path, data: st.DataObject) -> None
     rows = data.draw(st.lists(cells, min_size=1, max_size=8))
     suffix, output = data.draw(st.sampled_from(list(COMPRESSORS))), data.draw(OUTPUTS)
     text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, KEYS, delimiter=data.draw(st.sampled_from(",;\t")), lineterminator="\n")
+    writer = csv.DictWriter(text, KEYS, delimiter=data.draw(st.sampled_from(",;\t")), lineterminator="\r\n")
     writer.writeheader()
     writer.writerows(rows)
     content = COMPRESSORS[suffix](text.getvalue().encode())

@@ -227,13 +227,13 @@ def test_save_over_a_file_in_use(tmp_path: Path) -> None:
     ledger = naively.open(path)
     ledger.update(*rows(1))
     with pytest.raises(InputError, match="another process has it open"):
-        fitted(3).save(path)
+        fitted(3).save(path, overwrite=True)
     assert same(naively.load(path), fitted().update(*rows(1)))
     ledger.close()
-    fitted(3).save(path)
+    fitted(3).save(path, overwrite=True)
     assert same(naively.load(path), fitted(3))
     killed_writer(path, 1, 0.2)
-    fitted(4).save(path)
+    fitted(4).save(path, overwrite=True)
     assert same(naively.load(path), fitted(4))
 
 

@@ -164,7 +164,7 @@ def test_links_and_folders(tmp_path: Path) -> None:
     with naively.open(tmp_path / "link") as ledger:
         ledger.update(*rows(1))
     assert same(naively.load(path), fitted().update(*rows(1)))
-    fitted(5).save(tmp_path / "link")
+    fitted(5).save(tmp_path / "link", overwrite=True)
     assert (tmp_path / "link").is_symlink()
     assert same(naively.load(path), fitted(5))
     (tmp_path / "loop").symlink_to(tmp_path / "loop")

@@ -135,7 +135,7 @@ def test_failed_save_keeps_the_old_file(tmp_path: Path) -> None:
     path.write_text("old")
     model = naively.fit(["a b"], ["x"], columns=Text(tokens=str.split), tune=False)
     with pytest.raises(InputError, match="cannot be written to a file"):
-        model.save(path)
+        model.save(path, overwrite=True)
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["m.naively"]
 

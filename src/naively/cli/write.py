@@ -4,10 +4,10 @@ CSV has no types: its cells are copied to CSV, and get types where the format ha
 text. Files with types keep these.
 """
 
-import csv
 import io
 import json
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -31,6 +31,7 @@ from naively.store.write import atomic_write
 
 Pair = tuple[pa.Table, pa.Table]  # rows as they were read, and the columns to add
 
+NEEDS_QUOTES = re.compile('[",\r\n]')
 ROWS_AT_ONCE = 8192  # rows that are Python objects at a time
 # Cells that are numbers in a format with types. A leading zero or a plus sign is part of a code: such cells are text.
 JSON_NUMBER = r"^-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?$"
@@ -131,7 +132,7 @@ def _join(pair: Pair) -> pa.Table:
 def _write_csv(tables: Iterable[pa.Table], file: IO[bytes]) -> None:
     """Quote only cells that need it; leave missing cells empty.
 
-    Arrow quotes all strings or none, so Python's writer takes the tables with a cell that needs quotes.
+    Arrow quotes all strings or none, so Python writes the tables that have a cell that needs quotes.
     """
     options = arrow_csv.WriteOptions(include_header=False, quoting_style="none")
     for i, table in enumerate(tables):
@@ -143,16 +144,10 @@ def _write_csv(tables: Iterable[pa.Table], file: IO[bytes]) -> None:
             arrow_csv.write_csv(table, buffer, options)
             file.write(buffer.getvalue())
         except pa.ArrowInvalid:
-            table = table.cast(pa.schema([field.with_type(_type_in_csv(field.type)) for field in table.schema]))
-            for batch in table.to_batches(ROWS_AT_ONCE):
+            strings = table.cast(pa.schema([field.with_type(pa.string()) for field in table.schema]))
+            for batch in strings.to_batches(ROWS_AT_ONCE):
                 file.write(_format_csv(zip(*(column.to_pylist() for column in batch.columns), strict=True)))
         file.flush()  # whoever reads from a pipe waits for these rows
-
-
-def _type_in_csv(kind: pa.DataType) -> pa.DataType:
-    """Return the type whose Python values are written as Arrow writes the column."""
-    is_string = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind)
-    return kind if is_string else pa.string()
 
 
 def _with_nested_as_text(table: pa.Table) -> pa.Table:
@@ -164,10 +159,13 @@ def _with_nested_as_text(table: pa.Table) -> pa.Table:
     return table
 
 
-def _format_csv(rows: Iterable[Sequence[object]]) -> bytes:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue().encode()
+def _format_csv(rows: Iterable[Sequence[str | None]]) -> bytes:
+    """Return lines of cells. Python's writer does not quote a carriage return before version 3.13."""
+
+    def quoted(cell: str | None) -> str:
+        return '"' + cell.replace('"', '""') + '"' if cell and NEEDS_QUOTES.search(cell) else cell or ""
+
+    return "".join(",".join(map(quoted, row)) + "\n" for row in rows).encode()
 
 
 def _cells_of_lines(pairs: Iterable[Pair]) -> Iterator[Pair]:

@@ -469,18 +469,20 @@ class Model:
 
         return leave_one_out(self, X, y, weight, groups, folds, sample)
 
-    def save(self, path: str | Path, *, source: str = "", comment: str = "") -> None:
+    def save(self, path: str | Path, *, source: str = "", comment: str = "", overwrite: bool = False) -> None:
         """Write a new model file; if it cannot be written completely, no file is left.
 
         Parameters
         ----------
         path
-            The file. `naively.load` reads it; `naively.open` adds rows to it.
+            The file. `naively.load` reads it; `naively.open` adds rows to it. A file that holds only a fit is replaced.
         source
             Where the rows come from, for the log.
         comment
             A comment for the log.
+        overwrite
+            Replace the file even if it holds further entries, or is not a model file: these are lost.
         """
         from naively.store.write import write_model
 
-        write_model(path, self, source=source, comment=comment)
+        write_model(path, self, source=source, comment=comment, overwrite=overwrite)

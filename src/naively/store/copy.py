@@ -25,13 +25,13 @@ from naively.store.sqlite import (
     transaction,
     translate_file_errors,
 )
-from naively.store.write import atomic_write, new_file
+from naively.store.write import atomic_write, new_file, refuse_loss
 
 MAX_NUMBERS_LISTED = 20
 READ_ERRORS = (*DECODE_ERRORS, sqlite3.DatabaseError)
 
 
-def copy(path: str | Path, to: str | Path, *, comment: str = "") -> None:
+def copy(path: str | Path, to: str | Path, *, comment: str = "", overwrite: bool = False) -> None:
     """Copy a model file safely while other processes use it.
 
     Parameters
@@ -39,9 +39,11 @@ def copy(path: str | Path, to: str | Path, *, comment: str = "") -> None:
     path
         The file to copy.
     to
-        The new file. It is replaced if it exists.
+        The new file. A model file with a fit alone is replaced.
     comment
         If given, the copy has a further entry with the comment and the name of the original.
+    overwrite
+        Replace the file even if it holds further entries, or is not a model file: these are lost.
 
     Raises
     ------
@@ -49,6 +51,7 @@ def copy(path: str | Path, to: str | Path, *, comment: str = "") -> None:
         If the file is damaged or the copy cannot be written.
     """
     _refuse_same_file(path, to)
+    refuse_loss(to, overwrite)
     with translate_file_errors(path), atomic_write(to) as unfinished:
         source, target = open_to_read(path), sqlite3.connect(unfinished, isolation_level=None)
         with closing(source), closing(target):
@@ -87,7 +90,7 @@ class Salvaged:
     notes: tuple[str, ...]
 
 
-def salvage(path: str | Path, to: str | Path, *, comment: str = "") -> Salvaged:
+def salvage(path: str | Path, to: str | Path, *, comment: str = "", overwrite: bool = False) -> Salvaged:
     """Write the intact entries of a damaged file to a new file.
 
     Parameters
@@ -95,9 +98,11 @@ def salvage(path: str | Path, to: str | Path, *, comment: str = "") -> Salvaged:
     path
         The damaged file. It is not changed.
     to
-        The new file. Its last entry records what was lost.
+        The new file. Its last entry records what was lost. A model file with a fit alone is replaced.
     comment
         A comment in that entry.
+    overwrite
+        Replace the file even if it holds further entries, or is not a model file: these are lost.
 
     Returns
     -------
@@ -118,7 +123,7 @@ def salvage(path: str | Path, to: str | Path, *, comment: str = "") -> Salvaged:
         except (sqlite3.Error, UnicodeError) as error:
             raise InputError(f"{path}: is too damaged to be read ({error}): nothing can be recovered.") from None
         with closing(connection), translate_file_errors(path):
-            return _salvage(connection, path, to, comment)
+            return _salvage(connection, path, to, comment, overwrite)
 
 
 @contextmanager
@@ -139,7 +144,9 @@ def _padded_copy(path: str | Path) -> Iterator[Path]:
         yield copied
 
 
-def _salvage(connection: sqlite3.Connection, path: str | Path, to: str | Path, comment: str) -> Salvaged:
+def _salvage(
+    connection: sqlite3.Connection, path: str | Path, to: str | Path, comment: str, overwrite: bool
+) -> Salvaged:
     notes: list[str] = []
     try:
         meta = read_meta(connection)
@@ -166,7 +173,7 @@ def _salvage(connection: sqlite3.Connection, path: str | Path, to: str | Path, c
     summary = f"{len(recovered)} entries recovered, {len(lost)} lost"
     if lost:
         summary += f" (number {listed((str(number) for number, _ in lost), MAX_NUMBERS_LISTED)})"
-    with new_file(to, meta) as new:
+    with new_file(to, meta, overwrite) as new:
         for entry in recovered:
             new.append(entry._replace(schema=new.schema_number(log.schema(entry.schema)[0])))
         number = new.schema_number(log.schema(recovered[-1].schema)[0])

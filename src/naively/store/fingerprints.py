@@ -43,13 +43,15 @@ def write_with_fingerprints(
     *,
     source: str = "",
     comment: str = "",
+    overwrite: bool = False,
 ) -> None:
     """Write a new file with a fingerprint of each row; the rows are read a second time for that."""
     if X == "-" if isinstance(X, str) else is_stream(X):
         raise InputError("to remember its rows, data is read twice: give a table or files, not a stream.")
     key = secrets.token_hex(32)
     fingerprints = encode_fingerprints(model, labelled_batches(X, y, weight, like=model), key)
-    write_model(path, model, source=source, comment=comment, key=key, fingerprints=fingerprints)
+    log = {"source": source, "comment": comment}
+    write_model(path, model, **log, key=key, fingerprints=fingerprints, overwrite=overwrite)
 
 
 def encode_fingerprints(model: Model, batches: Iterable[LabelledRows], key: str) -> bytes:

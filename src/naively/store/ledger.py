@@ -35,6 +35,7 @@ from naively.store.sqlite import (
     translate_file_errors,
 )
 from naively.store.undo import entry_to_undo, sum_after_undo, undone_root
+from naively.store.write import refuse_loss
 
 MAX_PENDING_AT_CLOSE = 16  # with more entries after the last snapshot, closing writes one
 _PARENT_CONNECTIONS: list[sqlite3.Connection] = []  # a forked process must not close the connections of its parent
@@ -122,6 +123,7 @@ class Ledger:
         source: str = "",
         comment: str = "",
         weight: WeightLike = None,
+        overwrite: bool = False,
         **settings: Any,
     ) -> Self:
         """Fit a model and write it to a new file.
@@ -129,7 +131,7 @@ class Ledger:
         Parameters
         ----------
         path
-            The file to write. It is replaced if it exists.
+            The file to write. A model file with a fit alone is replaced.
         X, y, weight, **settings
             As in `naively.fit`.
         remember_rows
@@ -137,6 +139,8 @@ class Ledger:
             is read twice, and must not be a stream.
         source, comment
             Where the rows come from, and a comment, for the log.
+        overwrite
+            Replace the file even if it holds further entries, or is not a model file: these are lost.
 
         Returns
         -------
@@ -145,11 +149,12 @@ class Ledger:
         """
         from naively.fitting import fit
 
+        refuse_loss(path, overwrite)  # before the time to fit is spent
         model = fit(X, y, weight=weight, **settings)
         if remember_rows:
-            write_with_fingerprints(path, model, X, y, weight, source=source, comment=comment)
+            write_with_fingerprints(path, model, X, y, weight, source=source, comment=comment, overwrite=overwrite)
         else:
-            model.save(path, source=source, comment=comment)
+            model.save(path, source=source, comment=comment, overwrite=overwrite)
         return cls(path)
 
     def update(
@@ -365,9 +370,9 @@ class Ledger:
             vacuum(log.connection, self._wait)
         return entry.public()
 
-    def copy(self, path: str | Path, *, comment: str = "") -> None:
+    def copy(self, path: str | Path, *, comment: str = "", overwrite: bool = False) -> None:
         """Copy the file safely while other processes use it; see `naively.copy`."""
-        copy(self.path, path, comment=comment)
+        copy(self.path, path, comment=comment, overwrite=overwrite)
 
     def close(self) -> None:
         """Close the file, and leave a single file on the disk. An unused ledger does so by itself."""

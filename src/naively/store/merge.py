@@ -17,10 +17,10 @@ from naively.schema.schema import Schema
 from naively.store.entries import StoredEntry, open_file
 from naively.store.meta import Meta
 from naively.store.running_sum import read_sum
-from naively.store.write import new_file
+from naively.store.write import new_file, refuse_loss
 
 
-def merge(paths: Sequence[str | Path], to: str | Path, *, comment: str = "") -> Model:
+def merge(paths: Sequence[str | Path], to: str | Path, *, comment: str = "", overwrite: bool = False) -> Model:
     """Write a file with the entries of several files, each once.
 
     Target, class prior and tuning are those of the first file. Without a comment, the entries of the new file do not
@@ -31,9 +31,11 @@ def merge(paths: Sequence[str | Path], to: str | Path, *, comment: str = "") -> 
     paths
         Two or more model files with the same columns.
     to
-        The file to write. It is replaced if it exists.
+        The file to write. A model file with a fit alone is replaced.
     comment
         If given, a last entry records which files were merged, and the comment.
+    overwrite
+        Replace the file even if it holds further entries, or is not a model file: these are lost.
 
     Returns
     -------
@@ -57,6 +59,7 @@ def merge(paths: Sequence[str | Path], to: str | Path, *, comment: str = "") -> 
     """
     if len(paths) < 2:
         raise InputError("give two or more files to merge.")
+    refuse_loss(to, overwrite)
     entries: dict[bytes, tuple[StoredEntry, Schema]] = {}
     metas: list[Meta] = []
     with ExitStack() as stack:
@@ -70,7 +73,7 @@ def merge(paths: Sequence[str | Path], to: str | Path, *, comment: str = "") -> 
     ordered = _sort_by_time(_without_absorbed([entry for entry, _ in entries.values()]))
     key = metas[0].key if len({meta.key for meta in metas}) == 1 else None
     meta = replace(metas[0], key=key)
-    with new_file(to, meta) as new:
+    with new_file(to, meta, overwrite) as new:
         for entry in ordered:
             fingerprints = None if key is None else entry.fingerprints
             new.append(entry._replace(schema=new.schema_number(entries[entry.id][1]), fingerprints=fingerprints))

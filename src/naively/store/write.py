@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sqlite3
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from naively.errors import InputError
 from naively.model.model import Model
-from naively.store.entries import START, Log
+from naively.store.entries import START, Log, open_file
 from naively.store.meta import Meta, write_meta
 from naively.store.sqlite import JOURNALS, create, open_to_write, translate_file_errors
 
@@ -26,21 +27,47 @@ def write_model(
     comment: str = "",
     key: str | None = None,
     fingerprints: bytes | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Write a new file with one entry: the counts of a model, and its settings."""
-    with new_file(path, Meta.of_model(model, key)) as log:
+    with new_file(path, Meta.of_model(model, key), overwrite) as log:
         log.append(log.new_entry("fit", model, source=source, comment=comment, fingerprints=fingerprints))
 
 
 @contextmanager
-def new_file(path: str | Path, meta: Meta) -> Iterator[Log]:
+def new_file(path: str | Path, meta: Meta, overwrite: bool = False) -> Iterator[Log]:
     """Yield the log of a new file, to append its entries; the file gets its name if the block succeeds."""
+    refuse_loss(path, overwrite)
     with atomic_write(path) as unfinished, translate_file_errors(path), closing(create(unfinished)) as connection:
         connection.execute("BEGIN")
         write_meta(connection, meta)
         connection.execute("INSERT INTO head VALUES (?, ?)", START)
         yield Log(Path(path), connection)
         connection.execute("COMMIT")
+
+
+def refuse_loss(path: str | Path, overwrite: bool) -> None:
+    """Refuse to replace a file that cannot be made again by another fit, unless `overwrite` is true.
+
+    An empty file, or a model file whose only entry is a fit, may be replaced.
+    """
+    file = Path(path)
+    if overwrite or not file.exists() or (file.is_file() and not file.stat().st_size):
+        return
+    advice = "give another name, or overwrite=True to replace it."
+    try:
+        with open_file(path) as (log, _):
+            entries = [entry.public() for entry in log.after()]
+    except InputError as error:
+        raise InputError(f"{error} The file exists, and its content would be lost: {advice}") from None
+    if [entry.act for entry in entries] == ["fit"]:
+        return
+    acts = ", ".join(f"{n:,} {act}" for act, n in Counter(entry.act for entry in entries).items())
+    n_entries = f"{len(entries):,} entr{'y' if len(entries) == 1 else 'ies'}"
+    raise InputError(
+        f"{path}: holds {n_entries} ({acts}), which would be lost. To add rows, use `naively.open(path).update(…)`; "
+        f"else {advice}"
+    )
 
 
 @contextmanager
@@ -50,13 +77,15 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     A link stays, and the file that it points to is replaced. The data is on the disk before the file gets its name.
     """
     target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise InputError(f"{path}: is not a regular file, so it cannot be replaced: give another name.")
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror}).") from None
-    os.close(descriptor)
     unfinished = Path(name)
     try:
+        os.close(descriptor)
         yield unfinished
         mask = os.umask(0)
         os.umask(mask)

@@ -30,11 +30,11 @@ def command(model: str, to: Path, is_damaged: bool, force: bool, comment: str, a
     from naively.store.copy import copy, salvage
 
     if not is_damaged:
-        copy(model, to, comment=comment)
+        copy(model, to, comment=comment, overwrite=force)
         if as_json:
             print_json({"copied": model, "to": str(to)})
         return
-    result = salvage(model, to, comment=comment)
+    result = salvage(model, to, comment=comment, overwrite=force)
     if as_json:
         ids = [entry.id for entry in result.recovered]
         print_json({"recovered": ids, "lost": result.lost, "notes": result.notes})

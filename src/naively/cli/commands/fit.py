@@ -105,9 +105,9 @@ def command(
     model = model.with_prior(options.with_classes(parsed_prior, model))
     log = {"source": options.source_name(data, source), "comment": comment}
     if remember_rows:
-        write_with_fingerprints(output, model, paths, target, weight, **log)
+        write_with_fingerprints(output, model, paths, target, weight, **log, overwrite=force)
     else:
-        model.save(output, **log)
+        model.save(output, **log, overwrite=force)
     click.echo(_report(model, summary))
 
 

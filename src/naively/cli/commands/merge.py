@@ -31,7 +31,7 @@ def command(models: tuple[str, ...], output: Path, force: bool, comment: str, as
     from naively.data.names import listed
     from naively.store.merge import merge
 
-    model = merge(models, output, comment=comment)
+    model = merge(models, output, comment=comment, overwrite=force)
     if as_json:
         print_json(model_data(model))
         return
