@@ -23,7 +23,7 @@ class TuningWarning(UserWarning):
 
 
 class LostDigitsWarning(UserWarning):
-    """A subtraction took away numbers so large that what is left has lost its digits."""
+    """A subtraction left numbers that have lost their digits, or different integers became the same number."""
 
 
 class LeftOutWarning(UserWarning):

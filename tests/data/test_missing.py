@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy.sparse import csr_array
 
 import naively
 from naively import InputError, LeftOutWarning, SchemaError
@@ -46,13 +47,22 @@ def test_the_error_names_a_column_of_another_type() -> None:
         model.predict(ROWS | {"wind": list("abcd")})
 
 
-def test_a_narrow_array_is_an_error() -> None:
-    model = naively.fit(np.arange(12.0).reshape(4, 3), PLAY, tune=False)
-    with pytest.raises(SchemaError, match="column 'x2' is not in the data"):
-        model.predict(np.zeros((1, 2)))
-    mixed = naively.fit(np.array([[1.0, "a"], [2.0, "b"]], dtype=object), ["x", "y"], tune=False)
-    with pytest.raises(SchemaError, match="column 'x1' is not in the data"):
-        mixed.predict(np.array([[1.0]], dtype=object))
+@pytest.mark.parametrize("kind", [float, int, bool, object, str, "csr"])
+@pytest.mark.parametrize("n_columns", [1, 2, 4, 5])
+def test_an_array_of_another_width_is_an_error(kind: Any, n_columns: int) -> None:
+    def array(n: int) -> Any:
+        numbers = np.arange(4.0 * n).reshape(4, n) % 7
+        return csr_array(numbers) if kind == "csr" else numbers.astype(kind)
+
+    model = naively.fit(array(3), PLAY, tune=False)
+    words = f"the array has {n_columns} columns, but the model was trained with 3"
+    for act in (model.predict, model.posterior, model.log_joint, model.explain):
+        with pytest.raises(SchemaError, match=words):
+            act(array(n_columns))
+    for count in (model.update, model.forget, model.evaluate):
+        with pytest.raises(SchemaError, match=words):
+            count(array(n_columns), PLAY)
+    assert len(model.predict(array(3))) == 4
 
 
 def test_scikit_learn_estimators_refuse_missing_columns_and_labels() -> None:

@@ -31,6 +31,7 @@ Cells = Sequence[Any]  # of any type, or UNCHANGED
 
 MIN_SORTED_STRINGS = 1000  # distinct strings of a column above which Arrow sorts them
 MAX_ROWS_READ_AS_TEXT = 65_536  # rows by which a column is judged to be text or values
+MAX_EXACT_INTEGER = 2**53  # all integers up to this are float64
 UNCHANGED = object()  # in `with_cells`: the cell stays as it is
 
 
@@ -75,22 +76,35 @@ class Column(ABC):
         """Return whether this is a column of texts rather than of values."""
         return False
 
+    def has_categories(self) -> bool:
+        """Return whether these are numbers that were given as categories."""
+        return False
+
+    def has_lost_digits(self) -> bool:
+        """Return whether different integers of this column are the same number."""
+        return False
+
 
 @dataclass(frozen=True, eq=False)
 class NumberColumn(Column):
-    """Numbers, or dates as seconds; NaN is a missing value. A column of kind "unknown" has missing values only."""
+    """Numbers, or dates as seconds; NaN is a missing value. A column of kind "unknown" has missing values only.
+
+    Integers are floats in `x` if one is missing, or if they need more than 64 bits with a sign. Then `exact` holds them
+    as they were given, with any number where one is missing.
+    """
 
     name: str
     kind: Kind
     x: NDArray[Any]
-    is_integer: bool = False  # the numbers were integers, and are floats because some are missing
+    exact: NDArray[Any] | None = None
 
     def __len__(self) -> int:
         return len(self.x)
 
     def take(self, positions: Positions) -> NumberColumn:
         """Return the rows at these positions, in this order."""
-        return NumberColumn(self.name, self.kind, self.x[positions], self.is_integer)
+        exact = None if self.exact is None else self.exact[positions]
+        return NumberColumn(self.name, self.kind, self.x[positions], exact)
 
     def is_present(self) -> NDArray[np.bool_]:
         """Return which rows have a value."""
@@ -104,13 +118,20 @@ class NumberColumn(Column):
         """Return a code for each distinct number."""
         if np.isinf(self.x).any():
             refuse_infinite(self.name)
-        return code_numbers(self.x)
+        return code_numbers(self.x) if self.exact is None else code_numbers(self.exact, self.is_present())
+
+    def has_lost_digits(self) -> bool:
+        """Return whether different integers of this column are the same number."""
+        integers = self.x if self.exact is None else self.exact[self.is_present()]
+        if integers.dtype.kind == "f" or are_exact_floats(integers):
+            return False
+        return len(np.unique(integers)) > len(np.unique(integers.astype(np.float64)))
 
     def texts(self) -> Sequence[str | None]:
         """Return missing texts for a column of unknown kind; refuse numbers."""
-        if self.kind == "unknown":
-            return [None] * len(self)
-        raise InputError(f"column {self.name!r} holds numbers, where text is needed.")
+        if self.kind != "unknown":
+            refuse_numbers(self.name)
+        return [None] * len(self)
 
     def with_cells(self, row: int, cells: Cells) -> NumberColumn:
         """Return a copy of one row for each cell, with that cell unless it is UNCHANGED."""
@@ -146,7 +167,10 @@ class AbsentColumn(NumberColumn):
 
 @dataclass(frozen=True, eq=False)
 class CodeColumn(Column):
-    """Codes of categories or booleans, −1 where a value is missing, and the values that they stand for."""
+    """Codes of categories or booleans, −1 where a value is missing, and the values that they stand for.
+
+    The categories are strings, or numbers if the kind is "number".
+    """
 
     name: str
     kind: Kind
@@ -165,9 +189,11 @@ class CodeColumn(Column):
         return np.asarray(self.x >= 0)
 
     def numbers(self) -> NDArray[Any]:
-        """Return booleans as 0 and 1; refuse strings."""
+        """Return booleans as 0 and 1, and numbers; refuse strings."""
         if self.kind == "string":
             refuse_strings(self.name)
+        if self.kind == "number":
+            return np.array([*map(float, self.values), np.nan])[self.x]  # the last entry is that of code −1
         return np.where(self.x < 0, np.nan, self.x.astype(np.float64)) if (self.x < 0).any() else self.x
 
     def codes(self) -> tuple[Codes, Values]:
@@ -175,7 +201,9 @@ class CodeColumn(Column):
         return self.x, self.values
 
     def texts(self) -> Sequence[str | None]:
-        """Return the values as strings."""
+        """Return the values as strings; refuse numbers."""
+        if self.kind == "number":
+            refuse_numbers(self.name)
         return [None if code < 0 else str(self.values[code]) for code in self.x.tolist()]
 
     def with_cells(self, row: int, cells: Cells) -> CodeColumn:
@@ -183,6 +211,10 @@ class CodeColumn(Column):
         values: dict[Value, int] = {value: code for code, value in enumerate(self.values)}
         codes = [self.x[row] if cell is UNCHANGED else values.setdefault(cell, len(values)) for cell in cells]
         return CodeColumn(self.name, self.kind, np.array(codes, dtype=np.int32), tuple(values))
+
+    def has_categories(self) -> bool:
+        """Return whether these are numbers that were given as categories."""
+        return self.kind == "number"
 
     def add_hashes(self, total: Hashes, salt: np.uint64) -> None:
         """Add the hashes of the values."""
@@ -232,11 +264,11 @@ class ArrowStrings(StringColumn):
         encoded: Any = self.array.dictionary_encode()
         codes, dictionary = codes_of_dictionary(encoded), encoded.dictionary
         if len(dictionary) < MIN_SORTED_STRINGS:
-            return codes, tuple(dictionary.to_pylist())
+            return codes, tuple(python_strings(self.name, dictionary))
         order: Any = pc.sort_indices(dictionary)
         position = np.full(len(dictionary) + 1, -1, dtype=np.int32)  # the last entry is that of code −1
         position[array_of_arrow(order, 0)] = np.arange(len(dictionary), dtype=np.int32)
-        return position[codes], tuple(dictionary.take(order).to_pylist())
+        return position[codes], tuple(python_strings(self.name, dictionary.take(order)))
 
     def take(self, positions: Positions) -> ArrowStrings:
         """Return the rows at these positions, in this order."""
@@ -271,7 +303,7 @@ class ArrowStrings(StringColumn):
         They are many if more than a third of the strings are distinct, or from 50 on if each occurs fewer than 30 times
         on average. So a column of texts that was copied stays one.
         """
-        strings = [string for string in self.array[:MAX_ROWS_READ_AS_TEXT].to_pylist() if string is not None]
+        strings = [s for s in python_strings(self.name, self.array[:MAX_ROWS_READ_AS_TEXT]) if s is not None]
         distinct = set(strings)
         are_many = 3 * len(distinct) > len(strings) or (len(distinct) >= 50 and 30 * len(distinct) > len(strings))
         if not are_many:
@@ -327,15 +359,42 @@ def refuse_strings(name: str) -> NoReturn:
     )
 
 
-def code_numbers(x: NDArray[Any]) -> tuple[Codes, Values]:
-    """Return a code for each distinct number; whole numbers become int, so that 1 and 1.0 are one value."""
+def refuse_numbers(name: str) -> NoReturn:
+    """Raise InputError for a column of numbers that should be texts."""
+    raise InputError(f"column {name!r} holds numbers, where text is needed.")
+
+
+def code_numbers(x: NDArray[Any], present: NDArray[np.bool_] | None = None) -> tuple[Codes, Values]:
+    """Return a code for each distinct number; whole numbers become int, so that 1 and 1.0 are one value.
+
+    Parameters
+    ----------
+    x
+        The numbers.
+    present
+        Which of them are not missing, by default those that are not NaN.
+    """
     codes = np.full(len(x), -1, dtype=np.int32)
-    present = x == x
+    present = x == x if present is None else present
     distinct, inverse = np.unique(x[present], return_inverse=True)
     codes[present] = inverse
     if distinct.dtype == np.bool_:
         return codes, tuple(distinct.tolist())
-    return codes, tuple(int(v) if v == v // 1 and abs(v) < 2**63 else v for v in distinct.tolist())
+    return codes, tuple(map(plain_number, distinct.tolist()))
+
+
+def are_exact_floats(integers: NDArray[Any]) -> bool:
+    """Return whether all integers are small enough for float64 to hold each of them."""
+    return not integers.size or bool(integers.min() >= -MAX_EXACT_INTEGER and integers.max() <= MAX_EXACT_INTEGER)
+
+
+def plain_number(x: float) -> float:
+    """Return a number as int if it is whole and fits 64 bits.
+
+    >>> plain_number(2.0), plain_number(2.5), plain_number(1e30)
+    (2, 2.5, 1e+30)
+    """
+    return int(x) if x == x // 1 and abs(x) < 2**63 else x
 
 
 def concat_columns(columns: Sequence[Column]) -> Column:
@@ -354,7 +413,19 @@ def concat_columns(columns: Sequence[Column]) -> Column:
         return ArrowStrings(first.name, pa.concat_arrays(arrays))
     if isinstance(first, CodeColumn):
         return CodeColumn(first.name, first.kind, np.concatenate([c.codes()[0] for c in columns]), first.values)
-    return NumberColumn(first.name, first.kind, np.concatenate([column.numbers() for column in columns]))
+    numbers = np.concatenate([column.numbers() for column in columns])
+    return NumberColumn(first.name, first.kind, numbers, _concat_exact(columns))
+
+
+def _concat_exact(columns: Sequence[Column]) -> NDArray[Any] | None:
+    """Return the exact integers of columns of numbers, None if no column has them or floats are among them."""
+    exact = [getattr(column, "exact", None) for column in columns]
+    if all(part is None for part in exact):
+        return None
+    parts = [column.numbers() if part is None else part for column, part in zip(columns, exact, strict=True)]
+    if any(part.dtype == np.uint64 or part.dtype == object for part in parts):
+        return np.concatenate([part.astype(object) for part in parts])
+    return np.concatenate(parts) if all(part.dtype.kind in "iu" for part in parts) else None
 
 
 def add_hashes_of_codes(total: Hashes, codes: Codes, values: Values, salt: np.uint64) -> None:
@@ -362,8 +433,27 @@ def add_hashes_of_codes(total: Hashes, codes: Codes, values: Values, salt: np.ui
     add_code_hashes(codes, mix(np.append(hash_values(values), MISSING) + salt), total)  # the last is that of code −1
 
 
-def array_of_arrow(array: ArrowColumn, null: float | np.integer) -> NDArray[Any]:
+def python_strings(name: str, array: ArrowArray) -> list[Any]:
+    """Return an Arrow array of strings as Python strings, None where one is missing."""
+    try:
+        strings: list[Any] = array.to_pylist()
+    except UnicodeDecodeError:
+        refuse_encoding(name)
+    return strings
+
+
+def refuse_encoding(name: str) -> NoReturn:
+    """Raise InputError for a column with a string that has no UTF-8 encoding."""
+    raise InputError(
+        f"column {name!r} holds a string that is not valid Unicode (a lone surrogate, or bytes that are not UTF-8): "
+        'replace it, as text.encode("utf-8", "replace").decode() does.'
+    )
+
+
+def array_of_arrow(array: ArrowColumn, null: float | np.integer | None) -> NDArray[Any]:
     """Return a fixed-width Arrow column as a NumPy array, with `null` where a value is missing; copied only if needed.
+
+    If `null` is None, any value stands where one is missing.
 
     Arrow's own `to_numpy` imports pandas where that is installed, which takes most of a second.
 
@@ -377,7 +467,7 @@ def array_of_arrow(array: ArrowColumn, null: float | np.integer) -> NDArray[Any]
         start, n = chunk.offset, len(chunk)
         dtype = chunk.type.to_pandas_dtype()
         values = np.frombuffer(data, dtype, n, start * (chunk.type.bit_width // 8)) if n else np.zeros(0, dtype)
-        if chunk.null_count:
+        if chunk.null_count and null is not None:
             bits = np.unpackbits(np.frombuffer(valid, np.uint8), count=start + n, bitorder="little")
             values = np.where(bits[start:], values, null)
         parts.append(values)

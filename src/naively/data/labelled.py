@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Protocol, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from naively.data.columns import Column, NumberColumn
+from naively.data.columns import MAX_EXACT_INTEGER, Column, NumberColumn
 from naively.data.convert import convert_columns, kind_of_classes
 from naively.data.files.batches import rebatch
 from naively.data.files.csv import OTHER_COLUMNS, Types
@@ -26,6 +26,7 @@ from naively.data.kinds import Kind
 from naively.data.names import listed
 from naively.data.read import TableLike, read
 from naively.data.table import ColumnTable, Table, concat_tables
+from naively.data.values import is_missing, object_array
 from naively.data.views import Value
 from naively.errors import InputError, LeftOutWarning, warn_user
 
@@ -299,6 +300,8 @@ def _refuse_unlabelled(unlabelled: Bools, first_row: int = 0) -> None:
 def _weight_array(weight: ArrayLike) -> Floats:
     try:
         array = np.asarray(weight, dtype=np.float64)
+        if isinstance(weight, np.ma.MaskedArray):
+            array = np.where(np.ma.getmaskarray(weight), np.nan, array)
     except (TypeError, ValueError):
         raise InputError("weights must be numbers, one per row.") from None
     if array.ndim != 1:
@@ -317,9 +320,9 @@ def _check_weight(weight: Floats, first_row: int) -> None:
 
 def refuse_missing_labels(y: LabelsLike) -> None:
     """Raise InputError if a label is missing; anything else about the labels is not checked."""
-    values = _object_array(list(y)) if isinstance(y, (list, tuple)) else _label_array(y)
+    values = object_array(list(y)) if isinstance(y, (list, tuple)) else _label_array(y)
     if values.ndim == 1 and values.dtype.kind not in "iubU":
-        _refuse_unlabelled(np.array([_is_missing(value) for value in values.tolist()], dtype=np.bool_))
+        _refuse_unlabelled(np.array([is_missing(value) for value in values.tolist()], dtype=np.bool_))
 
 
 def code_labels(y: LabelsLike) -> tuple[Classes, Codes]:
@@ -350,10 +353,10 @@ def code_column(column: Column) -> tuple[Classes, Codes]:
     if column.kind == "unknown":
         return (), np.full(len(column), -1, dtype=np.int32)
     if isinstance(column, NumberColumn):
-        if not column.is_integer:
+        if column.exact is None:
             return code_labels(column.x)
         present = column.is_present()
-        classes, codes = code_labels(column.x[present].astype(np.int64))
+        classes, codes = code_labels(column.exact[present])
         return classes, _scatter(codes, present)
     value_codes, values = column.codes()
     value_codes = value_codes.astype(np.int32, copy=False)
@@ -366,20 +369,29 @@ def code_column(column: Column) -> tuple[Classes, Codes]:
 
 
 def _label_array(y: LabelsLike) -> NDArray[Any]:
+    if isinstance(y, np.ma.MaskedArray) and y.ndim == 1:
+        return object_array(y.tolist()) if np.ma.getmaskarray(y).any() else y.data
     if isinstance(y, np.ndarray):
         return y
     if hasattr(y, "to_pylist"):  # Arrow
-        return _object_array(y.to_pylist())
+        return object_array(y.to_pylist())
     if hasattr(y, "to_numpy"):  # pandas, polars, narwhals
-        array: NDArray[Any] = y.to_numpy()
-        return array if array.dtype.kind in "iubfU" else _object_array(array.tolist())
+        return _array_of_series(y)
     return np.asarray(y)
 
 
-def _object_array(values: list[object]) -> NDArray[Any]:
-    out = np.empty(len(values), dtype=object)
-    out[:] = values
-    return out
+def _array_of_series(y: Any) -> NDArray[Any]:
+    """Return the labels of a series; integers of which some are missing stay integers, in an array of objects."""
+    try:
+        array: NDArray[Any] = y.to_numpy()
+    except Exception:  # of the library of the series, if NumPy has no such type
+        return object_array(y.to_list())
+    if array.dtype.kind == "f" and np.isnan(array).any() and hasattr(y, "to_list"):
+        categories = getattr(y.dtype, "categories", None)
+        if "int" in str(getattr(categories, "dtype", y.dtype)).lower():
+            labels = y.astype(object) if categories is not None else y
+            return object_array(labels.to_list())
+    return array if array.dtype.kind in "iubfU" else object_array(array.tolist())
 
 
 def _scatter(codes: NDArray[np.integer], present: Bools) -> Codes:
@@ -408,22 +420,41 @@ def _code_integers(values: NDArray[Any]) -> tuple[Classes, Codes]:
 def _code_objects(values: Sequence[Any]) -> tuple[Classes, Codes]:
     """Code a list of strings or of Python numbers, with None or NaN where a label is missing."""
     if set(map(type, values)) != {str}:
-        values = [None if _is_missing(v) else v.item() if isinstance(v, np.generic) else v for v in values]
+        values = [None if is_missing(v) else v.item() if isinstance(v, np.generic) else v for v in values]
         types = set(map(type, values)) - {type(None)}
         if types - {str} and types - {bool} and types - {int, float}:
             names = ", ".join(sorted(t.__name__ for t in types))
             raise InputError(f"labels of type {names}: use strings, integers or booleans, and only one of these.")
     classes = tuple(sorted(set(values) - {None}))
+    _check_classes(classes)
     code: dict[Label | None, int] = {label: code for code, label in enumerate(classes)} | {None: -1}
     return classes, np.fromiter(map(code.__getitem__, values), dtype=np.int32, count=len(values))
 
 
-def _is_missing(value: object) -> bool:
-    if value is None:
-        return True
-    if isinstance(value, (str, bool, int)):
-        return False
-    try:
-        return bool(value != value)
-    except TypeError:  # the truth value of pandas' NA is not defined
-        return True
+def _check_classes(classes: Classes) -> None:
+    """Refuse classes that a model file cannot hold: strings that are not Unicode, integers beyond 64 bits."""
+    if classes and isinstance(classes[0], str):
+        try:
+            "".join(cast("tuple[str, ...]", classes)).encode()
+        except UnicodeEncodeError:
+            raise InputError(
+                "a label has a lone surrogate, which is not valid Unicode: replace it, as "
+                'label.encode("utf-8", "replace").decode() does.'
+            ) from None
+        return
+    integers = [label for label in (*classes[:1], *classes[-1:]) if type(label) is int]
+    if integers and (integers[0] < -(2**63) or integers[-1] >= (2**64 if integers[0] >= 0 else 2**63)):
+        raise InputError("labels need more than 64 bits as integers: use strings.")
+
+
+def class_array(classes: Sequence[Label]) -> NDArray[Any]:
+    """Return classes as an array: of objects if NumPy's own type would change one of them.
+
+    >>> class_array(("no", "yes")).dtype, class_array(("a", "a\\0")).dtype
+    (dtype('<U3'), dtype('O'))
+    """
+    array = np.asarray(classes)
+    is_changed = array.dtype.kind == "U" and any(str(label).endswith("\0") for label in classes)
+    if array.dtype.kind == "f":
+        is_changed = any(isinstance(label, int) and abs(label) > MAX_EXACT_INTEGER for label in classes)
+    return object_array(classes) if is_changed else array

@@ -73,6 +73,10 @@ def select(names: Names, positions: Sequence[int]) -> Names:
 def unique_names(names: Iterable[object], where: str = "") -> tuple[str, ...]:
     """Return names as strings; refuse a name that occurs twice, with an error that says where."""
     texts = tuple(map(str, names))
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{where}a column name is not valid Unicode ({error.object!r}). Rename it.") from None
     if len(set(texts)) < len(texts):
         repeated = sorted({name or "'' (no name)" for name in texts if texts.count(name) > 1})
         raise InputError(f"{where}column names found more than once: {', '.join(repeated)}. Rename them.")
@@ -92,6 +96,15 @@ def require_columns(names: Iterable[str], existing: Names) -> None:
         raise SchemaError(
             f"{_not_in_the_data(missing)}, but the model was trained with {_it(missing)}. "
             f"The data has {listed(existing)}."
+        )
+
+
+def require_same_width(existing: Names, trained: Names) -> None:
+    """Raise SchemaError if an array has another number of columns than the array that a model was trained with."""
+    if len(existing) != len(trained) and isinstance(existing, Numbered) and isinstance(trained, Numbered):
+        raise SchemaError(
+            f"the array has {len(existing)} columns, but the model was trained with {len(trained)}: give an array of "
+            f"{len(trained)} columns in the same order."
         )
 
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from math import isnan
+from operator import itemgetter
 from types import NoneType
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.data.columns import ListOfStrings
+from naively.data.columns import MAX_EXACT_INTEGER, ListOfStrings
 from naively.data.frames import table_of_columns, table_of_frame
-from naively.data.names import Numbered
+from naively.data.names import Numbered, unique_names
 from naively.data.table import ColumnTable, MatrixTable, Table, as_core_type
+from naively.data.values import is_missing
 from naively.data.views import Piece
 from naively.errors import InputError
 
@@ -27,24 +32,24 @@ def read(X: TableLike) -> Table:
     ----------
     X
         A NumPy array, a SciPy sparse matrix, a frame (pandas, polars, pyarrow, …), a mapping from column name to
-        values, a list of texts, of mappings or of rows of numbers, or a series of texts.
+        values (or to one value: one row), a list of texts, of mappings or of rows of values, a series of texts, or a
+        row of a pandas frame.
     """
     if isinstance(X, (list, tuple)):
         return _read_list(X)
     if isinstance(X, Table):
         return X
     if isinstance(X, np.ndarray):
-        texts = _as_texts(X.tolist()) if X.ndim == 1 and X.dtype.kind in "UTO" else None
-        return _read_array(X) if texts is None else _table_of_texts(texts)
-    if isinstance(X, dict):
+        return _read_array(X)
+    if isinstance(X, Mapping):
         return table_of_columns(X)
     if hasattr(type(X), "columns"):
         return table_of_frame(X)
-    if _is_series_of_texts(X):
-        return table_of_columns({getattr(X, "name", None) or "text": X})
     scipy_sparse = sys.modules.get("scipy.sparse")
     if scipy_sparse is not None and scipy_sparse.issparse(X):
         return MatrixTable.of(_canonical(X))
+    if _is_series(X):
+        return _read_series(X)
     if hasattr(X, "__arrow_c_stream__"):
         return table_of_frame(X)
     if hasattr(X, "__array__"):
@@ -56,19 +61,39 @@ def read(X: TableLike) -> Table:
 
 
 def _read_list(X: list[object] | tuple[object, ...]) -> Table:
-    """Return the table of a list of texts, of mappings from name to value, or of rows of numbers."""
+    """Return the table of a list of texts, of mappings from name to value, or of rows of values."""
     texts = _as_texts(X)
     if texts is not None:
         return _table_of_texts(texts)
-    if isinstance(X[0], dict):
-        import pyarrow as pa
-
-        return table_of_frame(pa.Table.from_pylist(cast("list[dict[str, object]]", list(X))))
+    if isinstance(X[0], Mapping):
+        return _table_of_mappings(X)
     try:
-        array = np.asarray(X)
+        is_masked = any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, X)))
+        array = np.ma.array(X) if is_masked else np.asarray(X)
+        if array.dtype.kind in "US" or (array.dtype == np.float64 and _has_lost_digits(array)):
+            array = np.asarray(X, dtype=object)  # each column has its own type
     except ValueError:
         raise InputError("the rows have different lengths: give every row the same number of values.") from None
     return _read_array(array)
+
+
+def _has_lost_digits(array: NDArray[np.float64]) -> bool:
+    """Return whether some of these numbers may have been integers that float64 cannot hold."""
+    return bool((np.abs(array) > MAX_EXACT_INTEGER).any())
+
+
+def _table_of_mappings(rows: Sequence[Any]) -> ColumnTable:
+    """Return the table of rows that are mappings; a name that a row does not have is missing there."""
+    if any(not issubclass(kind, Mapping) for kind in set(map(type, rows))):
+        position, row = next((i, row) for i, row in enumerate(rows) if not isinstance(row, Mapping))
+        raise InputError(f"item {position} of the list is of type {type(row).__name__}, and others are mappings.")
+    if set(map(len, rows)) == {len(rows[0])}:
+        try:
+            return table_of_columns({name: list(map(itemgetter(name), rows)) for name in rows[0]})
+        except KeyError:
+            pass  # the rows have different names
+    names = dict.fromkeys(chain.from_iterable(rows))
+    return table_of_columns({name: [row.get(name) for row in rows] for name in names})
 
 
 def _as_texts(items: list[object] | tuple[object, ...]) -> tuple[str | None, ...] | None:
@@ -89,12 +114,26 @@ def _as_texts(items: list[object] | tuple[object, ...]) -> tuple[str | None, ...
     )
 
 
-def _is_series_of_texts(X: object) -> bool:
-    """Return whether X is one column of strings: a pandas or polars series, an Arrow array."""
-    if getattr(X, "ndim", 1) != 1 or hasattr(type(X), "schema"):
-        return False
+def _is_series(X: object) -> bool:
+    """Return whether X is one column: a pandas or polars series, an Arrow array."""
+    is_frame = getattr(X, "ndim", 1) != 1 or hasattr(type(X), "schema")
+    return not is_frame and (hasattr(X, "dtype") or hasattr(X, "type"))
+
+
+def _read_series(X: Any) -> Table:
+    """Return the table of a series of texts, or of a row of a pandas frame."""
     type_name = str(getattr(X, "dtype", getattr(X, "type", ""))).lower()
-    return any(word in type_name for word in ("str", "utf8", "object"))
+    is_text = any(word in type_name for word in ("str", "utf8"))
+    is_object = "object" in type_name
+    if is_text or (is_object and all(isinstance(item, (str, bytes)) or is_missing(item) for item in X)):
+        return table_of_columns({getattr(X, "name", None) or "text": X})
+    names = list(getattr(X, "index", ())) if hasattr(X, "iloc") else []
+    if names and all(isinstance(name, str) for name in names):
+        return table_of_columns({name: [item] for name, item in zip(unique_names(names), X.tolist(), strict=True)})
+    raise InputError(
+        f"a {type(X).__name__} of type {type_name} is one column: give a table, such as series.to_frame() or {{'name': "
+        "series}."
+    )
 
 
 def _table_of_texts(texts: tuple[str | None, ...]) -> ColumnTable:
@@ -103,6 +142,9 @@ def _table_of_texts(texts: tuple[str | None, ...]) -> ColumnTable:
 
 def _canonical(X: Piece) -> Piece:
     """Return a CSR or CSC array without duplicate entries; X is not changed."""
+    _check_dimensions(X)
+    if X.dtype.kind not in "fiub":
+        raise InputError(f"a sparse matrix of type {X.dtype} cannot be counted: use numbers or booleans.")
     matrix = as_core_type(X if X.format in ("csr", "csc") else X.tocsr())
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
@@ -110,15 +152,39 @@ def _canonical(X: Piece) -> Piece:
     return matrix
 
 
-def _read_array(x: NDArray[Any]) -> Table:
+def _check_dimensions(x: Piece) -> None:
     if x.ndim != 2:
         raise InputError(
             f"Expected 2D array, got {x.ndim}D array of shape {x.shape} instead. Reshape your data: one column is "
             "x.reshape(-1, 1), one row x.reshape(1, -1)."
         )
-    if x.dtype.kind in "fiub":
-        return MatrixTable.of(as_core_type(x))
-    if x.dtype.kind in "OUSTMm":
-        columns = (x[:, j].tolist() if x.dtype.kind in "OUST" else x[:, j] for j in range(x.shape[1]))
-        return table_of_columns(dict(zip(Numbered(x.shape[1]), columns, strict=True)))
-    raise InputError(f"an array of type {x.dtype} cannot be counted: use numbers, booleans or text.")
+
+
+def _read_array(x: NDArray[Any]) -> Table:
+    if type(x) is not np.ndarray:
+        is_masked = isinstance(x, np.ma.MaskedArray) and bool(np.ma.getmaskarray(x).any())
+        x = _filled(x) if is_masked else np.asarray(x)
+    if x.dtype.names is not None and x.ndim == 1:
+        return table_of_columns({name: x[name] for name in x.dtype.names})
+    if x.ndim == 1 and x.dtype.kind in "UTOS":
+        texts = _as_texts(x.tolist())
+        if texts is not None:
+            return _table_of_texts(texts)
+    _check_dimensions(x)
+    kind = x.dtype.kind
+    if kind in "fiub" and type(x) is np.ndarray:
+        matrix = as_core_type(x)
+        if kind != "u" or matrix.dtype.kind != "f":  # else an integer needs 64 bits without a sign
+            return MatrixTable.of(matrix)
+    if kind not in "fiubOUSTMm":
+        raise InputError(f"an array of type {x.dtype} cannot be counted: use numbers, booleans or text.")
+    names = Numbered(x.shape[1])
+    columns = (x[:, j].tolist() if kind in "OUST" else x[:, j] for j in range(x.shape[1]))
+    return replace(table_of_columns(dict(zip(names, columns, strict=True))), names=names, n_rows=len(x))
+
+
+def _filled(x: Any) -> NDArray[Any]:
+    """Return an array with NaN for masked numbers; other types, and integers that are not float64, stay masked."""
+    if x.dtype.kind not in "fiu" or (x.dtype.kind != "f" and _has_lost_digits(x.filled(0).astype(np.float64))):
+        return cast("NDArray[Any]", x)
+    return np.asarray(x.astype(np.result_type(x.dtype, np.float32)).filled(np.nan))

@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from naively._kernels.cells import column_range
 from naively._kernels.text import hash_texts
-from naively.data.columns import UNCHANGED, AbsentColumn, Column, Positions, code_numbers, concat_columns
+from naively.data.columns import (
+    UNCHANGED,
+    AbsentColumn,
+    Column,
+    NumberColumn,
+    Positions,
+    are_exact_floats,
+    code_numbers,
+    concat_columns,
+)
 from naively.data.kinds import Kind, refuse_infinite
 from naively.data.names import Names, Numbered, missing_names, positions_of
 from naively.data.row_hash import KEY, Hashes, hash_numbers, hash_values, mix
@@ -29,13 +38,17 @@ Edits = Sequence[Mapping[str, Any]]  # new values by column name
 MAX_OWN_CODE = 2**16  # whole numbers below this are their own codes
 MAX_HASHED_CELLS = 2**22  # cells of a matrix hashed at a time: 32 MB
 CORE_TYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
-WIDER_TYPES = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64", "uint64": "float64"}
+WIDER_TYPES = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64"}  # others become float64
 
 
 def as_core_type(x: Piece) -> Piece:
     """Return an array or sparse matrix in one of the types that the core reads."""
     name = x.dtype.name
-    return x if name in CORE_TYPES else x.astype(WIDER_TYPES.get(name, "float64"))
+    if name in CORE_TYPES:
+        return x if x.dtype.isnative else x.astype(name)
+    if name == "uint64" and 0 not in x.shape and x.max() < 2**63:
+        return x.astype("int64")
+    return x.astype(WIDER_TYPES.get(name, "float64"))
 
 
 class Table(ABC):
@@ -90,6 +103,14 @@ class Table(ABC):
         """Return whether a column of strings is text rather than values."""
         return False
 
+    def has_categories(self, position: int) -> bool:
+        """Return whether a column holds numbers that were given as categories."""
+        return False
+
+    def columns_with_lost_digits(self, positions: Sequence[int]) -> list[int]:
+        """Return the columns in which different integers are the same number, because float64 has 53 bits."""
+        return []
+
     def row_hashes(
         self, classes: Sequence[Value] = (), label: NDArray[np.integer] | None = None, names: Names | None = None
     ) -> Hashes:
@@ -127,9 +148,9 @@ class Table(ABC):
 
 @dataclass(frozen=True, eq=False)
 class ColumnTable(Table):
-    """Columns one by one: a frame."""
+    """Columns one by one: a frame, or an array of objects."""
 
-    names: tuple[str, ...]
+    names: Names
     n_rows: int
     columns: tuple[Column, ...]
 
@@ -165,7 +186,7 @@ class ColumnTable(Table):
 
     def with_absent_columns(self, names: Iterable[str]) -> tuple[ColumnTable, list[str]]:
         """Return the table with each named column that it does not have as absent, and the names of these columns."""
-        if self.names and self.names == tuple(Numbered(len(self.names))):
+        if isinstance(self.names, Numbered):
             return self, []
         missing = missing_names(names, self.names)
         columns = (*self.columns, *(AbsentColumn(name, self.n_rows) for name in missing))
@@ -174,6 +195,14 @@ class ColumnTable(Table):
     def looks_like_text(self, position: int) -> bool:
         """Return whether a column of strings is text rather than values."""
         return self.columns[position].looks_like_text()
+
+    def has_categories(self, position: int) -> bool:
+        """Return whether a column holds numbers that were given as categories."""
+        return self.columns[position].has_categories()
+
+    def columns_with_lost_digits(self, positions: Sequence[int]) -> list[int]:
+        """Return the columns in which different integers are the same number, because float64 has 53 bits."""
+        return [position for position in positions if self.columns[position].has_lost_digits()]
 
     def _sum_of_hashes(self, names: Names, salt: Hashes) -> Hashes:
         total = np.zeros(self.n_rows, np.uint64)
@@ -246,6 +275,13 @@ class MatrixTable(Table):
     def texts(self, positions: Sequence[int]) -> Texts:
         """Refuse: an array of numbers has no texts."""
         raise InputError(f"column {self.names[positions[0]]!r} holds numbers, where text is needed.")
+
+    def columns_with_lost_digits(self, positions: Sequence[int]) -> list[int]:
+        """Return the columns in which different integers are the same number, because float64 has 53 bits."""
+        matrix: Piece = self.matrix
+        if self.is_sparse or matrix.dtype != np.int64 or are_exact_floats(matrix):
+            return []
+        return [j for j in positions if NumberColumn(self.names[j], "number", matrix[:, j]).has_lost_digits()]
 
     def present(self, positions: Sequence[int]) -> Numbers:
         """Return 1 where columns have a value, and 0 where it is missing."""

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from naively._kernels.threads import use_threads
 from naively._kernels.types import Floats, Index
-from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, read_labelled
+from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, class_array, read_labelled
 from naively.data.read import TableLike, read
 from naively.data.row_hash import mix
 from naively.errors import InputError
@@ -67,7 +67,7 @@ def _predict_folds(
     is_known = rows.in_classes(model.classes)  # the others have weight zero
     label = np.zeros(rows.n_rows, np.intp)
     label[is_known] = rows.where(is_known).without_empty_classes().label_in(model.classes)
-    labels, weights = np.asarray(rows.classes)[rows.label], rows.weights
+    labels, weights = class_array(rows.classes)[rows.label], rows.weights
     folds = list(_group_folds(groups, rows.n_rows) if groups is not None else _periods(time, rows.n_rows))
     plain = model.with_tuning(None)
     posteriors = []

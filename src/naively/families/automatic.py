@@ -12,7 +12,8 @@ by the first rule that holds:
                one value only                                                       dropped
                a running number (no date): 50 rows or more, each another integer,
                which fill at least half of their range                              dropped
-               two values (no dates), 0 and 1 or in 10 rows or more                 Categorical
+               two values (no dates), 0 and 1 or in 10 rows or more,
+               none beyond 2⁵³                                                      Categorical
                at most 10 values (no dates), integers from 0 on, and 5 times
                as many rows                                                         Categorical
                fewer than 30 rows, too few for bins                                 Gaussian
@@ -36,9 +37,11 @@ import numpy as np
 
 from naively._kernels.histogram import key_values
 from naively._kernels.types import Array, Floats, Index
+from naively.data.columns import MAX_EXACT_INTEGER
 from naively.data.kinds import Kind
 from naively.data.table import Table
-from naively.data.views import Numbers
+from naively.data.views import Codes, Numbers, Texts
+from naively.errors import LostDigitsWarning, warn_user
 from naively.families.base import ALL_KINDS, Dropped, Family, Labels, Leaving, LinearPart
 from naively.families.bernoulli import Bernoulli
 from naively.families.binned import Binned
@@ -64,6 +67,16 @@ class AutoNumber(Binned):
     statistic = NumberSummary
     automatic = True
 
+    def read_columns(self, table: Table, positions: Sequence[int]) -> Numbers | Codes | Texts:
+        """Return columns of a table as numbers; warn if different integers become the same number."""
+        for position in table.columns_with_lost_digits(positions):
+            warn_user(
+                f"column {table.names[position]!r} holds integers beyond 2**53, of which different ones become the "
+                "same number. If they are identifiers or codes, give the column as text or as Categorical().",
+                LostDigitsWarning,
+            )
+        return super().read_columns(table, positions)
+
     def decide(self, stats: NumberSummary, kinds: Sequence[Kind]) -> list[Family | Dropped]:  # type: ignore[override]
         """Apply the rules for numbers."""
         histogram = stats.histogram
@@ -82,7 +95,7 @@ class AutoNumber(Binned):
         np.maximum.at(highest, owner, high)
         is_finite = np.isfinite(lowest) & np.isfinite(highest)
         span = np.where(is_finite, highest, 0.0) - np.where(is_finite, lowest, 0.0) + 1
-        is_exact = is_finite & (cells.levels == 0) & ~is_date
+        is_exact = is_finite & (cells.levels == 0) & ~is_date & (np.maximum(-lowest, highest) <= MAX_EXACT_INTEGER)
         is_constant = (n_values == 1) & (cells.levels == 0)
         is_running = is_finite & ~is_date & is_distinct & (n_rows >= MIN_RUNNING_ROWS) & (2 * n_rows >= span)
         is_binary = (lowest == 0) & (highest == 1)

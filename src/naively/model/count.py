@@ -12,7 +12,7 @@ from naively._kernels.threads import on_own_threads
 from naively._kernels.types import Codes32, Floats
 from naively.data.kinds import Kind, refuse_infinite
 from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, labelled_batches
-from naively.data.names import positions_of, require_columns
+from naively.data.names import positions_of, require_columns, require_same_width
 from naively.data.read import TableLike
 from naively.data.table import Table
 from naively.data.views import Codes, Numbers, Texts
@@ -98,6 +98,7 @@ def count_like(model: Model, rows: LabelledRows, to_add: bool = False) -> Model:
 
     With `to_add`, the result is only good for being added to the model.
     """
+    require_same_width(rows.table.names, model.schema.names)
     schema = schema_for(model, rows.table)
     like = model.statistics if schema is model.schema else ()
     weights, statistics = count(rows, schema, like, to_add)

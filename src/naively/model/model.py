@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from naively._kernels.posterior import normalise
 from naively._kernels.threads import on_own_threads, use_threads
 from naively._kernels.types import Array, Floats
-from naively.data.labelled import Label, LabelsLike, WeightLike
+from naively.data.labelled import Label, LabelsLike, WeightLike, class_array
 from naively.data.read import TableLike
 from naively.errors import InputError
 from naively.model import merge
@@ -232,7 +232,7 @@ class Model:
         is_plain = all(option is None for option in (odds, threshold, costs, min_probability))
         rule = None if is_plain else decision_rule(self.classes, odds, threshold, costs, of, min_probability)
         positions = predict_positions(self, X, rule)
-        classes: Array = np.asarray(self.classes)[positions]
+        classes: Array = class_array(self.classes)[positions]
         if rule is not None and (positions < 0).any():
             classes = classes.astype(object)
             classes[positions < 0] = None

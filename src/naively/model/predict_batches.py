@@ -12,7 +12,7 @@ from naively._kernels.types import Codes32
 from naively.data.columns import arrow_array, is_string
 from naively.data.convert import code_strings, convert_column, with_missing_cells
 from naively.data.files.batches import arrow_tables, rebatch
-from naively.data.labelled import Label
+from naively.data.labelled import Label, class_array
 from naively.data.names import warn_missing_columns
 from naively.data.read import read
 from naively.data.table import Table
@@ -84,7 +84,7 @@ def predict_tables(
     """Yield the rows of all batches, and the columns that `predict_batches` adds to them."""
     import pyarrow as pa
 
-    classes = arrow_array(np.asarray(model.classes))
+    classes = arrow_array(class_array(model.classes))
     warned: set[str] = set()
     n_rows = 0
     for table in arrow_tables(batches) if prompt else rebatch(batches, N_ROWS):

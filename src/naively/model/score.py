@@ -11,7 +11,7 @@ from naively._kernels.posterior import best_class, normalise, repeat_row
 from naively._kernels.threads import on_own_threads
 from naively._kernels.types import Codes32, Floats
 from naively.data.kinds import refuse_infinite
-from naively.data.names import warn_missing_columns
+from naively.data.names import require_same_width, warn_missing_columns
 from naively.data.read import TableLike, read
 from naively.data.table import Table
 from naively.errors import ImpossibleRowsWarning, warn_user
@@ -32,6 +32,7 @@ def read_rows(model: Model, X: TableLike) -> Table:
     table = read(X)
     if table.names == model.schema.names:
         return table
+    require_same_width(table.names, model.schema.names)
     table, absent = table.with_absent_columns(model._used_columns)
     warn_missing_columns(absent)
     return table

@@ -112,7 +112,12 @@ def infer(table: Table, columns: Any = None) -> Schema:
 
 
 def _default(table: Table, position: int) -> Family:
-    """Return the family of a column by its kind; strings that read like sentences are text, others categories."""
+    """Return the family of a column by its kind; strings that read like sentences are text, others categories.
+
+    Numbers that were given as categories, such as those of a pandas column of type "category", are categories.
+    """
+    if table.has_categories(position):
+        return DEFAULTS["string"]
     if table.kind(position) == "string" and table.looks_like_text(position):
         return Text()
     return DEFAULTS[table.kind(position)]

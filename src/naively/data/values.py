@@ -1,0 +1,175 @@
+"""Read one column from a list, an array, or any other sequence of values.
+
+Numbers stay exact where they can: a decimal becomes the nearest float64, and integers that float64 cannot hold stay
+integers (`NumberColumn.exact`). A masked value of NumPy is a missing value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively.data.arrow import column_of_arrow
+from naively.data.columns import CodeColumn, Column, NumberColumn, refuse_encoding
+from naively.data.table import as_core_type
+from naively.errors import InputError
+
+SECONDS_PER_UNIT = {"W": 604_800.0, "D": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0}
+UNITS_PER_SECOND = {"ms": 1e3, "us": 1e6, "ns": 1e9, "ps": 1e12, "fs": 1e15, "as": 1e18}
+
+
+def is_missing(value: object) -> bool:
+    """Return whether a Python value stands for a missing one: None, NaN, pandas' NA and NaT, a masked value."""
+    if value is None or value is np.ma.masked:
+        return True
+    if isinstance(value, (str, bool, int)):
+        return False
+    try:
+        return bool(value != value)
+    except (TypeError, ArithmeticError):  # the truth value of pandas' NA is not defined; a signalling NaN raises
+        return True
+    except ValueError:  # an array
+        return False
+
+
+def is_single(value: object) -> bool:
+    """Return whether this is one value, not a sequence of values."""
+    return isinstance(value, (str, bytes)) or getattr(value, "ndim", 1) == 0 or not hasattr(value, "__iter__")
+
+
+def column_of_values(name: str, values: Any) -> Column:
+    """Return the column of a list, an array or another sequence."""
+    import pyarrow as pa
+
+    if isinstance(values, np.ndarray):
+        column = column_of_array(name, values)
+        if column is not None:
+            return column
+        values = values.tolist() if isinstance(values, np.ma.MaskedArray) else values
+    elif isinstance(values, (Mapping, AbstractSet)) or getattr(values, "ndim", 1) != 1:
+        raise InputError(f"column {name!r} is a {type(values).__name__}: give a list or an array of its values.")
+    elif not hasattr(values, "__len__"):  # a generator, which can be read once
+        values = list(values)
+    try:
+        array = pa.array(values, from_pandas=True)
+    except Exception as error:  # of pyarrow, NumPy or the library whose object this is
+        return column_of_objects(name, values, error)
+    return column_of_arrow(name, array)
+
+
+def column_of_array(name: str, x: NDArray[Any]) -> Column | None:
+    """Return the column of a NumPy array of numbers, booleans or dates, None for other types."""
+    if x.ndim != 1:
+        raise InputError(f"column {name!r} is an array of shape {x.shape}: a column has one dimension.")
+    kind = x.dtype.kind
+    masked = np.ma.getmaskarray(x) if isinstance(x, np.ma.MaskedArray) else None
+    values = np.asarray(x)
+    if kind in "iuf":
+        if masked is None or not masked.any():
+            return number_column(name, values)
+        numbers = as_core_type(np.where(masked, np.nan, values))
+        return NumberColumn(name, "number", numbers, None if kind == "f" else values)
+    if kind == "b":
+        codes = values.astype(np.int8)
+        return CodeColumn(name, "boolean", codes if masked is None else np.where(masked, -1, codes), (False, True))
+    if kind in "mM":
+        seconds = seconds_of_array(name, values)
+        return NumberColumn(name, "date", seconds if masked is None else np.where(masked, np.nan, seconds))
+    return None
+
+
+def number_column(name: str, x: NDArray[Any]) -> NumberColumn:
+    """Return the column of an array of numbers, of which NaN are missing."""
+    numbers = as_core_type(x)
+    return NumberColumn(name, "number", numbers, x if x.dtype.kind == "u" and numbers.dtype.kind == "f" else None)
+
+
+def seconds_of_array(name: str, x: NDArray[Any]) -> NDArray[np.float64]:
+    """Return dates (since 1970) or durations as seconds, NaN where one is missing."""
+    unit, n_units = np.datetime_data(x.dtype)
+    if x.dtype.kind == "M" and unit in "YM":
+        x, unit, n_units = x.astype("M8[D]"), "D", 1
+    if unit not in SECONDS_PER_UNIT and unit not in UNITS_PER_SECOND:
+        raise InputError(f"column {name!r} has type {x.dtype}, whose length in seconds is not known: convert it.")
+    numbers = x.astype(np.int64).astype(np.float64) * n_units
+    seconds = numbers / UNITS_PER_SECOND[unit] if unit in UNITS_PER_SECOND else numbers * SECONDS_PER_UNIT[unit]
+    return np.where(np.isnat(x), np.nan, seconds)
+
+
+def column_of_objects(name: str, values: Any, error: Exception) -> Column:
+    """Return the column of Python objects that Arrow could not read: numbers of several types, or with masked values.
+
+    Parameters
+    ----------
+    name
+        The name of the column.
+    values
+        The objects.
+    error
+        The error of Arrow.
+    """
+    import pyarrow as pa
+
+    try:
+        items = [None if is_missing(value) else value for value in values]
+        if _are_numbers(items):
+            return column_of_numbers(name, items)
+        array = pa.array(items)
+    except InputError:
+        raise
+    except UnicodeEncodeError:
+        refuse_encoding(name)
+    except Exception:  # a column of anything
+        raise InputError(
+            f"column {name!r} mixes types or holds something that is not a plain value ({error}): make it all "
+            "numbers, all text or all booleans."
+        ) from None
+    return column_of_arrow(name, array)
+
+
+def _are_numbers(items: Sequence[object]) -> bool:
+    types = set(map(type, items)) - {type(None)}
+    return all(issubclass(kind, (Real, Decimal)) and not issubclass(kind, bool) for kind in types)
+
+
+def column_of_numbers(name: str, items: Sequence[Any]) -> NumberColumn:
+    """Return the column of Python numbers of any type and size, None where one is missing."""
+    try:
+        x = np.array([np.nan if item is None else float(item) for item in items], dtype=np.float64)
+    except OverflowError:
+        raise InputError(
+            f"column {name!r} holds a number beyond 1.8e308: rescale it, or give the column as text."
+        ) from None
+    integers = [int(item) if isinstance(item, (int, np.integer)) else None for item in items]
+    if all(n is not None or item is None for n, item in zip(integers, items, strict=True)):
+        exact = integer_array([n or 0 for n in integers])
+        if None not in integers and exact.dtype != object:
+            return number_column(name, exact)
+        return NumberColumn(name, "number", x, exact)
+    if all(n is None or n == number for n, number in zip(integers, x.tolist(), strict=True)):
+        return NumberColumn(name, "number", x)
+    mixed = [number if n is None else n for n, number in zip(integers, x.tolist(), strict=True)]
+    return NumberColumn(name, "number", x, object_array(mixed))
+
+
+def integer_array(integers: Sequence[int]) -> NDArray[Any]:
+    """Return integers as int64, else as uint64, else as Python objects."""
+    for dtype in (np.int64, np.uint64):
+        try:
+            return np.array(integers, dtype=dtype)
+        except OverflowError:
+            continue
+    return object_array(integers)
+
+
+def object_array(values: Sequence[object]) -> NDArray[Any]:
+    """Return values of any type in an array of one dimension."""
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out
