@@ -50,6 +50,20 @@ NAIVELY_DISPATCH(void, products, products_body,
                  (const double* f, const double* q, std::int64_t n, std::int64_t m, std::int64_t width, double* matrix),
                  (f, q, n, m, width, matrix))
 
+// Σ_l a_l b_l.
+template <bool fused>
+NAIVELY_INLINE double product_body(const double* a, const double* b, std::int64_t n) {
+  Lanes sum[4] = {};
+  std::int64_t l = 0;
+  for (; l + 16 <= n; l += 16)
+    for (std::int64_t t = 0; t < 4; ++t) sum[t] += load(a + l + 4 * t) * load(b + l + 4 * t);
+  const Lanes all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  double rest = (all[0] + all[1]) + (all[2] + all[3]);
+  for (; l < n; ++l) rest += a[l] * b[l];
+  return rest;
+}
+NAIVELY_DISPATCH(double, product, product_body, (const double* a, const double* b, std::int64_t n), (a, b, n))
+
 // Solves A y = b for n rows and columns of A, stored by row with a stride. Its lower triangle is given and overwritten
 // by the Cholesky factor. Returns false if A is not positive definite; b becomes y.
 bool solve(double* A, std::int64_t n, std::int64_t stride, double* b) {
@@ -57,8 +71,7 @@ bool solve(double* A, std::int64_t n, std::int64_t stride, double* b) {
     double* const row = A + j * stride;
     for (std::int64_t k = 0; k <= j; ++k) {
       const double* const above = A + k * stride;
-      double sum = row[k];
-      for (std::int64_t l = 0; l < k; ++l) sum -= row[l] * above[l];
+      const double sum = row[k] - product(row, above, k);
       if (k < j)
         row[k] = sum / above[k];
       else if (!(sum > 0))

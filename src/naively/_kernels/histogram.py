@@ -97,7 +97,7 @@ def find_bins(values: Floats, ends: Wholes, cuts: Floats, offsets: Wholes) -> Wh
     bins = np.empty(len(values), np.int64)
     columns = zip(pairwise(ends.tolist()), pairwise(offsets.tolist()), strict=True)
     for j, ((start, stop), (first, last)) in enumerate(columns):
-        bins[start:stop] = np.searchsorted(cuts[first:last], values[start:stop], side="right") + (first + j)
+        bins[start:stop] = cuts[first:last].searchsorted(values[start:stop], side="right") + (first + j)
     bins[np.isnan(values)] = -1
     return bins
 

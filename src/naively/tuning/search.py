@@ -204,13 +204,13 @@ def _with_alpha(current: Search, positions: Sequence[int], alpha: float) -> Feat
 
 def _with_families(current: Search, positions: Sequence[int], families: Sequence[Family]) -> Features:
     """Return the features with other families for some blocks; blocks of one family are scored together."""
-    features = current.features
+    blocks, per_block = list(current.features.blocks), list(current.features.evidence)
     for family in dict.fromkeys(families):
         members = [i for i, other in zip(positions, families, strict=True) if other == family]
-        blocks = [replace(current.features.blocks[i], family=family) for i in members]
-        for i, block, evidence in zip(members, blocks, current.evidence(blocks), strict=True):
-            features = features.with_block(i, block, evidence)
-    return features
+        changed = [replace(blocks[i], family=family) for i in members]
+        for i, block, evidence in zip(members, changed, current.evidence(changed), strict=True):
+            blocks[i], per_block[i] = block, evidence
+    return replace(current.features, blocks=tuple(blocks), evidence=tuple(per_block))
 
 
 def choose_gaussian_or_binned(current: Search, open_columns: set[str]) -> None:
