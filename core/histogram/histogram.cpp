@@ -229,12 +229,13 @@ std::vector<HistogramColumn> count_histogram(const std::vector<Matrix>& pieces, 
   std::vector<int> level(n_columns, 0);
   if (min_level != nullptr)
     for (std::int64_t j = 0; j < n_columns; ++j) level[j] = static_cast<int>(min_level[j]);
-  else if (n > kSampleRows)
+  else if (n > cap)
     support::parallel_for(n_groups, n_threads, [&](std::int64_t s) {
       std::vector<double> buffer;
-      const double* x = groups[s].read(0, n / kSampleRows, kSampleRows, buffer);
+      const std::int64_t size = std::min(n, kSampleRows);
+      const double* x = groups[s].read(0, n / size, size, buffer);
       for (std::int64_t j = 0; j < groups[s].width; ++j)
-        level[groups[s].column + j] = level_of_sample(x + j * kSampleRows, kSampleRows, cap);
+        level[groups[s].column + j] = level_of_sample(x + j * size, size, cap);
     });
   // The first chunk is counted alone, because others begin at its level. The others follow some at a time, which bounds
   // the memory; these are enough to keep all threads busy with a single column.
