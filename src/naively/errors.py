@@ -31,11 +31,20 @@ class LeftOutWarning(UserWarning):
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Issue a warning that points to the first line outside this package: the user's call."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _SKIPPED:
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    """Issue a warning that points to the user's line: the one that called into this package first.
+
+    Frames of other packages may stand between those of this one, and those of scikit-learn around them (a pipeline).
+    """
+    packages, frame = [], sys._getframe()
+    while True:
+        packages.append(frame.f_globals.get("__name__", "").partition(".")[0])
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    level = len(packages) - packages[::-1].index(__name__.partition(".")[0])  # the caller of the outermost own frame
+    while level < len(packages) - 1 and packages[level] in _CALLERS:
+        level += 1
+    warnings.warn(message, category, stacklevel=level + 1)
 
 
-_SKIPPED = (__name__.partition(".")[0], "contextlib", "functools")  # the last two stand between frames of the package
+_CALLERS = ("sklearn", "joblib", "contextlib", "functools")  # packages that call this one for the user

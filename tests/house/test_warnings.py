@@ -103,3 +103,83 @@ def test_a_warning_points_to_the_call(call: Callable[[Path], object], category: 
         warnings.simplefilter("always")
         call(tmp_path)
     assert [(w.category, w.filename) for w in caught] == [(category, __file__)]
+
+
+# Every public function that reads rows, called with rows that it warns about: a column is missing, or a label.
+WIND = {"wind": [1.0, 9.0]}
+UNLABELLED = [None, *PLAY[1:]]
+
+
+def ledger(folder: Path) -> naively.Ledger:
+    plain().save(folder / "m.naively", overwrite=True)
+    return naively.open(folder / "m.naively")
+
+
+def pipeline() -> Any:
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    return make_pipeline(FunctionTransformer(), naively.NaiveBayes(tune=False))
+
+
+def drawn(folder: Path, name: str) -> object:
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    return getattr(naively.plot, name)(plain().explain(WIND)[0])
+
+
+ENTRY_POINTS: dict[str, Callable[[Path], object]] = {
+    "fit": lambda _: naively.fit(SKY, UNLABELLED),
+    "predict_batches": lambda _: [*naively.predict_batches(plain(), [WIND])],
+    **{
+        f"Model.{name}": lambda _, name=name: getattr(plain(), name)(WIND)  # type: ignore[misc]
+        for name in (
+            "log_joint", "log_posterior", "posterior", "predict_proba", "log_marginal", "predict", "log_odds", "odds",
+            "explain",
+        )
+    },
+    **{
+        f"Model.{name}": lambda _, name=name: getattr(plain(), name)(SKY, UNLABELLED)  # type: ignore[misc]
+        for name in ("update", "forget", "evaluate", "tune")
+    },
+    "Model +": lambda _: plain() + naively.fit(SKY, PLAY),
+    "Ledger.fit": lambda folder: naively.Ledger.fit(folder / "m", SKY, UNLABELLED),
+    "Ledger.fit, rows": lambda folder: naively.Ledger.fit(folder / "m", SKY, UNLABELLED, remember_rows=True),
+    "Ledger.update": lambda folder: ledger(folder).update(SKY, UNLABELLED),
+    "Ledger.forget": lambda folder: ledger(folder).forget(SKY, UNLABELLED),
+    "Ledger.tune": lambda folder: ledger(folder).tune(SKY, UNLABELLED),
+    "plot": lambda folder: drawn(folder, "waterfall"),
+    "NaiveBayes.predict": lambda _: naively.NaiveBayes(tune=False).fit(frame(SKY), PLAY).model_.predict(WIND),
+    "MultinomialNB": a_small_alpha,
+    "BernoulliNB": lambda _: naively.BernoulliNB(alpha=0.0, force_alpha=False).fit([[1, 0], [0, 1]], [0, 1]),
+    "Pipeline": lambda _: impossible(pipeline()),
+    "cross_val_score": lambda _: cross_validated(),
+}  # fmt: skip
+
+
+def frame(columns: dict[str, list[Any]]) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(columns)
+
+
+def impossible(pipeline: Any) -> object:
+    pipeline.set_params(naivebayes__columns=naively.Categorical(alpha=0))
+    pipeline.fit(frame({"a": ["x", "y"], "b": ["x", "y"]}), [0, 1])
+    return pipeline.predict(frame({"a": ["x"], "b": ["y"]}))
+
+
+def cross_validated() -> object:
+    from sklearn.model_selection import cross_val_score
+
+    x = np.array([[1, 0], [0, 1]] * 3)
+    return cross_val_score(naively.MultinomialNB(alpha=0.0, force_alpha=False), x, [0, 1] * 3, cv=2)
+
+
+@pytest.mark.parametrize("call", ENTRY_POINTS.values(), ids=ENTRY_POINTS.keys())
+def test_warnings_of_every_entry_point_point_here(call: Callable[[Path], object], tmp_path: Path) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call(tmp_path)
+    assert {warning.filename for warning in caught} == {__file__}, [str(warning.message) for warning in caught]

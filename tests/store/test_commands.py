@@ -1,11 +1,14 @@
 """Test the commands that change model files."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
+import naively
 from naively.cli.main import main
 
 
@@ -64,3 +67,24 @@ def test_tune(tmp_path: Path) -> None:
     for wrong in (["--prior", "yes=1"], ["--prior", "loud"], [tmp_path / "none.csv"]):
         assert run("tune", m, *wrong).exit_code == 1
     assert len(run("log", m).stdout.splitlines()) == 5
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in Path(__file__).parent.glob("*.naively")))
+def test_diff_ends_as_diff_does(name: str, tmp_path: Path) -> None:
+    """0 without a significant difference, for copies and for models of the same rows; 1 with one; 2 for an error."""
+    for copy in ("a", "b"):
+        shutil.copy(Path(__file__).parent / name, tmp_path / copy)
+    for options in ((), ("--json",), ("--all",)):
+        assert CliRunner().invoke(main, ["diff", str(tmp_path / "a"), str(tmp_path / "b"), *options]).exit_code == 0
+    assert CliRunner().invoke(main, ["diff", str(tmp_path / "a"), str(tmp_path / "none")]).exit_code == 2
+
+
+def test_diff_of_different_models_ends_with_1(tmp_path: Path) -> None:
+    for copy, sky in (("a", ["sun", "rain"]), ("b", ["sun", "rain"]), ("c", ["sun", "sun"])):
+        naively.fit({"sky": sky * 20}, ["yes", "no"] * 20, tune=False).save(tmp_path / copy)
+    for options in ((), ("--json",), ("--all",)):
+        codes = [
+            CliRunner().invoke(main, ["diff", str(tmp_path / "a"), str(tmp_path / other), *options]).exit_code
+            for other in "abc"
+        ]
+        assert codes == [0, 0, 1]

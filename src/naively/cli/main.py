@@ -1,18 +1,25 @@
 """The command line: one command per file, each imported only when it is used, so that --help is quick."""
 
+import atexit
 import importlib
+import os
 import sys
+import threading
 import warnings
+from contextlib import suppress
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from naively.cli.output import print_note
+from naively.data.files.batches import READER_NAME
 from naively.errors import InputError
 
 FILE_COMMANDS = ("update", "forget", "undo", "tune", "log", "merge", "diff", "compact", "copy")
 COMMANDS = ("fit", "predict", "evaluate", "explain", "show", "plot", "sample", *FILE_COMMANDS, "demo")
+ERROR_CODES = {"diff": 2}  # the exit code for wrong data, if it is not 1
+INTERRUPTED_CODE = 130  # 128 + SIGINT
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -31,7 +38,10 @@ class Commands(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; print wrong input as one sentence on standard error and exit with code 1."""
+        """Run a command; print wrong input as one sentence on standard error and exit with code 1.
+
+        Ctrl-C ends with code 130, without a traceback.
+        """
         with warnings.catch_warnings():
             warnings.simplefilter("always")
             note = cache(print_note)  # once: a warning about a batch may come with every batch
@@ -42,7 +52,28 @@ class Commands(click.Group):
                 if ctx.params.get("debug"):
                     raise
                 click.echo(f"naively: {error or 'not enough memory.'}", err=True)
-                sys.exit(1)
+                sys.exit(ERROR_CODES.get(ctx.invoked_subcommand or "", 1))
+            except (KeyboardInterrupt, click.Abort) as error:
+                cause = error.__context__ if isinstance(error, click.Abort) else error  # a prompt raises Abort
+                if not isinstance(cause, KeyboardInterrupt) or ctx.params.get("debug"):
+                    raise
+                _end_interrupted()
+
+
+def _end_interrupted() -> NoReturn:
+    """End the process as the shell expects after Ctrl-C. What was being written has been removed by now.
+
+    A thread that waits for standard input would keep the process alive, so it is not waited for.
+    """
+    click.echo("naively: interrupted.", err=True)
+    if any(thread.name.startswith(READER_NAME) for thread in threading.enumerate()):
+        warnings.simplefilter("ignore")
+        atexit._run_exitfuncs()  # removes temporary folders
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError):
+                stream.flush()
+        os._exit(INTERRUPTED_CODE)
+    sys.exit(INTERRUPTED_CODE)
 
 
 @click.command(cls=Commands, context_settings=SETTINGS)

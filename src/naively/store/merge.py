@@ -11,12 +11,14 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from naively.data.names import listed
 from naively.errors import InputError
+from naively.model.merge import align
 from naively.model.model import Model
 from naively.schema.schema import Schema
 from naively.store.entries import StoredEntry, open_file
 from naively.store.meta import Meta
-from naively.store.running_sum import read_sum
+from naively.store.running_sum import load, read_sum
 from naively.store.write import new_file, refuse_loss
 
 
@@ -79,9 +81,33 @@ def merge(paths: Sequence[str | Path], to: str | Path, *, comment: str = "", ove
             new.append(entry._replace(schema=new.schema_number(entries[entry.id][1]), fingerprints=fingerprints))
         if comment:
             new.append(new.new_entry("merge", schema=1, source=" ".join(map(str, paths)), comment=comment))
-        model = read_sum(new, meta).model  # refuses different columns or types of classes, and a sum below zero
-        _ = model.log_prior  # refuses classes that a given prior does not name
+        try:
+            model = read_sum(new, meta).model  # refuses different columns or types of classes, and a sum below zero
+        except InputError:
+            _refuse_different_files(paths)
+            raise
+        _refuse_classes_without_prior(paths, meta, model)
     return model
+
+
+def _refuse_different_files(paths: Sequence[str | Path]) -> None:
+    """Raise an error that names the first file whose columns or classes do not agree with those of the first file."""
+    first = load(paths[0])
+    for path in paths[1:]:
+        try:
+            align(first, load(path))
+        except InputError as error:
+            raise type(error)(f"{paths[0]} (the first) and {path} (the second): {error}") from None
+
+
+def _refuse_classes_without_prior(paths: Sequence[str | Path], meta: Meta, model: Model) -> None:
+    """Raise an error that names the file with a class that the given prior of the first file does not name."""
+    try:
+        _ = model.log_prior
+    except InputError as error:
+        known = meta.prior.given or {}
+        others = [path for path in paths if any(label not in known for label in load(path).classes)]
+        raise InputError(f"{listed(map(str, others), 4)}: the class prior is that of {paths[0]}: {error}") from None
 
 
 def _content(entry: StoredEntry) -> tuple[object, ...]:

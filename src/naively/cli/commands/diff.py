@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,9 @@ def command(a: str, b: str, top: int, show_all: bool, as_json: bool) -> None:
     (Benjamini–Hochberg): of the changes with this q or less, at most that share is chance. Rows that both files have
     learnt are ignored.
 
+    Ends with 0 if no column changed by more than chance (q below 0.05), with 1 if one did, and with 2 if the models
+    cannot be compared.
+
     \b
     naively diff march.naively april.naively
     naively diff spam.naively spam-now.naively --json
@@ -41,20 +45,22 @@ def command(a: str, b: str, top: int, show_all: bool, as_json: bool) -> None:
     one, two, note = disjoint_models(a, b)
     columns = diff(one, two, top)
     classes = [str(label) for label in sorted({*one.classes, *two.classes})]
+    has_changed = any(column.q < MAX_Q for column in columns)
     if as_json:
         print_json({"note": note, "classes": classes, "columns": [asdict(column) for column in columns]})
-        return
+        sys.exit(has_changed)
     if note:
         click.echo(f"{note}\n")
     click.echo(f"rows: {int(one.class_weights.rows.sum()):,} against {int(two.class_weights.rows.sum()):,}\n")
     changed = [column for column in columns if show_all or column.q < MAX_Q]
     if not changed:
         click.echo("No column changed by more than chance (--all lists all columns).")
-        return
+        sys.exit(has_changed)
     rows = [line for column in changed for line in _lines(column, classes, show_all)]
     click.echo(format_table(("column", "nats/row", "q", "changes"), rows, right=("nats/row", "q")))
     if len(changed) < len(columns):
         click.echo(f"\n{len(columns) - len(changed)} more columns without a significant change (--all lists them).")
+    sys.exit(has_changed)
 
 
 def _lines(column: ColumnDiff, classes: list[str], show_all: bool) -> list[tuple[str, str, str, str]]:

@@ -20,6 +20,7 @@ MAX_ROWS = 2**18  # rows of a table: counting fewer at a time takes longer
 MIN_ROWS = 2**10  # rows of a table, if it has many columns
 MAX_CELLS = 2**23  # cells of a table that has more than MIN_ROWS rows: 64 MB of numbers
 MAX_BYTES = 2**27  # of strings in a table, whose cells may be long
+READER_NAME = "naively-reader"  # of threads that read ahead
 MAX_WAITING = 2  # batches read ahead, of 4 MB of CSV or 65,536 rows each
 
 
@@ -86,22 +87,27 @@ def _string_bytes(table: pa.Table) -> int:
 def prefetch(batches: Generator[T]) -> Iterator[T]:
     """Yield the same batches, the next ones read by a thread while the caller works on the last one.
 
-    An exception of the reader is raised here. The reader is closed when the caller stops.
+    An exception of the reader is raised here. The reader is closed when the caller stops. After Ctrl-C it is not waited
+    for: it may wait for standard input.
 
     >>> list(prefetch(x * x for x in range(4)))
     [0, 1, 4, 9]
     """
-    end = object()
-    with ThreadPoolExecutor(1, "naively-reader") as reader:  # one thread opens, reads and closes: SQLite requires it
-        waiting = deque(reader.submit(next, batches, end) for _ in range(MAX_WAITING))
-        try:
-            while (batch := waiting.popleft().result()) is not end:
-                waiting.append(reader.submit(next, batches, end))
-                yield cast("T", batch)
-        finally:
-            for future in waiting:
-                future.cancel()
-            reader.submit(batches.close)
+    end, is_interrupted = object(), False
+    reader = ThreadPoolExecutor(1, READER_NAME)  # one thread opens, reads and closes: SQLite requires it
+    waiting = deque(reader.submit(next, batches, end) for _ in range(MAX_WAITING))
+    try:
+        while (batch := waiting.popleft().result()) is not end:
+            waiting.append(reader.submit(next, batches, end))
+            yield cast("T", batch)
+    except KeyboardInterrupt:
+        is_interrupted = True
+        raise
+    finally:
+        for future in waiting:
+            future.cancel()
+        reader.submit(batches.close)
+        reader.shutdown(wait=not is_interrupted)
 
 
 class ReadProgress:
