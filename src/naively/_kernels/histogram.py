@@ -147,3 +147,15 @@ def key_values(keys: Wholes, levels: Wholes) -> tuple[Floats, Floats]:
         value = bits.view(np.float64) + 0.0
         ends.append(np.where(infinite, np.where(keys < 0, -np.inf, np.inf), value))
     return ends[0], ends[1]
+
+
+def floor_to_key(values: Floats, levels: Wholes) -> Floats:
+    """Return the smallest number with the key of each value (row, column), at the level of its column.
+
+    >>> floor_to_key(np.array([[1.7, 1.7], [-1.7, np.inf]]), np.array([52, 0])).tolist()
+    [[1.0, 1.7], [-1.9999999999999998, inf]]
+    """
+    bits = (values + 0.0).view(np.int64)
+    keys = (bits ^ ((bits >> 63) & np.int64(PLUS_INFINITY))) >> levels
+    low, _ = key_values(keys, np.broadcast_to(levels, keys.shape))
+    return np.where(np.isfinite(values) & (levels > 0), low, values)

@@ -171,6 +171,8 @@ class Binned(Family[Histogram, BinnedParameters]):
             rows_until_unknown=rows.sum(axis=1),
         )
         values = dense_numbers(x)
+        if stats.cells.levels.any():  # a cut of other rows may divide a key: its cells and values stay together
+            values = kernels.floor_to_key(values, stats.cells.levels)
         n, p = values.shape
         ends, by_column = n * np.arange(p + 1, dtype=np.int64), np.ascontiguousarray(values.T).ravel()
         bins = kernels.find_bins(by_column, ends, cuts.cuts, cuts.offsets).reshape(p, n).T
