@@ -177,7 +177,11 @@ def test_text_columns_beside_other_columns() -> None:
         }
     )
     model = naively.fit(frame, ["spam", "ham", "spam", "ham"], tune=False)
-    assert model.chosen.families() == {"subject": "Text", "length": "Gaussian", "sender": "Categorical"}
+    assert model.chosen.families() == {
+        "subject": "Text",
+        "length": "Gaussian(ddof=1.0, pooled_rows=2.0)",
+        "sender": "Categorical",
+    }
     assert model.predict(frame).tolist() == ["spam", "ham", "spam", "ham"]
     two = naively.fit({"a": MAIL, "b": MAIL}, LABEL, columns=Text(), tune=False)
     one = naively.fit(MAIL, LABEL, columns=Text(), tune=False)

@@ -117,7 +117,7 @@ def test_infinite_log_odds_and_refusals() -> None:
 
 def test_histogram_behind_the_curve() -> None:
     model = nb.fit({"x": np.arange(20.0) ** 1.5}, [0, 1] * 10)
-    assert model.chosen.families() == {"x": "Gaussian"}
+    assert model.chosen.families() == {"x": "Gaussian(ddof=1.0, pooled_rows=2.0)"}
     (panel,) = (axes for axes in plot.distributions(model).axes if axes.get_visible())
     assert len(panel.patches) == 2 * 24
 

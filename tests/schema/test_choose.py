@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import naively
 from naively import Automatic, Binned, Categorical, Gaussian
+from naively.families.automatic import SHRUNK
 
 N = 200
 LABEL = np.arange(N) % 2
@@ -26,18 +27,18 @@ def family(values: Any, columns: Any = None) -> str:
     ("values", "expected"),
     [
         (RANDOM.normal(size=N), "Binned"),
-        (RANDOM.normal(size=20), "Gaussian"),
+        (RANDOM.normal(size=20), str(SHRUNK)),
         (RANDOM.integers(0, 2, N), "Categorical"),
         (RANDOM.integers(0, 2, 6), "Categorical"),
         (np.where(LABEL, 2.5, -1.0), "Categorical"),
-        ([1.0, 9.0], "Gaussian"),
+        ([1.0, 9.0], str(SHRUNK)),
         (RANDOM.integers(0, 10, N), "Categorical"),
         (RANDOM.integers(-3, 3, N), "Binned"),
         (RANDOM.integers(0, 30, N), "Binned"),
         (np.full(N, 3.5), "left out: one value only, 3.5"),
         (np.arange(N) + 1000, "left out: a running number, another one in each row"),
         (np.arange(N) * 1000, "Binned"),
-        (np.arange(20), "Gaussian"),
+        (np.arange(20), str(SHRUNK)),
         ([True, False] * (N // 2), "Bernoulli"),
         ([True] * N, "left out: one value only, True"),
         (["a", "b"] * (N // 2), "Categorical"),

@@ -16,7 +16,7 @@ by the first rule that holds:
                none beyond 2⁵³                                                      Categorical
                at most 10 values (no dates), integers from 0 on, and 5 times
                as many rows                                                         Categorical
-               fewer than 30 rows, too few for bins                                 Gaussian
+               fewer than 30 rows, too few for bins                                 Gaussian, shrunk
                anything else                                                        Binned
     strings    no value; one value only                                             dropped
                an identifier: 20 rows or more, 19 of 20 of them with another value  dropped
@@ -31,7 +31,7 @@ Each automatic family is also a likelihood: that of its first choice.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -58,6 +58,7 @@ MIN_IDENTIFIER_ROWS = 20
 MAX_CATEGORIES = 10  # of a column of integers
 MIN_BINNED_ROWS = 30
 NO_VALUE = Dropped("no value")
+SHRUNK = Gaussian(ddof=1.0, pooled_rows=2.0)  # two nearly equal numbers of a class are chance, not a tiny variance
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class AutoNumber(Binned):
         has_two_values = is_exact & (n_values == 2) & (is_binary | (n_rows >= 10))
         has_few_values = is_exact & (n_values <= MAX_CATEGORIES) & is_whole & (lowest >= 0) & (n_rows >= 5 * n_values)
         is_small = (n_rows < MIN_BINNED_ROWS) & (stats.moments.rows.sum(axis=0) == n_rows)  # all have a variance
-        categorical, gaussian = Categorical(missing=self.missing), Gaussian(missing=self.missing)
+        categorical, gaussian = Categorical(missing=self.missing), replace(SHRUNK, missing=self.missing)
         binned = Binned(self.alpha, missing=self.missing)
         return [
             NO_VALUE
@@ -123,7 +124,7 @@ class AutoNumber(Binned):
         """Return Gaussian and binned, if all numbers are small enough to have a variance."""
         if not stats.all_in_moments().all():
             return ()
-        return Gaussian(missing=self.missing), Binned(missing=self.missing)
+        return replace(SHRUNK, missing=self.missing), Binned(missing=self.missing)
 
     def __str__(self) -> str:
         return "automatic, from the numbers seen"

@@ -9,6 +9,8 @@ Maximum likelihood is ddof = 0. Exceptions to (2) and (3):
 
 - A class without spread in a column (one row, or equal rows) takes the variance pooled within the classes, or else that
   of the column.
+- With `pooled_rows` = ν, σ²_c = (Σ w (x − μ_c)² + ν σ²_within) / (n_c − ddof + ν), as if ν more rows had the variance
+  pooled within the classes. Few rows of a class cannot have a tiny variance by chance then.
 - No variance is below `floor` times the variance of the column.
 - A class without rows in a column takes the mean and the variance of the column.
 - A column that is constant in all classes is no evidence for any x: it is scored as if x were the constant, with the
@@ -64,6 +66,8 @@ class Gaussian(Family[Moments, GaussianParameters]):
         This share of the largest variance of any column is added to every variance, as scikit-learn does.
     pool_zero_variance
         Whether a class without spread in a column takes the variance pooled within the classes.
+    pooled_rows
+        Number of rows of the variance pooled within the classes that are added to each class; 0 is the textbook.
 
     >>> height, label = np.array([1.0, 2.0, 3.0, 10.0, 14.0]), np.array([0, 0, 0, 1, 1])
     >>> fitted = Gaussian().estimate(Moments.count(height, label, None, n_classes=2), classes=(0, 1))
@@ -75,6 +79,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
     floor: float = 1e-9
     var_smoothing: float = 0.0
     pool_zero_variance: bool = True
+    pooled_rows: float = 0.0
 
     statistic = Moments
 
@@ -82,6 +87,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
         pseudo_count("ddof", self.ddof)
         pseudo_count("floor", self.floor)
         pseudo_count("var_smoothing", self.var_smoothing)
+        pseudo_count("pooled_rows", self.pooled_rows)
 
     def estimate(self, stats: Moments, classes: Labels, structure: None = None) -> GaussianParameters:
         """Estimate equations (2) and (3)."""
@@ -143,6 +149,10 @@ class Gaussian(Family[Moments, GaussianParameters]):
         unknown = (n <= self.ddof) | ~(squares > 0)
         with np.errstate(invalid="ignore", divide="ignore"):
             variance = np.where(unknown, fallback, squares / (n - self.ddof))
+            if self.pooled_rows:
+                pooled = np.where(within > 0, within, total)
+                n_known = np.maximum(n - self.ddof, 0.0) + self.pooled_rows
+                variance = (np.where(n > self.ddof, squares, 0.0) + self.pooled_rows * pooled) / n_known
         variance = np.maximum(variance, self.floor * total) + added
         variance = np.where(has_rows, variance, total + added)
         return np.where(variance >= TINY, variance, 1.0)

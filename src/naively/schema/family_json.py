@@ -29,6 +29,9 @@ STORED_NAMES: Mapping[str, str] = {
 CURRENT_NAMES = {stored: name for name, stored in STORED_NAMES.items()}
 
 
+OMITTED = {"missing": "skip", "pooled_rows": 0.0}  # settings that the first files did not have, unless they differ
+
+
 def family_to_json(family: Family) -> dict[str, Any]:
     """Return the name and the fields of a family.
 
@@ -43,8 +46,7 @@ def family_to_json(family: Family) -> dict[str, Any]:
             f"call naively.register({name})."
         )
     settings = {f.name: getattr(family, f.name) for f in fields(family) if f.init}
-    if settings["missing"] == "skip":
-        del settings["missing"]
+    settings = {key: value for key, value in settings.items() if key not in OMITTED or value != OMITTED[key]}
     plain = {STORED_NAMES.get(key, key): _plain(f"{name}({key}=…)", value) for key, value in settings.items()}
     return {"family": STORED_NAMES.get(name, name)} | plain
 
