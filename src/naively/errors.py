@@ -19,7 +19,7 @@ class ImpossibleRowsWarning(UserWarning):
 
 
 class TuningWarning(UserWarning):
-    """Models that are tuned differently were added, and their sum is not tuned."""
+    """Rows that tuning takes for copies, or a sum of models that are tuned differently, which is not tuned."""
 
 
 class LostDigitsWarning(UserWarning):

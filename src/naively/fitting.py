@@ -15,7 +15,7 @@ from naively.model.model import Model
 from naively.priors import ClassPrior, PriorLike
 from naively.schema.infer import Columns, infer
 from naively.tuning.sample import Sampler
-from naively.tuning.tune import rows_to_keep, rows_to_look_at, tuned
+from naively.tuning.tune import rows_to_keep, tuned
 
 
 def fit(
@@ -83,4 +83,4 @@ def count_batches(batches: Iterable[LabelledRows], columns: Columns | None, tune
     assert model is not None  # `labelled_batches` refuses data without rows
     if sampler is None:
         return model
-    return model.with_tuning(tuned(model, sampler.sample(model.classes, rows_to_look_at(model))))
+    return model.with_tuning(tuned(model, sampler.sample(model.classes)))

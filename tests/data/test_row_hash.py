@@ -64,13 +64,6 @@ def test_columns_are_not_confused() -> None:
     assert len(set(result)) == 5
 
 
-def test_labels_are_hashed_by_class_not_by_code() -> None:
-    table = read({"a": [1, 1, 1]})
-    result = table.row_hashes(("no", "yes"), np.array([0, 1, 0]))
-    assert result[0] == result[2] != result[1]
-    np.testing.assert_array_equal(result, table.row_hashes(("yes", "maybe", "no"), np.array([2, 0, 2])))
-
-
 def test_hashes_are_spread_evenly() -> None:
     result = read({"a": np.arange(60_000)}).row_hashes()
     assert len(np.unique(result)) == 60_000

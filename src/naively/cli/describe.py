@@ -45,6 +45,8 @@ def describe_tuning(model: Model) -> str:
     tuning = model.tuning
     if tuning is None:
         return "Not tuned: plain Naive Bayes."
+    if tuning.is_textbook:
+        return "Tuned, and plain Naive Bayes stays: nothing else was better by more than chance."
     keys = {EvidenceKey((name,), block.family.role) for block in model.chosen.schema.blocks for name in block.names}
     own = sorted((key for key in tuning.weights if key in keys), key=lambda key: -tuning.weights[key])
     weights = [(_with_exponent(key, tuning), f"{tuning.weights[key]:.4g}") for key in own[:MAX_LINES]]

@@ -1,6 +1,6 @@
 """Hash the content of rows: rows are sampled and put into folds by their hash, so that their order does not matter.
 
-    h(row) = mix(key + label + Σ_columns mix(value + mix(name)))            modulo 2⁶⁴        (1)
+    h(row) = mix(key + Σ_columns mix(value + mix(name)))            modulo 2⁶⁴        (1)
 
 A value has the same hash in Python, NumPy, pandas or Arrow, as a string or as a code of a dictionary, in a dense or a
 sparse matrix. Numbers are hashed as their float64 (−0.0 as 0.0, True as 1.0), texts by their bytes, a missing value by

@@ -24,8 +24,8 @@ from naively.data.columns import (
 )
 from naively.data.kinds import Kind, refuse_infinite
 from naively.data.names import Names, Numbered, missing_names, positions_of
-from naively.data.row_hash import KEY, Hashes, hash_numbers, hash_values, mix
-from naively.data.views import Codes, Numbers, Piece, Texts, Value, is_sparse
+from naively.data.row_hash import KEY, Hashes, hash_numbers, mix
+from naively.data.views import Codes, Numbers, Piece, Texts, is_sparse
 from naively.errors import InputError
 
 if TYPE_CHECKING:
@@ -111,31 +111,17 @@ class Table(ABC):
         """Return the columns in which different integers are the same number, because float64 has 53 bits."""
         return []
 
-    def row_hashes(
-        self, classes: Sequence[Value] = (), label: NDArray[np.integer] | None = None, names: Names | None = None
-    ) -> Hashes:
-        """Return equation (1) of `row_hash` for each row.
+    def row_hashes(self, names: Names | None = None) -> Hashes:
+        """Return equation (1) of `row_hash` for each row; `names` are the columns that count, by default all.
 
-        Parameters
-        ----------
-        classes, label
-            The classes, and the position of each row's class among them, if the class is part of the content.
-        names
-            The columns that are part of the content, by default all.
-
-        Examples
-        --------
         >>> from naively.data.read import read
-        >>> one = read({"age": [30, 41], "job": ["cook", None]}).row_hashes(("no", "yes"), np.array([1, 0]))
-        >>> two = read({"job": [None, "cook"], "age": [41.0, 30.0]}).row_hashes(("yes", "no"), np.array([1, 0]))
+        >>> one = read({"age": [30, 41], "job": ["cook", None]}).row_hashes()
+        >>> two = read({"job": [None, "cook"], "age": [41.0, 30.0]}).row_hashes()
         >>> (one[::-1] == two).all()
         np.True_
         """
         names = self.names if names is None else names
-        total = self._sum_of_hashes(names, mix(hash_texts(list(names)))) + KEY
-        if label is not None:
-            total += hash_values(classes)[label]
-        return mix(total)
+        return mix(self._sum_of_hashes(names, mix(hash_texts(list(names)))) + KEY)
 
     @abstractmethod
     def _sum_of_hashes(self, names: Names, salt: Hashes) -> Hashes:

@@ -95,6 +95,11 @@ class Tuning:
     def __hash__(self) -> int:
         return hash((self.default_weight, self.rows, len(self.weights)))
 
+    @property
+    def is_textbook(self) -> bool:
+        """Whether tuning has kept plain Naive Bayes: nothing else was better by more than chance."""
+        return self.default_weight == 1.0 and not (self.weights or self.offsets or self.families)
+
     def offset(self, classes: Sequence[Label]) -> Floats:
         """Return b for each class."""
         return np.array([self.offsets.get(label, 0.0) for label in classes], dtype=np.float64)

@@ -1,7 +1,8 @@
-"""Fit the weights and offsets of a calibration, and estimate by cross-fitting what it is worth.
+"""Fit the weights and offsets of a calibration, and decide by cross-fitting whether it replaces the textbook.
 
 The weights of columns are shrunk to a common weight. How strongly is chosen by 5-fold cross-fitting over leave-one-out
-evidence; blocks of words keep a weight each. The same cross-fitted predictions decide whether the columns are used.
+evidence; blocks of words keep a weight each. The textbook stays unless the cross-fitted calibration, or the class
+shares alone, are better by more than chance.
 """
 
 from __future__ import annotations
@@ -23,46 +24,56 @@ from naively.tuning.solver import (
 )
 
 SHRINKAGE_STRENGTHS = (1.0, 0.1, 0.01)  # of the pull to the common weight, as shares of the rows' own curvature
+COLUMN_PENALTY = 0.5  # κ of the pull to the common weight for a column about which the rows say little
+MIN_GAIN_NATS = 4.0  # over the sample, to replace the textbook: by chance at most once in e⁴ = 55 tables
 CROSS_FIT_TOLERANCE = 1e-5  # enough to compare strengths by
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """The solution, the common weight of columns, and cross-fitted log posteriors of the rows."""
+    """The solution (None for the textbook), the common weight of columns, and cross-fitted log posteriors."""
 
-    solution: Solution
+    solution: Solution | None
     default_weight: float
     log_posterior: Floats
 
 
-def spread_over_folds(
-    problem: Problem, fold: NDArray[np.intp], copies_per_row: Floats
-) -> tuple[Problem, NDArray[np.intp], Floats]:
-    """Spread rows that occur often, and leave one at a time, over as many folds as they can fill.
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Kinds of rows divided among folds: the kind, the fold and the share of the kind's weight of each part.
 
-    Otherwise a table of few distinct rows would have folds in which whole kinds of rows are missing. Copies that leave
-    together stay together.
+    A kind that occurs often is in as many folds as it can fill. Otherwise a table of few kinds would have folds in
+    which kinds are missing. Copies that leave together stay together.
     """
-    parts = np.clip(problem.weight // copies_per_row, 1, FOLDS).astype(np.intp)
-    row = np.repeat(np.arange(len(parts)), parts)
-    nth_part = np.arange(len(row)) - np.repeat(np.cumsum(parts) - parts, parts)
-    spread = replace(problem.rows(row), weight=(problem.weight / parts)[row])
-    return spread, (fold[row] + nth_part) % FOLDS, copies_per_row[row]
+
+    kind: NDArray[np.intp]
+    fold: NDArray[np.intp]
+    share: Floats
+
+    @classmethod
+    def of(cls, fold: NDArray[np.intp], n_parts: NDArray[np.intp]) -> Parts:
+        """Divide kinds into parts, the first of which is in the kind's own fold."""
+        kind = np.repeat(np.arange(len(n_parts)), n_parts)
+        nth_part = np.arange(len(kind)) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
+        return cls(kind, (fold[kind] + nth_part) % FOLDS, 1.0 / n_parts[kind])
+
+    def divide(self, problem: Problem) -> Problem:
+        """Return the problem of the parts."""
+        parts = problem.rows(self.kind)
+        return replace(parts, weight=parts.weight * self.share)
 
 
-def calibrate(problem: Problem, n_columns: int, fold: NDArray[np.intp], copies_per_row: Floats) -> Calibration:
+def calibrate(problem: Problem, n_columns: int, fold: NDArray[np.intp]) -> Calibration:
     """Fit weights and offsets.
 
     Parameters
     ----------
     problem
-        The rows: log prior, evidence, labels and weights. The first `n_columns` features are shrunk to one weight.
+        The rows: log prior, evidence, targets and weights. The first `n_columns` features are shrunk to one weight.
     n_columns
         Number of features that are columns; the others are blocks of words.
     fold
         The fold of each row.
-    copies_per_row
-        How much of each row's weight leaves the model at once. Copies are not independent observations.
     """
     group = np.concatenate(
         [np.zeros(n_columns, np.intp), np.arange(len(problem.evidence) - n_columns) + min(n_columns, 1)]
@@ -79,25 +90,52 @@ def calibrate(problem: Problem, n_columns: int, fold: NDArray[np.intp], copies_p
         for held_out, fitted in zip(is_held_out, other_folds, strict=True):
             of_fold = fitted.solve(strength, solution, CROSS_FIT_TOLERANCE)
             log_posterior[held_out] = log_softmax(problem.scores(of_fold.offset, of_fold.weight)[held_out])
-        loss = float(-problem.weight @ log_posterior[np.arange(len(fold)), problem.label])
+        loss = float(problem.losses_of(log_posterior).sum())
         if loss >= best_loss:
             break  # weaker strengths would do worse still
         best_loss, best = loss, Calibration(solution, default_weight, log_posterior)
-    return fall_back_to_prior(best, problem, copies_per_row)
+    return best
 
 
-def fall_back_to_prior(calibration: Calibration, problem: Problem, copies_per_row: Floats) -> Calibration:
-    """Return the class prior alone unless the columns beat it by more than one standard error.
+def choose(problem: Problem, unit: Floats, textbook: Floats, calibration: Calibration) -> Calibration:
+    """Return the textbook, the class shares alone or the calibration.
 
-    On pure noise about 1 seed in 12 beats the prior by chance, which would cost 0.1 nats per row on new data.
+    The textbook stays unless another gains more than `MIN_GAIN_NATS` over the sample. If the textbook were right, its
+    likelihood ratio to any other prediction would have the mean 1, so by Markov's inequality g nats are gained with
+    probability e^−g at most. The calibration replaces the class shares if it gains more than a standard error.
+
+    Parameters
+    ----------
+    problem
+        The rows.
+    unit
+        How much of the weight of each row is one observation.
+    textbook
+        Log posteriors of the rows by the textbook, (row, class).
+    calibration
+        The calibration of the rows.
     """
-    true_class = np.arange(len(problem.label)), problem.label
-    log_prior = log_softmax(problem.base)
-    gain = problem.weight * (calibration.log_posterior[true_class] - log_prior[true_class])
-    if gain.sum() > standard_error_of_sum(gain, problem.weight, copies_per_row):
-        return calibration
     no_evidence = Solution(np.zeros(problem.n_classes), np.zeros(len(problem.evidence)), 0.0)
-    return Calibration(no_evidence, 0.0, log_prior)
+    shares = Calibration(no_evidence, 0.0, log_softmax(problem.base))
+    best = Calibration(None, 1.0, textbook)
+    for candidate in (shares, calibration):
+        gain = problem.losses_of(best.log_posterior) - problem.losses_of(candidate.log_posterior)
+        chance = standard_error_of_sum(gain, problem.weight, unit)
+        if gain.sum() > (MIN_GAIN_NATS if best.solution is None else chance):
+            best = candidate
+    return best
+
+
+def prior_weight(problem: Problem) -> Floats:
+    """Return the weight of each feature that is expected before its rows are compared with their labels.
+
+    It is the textbook's 1, but not so much that the odds between the best two classes are above N + 2 to 1 in the mean
+    row: more cannot be learnt from N rows. Without this, rows that are easily separated would make a text certain.
+    """
+    top = np.partition(problem.evidence, -2, axis=2)[:, :, -2:]
+    margin = (top[:, :, 1] - top[:, :, 0]) @ problem.weight
+    total = float(problem.weight.sum())
+    return np.asarray(np.minimum(1.0, total * np.log(total + 2.0) / np.maximum(margin, 1e-300)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,13 +143,14 @@ class ShrunkWeights:
     """A problem with its best common weights, to which the weight of each column is shrunk.
 
     `grouped` is the problem with one feature for all columns, `solution` solves it, and `common` says the same of every
-    feature. `curvature` is how much the rows determine each weight.
+    feature. `prior` is the expected weight of each group, `curvature` is how much the rows determine each weight.
     """
 
     problem: Problem
     grouped: Problem
     solution: Solution
     common: Solution
+    prior: Floats  # of each group
     curvature: Floats
     group: NDArray[np.intp]  # of each feature
     n_columns: int
@@ -120,18 +159,17 @@ class ShrunkWeights:
     def of(cls, problem: Problem, group: NDArray[np.intp], n_columns: int) -> ShrunkWeights:
         """Fit one weight per group of features."""
         grouped = problem.summed(group, int(group[-1]) + 1 if len(group) else 0)
-        ones = np.ones(len(grouped.evidence))
-        solution = grouped.solve(ones, WEIGHT_PENALTY * ones)
+        prior = prior_weight(grouped)
+        solution = grouped.solve(prior, WEIGHT_PENALTY / prior**2)
         common = Solution(solution.offset, solution.weight[group], 0.0)
         curvature, common = problem.curvature_at(common)
-        return cls(problem, grouped, solution, common, curvature, group, n_columns)
+        return cls(problem, grouped, solution, common, prior, curvature, group, n_columns)
 
     def without(self, held_out: NDArray[np.bool_]) -> ShrunkWeights:
         """Return the same for the other rows. Their curvature is close to a share of that of all rows."""
         weight = np.where(held_out, 0.0, self.problem.weight)
         grouped = replace(self.grouped, weight=weight)
-        ones = np.ones(len(grouped.evidence))
-        solution = grouped.solve(ones, WEIGHT_PENALTY * ones, self.solution, CROSS_FIT_TOLERANCE)
+        solution = grouped.solve(self.prior, WEIGHT_PENALTY / self.prior**2, self.solution, CROSS_FIT_TOLERANCE)
         return replace(
             self,
             problem=replace(self.problem, weight=weight),
@@ -145,6 +183,6 @@ class ShrunkWeights:
         """Return weights pulled to the common one by `strength` times the curvature."""
         if not np.isfinite(strength):
             return self.common
-        is_column = np.arange(len(self.group)) < self.n_columns
-        pull = np.where(is_column, strength * self.curvature + 1e-3, WEIGHT_PENALTY)
-        return self.problem.solve(np.where(is_column, self.common.weight, 1.0), pull, start, tolerance)
+        is_column, prior = np.arange(len(self.group)) < self.n_columns, self.prior[self.group]
+        pull = np.where(is_column, strength * self.curvature + COLUMN_PENALTY, WEIGHT_PENALTY / prior**2)
+        return self.problem.solve(np.where(is_column, self.common.weight, prior), pull, start, tolerance)

@@ -65,20 +65,21 @@ class Features:
     has_weight_per_column: bool
 
     def keys(self) -> list[EvidenceKey]:
-        """Return the keys of the columns in a Tuning, in the order of `stacked`."""
+        """Return the keys of the columns in a Tuning, in the order of `pieces`."""
         keys: list[EvidenceKey] = []
         for block in self.blocks:
             single = self.has_weight_per_column and not block.family.joint
             keys += [EvidenceKey((name,), block.family.role) for name in (block.names if single else block.names[:1])]
         return keys
 
-    def stacked(self) -> Floats:
-        """Return the evidence of columns, then of words, (feature, row, class)."""
-        return np.concatenate([*self.evidence, *(word.length_scaled()[None] for word in self.words)])
+    def pieces(self) -> list[Floats]:
+        """Return the evidence of columns, then of words, each (feature, row, class)."""
+        return [*self.evidence, *(word.length_scaled()[None] for word in self.words)]
 
-    def sum_of_columns(self) -> Floats | None:
-        """Return the evidence of all columns together, (row, class); None without columns."""
-        return sum((e.sum(axis=0) for e in self.evidence[1:]), self.evidence[0].sum(axis=0)) if self.evidence else None
+    def summed_pieces(self) -> list[Floats]:
+        """Return the same with all columns together as one feature, if there are any."""
+        columns = [sum(e.sum(axis=0, keepdims=True) for e in self.evidence)] if self.evidence else []
+        return [*columns, *(word.length_scaled()[None] for word in self.words)]
 
     def with_block(self, i: int, block: Block, evidence: Floats) -> Features:
         """Return the features with another family for block i."""

@@ -99,11 +99,11 @@ def leave_one_out(
     if groups is not None:
         group: NDArray[Any] | None = _codes(groups, len(is_known))[is_known]
     else:
-        hashes = table.row_hashes(model.classes, label, model.schema.names) if folds else None
+        hashes = table.row_hashes(model.schema.names) if folds else None
         group = None if hashes is None or folds is None else (hashes % np.uint64(folds)).astype(np.intp)
     rows = np.arange(table.n_rows)
     if sample is not None and sample < table.n_rows:
-        rows = smallest_hashes(table.row_hashes(model.classes, label, model.schema.names), sample)
+        rows = smallest_hashes(table.row_hashes(model.schema.names), sample)
     log_prior = np.empty((len(rows), len(model.classes)))
     columns = evidence_columns(model)
     evidence = np.zeros((len(rows), len(columns), len(model.classes)))

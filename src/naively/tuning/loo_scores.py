@@ -1,25 +1,28 @@
 """Leave-one-out evidence of a sample of rows, under any families.
 
-A row is scored with its own counts taken out. What an estimate chose by looking at labels (bins, a vocabulary) is
-chosen for each fold without the sampled rows of that fold, so that a row has no influence on it. Equal rows leave
-together if the model without them expects fewer than one such row; otherwise one of them leaves.
+A row is scored with its own counts taken out, and those of its copies (sample.py). What an estimate chose by looking at
+labels (bins, a vocabulary) is chosen for each fold without the sampled rows of that fold, so that a row has no
+influence on it. Kinds of rows that occur often enough to be in every fold stay: no fold would be without them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively.data.names import Names
-from naively.families.base import Family, Leaving
+from naively.families.base import Family
 from naively.model.count import View, count_block, views_of
 from naively.schema.choose import statistic_for
 from naively.schema.schema import Block, Schema
 from naively.statistics import Statistic, TokenCounts
 from naively.tuning.sample import FOLDS, Sample
+from naively.tuning.solver import Problem, one_hot
 
 if TYPE_CHECKING:
     from naively.model.model import Model
@@ -31,47 +34,49 @@ MAX_NATS = 1000.0  # of evidence against a class: what takes the place of infini
 
 
 class LooScorer:
-    """A model without tuning, a sample of the rows that it has counted, and how each row leaves.
+    """A model without tuning, and a sample of the rows that it has counted.
 
     Rows that are alone in their class are not usable.
     """
 
     def __init__(self, model: Model, sample: Sample) -> None:
-        """Decide how each row leaves."""
-        self.model, self.sample = model, sample
+        """Find the usable rows."""
+        self.model, self.sample, self.leaving = model, sample, sample.leaving
         self._views: dict[tuple[str, Names], View] = {}
         self._rivals: dict[Names, Sequence[Family]] = {}
         self._structures: dict[tuple[str, Names], list[Any]] = {}  # without each fold
-        self.leaving = Leaving.of(sample.label, sample.weight, sample.rows)
-        if (sample.weight > 1).any():
-            self._leave_singly_where_expected(np.flatnonzero(sample.weight > 1))
         has_company = model.class_weights.rows[sample.label] > self.leaving.rows
         self.is_usable = has_company & (model.class_weights.weight[sample.label] > self.leaving.weight)
 
-    def _leave_singly_where_expected(self, repeated: NDArray[np.intp]) -> None:
-        """Let one row of weight 1 leave, while its copies stay, where the model expects at least one such row."""
-        label = self.sample.label[repeated]
-        others_in_class = self.model.class_weights.weight[label] - self.leaving.weight[repeated]
-        log_expected = np.log(np.maximum(others_in_class, 1e-300))
-        for block in self.model.chosen.schema.blocks:
-            for part in column_groups(block, len(repeated) * len(self.model.classes)):
-                log_expected += self.evidence(part, repeated)[:, np.arange(len(repeated)), label].sum(axis=0)
-        weight, rows = self.leaving.weight.copy(), self.leaving.rows.copy()
-        expected = repeated[log_expected >= 0]
-        weight[expected], rows[expected] = 1.0, 0
-        self.leaving = Leaving.of(self.sample.label, weight, rows)
+    def problem(self, pieces: Sequence[Floats]) -> Problem:
+        """Return the usable rows to calibrate on, with pieces of evidence, each (feature, row, class)."""
+        evidence = np.concatenate([np.zeros((0, len(self.sample), len(self.model.classes))), *pieces])
+        evidence = evidence if self.is_usable.all() else evidence.compress(self.is_usable, axis=1)
+        target = one_hot(self.sample.label[self.is_usable], len(self.model.classes))
+        return Problem(self._log_prior, evidence, target, self.scaled_weight[0])
 
-    def log_prior(self) -> Floats:
-        """Return the log of the class shares, (row, class), with half of each row taken out of its own class.
+    @cached_property
+    def scaled_weight(self) -> tuple[Floats, Floats]:
+        """The weight of each usable row, and how much of it is one observation, scaled to the number of observations.
+
+        So a table and its copy have the same loss. (Σ w)² / Σ w l is the number of observations where l of the weight w
+        leave together (Kish, Survey Sampling, 1965, section 11.7).
+        """
+        weight, unit = self.sample.weight[self.is_usable], self.leaving.weight[self.is_usable]
+        scale = weight.sum() / max(float(weight @ unit), 1e-300)
+        return weight * scale, unit * scale
+
+    @cached_property
+    def _log_prior(self) -> Floats:
+        """Return the log of the class shares, (usable row, class), with half of each row taken out of its own class.
 
         Taking out all of a row overstates what estimating the shares costs, by as much as taking out nothing
         understates it: with C classes and N rows by (C − 1) / 2N.
         """
-        label = self.sample.label
+        label = self.sample.label[self.is_usable]
         counts = np.repeat(self.model.class_weights.weight[None, :], len(label), axis=0)
         own_class = np.arange(len(label)), label
-        half = 0.5 * np.minimum(self.leaving.weight, 1.0)
-        counts[own_class] = np.maximum(counts[own_class] - half, 0.5 * counts[own_class])
+        counts[own_class] -= 0.5 * self.leaving.weight[self.is_usable]
         return np.asarray(np.log(np.maximum(counts, 1e-12)) - np.log(counts.sum(axis=1, keepdims=True)))
 
     def counted(self, block: Block) -> tuple[Block, Statistic]:
@@ -98,27 +103,20 @@ class LooScorer:
             return TokenCounts.of_presence(self.counted(block)[1], self.model.class_weights, block.names)
         return statistic_for(self.model.schema, self.model.statistics, block)
 
-    def view(self, block: Block, rows: NDArray[np.intp] | None = None) -> View:
-        """Return columns of the sample, of all rows or some, as the family of a block reads them."""
-        schema = Schema(block.names, (block,))
-        if rows is not None:
-            return views_of(self.sample.table.take(rows), schema)[0]
+    def view(self, block: Block) -> View:
+        """Return columns of the sample as the family of a block reads them."""
         key = type(block.family).__name__, block.names
         if key not in self._views:
-            self._views[key] = views_of(self.sample.table, schema)[0]
+            self._views[key] = views_of(self.sample.table, Schema(block.names, (block,)))[0]
         return self._views[key]
 
-    def evidence(self, block: Block, rows: NDArray[np.intp] | None = None) -> Floats:
-        """Return the evidence of a block, (column, row, class), of all rows or of some in ascending order.
-
-        A joint block has one column.
-        """
-        family, classes = block.family, self.model.classes
-        statistic, view = self.statistic(block), self.view(block, rows)
-        leaving = self.leaving if rows is None else self.leaving.part(rows)
+    def evidence(self, block: Block) -> Floats:
+        """Return the evidence of a block, (column, row, class); a joint block has one column."""
+        family, classes, leaving = block.family, self.model.classes, self.leaving
+        statistic, view = self.statistic(block), self.view(block)
         out = np.zeros((len(leaving.label), 1 if family.joint else len(block.names), len(classes)))
         has_structure = family.has_structure(statistic)
-        for start, stop, fold in self._fold_spans(has_structure, rows):
+        for start, stop, fold in self._fold_spans(has_structure):
             structure = self._structure(fold, block, statistic) if has_structure else None
             span = slice(start, stop)
             part = view if stop - start == len(leaving.label) else view.rows(start, stop)
@@ -137,29 +135,29 @@ class LooScorer:
         key = type(block.family).__name__, block.names
         if key not in self._structures:
             coarse = statistic.with_max_keys(MAX_FOLD_KEYS)
-            rests = (coarse - self._statistic_of_fold(f, block, coarse) for f in range(FOLDS))
+            parts = [self._statistic_of_fold(f, block, coarse) for f in range(FOLDS)]
+            rests = (coarse if part is None else coarse - part for part in parts)
             self._structures[key] = [block.family.structure(rest) for rest in rests]
         return self._structures[key][fold]
 
-    def _fold_spans(self, by_fold: bool, rows: NDArray[np.intp] | None) -> Iterator[tuple[int, int, int]]:
+    def _fold_spans(self, by_fold: bool) -> Iterator[tuple[int, int, int]]:
         """Yield first row, end and number of each fold that has rows; all rows as one span unless `by_fold`."""
-        ends = self.sample.ends if rows is None else np.searchsorted(rows, self.sample.ends).tolist()
-        if not by_fold:
-            yield 0, ends[-1], 0
-            return
-        for fold in range(FOLDS):
-            if ends[fold + 1] > ends[fold]:
-                yield ends[fold], ends[fold + 1], fold
+        ends = self.sample.ends if by_fold else (0, len(self.sample))
+        for fold, (start, stop) in enumerate(pairwise(ends)):
+            if stop > start:
+                yield start, stop, fold
 
-    def _statistic_of_fold(self, fold: int, block: Block, like: Statistic) -> Statistic:
-        """Count the sampled rows of a fold as they were counted."""
-        start, stop = self.sample.ends[fold], self.sample.ends[fold + 1]
-        n_copies = self.sample.rows[start:stop]
-        rows = np.repeat(np.arange(start, stop), n_copies)
-        view = self.view(block).rows(start, stop) if (n_copies == 1).all() else self.view(block, rows)
-        label = self.sample.label[rows].astype(np.int32)
-        weight = (self.sample.weight / self.sample.rows)[rows]
+    def _statistic_of_fold(self, fold: int, block: Block, like: Statistic) -> Statistic | None:
+        """Count the sampled rows of a fold as they were counted, but for kinds that are in every fold."""
+        sample = self.sample
+        kinds = np.flatnonzero((sample.fold == fold) & (sample.n_parts < FOLDS))
+        if not len(kinds):
+            return None
+        rows = np.repeat(kinds, sample.rows[kinds])
+        view = views_of(sample.table.take(rows), Schema(block.names, (block,)))[0]
+        weight = (sample.weight / sample.rows)[rows]
         n_classes, n_columns = len(self.model.classes), len(self.model.schema.names)
+        label = sample.label[rows].astype(np.int32)
         return count_block(block, view, label, weight, n_classes, like, n_columns, to_add=True)
 
 

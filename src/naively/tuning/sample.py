@@ -1,62 +1,115 @@
 """The rows that tuning looks at: those with the smallest hash of their content, so that their order does not matter.
 
-Equal rows with equal labels are one row here, with the sum of their weights; so a weight of 2 is the row twice. The
-hash also decides the fold of a row.
+Rows of one class with equal content are one *kind*, with the sum of their weights; so a weight of 2 is the row twice.
+The hash also decides the fold. It does not know the class, so the names of classes do not matter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively.data.labelled import Label
-from naively.data.row_hash import mix
+from naively.data.row_hash import hash_values, mix
 from naively.data.table import Table, concat_tables
+from naively.families.base import Leaving
 
 FOLDS = 5
 MAX_HASH = 2**64 - 1
+MIN_KINDS_TO_JUDGE = 9  # of a class; with fewer, `count_copies` cannot tell copies from chance
+MIN_COPIED_DEVIATIONS = 3.0  # of the number of kinds in multiples of k, above half of the kinds
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Distinct rows, fold by fold: columns, class codes, and the weight and number of the rows equal to each."""
+    """Kinds of rows, fold by fold: columns, class codes, the weight and number of rows of each kind, and its hash."""
 
     table: Table
     label: NDArray[np.intp]
     weight: NDArray[np.float64]
     rows: NDArray[np.int64]
-    ends: tuple[int, ...]  # fold f is ends[f] … ends[f + 1]
+    hashes: NDArray[np.uint64]
 
-    @property
+    def __len__(self) -> int:
+        return len(self.label)
+
+    @cached_property
     def fold(self) -> NDArray[np.intp]:
-        """The fold of each row."""
-        return np.repeat(np.arange(FOLDS), np.diff(self.ends))
+        """The fold of each kind."""
+        return (mix(self.hashes) % np.uint64(FOLDS)).astype(np.intp)
+
+    @cached_property
+    def ends(self) -> tuple[int, ...]:
+        """The first kind of each fold, and the end of the last."""
+        return tuple(np.searchsorted(self.fold, np.arange(FOLDS + 1)).tolist())
+
+    @cached_property
+    def copies(self) -> NDArray[np.int64]:
+        """How often the table of each kind's class was copied: 1 if it was not, or if its weights are no counts."""
+        is_count = self.weight == np.floor(self.weight)
+        copies = np.ones(len(self), np.int64)
+        for c in np.unique(self.label):
+            own = self.label == c
+            if is_count[own].all():
+                copies[own] = count_copies(self.weight[own if own.sum() >= MIN_KINDS_TO_JUDGE else is_count])
+        return copies
+
+    @cached_property
+    def leaving(self) -> Leaving:
+        """What leaves the model when a row of each kind is left out: one row, and its copies."""
+        unit = np.where(self.weight == np.floor(self.weight), self.copies, self.weight / self.rows)
+        leaves_whole = unit >= self.weight
+        return Leaving.of(self.label, np.where(leaves_whole, self.weight, unit), np.where(leaves_whole, self.rows, 0))
+
+    @cached_property
+    def n_parts(self) -> NDArray[np.intp]:
+        """Among how many folds a kind can be divided: as many as can leave one after the other."""
+        return np.clip(self.weight // self.leaving.weight, 1, FOLDS).astype(np.intp)
 
     def where(self, keep: NDArray[np.bool_]) -> Sample:
-        """Return some of the rows."""
-        ends = np.concatenate([[0], np.cumsum(np.bincount(self.fold[keep], minlength=FOLDS))])
-        return replace(
-            self,
-            table=self.table.where(keep),
-            label=self.label[keep],
-            weight=self.weight[keep],
-            rows=self.rows[keep],
-            ends=tuple(ends.tolist()),
-        )
+        """Return some of the kinds."""
+        return Sample(self.table.where(keep), self.label[keep], self.weight[keep], self.rows[keep], self.hashes[keep])
+
+    def smallest(self, limit: int) -> Sample:
+        """Return at most `limit` kinds, those with the smallest hashes; all kinds of one content."""
+        return self if len(self) <= limit else self.where(self.hashes <= np.uint64(max_hash(self.hashes, limit)))
+
+
+def count_copies(weight: NDArray[np.float64]) -> int:
+    """Return k if kinds of rows come in multiples of k, as in a table that was copied k times; else 1.
+
+    Of rows drawn one by one, a kind that occurs does so an even number of times with probability (1 − e^−λ)/2 < ½, and
+    a multiple of 3 or more times at most ⅓ of the time. In a table copied k times every kind comes in multiples of k.
+
+    >>> count_copies(np.array([2.0, 4, 2, 2, 6, 2, 2, 2, 4])), count_copies(np.array([2.0, 4, 1, 2, 6, 2, 2, 2, 4]))
+    (2, 1)
+    """
+    counts = np.sort(weight).astype(np.int64)
+    enough = 0.5 * (len(counts) + MIN_COPIED_DEVIATIONS * np.sqrt(len(counts)))
+    factors = np.unique([*np.gcd(counts[1:], counts[:-1]), np.gcd.reduce(counts)])
+    return int(max((k for k in factors.tolist() if (counts % k == 0).sum() >= enough), default=1)) if len(counts) else 1
+
+
+def max_hash(hashes: NDArray[np.uint64], limit: int) -> int:
+    """Return the largest hash to keep, so that at most `limit` hashes of more remain, or the smallest one."""
+    lowest = np.partition(hashes, (0, limit))
+    return max(int(lowest[0]), int(lowest[limit]) - 1)
 
 
 @dataclass
 class Sampler:
-    """Take tables one after the other, and keep the rows with the smallest hashes: `limit` distinct ones."""
+    """Take tables one after the other, and keep the rows with the smallest hashes: `limit` kinds."""
 
     limit: int
     max_hash: int = MAX_HASH
     tables: list[Table] = field(default_factory=list)
     hashes: list[NDArray[np.uint64]] = field(default_factory=list)
+    kinds: list[NDArray[np.uint64]] = field(default_factory=list)  # hashes of content and class
     labels: list[tuple[tuple[Any, ...], NDArray[np.integer]]] = field(default_factory=list)
     weights: list[NDArray[np.float64]] = field(default_factory=list)
 
@@ -68,49 +121,52 @@ class Sampler:
         weight: NDArray[np.float64] | None,
     ) -> None:
         """Look at more rows."""
-        hashes = table.row_hashes(classes, label)
-        self._lower_max_hash(hashes)
+        hashes = table.row_hashes()
         keep = np.flatnonzero(hashes <= np.uint64(self.max_hash))
+        share = 4 * self.limit / max(len(keep), 1)  # a first guess, so that not all are sorted
+        if share < 0.5:
+            lowest = keep[hashes[keep] <= np.uint64(int(self.max_hash * share))]
+            keep = lowest if self._lower_max_hash(hashes[lowest], classes, label[lowest]) else keep
+        self._lower_max_hash(hashes[keep], classes, label[keep])
+        keep = keep[hashes[keep] <= np.uint64(self.max_hash)]
         if not len(keep):
             return
         self.tables.append(table if len(keep) == len(hashes) else table.take(keep))
         self.hashes.append(hashes[keep])
+        self.kinds.append(_kinds(hashes[keep], classes, label[keep]))
         self.labels.append((classes, label[keep]))
         self.weights.append(np.ones(len(keep)) if weight is None else weight[keep])
 
-    def _lower_max_hash(self, hashes: NDArray[np.uint64]) -> None:
-        """Lower `max_hash` to the smallest value that admits `limit` distinct rows, the new ones included."""
-        candidates = hashes if self.max_hash == MAX_HASH else hashes[hashes <= np.uint64(self.max_hash)]
-        share = 2 * self.limit / max(len(candidates), 1)  # a first guess, so that not all are sorted
-        if share < 0.5:
-            lowest = candidates[candidates <= np.uint64(int(self.max_hash * share))]
-            candidates = lowest if len(np.unique(lowest)) > self.limit else candidates
-        distinct = np.unique(np.concatenate([*self.hashes, candidates]))
-        if len(distinct) > self.limit:
-            self.max_hash = int(distinct[self.limit - 1])
+    def _lower_max_hash(
+        self, hashes: NDArray[np.uint64], classes: tuple[Label, ...], label: NDArray[np.integer]
+    ) -> bool:
+        """Lower `max_hash` to what admits `limit` kinds, the new ones included; return whether there are more."""
+        kinds = np.concatenate([*self.kinds, _kinds(hashes, classes, label)])
+        hash_of_kind = np.concatenate([*self.hashes, hashes])[np.unique(kinds, return_index=True)[1]]
+        hash_of_kind = hash_of_kind[hash_of_kind <= np.uint64(self.max_hash)]
+        if len(hash_of_kind) <= self.limit:
+            return False
+        self.max_hash = max_hash(hash_of_kind, self.limit)
+        return True
 
-    def sample(self, classes: Sequence[Label], limit: int | None = None) -> Sample:
-        """Return the rows, or `limit` of them, in the order of folds and hashes."""
+    def sample(self, classes: Sequence[Label]) -> Sample:
+        """Return the kinds in the order of folds and hashes."""
         position = {label: code for code, label in enumerate(classes)}
         codes = [np.array([position[c] for c in known], dtype=np.intp)[label] for known, label in self.labels]
-        hashes, label = np.concatenate(self.hashes), np.concatenate(codes)
-        weight = np.concatenate(self.weights)
-        table = concat_tables(self.tables)
-        keep = np.flatnonzero(hashes <= np.uint64(self.max_hash))
-        if limit is not None:
-            lowest = np.unique(hashes[keep])[:limit]
-            keep = keep[hashes[keep] <= lowest[-1]] if len(lowest) else keep
-        distinct, first, inverse = np.unique(hashes[keep], return_index=True, return_inverse=True)
-        n_copies = np.bincount(inverse, minlength=len(distinct))
-        total_weight = np.bincount(inverse, weights=weight[keep], minlength=len(distinct))
-        fold = (mix(distinct) % np.uint64(FOLDS)).astype(np.intp)
-        order = np.lexsort((distinct, fold))
-        rows = keep[first][order]
-        ends = np.concatenate([[0], np.cumsum(np.bincount(fold, minlength=FOLDS))])
+        hashes, label, weight = (np.concatenate(parts) for parts in (self.hashes, codes, self.weights))
+        order = np.lexsort((label, hashes, mix(hashes) % np.uint64(FOLDS)))
+        order = order[hashes[order] <= np.uint64(self.max_hash)]
+        is_first = np.ones(len(order), np.bool_)
+        is_first[1:] = (np.diff(hashes[order]) != 0) | (np.diff(label[order]) != 0)
+        first, kind = order[is_first], np.cumsum(is_first) - 1
         return Sample(
-            table=table.take(rows),
-            label=label[rows],
-            weight=total_weight[order].astype(np.float64),
-            rows=n_copies[order].astype(np.int64),
-            ends=tuple(ends.tolist()),
+            table=concat_tables(self.tables).take(first),
+            label=label[first],
+            weight=np.bincount(kind, weights=weight[order], minlength=len(first)).astype(np.float64),
+            rows=np.bincount(kind, minlength=len(first)).astype(np.int64),
+            hashes=hashes[first],
         )
+
+
+def _kinds(hashes: NDArray[np.uint64], classes: tuple[Label, ...], label: NDArray[np.integer]) -> NDArray[np.uint64]:
+    return mix(hashes + hash_values(classes)[label])

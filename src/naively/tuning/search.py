@@ -15,9 +15,10 @@ import numpy as np
 from naively.families import Family, Presence
 from naively.families.base import EventModel
 from naively.schema.schema import Block
+from naively.tuning.calibrate import COLUMN_PENALTY, prior_weight
 from naively.tuning.features import Features
 from naively.tuning.loo_scores import LooScorer
-from naively.tuning.solver import WEIGHT_PENALTY, Floats, Problem, Solution, one_hot, standard_error_of_sum
+from naively.tuning.solver import WEIGHT_PENALTY, Floats, Solution, standard_error_of_sum
 
 MIN_GAIN_NATS = 1.0
 SEARCH_SHRINKAGE = 0.1  # strength of the pull to the common weight, as a share of the rows' own curvature
@@ -29,9 +30,9 @@ COARSE_LENGTH_EXPONENTS = (0.0, 0.5, 1.0)
 MAX_COLUMNS_TRIED_SINGLY = 32  # more are tried all together
 
 
-def search(scorer: LooScorer, features: Features, log_prior: Floats) -> Features:
-    """Return the features under the best choices; `log_prior` is that of the usable rows, (row, class)."""
-    current = Search(scorer, features, log_prior)
+def search(scorer: LooScorer, features: Features) -> Features:
+    """Return the features under the best choices."""
+    current = Search(scorer, features)
     for i in range(len(features.words)):
         choose_event_model(current, i)
     open_columns = {n for b in scorer.model.schema.blocks if b.family.automatic for n in b.names}
@@ -44,45 +45,38 @@ def search(scorer: LooScorer, features: Features, log_prior: Floats) -> Features
 class Search:
     """The best features so far, and the loss of each row under their best calibration."""
 
-    def __init__(self, scorer: LooScorer, features: Features, log_prior: Floats) -> None:
+    def __init__(self, scorer: LooScorer, features: Features) -> None:
         """Judge the features to begin with."""
-        self.scorer, self.features, self.log_prior = scorer, features, log_prior
-        self.is_usable = is_usable = scorer.is_usable
-        self.target = one_hot(scorer.sample.label[is_usable], log_prior.shape[1])
-        self.weight = scorer.sample.weight[is_usable]
-        self.copies_per_row = scorer.leaving.weight[is_usable]
+        self.scorer, self.features = scorer, features
+        self.weight, self.unit = scorer.scaled_weight
         self.last_shared: Solution | None = None
         self.last_own: Solution | None = None
         self.losses = self.losses_shared_weight(features)
 
     def losses_shared_weight(self, features: Features) -> Floats:
         """Return the weighted loss of each row in nats, with one weight for all columns."""
-        columns = features.sum_of_columns()
-        parts = [*([] if columns is None else [columns]), *(word.length_scaled() for word in features.words)]
-        evidence = self._usable_rows(np.stack(parts)) if parts else np.zeros((0, *self.log_prior.shape))
-        ones = np.ones(len(parts))
+        problem = self.scorer.problem(features.summed_pieces())
+        prior = self.last_prior = prior_weight(problem)
         last = self.last_shared
-        start = replace(last, curvature=None) if last is not None and len(last.weight) == len(parts) else None
-        problem = Problem(self.log_prior, evidence, self.target, self.weight)
-        self.last_shared = problem.solve(ones, WEIGHT_PENALTY * ones, start, SEARCH_TOLERANCE)
+        start = replace(last, curvature=None) if last is not None and len(last.weight) == len(prior) else None
+        self.last_shared = problem.solve(prior, WEIGHT_PENALTY / prior**2, start, SEARCH_TOLERANCE)
         return problem.losses(self.last_shared)
 
     def losses_own_weights(self, features: Features) -> Floats:
         """Return the same with a weight for each column, shrunk to the last common one."""
         assert self.last_shared is not None
-        n_columns, common = len(features.keys()), self.last_shared.weight
-        centre = np.concatenate([np.repeat(common[:1], n_columns), common[min(n_columns, 1) :]])
-        problem = Problem(self.log_prior, self._usable_rows(features.stacked()), self.target, self.weight)
+        n_columns, n_words = len(features.keys()), len(features.words)
+        group = np.concatenate([np.zeros(n_columns, np.intp), np.arange(n_words) + min(n_columns, 1)])
+        centre, prior = self.last_shared.weight[group], self.last_prior[group]
+        problem = self.scorer.problem(features.pieces())
         curvature, start = problem.curvature_at(Solution(self.last_shared.offset, centre, 0.0))
-        pull = np.where(np.arange(len(centre)) < n_columns, SEARCH_SHRINKAGE * curvature + 1e-3, WEIGHT_PENALTY)
+        is_column = np.arange(len(group)) < n_columns
+        pull = np.where(is_column, SEARCH_SHRINKAGE * curvature + COLUMN_PENALTY, WEIGHT_PENALTY / prior**2)
         last = self.last_own
         if last is not None and len(last.weight) == len(centre):
             start = replace(last, curvature=start.curvature)
         self.last_own = problem.solve(centre, pull, start, SEARCH_TOLERANCE)
         return problem.losses(self.last_own)
-
-    def _usable_rows(self, evidence: Floats) -> Floats:
-        return evidence if self.is_usable.all() else evidence.compress(self.is_usable, axis=1)
 
     def evidence(self, blocks: Sequence[Block]) -> list[Floats]:
         """Return the evidence of blocks of one family; columns that were counted together are scored together."""
@@ -108,7 +102,7 @@ class Search:
         if losses is None:
             losses = self.losses_shared_weight(features)
         gain = self.losses - losses
-        chance = min_standard_errors * standard_error_of_sum(gain, self.weight, self.copies_per_row)
+        chance = min_standard_errors * standard_error_of_sum(gain, self.weight, self.unit)
         if gain.sum() < max(MIN_GAIN_NATS, chance):
             return False
         self.losses, self.features = losses, features
@@ -132,7 +126,7 @@ def choose_event_model(current: Search, i: int) -> None:
     choose_length_exponent(current, i, COARSE_LENGTH_EXPONENTS)
     binary = current.take_if_better(current.word_settings(i, "multinomial", True, 1.0), min_standard_errors=0.0)
     choose_word_alpha(current, i, "multinomial", binary)
-    complement = current.word_settings(i, "complement", binary, 1.0) if current.log_prior.shape[1] > 2 else None
+    complement = current.word_settings(i, "complement", binary, 1.0) if len(current.scorer.model.classes) > 2 else None
     if complement is not None:
         before = current.losses, current.features
         current.losses, current.features = current.losses_shared_weight(complement), complement

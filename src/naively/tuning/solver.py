@@ -94,7 +94,10 @@ class Problem:
 
     def losses(self, solution: Solution) -> Floats:
         """Return −r_i Σ_c t_ic log p(c | x_i) of each row."""
-        log_posterior = log_softmax(self.scores(solution.offset, solution.weight))
+        return self.losses_of(log_softmax(self.scores(solution.offset, solution.weight)))
+
+    def losses_of(self, log_posterior: Floats) -> Floats:
+        """Return −r_i Σ_c t_ic log p(c | x_i) of each row for log posteriors (row, class)."""
         return np.asarray(-self.weight * np.einsum("ic,ic->i", self.target, log_posterior))
 
     def curvature_at(self, solution: Solution) -> tuple[Floats, Solution]:

@@ -1,12 +1,12 @@
 """Tune a model: choose smoothing, families and calibration by leave-one-out, with nothing held out.
 
-1. Take a sample of the rows, those with the smallest hashes of their content (sample.py).
+1. Take a sample of the rows, those with the smallest hashes of their content, and find out about copies (sample.py).
 2. Score each column and block of words, each row as if it had not been counted (loo_scores.py, features.py).
 3. Compare choices, each after calibration (search.py).
 4. Fit weights, shrunk to a common one, and class offsets (solver.py, calibrate.py).
-5. Report what cross-fitted predictions are worth.
+5. Keep the textbook unless cross-fitted predictions are better by more than chance (calibrate.py), and report them.
 
-The result does not depend on the order of rows, on batches or on threads.
+The result does not depend on the order of rows, on batches, on threads, or on the names of classes.
 """
 
 from __future__ import annotations
@@ -19,26 +19,28 @@ from numpy.typing import NDArray
 
 from naively._kernels.threads import one_thread
 from naively.data.labelled import LabelsLike, WeightLike, labelled_batches
+from naively.data.names import listed
 from naively.data.read import TableLike
-from naively.errors import InputError
+from naively.errors import InputError, TuningWarning, warn_user
 from naively.families import Family
 from naively.families.base import NotCountedError
 from naively.model.calibrate import EvidenceKey, Tuning
 from naively.priors import ClassPrior
 from naively.schema.schema import Schema
 from naively.statistics import NegativeCountError
-from naively.tuning.calibrate import Calibration, calibrate, spread_over_folds
+from naively.tuning.calibrate import Calibration, Parts, calibrate, choose
 from naively.tuning.features import MAX_WEIGHTED_COLUMNS, Features, features_of
 from naively.tuning.loo_scores import LooScorer
 from naively.tuning.sample import Sample, Sampler
 from naively.tuning.search import search
-from naively.tuning.solver import Floats, Problem, log_softmax, one_hot
+from naively.tuning.solver import Floats, Problem, log_softmax
 
 if TYPE_CHECKING:
     from naively.model.model import Model
 
 MAX_ROWS, MAX_TEXTS, MIN_ROWS = 2048, 4096, 512  # of a sample
-MAX_WORDS = 9 * 2**14  # distinct words per row, summed over the rows of a sample
+MAX_WORDS = 9 * 2**14  # distinct words per row, summed over the rows of a sample that is searched
+MAX_CALIBRATED_WORDS = 8 * MAX_WORDS  # the same, of the sample that weights are fitted on
 MAX_SCORES = 2**20  # (row, class) pairs of a sample of texts
 MAX_CELLS = 2**22  # (row, column, class) triples of a sample
 
@@ -49,7 +51,7 @@ def rows_to_keep(schema: Schema) -> int:
     return int(np.clip(MAX_CELLS // max(1, len(schema.names)), MIN_ROWS, most))
 
 
-def rows_to_look_at(model: Model) -> int:
+def rows_to_look_at(model: Model, max_words: int = MAX_CALIBRATED_WORDS) -> int:
     """Return the size of the sample: smaller with many columns, classes or words per text.
 
     It depends only on what has been counted, so that batches do not matter.
@@ -61,7 +63,7 @@ def rows_to_look_at(model: Model) -> int:
     blocks = zip(model.chosen.schema.blocks, model.chosen.statistics, strict=True)
     words = sum(statistic.token_weight() for block, statistic in blocks if block.family.has_length)
     words_per_row = words / max(float(model.class_weights.weight.sum()), 1e-300)
-    return int(np.clip(min(MAX_WORDS / max(words_per_row, 1.0), MAX_SCORES / n_classes), MIN_ROWS, keep))
+    return int(np.clip(min(max_words / max(words_per_row, 1.0), MAX_SCORES / n_classes), MIN_ROWS, keep))
 
 
 def _has_words(schema: Schema) -> bool:
@@ -93,23 +95,18 @@ def sample_of(model: Model, X: TableLike, y: LabelsLike, weight: WeightLike, lim
 def cross_fitted(model: Model, sample: Sample) -> tuple[Floats, NDArray[np.intp], Floats]:
     """Return log posteriors, labels and weights of a sample, under the current families.
 
-    Each row is scored as if it had not been counted, and calibrated by the other folds. A model without a tuning is not
-    calibrated.
+    Each row is scored as if it had not been counted, and calibrated by the other folds, unless the model is the
+    textbook.
     """
-    families = {} if model.tuning is None else model.tuning.families
-    plain = model.with_tuning(Tuning(families=families) if families else None)
+    plain = model.with_tuning(None)
     with one_thread():
         scorer = LooScorer(plain, sample)
-        features = features_of(scorer)
-        exponents = {} if model.tuning is None else model.tuning.exponents
-        words = [replace(word, length_exponent=exponents.get(word.key, 0.0)) for word in features.words]
-        features = replace(features, words=tuple(words))
-        log_prior = scorer.log_prior()[scorer.is_usable]
-        if model.tuning is None:
-            problem = _problem(scorer, features, log_prior)
-            log_posterior = log_softmax(problem.scores(0.0, np.ones(len(problem.evidence))))
+        textbook = features_of(scorer)
+        if model.tuning is None or model.tuning.is_textbook:
+            problem = scorer.problem(textbook.pieces())
+            log_posterior = _textbook_log_posterior(problem)
         else:
-            problem, calibration = _calibrated(scorer, features, log_prior)
+            problem, calibration = _judge(scorer, textbook, _features_under(plain, sample, model.tuning))
             log_posterior = calibration.log_posterior
     return _under_prior(model, log_posterior, problem.base), problem.label, problem.weight
 
@@ -126,33 +123,73 @@ def tuned(model: Model, sample: Sample) -> Tuning:
     """Return a tuning from a sample of rows that the model has counted."""
     model = model.with_tuning(None)
     with one_thread():
+        sample, few = sample.smallest(rows_to_look_at(model)), sample.smallest(rows_to_look_at(model, MAX_WORDS))
         scorer = LooScorer(model, sample)
         n_rows = int(scorer.is_usable.sum())
         if len(model.classes) < 2 or len(np.unique(sample.label[scorer.is_usable])) < 2:
             return Tuning(rows=n_rows)
-        log_prior = scorer.log_prior()[scorer.is_usable]
-        features = search(scorer, features_of(scorer), log_prior)
-        problem, calibration = _calibrated(scorer, features, log_prior)
-    return _tuning(model, features, calibration, problem, n_rows)
+        textbook = features_of(scorer)
+        if len(few) == len(sample):
+            features = search(scorer, textbook)
+        else:
+            few_scorer = LooScorer(model, few)
+            features = search(few_scorer, features_of(few_scorer))
+            features = _features_under(model, sample, _tuning_of_choices(model, features))
+        problem, calibration = _judge(scorer, textbook, features)
+    _warn_of_copies(model, sample)
+    report = _report(calibration.log_posterior, problem)
+    if calibration.solution is None:
+        return Tuning(rows=n_rows, report=report)
+    tuning = _with_weights(_tuning_of_choices(model, features), model, features, calibration)
+    return replace(tuning, rows=n_rows, report=report)
 
 
-def _problem(scorer: LooScorer, features: Features, log_prior: Floats) -> Problem:
+def _warn_of_copies(model: Model, sample: Sample) -> None:
+    """Warn where equal rows are taken for copies; a weight of 2 is no surprise."""
+    n_copies = np.ones(len(model.classes))
+    is_repeated = (sample.rows > 1) & (sample.rows == sample.weight)
+    n_copies[sample.label[is_repeated]] = sample.copies[is_repeated]
+    if (n_copies > 1).any():
+        most = int(n_copies.max())
+        copied = listed(repr(label) for label, k in zip(model.classes, n_copies, strict=True) if k > 1)
+        warn_user(
+            f"the rows of class {copied} come in multiples of up to {most}, as in a table that was copied: tuning "
+            "leaves equal rows out together.",
+            TuningWarning,
+        )
+
+
+def _features_under(model: Model, sample: Sample, tuning: Tuning) -> Features:
+    """Return the features under the families and length exponents of a tuning."""
+    features = features_of(LooScorer(model.with_tuning(Tuning(families=tuning.families)), sample))
+    words = [replace(word, length_exponent=tuning.exponents.get(word.key, 0.0)) for word in features.words]
+    return replace(features, words=tuple(words))
+
+
+def _textbook_log_posterior(problem: Problem) -> Floats:
+    return log_softmax(problem.scores(0.0, np.ones(len(problem.evidence))))
+
+
+def _judge(scorer: LooScorer, textbook: Features, features: Features) -> tuple[Problem, Calibration]:
+    """Return the rows divided among folds, and what is best for them: textbook, class shares or calibration."""
     sample, keep = scorer.sample, scorer.is_usable
-    target = one_hot(sample.label[keep], log_prior.shape[1])
-    return Problem(log_prior, features.stacked().compress(keep, axis=1), target, sample.weight[keep])
+    parts = Parts.of(sample.fold[keep], sample.n_parts[keep])
+    problem = parts.divide(scorer.problem(features.pieces()))
+    calibration = calibrate(problem, len(features.keys()), parts.fold)
+    log_posterior = _textbook_log_posterior(scorer.problem(textbook.pieces()))[parts.kind]
+    return problem, choose(problem, scorer.scaled_weight[1][parts.kind], log_posterior, calibration)
 
 
-def _calibrated(scorer: LooScorer, features: Features, log_prior: Floats) -> tuple[Problem, Calibration]:
-    """Return the rows spread over folds, and their calibration."""
-    sample, keep = scorer.sample, scorer.is_usable
-    spread, fold, copies_per_row = spread_over_folds(
-        _problem(scorer, features, log_prior), sample.fold[keep], scorer.leaving.weight[keep]
-    )
-    return spread, calibrate(spread, len(features.keys()), fold, copies_per_row)
+def _tuning_of_choices(model: Model, features: Features) -> Tuning:
+    exponents: dict[EvidenceKey | str, float] = {
+        word.key: word.length_exponent for word in features.words if word.length_exponent
+    }
+    return Tuning(families=_families(model, features), exponents=exponents)
 
 
-def _tuning(model: Model, features: Features, calibration: Calibration, problem: Problem, n_rows: int) -> Tuning:
+def _with_weights(tuning: Tuning, model: Model, features: Features, calibration: Calibration) -> Tuning:
     keys, solution = features.keys(), calibration.solution
+    assert solution is not None
     weights: dict[EvidenceKey | str, float] = dict(zip(keys, solution.weight.tolist(), strict=False))
     if not features.has_weight_per_column:
         weights = {
@@ -163,15 +200,8 @@ def _tuning(model: Model, features: Features, calibration: Calibration, problem:
         }
     word_weights = zip(features.words, solution.weight[len(keys) :].tolist(), strict=True)
     weights |= {word.key: w * word.typical_length**word.length_exponent for word, w in word_weights}
-    return Tuning(
-        offsets=dict(zip(model.classes, solution.offset.tolist(), strict=True)),
-        weights=weights,
-        exponents={word.key: word.length_exponent for word in features.words if word.length_exponent},
-        families=_families(model, features),
-        default_weight=calibration.default_weight,
-        rows=n_rows,
-        report=_report(calibration.log_posterior, problem),
-    )
+    offsets = dict(zip(model.classes, solution.offset.tolist(), strict=True))
+    return replace(tuning, offsets=offsets, weights=weights, default_weight=calibration.default_weight)
 
 
 def _families(model: Model, features: Features) -> dict[str, Family]:
@@ -195,10 +225,11 @@ def _families(model: Model, features: Features) -> dict[str, Family]:
 
 def _report(log_posterior: Floats, problem: Problem) -> dict[str, float]:
     """Return log-loss and accuracy of cross-fitted predictions, and the log-loss of the class shares alone."""
-    true_class = np.arange(len(problem.label)), problem.label
+    label = problem.label
+    true_class = np.arange(len(label)), label
     share = problem.weight / problem.weight.sum()
     return {
         "log_loss": float(-share @ log_posterior[true_class]),
         "prior_log_loss": float(-share @ log_softmax(problem.base)[true_class]),
-        "accuracy": float(share @ (log_posterior.argmax(axis=1) == problem.label)),
+        "accuracy": float(share @ (log_posterior.argmax(axis=1) == label)),
     }
