@@ -116,7 +116,9 @@ def assert_counts(model: nb.Model, counted: Sequence[Part], known: Part) -> None
     if not counted:
         assert not model.class_weights.rows.any()
         assert not any(statistic.has_rows().any() for statistic in model.statistics)
-        assert same(model.update(known.x, known.label, known.weight), known.fit())
+        again = model.update(known.x, known.label, known.weight)
+        assert again.classes == known.fit().classes
+        assert same(again, known.fit())
         return
     refit = joined(counted).fit()
     assert model.classes == refit.classes

@@ -156,3 +156,42 @@ def test_parts_add_up_in_any_order_and_weight_two_is_the_row_twice() -> None:
         assert_same_counts(History.start([*rows, *rows]).statistics, doubled.statistics)
         assert_same_counts(scaled, doubled.statistics)
         np.testing.assert_array_equal(counted[0].scaled(0.1).squares == 0, counted[0].squares == 0)
+
+
+CELL_FAMILIES = {
+    nb.Bernoulli(a=0, b=0): [True, False, None],
+    nb.Categorical(alpha=0): ["u", "v", None],
+    nb.Multinomial(): [0, 1, 7, None],
+    nb.Complement(): [0, 1, 7, None],
+    nb.Binned(): [1.0, 2.0, None],
+    nb.Text(): ["a", "a a b", "", None],
+    nb.Text(ngrams=(1, 2)): ["a", "a a b", "b a a b a", None],
+}
+
+
+def smallest_weight(statistic: Any) -> float:
+    """Return the smallest weight of a cell; 0 without cells."""
+    cells = statistic.cells
+    weights = cells.weight if hasattr(cells, "weight") else cells.sums
+    return float(weights.min(initial=0.0))
+
+
+@pytest.mark.filterwarnings("ignore::naively.errors.ImpossibleRowsWarning")
+@pytest.mark.parametrize("family", CELL_FAMILIES, ids=str)
+def test_counted_rows_can_be_forgotten_whatever_they_weigh(family: nb.Family) -> None:
+    """The weight of a cell is one double: what rounding leaves of it proves nothing, and is not below zero."""
+    for seed in range(N_HISTORIES // 20):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(2, 30))
+        x = [CELL_FAMILIES[family][i] for i in rng.integers(0, len(CELL_FAMILIES[family]), n)]
+        label = rng.choice(["a", "b"], n).tolist()
+        weight = (10.0 ** rng.uniform(-9, 9, n)).tolist()
+        model = nb.fit({"x": x}, label, weight=weight, columns=family, tune=False, n_jobs=1)
+        for part in np.array_split(rng.permutation(n), rng.integers(1, n + 1)):
+            rows = part.tolist()
+            model = model.forget({"x": [x[i] for i in rows]}, [label[i] for i in rows], [weight[i] for i in rows])
+            assert smallest_weight(model.statistics[0]) >= 0, seed
+            if model.class_weights.rows.any():
+                assert np.isfinite(model.posterior({"x": x})).all(), seed
+        assert not model.class_weights.rows.any()
+        assert not model.statistics[0].has_rows().any()

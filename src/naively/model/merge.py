@@ -33,7 +33,9 @@ def add(a: Model, b: Model) -> Model:
             "it on data.",
             TuningWarning,
         )
-    return replace(a, class_weights=a.class_weights + b.class_weights, statistics=statistics, tuning=tuning)
+    weights = a.class_weights + b.class_weights
+    both = replace(a, class_weights=weights, statistics=statistics, tuning=tuning)
+    return both if a.class_weights.rows.any() else _without_classes(both, weights.rows == 0)
 
 
 def total(models: Sequence[Model]) -> Model | None:
@@ -74,10 +76,15 @@ def subtract(a: Model, b: Model) -> Model:
     if lost_all_rows.any():
         _refuse_values_without_rows(a, statistics, lost_all_rows)
     rest = replace(a, class_weights=weights, statistics=tuple(statistics))
-    if not lost_all_rows.any() or (weights.rows == 0).all():
-        return rest
-    classes = tuple(label for label, is_lost in zip(a.classes, lost_all_rows.tolist(), strict=True) if not is_lost)
-    return with_layout(rest, a.schema, classes)
+    return _without_classes(rest, lost_all_rows) if lost_all_rows.any() else rest
+
+
+def _without_classes(model: Model, empty: Bools) -> Model:
+    """Return a model without these classes, which have no rows. A model of no rows at all keeps its classes."""
+    if not model.class_weights.rows.any():
+        return model
+    classes = tuple(label for label, is_empty in zip(model.classes, empty.tolist(), strict=True) if not is_empty)
+    return with_layout(model, model.schema, classes)
 
 
 def _refuse_values_without_rows(a: Model, rest: Sequence[Statistic], lost_all_rows: Bools) -> None:

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from naively._kernels.types import Codes32, Floats, Index, Wholes
 
+EXACT_UNITS = 2.0**20  # per 1: weights that are whole numbers of such units, up to 2³², add and subtract exactly
+ROUNDED_WEIGHT = 1e-3  # what rounding may leave in a cell whose rows had weights up to 10⁹, most of them forgotten
+
 _T = TypeVar("_T", bound=np.generic)
 _A = TypeVar("_A", bound="Addable")
 
@@ -43,6 +46,19 @@ def refuse_negative(rows: Wholes, weight: Floats, subtracted: Floats) -> None:
     where = tuple(int(i) for i in np.argwhere(impossible)[0])
     left = f"{rows[where]} rows of weight {weight[where]:g}"
     raise NegativeCountError(where[0], where[1] if len(where) > 1 else None, left)
+
+
+def rounding_slack(before: Floats, subtracted: Floats) -> float:
+    """Return by how much rounding alone may change the weight of a cell, which is one double.
+
+    Whole numbers and binary fractions are exact. Of other weights, a double does not show what was added to it and
+    subtracted again.
+    """
+    largest = float(subtracted.max(initial=0.0))
+    units = [weight * EXACT_UNITS for weight in (subtracted, before)]
+    if all(bool((n == np.rint(n)).all()) for n in units):
+        return 1e-9 * (1.0 + largest)
+    return ROUNDED_WEIGHT + 1e-9 * largest + 1e-12 * float(before.max(initial=0.0))
 
 
 def require(condition: bool, what: str) -> None:

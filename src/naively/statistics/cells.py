@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from naively._kernels.cells import Cells, renumber_cells
 from naively._kernels.types import Codes32, Floats, Index, Wholes
-from naively.statistics.arrays import NegativeCountError, check_array, require
+from naively.statistics.arrays import NegativeCountError, check_array, require, rounding_slack
 
 
 def class_of_cells(cells: Cells) -> Index:
@@ -74,12 +74,12 @@ def sum_by_class(cells: Cells, values: Floats) -> Floats:
 
 def refuse_impossible_cells(
     before: Cells, subtracted: Cells, rest: Cells, describe: Callable[[int], tuple[int | None, str]]
-) -> None:
+) -> Cells:
     """Refuse cells with fewer than zero rows, a weight below zero by more than rounding, or weight without rows.
 
-    `describe` returns the column of a slot and the name of what it counts.
+    `describe` returns the column of a slot and the name of what it counts. Return the rest, without weights below zero.
     """
-    slack = 1e-9 * (1.0 + (float(subtracted.sums.max()) if subtracted.sums.size else 0.0))
+    slack = rounding_slack(before.sums, subtracted.sums)
     negative = (rest.rows < 0) | (rest.sums < -slack).any(axis=0)
     if negative.any():
         first = int(np.argmax(negative))
@@ -89,8 +89,8 @@ def refuse_impossible_cells(
         raise NegativeCountError(int(class_of_cells(rest)[first]), column, left)
     taken = subtracted.sums.sum(axis=1)
     lost = before.sums.sum(axis=1) - taken - rest.sums.sum(axis=1)
-    if (np.abs(lost) <= 1e-9 * (1.0 + taken)).all():
-        return
+    if (np.abs(lost) <= slack).all():
+        return not_negative(rest)
     position = find_cells(before, subtracted)
     emptied = np.flatnonzero(before.rows[position] == subtracted.rows)  # every subtracted cell has a position
     weight = before.sums[:, position[emptied]] - subtracted.sums[:, emptied]
@@ -100,6 +100,12 @@ def refuse_impossible_cells(
         column, what = describe(int(subtracted.index[first]))
         left = f"{what}: 0 rows of weight {float(weight[0, np.argmax(leftover)]):g}"
         raise NegativeCountError(int(class_of_cells(subtracted)[first]), column, left)
+    return not_negative(rest)
+
+
+def not_negative(cells: Cells) -> Cells:
+    """Return cells with weight zero where rounding has left less."""
+    return cells._replace(sums=np.maximum(cells.sums, 0.0)) if (cells.sums < 0).any() else cells
 
 
 def check_cells(cells: Cells, n_classes: int, n_sums: int, n_slots: int, signed: bool = False) -> None:

@@ -16,7 +16,7 @@ subtraction the rest stays at the level of the whole, where whole − part = res
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -25,7 +25,7 @@ from naively._kernels.histogram import HistogramCells, count_histogram, key_valu
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.data.views import Numbers, is_sparse
-from naively.statistics.arrays import NegativeCountError, check_array, require, sum_rows
+from naively.statistics.arrays import NegativeCountError, check_array, require, rounding_slack, sum_rows
 from naively.statistics.base import MAX_KEYS, PLAN, CountPlan, Statistic, ValueTable
 from naively.statistics.class_weights import ClassWeights
 
@@ -106,8 +106,11 @@ class Histogram(Statistic):
     def __sub__(self, other: Self) -> Self:
         cap = min(self.cap, other.cap)
         rest = type(self)(merge_histograms(self.cells, other.cells, -1, cap), self.n_classes, cap)
-        rest._refuse_negative(other)
-        self._refuse_leftovers(other, rest)
+        slack = rounding_slack(self.cells.weight, other.cells.weight)
+        rest._refuse_negative(slack)
+        self._refuse_leftovers(other, rest, slack)
+        if (rest.cells.weight < 0).any():
+            rest = replace(rest, cells=rest.cells._replace(weight=np.maximum(rest.cells.weight, 0.0)))
         return rest
 
     def with_max_keys(self, cap: int) -> Self:
@@ -173,20 +176,19 @@ class Histogram(Statistic):
         same = (np.diff(column) == 0) & (cells.keys[1:] == cells.keys[:-1]) & (np.diff(cells.classes) == 0)
         require(bool((order == np.arange(n)).all()) and not same.any(), "order of histograms")
 
-    def _refuse_leftovers(self, subtracted: Self, rest: Self) -> None:
+    def _refuse_leftovers(self, subtracted: Self, rest: Self, slack: float) -> None:
         """Refuse to empty a cell of its rows but not of its weight: such a row was never counted."""
         before, taken, after = (part.cells.weight.sum() for part in (self, subtracted, rest))
-        if abs(before - taken - after) <= 1e-9 * (1.0 + taken):
+        if abs(before - taken - after) <= slack:
             return
         tables = [part._weight_and_rows()[0] for part in (self, subtracted, rest)]
         lost = tables[0] - tables[1] - tables[2]
-        excess = np.argwhere(np.abs(lost) > 1e-9 * (1.0 + tables[1]))
+        excess = np.argwhere(np.abs(lost) > slack + 1e-12 * tables[0])
         for c, j in excess[:1].tolist():
             raise NegativeCountError(c, j, f"values of 0 rows and weight {lost[c, j]:g}")
 
-    def _refuse_negative(self, subtracted: Self) -> None:
+    def _refuse_negative(self, slack: float) -> None:
         cells = self.cells
-        slack = 1e-9 * (1.0 + float(subtracted.cells.weight.max(initial=0.0)))
         negative = (cells.rows < 0) | (cells.weight < -slack)
         if not negative.any():
             return

@@ -137,8 +137,8 @@ class TokenCounts(Statistic):
         a, b = self.aligned(other)
         cells = merge_cells(a.cells, b.cells, -1)
         missing = merge_cells(a.missing, b.missing, -1)
-        refuse_impossible_cells(a.cells, b.cells, cells, lambda k: (k, f"{a.tokens[k]!r} present"))
-        refuse_impossible_cells(a.missing, b.missing, missing, lambda k: (k, f"{a.tokens[k]!r} missing"))
+        cells = refuse_impossible_cells(a.cells, b.cells, cells, lambda k: (k, f"{a.tokens[k]!r} present"))
+        missing = refuse_impossible_cells(a.missing, b.missing, missing, lambda k: (k, f"{a.tokens[k]!r} missing"))
         rest = type(self)(a.tokens, cells, missing, a.seen - b.seen)
         rest._refuse_excess()
         return rest

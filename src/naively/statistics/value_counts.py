@@ -104,8 +104,7 @@ class ValueCounts(Statistic):
 
     def __sub__(self, other: Self) -> Self:
         a, b = self.aligned(other)
-        cells = merge_cells(a.cells, b.cells, -1)
-        refuse_impossible_cells(a.cells, b.cells, cells, a._column_and_value)
+        cells = refuse_impossible_cells(a.cells, b.cells, merge_cells(a.cells, b.cells, -1), a._column_and_value)
         return type(self)(a.values, cells)._without_unused_values()
 
     def has_rows(self) -> Bools:

@@ -26,7 +26,7 @@ from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.data.views import Texts
 from naively.errors import InputError
-from naively.statistics.arrays import NegativeCountError, added_in_pairs, require
+from naively.statistics.arrays import NegativeCountError, added_in_pairs, require, rounding_slack
 from naively.statistics.base import PLAN, CountPlan, Description, Statistic
 from naively.statistics.cells import (
     are_integral,
@@ -34,6 +34,7 @@ from naively.statistics.cells import (
     check_cells,
     class_of_cells,
     find_cells,
+    not_negative,
     place_cells,
     refuse_impossible_cells,
     total_cells,
@@ -105,7 +106,7 @@ class WordCounts(Statistic):
     @property
     def cells(self) -> Cells:
         """Base and delta together: occurrences and texts of each word, per class."""
-        return merge_cells(self.base, self.delta, 1) if len(self.delta.index) else self.base
+        return not_negative(merge_cells(self.base, self.delta, 1)) if len(self.delta.index) else self.base
 
     def folded(self) -> Self:
         """Return the same counts with all cells in the base."""
@@ -155,9 +156,9 @@ class WordCounts(Statistic):
         seen = a.seen - b.seen
         a._refuse_negative(subtracted)
         rest = a._with(subtracted, -1, b.lengths, seen)
-        refuse_impossible_cells(a.lengths, b.lengths, rest.lengths, lambda n: (None, f"texts of {n} words"))
         rest._refuse_excess(np.flatnonzero(b.seen.rows))
-        return rest
+        lengths = refuse_impossible_cells(a.lengths, b.lengths, rest.lengths, lambda n: (None, f"texts of {n} words"))
+        return replace(rest, lengths=lengths)
 
     def _with(self, cells: Cells, sign: int, lengths: Cells, seen: ClassWeights) -> Self:
         """Add or subtract cells, in the delta while it is small."""
@@ -165,7 +166,7 @@ class WordCounts(Statistic):
         size = len(self.base.index)
         is_large = len(cells.index) * BASE_TO_DELTA > size or len(self.delta.index) * BASE_TO_DELTA > size
         if is_large or _loses_weight(self.delta, cells, sign):
-            base = merge_cells(self.cells, cells, sign)
+            base = not_negative(merge_cells(self.cells, cells, sign))
             return replace(self, base=base, delta=Cells.empty(self.n_classes, 2), lengths=lengths, seen=seen)
         return replace(self, delta=merge_cells(self.delta, cells, sign), lengths=lengths, seen=seen)
 
@@ -177,8 +178,8 @@ class WordCounts(Statistic):
             exists = position >= 0
             rows[exists] += part.rows[position[exists]]
             sums[:, exists] += part.sums[:, position[exists]]
-        slack = 1e-9 * (1.0 + subtracted.sums)
-        impossible = (rows < 0) | (sums < -slack).any(axis=0) | (sums[0] < sums[1] - slack[1])
+        slack = rounding_slack(sums, subtracted.sums)
+        impossible = (rows < 0) | (sums < -slack).any(axis=0) | (sums[0] < sums[1] - slack)
         impossible |= (rows == 0) & (sums > slack).any(axis=0)
         if impossible.any():
             first = int(np.argmax(impossible))
