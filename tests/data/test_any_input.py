@@ -360,3 +360,34 @@ def test_labels_of_odd_types_are_integers(labels: Callable[[], Any]) -> None:
     model = nb.fit({"c": WHOLE}, labels(), tune=False)
     assert model.classes in ((1, 2), (1, 2, 3, 4))
     assert set(map(type, model.classes)) == {int}
+
+
+@pytest.mark.parametrize("name", [name for name, (words, _) in REFUSED.items() if words.startswith("'c'")])
+def test_batches_that_are_refused(name: str) -> None:
+    batch = REFUSED[name][1]()
+    if isinstance(batch, dict):
+        batch = {**batch, "y": LABEL}
+    elif isinstance(batch, pd.DataFrame):
+        batch["y"] = LABEL
+    elif isinstance(batch, pl.DataFrame):
+        batch = batch.with_columns(pl.Series("y", LABEL))
+    elif isinstance(batch, pa.Table):
+        batch = batch.append_column("y", pa.array(LABEL))
+    else:
+        pytest.skip("not a batch")
+    with pytest.raises(nb.InputError, match=r"column|mixes types"):
+        nb.fit(iter([batch]), "y", tune=False)
+
+
+@pytest.mark.parametrize("name", [name for name, (_, table) in WORKS.items() if isinstance(table(), dict)])
+def test_batches_that_work_like_their_plain_form(name: str) -> None:
+    values, table = WORKS[name]
+    model = nb.fit(iter([{**table(), "y": LABEL}]), "y", tune=False)
+    assert_same_model(model, nb.fit(iter([{"c": values, "y": LABEL}]), "y", tune=False))
+
+
+def test_batches_that_disagree() -> None:
+    with pytest.raises(nb.InputError, match=r"different types in different batches.* c "):
+        nb.fit(iter([{"c": [1, 2], "y": ["a", "b"]}, {"c": ["u", "v"], "y": ["a", "b"]}]), "y", tune=False)
+    with pytest.raises(nb.InputError, match="'c' has 2, 'y' has 1"):
+        nb.fit(iter([{"c": [1, 2], "y": ["a"]}]), "y", tune=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from scipy import sparse
 from tests.support.strategies import Rows, assert_same_model, rows
 
 import naively as nb
+from naively.store.codec import encode_counts
 
 TEXT = {"colour", "taste", "first", "second"}
 FRAMES: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
@@ -163,3 +165,93 @@ def test_float32_keeps_its_own_values() -> None:
     """0.1f is not 0.1: sums are made in float64 from the float32 numbers as they are."""
     x = np.array([[0.1], [0.2], [0.7]], dtype=np.float32)
     assert_same_model(nb.fit(x, [0, 0, 1], tune=False), nb.fit(x.astype(np.float64), [0, 0, 1], tune=False))
+
+
+numbers = st.none() | st.floats(-1e6, 1e6) | st.integers(-5, 5).map(float)
+KINDS: dict[str, st.SearchStrategy[Any]] = {
+    "number": numbers,
+    "whole": st.integers(-(2**40), 2**40),
+    "counts": st.none() | st.integers(0, 3),
+    "decimal": st.none() | st.decimals(-1000, 1000, places=3),
+    "flag": st.none() | st.booleans(),
+    "word": st.none() | st.text(max_size=3).filter(lambda text: text.isprintable()),
+    "day": st.none() | st.dates(datetime.date(1950, 1, 1), datetime.date(2100, 1, 1)),
+}
+MIXED_FRAMES: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
+    "pandas": lambda x: pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in x.items()}),
+    "pandas, inferred": lambda x: pd.DataFrame(x),
+    "pandas, Arrow": lambda x: pa.table(x).to_pandas(types_mapper=pd.ArrowDtype),
+    "polars": lambda x: pl.DataFrame(x, strict=False),
+    "pyarrow": pa.table,
+    "a list of rows": lambda x: [dict(zip(x, row, strict=True)) for row in zip(*x.values(), strict=True)],
+    "arrays of objects": lambda x: {name: np.array(values, dtype=object) for name, values in x.items()},
+    "masked arrays": lambda x: {name: masked(values) for name, values in x.items()},
+}
+
+
+def masked(values: list[Any]) -> Any:
+    """Return an array in which missing values are masked."""
+    first = next(value for value in values if value is not None)
+    filled = [first if value is None else value for value in values]
+    dtype = object if isinstance(first, str) else np.array([first]).dtype
+    return np.ma.array(filled, mask=[value is None for value in values], dtype=dtype)
+
+
+def _has_value(values: list[Any]) -> bool:
+    return any(value is not None for value in values)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[dict[str, list[Any]], list[str]]:
+    """Draw columns of several kinds, each with at least one value, and labels."""
+    n = draw(st.integers(2, 12))
+    names = draw(st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=4, unique=True))
+    x = {name: draw(st.lists(KINDS[name], min_size=n, max_size=n).filter(_has_value)) for name in names}
+    return x, draw(st.lists(st.sampled_from("ab"), min_size=n, max_size=n))
+
+
+@pytest.mark.parametrize("container", MIXED_FRAMES)
+@given(table=tables())
+def test_every_container_gives_the_same_bits(container: str, table: tuple[dict[str, list[Any]], list[str]]) -> None:
+    x, label = table
+    model = nb.fit(x, label, tune=False)
+    other = nb.fit(MIXED_FRAMES[container](x), label, tune=False)
+    assert other.schema == model.schema
+    assert encode_counts(other) == encode_counts(model)
+    for reading in (x, MIXED_FRAMES[container](x)):
+        np.testing.assert_array_equal(other.posterior(reading), model.posterior(x))
+
+
+@given(
+    arrays(
+        np.float64, st.tuples(st.integers(2, 12), st.integers(1, 4)), elements=st.floats(-1e6, 1e6) | st.just(np.nan)
+    )
+    | arrays(np.int64, st.tuples(st.integers(2, 12), st.integers(1, 4)), elements=st.integers(-(2**53), 2**53)),
+    st.data(),
+)
+def test_numbers_in_any_container_give_the_same_bits(x: Any, data: st.DataObject) -> None:
+    label = data.draw(st.lists(st.sampled_from("ab"), min_size=len(x), max_size=len(x)))
+    if np.isnan(x).all(axis=0).any():
+        return  # a column without a value has a type in an array, and none in a list
+    model = nb.fit(x, label, tune=False)
+    names = list(model.schema.names)
+    columns = {name: x[:, j] for j, name in enumerate(names)}
+    forms: list[Any] = [
+        x.astype(x.dtype.newbyteorder(">")),
+        np.asfortranarray(x),
+        np.ma.array(np.where(np.isnan(x), 7, x), mask=np.isnan(x), dtype=x.dtype),
+        x.tolist(),
+        x.astype(object),
+        columns,
+        pd.DataFrame(x, columns=names),
+        pd.DataFrame(x, columns=names).convert_dtypes(dtype_backend="pyarrow"),
+        pl.DataFrame(columns),
+        pa.table(columns),
+        np.array(list(map(tuple, x.tolist())), dtype=[(name, x.dtype) for name in names]),
+    ]
+    for form in forms:
+        other = nb.fit(form, label, tune=False)
+        assert encode_counts(other) == encode_counts(model)
+        np.testing.assert_allclose(
+            other.posterior(form), model.posterior(x), rtol=1e-10
+        )  # a frame is scored column by column

@@ -312,3 +312,11 @@ def test_one_row() -> None:
         np.testing.assert_array_equal(model.posterior(row), expected)
     numbers = nb.fit({"a": [1.0, 9.0], "b": [2.0, 7.0]}, ["x", "y"], tune=False)
     assert numbers.predict(pd.DataFrame({"a": [9.0], "b": [7.0]}).iloc[0]).tolist() == ["y"]
+
+
+def test_scikit_learn_keeps_labels_apart() -> None:
+    label = ["a", "a\0", "a", "a\0"]
+    for estimator in (nb.NaiveBayes(tune=False), nb.GaussianNB()):
+        x = np.array([[1.0], [9.0], [2.0], [8.0]])
+        assert estimator.fit(x, label).predict(x).tolist() == label
+        assert estimator.classes_.tolist() == ["a", "a\0"]

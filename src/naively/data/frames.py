@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +12,12 @@ from naively.data.arrow import column_of_arrow
 from naively.data.columns import Column
 from naively.data.names import unique_names
 from naively.data.table import ColumnTable
-from naively.data.values import column_of_array, column_of_objects, column_of_values, is_single
+from naively.data.values import arrow_of_values, column_of_array, column_of_objects, column_of_values, is_single
 from naively.errors import InputError
 
 if TYPE_CHECKING:
     import narwhals as nw
+    import pyarrow as pa
 
 
 def table_of_frame(frame: Any) -> ColumnTable:
@@ -45,6 +46,28 @@ def table_of_frame(frame: Any) -> ColumnTable:
 
 def table_of_columns(columns: Mapping[Any, Any]) -> ColumnTable:
     """Read a mapping from name to a list of values, or from name to one value: one row."""
+    names, values = _names_and_values(columns)
+    read = tuple(map(column_of_values, names, values))
+    return ColumnTable(names, _common_length(names, read), read)
+
+
+def arrow_table(frame: Any) -> pa.Table:
+    """Return a mapping from name to values, or a frame, as an Arrow table."""
+    import pyarrow as pa
+
+    if isinstance(frame, Mapping):
+        names, values = _names_and_values(frame)
+        arrays = list(map(arrow_of_values, names, values))
+        _common_length(names, arrays)
+        return pa.table(arrays, names=list(names))
+    try:
+        return pa.table(frame)
+    except Exception as error:  # of Arrow, or of the library of the frame
+        raise InputError(f"a batch mixes types or holds something that is not a plain value ({error}).") from None
+
+
+def _names_and_values(columns: Mapping[Any, Any]) -> tuple[tuple[str, ...], list[Any]]:
+    """Return the names and the sequences of values of a mapping; single values become sequences of one value."""
     names = unique_names(columns)
     values = list(columns.values())
     are_single = [is_single(value) for value in values]
@@ -53,12 +76,15 @@ def table_of_columns(columns: Mapping[Any, Any]) -> ColumnTable:
             name = names[are_single.index(True)]
             raise InputError(f"column {name!r} is one value, and others have a value for each row: give it as a list.")
         values = [[value.item() if isinstance(value, np.ndarray) else value] for value in values]
-    read = [column_of_values(name, value) for name, value in zip(names, values, strict=True)]
-    lengths = {len(column) for column in read}
+    return names, values
+
+
+def _common_length(names: tuple[str, ...], columns: Sequence[Sized]) -> int:
+    lengths = set(map(len, columns))
     if len(lengths) > 1:
-        described = ", ".join(f"{column.name!r} has {len(column)}" for column in read)
+        described = ", ".join(f"{name!r} has {len(column)}" for name, column in zip(names, columns, strict=True))
         raise InputError(f"columns of unequal length: {described} rows.")
-    return ColumnTable(names, lengths.pop() if lengths else 0, tuple(read))
+    return lengths.pop() if lengths else 0
 
 
 def _column_of_series(name: str, series: nw.Series[Any]) -> Column:

@@ -10,15 +10,18 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively.data.arrow import column_of_arrow
-from naively.data.columns import CodeColumn, Column, NumberColumn, refuse_encoding
+from naively.data.columns import ArrowStrings, CodeColumn, Column, NumberColumn, refuse_encoding
 from naively.data.table import as_core_type
 from naively.errors import InputError
+
+if TYPE_CHECKING:
+    from naively.data.columns import ArrowArray
 
 SECONDS_PER_UNIT = {"W": 604_800.0, "D": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0}
 UNITS_PER_SECOND = {"ms": 1e3, "us": 1e6, "ns": 1e9, "ps": 1e12, "fs": 1e15, "as": 1e18}
@@ -45,22 +48,47 @@ def is_single(value: object) -> bool:
 
 def column_of_values(name: str, values: Any) -> Column:
     """Return the column of a list, an array or another sequence."""
-    import pyarrow as pa
-
-    if isinstance(values, np.ndarray):
-        column = column_of_array(name, values)
-        if column is not None:
-            return column
-        values = values.tolist() if isinstance(values, np.ma.MaskedArray) else values
-    elif isinstance(values, (Mapping, AbstractSet)) or getattr(values, "ndim", 1) != 1:
-        raise InputError(f"column {name!r} is a {type(values).__name__}: give a list or an array of its values.")
-    elif not hasattr(values, "__len__"):  # a generator, which can be read once
-        values = list(values)
+    column = column_of_array(name, values) if isinstance(values, np.ndarray) else None
+    if column is not None:
+        return column
+    values = _sequence(name, values)
     try:
-        array = pa.array(values, from_pandas=True)
+        array = _arrow_array(values)
     except Exception as error:  # of pyarrow, NumPy or the library whose object this is
         return column_of_objects(name, values, error)
     return column_of_arrow(name, array)
+
+
+def arrow_of_values(name: str, values: Any) -> ArrowArray:
+    """Return a list, an array or another sequence as an Arrow array."""
+    values = _sequence(name, values)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
+        seconds_of_array(name, values)  # refuses a unit without a length
+        values = values.astype(f"{values.dtype.kind}8[us]")
+    try:
+        return _arrow_array(values)
+    except Exception as error:  # of pyarrow, NumPy or the library whose object this is
+        column = column_of_objects(name, values, error)
+    return column.array if isinstance(column, ArrowStrings) else _arrow_array(column.numbers())
+
+
+def _arrow_array(values: Any) -> ArrowArray:
+    import pyarrow as pa
+
+    array: Any = pa.array(values, from_pandas=True)
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def _sequence(name: str, values: Any) -> Any:
+    """Return values that can be read more than once; refuse what has no order or more than one dimension."""
+    if isinstance(values, (Mapping, AbstractSet)) or getattr(values, "ndim", 1) != 1:
+        what = f"an array of shape {values.shape}" if isinstance(values, np.ndarray) else f"a {type(values).__name__}"
+        raise InputError(f"column {name!r} is {what}: give a list or an array of one dimension.")
+    if isinstance(values, np.ma.MaskedArray):
+        return values.tolist()
+    if isinstance(values, np.ndarray) and not values.dtype.isnative:
+        return values.astype(values.dtype.newbyteorder("="))
+    return values if hasattr(values, "__len__") else list(values)  # a generator can be read once
 
 
 def column_of_array(name: str, x: NDArray[Any]) -> Column | None:

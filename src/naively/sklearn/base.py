@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classi
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
 from naively._kernels.types import Array, Codes32, Floats
-from naively.data.labelled import LabelledRows, LabelsLike, code_labels, refuse_missing_labels
+from naively.data.labelled import LabelledRows, LabelsLike, class_array, code_labels, refuse_missing_labels
 from naively.data.names import Names, Numbered
 from naively.data.read import TableLike
 from naively.data.table import MatrixTable, Table
@@ -105,7 +105,7 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         refuse_missing_labels(y)
-        checked = column_or_1d(y, warn=True)
+        checked = column_or_1d(class_array(y) if isinstance(y, (list, tuple)) else y, warn=True)
         check_classification_targets(checked)
         return np.asarray(checked)
 

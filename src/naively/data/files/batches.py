@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 
 from naively.data.files.paths import DataFile
+from naively.data.frames import arrow_table
 from naively.data.names import unique_names
 from naively.errors import InputError
 
@@ -36,8 +37,6 @@ def rebatch(batches: Iterable[object], rows: int | None = None, max_bytes: int =
     max_bytes
         A table whose strings take more is yielded before it has that many rows.
     """
-    import pyarrow as pa
-
     waiting: list[pa.Table] = []
     n_rows = n_bytes = 0
     for table in arrow_tables(batches):
@@ -46,14 +45,24 @@ def rebatch(batches: Iterable[object], rows: int | None = None, max_bytes: int =
         n_rows, n_bytes = n_rows + table.num_rows, n_bytes + _string_bytes(table)
         if n_rows < rows and n_bytes < max_bytes:
             continue
-        rest = pa.concat_tables(waiting, promote_options="permissive")
+        rest = _concat(waiting)
         while rest.num_rows >= rows or (rest.num_rows and n_bytes >= max_bytes):
             yield rest.slice(0, rows)
             rest = rest.slice(rows)
         waiting = [rest] if rest.num_rows else []
         n_rows, n_bytes = rest.num_rows, _string_bytes(rest)
     if waiting:
-        yield pa.concat_tables(waiting, promote_options="permissive")
+        yield _concat(waiting)
+
+
+def _concat(tables: list[pa.Table]) -> pa.Table:
+    """Return the rows of tables one below the other; a column that a table does not have is missing there."""
+    import pyarrow as pa
+
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except pa.ArrowException as error:
+        raise InputError(f"a column has different types in different batches ({error}): convert it.") from None
 
 
 def arrow_tables(batches: Iterable[object]) -> Iterator[pa.Table]:
@@ -65,8 +74,8 @@ def arrow_tables(batches: Iterable[object]) -> Iterator[pa.Table]:
             table = pa.Table.from_batches([batch])
         elif isinstance(batch, pa.Table):
             table = batch
-        elif isinstance(batch, dict) or hasattr(batch, "__arrow_c_stream__"):
-            table = pa.table(batch)
+        elif isinstance(batch, Mapping) or hasattr(batch, "__arrow_c_stream__"):
+            table = arrow_table(batch)
         else:
             raise InputError(
                 f"a stream of {type(batch).__name__}: give Arrow batches, frames or mappings, one after the other."
