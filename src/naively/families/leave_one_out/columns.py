@@ -16,7 +16,7 @@ import numpy as np
 
 from naively._kernels import leave_one_out as kernels
 from naively._kernels.moments import add_moments, describe_moments
-from naively._kernels.types import Floats, Index, Wholes
+from naively._kernels.types import Bools, Codes32, Floats, Index, Wholes
 from naively.data.views import Numbers
 from naively.families.base import Leaving, NotCountedError
 from naively.statistics.moments import STATE_SIZE, Moments
@@ -59,24 +59,41 @@ class MomentsWithout:
     def own_and_pooled(cls, stats: Moments, values: Floats, leaving: Leaving) -> tuple[MomentsWithout, MomentsWithout]:
         """Return the class of each row without it, and all classes together without it."""
         leaves = ~np.isnan(values) & (leaving.weight > 0)[:, None]
-        taken = np.zeros((STATE_SIZE, *values.shape))  # the state of one value about itself: all sums are zero
-        taken[0], taken[1] = np.where(leaves, leaving.weight[:, None], 0.0), np.where(leaves, values, 0.0)
-        # A row may leave with part of its weight and as zero rows, which the core would take for nothing.
-        n_taken = np.where(leaves, np.maximum(leaving.rows[:, None], 1), 0)
-        n_returned = np.where(leaves, n_taken - leaving.rows[:, None], 0)
-        pooled, label = stats.pooled(), leaving.label
+        no_class = np.zeros(len(values), np.intp)
+        return cls._of(stats, leaving.label, values, leaves, leaving), cls._of(
+            stats.pooled(), no_class, values, leaves, leaving
+        )
 
-        def without(rows: Wholes, state: Floats) -> MomentsWithout:
-            rest_rows, rest = add_moments(rows + n_returned, np.ascontiguousarray(state), n_taken, taken, -1)
-            negative = (rest_rows < 0) | (rest[0] < -1e-9 * (1.0 + taken[0]))
-            if negative.any():
-                i, j = (int(k) for k in np.argwhere(negative)[0])
-                raise NotCountedError(i, int(label[i]), j, f"{rest_rows[i, j]} rows of weight {rest[0][i, j]:g}")
-            return cls(rest_rows, rest[0], *describe_moments(rest_rows, rest))
-
-        own = without(stats.rows[label], stats.state[:, label])
-        n = len(values)
-        return own, without(np.repeat(pooled.rows, n, axis=0), np.repeat(pooled.state, n, axis=1))
+    @classmethod
+    def _of(
+        cls, stats: Moments, group: Index | Codes32, values: Floats, leaves: Bools, leaving: Leaving
+    ) -> MomentsWithout:
+        """Take each row out of its group: by formula, or by exact arithmetic where that would lose digits."""
+        mean, squares = (table[group] for table in stats.mean_and_squares())
+        taken, before = np.where(leaves, leaving.weight[:, None], 0.0), stats.weight[group]
+        rows, weight = stats.rows[group] - np.where(leaves, leaving.rows[:, None], 0), before - taken
+        with np.errstate(all="ignore"):
+            away = np.where(leaves, values - mean, 0.0)
+            rest_mean = np.where(leaves, mean - taken * away / weight, mean)
+            rest_squares = np.where(leaves, squares - taken * np.square(away) * (before / weight), squares)
+            keeps_digits = (rest_squares > 0.01 * squares) & (np.square(mean) * before < 1e4 * squares)
+        i, j = np.nonzero(leaves & ~keeps_digits)
+        if len(i):
+            state = np.zeros((STATE_SIZE, 1, len(i)))  # of one value about itself: all sums are zero
+            state[0], state[1] = taken[i, j], values[i, j]
+            # A row may leave with part of its weight and as zero rows, which the core would take for nothing.
+            n_taken = np.maximum(leaving.rows[i], 1)[None]
+            own = np.ascontiguousarray(stats.state[:, group[i], j][:, None])
+            n_own = stats.rows[group[i], j][None] + n_taken - leaving.rows[i]
+            n_rest, rest = add_moments(n_own, own, n_taken, state, -1)
+            rows[i, j], weight[i, j] = n_rest[0], rest[0, 0]
+            rest_mean[i, j], rest_squares[i, j] = (table[0] for table in describe_moments(n_rest, rest))
+        negative = (rows < 0) | (weight < -1e-9 * (1.0 + taken))
+        if negative.any():
+            row, column = (int(k) for k in np.argwhere(negative)[0])
+            left = f"{rows[row, column]} rows of weight {weight[row, column]:g}"
+            raise NotCountedError(row, int(leaving.label[row]), column, left)
+        return cls(rows, weight, rest_mean, rest_squares)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
