@@ -38,28 +38,38 @@ from naively.tuning.solver import Floats, Problem, log_softmax
 if TYPE_CHECKING:
     from naively.model.model import Model
 
-MAX_ROWS, MAX_TEXTS, MIN_ROWS = 2048, 4096, 512  # of a sample
+MAX_KEPT_ROWS, MAX_ROWS, MAX_TEXTS, MIN_ROWS = 8192, 2048, 4096, 512  # of a sample: kept, searched; of texts
+MAX_CELLS, MAX_CALIBRATED_CELLS = 2**22, 2**18  # (row, column, class) triples: searched; of more rows, calibrated
 MAX_WORDS = 9 * 2**14  # distinct words per row, summed over the rows of a sample that is searched
 MAX_CALIBRATED_WORDS = 8 * MAX_WORDS  # the same, of the sample that weights are fitted on
 MAX_SCORES = 2**20  # (row, class) pairs of a sample of texts
-MAX_CELLS = 2**22  # (row, column, class) triples of a sample
 
 
 def rows_to_keep(schema: Schema) -> int:
     """Return how many rows to keep while counting: fewer where there are many columns."""
-    most = MAX_TEXTS if _has_words(schema) else MAX_ROWS
+    most = MAX_TEXTS if _has_words(schema) else MAX_KEPT_ROWS
     return int(np.clip(MAX_CELLS // max(1, len(schema.names)), MIN_ROWS, most))
 
 
-def rows_to_look_at(model: Model, max_words: int = MAX_CALIBRATED_WORDS) -> int:
-    """Return the size of the sample: smaller with many columns, classes or words per text.
+def rows_to_search(model: Model) -> int:
+    """Return the size of the sample on which choices are compared."""
+    return min(_rows_within(model, MAX_CELLS, MAX_WORDS), MAX_TEXTS if _has_words(model.schema) else MAX_ROWS)
+
+
+def rows_to_look_at(model: Model) -> int:
+    """Return the size of the sample on which weights are fitted: more rows than are searched, if they are cheap."""
+    return max(rows_to_search(model), _rows_within(model, MAX_CALIBRATED_CELLS, MAX_CALIBRATED_WORDS))
+
+
+def _rows_within(model: Model, max_cells: int, max_words: int) -> int:
+    """Return the size of a sample: smaller with many columns, classes or words per text.
 
     It depends only on what has been counted, so that batches do not matter.
     """
     keep, n_classes = rows_to_keep(model.schema), max(1, len(model.classes))
     if not _has_words(model.schema):
         n_columns = min(max(1, len(model.schema.names)), MAX_WEIGHTED_COLUMNS)
-        return int(np.clip(MAX_CELLS // (n_columns * n_classes), MIN_ROWS, keep))
+        return int(np.clip(max_cells // (n_columns * n_classes), MIN_ROWS, keep))
     blocks = zip(model.chosen.schema.blocks, model.chosen.statistics, strict=True)
     words = sum(statistic.token_weight() for block, statistic in blocks if block.family.has_length)
     words_per_row = words / max(float(model.class_weights.weight.sum()), 1e-300)
@@ -123,7 +133,7 @@ def tuned(model: Model, sample: Sample) -> Tuning:
     """Return a tuning from a sample of rows that the model has counted."""
     model = model.with_tuning(None)
     with one_thread():
-        sample, few = sample.smallest(rows_to_look_at(model)), sample.smallest(rows_to_look_at(model, MAX_WORDS))
+        sample, few = sample.smallest(rows_to_look_at(model)), sample.smallest(rows_to_search(model))
         scorer = LooScorer(model, sample)
         n_rows = int(scorer.is_usable.sum())
         if len(model.classes) < 2 or len(np.unique(sample.label[scorer.is_usable])) < 2:
