@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import csv
 from tests.support.strategies import assert_same_model
 
 import naively as nb
@@ -320,3 +321,19 @@ def test_scikit_learn_keeps_labels_apart() -> None:
         x = np.array([[1.0], [9.0], [2.0], [8.0]])
         assert estimator.fit(x, label).predict(x).tolist() == label
         assert estimator.classes_.tolist() == ["a", "a\0"]
+
+
+@pytest.mark.parametrize("labels", [["a", "b", "b", "a"], [2**60, 2**60 + 1, 2**60 + 1, 2**60]])
+@pytest.mark.parametrize("trained", ["csv", "parquet", "memory"])
+def test_large_integers_of_files(trained: str, labels: list[Any], tmp_path: Path) -> None:
+    table = pa.table({"id": [2**60 + k for k in range(4)] * 5, "y": labels * 5})
+    paths = {"csv": tmp_path / "x.csv", "parquet": tmp_path / "x.parquet"}
+    csv.write_csv(table, paths["csv"])
+    pq.write_table(table, paths["parquet"])
+    model = nb.fit(paths.get(trained, table), "y", columns={"id": "Categorical"}, tune=False)
+    for path in paths.values():
+        assert model.evaluate(path, "y").accuracy.value == 1
+        assert_same_model(model.update(path, "y"), model + model)
+    cells = pa.table([table.column("id").cast(pa.string())], ["id"])  # as the command line reads CSV
+    [rows] = nb.predict_batches(model, [cells])
+    assert rows.column("prediction").to_pylist() == labels * 5

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from naively.data.columns import arrow_strings, is_string
+from naively.data.columns import MAX_EXACT_INTEGER, arrow_strings, is_string
 from naively.data.files.csv import MISSING_CELLS
 from naively.data.kinds import Kind
 from naively.data.views import Value
@@ -35,7 +35,9 @@ def kind_of_classes(classes: Sequence[Value]) -> Kind:
     return "boolean" if isinstance(first, bool) else "string" if isinstance(first, str) else "number"
 
 
-def convert_columns(table: pa.Table, kinds: Mapping[str, Kind], first_row: int = 0) -> pa.Table:
+def convert_columns(
+    table: pa.Table, kinds: Mapping[str, Kind], first_row: int = 0, exact: Collection[str] = ()
+) -> pa.Table:
     """Return the table with the columns named in `kinds` converted to these kinds.
 
     Parameters
@@ -46,17 +48,19 @@ def convert_columns(table: pa.Table, kinds: Mapping[str, Kind], first_row: int =
         The kind of each column at training.
     first_row
         The number of rows before this table, for error messages.
+    exact
+        The columns of which integers of 64 bits stay integers, of any size.
     """
     for position, name in enumerate(table.column_names):
         if name in kinds:
             column = table.column(position)
-            converted = convert_column(name, column, kinds[name], first_row)
+            converted = convert_column(name, column, kinds[name], first_row, name in exact)
             if converted is not column:
                 table = table.set_column(position, name, converted)
     return table
 
 
-def convert_column(name: str, column: ArrowColumn, kind: Kind, first_row: int = 0) -> ArrowColumn:
+def convert_column(name: str, column: ArrowColumn, kind: Kind, first_row: int = 0, exact: bool = False) -> ArrowColumn:
     """Return a column of strings as numbers, booleans or dates, or a column of numbers as strings."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -72,6 +76,8 @@ def convert_column(name: str, column: ArrowColumn, kind: Kind, first_row: int = 
     cells: ArrowColumn = pc.utf8_trim_whitespace(with_missing_cells(column))
     try:
         converted: ArrowColumn = pc.cast(cells, type_of_kind)
+        if exact and kind == "number" and (pc.max(pc.abs(converted)).as_py() or 0.0) > MAX_EXACT_INTEGER:
+            return _exact_integers(cells, converted)
     except pa.ArrowInvalid as error:
         value = str(error).partition("'")[2].rpartition("'")[0]
         row = first_row + int(pc.index(cells, pa.scalar(value, cells.type)).as_py()) + 1
@@ -80,6 +86,20 @@ def convert_column(name: str, column: ArrowColumn, kind: Kind, first_row: int = 
             "Correct the cell or leave it empty."
         ) from None
     return converted
+
+
+def _exact_integers(cells: ArrowColumn, numbers: ArrowColumn) -> ArrowColumn:
+    """Return cells as integers if all of them are integers of 64 bits, else the numbers given."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for kind in (pa.int64(), pa.uint64()):
+        try:
+            integers: ArrowColumn = pc.cast(cells, kind)
+        except pa.ArrowInvalid:
+            continue
+        return integers
+    return numbers
 
 
 def with_missing_cells(column: ArrowColumn) -> ArrowColumn:

@@ -47,6 +47,9 @@ class HasKinds(Protocol):
     def kinds(self) -> dict[str, Kind]:
         """Return the kind of each column at training."""
 
+    def coded_numbers(self) -> Sequence[str]:
+        """Return the columns of numbers that are counted by value."""
+
 
 class TrainedColumns(Protocol):
     """A model: it knows the columns and the classes that it was trained with."""
@@ -250,19 +253,32 @@ def _tables(
 ) -> Iterator[ColumnTable]:
     n_rows = 0
     kinds = None if like is None else training_kinds(like, y, weight)
-    for batch in rebatch(read_files(X, kinds or types) if is_path(X) else X):
-        yield table_of_frame(batch if kinds is None else convert_columns(batch, kinds, n_rows))
+    exact = {*(() if like is None else like.schema.coded_numbers()), *([y] if isinstance(y, str) else ())}
+    for batch in rebatch(read_files(X, types if like is None else kinds_to_read(like, y, weight)) if is_path(X) else X):
+        yield table_of_frame(batch if kinds is None else convert_columns(batch, kinds, n_rows, exact))
         n_rows += batch.num_rows
 
 
 def training_kinds(like: TrainedColumns, y: LabelsLike, weight: WeightLike = None) -> dict[str, Kind]:
-    """Return how files are read for a model: its columns as at training, columns that it does not have as strings."""
+    """Return the kinds of columns for a model: its columns as at training, columns that it does not have as strings."""
     kinds = like.schema.kinds()
     kinds[OTHER_COLUMNS] = "string"
     if isinstance(weight, str):
         kinds[weight] = "number"
     if isinstance(y, str):
         kinds[y] = kind_of_classes(like.classes)
+    return kinds
+
+
+def kinds_to_read(like: TrainedColumns, y: LabelsLike, weight: WeightLike = None) -> dict[str, Kind]:
+    """Return how CSV files are read for a model, before `convert_columns` converts them to the kinds at training.
+
+    Numbers that are counted by value, and large integers that are classes, are read as strings: no digit is lost.
+    """
+    kinds = training_kinds(like, y, weight)
+    kinds.update(dict.fromkeys(like.schema.coded_numbers(), "string"))
+    if isinstance(y, str) and any(isinstance(c, int) and abs(c) > MAX_EXACT_INTEGER for c in like.classes):
+        kinds[y] = "string"
     return kinds
 
 

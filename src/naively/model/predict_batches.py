@@ -127,6 +127,7 @@ def as_trained(model: Model, table: pa.Table, warned: set[str], first_row: int =
 
     kinds = model.schema.kinds()
     texts = {name for block in model.schema.blocks if block.family.statistic.view is Texts for name in block.names}
+    exact = set(model.schema.coded_numbers())
     given = dict(zip(table.column_names, table.columns, strict=True))  # by position takes long with many columns
     columns: dict[str, Any] = {}
     for name in model.schema.names:
@@ -135,7 +136,7 @@ def as_trained(model: Model, table: pa.Table, warned: set[str], first_row: int =
         if kinds[name] == "string" and is_string(given[name].type):
             columns[name] = with_missing_cells(given[name]) if name in texts else code_strings(given[name])
         else:
-            columns[name] = convert_column(name, given[name], kinds[name], first_row)
+            columns[name] = convert_column(name, given[name], kinds[name], first_row, name in exact)
     rows, absent = read(pa.table(columns) if columns else table.select([])).with_absent_columns(model.schema.names)
     unreported = [name for name in dict.fromkeys(model._used_columns) if name in absent and name not in warned]
     warned.update(unreported)

@@ -14,6 +14,7 @@ from typing import Any, get_args
 
 from naively.data.kinds import Kind
 from naively.data.names import Names, Numbered
+from naively.data.views import Codes
 from naively.errors import SchemaError
 from naively.families import Family
 from naively.schema.family_json import family_from_json, family_to_json
@@ -47,6 +48,16 @@ class Schema:
     def kinds(self) -> dict[str, Kind]:
         """Return the kind of each column."""
         return {name: block.kind(i) for block in self.blocks for i, name in enumerate(block.names)}
+
+    def coded_numbers(self) -> list[str]:
+        """Return the columns of numbers that are counted by value."""
+        return [
+            name
+            for block in self.blocks
+            if block.family.statistic.view is Codes and "number" in (block.kinds, *block.kinds)
+            for i, name in enumerate(block.names)
+            if block.kind(i) == "number"
+        ]
 
     def __str__(self) -> str:
         width = max((len(name) for name in self.names), default=0)

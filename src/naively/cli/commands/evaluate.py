@@ -44,14 +44,14 @@ def command(
     """
     from naively.cli.input import name_file_in_errors, read_with_progress
     from naively.cli.output import print_json, print_note
-    from naively.data.labelled import training_kinds
+    from naively.data.labelled import kinds_to_read
     from naively.store.running_sum import load
 
     loaded = load(model)
     target = target or loaded.target
     with name_file_in_errors(data):
         evaluation = loaded.evaluate(
-            read_with_progress(options.as_paths(data), training_kinds(loaded, target, weight)),
+            read_with_progress(options.as_paths(data), kinds_to_read(loaded, target, weight)),
             target,
             weight,
             of=options.find_class(loaded, of),

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 
 from naively.data.files.paths import DataFile
-from naively.data.frames import arrow_table
 from naively.data.names import unique_names
 from naively.errors import InputError
 
@@ -68,6 +67,8 @@ def _concat(tables: list[pa.Table]) -> pa.Table:
 def arrow_tables(batches: Iterable[object]) -> Iterator[pa.Table]:
     """Yield each batch as an Arrow table; refuse a column name that occurs twice."""
     import pyarrow as pa
+
+    from naively.data.frames import arrow_table  # imports NumPy, which the command line does not need for its help
 
     for batch in batches:
         if isinstance(batch, pa.RecordBatch):
