@@ -27,6 +27,7 @@ FAMILIES = [
     naively.Complement(norm=True),
     naively.Exponential(),
     naively.Gaussian(),
+    naively.Gaussian(ddof=1.0, pooled_rows=2.0),
     naively.Gaussian(missing="value"),
     naively.LogNormal(),
     naively.Multinomial(),
