@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import array
-import collections
+import collections.abc
+import contextlib
 import datetime
 import enum
 import pathlib
 import types
 import uuid
+import warnings
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -19,6 +21,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 from tests.support.strategies import assert_same_model
 
@@ -395,3 +399,62 @@ def test_batches_that_disagree() -> None:
         nb.fit(iter([{"c": [1, 2], "y": ["a", "b"]}, {"c": ["u", "v"], "y": ["a", "b"]}]), "y", tune=False)
     with pytest.raises(nb.InputError, match="'c' has 2, 'y' has 1"):
         nb.fit(iter([{"c": [1, 2], "y": ["a"]}]), "y", tune=False)
+
+
+scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.complex_numbers(),
+    st.text(st.characters(), max_size=3),
+    st.binary(max_size=3),
+    st.decimals(),
+    st.fractions(),
+    st.dates(),
+    st.datetimes(),
+    st.timedeltas(),
+    st.times(),
+    st.uuids(),
+    st.sampled_from([pd.NA, pd.NaT, np.ma.masked, np.float32(1), np.int8(1), np.datetime64("NaT"), object(), len, {}]),
+)
+anything = scalars | st.lists(scalars, max_size=2) | st.dictionaries(st.text(max_size=1), scalars, max_size=2)
+
+
+@given(
+    st.lists(scalars, min_size=2, max_size=4) | st.lists(anything, min_size=2, max_size=4),
+    st.lists(scalars, min_size=2, max_size=4) | st.just(LABEL),
+)
+def test_objects_of_any_type_work_or_raise_an_input_error(values: list[Any], labels: list[Any]) -> None:
+    tables: list[Callable[[], Any]] = [
+        lambda: {"c": values},
+        lambda: [{"c": value} for value in values],
+        lambda: [[value] for value in values],
+        lambda: values,
+        lambda: tuple(values),
+        lambda: _objects(values),
+        lambda: _objects(values)[:, None],
+        lambda: {"c": _objects(values)},
+        lambda: pd.DataFrame({"c": pd.Series(values, dtype=object)}),
+        lambda: pd.Series(values, dtype=object),
+        lambda: pd.Series(values, dtype=object, index=[f"n{i}" for i in range(len(values))]),
+        lambda: {"c": values[0], "d": values[1]},
+        lambda: iter([{"c": values}]),
+    ]
+    known = nb.fit({"c": NUMBERS}, LABEL, tune=False)
+    for table in tables:
+        for y in (labels, (LABEL * 2)[: len(values)]):
+            with warnings.catch_warnings(), contextlib.suppress(nb.InputError):
+                warnings.simplefilter("ignore")
+                model = nb.fit(table(), y, tune=False)
+                if not isinstance(table(), collections.abc.Iterator):
+                    model.predict(table())
+        with warnings.catch_warnings(), contextlib.suppress(nb.InputError):
+            warnings.simplefilter("ignore")
+            known.predict(table())
+
+
+def _objects(values: list[Any]) -> Any:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
