@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from naively._kernels.threads import use_threads
@@ -10,12 +10,17 @@ from naively.data.files.paths import is_path
 from naively.data.files.read import retry_with_wider_types
 from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, labelled_batches
 from naively.data.read import TableLike
+from naively.errors import InputError, warn_user
 from naively.model.count import count, count_like
 from naively.model.model import Model
 from naively.priors import ClassPrior, PriorLike
 from naively.schema.infer import Columns, infer
 from naively.tuning.sample import Sampler
 from naively.tuning.tune import rows_to_keep, tuned
+
+MAX_UNIQUE_CLASSES = 100  # more classes are refused if they have fewer than two rows on average
+MIN_AMOUNTS, ROWS_PER_AMOUNT = 11, 10  # as many numeric classes may be amounts, if they have fewer rows on average
+MAX_AMOUNTS = 1000  # more numeric classes are amounts
 
 
 def fit(
@@ -27,6 +32,7 @@ def fit(
     weight: WeightLike = None,
     tune: bool = True,
     n_jobs: int | None = None,
+    many_classes: bool = False,
 ) -> Model:
     """Count a table and its labels, and tune the model.
 
@@ -48,20 +54,46 @@ def fit(
         Whether to choose smoothing, families and calibration by leave-one-out. Without it: plain Naive Bayes.
     n_jobs
         The number of threads; None is all cores.
+    many_classes
+        Whether to accept a target of nearly unique values. By default more than 100 classes are refused if the rows are
+        fewer than twice as many, before time and memory are spent on them.
 
     >>> mail = {"offer": [True, True, False, False], "length": [20, 35, 120, 80]}
     >>> model = fit(mail, ["spam", "spam", "ham", "ham"])
     >>> model.predict({"offer": [True], "length": [30]}).tolist()
     ['spam']
     """
-    with use_threads(n_jobs):
-        model = retry_with_wider_types(
-            lambda types: count_batches(labelled_batches(X, y, weight, types=types), columns, tune),
-            can_retry=is_path(X) and X != "-",
-        )
     name = y if isinstance(y, str) else getattr(y, "name", None)
     target = name if isinstance(name, str) else "class"
+
+    def read_and_count(types: Mapping[str, str]) -> Model:
+        batches = labelled_batches(X, y, weight, types=types)
+        return count_batches(_check_classes(batches, target, many_classes), columns, tune)
+
+    with use_threads(n_jobs):
+        model = retry_with_wider_types(read_and_count, can_retry=is_path(X) and X != "-")
     return replace(model, prior=ClassPrior.of(prior, model.classes), target=target, n_jobs=n_jobs)
+
+
+def _check_classes(batches: Iterable[LabelledRows], target: str, many_classes: bool) -> Iterator[LabelledRows]:
+    """Yield the same batches; look whether the labels of the first are classes, or amounts or names."""
+    for i, rows in enumerate(batches):
+        if i == 0:
+            n_classes, n_rows = len(rows.classes), rows.n_rows
+            if n_classes > MAX_UNIQUE_CLASSES and 2 * n_classes > n_rows and not many_classes:
+                raise InputError(
+                    f"{target!r} has {n_classes:,} different values in {n_rows:,} rows: these are amounts or names, "
+                    "not classes. Predict another column, group the values first (for example low, high), or allow it "
+                    "with many_classes=True (--many-classes)."
+                )
+            is_number = not any(isinstance(label, (str, bool)) for label in rows.classes)
+            has_few_rows = n_classes >= MIN_AMOUNTS and n_rows < ROWS_PER_AMOUNT * n_classes
+            if is_number and (has_few_rows or n_classes > MAX_AMOUNTS):
+                warn_user(
+                    f"{target!r} is a number with {n_classes:,} values. naively predicts classes; group the values "
+                    "first (for example low, high)."
+                )
+        yield rows
 
 
 def count_batches(batches: Iterable[LabelledRows], columns: Columns | None, tune: bool) -> Model:

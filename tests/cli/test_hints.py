@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+import naively
+from naively import fitting
 from naively.cli.main import main
+from naively.errors import InputError
 
 
 @pytest.mark.parametrize(
@@ -60,6 +65,26 @@ def test_the_note_names_a_word_among_numbers(tmp_path: Path) -> None:
 def test_a_numeric_target_gives_a_note(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("x,pay,kind\n" + "".join(f"{i % 7},{100 + i},{i % 3}\n" for i in range(40)))
     command = ["fit", str(tmp_path / "d.csv"), "--force", "--no-tune", "-o", str(tmp_path / "m"), "--target"]
-    output = CliRunner().invoke(main, [*command, "pay"]).stdout
-    assert "'pay' is a number with 40 values." in output
-    assert "is a number" not in CliRunner().invoke(main, [*command, "kind"]).stdout
+    assert "'pay' is a number with 40 values." in CliRunner().invoke(main, [*command, "pay"]).stderr
+    assert "is a number" not in CliRunner().invoke(main, [*command, "kind"]).output
+
+
+@pytest.mark.parametrize("values", [range(150), [f"name {i}" for i in range(150)], [i / 7 for i in range(150)]])
+def test_nearly_unique_labels_are_refused_before_they_are_counted(values: Sequence[object], tmp_path: Path) -> None:
+    """151 values in 300 rows are refused, 150 are not; a number with that many values gives a warning."""
+    labels = [*values] * 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        naively.fit({"x": list(range(300))}, labels, tune=False)
+    labels[0] = 151 if isinstance(values[0], (int, float)) else "name 151"
+    message = r"'class' has 151 different values in 300 rows: .*many_classes=True"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delattr(fitting, "count")
+        with pytest.raises(InputError, match=message):
+            naively.fit({"x": list(range(300))}, labels, tune=False)
+    (tmp_path / "d.csv").write_text("x,y\n" + "".join(f"{i % 7},{label}\n" for i, label in enumerate(labels)))
+    command = ["fit", str(tmp_path / "d.csv"), "--target", "y", "--no-tune", "-o", str(tmp_path / "m")]
+    refused = CliRunner().invoke(main, command)
+    assert (refused.exit_code, "--many-classes" in refused.stderr) == (1, True)
+    assert CliRunner().invoke(main, [*command, "--many-classes"]).exit_code == 0
+    assert len(naively.load(tmp_path / "m").classes) == 151

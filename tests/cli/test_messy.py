@@ -171,9 +171,10 @@ def test_predictions_come_before_standard_input_ends(tmp_path: Path) -> None:
 def test_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "d.csv").write_text(HEAD + BLOCKS)
     progress = ReadProgress()
-    shares = [progress.share() for _ in read_files(tmp_path / "d.csv", progress=progress)]
+    batches = read_files(tmp_path / "d.csv", progress=progress)
+    shares = [progress.share(n_batches) for n_batches, _ in enumerate(batches, start=1)]
     assert shares
-    assert all(share is None or 0 < share <= 1 for share in shares)
+    assert all(share is not None and 0 < share <= 1 for share in shares)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(time, "monotonic", iter(range(0, 10**6, 10)).__next__)
     list(read_with_progress(str(tmp_path / "d.csv")))

@@ -35,13 +35,13 @@ def read_with_progress(
     started = reported = time.monotonic()
     n_rows = 0
     try:
-        for batch in batches:
+        for n_batches, batch in enumerate(batches, start=1):
             yield batch
             n_rows += batch.num_rows
             now = time.monotonic()
             if now - reported > SECONDS_BETWEEN_REPORTS:
                 reported = now
-                sys.stderr.write(f"\r{format_progress(n_rows, now - started, progress.share())}\x1b[K")
+                sys.stderr.write(f"\r{format_progress(n_rows, now - started, progress.share(n_batches))}\x1b[K")
                 sys.stderr.flush()
     finally:
         sys.stderr.write("\r\x1b[K")
@@ -80,7 +80,8 @@ def name_file_in_errors(data: tuple[str, ...], *others: str) -> Iterator[None]:
         names = ["standard input"] if data == ("-",) else [file.given for file in data_files(as_paths(data))]
         if any(name in str(error) for name in (*names, *others)):
             raise
-        raise type(error)(f"{listed(names, 1)}: {error}") from None
+        error.args = (f"{listed(names, 1)}: {error}",)
+        raise
 
 
 def read_tables(model: Model, data: tuple[str, ...]) -> Iterator[tuple[pa.Table, Table]]:

@@ -6,10 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from naively.data.columns import MAX_EXACT_INTEGER, arrow_strings, is_string
-from naively.data.files.csv import MISSING_CELLS
+from naively.data.files.csv import MISSING_CELLS, OtherTypeError
 from naively.data.kinds import Kind
 from naively.data.views import Value
-from naively.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,20 +71,28 @@ def convert_column(name: str, column: ArrowColumn, kind: Kind, first_row: int = 
         return column
     if kind == "unknown":
         return pa.nulls(len(column))
-    type_of_kind = {"number": pa.float64(), "boolean": pa.bool_(), "date": pa.timestamp("us")}[kind]
+    types: Mapping[Kind, pa.DataType] = {"number": pa.float64(), "boolean": pa.bool_(), "date": pa.timestamp("us")}
     cells: ArrowColumn = pc.utf8_trim_whitespace(with_missing_cells(column))
     try:
-        converted: ArrowColumn = pc.cast(cells, type_of_kind)
+        converted: ArrowColumn = pc.cast(cells, types[kind])
         if exact and kind == "number" and (pc.max(pc.abs(converted)).as_py() or 0.0) > MAX_EXACT_INTEGER:
             return _exact_integers(cells, converted)
-    except pa.ArrowInvalid as error:
-        value = str(error).partition("'")[2].rpartition("'")[0]
+    except pa.ArrowInvalid:
+        value = next(cell for cell in pc.unique(cells).to_pylist() if not _can_be(cell, types[kind]))
         row = first_row + int(pc.index(cells, pa.scalar(value, cells.type)).as_py()) + 1
-        raise InputError(
-            f"row {row:,} (without the header): {name!r} should be {KIND_NAMES[kind]} but is {value!r}. "
-            "Correct the cell or leave it empty."
-        ) from None
+        message = f"row {row:,} (without the header): {name!r} should be {KIND_NAMES[kind]} but is {value!r}."
+        raise OtherTypeError(f"{message} Correct the cell or leave it empty.", name, "string") from None
     return converted
+
+
+def _can_be(cell: str | None, kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    try:
+        pa.scalar(cell, pa.string()).cast(kind)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _exact_integers(cells: ArrowColumn, numbers: ArrowColumn) -> ArrowColumn:

@@ -8,7 +8,7 @@ only dropped rows have is not a class.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, Protocol, TypeGuard, cast
 
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from naively.data.columns import MAX_EXACT_INTEGER, Column, NumberColumn
 from naively.data.convert import convert_columns, kind_of_classes
 from naively.data.files.batches import rebatch
-from naively.data.files.csv import OTHER_COLUMNS, Types
+from naively.data.files.csv import OTHER_COLUMNS, OtherTypeError, Types
 from naively.data.files.paths import is_path
 from naively.data.files.read import read_files
 from naively.data.frames import table_of_frame
@@ -190,6 +190,8 @@ def labelled_batches(
     for table in _tables(X, y, weight, types, like) if is_streamed else [read(X)]:
         first_row, n_rows = n_rows, n_rows + table.n_rows
         batch = _label_rows(table, labels, weights, slice(first_row, n_rows), is_last=not is_streamed)
+        if like is not None:
+            batch = replace(batch, classes=_as_integers(batch.classes, like.classes))
         is_labelled = batch.label >= 0
         n_unlabelled += int(np.count_nonzero(~is_labelled))
         if batch.weight is not None:
@@ -213,6 +215,13 @@ def labelled_batches(
         raise InputError(f"no rows to count: {where}; at least one row with a label is needed.")
     if n_unlabelled:
         warn_user(f"{n_unlabelled} of {n_rows} rows have no {name} and were left out.", LeftOutWarning)
+
+
+def _as_integers(classes: Classes, trained: Sequence[Value]) -> Classes:
+    """Return whole numbers as integers if the classes of the model are: files are read with their numbers as floats."""
+    if not (trained and all(type(label) is int for label in trained)):
+        return classes
+    return tuple(int(label) if isinstance(label, float) and label.is_integer() else label for label in classes)
 
 
 def _label_rows(
@@ -251,12 +260,22 @@ def _check_length(
 def _tables(
     X: TableLike, y: LabelsLike, weight: WeightLike, types: Types | None, like: TrainedColumns | None
 ) -> Iterator[ColumnTable]:
+    if like is None:
+        yield from map(table_of_frame, rebatch(read_files(X, types) if is_path(X) else X))
+        return
     n_rows = 0
-    kinds = None if like is None else training_kinds(like, y, weight)
-    exact = {*(() if like is None else like.schema.coded_numbers()), *([y] if isinstance(y, str) else ())}
-    for batch in rebatch(read_files(X, types if like is None else kinds_to_read(like, y, weight)) if is_path(X) else X):
-        yield table_of_frame(batch if kinds is None else convert_columns(batch, kinds, n_rows, exact))
-        n_rows += batch.num_rows
+    kinds = training_kinds(like, y, weight)
+    exact = {*like.schema.coded_numbers(), *([y] if isinstance(y, str) else ())}
+    try:
+        for batch in rebatch(read_files(X, kinds_to_read(like, y, weight)) if is_path(X) else X):
+            yield table_of_frame(convert_columns(batch, kinds, n_rows, exact))
+            n_rows += batch.num_rows
+    except OtherTypeError as error:
+        if error.column != y:
+            raise
+        classes = listed(map(repr, like.classes), 4)
+        advice = f"It cannot be a class of this model, whose classes are {classes}: to add it, fit a new model."
+        raise InputError(f"{error} {advice}") from None
 
 
 def training_kinds(like: TrainedColumns, y: LabelsLike, weight: WeightLike = None) -> dict[str, Kind]:

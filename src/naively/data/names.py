@@ -114,6 +114,13 @@ def warn_missing_columns(missing: Sequence[str]) -> None:
         warn_user(f"{_not_in_the_data(missing)}; predictions are made without {_it(missing)}.", LeftOutWarning)
 
 
+def warn_counted_as_missing(missing: Sequence[str]) -> None:
+    """Warn that rows are counted with missing values in these columns."""
+    if missing:
+        counted = "it is" if len(missing) == 1 else "they are"
+        warn_user(f"{_not_in_the_data(missing)}; {counted} counted as missing in all rows.", LeftOutWarning)
+
+
 def _not_in_the_data(missing: Sequence[str]) -> str:
     subject = f"column {missing[0]!r} is" if len(missing) == 1 else f"columns {listed(map(repr, missing))} are"
     return f"{subject} not in the data"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,12 +12,12 @@ from naively._kernels.threads import on_own_threads
 from naively._kernels.types import Codes32, Floats
 from naively.data.kinds import Kind, refuse_infinite
 from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, labelled_batches
-from naively.data.names import positions_of, require_columns, require_same_width
+from naively.data.names import positions_of, require_columns, require_same_width, warn_counted_as_missing
 from naively.data.read import TableLike
 from naively.data.table import Table
 from naively.data.views import Codes, Numbers, Texts
 from naively.errors import InputError, SchemaError
-from naively.model.merge import total
+from naively.model.merge import refuse_other_type, total
 from naively.priors import EMPIRICAL
 from naively.schema.infer import Automatic, infer
 from naively.schema.schema import Block, Schema
@@ -49,7 +49,7 @@ def views_of(table: Table, schema: Schema) -> list[View]:
         else:
             position_of = positions_of(table.names) if position_of is None else position_of
             if any(name not in position_of for name in block.names):
-                require_columns(block.names, table.names)
+                require_columns(schema.names, table.names)
             positions = [position_of[name] for name in block.names]
         kinds = block.kinds
         is_one_kind = isinstance(kinds, str) and isinstance(positions, range)
@@ -116,10 +116,29 @@ def schema_for(model: Model, table: Table) -> Schema:
     return infer(table, {names: Automatic(f.missing) if f.awaits_values else f for names, f in families})
 
 
+def rows_to_count(model: Model, X: TableLike, y: LabelsLike, weight: WeightLike = None) -> Iterator[LabelledRows]:
+    """Read rows to be added to a model or subtracted from it.
+
+    A column of the model that they do not have is counted as missing, with a warning. Labels of another type than the
+    classes are refused.
+    """
+    missing: dict[str, None] = {}
+    for rows in labelled_batches(X, y, weight, like=model):
+        refuse_other_type(model.classes, rows.classes)
+        if rows.table.names != model.schema.names:
+            table, absent = rows.table.with_absent_columns(model.schema.names)
+            if absent:
+                missing |= dict.fromkeys(absent)
+                rows = replace(rows, table=table)
+        yield rows
+    warn_counted_as_missing(list(missing))
+
+
 @on_own_threads
 def count_rows(model: Model, X: TableLike, y: LabelsLike, weight: WeightLike = None) -> Model:
     """Read rows and return the model of them alone, under the schema and the tuning of a model."""
-    model_of_rows = total([count_like(model, rows) for rows in labelled_batches(X, y, weight, like=model)])
+    batches = rows_to_count(model, X, y, weight)
+    model_of_rows = total([count_like(model, rows) for rows in batches])
     assert model_of_rows is not None  # `labelled_batches` refuses data without rows
     return model_of_rows
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from naively._kernels.types import Bools
+from naively.data.convert import kind_of_classes
 from naively.data.labelled import Label
 from naively.data.names import Names, listed, positions_of
 from naively.errors import InputError, LostDigitsWarning, SchemaError, TuningWarning, warn_user
@@ -154,6 +155,17 @@ def union_of_classes(a: Sequence[Any], b: Sequence[Any]) -> tuple[Any, ...]:
             "Train both with labels of one type."
         )
     return tuple(sorted({*a, *b}))
+
+
+def refuse_other_type(classes: Sequence[Any], labels: Sequence[Any]) -> None:
+    """Raise InputError if labels are of another type than the classes of a model."""
+    kinds = {"string": "text", "boolean": "true or false", "number": "numbers"}
+    kind, trained_kind = kind_of_classes(labels), kind_of_classes(classes)
+    if labels and classes and kind != trained_kind:
+        raise InputError(
+            f"the label {labels[0]!r} is not of the type of the model's classes, which are {kinds[trained_kind]} "
+            f"({listed(map(repr, classes), 4)}): correct it, or fit a new model."
+        )
 
 
 def _statistic_of(model: Model, block: Block) -> Statistic:

@@ -12,10 +12,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self
 
-from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, labelled_batches
+from naively.data.labelled import LabelledRows, LabelsLike, WeightLike
 from naively.data.names import Names, listed
 from naively.data.read import TableLike
 from naively.errors import InputError, LeftOutWarning, warn_user
+from naively.model.count import rows_to_count
 from naively.model.model import Model
 from naively.priors import PriorLike
 from naively.store.compact import compact, vacuum
@@ -181,7 +182,7 @@ class Ledger:
         """
         with self._change() as log:
             template = self._sum.template()
-            batches = labelled_batches(X, template.target if y is None else y, weight, like=template)
+            batches = rows_to_count(template, X, template.target if y is None else y, weight)
             rows = warn_of_ignored_columns(batches, template.schema.names)
             key, fingerprints = self._sum.meta.key, None
             if key is not None:
@@ -233,7 +234,7 @@ class Ledger:
         """
         with self._change() as log:
             model = self._sum.model
-            rows = list(labelled_batches(X, model.target if y is None else y, weight, like=model))
+            rows = list(rows_to_count(model, X, model.target if y is None else y, weight))
             forgetter = Forgetter(log, self._sum)
             entries = [
                 self._append(log, new, counts) for new, counts in forgetter.entries(rows, entry, source, comment)

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, labelled_batches
+from naively.data.labelled import LabelledRows, LabelsLike, WeightLike
 from naively.data.names import listed
 from naively.data.read import TableLike
 from naively.errors import InputError, LeftOutWarning, warn_user
 from naively.model.calibrate import Tuning
+from naively.model.count import rows_to_count
 from naively.model.model import Model
 from naively.priors import ClassPrior, PriorLike
 from naively.store.entries import Log, StoredEntry
@@ -92,7 +93,7 @@ def _tune(model: Model, X: TableLike, y: LabelsLike, weight: WeightLike) -> Tuni
     from naively.tuning.tune import rows_to_look_at, tune_on
 
     sampler = Sampler(rows_to_look_at(model))
-    for rows in labelled_batches(X, model.target if y is None else y, weight, like=model):
+    for rows in rows_to_count(model, X, model.target if y is None else y, weight):
         rows.label_in(model.classes)  # refuses unknown classes
         sampler.add(rows.table, rows.classes, rows.label, rows.weight)
     tuning = tune_on(model, _counted_rows(model, sampler.sample(model.classes)))

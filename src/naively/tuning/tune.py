@@ -18,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels.threads import one_thread
-from naively.data.labelled import LabelsLike, WeightLike, labelled_batches
+from naively.data.labelled import LabelsLike, WeightLike
 from naively.data.names import listed
 from naively.data.read import TableLike
 from naively.errors import InputError, TuningWarning, warn_user
 from naively.families import Family
 from naively.families.base import NotCountedError
 from naively.model.calibrate import EvidenceKey, Tuning
+from naively.model.count import rows_to_count
 from naively.priors import ClassPrior
 from naively.schema.schema import Schema
 from naively.statistics import NegativeCountError
@@ -96,7 +97,7 @@ def tune_on(model: Model, sample: Sample) -> Tuning:
 def sample_of(model: Model, X: TableLike, y: LabelsLike, weight: WeightLike, limit: int) -> Sample:
     """Return a sample of rows."""
     sampler = Sampler(limit)
-    for rows in labelled_batches(X, y, weight, like=model):
+    for rows in rows_to_count(model, X, y, weight):
         rows.label_in(model.classes)  # refuses a class that the model does not have
         sampler.add(rows.table, rows.classes, rows.label, rows.weight)
     return sampler.sample(model.classes)

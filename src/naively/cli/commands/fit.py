@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from naively.families.base import Family
     from naively.model.model import Model
 
-MIN_NUMBERS = 11  # numeric classes that may be amounts, if they also have fewer rows than this on average:
-ROWS_PER_NUMBER = 10
-
 
 @click.command("fit", short_help="Fit a model to data.")
 @click.argument("data", nargs=-1, required=True)
@@ -48,6 +45,11 @@ ROWS_PER_NUMBER = 10
     is_flag=True,
     help="Store a 16-byte fingerprint of each row, so that `forget` can reject rows that were never learnt.",
 )
+@click.option(
+    "--many-classes",
+    is_flag=True,
+    help="Accept a target with nearly as many values as rows, which is refused otherwise.",
+)
 @options.source
 @options.comment
 @options.force
@@ -62,6 +64,7 @@ def command(
     weight: str | None,
     no_tune: bool,
     remember_rows: bool,
+    many_classes: bool,
     source: str | None,
     comment: str,
     force: bool,
@@ -95,7 +98,10 @@ def command(
     def read_and_fit(types: Mapping[str, str]) -> tuple[Model, BatchSummary]:
         summary = BatchSummary(frozenset(ignore), frozenset((target, *family_names)))
         batches = summary.add(read_with_progress(paths, types))
-        return fit(batches, target, columns=columns or None, weight=weight, tune=not no_tune), summary
+        model = fit(
+            batches, target, columns=columns or None, weight=weight, tune=not no_tune, many_classes=many_classes
+        )
+        return model, summary
 
     texts = {name: "string" for name, family in family_names.items() if family.lower() == "text"}
     with name_file_in_errors(data):
@@ -125,12 +131,6 @@ def _report(model: Model, summary: BatchSummary) -> str:
     ]
     if n_classes == 1:
         parts.append(f"All rows have the class {model.classes[0]!r}, so every prediction will be that class.")
-    is_number = not any(isinstance(label, (str, bool)) for label in model.classes)
-    if is_number and n_classes >= MIN_NUMBERS and n_rows < ROWS_PER_NUMBER * n_classes:
-        parts.append(
-            f"{model.target!r} is a number with {n_classes:,} values. naively predicts classes; group the values first "
-            "(for example low, high)."
-        )
     if summary.ignore:
         parts.append(f"Ignored: {', '.join(sorted(summary.ignore))}")
     return "\n\n".join(filter(None, parts))

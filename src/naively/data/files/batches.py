@@ -121,32 +121,64 @@ def prefetch(batches: Generator[T]) -> Iterator[T]:
 
 
 class ReadProgress:
-    """The share of the bytes of some files that has been read; readers write it in their thread, callers read it."""
+    """The share of the bytes of some files that each batch has brought.
+
+    A reader follows a file in its thread, and notes the share with every batch. Readers read ahead, so the caller asks
+    for the share by the number of batches that it has taken.
+    """
 
     def __init__(self) -> None:
         """Start with an unknown share."""
         self._total = self._before = self._size = 0
-        self._share: Callable[[], float] | None = None
+        self._share: Callable[[], float | None] = _unknown
+        self._shares: list[float | None] = []
 
     def begin(self, file: DataFile, files: Sequence[DataFile]) -> None:
         """Start the next one of the files; the share of it that has been read is not known yet."""
         self._total = self._total or sum(file.path.stat().st_size for file in files)
-        self._before, self._size, self._share = self._before + self._size, file.path.stat().st_size, None
+        self._before, self._size, self._share = self._before + self._size, file.path.stat().st_size, _unknown
 
-    def follow(self, stream: BinaryIO, file: DataFile) -> None:
-        """Take the position of this stream as what has been read of the file, unless that is compressed."""
-        if file.compression is None:
-            self._share = lambda: stream.tell() / max(1, self._size)
+    def follow(self, file: BinaryIO, stream: BinaryIO, n_parsed: Callable[[], int] | None = None) -> None:
+        """Follow the position in a file.
+
+        Parameters
+        ----------
+        file
+            The file as it is on the disk, perhaps compressed.
+        stream
+            Its bytes, decompressed; the file itself if it is not compressed.
+        n_parsed
+            Returns how many of the bytes of the stream are in the batches so far. By default all that have been read.
+        """
+
+        def share() -> float | None:
+            position, n_read = file.tell(), stream.tell()
+            parsed = 1.0 if n_parsed is None or not n_read else min(1.0, n_parsed() / n_read)
+            return position / max(1, self._size) * parsed
+
+        self._share = share
 
     def rows(self, n_read: int, n_rows: int) -> None:
         """Set how many of the file's rows have been read."""
         self._share = lambda: n_read / max(1, n_rows)
 
-    def share(self) -> float | None:
-        """Return the share of all bytes that has been read, None if it is unknown."""
-        if not self._total or self._share is None:
-            return None
+    def note_batch(self) -> None:
+        """Note the share that the next batch brings."""
         try:
-            return min(1.0, (self._before + self._size * self._share()) / self._total)
+            share = self._share()
         except (ValueError, OSError):  # the stream has been closed in the meantime
-            return None
+            share = None
+        if share is None or not self._total:
+            self._shares.append(None)
+            return
+        last = self._shares[-1] if self._shares else None
+        share = (self._before + self._size * min(1.0, share)) / self._total
+        self._shares.append(min(1.0, max(share, last or 0.0)))  # of a compressed file it is an estimate
+
+    def share(self, n_batches: int) -> float | None:
+        """Return the share of all bytes that the first batches have brought, None if it is unknown."""
+        return self._shares[n_batches - 1] if 0 < n_batches <= len(self._shares) else None
+
+
+def _unknown() -> None:
+    return None

@@ -73,8 +73,9 @@ def _read_arrow(file: DataFile) -> Iterator[pa.RecordBatch]:
 
 
 def _read_json(file: DataFile, raw: bool, progress: ReadProgress) -> Iterator[pa.RecordBatch]:
-    with file.open() as stream:
-        progress.follow(stream, file)
+    on_disk, stream = file.open_both()
+    with on_disk, stream:
+        progress.follow(on_disk, stream)
         yield from read_json_lines(file.given, b"", stream, raw=raw)
 
 

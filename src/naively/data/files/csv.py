@@ -74,12 +74,15 @@ def read_csv(file: DataFile, types: Types, raw: bool, progress: ReadProgress) ->
     try:
         column_types = _infer_types(file, layout, _arrow_types(layout, types, raw))
         empty = [name for name, kind in column_types.items() if kind is None]
-        stream = file.open()
-        progress.follow(stream, file)
+        on_disk, stream = file.open_both()
+        n_batches = 0
+        is_transcoded = layout.encoding != "utf8"  # then the size of a block is not that of its bytes in the file
+        progress.follow(on_disk, stream, None if is_transcoded else lambda: n_batches * BLOCK_BYTES)
         options = _arrow_options(layout, {name: kind or pa.int64() for name, kind in column_types.items()}, raw)
         last: pa.RecordBatch | None = None
         for batch in arrow_csv.open_csv(stream, *options):
             _refuse_zero_bytes(file.given, batch, layout, file.open)
+            n_batches += 1
             yield batch.replace_schema_metadata(CELLS) if raw else _with_null_columns(batch, empty)
             last = batch.slice(max(batch.num_rows - 1, 0))
         if last is not None:
@@ -208,14 +211,14 @@ def _delimiter(text: str) -> str:
 
 
 def _arrow_options(
-    layout: Layout, types: Types, raw: bool, block_bytes: int = BLOCK_BYTES, has_header: bool = True
+    layout: Layout, types: Types, raw: bool, block_bytes: int | None = None, has_header: bool = True
 ) -> tuple[arrow_csv.ReadOptions, arrow_csv.ParseOptions, arrow_csv.ConvertOptions]:
     """Return Arrow's options for blocks, cells and missing values."""
     from pyarrow import csv as arrow_csv
 
     names = None if has_header else list(layout.names)
     return (
-        arrow_csv.ReadOptions(block_size=block_bytes, encoding=layout.encoding, column_names=names),
+        arrow_csv.ReadOptions(block_size=block_bytes or BLOCK_BYTES, encoding=layout.encoding, column_names=names),
         arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
         arrow_csv.ConvertOptions(
             column_types=dict(types), strings_can_be_null=not raw, null_values=list(MISSING_CELLS)

@@ -22,8 +22,9 @@ SECONDS_TO_WAIT = 0.02  # for more input, before what is available is handed on
 JSON_TYPES = {int: "number", float: "number", str: "string", bool: "boolean", dict: "object", list: "array"}
 
 
-def read_available(stream: BinaryIO, max_bytes: int = BLOCK_BYTES, wait: bool = False) -> bytes:
-    """Return what is available now, at least a byte unless the stream has ended; with `wait`, max_bytes."""
+def read_available(stream: BinaryIO, max_bytes: int | None = None, wait: bool = False) -> bytes:
+    """Return what is available now, at least a byte unless the stream has ended; with `wait`, `max_bytes` (4 MB)."""
+    max_bytes = max_bytes or BLOCK_BYTES
     read = getattr(stream, "read1", stream.read)
     parts = [read(max_bytes)]
     n_bytes = len(parts[0])

@@ -6,11 +6,12 @@ The name gives the format (`.csv.gz`); if it does not, the first bytes do.
 from __future__ import annotations
 
 import glob
+import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, TypeGuard, cast
+from typing import Any, BinaryIO, TypeGuard, cast
 
 from naively.errors import InputError
 
@@ -43,10 +44,46 @@ class DataFile:
 
     def open(self) -> BinaryIO:
         """Return a stream of its bytes, decompressed."""
+        return self.open_both()[1]
+
+    def open_both(self) -> tuple[BinaryIO, BinaryIO]:
+        """Return the file as it is on the disk, and a stream of its bytes, decompressed; both may be the same."""
         import pyarrow as pa
 
-        stream = pa.input_stream(str(self.path), compression=self.compression)  # type: ignore[arg-type]
-        return cast("BinaryIO", stream)
+        file = pa.OSFile(str(self.path), "r")
+        if self.compression is None:
+            return cast("BinaryIO", file), cast("BinaryIO", file)
+        compression: Any = self.compression
+        stream = CountedStream(cast("BinaryIO", pa.CompressedInputStream(file, compression)))
+        return cast("BinaryIO", file), cast("BinaryIO", stream)
+
+
+class CountedStream(io.RawIOBase):
+    """A stream that knows its position; Arrow's decompressed streams do not."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        """Start at the first byte."""
+        self._stream = stream
+        self._position = 0
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return the next bytes."""
+        content = self._stream.read(-1 if size is None else size)
+        self._position += len(content)
+        return content
+
+    def tell(self) -> int:
+        """Return how many bytes have been read."""
+        return self._position
+
+    def close(self) -> None:
+        """Close the stream."""
+        self._stream.close()
+        super().close()
 
 
 def is_path(X: object) -> TypeGuard[Where]:

@@ -102,6 +102,7 @@ def _read_all(files: list[DataFile], types: Types, raw: bool, progress: ReadProg
             if schema is None:
                 schema = batch.schema
                 types = {f.name: f.type for f in schema if str(f.type) != "null"} | dict(types)
+            progress.note_batch()
             yield batch if raw and file.format == "json" else _with_columns_of(schema, batch, file)
     if not n_rows:
         header = "a header and " if files[0].format in ("csv", "tsv") else ""
