@@ -99,7 +99,9 @@ def test_the_start_does_not_matter(seed: int, n_classes: int, n_features: int, f
     random = np.random.default_rng(seed)
     start = Solution(random.normal(size=n_classes), 3 * random.random(n_features), 0.0)
     size = n_classes + n_features
-    curvature = factor * (problem.curvature_at(start)[1].curvature + np.eye(size))
+    second_derivatives = problem.curvature_at(start)[1].curvature
+    assert second_derivatives is not None
+    curvature = factor * (second_derivatives + np.eye(size))
     solution = problem.solve(centre, strength, Solution(start.offset, start.weight, 0.0, curvature))
     assert solution.objective == pytest.approx(best.objective, rel=1e-7)
     np.testing.assert_allclose(solution.weight, best.weight, atol=1e-3)

@@ -91,8 +91,8 @@ def describe_moments(rows: Rows, state: Floats) -> tuple[Floats, Floats]:
         if rows[c, j] != 0:
             cell = state[:, c, j]
             n, s1, s2 = _join(cell[WEIGHT]), _join(cell[2:5]), _join(cell[5:8])
-            mean[c, j] = float(Fraction(cell[1]) + s1 / n)
-            delta = Fraction(mean[c, j]) - Fraction(cell[1])
+            mean[c, j] = float(Fraction(float(cell[1])) + s1 / n)
+            delta = Fraction(float(mean[c, j])) - Fraction(float(cell[1]))
             reach, error = cell[8] + abs(float(delta)), cell[11] + TRIPLE_ERROR * cell[0]
             no_spread = abs(s1 - n * delta) <= error * reach and s2 - 2 * delta * s1 + n * delta**2 <= error * reach**2
             least = cell[11] * cell[8] ** 2
