@@ -38,31 +38,6 @@ class Calibration:
     log_posterior: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """Kinds of rows divided among folds: the kind, the fold and the share of the kind's weight of each part.
-
-    A kind that occurs often is in as many folds as it can fill. Otherwise a table of few kinds would have folds in
-    which kinds are missing. Copies that leave together stay together.
-    """
-
-    kind: NDArray[np.intp]
-    fold: NDArray[np.intp]
-    share: Floats
-
-    @classmethod
-    def of(cls, fold: NDArray[np.intp], n_parts: NDArray[np.intp]) -> Parts:
-        """Divide kinds into parts, the first of which is in the kind's own fold."""
-        kind = np.repeat(np.arange(len(n_parts)), n_parts)
-        nth_part = np.arange(len(kind)) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
-        return cls(kind, (fold[kind] + nth_part) % FOLDS, 1.0 / n_parts[kind])
-
-    def divide(self, problem: Problem) -> Problem:
-        """Return the problem of the parts."""
-        parts = problem.rows(self.kind)
-        return replace(parts, weight=parts.weight * self.share)
-
-
 def calibrate(problem: Problem, n_columns: int, fold: NDArray[np.intp]) -> Calibration:
     """Fit weights and offsets.
 

@@ -121,28 +121,28 @@ class Sampler:
         weight: NDArray[np.float64] | None,
     ) -> None:
         """Look at more rows."""
-        hashes = table.row_hashes()
-        keep = np.flatnonzero(hashes <= np.uint64(self.max_hash))
-        share = 4 * self.limit / max(len(keep), 1)  # a first guess, so that not all are sorted
-        if share < 0.5:
-            lowest = keep[hashes[keep] <= np.uint64(int(self.max_hash * share))]
-            keep = lowest if self._lower_max_hash(hashes[lowest], classes, label[lowest]) else keep
-        self._lower_max_hash(hashes[keep], classes, label[keep])
-        keep = keep[hashes[keep] <= np.uint64(self.max_hash)]
+        all_hashes = table.row_hashes()
+        keep = np.flatnonzero(all_hashes <= np.uint64(self.max_hash))
+        hashes = all_hashes[keep]
+        kinds = mix(hashes + hash_values(classes)[label[keep]])
+        share = min(4 * self.limit / max(len(keep), 1), 1.0)  # a first guess, so that not all are sorted
+        is_low = hashes <= np.uint64(min(int(self.max_hash * share), self.max_hash))
+        if not self._lower_max_hash(hashes[is_low], kinds[is_low]):
+            self._lower_max_hash(hashes, kinds)
+        is_low = hashes <= np.uint64(self.max_hash)
+        keep = keep[is_low]
         if not len(keep):
             return
-        self.tables.append(table if len(keep) == len(hashes) else table.take(keep))
-        self.hashes.append(hashes[keep])
-        self.kinds.append(_kinds(hashes[keep], classes, label[keep]))
+        self.tables.append(table if len(keep) == len(all_hashes) else table.take(keep))
+        self.hashes.append(hashes[is_low])
+        self.kinds.append(kinds[is_low])
         self.labels.append((classes, label[keep]))
         self.weights.append(np.ones(len(keep)) if weight is None else weight[keep])
 
-    def _lower_max_hash(
-        self, hashes: NDArray[np.uint64], classes: tuple[Label, ...], label: NDArray[np.integer]
-    ) -> bool:
+    def _lower_max_hash(self, hashes: NDArray[np.uint64], kinds: NDArray[np.uint64]) -> bool:
         """Lower `max_hash` to what admits `limit` kinds, the new ones included; return whether there are more."""
-        kinds = np.concatenate([*self.kinds, _kinds(hashes, classes, label)])
-        hash_of_kind = np.concatenate([*self.hashes, hashes])[np.unique(kinds, return_index=True)[1]]
+        first_of_kinds = np.unique(np.concatenate([*self.kinds, kinds]), return_index=True)[1]
+        hash_of_kind = np.concatenate([*self.hashes, hashes])[first_of_kinds]
         hash_of_kind = hash_of_kind[hash_of_kind <= np.uint64(self.max_hash)]
         if len(hash_of_kind) <= self.limit:
             return False
@@ -166,7 +166,3 @@ class Sampler:
             rows=np.bincount(kind, minlength=len(first)).astype(np.int64),
             hashes=hashes[first],
         )
-
-
-def _kinds(hashes: NDArray[np.uint64], classes: tuple[Label, ...], label: NDArray[np.integer]) -> NDArray[np.uint64]:
-    return mix(hashes + hash_values(classes)[label])

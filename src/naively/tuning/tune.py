@@ -29,10 +29,10 @@ from naively.model.count import rows_to_count
 from naively.priors import ClassPrior
 from naively.schema.schema import Schema
 from naively.statistics import NegativeCountError
-from naively.tuning.calibrate import Calibration, Parts, calibrate, choose
+from naively.tuning.calibrate import Calibration, calibrate, choose
 from naively.tuning.features import MAX_WEIGHTED_COLUMNS, Features, features_of
 from naively.tuning.loo_scores import LooScorer
-from naively.tuning.sample import Sample, Sampler
+from naively.tuning.sample import FOLDS, Sample, Sampler
 from naively.tuning.search import search
 from naively.tuning.solver import Floats, Problem, log_softmax
 
@@ -182,13 +182,20 @@ def _textbook_log_posterior(problem: Problem) -> Floats:
 
 
 def _judge(scorer: LooScorer, textbook: Features, features: Features) -> tuple[Problem, Calibration]:
-    """Return the rows divided among folds, and what is best for them: textbook, class shares or calibration."""
+    """Return the rows divided among folds, and what is best for them: textbook, class shares or calibration.
+
+    A kind that occurs often is in as many folds as it can fill. Otherwise a table of few kinds would have folds in
+    which kinds are missing.
+    """
     sample, keep = scorer.sample, scorer.is_usable
-    parts = Parts.of(sample.fold[keep], sample.n_parts[keep])
-    problem = parts.divide(scorer.problem(features.pieces()))
-    calibration = calibrate(problem, len(features.keys()), parts.fold)
-    log_posterior = _textbook_log_posterior(scorer.problem(textbook.pieces()))[parts.kind]
-    return problem, choose(problem, scorer.scaled_weight[1][parts.kind], log_posterior, calibration)
+    n_parts = sample.n_parts[keep]
+    kind = np.repeat(np.arange(len(n_parts)), n_parts)
+    nth_part = np.arange(len(kind)) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
+    weight, unit = scorer.scaled_weight
+    problem = replace(scorer.problem(features.pieces()).rows(kind), weight=(weight / n_parts)[kind])
+    calibration = calibrate(problem, len(features.keys()), (sample.fold[keep][kind] + nth_part) % FOLDS)
+    log_posterior = _textbook_log_posterior(scorer.problem(textbook.pieces()))[kind]
+    return problem, choose(problem, unit[kind], log_posterior, calibration)
 
 
 def _tuning_of_choices(model: Model, features: Features) -> Tuning:
