@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -337,3 +338,12 @@ def test_large_integers_of_files(trained: str, labels: list[Any], tmp_path: Path
     cells = pa.table([table.column("id").cast(pa.string())], ["id"])  # as the command line reads CSV
     [rows] = nb.predict_batches(model, [cells])
     assert rows.column("prediction").to_pylist() == labels * 5
+
+
+def test_models_of_old_files_read_categories_of_integers() -> None:
+    frame = pd.DataFrame({"x": pd.Categorical(INTEGERS)})
+    model = nb.fit(frame, list("ababaa"), tune=False)
+    [block] = model.schema.blocks
+    old = replace(model, schema=replace(model.schema, blocks=(replace(block, kinds=("string",)),)))  # as it was stored
+    np.testing.assert_array_equal(old.posterior(frame), model.posterior(frame))
+    assert_same_model(old.update(frame, list("ababaa")), model.update(frame, list("ababaa")))

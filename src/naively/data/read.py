@@ -70,7 +70,7 @@ def _read_list(X: list[object] | tuple[object, ...]) -> Table:
     try:
         is_masked = any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, X)))
         array = np.ma.array(X) if is_masked else np.asarray(X)
-        if array.dtype.kind in "US" or (array.dtype == np.float64 and _has_lost_digits(array)):
+        if array.dtype.kind in "US" or (array.dtype.kind == "f" and _has_lost_digits(array)):
             array = np.asarray(X, dtype=object)  # each column has its own type
     except ValueError:
         raise InputError("the rows have different lengths: give every row the same number of values.") from None
@@ -79,7 +79,7 @@ def _read_list(X: list[object] | tuple[object, ...]) -> Table:
 
 def _has_lost_digits(array: NDArray[np.float64]) -> bool:
     """Return whether some of these numbers may have been integers that float64 cannot hold."""
-    return bool((np.abs(array) > MAX_EXACT_INTEGER).any())
+    return bool(np.count_nonzero(np.abs(array) > MAX_EXACT_INTEGER))
 
 
 def _table_of_mappings(rows: Sequence[Any]) -> ColumnTable:
