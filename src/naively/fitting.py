@@ -55,8 +55,8 @@ def fit(
     n_jobs
         The number of threads; None is all cores.
     many_classes
-        Whether to accept a target of nearly unique values. By default more than 100 classes are refused if the rows are
-        fewer than twice as many, before time and memory are spent on them.
+        Whether to accept any number of classes. By default more than 100 are refused if the rows are fewer than twice
+        as many, before time and memory are spent on them, and numbers that look like amounts give a warning.
 
     >>> mail = {"offer": [True, True, False, False], "length": [20, 35, 120, 80]}
     >>> model = fit(mail, ["spam", "spam", "ham", "ham"])
@@ -78,9 +78,9 @@ def fit(
 def _check_classes(batches: Iterable[LabelledRows], target: str, many_classes: bool) -> Iterator[LabelledRows]:
     """Yield the same batches; look whether the labels of the first are classes, or amounts or names."""
     for i, rows in enumerate(batches):
-        if i == 0:
+        if i == 0 and not many_classes:
             n_classes, n_rows = len(rows.classes), rows.n_rows
-            if n_classes > MAX_UNIQUE_CLASSES and 2 * n_classes > n_rows and not many_classes:
+            if n_classes > MAX_UNIQUE_CLASSES and 2 * n_classes > n_rows:
                 raise InputError(
                     f"{target!r} has {n_classes:,} different values in {n_rows:,} rows: these are amounts or names, "
                     "not classes. Predict another column, group the values first (for example low, high), or allow it "

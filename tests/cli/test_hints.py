@@ -88,3 +88,4 @@ def test_nearly_unique_labels_are_refused_before_they_are_counted(values: Sequen
     assert (refused.exit_code, "--many-classes" in refused.stderr) == (1, True)
     assert CliRunner().invoke(main, [*command, "--many-classes"]).exit_code == 0
     assert len(naively.load(tmp_path / "m").classes) == 151
+    naively.fit({"x": list(range(300))}, labels, tune=False, many_classes=True)  # without a warning

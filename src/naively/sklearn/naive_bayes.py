@@ -69,7 +69,15 @@ class NaiveBayes(Estimator):
         columns = self.columns
         if columns is None and table.is_sparse:
             columns = Multinomial(fractional=True)  # the matrix may hold tf-idf
-        model = fit(table, labels, columns=columns, weight=sample_weight, tune=tune, n_jobs=self.n_jobs)
+        model = fit(
+            table,
+            labels,
+            columns=columns,
+            weight=sample_weight,
+            tune=tune,
+            n_jobs=self.n_jobs,
+            many_classes=True,  # as in scikit-learn
+        )
         self.classes_ = classes_and_codes(labels)[0]
         self.model_ = with_classes(model, self.classes_.tolist()).with_prior(self.prior)
         return self
