@@ -158,7 +158,7 @@ def test_parts_add_up_in_any_order_and_weight_two_is_the_row_twice() -> None:
         np.testing.assert_array_equal(counted[0].scaled(0.1).squares == 0, counted[0].squares == 0)
 
 
-CELL_FAMILIES = {
+CELL_FAMILIES: dict[nb.Family, list[Any]] = {
     nb.Bernoulli(a=0, b=0): [True, False, None],
     nb.Categorical(alpha=0): ["u", "v", None],
     nb.Multinomial(): [0, 1, 7, None],
