@@ -23,9 +23,11 @@ from naively.data.read import TableLike, read
 from naively.data.row_hash import mix
 from naively.errors import InputError
 from naively.evaluation.evaluate import Evaluation, Goals
+from naively.families.base import NotCountedError
 from naively.model.count import count_rows
 from naively.model.merge import with_classes
 from naively.model.model import Model
+from naively.statistics import NegativeCountError
 from naively.tuning.tune import cross_fitted, sample_of, tune
 
 MAX_ROWS = 20_000  # estimates a share of 0.9 to within 0.002 (one standard error)
@@ -52,8 +54,14 @@ def evaluate_training(
     if groups is not None and time is not None:
         raise InputError("give groups= or time=, not both.")
     if groups is None and time is None:
-        with use_threads(model.n_jobs):
-            log_posterior, label, weights = cross_fitted(model, sample_of(model, X, y, weight, MAX_ROWS))
+        try:
+            with use_threads(model.n_jobs):
+                log_posterior, label, weights = cross_fitted(model, sample_of(model, X, y, weight, MAX_ROWS))
+        except (NotCountedError, NegativeCountError) as error:
+            raise InputError(
+                f"evaluate_training() needs rows that the model has counted, and these were not all: "
+                f"{error.remainder}. Use evaluate() for new rows."
+            ) from None
     else:
         rows = read_labelled(X, y, weight, like=model, keep_all=True)
         log_posterior, label, weights = _predict_folds(model, rows, groups, time)
@@ -69,6 +77,8 @@ def _predict_folds(
     label[is_known] = rows.where(is_known).without_empty_classes().label_in(model.classes)
     labels, weights = class_array(rows.classes)[rows.label], rows.weights
     folds = list(_group_folds(groups, rows.n_rows) if groups is not None else _periods(time, rows.n_rows))
+    if not folds:
+        raise InputError("time= has too few different times: no row has others before it. Give at least five.")
     plain = model.with_tuning(None)
     posteriors = []
     for learnt, predicted in folds:

@@ -355,9 +355,10 @@ class Text(WordFamily[WordCounts, TextParameters]):
             if self.model == "bernoulli":
                 drawn = known[generator.random(len(known)) * (1 + odds[:, c]) < odds[:, c]]
             else:
-                size = generator.poisson(parameters.mean_length[c])
+                size = generator.poisson(parameters.mean_length[c]) if odds[:, c].any() else 0
                 size = min(size, np.count_nonzero(odds[:, c])) if self.binary else size
-                drawn = generator.choice(known, size=size, replace=not self.binary, p=odds[:, c] / odds[:, c].sum())
+                share = odds[:, c] / odds[:, c].sum() if size else None
+                drawn = generator.choice(known, size, not self.binary, share) if size else known[:0]
             rows[i] = " ".join(parameters.counts.name(int(k)) for k in drawn)
         return [rows]
 

@@ -86,7 +86,8 @@ def infer(table: Table, columns: Any = None) -> Schema:
         columns, is_single = dict.fromkeys(table.names, columns), False
     every = range(len(table.names))
     if is_single:
-        return Schema(table.names, (_block(table, every, family_of(columns)),))
+        family = family_of(columns)
+        return Schema(table.names, (_block(table, every, family),) if len(table.names) else ())
     if table.common_kind is not None and not columns and len(table.names):
         return Schema(table.names, (_block(table, every, DEFAULTS[table.common_kind]),))
     position = positions_of(table.names)

@@ -141,8 +141,10 @@ def choose_event_model(current: Search, i: int) -> None:
 def choose_bernoulli(current: Search, i: int) -> None:
     """Take Bernoulli if it does better at its first alpha under any length exponent: absent words have no length."""
     words = current.features.words[i].scorer
+    if words is None or not words.can_score_bernoulli:  # a class may have no text
+        return
     bernoulli = current.word_settings(i, "bernoulli", True, FIRST_BERNOULLI_ALPHA)
-    if words is None or bernoulli is None or not words.can_score_bernoulli:
+    if bernoulli is None:
         return
     candidates = [
         bernoulli.with_word(i, replace(bernoulli.words[i], length_exponent=exponent))
