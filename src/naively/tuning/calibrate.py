@@ -77,7 +77,8 @@ def choose(problem: Problem, unit: Floats, textbook: Floats, calibration: Calibr
 
     The textbook stays unless another gains more than `MIN_GAIN_NATS` over the sample. If the textbook were right, its
     likelihood ratio to any other prediction would have the mean 1, so by Markov's inequality g nats are gained with
-    probability e^−g at most. The calibration replaces the class shares if it gains more than a standard error.
+    probability e^−g at most. The calibration replaces the class shares if it gains more than a standard error. The
+    class shares are no candidate if the textbook is right more often than they are by more than four standard errors.
 
     Parameters
     ----------
@@ -93,7 +94,10 @@ def choose(problem: Problem, unit: Floats, textbook: Floats, calibration: Calibr
     no_evidence = Solution(np.zeros(problem.n_classes), np.zeros(len(problem.evidence)), 0.0)
     shares = Calibration(no_evidence, 0.0, log_softmax(problem.base))
     best = Calibration(None, 1.0, textbook)
-    for candidate in (shares, calibration):
+    top_share = np.max(problem.weight @ problem.target) / problem.weight.sum()
+    hits = problem.weight * ((textbook.argmax(axis=1) == problem.label) - top_share)
+    is_evidence = hits.sum() > 4.0 * standard_error_of_sum(hits, problem.weight, unit)
+    for candidate in (calibration,) if is_evidence else (shares, calibration):
         gain = problem.losses_of(best.log_posterior) - problem.losses_of(candidate.log_posterior)
         chance = standard_error_of_sum(gain, problem.weight, unit)
         if gain.sum() > (MIN_GAIN_NATS if best.solution is None else chance):
