@@ -216,7 +216,7 @@ def test_the_prior_stays_the_users() -> None:
         (RANDOM.normal(size=(1, 3)), [1]),
         (RANDOM.normal(size=(2, 3)), [0, 1]),
         (RANDOM.normal(size=(41, 3)), [0] * 20 + [1] * 20 + [2]),
-        (RANDOM.normal(size=(600, 2)), np.arange(600) % 200),
+        (RANDOM.normal(size=(600, 2)), (np.arange(600) % 200).astype(str)),
         ({"a": ["x", "y"] * 50, "b": RANDOM.normal(size=100)}, ["x", "y"] * 50),
         (["", "tea", "milk", "", "tea tea"], [0, 1, 0, 1, 1]),
         (np.zeros((10, 2)), [0, 1] * 5),
