@@ -6,12 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from naively.data.files.csv import read_csv_lines
 from naively.data.files.lines import line_blocks, read_json_lines
 from naively.data.files.read import read_files
+from naively.errors import InputError
 
 LONG = 2**53 + 1
 
@@ -47,3 +49,9 @@ def test_long_integers_are_the_same_in_the_first_block_and_in_a_file(tmp_path: P
 def test_long_integers_of_csv_in_a_stream_are_the_nearest_numbers() -> None:
     rows = pa.Table.from_batches(read_csv_lines(b"", io.BytesIO(f"id,y\n{LONG},a\n1,b\n".encode()), {}, raw=False))
     assert rows.to_pydict() == {"id": [float(LONG), 1.0], "y": ["a", "b"]}
+
+
+def test_raw_lines_that_are_not_utf_8_are_named() -> None:
+    stream = io.BytesIO(b'{"a": "x"}\n{"a": "y"}\n{"a": "\xff"}\n')
+    with pytest.raises(InputError, match=r"^x, line 3: is not UTF-8"):
+        list(read_json_lines("x", b"", stream, raw=True))

@@ -115,7 +115,12 @@ def read_json_lines(
                 if pa.types.is_nested(field.type):
                     table = table.set_column(i, field.name, pa.nulls(table.num_rows))
             schema = pa.schema([field for field in table.schema if not pa.types.is_null(field.type)])
-            table = table.append_column(LINE, pa.array(_objects(block, table.num_rows), pa.large_string()))
+            try:
+                objects = _objects(block, table.num_rows)
+            except UnicodeDecodeError as error:
+                n = n_lines_before + block.count(b"\n", 0, error.start) + 1
+                raise InputError(f"{given}, line {n}: is not UTF-8: convert the file with iconv.") from None
+            table = table.append_column(LINE, pa.array(objects, pa.large_string()))
         yield from table.to_batches()
 
 
