@@ -16,12 +16,12 @@ def test_wrong_texts_and_labels_are_refused(tmp_path: Path) -> None:
     ledger = naively.open(tmp_path / "m")
     with pytest.raises(InputError, match="1 rows but 2 labels"):
         ledger.update(["a"], ["x", "y"])
-    with pytest.raises(InputError, match="classes have different types"):
+    with pytest.raises(InputError, match="not of the type of the model"):
         ledger.update(["a"], [1])
     with pytest.raises(InputError):
         ledger.update([], [])
     naively.fit(["a b", "c d"], [1, 2], tune=False).save(tmp_path / "n")
-    with pytest.raises(InputError, match="classes have different types"):
+    with pytest.raises(InputError, match="not of the type of the model"):
         naively.open(tmp_path / "n").update(["a"], ["x"])
     assert len(ledger.log()) == 1
 
