@@ -94,7 +94,7 @@ def walks(folder: Path) -> dict[str, Callable[[], Any]]:
         "tuned fit": lambda: naively.fit(frame, "target"),
         "predict": lambda: filter_model.predict(["a cheap lunch"]),
         "predict file": lambda: command(
-            "predict", model, str(folder / "data.csv"), "--proba", "-o", str(folder / "out.csv")
+            "predict", model, str(folder / "data.csv"), "--proba", "-o", str(folder / "out.csv"), "--force"
         ),
         "update": lambda: command("update", model, str(folder / "data.csv")),
     }

@@ -99,7 +99,7 @@ def test_class_without_words_uses_the_pooled_counts() -> None:
 
 def test_class_without_spread_uses_the_pooled_variance() -> None:
     """(5.36) is zero for a class of one row, or of equal rows: it takes the variance within the classes."""
-    model = nb.fit(np.array([[1.0], [3.0], [7.0], [7.0]]), [0, 0, 1, 1], tune=False)
+    model = nb.fit(np.array([[1.0], [3.0], [7.0], [7.0]]), [0, 0, 1, 1], columns=nb.Gaussian(), tune=False)
     fitted = model.parameters[0]
     oracle.assert_close(fitted.mean, [[Fraction(2)], [Fraction(7)]])
     oracle.assert_close(fitted.variance, [[Fraction(1)], [Fraction(1, 2)]])

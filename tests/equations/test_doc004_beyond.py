@@ -81,7 +81,8 @@ def test_gaussian_estimate_is_the_optimum(data: Labelled[float]) -> None:
 
 def test_gaussian_by_hand() -> None:
     """μ = 2 and 12, σ² = 2/3 and 4, at x = 5; far away, where the densities underflow, in logs."""
-    model = nb.fit(np.array([[1.0], [2.0], [3.0], [10.0], [14.0]]), [0, 0, 0, 1, 1], tune=False)
+    x = np.array([[1.0], [2.0], [3.0], [10.0], [14.0]])
+    model = nb.fit(x, [0, 0, 0, 1, 1], columns=nb.Gaussian(), tune=False)
     of = {0: (Fraction(2), Fraction(2, 3)), 1: (Fraction(12), Fraction(4))}
     prior = (Fraction(3, 5), Fraction(2, 5))
     exact = [[oracle.log(prior[c]) + oracle.gaussian(x, *of[c]) for c in (0, 1)] for x in (5.0, 1e4, -1e9)]

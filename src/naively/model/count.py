@@ -55,8 +55,9 @@ def views_of(table: Table, schema: Schema) -> list[View]:
         is_one_kind = isinstance(kinds, str) and isinstance(positions, range)
         for i, position in enumerate(() if table.checked else positions[:1] if is_one_kind else positions):
             kind, trained_kind = table.kind(position), kinds if isinstance(kinds, str) else kinds[i]
-            is_old_file = trained_kind == "string" and table.has_categories(position)  # such numbers were strings
-            if kind not in _READABLE_KINDS[trained_kind] and not is_old_file:
+            if kind not in _READABLE_KINDS[trained_kind]:
+                if trained_kind == "string" and table.has_categories(position):
+                    continue  # in models of old files, categories of numbers are strings
                 raise SchemaError(
                     f"column {table.names[position]!r} is of type {kind}, but was of type {trained_kind} at training: "
                     "convert it."

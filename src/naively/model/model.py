@@ -95,6 +95,10 @@ class Model:
         return self.class_weights.weight
 
     @cached_property
+    def _class_array(self) -> Array:
+        return class_array(self.classes)
+
+    @cached_property
     def log_prior(self) -> Floats:
         """The logarithm of the prior probability of each class, log π_c."""
         return self.prior.log_probability(self.classes, self.class_weights.weight)
@@ -232,7 +236,7 @@ class Model:
         is_plain = all(option is None for option in (odds, threshold, costs, min_probability))
         rule = None if is_plain else decision_rule(self.classes, odds, threshold, costs, of, min_probability)
         positions = predict_positions(self, X, rule)
-        classes: Array = class_array(self.classes)[positions]
+        classes: Array = self._class_array[positions]
         if rule is not None and (positions < 0).any():
             classes = classes.astype(object)
             classes[positions < 0] = None
