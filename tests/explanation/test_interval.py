@@ -41,6 +41,9 @@ def test_interval_of_shares_agrees_with_draws(
         ((200.0, 900.0), (0.4, 20.0)),
         ((0.02, 0.04), (5.02, 5.04)),
         ((1.015, 30_000.0), (0.015, 9000.0)),
+        ((8.1, 8.2), (3.1, 3.2)),
+        ((4.06, 4.12), (4.06, 4.12)),
+        ((1.02, 1.04), (2.02, 3.04)),
     ],
 )
 def test_interval_of_small_counts_agrees_with_draws(first: tuple[float, float], second: tuple[float, float]) -> None:

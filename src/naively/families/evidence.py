@@ -6,7 +6,7 @@
 
 The 2.5 % and 97.5 % points follow from the first four cumulants by the Cornish–Fisher expansion. Compared with 10⁶
 draws, they are within 0.15 standard deviations for a ≥ 0.5, and within 0.03 for small shares and counts from 3 on
-(tests/explanation/test_interval.py). For a < 0.5 the expansion fails, and the points are integrated.
+(tests/explanation/test_interval.py). For a < 0.5 or A − a < 0.5 the expansion fails, and the points are integrated.
 Source: Cornish & Fisher, Moments and cumulants in the specification of distributions, Revue de l'Institut
 International de Statistique 5 (1938) 307–320; Abramowitz & Stegun (1964), 26.2.49.
 """
@@ -282,14 +282,14 @@ class LikelihoodRatio:
 def beta_spread(a: Floats, total: Floats) -> Spread:
     """Return the 2.5 % and 97.5 % points of log θ₁ − log θ₂ by (1) to (3); NaN where a posterior is improper.
 
-    Where an `a` is below `MIN_CORNISH_FISHER`, the points are integrated instead. The interval is widened to its own
+    Where an `a` or an A − a is below `MIN_CORNISH_FISHER`, the points are integrated instead. The interval is widened to its own
     estimate, log of the mean of θ₁ − log of the mean of θ₂: below a = 0.006 it can lie above the 97.5 % point.
     `a` and `total` are (item, 2): a and A in each of two classes.
     """
     is_proper = np.asarray(((a > 0) & (total >= a)).all(axis=1))
     a, total = (np.where(is_proper[:, None], x, 1.0) for x in (a, total))
     low, high = _expanded_spread(a, total)
-    is_skewed = (a < MIN_CORNISH_FISHER).any(axis=1)
+    is_skewed = (np.minimum(a, total - a) < MIN_CORNISH_FISHER).any(axis=1)
     if is_skewed.any():
         low[is_skewed], high[is_skewed] = _integrated_spread(a[is_skewed], total[is_skewed])
     estimate = np.log(a[:, 0] / total[:, 0]) - np.log(a[:, 1] / total[:, 1])
@@ -314,15 +314,18 @@ def _expanded_spread(a: Floats, total: Floats) -> Spread:
 
 
 def _integrated_spread(a: Floats, total: Floats) -> Spread:
-    """Return the points by P(log θ₁ − log θ₂ ≤ d) = E[F₁(d + log θ₂)], where θ₂ has the larger a.
+    """Return the points by P(log θ₁ − log θ₂ ≤ d) = E[F₁(d + log θ₂)], where log θ₂ has the smaller variance.
 
     log θ₁ spreads more than log θ₂, so that the integrand is smooth: 24 nodes give the points to 0.01 of their
-    distance.
+    distance. Where A − a is small, θ is close to 1 most of the time, the integrand has a step, and 192 are needed.
     """
-    is_reversed = a[:, 0] > a[:, 1]
+    from scipy.special import polygamma
+
+    variance = polygamma(1, a) - polygamma(1, total)
+    is_reversed = variance[:, 0] < variance[:, 1]
     a, total = (np.where(is_reversed[:, None], x[:, ::-1], x) for x in (a, total))
     b = np.maximum(total - a, 1e-9)
-    nodes, weights = np.polynomial.legendre.leggauss(24)
+    nodes, weights = np.polynomial.legendre.leggauss(24 if (b >= MIN_CORNISH_FISHER).all() else 192)
     log_theta = _log_beta_quantile(a[:, 1:], b[:, 1:], (nodes + 1) / 2)
     ends = []
     for p in (0.025, 0.975):
