@@ -282,8 +282,8 @@ class LikelihoodRatio:
 def beta_spread(a: Floats, total: Floats) -> Spread:
     """Return the 2.5 % and 97.5 % points of log θ₁ − log θ₂ by (1) to (3); NaN where a posterior is improper.
 
-    Where an `a` or an A − a is below `MIN_CORNISH_FISHER`, the points are integrated instead. The interval is widened to its own
-    estimate, log of the mean of θ₁ − log of the mean of θ₂: below a = 0.006 it can lie above the 97.5 % point.
+    Where an `a` or an A − a is below `MIN_CORNISH_FISHER`, the points are integrated instead. The interval is widened
+    to its own estimate, log of the mean of θ₁ − that of θ₂: below a = 0.006 it can lie above the 97.5 % point.
     `a` and `total` are (item, 2): a and A in each of two classes.
     """
     is_proper = np.asarray(((a > 0) & (total >= a)).all(axis=1))
