@@ -62,6 +62,21 @@ def test_names_of_classes_do_not_matter(n: int) -> None:
     np.testing.assert_allclose(reports, np.repeat(reports[:1], 5, axis=0), rtol=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("unit", [1000.0, 2.54, 1e-6])
+def test_units_of_a_small_table_do_not_matter(seed: int, unit: float) -> None:
+    """Families, weights and folds are those of the ranks, so the posterior is the same in any unit."""
+    random = np.random.default_rng(seed)
+    y = random.integers(0, 2, 100)
+    table = {"x": random.normal(size=100) + y, "z": random.normal(size=100), "c": random.choice(list("uvw"), 100)}
+    changed = table | {"x": unit * table["x"]}
+    one, other = naively.fit(table, y), naively.fit(changed, y)
+    np.testing.assert_allclose(one.posterior(table), other.posterior(changed), atol=1e-4)
+    x = np.stack([table["x"], table["z"]], axis=1)
+    one, other = naively.fit(x, y), naively.fit(x * [unit, 1.0], y)
+    np.testing.assert_allclose(one.posterior(x), other.posterior(x * [unit, 1.0]), atol=1e-4)
+
+
 @pytest.mark.parametrize("unit", [1000.0, 1e-6, 0.3])
 @pytest.mark.parametrize("decimals", [1, 9])
 def test_units_do_not_matter(unit: float, decimals: int) -> None:

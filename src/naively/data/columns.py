@@ -72,6 +72,10 @@ class Column(ABC):
     def add_hashes(self, total: Hashes, salt: np.uint64) -> None:
         """Add the terms of this column in equation (1) of `row_hash` to `total`."""
 
+    def ranked(self) -> Column:
+        """Return the column with the rank of each number in place of the number; other values stay."""
+        return self
+
     def looks_like_text(self) -> bool:
         """Return whether this is a column of texts rather than of values."""
         return False
@@ -113,6 +117,10 @@ class NumberColumn(Column):
     def numbers(self) -> NDArray[Any]:
         """Return the numbers."""
         return self.x
+
+    def ranked(self) -> NumberColumn:
+        """Return the column with the rank of each number in place of the number."""
+        return NumberColumn(self.name, self.kind, ranks(self.x))
 
     def codes(self) -> tuple[Codes, Values]:
         """Return a code for each distinct number."""
@@ -349,6 +357,18 @@ class ListOfStrings(StringColumn):
     def looks_like_text(self) -> bool:
         """Return True: a bare list of strings is a list of texts."""
         return True
+
+
+def ranks(x: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the rank of each number among the distinct ones, from 0; NaN where a number is missing.
+
+    >>> ranks(np.array([10.0, -3.0, np.nan, 10.0])).tolist()
+    [1.0, 0.0, nan, 1.0]
+    """
+    is_present = x == x
+    result = np.full(len(x), np.nan)
+    result[is_present] = np.unique(x[is_present], return_inverse=True)[1]
+    return result
 
 
 def refuse_strings(name: str) -> NoReturn:

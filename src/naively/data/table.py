@@ -21,6 +21,7 @@ from naively.data.columns import (
     are_exact_floats,
     code_numbers,
     concat_columns,
+    ranks,
 )
 from naively.data.kinds import Kind, refuse_infinite
 from naively.data.names import Names, Numbered, missing_names, positions_of
@@ -98,6 +99,10 @@ class Table(ABC):
         The columns of an array have no names of their own: a table of such columns is returned as it is.
         """
         return self, []
+
+    @abstractmethod
+    def ranked(self) -> Table:
+        """Return the table with the rank of each number in its column, so that units of measurement do not matter."""
 
     def looks_like_text(self, position: int) -> bool:
         """Return whether a column of strings is text rather than values."""
@@ -178,6 +183,10 @@ class ColumnTable(Table):
         columns = (*self.columns, *(AbsentColumn(name, self.n_rows) for name in missing))
         return ColumnTable((*self.names, *missing), self.n_rows, columns), missing
 
+    def ranked(self) -> ColumnTable:
+        """Return the table with the rank of each number in its column."""
+        return replace(self, columns=tuple(column.ranked() for column in self.columns))
+
     def looks_like_text(self, position: int) -> bool:
         """Return whether a column of strings is text rather than values."""
         return self.columns[position].looks_like_text()
@@ -257,6 +266,12 @@ class MatrixTable(Table):
                 refuse_infinite(self.names[positions[place.start + int(np.argmax(is_infinite))]])
         coded = [code_numbers(strip[:, j]) for _, strip in block.dense() for j in range(strip.shape[1])]
         return Codes(tuple(codes[:, None] for codes, _ in coded), tuple(values for _, values in coded))
+
+    def ranked(self) -> MatrixTable:
+        """Return the table with the rank of each number in its column; a sparse matrix stays: counts have no unit."""
+        if self.is_sparse:
+            return self
+        return replace(self, matrix=np.stack([ranks(x) for x in np.asarray(self.matrix).T], axis=1))
 
     def texts(self, positions: Sequence[int]) -> Texts:
         """Refuse: an array of numbers has no texts."""

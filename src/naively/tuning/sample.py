@@ -1,7 +1,8 @@
 """The rows that tuning looks at: those with the smallest hash of their content, so that their order does not matter.
 
 Rows of one class with equal content are one *kind*, with the sum of their weights; so a weight of 2 is the row twice.
-The hash also decides the fold. It does not know the class, so the names of classes do not matter.
+The hash also decides the fold. It does not know the class, so the names of classes do not matter. If all rows fit into
+the sample, it is a hash of the ranks of numbers, so that units of measurement do not matter either.
 """
 
 from __future__ import annotations
@@ -154,13 +155,16 @@ class Sampler:
         position = {label: code for code, label in enumerate(classes)}
         codes = [np.array([position[c] for c in known], dtype=np.intp)[label] for known, label in self.labels]
         hashes, label, weight = (np.concatenate(parts) for parts in (self.hashes, codes, self.weights))
+        table = concat_tables(self.tables)
+        if self.max_hash == MAX_HASH and len(table.names):  # all rows: their ranks are those of the data
+            hashes = table.ranked().row_hashes()
         order = np.lexsort((label, hashes, mix(hashes) % np.uint64(FOLDS)))
         order = order[hashes[order] <= np.uint64(self.max_hash)]
         is_first = np.ones(len(order), np.bool_)
         is_first[1:] = (np.diff(hashes[order]) != 0) | (np.diff(label[order]) != 0)
         first, kind = order[is_first], np.cumsum(is_first) - 1
         return Sample(
-            table=concat_tables(self.tables).take(first),
+            table=table.take(first),
             label=label[first],
             weight=np.bincount(kind, weights=weight[order], minlength=len(first)).astype(np.float64),
             rows=np.bincount(kind, minlength=len(first)).astype(np.int64),
