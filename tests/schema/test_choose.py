@@ -166,3 +166,10 @@ def test_some_columns_of_a_statistic(name: str) -> None:
     for k in range(2):
         family.log_likelihood(view, fitted[k], out[k])
     np.testing.assert_allclose(out[0], out[1], rtol=1e-14, err_msg=str(ask))
+
+
+def test_constant_date_is_shown_as_a_date() -> None:
+    day = np.array(["2024-11-13"] * 20, dtype="datetime64[s]")
+    model = naively.fit({"day": day, "x": [1.5] * 20}, [0, 1] * 10, tune=False)
+    assert model.chosen.left_out["day"] == "one value only, 2024-11-13"
+    assert model.chosen.left_out["x"] == "one value only, 1.5"

@@ -46,7 +46,7 @@ from naively.families.base import ALL_KINDS, Dropped, Family, Labels, Leaving, L
 from naively.families.bernoulli import Bernoulli
 from naively.families.binned import Binned
 from naively.families.categorical import Categorical
-from naively.families.evidence import LikelihoodRatio, Pair, RowView, Term
+from naively.families.evidence import LikelihoodRatio, Pair, RowView, Term, format_value
 from naively.families.gaussian import Gaussian
 from naively.statistics.empty import EmptyStatistic
 from naively.statistics.number_summary import NumberSummary
@@ -108,7 +108,7 @@ class AutoNumber(Binned):
         return [
             NO_VALUE
             if n_values[j] == 0
-            else Dropped(f"one value only, {lowest[j]:g}")
+            else Dropped(f"one value only, {format_value(lowest[j], 'date' if is_date[j] else 'number')[1]}")
             if is_constant[j]
             else Dropped("a running number, another one in each row")
             if is_running[j]
