@@ -18,16 +18,21 @@ if TYPE_CHECKING:
     from naively.model.model import Model
 
 MAX_LINES = 20  # columns, classes, values or words of a list for people
+MAX_CLASSES = 30  # that are all listed
 
 
 def describe_classes(model: Model) -> str:
-    """Return a table of the classes: prior, rows and weight."""
+    """Return a table of the classes, or of the most frequent ones if there are many: prior, rows and weight."""
     rows = [
         (str(label), f"{np.exp(log_p):.6g}", f"{n:,}", f"{weight:,.10g}")
         for label, log_p, n, weight in zip(
             model.classes, model.log_prior, model.class_weights.rows.tolist(), model.class_counts.tolist(), strict=True
         )
     ]
+    n_more = len(rows) - MAX_LINES if len(rows) > MAX_CLASSES else 0
+    if n_more:
+        frequent = np.argsort(-model.class_counts, kind="stable")[:MAX_LINES]
+        rows = [rows[c] for c in np.sort(frequent)] + [(f"… {n_more:,} more", "", "", "")]
     return format_table(("class", "prior", "rows", "weight"), rows, right=("prior", "rows", "weight"))
 
 
