@@ -172,7 +172,7 @@ def test_readers_and_iterators(table: pa.Table, model: Model) -> None:
     with pytest.raises(InputError, match="3000 rows but 3001 labels"):
         naively.fit(iter(features.to_batches()), [*labels, "ham"], tune=False)
     double = pa.table([pa.array([1]), pa.array([2]), pa.array(["a"])], names=["x", "x", "label"])
-    with pytest.raises(InputError, match="found more than once: x"):
+    with pytest.raises(InputError, match="occur more than once: x"):
         naively.fit(iter([double]), "label", tune=False)
     with pytest.raises(InputError, match="stream of int"):
         naively.fit(iter([1, 2]), "label", tune=False)

@@ -187,25 +187,30 @@ def test_rows_of_weight_zero_are_ignored_also_if_their_class_has_no_other_row(tu
     weight = np.ones(n)
     y[[7, 30]], weight[[7, 30, 31]] = "z", 0.0
     counted = weight > 0
-    kept = {name: x[counted] for name, x in X.items()}, y[counted], weight[counted]
+    counted_rows = {name: x[counted] for name, x in X.items()}, y[counted], weight[counted]
 
-    model, expected = naively.fit(X, y, weight=weight, tune=tune), naively.fit(*kept[:2], weight=kept[2], tune=tune)
+    model, expected = (
+        naively.fit(X, y, weight=weight, tune=tune),
+        naively.fit(*counted_rows[:2], weight=counted_rows[2], tune=tune),
+    )
     assert model.classes == expected.classes == ("p", "q")
     np.testing.assert_array_equal(model.posterior(X), expected.posterior(X))
 
-    left_out, alone = model.leave_one_out(X, y, weight), expected.leave_one_out(*kept)
+    left_out, alone = model.leave_one_out(X, y, weight), expected.leave_one_out(*counted_rows)
     assert left_out.rows.tolist() == [i for i in range(n) if i not in (7, 30)]
     np.testing.assert_array_equal(left_out.log_joint[left_out.weight > 0], alone.log_joint)
     groups = np.arange(n) // 6
     by_group = model.leave_one_out(X, y, weight, groups=groups)
-    alone = expected.leave_one_out(*kept, groups=groups[counted])
+    alone = expected.leave_one_out(*counted_rows, groups=groups[counted])
     np.testing.assert_allclose(by_group.log_joint[by_group.weight > 0], alone.log_joint, atol=1e-9)
 
-    assert model.tune(X, y, weight).tuning == expected.tune(*kept).tuning
-    assert model.evaluate(X, y, weight).log_loss == expected.evaluate(*kept).log_loss
-    assert model.evaluate_training(X, y, weight).log_loss == expected.evaluate_training(*kept).log_loss
+    assert model.tune(X, y, weight).tuning == expected.tune(*counted_rows).tuning
+    assert model.evaluate(X, y, weight).log_loss == expected.evaluate(*counted_rows).log_loss
+    assert model.evaluate_training(X, y, weight).log_loss == expected.evaluate_training(*counted_rows).log_loss
     by_group_loss = model.evaluate_training(X, y, weight, groups=groups).log_loss.value
-    assert by_group_loss == pytest.approx(expected.evaluate_training(*kept, groups=groups[counted]).log_loss.value)
+    assert by_group_loss == pytest.approx(
+        expected.evaluate_training(*counted_rows, groups=groups[counted]).log_loss.value
+    )
     assert model.update(X, y, weight).classes == model.forget(X, y, weight).classes == ("p", "q")
 
     model.save(tmp_path / "m.naively")

@@ -52,7 +52,7 @@ def test_a_column_whose_values_start_late(tmp_path: Path) -> None:
         (b"", "bad.csv: the file is empty"),
         (b"\n\n  \n", "bad.csv: the file is empty"),
         (b"x,y\n", "bad.csv: has a header and no rows"),
-        (b"x,y,x\n1,2,3\n", "bad.csv, line 1: column names found more than once: x"),
+        (b"x,y,x\n1,2,3\n", "bad.csv, line 1: column names that occur more than once: x"),
         (b"x,y\n1,a\n2,b,c\n", "bad.csv, line 3: 3 cells where the header has 2"),
         (b"x,y\n1,a\n2\n", "bad.csv, line 3: 1 cells where the header has 2"),
         (b'x,y\n"1\n\n",a\n2,b,c\n', "bad.csv, line 5: 3 cells"),

@@ -208,7 +208,7 @@ class Difference:
 
     applies: Callable[[Case], bool]
     correct: Callable[[Case, Any], None] = lambda case, reference: None  # makes the reference what is documented
-    mask: Callable[[Case, Results], Masks] = lambda case, theirs: {}  # where results differ
+    mask: Callable[[Case, Results], Masks] = lambda case, their_results: {}  # where results differ
     refuses: bool = False  # whether one of the two raises an error where the other does not
 
 
@@ -224,17 +224,21 @@ def _weighted_epsilon(case: Case, reference: Any) -> None:
     vars(reference).update(vars(at_once), epsilon_=epsilon, var_=at_once.var_ + epsilon)
 
 
-def _zero_variances(case: Case, theirs: Results) -> Masks:
+def _zero_variances(case: Case, their_results: Results) -> Masks:
     """Return the variances without spread, which are 0 or a rounding of it, and the classes that have one."""
     size = np.square(np.abs(case.dense).max(axis=0))
-    zero = theirs["var_"] <= 1e-25 * size
-    tiny = theirs["epsilon_"] <= 1e-25 * size.max()
+    zero = their_results["var_"] <= 1e-25 * size
+    tiny = their_results["epsilon_"] <= 1e-25 * size.max()
     return {"epsilon_": tiny, "var_": zero, "predict_joint_log_proba": np.tile(zero.any(axis=1), (len(case.rows), 1))}
 
 
-def _empty_classes(is_empty: Array, case: Case, theirs: Results) -> Masks:
+def _empty_classes(is_empty: Array, case: Case, their_results: Results) -> Masks:
     """Return the parameters of these classes."""
-    masks = {name: is_empty[:, None] & np.ones(theirs[name].shape, bool) for name in PARAMETERS if name in theirs}
+    masks = {
+        name: is_empty[:, None] & np.ones(their_results[name].shape, bool)
+        for name in PARAMETERS
+        if name in their_results
+    }
     return {**masks, "predict_joint_log_proba": np.tile(is_empty, (len(case.rows), 1))}
 
 
@@ -244,26 +248,26 @@ def _without_counts(case: Case) -> Array:
     return np.array([counts[case.y == label].sum() == 0 for label in case.classes])
 
 
-def _not_finite(case: Case, theirs: Results) -> Masks:
+def _not_finite(case: Case, their_results: Results) -> Masks:
     """Return where scikit-learn has NaN; of a complement also where it has +∞, which we give as −∞ of the others."""
-    joint = theirs["predict_joint_log_proba"]
+    joint = their_results["predict_joint_log_proba"]
     joint = np.zeros((len(case.rows), len(case.classes))) if isinstance(joint, Exception) else joint
     impossible: Array = np.all(np.isneginf(joint), axis=1)
     masks = {"predict_joint_log_proba": np.isnan(joint) | impossible[:, None]}
     if case.name == "ComplementNB":
-        weights = theirs["feature_log_prob_"]
+        weights = their_results["feature_log_prob_"]
         columns: Array = ~np.isfinite(weights).all(axis=0)
         rows: Array = ~np.isfinite(joint).all(axis=1) | (case.rows[:, columns] != 0).any(axis=1)
         masks["feature_log_prob_"] = columns & np.ones(weights.shape, bool)
         masks["predict_joint_log_proba"] |= rows[:, None]
     else:
-        masks["feature_log_prob_"] = np.isnan(theirs["feature_log_prob_"])
+        masks["feature_log_prob_"] = np.isnan(their_results["feature_log_prob_"])
     return masks
 
 
-def _everything(case: Case, theirs: Results) -> Masks:
+def _everything(case: Case, their_results: Results) -> Masks:
     names = ("feature_log_prob_", "predict_joint_log_proba")
-    return {name: np.ones(theirs[name].shape, bool) for name in names}
+    return {name: np.ones(their_results[name].shape, bool) for name in names}
 
 
 class _BernoulliWithAlphas(peer.BernoulliNB):  # type: ignore[misc]
@@ -298,11 +302,11 @@ DIFFERENCES = {
     ),
     "a class without rows, or with weights of zero only": Difference(
         lambda case: not case.weight_of_classes().all(),
-        mask=lambda case, theirs: _empty_classes(case.weight_of_classes() == 0, case, theirs),
+        mask=lambda case, their_results: _empty_classes(case.weight_of_classes() == 0, case, their_results),
     ),
     "`MultinomialNB`, a class without counts": Difference(
         lambda case: case.name == "MultinomialNB" and bool(_without_counts(case).any()),
-        mask=lambda case, theirs: _empty_classes(_without_counts(case), case, theirs),
+        mask=lambda case, their_results: _empty_classes(_without_counts(case), case, their_results),
     ),
     "`alpha=0`, `force_alpha=True`": Difference(
         lambda case: bool((case.alpha == 0).any()) and "norm" not in case.parameters, mask=_not_finite
@@ -376,25 +380,25 @@ def compare(case: Case) -> tuple[list[str], set[str]]:
         return ([], set(declared)) if may_refuse else ([f"fit: {reference!r}, ours {ours!r}"], set())
     for difference in declared.values():
         difference.correct(case, reference)
-    theirs, mine = results_of(reference, case.given_rows), results_of(ours, case.given_rows)
-    masks = _joined_masks(case, theirs, mine, declared)
+    their_results, our_results = results_of(reference, case.given_rows), results_of(ours, case.given_rows)
+    masks = _joined_masks(case, their_results, our_results, declared)
     problems = []
-    for name in theirs:
-        problem = _difference(case, name, theirs, mine, masks)
+    for name in their_results:
+        problem = _difference(case, name, their_results, our_results, masks)
         if problem and not (may_refuse and "Error" in problem):
             problems.append(problem)
     if isinstance(original, Exception):
         return problems, set(declared)
     originals = results_of(original, case.given_rows)
     problems += [
-        f"{name}: {originals[name].dtype}, ours {mine[name].dtype}"
-        for name in mine
+        f"{name}: {originals[name].dtype}, ours {our_results[name].dtype}"
+        for name in our_results
         if name in originals
-        and not isinstance(mine[name], Exception)
+        and not isinstance(our_results[name], Exception)
         and not isinstance(originals[name], Exception)
-        and mine[name].dtype != originals[name].dtype
+        and our_results[name].dtype != originals[name].dtype
     ]
-    shows = any(_difference(case, name, originals, mine, {}, exact=True) for name in originals)
+    shows = any(_difference(case, name, originals, our_results, {}, exact=True) for name in originals)
     return problems, set(declared) if shows else set()
 
 
@@ -405,25 +409,31 @@ def _fitted(call: Callable[[], Any]) -> Any:
         return error
 
 
-def _joined_masks(case: Case, theirs: Results, mine: Results, declared: dict[str, Difference]) -> Masks:
+def _joined_masks(case: Case, their_results: Results, our_results: Results, declared: dict[str, Difference]) -> Masks:
     """Return where results may differ by any of these differences; a joint score that does changes its row."""
     masks: Masks = {}
     for difference in declared.values():
-        for name, mask in difference.mask(case, theirs).items():
+        for name, mask in difference.mask(case, their_results).items():
             masks[name] = masks.get(name, np.zeros(mask.shape, bool)) | mask
     name = "predict_joint_log_proba"
-    if name in masks and not isinstance(theirs[name], Exception) and not isinstance(mine[name], Exception):
-        impossible = np.asarray(np.isneginf(theirs[name]))
-        differs = masks[name] & ~(impossible & np.isneginf(mine[name]))
+    if (
+        name in masks
+        and not isinstance(their_results[name], Exception)
+        and not isinstance(our_results[name], Exception)
+    ):
+        impossible = np.asarray(np.isneginf(their_results[name]))
+        differs = masks[name] & ~(impossible & np.isneginf(our_results[name]))
         rows: Array = np.any(differs, axis=1)
         rows |= np.asarray(masks[name].any(axis=1) & impossible.all(axis=1))
         masks.update(predict=rows, predict_proba=rows[:, None], predict_log_proba=rows[:, None])
     return masks
 
 
-def _difference(case: Case, name: str, theirs: Results, mine: Results, masks: Masks, exact: bool = False) -> str:
+def _difference(
+    case: Case, name: str, their_results: Results, our_results: Results, masks: Masks, exact: bool = False
+) -> str:
     """Return how a result differs from the reference, beyond rounding; an empty string if it does not."""
-    a, b = theirs[name], mine.get(name, AttributeError(name))
+    a, b = their_results[name], our_results.get(name, AttributeError(name))
     if isinstance(a, Exception) or isinstance(b, Exception):
         return "" if type(a) is type(b) else f"{name}: {a!r}, ours {b!r} (Error)"
     if a.shape != b.shape:
@@ -432,20 +442,20 @@ def _difference(case: Case, name: str, theirs: Results, mine: Results, masks: Ma
         same = a == b
     else:
         with np.errstate(invalid="ignore"):
-            same = (a == b) | (np.abs(a - b) <= _tolerance(case, name, theirs, a, exact))
+            same = (a == b) | (np.abs(a - b) <= _tolerance(case, name, their_results, a, exact))
     if name == "predict":
-        same = same | _is_tie(case, theirs, b)
+        same = same | _is_tie(case, their_results, b)
     same = same | masks.get(name, False)
     if b.dtype.kind == "f" and np.isnan(b).any():
         return f"{name}: ours is NaN"
     return "" if np.all(same) else f"{name}: {a.tolist()}, ours {b.tolist()}"
 
 
-def _tolerance(case: Case, name: str, theirs: Results, values: Array, exact: bool = False) -> Any:
+def _tolerance(case: Case, name: str, their_results: Results, values: Array, exact: bool = False) -> Any:
     """Return the rounding that scikit-learn's formulas allow: of posteriors, that of the joint scores."""
     relative = 1e-9 if exact else _relative_tolerance(case)
     size = 1.0 + np.abs(values) if name not in ("var_", "epsilon_", "theta_") else np.abs(values)
-    joint = theirs["predict_joint_log_proba"]
+    joint = their_results["predict_joint_log_proba"]
     if name in POSTERIORS and not isinstance(joint, Exception):
         size = 1.0 + np.nan_to_num(np.abs(joint) + np.abs(joint.max(axis=1, keepdims=True)), posinf=0.0)
     return relative * size
@@ -461,10 +471,10 @@ def _relative_tolerance(case: Case) -> float:
     return max(1e-9, 1e-15 * float(total / case.alpha[case.alpha > 0].min()))
 
 
-def _is_tie(case: Case, theirs: Results, predicted: Array) -> Array:
+def _is_tie(case: Case, their_results: Results, predicted: Array) -> Array:
     """Return where the predicted class is, up to rounding, as probable as the most probable one."""
-    joint = theirs["predict_joint_log_proba"]
-    chosen = joint[np.arange(len(joint)), np.searchsorted(theirs["classes_"], predicted)]
+    joint = their_results["predict_joint_log_proba"]
+    chosen = joint[np.arange(len(joint)), np.searchsorted(their_results["classes_"], predicted)]
     best = joint.max(axis=1)
     with np.errstate(invalid="ignore"):
         return np.asarray(best - chosen <= _relative_tolerance(case) * (1.0 + np.abs(best)))
@@ -574,32 +584,34 @@ WRONG_PARAMETERS = [
 
 def _errors(call: Callable[[Any], Any], name: str, **parameters: Any) -> tuple[Any, Any]:
     """Return the errors that scikit-learn's class and ours raise, or None."""
-    theirs, ours = (lambda module=module: call(getattr(module, name)(**parameters)) for module in (peer, naively))
-    results = [_fitted(theirs), _fitted(ours)]
+    their_results, ours = (
+        lambda module=module: call(getattr(module, name)(**parameters)) for module in (peer, naively)
+    )
+    results = [_fitted(their_results), _fitted(ours)]
     first, second = (result if isinstance(result, Exception) else None for result in results)
     return first, second
 
 
-def _is_same(theirs: Exception | None, ours: Exception | None) -> bool:
-    """Return whether both are None, or ours is one of the type of theirs."""
-    return isinstance(ours, type(theirs)) if isinstance(theirs, Exception) else ours is None
+def _is_same(their_results: Exception | None, ours: Exception | None) -> bool:
+    """Return whether both are None, or ours is one of the type of their_results."""
+    return isinstance(ours, type(their_results)) if isinstance(their_results, Exception) else ours is None
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("name", NAMES)
 def test_errors_are_those_of_scikit_learn(name: str, call: str) -> None:
-    theirs, ours = _errors(CALLS[call], name)
-    assert _is_same(theirs, ours), (theirs, ours)
+    their_results, ours = _errors(CALLS[call], name)
+    assert _is_same(their_results, ours), (their_results, ours)
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "parameter", "value"), WRONG_PARAMETERS)
 def test_parameters_are_checked_as_in_scikit_learn(name: str, parameter: str, value: Any) -> None:
-    theirs, ours = _errors(lambda e: e.fit(X, Y).predict_proba(X), name, **{parameter: value})
-    assert _is_same(theirs, ours), (theirs, ours)
-    if type(theirs).__name__ == "InvalidParameterError":
-        assert str(ours) == str(theirs)
+    their_results, ours = _errors(lambda e: e.fit(X, Y).predict_proba(X), name, **{parameter: value})
+    assert _is_same(their_results, ours), (their_results, ours)
+    if type(their_results).__name__ == "InvalidParameterError":
+        assert str(ours) == str(their_results)
         assert _is_same(*_errors(lambda e: e.partial_fit(X, Y, [0, 1]), name, **{parameter: value}))
 
 
@@ -608,8 +620,8 @@ def test_parameters_are_checked_as_in_scikit_learn(name: str, parameter: str, va
 
 def _assert_only_ours_raises(call: Callable[[Any], Any], names: list[str], **parameters: Any) -> None:
     for name in names:
-        theirs, ours = _errors(call, name, **parameters)
-        assert theirs is None, name
+        their_results, ours = _errors(call, name, **parameters)
+        assert their_results is None, name
         assert isinstance(ours, ValueError), name
 
 
@@ -644,8 +656,8 @@ def check_unknown_labels() -> None:
 
 def check_repeated_classes() -> None:
     for name in NAMES[:4]:
-        theirs, ours = _errors(lambda e: e.partial_fit(X, Y, [0, 1, 1]), name)
-        assert isinstance(theirs, ValueError)
+        their_results, ours = _errors(lambda e: e.partial_fit(X, Y, [0, 1, 1]), name)
+        assert isinstance(their_results, ValueError)
         assert ours is None
 
 
@@ -656,15 +668,15 @@ def check_mixed_types() -> None:
         (lambda e: e.fit(X, Y), {"alpha": ["a", "b", "c"]}),
     ]
     for call, parameters in calls:
-        theirs, ours = _errors(call, "MultinomialNB", **parameters)
-        assert isinstance(theirs, TypeError)
+        their_results, ours = _errors(call, "MultinomialNB", **parameters)
+        assert isinstance(their_results, TypeError)
         assert isinstance(ours, ValueError)
 
 
 def check_attributes_on_demand() -> None:
     for name in NAMES:
-        theirs, ours = (getattr(module, name)().fit(X, Y) for module in (peer, naively))
-        assert "class_count_" in vars(theirs)
+        their_results, ours = (getattr(module, name)().fit(X, Y) for module in (peer, naively))
+        assert "class_count_" in vars(their_results)
         assert "class_count_" not in vars(ours)
 
 

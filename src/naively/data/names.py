@@ -79,7 +79,7 @@ def unique_names(names: Iterable[object], where: str = "") -> tuple[str, ...]:
         raise InputError(f"{where}a column name is not valid Unicode ({error.object!r}). Rename it.") from None
     if len(set(texts)) < len(texts):
         repeated = sorted({name or "'' (no name)" for name in texts if texts.count(name) > 1})
-        raise InputError(f"{where}column names found more than once: {', '.join(repeated)}. Rename them.")
+        raise InputError(f"{where}column names that occur more than once: {', '.join(repeated)}. Rename them.")
     return texts
 
 

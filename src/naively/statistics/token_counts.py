@@ -59,11 +59,11 @@ class TokenCounts(Statistic):
         block = Numbers.of(x)
         present, missing = [], []
         for _, piece in block.placed():
-            cells, gaps, (negative, _) = _count_piece(piece, codes, weight, n_classes, block.binarize_above)
-            if block.strict and (negative >= 0 or len(gaps.rows)):
+            cells, missing_cells, (negative, _) = _count_piece(piece, codes, weight, n_classes, block.binarize_above)
+            if block.strict and (negative >= 0 or len(missing_cells.rows)):
                 raise RefusedEntryError
             present.append((piece.shape[1], cells))
-            missing.append((piece.shape[1], gaps))
+            missing.append((piece.shape[1], missing_cells))
         tokens = plan.names
         if tokens is None:
             tokens = Numbered(block.n_columns)
@@ -183,13 +183,13 @@ class TokenCounts(Statistic):
         if not len(new):
             return counts
         present = self.seen.rows > 0
-        gaps = Cells(
+        missing_cells = Cells(
             np.concatenate([[0], np.cumsum(present * len(new))]).astype(np.int64),
             np.tile(new, int(present.sum())),
             np.repeat(self.seen.weight[present], len(new))[None, :],
             np.repeat(self.seen.rows[present], len(new)),
         )
-        return replace(counts, missing=merge_cells(counts.missing, gaps, 1))
+        return replace(counts, missing=merge_cells(counts.missing, missing_cells, 1))
 
     def renamed(self, names: Names) -> Self:
         """Return the same counts with other names of the tokens."""
@@ -197,8 +197,13 @@ class TokenCounts(Statistic):
 
     def rows_present(self, classes: ClassWeights) -> tuple[Floats, Wholes]:
         """Return weight and number of the rows in which an entry is not missing, (class, token)."""
-        gaps, shape = self.missing, (self.n_classes, self.n_tokens)
-        weight, rows = sum_rows(class_of_cells(gaps) * self.n_tokens + gaps.index, gaps.sums[0], gaps.rows, shape)
+        missing_cells, shape = self.missing, (self.n_classes, self.n_tokens)
+        weight, rows = sum_rows(
+            class_of_cells(missing_cells) * self.n_tokens + missing_cells.index,
+            missing_cells.sums[0],
+            missing_cells.rows,
+            shape,
+        )
         return classes.weight[:, None] - weight, classes.rows[:, None] - rows
 
     def check(self, n_classes: int, names: Names) -> None:
