@@ -52,8 +52,7 @@ def pictures() -> dict[str, Figure]:
     species = naively.fit(PENGUINS, "species")
     columns, labels = penguins_by_sex()
     sex = naively.fit(columns, labels)
-    log_posterior = sex.leave_one_out(columns, labels, folds=5).log_posterior
-    probability = np.exp(log_posterior)
+    probability = np.exp(sex.leave_one_out(columns, labels, folds=5).log_posterior)
     predicted = [sex.classes[i] for i in probability.argmax(axis=1)]
     papers = [paper for paper in read_papers() if paper.author in ("Hamilton", "Madison")]
     texts = [" ".join(word for word, n in paper.counts.items() for _ in range(n)) for paper in papers]
@@ -63,7 +62,6 @@ def pictures() -> dict[str, Figure]:
         "waterfall": plot.waterfall(species.explain(EXPLAINED)[0]),
         "distributions": plot.distributions(species),
         "words": plot.words(authors),
-        "posterior": plot.posterior(log_posterior @ [-1, 1], columns["species"], "MALE"),
         "calibration": plot.calibration(labels, probability, sex.classes),
         "roc": plot.roc(labels, probability, sex.classes),
         "precision_recall": plot.precision_recall(labels, probability, sex.classes),

@@ -58,7 +58,6 @@ def pictures(n_classes: int) -> Iterator[tuple[str, Figure]]:
     yield "roc", plot.roc(label, posterior, model.classes)
     yield "precision_recall", plot.precision_recall(label, posterior, model.classes)
     yield "confusion", plot.confusion(label, answers, model.classes)
-    yield "posterior", plot.posterior(model.log_odds(table, of=model.classes[0]), label, model.classes[0])
 
 
 def overlaps(figure: Figure) -> list[tuple[str, str]]:
@@ -112,7 +111,6 @@ def test_infinite_log_odds_and_refusals() -> None:
         plot.roc([0, 0], np.array([[0.5, 0.5], [0.2, 0.8]]), [0, 1])
     with pytest.raises(nb.InputError, match="'y' has no distribution"):
         plot.distributions(nb.fit(table, [0, 1, 1]), ["y"])
-    assert plot.posterior(np.linspace(-800, 800, 50_000))
 
 
 def test_histogram_behind_the_curve() -> None:

@@ -8,7 +8,6 @@ from naively.plot.calibration import calibration
 from naively.plot.confusion import confusion
 from naively.plot.distributions import distributions
 from naively.plot.nomogram import nomogram
-from naively.plot.posterior import posterior
 from naively.plot.ranking import precision_recall, roc
 from naively.plot.waterfall import waterfall
 from naively.plot.words import words
@@ -18,7 +17,6 @@ __all__ = [
     "confusion",
     "distributions",
     "nomogram",
-    "posterior",
     "precision_recall",
     "roc",
     "waterfall",

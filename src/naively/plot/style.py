@@ -84,10 +84,7 @@ def legend_below(figure: Figure, handles: Sequence[Artist], names: Sequence[str]
     """Draw a legend below the picture."""
     n_letters = 6 + max((len(name) for name in names), default=0)
     columns = max(1, min(columns, len(names), int(10 * figure.get_figwidth() / n_letters)))
-    legend = figure.legend(handles, names, loc="outside lower left", ncols=columns, frameon=False, fontsize=9)
-    for handle in legend.legend_handles:
-        if handle is not None and hasattr(handle, "set_sizes"):
-            handle.set_sizes([30])
+    figure.legend(handles, names, loc="outside lower left", ncols=columns, frameon=False, fontsize=9)
 
 
 def class_positions(labels: Sequence[object], classes: Sequence[object]) -> list[int]:

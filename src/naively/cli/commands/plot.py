@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from naively.model.model import Model
 
 OF_MODEL = ("distributions", "nomogram", "words")
-OF_ROWS = ("posterior", "calibration", "roc", "precision-recall", "confusion")
+OF_ROWS = ("calibration", "roc", "precision-recall", "confusion")
 KINDS = ("waterfall", *OF_MODEL, *OF_ROWS)
 
 
@@ -57,7 +57,6 @@ def command(
     distributions     the distribution of each column in each class
     nomogram          the model as scales of points, to predict by hand
     words             the words with the most evidence for each class
-    posterior         the probability of a class for all rows of DATA, sorted
     calibration, roc, precision-recall, confusion
                       the quality of the predictions for DATA, which has the column to predict
 
@@ -108,7 +107,6 @@ def _draw_rows(model: Model, kind: str, data: tuple[str, ...], of: Label | None)
     from naively import plot
     from naively.cli.input import read_tables
     from naively.errors import InputError, LeftOutWarning, warn_user
-    from naively.model.decide import log_odds_of, position_of
 
     classes = {str(label): label for label in model.classes}
     labels: list[Label | None] = []
@@ -124,9 +122,6 @@ def _draw_rows(model: Model, kind: str, data: tuple[str, ...], of: Label | None)
         message = f"{labels.count(None)} of {len(labels)} rows have no {model.target!r} that the model knows."
         warn_user(message, LeftOutWarning)
     log_posterior = np.concatenate(scores)
-    position = position_of(of, model.classes)
-    if kind == "posterior":
-        return plot.posterior(log_odds_of(log_posterior, position), labels, model.classes[position])
     if not is_known.any():
         raise InputError(f"{kind} needs rows whose {model.target!r} is a class of the model: the data has none.")
     truth = [label for label in labels if label is not None]
