@@ -727,7 +727,7 @@ def record_wrong_inputs(folder: Path) -> None:
         "predict m.naively bad.csv",
         "predict m.naively none.csv",
         "predict m.naively d.csv -o x.odd",
-        "predict m.naively d.csv --odds 1 --threshold 0.5",
+        "predict m.naively d.csv --threshold 0.5 --min-probability 0.9",
         "predict none.naively d.csv",
         "predict d.csv d.csv",
         "predict short.naively d.csv",

@@ -84,7 +84,7 @@ def test_predict_with_thresholds(model: Path) -> None:
     data = model.parent / "d.csv"
     never = rows_of(run("predict", model, data, "--threshold", 1, "--of", "yes").stdout)
     assert {row["prediction"] for row in never} == {"no"}
-    always = rows_of(run("predict", model, data, "--odds", 0).stdout)
+    always = rows_of(run("predict", model, data, "--threshold", 0).stdout)
     assert {row["prediction"] for row in always} == {"yes"}
 
 
@@ -129,7 +129,7 @@ def test_demo_and_help() -> None:
         (("predict", "d.csv", "d.csv"), 1, "d.csv: is not a model file"),
         (("predict", "none", "d.csv"), 1, "none: cannot be read"),
         (("predict", "m", "d.csv", "-o", "x.odd"), 2, "--format"),
-        (("predict", "m", "d.csv", "--odds", "1", "--threshold", "0.5"), 2, "only one of"),
+        (("predict", "m", "d.csv", "--threshold", "0.5", "--min-probability", "0.9"), 2, "only one of"),
         (("nothing",), 2, "No such command"),
     ],
 )

@@ -80,7 +80,7 @@ def test_predict_leaves_improbable_predictions_empty(model: Path) -> None:
     assert result.stdout == "sky,wind,prediction\nsun,1,yes\n,,\n"
     none = run("predict", model, "-", "--min-probability", 1, text=text)
     assert none.stdout == "sky,wind,prediction\nsun,1,\n,,\n"
-    both = run("predict", model, "-", "--min-probability", 0.8, "--odds", 2, text=text)
+    both = run("predict", model, "-", "--min-probability", 0.8, "--threshold", 0.5, text=text)
     assert both.exit_code == 2
 
 

@@ -13,18 +13,12 @@ from naively.cli import options
 @click.option("--proba", is_flag=True, help="Add the probability of every class, as p_CLASS.")
 @click.option("--top", type=click.IntRange(min=1), metavar="K", help="Add the K most probable classes.")
 @click.option(
-    "--odds",
-    type=click.FloatRange(min=0),
-    metavar="X",
-    help="Predict the class given by --of only if its odds are above this.",
-)
-@click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
     metavar="P",
     help="Predict the class given by --of only if its probability is above this.",
 )
-@click.option("--of", metavar="CLASS", help="Class for --odds and --threshold. Default: the last class.")
+@click.option("--of", metavar="CLASS", help="Class for --threshold. Default: the last class.")
 @click.option(
     "--min-probability",
     type=options.PROBABILITY,
@@ -39,7 +33,6 @@ def command(
     force: bool,
     proba: bool,
     top: int | None,
-    odds: float | None,
     threshold: float | None,
     of: str | None,
     min_probability: float | None,
@@ -60,10 +53,10 @@ def command(
     naively predict spam.naively mail.parquet --threshold 0.99 --of spam -o predictions.parquet
     naively predict spam.naively mail.csv --min-probability 0.9
     """
-    if sum(option is not None for option in (odds, threshold, min_probability)) > 1:
-        raise click.UsageError("give only one of --odds, --threshold and --min-probability.")
-    if of is not None and odds is None and threshold is None:
-        raise click.UsageError("--of needs --odds or --threshold.")
+    if threshold is not None and min_probability is not None:
+        raise click.UsageError("give only one of --threshold and --min-probability.")
+    if of is not None and threshold is None:
+        raise click.UsageError("--of needs --threshold.")
     kind = options.output_format(output, kind)
     options.refuse_output(output, force, model)
 
@@ -75,13 +68,8 @@ def command(
 
     loaded = load(model)
     paths, is_piped = options.as_paths(data), data == ("-",)
-    rule = decision_rule(
-        loaded.classes,
-        odds,
-        threshold,
-        of=options.find_class(loaded, of),
-        min_probability=min_probability,
-    )
+    label = options.find_class(loaded, of)
+    rule = decision_rule(loaded.classes, threshold=threshold, of=label, min_probability=min_probability)
     with name_file_in_errors(data, output):
         batches = read_with_progress(paths, raw=True)
         pairs = predict_tables(loaded, batches, rule, proba, top, prompt=is_piped and kind != "parquet")
