@@ -24,8 +24,7 @@ def test_commands(tmp_path: Path) -> None:
     assert fit.exit_code == 0, fit.output
     assert run("copy", m, n).exit_code == 0
     assert run("copy", m, n).exit_code == 2
-    assert run("copy", m, tmp_path / "c", "--comment", "kept").exit_code == 0
-    assert run("log", tmp_path / "c").stdout.splitlines()[1].endswith("“kept”")
+    assert run("copy", m, tmp_path / "c", "--comment", "kept").exit_code == 2
     (entry,) = json.loads(run("update", m, tmp_path / "e.csv", "--json").stdout)
     assert (entry["rows"], entry["source"]) == (1, str(tmp_path / "e.csv"))
     assert "“oops”" in run("forget", m, tmp_path / "e.csv", "--comment", "oops").stdout
@@ -36,9 +35,8 @@ def test_commands(tmp_path: Path) -> None:
     assert [e["act"] for e in log] == ["fit", "update", "forget"]
     assert log[0]["comment"] == "start"
     assert run("undo", m, log[2]["id"][:8]).exit_code == 0
-    merged = run("merge", m, n, "-o", tmp_path / "mn", "--comment", "both")
+    merged = run("merge", m, n, "-o", tmp_path / "mn")
     assert merged.stdout.endswith("4 rows (no 2, yes 2)\n")
-    assert "“both”" in run("log", tmp_path / "mn").stdout
     assert run("merge", m, n, "-o", tmp_path / "mn").exit_code == 2
     assert json.loads(run("diff", n, m, "--json").stdout)["columns"][0]["column"] == "(classes)"
     assert "1 entry more" in run("diff", n, m, "--all").stdout
@@ -46,9 +44,10 @@ def test_commands(tmp_path: Path) -> None:
     assert len(run("log", m).stdout.splitlines()) == 4
     assert run("compact", m, "--force").exit_code == 0
     assert len(run("log", m).stdout.splitlines()) == 1
-    assert "1 entries recovered, 0 lost" in run("copy", m, tmp_path / "s", "--salvage").stdout
+    assert "1 entries recovered, 0 lost" in run("copy", m, tmp_path / "s", "--salvage", "--comment", "kept").stdout
+    assert run("log", tmp_path / "s").stdout.splitlines()[1].endswith("“kept”")
     assert run("undo", m, log[1]["id"]).exit_code == 1
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["c", "d.csv", "e.csv", "m", "mn", "n", "s"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["d.csv", "e.csv", "m", "mn", "n", "s"]
 
 
 def test_tune(tmp_path: Path) -> None:

@@ -155,16 +155,24 @@ def test_damaged_settings_in_an_entry(mail: Path) -> None:
             naively.open(mail).undo(id_)
 
 
-def test_comments_of_merges_and_copies(tmp_path: Path) -> None:
+def add_comment(path: Path, act: str, source: str, comment: str) -> None:
+    """Append an entry that is only a comment, as earlier versions did for a copy or a merge."""
+    with naively.open(path)._change() as log:
+        log.append(log.new_entry(act, schema=1, source=source, comment=comment))
+
+
+def test_comments_of_merges_and_copies_in_older_files(tmp_path: Path) -> None:
     a, b = tmp_path / "a", tmp_path / "b"
     fitted().save(a)
-    naively.copy(a, b, comment="for ben")
+    naively.copy(a, b)
+    add_comment(b, "copy", str(a), "for ben")
     assert [(e.act, e.source, e.comment) for e in naively.open(b).log()][1:] == [("copy", str(a), "for ben")]
     assert len(naively.open(a).log()) == 1
     with naively.open(b) as ledger:
         ledger.update(*rows(1))
     expected = fitted().update(*rows(1))
-    assert same(naively.merge([a, b], tmp_path / "ab", comment="together"), expected)
+    assert same(naively.merge([a, b], tmp_path / "ab"), expected)
+    add_comment(tmp_path / "ab", "merge", f"{a} {b}", "together")
     log = naively.open(tmp_path / "ab").log()
     assert [e.act for e in log] == ["fit", "copy", "update", "merge"]
     assert (log[3].source, log[3].comment, log[3].rows) == (f"{a} {b}", "together", 0)

@@ -22,7 +22,6 @@ from naively.store.sqlite import (
     copy_with_journals,
     file_lengths,
     open_to_read,
-    transaction,
     translate_file_errors,
 )
 from naively.store.write import atomic_write, new_file, refuse_loss
@@ -31,7 +30,7 @@ MAX_NUMBERS_LISTED = 20
 READ_ERRORS = (*DECODE_ERRORS, sqlite3.DatabaseError)
 
 
-def copy(path: str | Path, to: str | Path, *, comment: str = "", overwrite: bool = False) -> None:
+def copy(path: str | Path, to: str | Path, *, overwrite: bool = False) -> None:
     """Copy a model file safely while other processes use it.
 
     Parameters
@@ -40,8 +39,6 @@ def copy(path: str | Path, to: str | Path, *, comment: str = "", overwrite: bool
         The file to copy.
     to
         The new file. A model file with a fit alone is replaced.
-    comment
-        If given, the copy has a further entry with the comment and the name of the original.
     overwrite
         Replace the file even if it holds further entries, or is not a model file: these are lost.
 
@@ -58,11 +55,6 @@ def copy(path: str | Path, to: str | Path, *, comment: str = "", overwrite: bool
             source.execute("COMMIT")  # the backup reads a state of its own
             source.backup(target)
             target.execute("PRAGMA journal_mode=DELETE")
-            if comment:
-                with transaction(target):
-                    (schema,) = target.execute("SELECT max(number) FROM schemas").fetchone()
-                    log = Log(Path(to), target)
-                    log.append(log.new_entry("copy", schema=schema, source=str(path), comment=comment))
         load(unfinished)  # refuses a damaged copy
 
 

@@ -30,7 +30,8 @@ from naively.store.meta import Meta, digest_of, read_meta
 from naively.store.sqlite import DECODE_ERRORS, DamagedError, close_reader, open_to_read, translate_file_errors
 
 ID_BYTES = 16
-ACTS = {"fit": 1, "update": 1, "compact": 1, "forget": -1, "undo": 0, "tune": 0, "merge": 0, "copy": 0, "salvage": 0}
+ACTS = {"fit": 1, "update": 1, "compact": 1, "forget": -1, "undo": 0, "tune": 0, "salvage": 0}
+ACTS |= {"merge": 0, "copy": 0}  # comments in files that an earlier naively wrote
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class Entry:
     number, id
         Its position in the log, from 1; an identifier that is the same in every copy of the entry.
     act
-        What it records: "fit", "update", "compact", "forget", "undo", "tune", "merge", "copy" or "salvage".
+        What it records: "fit", "update", "compact", "forget", "undo", "tune" or "salvage"; in older files also
+        "merge" and "copy".
     sign
         1 if its rows are added, −1 if they are subtracted, 0 if it counts no rows.
     time, written

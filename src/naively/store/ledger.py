@@ -371,9 +371,9 @@ class Ledger:
             vacuum(log.connection, self._wait)
         return entry.public()
 
-    def copy(self, path: str | Path, *, comment: str = "", overwrite: bool = False) -> None:
+    def copy(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Copy the file safely while other processes use it; see `naively.copy`."""
-        copy(self.path, path, comment=comment, overwrite=overwrite)
+        copy(self.path, path, overwrite=overwrite)
 
     def close(self) -> None:
         """Close the file, and leave a single file on the disk. An unused ledger does so by itself."""

@@ -22,11 +22,11 @@ from naively.store.running_sum import load, read_sum
 from naively.store.write import new_file, refuse_loss
 
 
-def merge(paths: Sequence[str | Path], to: str | Path, *, comment: str = "", overwrite: bool = False) -> Model:
+def merge(paths: Sequence[str | Path], to: str | Path, *, overwrite: bool = False) -> Model:
     """Write a file with the entries of several files, each once.
 
-    Target, class prior and tuning are those of the first file. Without a comment, the entries of the new file do not
-    depend on the order of the files.
+    Target, class prior and tuning are those of the first file. The entries of the new file do not depend on the order
+    of the files.
 
     Parameters
     ----------
@@ -34,8 +34,6 @@ def merge(paths: Sequence[str | Path], to: str | Path, *, comment: str = "", ove
         Two or more model files with the same columns.
     to
         The file to write. A model file with a fit alone is replaced.
-    comment
-        If given, a last entry records which files were merged, and the comment.
     overwrite
         Replace the file even if it holds further entries, or is not a model file: these are lost.
 
@@ -79,8 +77,6 @@ def merge(paths: Sequence[str | Path], to: str | Path, *, comment: str = "", ove
         for entry in ordered:
             fingerprints = None if key is None else entry.fingerprints
             new.append(entry._replace(schema=new.schema_number(entries[entry.id][1]), fingerprints=fingerprints))
-        if comment:
-            new.append(new.new_entry("merge", schema=1, source=" ".join(map(str, paths)), comment=comment))
         try:
             model = read_sum(new, meta).model  # refuses different columns or types of classes, and a sum below zero
         except InputError:

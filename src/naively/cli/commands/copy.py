@@ -12,25 +12,26 @@ from naively.cli import options
 @click.argument("to", type=options.NEW_FILE)
 @click.option("--salvage", "is_damaged", is_flag=True, help="Recover the intact entries of a damaged file.")
 @options.force
-@options.comment
+@click.option("--comment", default="", help="With --salvage: comment for the log.")
 @options.as_json
 def command(model: str, to: Path, is_damaged: bool, force: bool, comment: str, as_json: bool) -> None:
     """Copy MODEL safely while other processes use it. Plain `cp` of a file in use can give a broken copy.
 
-    A comment adds an entry to the log of the copy that names the original. A salvage always adds one that lists what
-    was lost.
+    A salvage adds an entry to the log of the copy that lists what was lost.
 
     \b
-    naively copy spam.naively backup.naively --comment "before the holidays"
+    naively copy spam.naively backup.naively
     naively copy damaged.naively rest.naively --salvage
     """
+    if comment and not is_damaged:
+        raise click.UsageError("--comment needs --salvage.")
     options.refuse_output(to, force)
 
     from naively.cli.output import print_json
     from naively.store.copy import copy, salvage
 
     if not is_damaged:
-        copy(model, to, comment=comment, overwrite=force)
+        copy(model, to, overwrite=force)
         if as_json:
             print_json({"copied": model, "to": str(to)})
         return

@@ -13,16 +13,15 @@ MAX_CLASSES = 8  # in the line that is printed
 @click.argument("models", nargs=-1, required=True)
 @click.option("-o", "--output", required=True, type=options.NEW_FILE, help="New model file.")
 @options.force
-@options.comment
 @options.as_json
-def command(models: tuple[str, ...], output: Path, force: bool, comment: str, as_json: bool) -> None:
+def command(models: tuple[str, ...], output: Path, force: bool, as_json: bool) -> None:
     """Merge MODELS into one file with all of their entries. Entries that several files have in common are counted once.
 
     Words, values and classes are matched by name. All files must have the same columns. Target, class prior and tuning
-    are those of the first file. A comment adds an entry to the log that names the merged files.
+    are those of the first file.
 
     \b
-    naively merge anna.naively ben.naively -o both.naively --comment "end of the month"
+    naively merge anna.naively ben.naively -o both.naively
     """
     options.refuse_output(output, force)
 
@@ -31,7 +30,7 @@ def command(models: tuple[str, ...], output: Path, force: bool, comment: str, as
     from naively.data.names import listed
     from naively.store.merge import merge
 
-    model = merge(models, output, comment=comment, overwrite=force)
+    model = merge(models, output, overwrite=force)
     if as_json:
         print_json(model_data(model))
         return
