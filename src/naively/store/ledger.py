@@ -27,7 +27,7 @@ from naively.store.forget import Forgetter
 from naively.store.meta import read_meta
 from naively.store.periods import Moment, Selection, Sources, model_of_selection
 from naively.store.running_sum import catch_up, count_rows, read_sum, write_snapshot
-from naively.store.settings import SettingsChange, restore_settings
+from naively.store.settings import change_settings, plan_tuning, restore_settings
 from naively.store.sqlite import (
     WAIT_SECONDS,
     close_writer,
@@ -303,9 +303,9 @@ class Ledger:
         Entry
             The new entry.
         """
-        change = SettingsChange.plan(self.model(), X, y, weight, prior, textbook)
+        tuning = plan_tuning(self.model(), X, y, weight, prior, textbook)
         with self._change() as log:
-            entry, meta = change.write(log, self._sum, source, comment)
+            entry, meta = change_settings(log, self._sum, tuning, prior, textbook, source, comment)
             self._sum = self._sum.plus(entry.head, (), meta)
             return entry.public()
 

@@ -7,7 +7,7 @@ after it, so that undoing it restores the former ones, if nothing else has chang
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,54 +31,48 @@ if TYPE_CHECKING:
 MAX_UNCOUNTED_SHARE = 0.1  # of the rows to tune by
 
 
-@dataclass(frozen=True)
-class SettingsChange:
-    """What to change: the tuning if `retune`, where None means no tuning; the class prior if it is not None."""
+def plan_tuning(
+    model: Model, X: TableLike, y: LabelsLike, weight: WeightLike, prior: PriorLike | None, textbook: bool
+) -> Tuning | None:
+    """Check the arguments of `Ledger.tune`; return the tuning chosen by the rows X, None without rows.
 
-    retune: bool
-    tuning: Tuning | None
-    prior: PriorLike | None
+    Other processes need not wait for that: the file is not locked yet.
+    """
+    if X is not None and textbook:
+        raise InputError("give rows to tune by, or textbook=True, not both.")
+    if X is None and not textbook and prior is None:
+        raise InputError("there is nothing to change: give rows that were counted, a prior, or textbook=True.")
+    if X is None:
+        return None
+    return _tune(model if prior is None else model.with_prior(prior), X, y, weight)
 
-    @classmethod
-    def plan(
-        cls, model: Model, X: TableLike, y: LabelsLike, weight: WeightLike, prior: PriorLike | None, textbook: bool
-    ) -> SettingsChange:
-        """Return the change that the arguments of `Ledger.tune` ask for; the tuning is computed here.
 
-        Other processes need not wait for that: the file is not locked yet.
-        """
-        if X is not None and textbook:
-            raise InputError("give rows to tune by, or textbook=True, not both.")
-        if X is None and not textbook and prior is None:
-            raise InputError("there is nothing to change: give rows that were counted, a prior, or textbook=True.")
-        model = model if prior is None else model.with_prior(prior)
-        return cls(X is not None or textbook, None if X is None else _tune(model, X, y, weight), prior)
-
-    def write(self, log: Log, total: RunningSum, source: str, comment: str) -> tuple[StoredEntry, Meta]:
-        """Write the new settings and the entry that records them; inside a transaction."""
-        before, model = total.meta, total.model
-        after = before
-        if self.prior is not None:
-            after = replace(after, prior=model.with_prior(self.prior).prior)
-        if self.retune:
-            after = replace(after, tuning=None if self.tuning is None else self.tuning.to_json())
-        span = {"note": self._note(after), "before": before.settings(), "after": after.settings()}
-        number = log.schema_number(model.schema)
-        entry = log.new_entry("tune", schema=number, span=json.dumps(span), source=source, comment=comment)
-        write_meta(log.connection, after)
-        return log.append(entry, total.head), after
-
-    def _note(self, after: Meta) -> str:
-        """Describe the change for the log."""
-        parts = []
-        if self.tuning is not None:
-            loss = self.tuning.report.get("log_loss")
-            parts.append(f"tuned on {self.tuning.rows:,} rows" + ("" if loss is None else f", log-loss {loss:.4f}"))
-        elif self.retune:
-            parts.append("not tuned: the textbook")
-        if self.prior is not None:
-            parts.append(f"class prior {_describe(after.prior)}")
-        return "; ".join(parts)
+def change_settings(
+    log: Log,
+    total: RunningSum,
+    tuning: Tuning | None,
+    prior: PriorLike | None,
+    textbook: bool,
+    source: str,
+    comment: str,
+) -> tuple[StoredEntry, Meta]:
+    """Write new settings, and the entry that records them and the former ones; inside a transaction."""
+    after, notes = total.meta, []
+    if tuning is not None:
+        after = replace(after, tuning=tuning.to_json())
+        loss = tuning.report.get("log_loss")
+        notes.append(f"tuned on {tuning.rows:,} rows" + ("" if loss is None else f", log-loss {loss:.4f}"))
+    elif textbook:
+        after = replace(after, tuning=None)
+        notes.append("not tuned: the textbook")
+    if prior is not None:
+        after = replace(after, prior=total.model.with_prior(prior).prior)
+        notes.append(f"class prior {_describe(after.prior)}")
+    span = {"note": "; ".join(notes), "before": total.meta.settings(), "after": after.settings()}
+    number = log.schema_number(total.model.schema)
+    entry = log.new_entry("tune", schema=number, span=json.dumps(span), source=source, comment=comment)
+    write_meta(log.connection, after)
+    return log.append(entry, total.head), after
 
 
 def _describe(prior: ClassPrior) -> str:
