@@ -16,10 +16,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache
+from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
-from time import time_ns
 from typing import Any, NamedTuple
 
 from naively.errors import InputError
@@ -383,13 +382,7 @@ def open_file(path: str | Path) -> Iterator[tuple[Log, Meta]]:
 
 def now() -> str:
     """Return the time in UTC, to the microsecond; as text it sorts by time."""
-    seconds, microseconds = divmod(time_ns() // 1000, 10**6)
-    return f"{_format_second(seconds)}.{microseconds:06}Z"
-
-
-@lru_cache(maxsize=1)  # saves 10 µs of the 280 µs that a text takes
-def _format_second(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def undone_among(acts: Iterable[tuple[bytes, str, bytes | None]]) -> set[bytes]:
