@@ -14,7 +14,6 @@ import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import singledispatch
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,30 +27,17 @@ from naively.errors import InputError
 from naively.model.count import View, schema_for, views_of
 from naively.model.model import Model
 from naively.store.codec import pack, unpack
-from naively.store.write import write_model
 
 MISSING = np.array([np.nan]).tobytes()
 Cells = tuple[bytes, list[bytes]]  # the tag of a column, and the bytes of each of its cells
 
 
-def write_with_fingerprints(
-    path: str | Path,
-    model: Model,
-    X: TableLike,
-    y: LabelsLike,
-    weight: WeightLike = None,
-    *,
-    source: str = "",
-    comment: str = "",
-    overwrite: bool = False,
-) -> None:
-    """Write a new file with a fingerprint of each row; the rows are read a second time for that."""
+def remember(model: Model, X: TableLike, y: LabelsLike, weight: WeightLike) -> tuple[str, bytes]:
+    """Return a new key, and the payload of the fingerprints of rows, which are read a second time for that."""
     if X == "-" if isinstance(X, str) else is_stream(X):
         raise InputError("to remember its rows, data is read twice: give a table or files, not a stream.")
     key = secrets.token_hex(32)
-    fingerprints = encode_fingerprints(model, labelled_batches(X, y, weight, like=model), key)
-    log = {"source": source, "comment": comment}
-    write_model(path, model, **log, key=key, fingerprints=fingerprints, overwrite=overwrite)
+    return key, encode_fingerprints(model, labelled_batches(X, y, weight, like=model), key)
 
 
 def encode_fingerprints(model: Model, batches: Iterable[LabelledRows], key: str) -> bytes:

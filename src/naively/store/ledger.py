@@ -22,7 +22,7 @@ from naively.priors import PriorLike
 from naively.store.compact import compact, vacuum
 from naively.store.copy import copy
 from naively.store.entries import Counts, Entry, Log, StoredEntry, open_file
-from naively.store.fingerprints import encode_fingerprints, write_with_fingerprints
+from naively.store.fingerprints import encode_fingerprints, remember
 from naively.store.forget import Forgetter
 from naively.store.meta import read_meta
 from naively.store.periods import Moment, Selection, Sources, model_of_selection
@@ -36,7 +36,7 @@ from naively.store.sqlite import (
     translate_file_errors,
 )
 from naively.store.undo import entry_to_undo, sum_after_undo, undone_root
-from naively.store.write import refuse_loss
+from naively.store.write import refuse_loss, write_model
 
 MAX_PENDING_AT_CLOSE = 16  # with more entries after the last snapshot, closing writes one
 _PARENT_CONNECTIONS: list[sqlite3.Connection] = []  # a forked process must not close the connections of its parent
@@ -152,10 +152,8 @@ class Ledger:
 
         refuse_loss(path, overwrite)  # before the time to fit is spent
         model = fit(X, y, weight=weight, **settings)
-        if remember_rows:
-            write_with_fingerprints(path, model, X, y, weight, source=source, comment=comment, overwrite=overwrite)
-        else:
-            model.save(path, source=source, comment=comment, overwrite=overwrite)
+        remembered = remember(model, X, y, weight) if remember_rows else (None, None)
+        write_model(path, model, source=source, comment=comment, remembered=remembered, overwrite=overwrite)
         return cls(path)
 
     def update(

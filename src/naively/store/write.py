@@ -25,11 +25,11 @@ def write_model(
     *,
     source: str = "",
     comment: str = "",
-    key: str | None = None,
-    fingerprints: bytes | None = None,
+    remembered: tuple[str | None, bytes | None] = (None, None),
     overwrite: bool = False,
 ) -> None:
-    """Write a new file with one entry: the counts of a model, and its settings."""
+    """Write a new file with one entry: the counts of a model, its settings, and the rows that `remember` returned."""
+    key, fingerprints = remembered
     with new_file(path, Meta.of_model(model, key), overwrite) as log:
         log.append(log.new_entry("fit", model, source=source, comment=comment, fingerprints=fingerprints))
 

@@ -88,7 +88,8 @@ def command(
     from naively.data.files.read import retry_with_wider_types
     from naively.fitting import fit
     from naively.schema.infer import Automatic, family_of
-    from naively.store.fingerprints import write_with_fingerprints
+    from naively.store.fingerprints import remember
+    from naively.store.write import write_model
 
     columns: dict[str, Family | Automatic] = {name: family_of(family) for name, family in family_names.items()}
     for name in missing:
@@ -109,11 +110,9 @@ def command(
     for hint in summary.hints:
         print_note(hint)
     model = model.with_prior(options.with_classes(parsed_prior, model))
-    log = {"source": options.source_name(data, source), "comment": comment}
-    if remember_rows:
-        write_with_fingerprints(output, model, paths, target, weight, **log, overwrite=force)
-    else:
-        model.save(output, **log, overwrite=force)
+    remembered = remember(model, paths, target, weight) if remember_rows else (None, None)
+    source = options.source_name(data, source)
+    write_model(output, model, source=source, comment=comment, remembered=remembered, overwrite=force)
     click.echo(_report(model, summary))
 
 
