@@ -11,7 +11,7 @@ import re
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from json.encoder import encode_basestring as quote
@@ -45,7 +45,8 @@ def write_tables(tables: Iterable[pa.Table], output: str, kind: str) -> None:
     A reader of standard output that stops early (head) is not an error.
     """
     write = {"csv": _write_csv, "jsonl": _write_json_lines, "json": _write_json, "parquet": _write_parquet}[kind]
-    _write_to(output, lambda file: write(tables, file))
+    with _open_output(output) as file:
+        write(tables, file)
 
 
 def write_predictions(pairs: Iterable[Pair], output: str, kind: str, numbers: Collection[str]) -> None:
@@ -60,8 +61,7 @@ def write_predictions(pairs: Iterable[Pair], output: str, kind: str, numbers: Co
     numbers
         The columns of CSV whose cells are numbers in JSON, if they are written as JSON writes numbers.
     """
-
-    def write(file: IO[bytes]) -> None:
+    with _open_output(output) as file:
         remaining = iter(pairs)
         first = next(remaining, None)
         if first is None:
@@ -71,11 +71,10 @@ def write_predictions(pairs: Iterable[Pair], output: str, kind: str, numbers: Co
         is_cells = (first[0].schema.metadata or {}).get(b"naively") == CELLS[b"naively"]
         if kind == "csv":
             _write_csv(map(_join, _cells_of_lines(rows) if has_lines else rows), file)
+        elif kind == "jsonl" and has_lines:
+            _write_lines(rows, file)
         elif kind == "jsonl":
-            if has_lines:
-                _write_lines(rows, file)
-            else:
-                _write_json_lines(map(_join, rows), file, numbers if is_cells else None)
+            _write_json_lines(map(_join, rows), file, numbers if is_cells else None)
         elif has_lines:
             _write_parquet_of_lines(rows, file, output)
         elif is_cells:
@@ -83,23 +82,30 @@ def write_predictions(pairs: Iterable[Pair], output: str, kind: str, numbers: Co
         else:
             _write_parquet(map(_join, rows), file)
 
-    _write_to(output, write)
 
+@contextmanager
+def _open_output(output: str) -> Iterator[IO[bytes]]:
+    """Yield the open output: standard output, a device, or a file that gets its name when it is complete.
 
-def _write_to(output: str, write: Callable[[IO[bytes]], None]) -> None:
-    """Call `write` with the open output: a file that gets its name when it is complete, a device, standard output."""
+    A file is compressed if its name ends so.
+    """
     if output == "-":
         try:
-            write(sys.stdout.buffer)
+            yield sys.stdout.buffer
             sys.stdout.buffer.flush()
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     elif is_device(output):
         with Path(output).open("wb") as file:
-            write(file)
+            yield file
     else:
-        with atomic_write(output) as unfinished, unfinished.open("wb") as file, _compressed(output, file) as stream:
-            write(stream)
+        compression: Any = COMPRESSIONS.get(Path(output).suffix.lower())
+        with atomic_write(output) as unfinished, unfinished.open("wb") as file:
+            if compression is None:
+                yield file
+            else:
+                with pa.CompressedOutputStream(cast("io.IOBase", file), compression) as stream:
+                    yield cast("IO[bytes]", stream)
 
 
 def is_device(output: str) -> bool:
@@ -109,17 +115,6 @@ def is_device(output: str) -> bool:
     except OSError:
         return False
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
-
-
-@contextmanager
-def _compressed(output: str, file: IO[bytes]) -> Iterator[IO[bytes]]:
-    """Yield the file, or a stream that compresses to it if its name ends so."""
-    compression: Any = COMPRESSIONS.get(Path(output).suffix.lower())
-    if compression is None:
-        yield file
-        return
-    with pa.CompressedOutputStream(cast("io.IOBase", file), compression) as stream:
-        yield cast("IO[bytes]", stream)
 
 
 def _join(pair: Pair) -> pa.Table:
@@ -333,11 +328,9 @@ def _write_parquet_of_lines(pairs: Iterable[Pair], file: IO[bytes], output: str)
         _write_parquet((parse_json_lines(spool.read(size), schema) for size in sizes), file)
 
 
-@contextmanager
-def _temporary_file(output: str) -> Iterator[IO[bytes]]:
-    """Yield a file without a name in the folder of the output, which has the space."""
-    with tempfile.TemporaryFile(dir=None if is_device(output) else Path(os.path.realpath(output)).parent) as file:
-        yield file
+def _temporary_file(output: str) -> IO[bytes]:
+    """Return a file without a name in the folder of the output, which has the space."""
+    return tempfile.TemporaryFile(dir=None if is_device(output) else Path(os.path.realpath(output)).parent)
 
 
 def _without_dictionaries(table: pa.Table) -> pa.Table:
