@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Generic, Self, TypeVar, cast
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,6 +41,12 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     model_: Model
     classes_: Array
+    _input_tags: ClassVar[dict[str, bool]] = {}  # what scikit-learn shall know about the rows that are accepted
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = replace(tags.input_tags, **self._input_tags)
+        return tags
 
     def _read(self, X: TableLike) -> Table:
         """Check the rows to be scored, by scikit-learn's rules."""

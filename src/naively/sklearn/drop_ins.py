@@ -132,6 +132,7 @@ class GaussianNB(DropIn[Moments]):
 class DiscreteNB(DropIn[S]):
     """The four classes of counts: alpha, its lower bound, and the class prior."""
 
+    _input_tags: ClassVar[dict[str, bool]] = {"sparse": True}
     _parameter_constraints: ClassVar[Constraints] = {
         "alpha": [NON_NEGATIVE, "array-like"],
         "force_alpha": ["boolean"],
@@ -192,7 +193,6 @@ class DiscreteNB(DropIn[S]):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.classifier_tags.poor_score = True
         return tags
 
@@ -207,6 +207,7 @@ class CategoricalNB(DiscreteNB[ValueCounts]):
     """
 
     _counting_family = Categorical()
+    _input_tags: ClassVar[dict[str, bool]] = {"categorical": True, "positive_only": True}
     _parameter_constraints: ClassVar[Constraints] = {
         **DiscreteNB._parameter_constraints,
         "alpha": [NON_NEGATIVE],
@@ -284,13 +285,6 @@ class CategoricalNB(DiscreteNB[ValueCounts]):
         columns = zip(parameters.values, parameters.log_probability, strict=True)
         return [table[np.argsort(values)].T for values, table in columns]
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.sparse = False
-        tags.input_tags.positive_only = True
-        return tags
-
 
 class _TokenNB(DiscreteNB[TokenCounts]):
     """Classes whose statistic is token counts."""
@@ -310,15 +304,11 @@ class _CountsNB(_TokenNB):
     """Classes of counts that must not be negative."""
 
     _strict = True
+    _input_tags: ClassVar[dict[str, bool]] = {"sparse": True, "positive_only": True}
 
     def _check_entries(self, X: TableLike) -> None:
         checked = validate_data(self, X, accept_sparse="csr", reset=False)
         check_non_negative(checked, f"{type(self).__name__} (input X)")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
 
 
 class MultinomialNB(_CountsNB):

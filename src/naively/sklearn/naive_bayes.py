@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,6 +43,8 @@ class NaiveBayes(Estimator):
     >>> NaiveBayes().fit(X, y).predict([[1.5], [np.nan]]).tolist()
     ['low', 'high']
     """
+
+    _input_tags: ClassVar[dict[str, bool]] = {"allow_nan": True, "sparse": True, "string": True, "categorical": True}
 
     def __init__(
         self, columns: Any = None, *, prior: PriorLike = "empirical", tune: bool = True, n_jobs: int | None = None
@@ -150,11 +152,3 @@ class NaiveBayes(Estimator):
                 shape = f"(shape=({table.n_rows}, {len(table.names)}))"
                 raise InputError(f"Found array with 0 {unit}(s) {shape} while a minimum of 1 is required.")
         return table
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
