@@ -216,17 +216,15 @@ class DropIn(Estimator, Generic[S]):
 
     def _positions(self, y: LabelsLike) -> Codes32:
         """Return the position of each label among the classes; refuse a label that is not among them."""
-        classes, labels = self.classes_, self._labels(y)
-        if labels.size <= MAX_LABELS_SEARCHED and labels.dtype == classes.dtype and labels.dtype.kind in "iuU":
-            positions = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-            if (classes[positions] == labels).all():
-                return positions.astype(np.int32)
-        known, codes = classes_and_codes(labels)
-        positions = np.minimum(np.searchsorted(classes, known), len(classes) - 1)
-        is_new = classes[positions] != known
+        classes, labels, codes = self.classes_, self._labels(y), None
+        if labels.size > MAX_LABELS_SEARCHED or labels.dtype != classes.dtype or labels.dtype.kind not in "iuU":
+            labels, codes = classes_and_codes(labels)
+        positions = np.minimum(np.searchsorted(classes, labels), len(classes) - 1).astype(np.int32)
+        is_new = classes[positions] != labels
         if is_new.any():
-            raise ValueError(f"The target label(s) {known[is_new]} in y do not exist in the initial classes {classes}")
-        return positions.astype(np.int32)[codes]
+            new = np.unique(labels[is_new])
+            raise ValueError(f"The target label(s) {new} in y do not exist in the initial classes {classes}")
+        return positions if codes is None else positions[codes]
 
     def _count(self, X: TableLike, codes: Codes32, classes: Array, sample_weight: ArrayLike | None) -> Model:
         if X.shape[0] != len(codes):
