@@ -115,17 +115,13 @@ def _draw_rows(model: Model, kind: str, data: tuple[str, ...], of: Label | None)
         scores.append(model.log_posterior(rows))
         column = table[model.target].to_pylist() if model.target in table.column_names else [None] * table.num_rows
         labels += [None if label is None else classes.get(str(label)) for label in column]
-    if not labels:
-        raise InputError("the data has no rows to draw.")
-    is_known = np.array([label is not None for label in labels])
-    if not is_known.all():
+    truth = [label for label in labels if label is not None]
+    if not truth:
+        raise InputError(f"{kind} needs rows whose {model.target!r} is a class of the model: the data has none.")
+    if len(truth) < len(labels):
         message = f"{labels.count(None)} of {len(labels)} rows have no {model.target!r} that the model knows."
         warn_user(message, LeftOutWarning)
-    log_posterior = np.concatenate(scores)
-    if not is_known.any():
-        raise InputError(f"{kind} needs rows whose {model.target!r} is a class of the model: the data has none.")
-    truth = [label for label in labels if label is not None]
-    posterior = np.exp(log_posterior[is_known])
+    posterior = np.exp(np.concatenate(scores)[[label is not None for label in labels]])
     if kind == "confusion":
         return plot.confusion(truth, [model.classes[c] for c in posterior.argmax(axis=1)], model.classes)
     draw = {"calibration": plot.calibration, "roc": plot.roc, "precision-recall": plot.precision_recall}[kind]
