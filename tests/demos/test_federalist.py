@@ -153,7 +153,7 @@ def test_evidence_adds_up_to_the_log_odds(model: naively.Model, paper: Paper) ->
 
 
 def test_demo_prints_the_figures_and_writes_the_report(tmp_path: Path) -> None:
-    command = [sys.executable, "-W", "error", "-m", "naively.demos.federalist"]
+    command = [sys.executable, "-W", "error", "-c", "from naively.demos import federalist; federalist.main()"]
     run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
     lines = [line.strip() for line in run.stdout.splitlines()]
     assert "Hamilton        51   0.785   -0.243" in lines

@@ -63,9 +63,8 @@ def test_forgetting_a_day_equals_counting_the_others(model: naively.Model, day: 
 
 
 def test_demo_prints_the_figures() -> None:
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "naively.demos.play"], capture_output=True, text=True, check=True
-    )
+    code = "from naively.demos import play; play.main()"
+    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
     assert "yes  7/12 x 4/10 x 2/9 = 7/135 = 0.051852   naively 0.051852" in run.stdout
     assert "no   5/12 x 2/8 x 5/7 = 25/336 = 0.074405   naively 0.074405" in run.stdout
     assert "p(yes) = 784/1909 = 0.410686" in run.stdout

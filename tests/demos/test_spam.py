@@ -76,9 +76,8 @@ def test_two_mailboxes_differ_by_their_prior_only(share: Fraction, answer: str) 
 
 
 def test_demo_prints_the_figures() -> None:
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "naively.demos.spam"], capture_output=True, text=True, check=True
-    )
+    code = "from naively.demos import spam; spam.main()"
+    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
     assert "viagra | ham                   0/5     (0+1)/(5+2) = 1/7    0.1429" in run.stdout
     assert "mahalanobis | spam             0/3     (0+1)/(3+2) = 1/5    0.2000" in run.stdout
     assert "p(mail, ham) = 0, p(mail, spam) = 0" in run.stdout

@@ -223,7 +223,3 @@ def main() -> None:
     Path(REPORT).write_text(page, encoding="utf-8")
     print(f"\n7. The same with pictures, and every prediction word by word, for your browser:\n   {REPORT}")
     print(NEXT)
-
-
-if __name__ == "__main__":
-    main()

@@ -116,7 +116,3 @@ def main() -> None:
     show_table()
     show_answer(model)
     show_laws(model)
-
-
-if __name__ == "__main__":
-    main()

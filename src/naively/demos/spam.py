@@ -155,7 +155,3 @@ def main() -> None:
     show_dice()
     show_zero()
     show_priors()
-
-
-if __name__ == "__main__":
-    main()
