@@ -19,7 +19,7 @@ from naively.schema.schema import Schema
 from naively.store.entries import StoredEntry, open_file
 from naively.store.meta import Meta
 from naively.store.running_sum import load, read_sum
-from naively.store.write import new_file, refuse_loss
+from naively.store.write import new_file
 
 
 def merge(paths: Sequence[str | Path], to: str | Path, *, overwrite: bool = False) -> Model:
@@ -59,7 +59,6 @@ def merge(paths: Sequence[str | Path], to: str | Path, *, overwrite: bool = Fals
     """
     if len(paths) < 2:
         raise InputError("give two or more files to merge.")
-    refuse_loss(to, overwrite)
     entries: dict[bytes, tuple[StoredEntry, Schema]] = {}
     metas: list[Meta] = []
     with ExitStack() as stack:

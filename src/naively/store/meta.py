@@ -13,10 +13,9 @@ from typing import Any
 from naively._kernels.text import UNICODE_VERSION
 from naively.model.calibrate import Tuning
 from naively.model.model import Model
-from naively.priors import ClassPrior, Dirichlet
+from naively.priors import EMPIRICAL, ClassPrior, Dirichlet
 from naively.store.sqlite import DECODE_ERRORS, DamagedError
 
-EMPIRICAL = ClassPrior()
 parse_tuning = lru_cache(maxsize=4)(Tuning.from_json)
 _kind_and_length = struct.Struct("<cQ").pack
 
@@ -71,8 +70,7 @@ def write_meta(connection: sqlite3.Connection, meta: Meta) -> None:
     """Replace all settings in the file."""
     values = {
         "target": meta.target,
-        "prior": json.dumps(_prior_to_json(meta.prior)),
-        "tuning": json.dumps(meta.tuning),
+        **{name: json.dumps(setting) for name, setting in meta.settings().items()},
         "key": json.dumps(meta.key),
         "made_by": meta.made_by,
         "unicode": meta.unicode,
@@ -93,11 +91,11 @@ def read_meta(connection: sqlite3.Connection) -> Meta:
         values: dict[str, Any] = dict(connection.execute("SELECT key, value FROM meta LIMIT 100"))
         if any(not isinstance(value, str) for value in values.values()) or checksum_of(values) != values["checksum"]:
             raise ValueError("they do not match their checksum")
-        tuning, key = json.loads(values["tuning"]), json.loads(values["key"])
-        if not (tuning is None or isinstance(tuning, str)) or not (key is None or isinstance(key, str)):
-            raise TypeError("the tuning or the key is not a string")
-        prior = _prior_from_json(json.loads(values["prior"]))
-        return Meta(values["target"], prior, tuning, key, values["made_by"], values["unicode"])
+        key = json.loads(values["key"])
+        if not (key is None or isinstance(key, str)):
+            raise TypeError("the key is not a string")
+        meta = Meta(values["target"], key=key, made_by=values["made_by"], unicode=values["unicode"])
+        return meta.with_settings({name: json.loads(values[name]) for name in ("prior", "tuning")})
     except DECODE_ERRORS as error:
         raise DamagedError(f"its settings cannot be read ({error})") from None
 
