@@ -16,7 +16,6 @@ from naively.data.columns import (
     codes_of_dictionary,
     python_strings,
 )
-from naively.data.table import as_core_type
 from naively.data.views import Value
 from naively.errors import InputError
 
@@ -82,12 +81,10 @@ def in_one_piece(array: ArrowColumn) -> ArrowArray:
 
 
 def _integers(name: str, array: ArrowColumn) -> NumberColumn:
-    exact = array_of_arrow(array, None)
-    if array.null_count:
-        return NumberColumn(name, "number", array_of_arrow(array, np.nan).astype(np.float64, copy=False), exact)
-    numbers = as_core_type(exact)
-    is_exact = exact.dtype != np.uint64 or numbers.dtype.kind == "i"
-    return NumberColumn(name, "number", numbers, None if is_exact else exact)
+    integers = array_of_arrow(array, None)
+    if not array.null_count:
+        return NumberColumn.of(name, integers)
+    return NumberColumn(name, "number", array_of_arrow(array, np.nan).astype(np.float64, copy=False), integers)
 
 
 def _nearest_doubles(array: ArrowArray) -> NDArray[np.float64]:

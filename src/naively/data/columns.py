@@ -16,7 +16,7 @@ from naively._kernels.row_hash import add_code_hashes, add_number_hashes
 from naively._kernels.text import Strings, hash_texts
 from naively.data.kinds import Kind, refuse_infinite
 from naively.data.row_hash import MISSING, Hashes, hash_values, mix
-from naively.data.views import Texts, Value, Values
+from naively.data.views import Piece, Texts, Value, Values
 from naively.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ Cells = Sequence[Any]  # of any type, or UNCHANGED
 MIN_SORTED_STRINGS = 1000  # distinct strings of a column above which Arrow sorts them
 MAX_ROWS_READ_AS_TEXT = 65_536  # rows by which a column is judged to be text or values
 MAX_EXACT_INTEGER = 2**53  # all integers up to this are float64
+CORE_TYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
+WIDER_TYPES = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64"}  # others become float64
 UNCHANGED = object()  # in `with_cells`: the cell stays as it is
 
 
@@ -101,6 +103,12 @@ class NumberColumn(Column):
     kind: Kind
     x: NDArray[Any]
     exact: NDArray[Any] | None = None
+
+    @classmethod
+    def of(cls, name: str, x: NDArray[Any]) -> NumberColumn:
+        """Return the column of an array of numbers, of which NaN are missing."""
+        numbers = as_core_type(x)
+        return NumberColumn(name, "number", numbers, x if x.dtype.kind == "u" and numbers.dtype.kind == "f" else None)
 
     def __len__(self) -> int:
         return len(self.x)
@@ -242,6 +250,10 @@ class StringColumn(Column):
         """Return a code for each distinct string."""
         return self._codes
 
+    def is_present(self) -> NDArray[np.bool_]:
+        """Return which rows have a value."""
+        return ~Texts.missing(self.texts())
+
     def numbers(self) -> NDArray[Any]:
         """Refuse strings."""
         refuse_strings(self.name)
@@ -281,10 +293,6 @@ class ArrowStrings(StringColumn):
     def take(self, positions: Positions) -> ArrowStrings:
         """Return the rows at these positions, in this order."""
         return ArrowStrings(self.name, self.array.take(arrow_array(positions)))
-
-    def is_present(self) -> NDArray[np.bool_]:
-        """Return which rows have a value."""
-        return ~Texts.missing(self.texts())
 
     def texts(self) -> Strings:
         """Return the buffers, not copied."""
@@ -342,10 +350,6 @@ class ListOfStrings(StringColumn):
         """Return the rows at these positions, in this order."""
         return ListOfStrings(self.name, tuple(self.strings[i] for i in positions.tolist()))
 
-    def is_present(self) -> NDArray[np.bool_]:
-        """Return which rows have a value."""
-        return np.fromiter((text is not None for text in self.strings), dtype=np.bool_, count=len(self.strings))
-
     def texts(self) -> tuple[str | None, ...]:
         """Return the strings."""
         return self.strings
@@ -357,6 +361,16 @@ class ListOfStrings(StringColumn):
     def looks_like_text(self) -> bool:
         """Return True: a bare list of strings is a list of texts."""
         return True
+
+
+def as_core_type(x: Piece) -> Piece:
+    """Return an array or sparse matrix in one of the types that the core reads."""
+    name = x.dtype.name
+    if name in CORE_TYPES:
+        return x if x.dtype.isnative else x.astype(name)
+    if name == "uint64" and 0 not in x.shape and x.max() < 2**63:
+        return x.astype("int64")
+    return x.astype(WIDER_TYPES.get(name, "float64"))
 
 
 def ranks(x: NDArray[Any]) -> NDArray[np.float64]:

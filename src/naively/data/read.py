@@ -14,10 +14,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.data.columns import MAX_EXACT_INTEGER, ListOfStrings
+from naively.data.columns import MAX_EXACT_INTEGER, ListOfStrings, as_core_type
 from naively.data.frames import table_of_columns, table_of_frame
 from naively.data.names import Numbered, unique_names
-from naively.data.table import ColumnTable, MatrixTable, Table, as_core_type
+from naively.data.table import ColumnTable, MatrixTable, Table
 from naively.data.values import is_missing
 from naively.data.views import Piece
 from naively.errors import InputError

@@ -38,18 +38,6 @@ Edits = Sequence[Mapping[str, Any]]  # new values by column name
 
 MAX_OWN_CODE = 2**16  # whole numbers below this are their own codes
 MAX_HASHED_CELLS = 2**22  # cells of a matrix hashed at a time: 32 MB
-CORE_TYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
-WIDER_TYPES = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64"}  # others become float64
-
-
-def as_core_type(x: Piece) -> Piece:
-    """Return an array or sparse matrix in one of the types that the core reads."""
-    name = x.dtype.name
-    if name in CORE_TYPES:
-        return x if x.dtype.isnative else x.astype(name)
-    if name == "uint64" and 0 not in x.shape and x.max() < 2**63:
-        return x.astype("int64")
-    return x.astype(WIDER_TYPES.get(name, "float64"))
 
 
 class Table(ABC):

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from naively.data.arrow import column_of_arrow
 from naively.data.columns import ArrowStrings, CodeColumn, Column, NumberColumn, refuse_encoding
-from naively.data.table import as_core_type
 from naively.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,10 +47,10 @@ def is_single(value: object) -> bool:
 
 def column_of_values(name: str, values: Any) -> Column:
     """Return the column of a list, an array or another sequence."""
+    values = _sequence(name, values)
     column = column_of_array(name, values) if isinstance(values, np.ndarray) else None
     if column is not None:
         return column
-    values = _sequence(name, values)
     try:
         array = _arrow_array(values)
     except Exception as error:  # of pyarrow, NumPy or the library whose object this is
@@ -84,38 +83,23 @@ def _sequence(name: str, values: Any) -> Any:
     if isinstance(values, (Mapping, AbstractSet)) or getattr(values, "ndim", 1) != 1:
         what = f"an array of shape {values.shape}" if isinstance(values, np.ndarray) else f"a {type(values).__name__}"
         raise InputError(f"column {name!r} is {what}: give a list or an array of one dimension.")
-    if isinstance(values, np.ma.MaskedArray):
-        return values.tolist()
     if isinstance(values, np.ndarray) and not values.dtype.isnative:
         return values.astype(values.dtype.newbyteorder("="))
     return values if hasattr(values, "__len__") else list(values)  # a generator can be read once
 
 
 def column_of_array(name: str, x: NDArray[Any]) -> Column | None:
-    """Return the column of a NumPy array of numbers, booleans or dates, None for other types."""
-    if x.ndim != 1:
-        raise InputError(f"column {name!r} is an array of shape {x.shape}: a column has one dimension.")
-    kind = x.dtype.kind
-    masked = np.ma.getmaskarray(x) if isinstance(x, np.ma.MaskedArray) else None
-    values = np.asarray(x)
-    if kind in "iuf":
-        if masked is None or not masked.any():
-            return number_column(name, values)
-        numbers = as_core_type(np.where(masked, np.nan, values))
-        return NumberColumn(name, "number", numbers, None if kind == "f" else values)
-    if kind == "b":
-        codes = values.astype(np.int8)
-        return CodeColumn(name, "boolean", codes if masked is None else np.where(masked, -1, codes), (False, True))
-    if kind in "mM":
-        seconds = seconds_of_array(name, values)
-        return NumberColumn(name, "date", seconds if masked is None else np.where(masked, np.nan, seconds))
-    return None
+    """Return the column of a NumPy array of numbers, booleans or dates, None for other types.
 
-
-def number_column(name: str, x: NDArray[Any]) -> NumberColumn:
-    """Return the column of an array of numbers, of which NaN are missing."""
-    numbers = as_core_type(x)
-    return NumberColumn(name, "number", numbers, x if x.dtype.kind == "u" and numbers.dtype.kind == "f" else None)
+    Masked arrays are left to Arrow.
+    """
+    if isinstance(x, np.ma.MaskedArray):
+        return None
+    if x.dtype.kind in "iuf":
+        return NumberColumn.of(name, x)
+    if x.dtype.kind == "b":
+        return CodeColumn(name, "boolean", x.astype(np.int8), (False, True))
+    return NumberColumn(name, "date", seconds_of_array(name, x)) if x.dtype.kind in "mM" else None
 
 
 def seconds_of_array(name: str, x: NDArray[Any]) -> NDArray[np.float64]:
@@ -178,7 +162,7 @@ def column_of_numbers(name: str, items: Sequence[Any]) -> NumberColumn:
     if all(n is not None or item is None for n, item in zip(integers, items, strict=True)):
         exact = integer_array([n or 0 for n in integers])
         if None not in integers and exact.dtype != object:
-            return number_column(name, exact)
+            return NumberColumn.of(name, exact)
         return NumberColumn(name, "number", x, exact)
     if all(n is None or n == number for n, number in zip(integers, x.tolist(), strict=True)):
         return NumberColumn(name, "number", x)
