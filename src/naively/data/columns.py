@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from naively._kernels.row_hash import add_code_hashes, add_number_hashes
 from naively._kernels.text import Strings, hash_texts
-from naively.data.kinds import Kind, refuse_infinite
+from naively.data.kinds import Kind, Use, refuse_infinite
 from naively.data.row_hash import MISSING, Hashes, hash_values, mix
 from naively.data.views import Piece, Texts, Value, Values
 from naively.errors import InputError
@@ -78,13 +78,9 @@ class Column(ABC):
         """Return the column with the rank of each number in place of the number; other values stay."""
         return self
 
-    def looks_like_text(self) -> bool:
-        """Return whether this is a column of texts rather than of values."""
-        return False
-
-    def has_categories(self) -> bool:
-        """Return whether these are numbers that were given as categories."""
-        return False
+    def use(self) -> Use:
+        """Return the kind by which the column is used by default."""
+        return self.kind
 
     def has_lost_digits(self) -> bool:
         """Return whether different integers of this column are the same number."""
@@ -228,9 +224,9 @@ class CodeColumn(Column):
         codes = [self.x[row] if cell is UNCHANGED else values.setdefault(cell, len(values)) for cell in cells]
         return CodeColumn(self.name, self.kind, np.array(codes, dtype=np.int32), tuple(values))
 
-    def has_categories(self) -> bool:
-        """Return whether these are numbers that were given as categories."""
-        return self.kind == "number"
+    def use(self) -> Use:
+        """Return the kind by which the column is used by default: numbers that were given as categories are values."""
+        return "string" if self.kind == "number" else self.kind
 
     def add_hashes(self, total: Hashes, salt: np.uint64) -> None:
         """Add the hashes of the values."""
@@ -313,8 +309,8 @@ class ArrowStrings(StringColumn):
         """Return a copy of one row for each cell, with that cell unless it is UNCHANGED."""
         return ListOfStrings(self.name, (self.array[row].as_py(),)).with_cells(0, cells)
 
-    def looks_like_text(self) -> bool:
-        """Return whether the distinct strings have 3 words or 50 characters on average, and are many.
+    def use(self) -> Use:
+        """Return "text" if the distinct strings have 3 words or 50 characters on average, and are many.
 
         They are many if more than a third of the strings are distinct, or from 50 on if each occurs fewer than 30 times
         on average. So a column of texts that was copied stays one.
@@ -323,9 +319,9 @@ class ArrowStrings(StringColumn):
         distinct = set(strings)
         are_many = 3 * len(distinct) > len(strings) or (len(distinct) >= 50 and 30 * len(distinct) > len(strings))
         if not are_many:
-            return False
+            return "string"
         n_words, n_characters = sum(len(string.split()) for string in distinct), sum(map(len, distinct))
-        return n_words >= 3 * len(distinct) or n_characters >= 50 * len(distinct)
+        return "text" if n_words >= 3 * len(distinct) or n_characters >= 50 * len(distinct) else "string"
 
 
 @dataclass(frozen=True, eq=False)
@@ -358,9 +354,9 @@ class ListOfStrings(StringColumn):
         """Return a copy of one row for each cell, with that cell unless it is UNCHANGED."""
         return ListOfStrings(self.name, tuple(self.strings[row] if cell is UNCHANGED else cell for cell in cells))
 
-    def looks_like_text(self) -> bool:
-        """Return True: a bare list of strings is a list of texts."""
-        return True
+    def use(self) -> Use:
+        """Return "text": a bare list of strings is a list of texts."""
+        return "text"
 
 
 def as_core_type(x: Piece) -> Piece:

@@ -23,7 +23,7 @@ from naively.data.columns import (
     concat_columns,
     ranks,
 )
-from naively.data.kinds import Kind, refuse_infinite
+from naively.data.kinds import Kind, Use, refuse_infinite
 from naively.data.names import Names, Numbered, missing_names, positions_of
 from naively.data.row_hash import KEY, Hashes, hash_numbers, mix
 from naively.data.views import Codes, Numbers, Piece, Texts, is_sparse
@@ -92,13 +92,9 @@ class Table(ABC):
     def ranked(self) -> Table:
         """Return the table with the rank of each number in its column, so that units of measurement do not matter."""
 
-    def looks_like_text(self, position: int) -> bool:
-        """Return whether a column of strings is text rather than values."""
-        return False
-
-    def has_categories(self, position: int) -> bool:
-        """Return whether a column holds numbers that were given as categories."""
-        return False
+    def use(self, position: int) -> Use:
+        """Return the kind by which a column is used by default: some numbers are values, and some strings texts."""
+        return self.kind(position)
 
     def columns_with_lost_digits(self, positions: Sequence[int]) -> list[int]:
         """Return the columns in which different integers are the same number, because float64 has 53 bits."""
@@ -175,13 +171,9 @@ class ColumnTable(Table):
         """Return the table with the rank of each number in its column."""
         return replace(self, columns=tuple(column.ranked() for column in self.columns))
 
-    def looks_like_text(self, position: int) -> bool:
-        """Return whether a column of strings is text rather than values."""
-        return self.columns[position].looks_like_text()
-
-    def has_categories(self, position: int) -> bool:
-        """Return whether a column holds numbers that were given as categories."""
-        return self.columns[position].has_categories()
+    def use(self, position: int) -> Use:
+        """Return the kind by which a column is used by default: some numbers are values, and some strings texts."""
+        return self.columns[position].use()
 
     def columns_with_lost_digits(self, positions: Sequence[int]) -> list[int]:
         """Return the columns in which different integers are the same number, because float64 has 53 bits."""

@@ -56,7 +56,7 @@ def views_of(table: Table, schema: Schema) -> list[View]:
         for i, position in enumerate(() if table.checked else positions[:1] if is_one_kind else positions):
             kind, trained_kind = table.kind(position), kinds if isinstance(kinds, str) else kinds[i]
             if kind not in _READABLE_KINDS[trained_kind]:
-                if trained_kind == "string" and table.has_categories(position):
+                if trained_kind == "string" and table.use(position) == "string":
                     continue  # in models of old files, categories of numbers are strings
                 raise SchemaError(
                     f"column {table.names[position]!r} is of type {kind}, but was of type {trained_kind} at training: "

@@ -14,6 +14,7 @@ from naively.data.labelled import Label
 from naively.data.names import Names, listed, positions_of
 from naively.errors import InputError, LostDigitsWarning, SchemaError, TuningWarning, warn_user
 from naively.families import Family
+from naively.schema.infer import group_columns
 from naively.schema.schema import Block, Schema
 from naively.statistics import ClassWeights, NegativeCountError, Statistic
 from naively.statistics.arrays import added_in_pairs
@@ -204,12 +205,8 @@ def unite(a: Schema, b: Schema) -> Schema:
     names = a.names if len(of_a) == len(of_a | of_b) else tuple(of_a | of_b)
     families = of_b | {name: family for name, family in of_a.items() if not family.awaits_values}
     kinds = b.kinds() | {name: kind for name, kind in a.kinds().items() if kind != "unknown"}
-    groups: dict[tuple[Family, str], list[str]] = {}
-    for name in names:
-        family = families[name]
-        if not family.joint:
-            groups.setdefault((family, name if family.own_block else ""), []).append(name)
-    blocks = [(family, tuple(group)) for (family, _), group in groups.items()] + _joint_blocks(a, b)
+    groups = group_columns({name: families[name] for name in names})
+    blocks = [*((family, tuple(group)) for family, group in groups), *_joint_blocks(a, b)]
     position = positions_of(names)
     blocks.sort(key=lambda block: position[block[1][0]])
     return Schema(names, tuple(Block(group, tuple(kinds[n] for n in group), family) for family, group in blocks))

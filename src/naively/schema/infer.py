@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
-from naively.data.kinds import Kind
+from naively.data.kinds import Kind, Use
 from naively.data.names import listed, positions_of, select
 from naively.data.table import Table
 from naively.errors import InputError, SchemaError
@@ -18,11 +18,14 @@ from naively.families import AutoBoolean, AutoNumber, AutoString, Family, Missin
 from naively.families.registry import family_named, family_names
 from naively.schema.schema import Block, Schema
 
-DEFAULTS: Mapping[Kind, Family] = {
+T = TypeVar("T")
+
+DEFAULTS: Mapping[Use, Family] = {
     "number": AutoNumber(),
     "date": AutoNumber(),
     "boolean": AutoBoolean(),
     "string": AutoString(),
+    "text": Text(),
     "unknown": NoValuesYet(),
 }
 _CONTENTS: Mapping[Kind, str] = {
@@ -81,6 +84,8 @@ def infer(table: Table, columns: Any = None) -> Schema:
     """
     if columns is None and table.is_sparse:
         columns = Multinomial()
+    elif table.common_kind is not None and columns in (None, {}):
+        columns = DEFAULTS[table.common_kind]
     is_single = columns is not None and not isinstance(columns, Mapping)
     if isinstance(columns, Automatic) or (is_single and family_of(columns).own_block):
         columns, is_single = dict.fromkeys(table.names, columns), False
@@ -88,40 +93,30 @@ def infer(table: Table, columns: Any = None) -> Schema:
     if is_single:
         family = family_of(columns)
         return Schema(table.names, (_block(table, every, family),) if len(table.names) else ())
-    if table.common_kind is not None and not columns and len(table.names):
-        return Schema(table.names, (_block(table, every, DEFAULTS[table.common_kind]),))
     position = positions_of(table.names)
-    families: dict[int, Family] = {}
+    given: dict[int, Family] = {}
     joint: list[tuple[Family, list[int]]] = []
     for key, spec in (columns or {}).items():
-        positions = _positions(key, position, families)
+        positions = _positions(key, position, given)
         if isinstance(spec, Automatic):
-            families |= {p: replace(_default(table, p), missing=spec.missing) for p in positions}
+            given |= {p: replace(DEFAULTS[table.use(p)], missing=spec.missing) for p in positions}
             continue
         family = family_of(spec)
-        families.update(dict.fromkeys(positions, family))
+        given |= dict.fromkeys(positions, family)
         if family.joint:
             joint.append((family, positions))
-    single: dict[tuple[Family, str], list[int]] = {}
-    for p, name in enumerate(table.names):
-        family = families.get(p) or _default(table, p)
-        if not family.joint:
-            single.setdefault((family, name if family.own_block else ""), []).append(p)
-    groups = [*((family, positions) for (family, _), positions in single.items()), *joint]
+    groups = [*group_columns({p: given.get(p) or DEFAULTS[table.use(p)] for p in every}), *joint]
     groups.sort(key=lambda group: group[1][0])
     return Schema(table.names, tuple(_block(table, positions, family) for family, positions in groups))
 
 
-def _default(table: Table, position: int) -> Family:
-    """Return the family of a column by its kind; strings that read like sentences are text, others categories.
-
-    Numbers that were given as categories, such as those of a pandas column of type "category", are categories.
-    """
-    if table.has_categories(position):
-        return DEFAULTS["string"]
-    if table.kind(position) == "string" and table.looks_like_text(position):
-        return Text()
-    return DEFAULTS[table.kind(position)]
+def group_columns(families: Mapping[T, Family]) -> list[tuple[Family, list[T]]]:
+    """Return the columns that form a block, with their family; joint families are left out, whose blocks are given."""
+    groups: dict[tuple[Family, T | None], list[T]] = {}
+    for column, family in families.items():
+        if not family.joint:
+            groups.setdefault((family, column if family.own_block else None), []).append(column)
+    return [(family, columns) for (family, _), columns in groups.items()]
 
 
 def _positions(key: str | tuple[str, ...], position: Mapping[str, int], families: Mapping[int, Family]) -> list[int]:
