@@ -160,9 +160,7 @@ class Model:
     def _probabilities(self, X: TableLike, kind: int) -> Floats:
         """Return log posteriors (kind 0) or posteriors (kind 1)."""
         scores = score_rows(self, X, self.weighted_blocks)
-        n_impossible = normalise(scores, self.log_prior, kind)
-        if n_impossible:
-            warn_of_impossible_rows(n_impossible, len(scores))
+        warn_of_impossible_rows(normalise(scores, self.log_prior, kind), len(scores))
         return scores
 
     @on_own_threads

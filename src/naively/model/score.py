@@ -87,8 +87,7 @@ def predict_positions(model: Model, X: TableLike, rule: Rule | None = None) -> C
         else:
             n_impossible += normalise(scores, model.log_prior, 0)
             positions[chunk] = rule(scores)
-    if n_impossible:
-        warn_of_impossible_rows(n_impossible, n_rows)
+    warn_of_impossible_rows(n_impossible, n_rows)
     return positions
 
 
@@ -103,16 +102,15 @@ def predict_with_posterior(model: Model, X: TableLike, rule: Rule | None = None)
         log_posterior = scores.copy()
         normalise(log_posterior, model.log_prior, 0)
         positions[:] = rule(log_posterior)
-    n_impossible = normalise(scores, model.log_prior, 1)
-    if n_impossible:
-        warn_of_impossible_rows(n_impossible, len(scores))
+    warn_of_impossible_rows(normalise(scores, model.log_prior, 1), len(scores))
     return positions, scores
 
 
 def warn_of_impossible_rows(n_impossible: int, n_rows: int) -> None:
-    """Warn that rows have probability zero in every class."""
-    warn_user(
-        f"{n_impossible} of {n_rows} rows are impossible under every class (a probability of zero in each); they "
-        "get the class prior. Smooth the model (alpha > 0, a and b > 0) to tell such rows apart.",
-        ImpossibleRowsWarning,
-    )
+    """Warn if rows have probability zero in every class."""
+    if n_impossible:
+        warn_user(
+            f"{n_impossible} of {n_rows} rows are impossible under every class (a probability of zero in each); they "
+            "get the class prior. Smooth the model (alpha > 0, a and b > 0) to tell such rows apart.",
+            ImpossibleRowsWarning,
+        )
