@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,9 +75,8 @@ def in_one_piece(array: ArrowColumn) -> ArrowArray:
 
     if not isinstance(array, pa.ChunkedArray):
         return array
-    if array.num_chunks == 1:
-        return array.chunk(0)  # type: ignore[return-value]  # the stubs say ChunkedArray
-    return pa.concat_arrays(array.chunks) if array.num_chunks else pa.nulls(0, array.type)
+    piece: Any = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()  # which would copy one chunk
+    return cast("ArrowArray", piece)
 
 
 def _integers(name: str, array: ArrowColumn) -> NumberColumn:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naively.data.arrow import column_of_arrow
+from naively.data.arrow import column_of_arrow, in_one_piece
 from naively.data.columns import ArrowStrings, CodeColumn, Column, NumberColumn, refuse_encoding
 from naively.errors import InputError
 
@@ -74,8 +74,7 @@ def arrow_of_values(name: str, values: Any) -> ArrowArray:
 def _arrow_array(values: Any) -> ArrowArray:
     import pyarrow as pa
 
-    array: Any = pa.array(values, from_pandas=True)
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    return in_one_piece(pa.array(values, from_pandas=True))
 
 
 def _sequence(name: str, values: Any) -> Any:
