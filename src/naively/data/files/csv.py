@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from naively.data.columns import ArrowArray, ArrowColumn
 
 Types: TypeAlias = Mapping[str, "str | pa.DataType"]  # "number", "string", "boolean", or an Arrow type, by column name
-OpenBytes = Callable[[], BinaryIO]  # opens the bytes of a block or a file, to find the line of an error
 
 HEAD_BYTES = 1 << 20  # that show encoding, delimiter and header
 MISSING_CELLS = ("", "NA", "N/A", "#N/A", "n/a", "<NA>", "NaN", "nan", "null", "NULL")  # as R and pandas have them
@@ -60,6 +59,36 @@ class Layout:
     names: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Source:
+    """A file or a block of standard input, opened again to find the line of an error."""
+
+    given: str
+    open: Callable[[], BinaryIO]
+    n_lines_before: int = 0
+
+    def line_of_row(self, layout: Layout, is_it: Callable[[list[str]], bool]) -> int | str:
+        """Return the line in which the first row begins for which `is_it` is true."""
+        with self.open() as stream:
+            text = io.TextIOWrapper(stream, encoding=layout.encoding, errors="replace", newline="")
+            rows = csv.reader(text, delimiter=layout.delimiter)
+            line = self.n_lines_before + 1
+            try:
+                for row in rows:
+                    if row and line > 1 and is_it(row):
+                        return line
+                    line = self.n_lines_before + rows.line_num + 1
+            except csv.Error:
+                return line
+        return "?"
+
+    def first_line(self, encoding: str, is_it: Callable[[str], bool]) -> int | str:
+        """Return the first line for which `is_it` is true; bytes that cannot be decoded are surrogates."""
+        with self.open() as stream:
+            lines = io.TextIOWrapper(stream, encoding=encoding, errors="surrogateescape", newline="\n")
+            return next((number for number, line in enumerate(lines, self.n_lines_before + 1) if is_it(line)), "?")
+
+
 def read_csv(file: DataFile, types: Types, raw: bool, progress: ReadProgress) -> Iterator[pa.RecordBatch]:
     """Yield the rows in batches; with `raw`, all cells as strings, none of them missing, marked by CELLS."""
     import pyarrow as pa
@@ -71,6 +100,7 @@ def read_csv(file: DataFile, types: Types, raw: bool, progress: ReadProgress) ->
     except OSError as error:
         raise InputError(f"{file.given}: cannot be read ({error}).") from None
     layout = _find_layout(file.given, head, "\t" if file.format == "tsv" else None)
+    source = Source(file.given, file.open)
     try:
         column_types = _infer_types(file, layout, _arrow_types(layout, types, raw))
         empty = [name for name, kind in column_types.items() if kind is None]
@@ -81,16 +111,16 @@ def read_csv(file: DataFile, types: Types, raw: bool, progress: ReadProgress) ->
         options = _arrow_options(layout, {name: kind or pa.int64() for name, kind in column_types.items()}, raw)
         last: pa.RecordBatch | None = None
         for batch in arrow_csv.open_csv(stream, *options):
-            _refuse_zero_bytes(file.given, batch, layout, file.open)
+            _refuse_zero_bytes(source, batch, layout)
             n_batches += 1
             yield batch.replace_schema_metadata(CELLS) if raw else _with_null_columns(batch, empty)
             last = batch.slice(max(batch.num_rows - 1, 0))
         if last is not None:
-            _refuse_open_quote(file.given, last, file.open)
+            _refuse_open_quote(source, last)
     except pa.ArrowInvalid as error:
         if "Empty CSV file" in str(error):  # a header only; an error if all files are so
             return
-        raise _translate_error(file.given, layout, str(error), file.open) from None
+        raise _translate_error(source, layout, str(error)) from None
     except (OSError, UnicodeError, EOFError) as error:
         raise InputError(f"{file.given}: cannot be read to its end ({error}).") from None
 
@@ -115,13 +145,13 @@ def read_csv_lines(head: bytes, stream: BinaryIO, types: Types, raw: bool) -> Ge
     column_types: dict[str, pa.DataType | None] = {}
     n_rows = 0
     for n_lines_before, block in line_blocks(STANDARD_INPUT, head, stream, has_quotes=True, prompt=raw):
-        opened = partial(io.BytesIO, block)
+        source = Source(STANDARD_INPUT, partial(io.BytesIO, block), n_lines_before)
         if layout is None:
             layout = _find_layout(STANDARD_INPUT, block)
             column_types = dict(_arrow_types(layout, types, raw))
-        batch = _parse(block, layout, column_types, raw, n_lines_before)
-        _refuse_zero_bytes(STANDARD_INPUT, batch, layout, opened, n_lines_before)
-        _refuse_open_quote(STANDARD_INPUT, batch.slice(max(batch.num_rows - 1, 0)), opened, n_lines_before)
+        batch = _parse(block, layout, column_types, raw, source)
+        _refuse_zero_bytes(source, batch, layout)
+        _refuse_open_quote(source, batch)
         batch = batch.replace_schema_metadata(CELLS) if raw else _settle_types(batch, column_types)
         n_rows += batch.num_rows
         if batch.num_rows:
@@ -149,18 +179,18 @@ def _settle_types(batch: pa.RecordBatch, types: dict[str, pa.DataType | None]) -
 
 
 def _parse(
-    block: bytes, layout: Layout, types: dict[str, pa.DataType | None], raw: bool, n_lines_before: int
+    block: bytes, layout: Layout, types: dict[str, pa.DataType | None], raw: bool, source: Source
 ) -> pa.RecordBatch:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     known = {name: kind for name, kind in types.items() if kind is not None}
-    options = _arrow_options(layout, known, raw, len(block) + 1, has_header=n_lines_before == 0)
+    options = _arrow_options(layout, known, raw, len(block) + 1, has_header=source.n_lines_before == 0)
     try:
         table = arrow_csv.read_csv(io.BytesIO(block), *options)
         _refuse_binary(table.schema)
     except pa.ArrowInvalid as error:
-        problem = _translate_error(STANDARD_INPUT, layout, str(error), partial(io.BytesIO, block), n_lines_before)
+        problem = _translate_error(source, layout, str(error))
         if isinstance(problem, OtherTypeError):
             problem = InputError(f"{problem} Standard input cannot be read again as another type: save it to a file.")
         raise problem from None
@@ -285,22 +315,14 @@ def repeats(column: ArrowColumn) -> bool:
     return bool(2 * int(pc.count_distinct(codes).as_py()) <= len(column) - column.null_count)
 
 
-def _translate_error(
-    given: str, layout: Layout, message: str, opened: OpenBytes, n_lines_before: int = 0
-) -> InputError:
-    """Return Arrow's error as one that names file, line and column, and says what to do.
-
-    `opened` opens the bytes that come after the first `n_lines_before` lines.
-    """
-
-    def line_of_row(is_it: Callable[[list[str]], bool]) -> int | str:
-        return _line_of_row(opened(), layout, is_it, n_lines_before)
-
+def _translate_error(source: Source, layout: Layout, message: str) -> InputError:
+    """Return Arrow's error as one that names file, line and column, and says what to do."""
+    given = source.given
     cell = re.search(r"In CSV column #(\d+):.*? to ([\w\[\], <>=]+): invalid value '(.*)'", message, re.DOTALL)
     if cell:
         position, kind, value = int(cell[1]), cell[2], cell[3]
         name = layout.names[position]
-        line = line_of_row(lambda row: len(row) > position and row[position] == value)
+        line = source.line_of_row(layout, lambda row: len(row) > position and row[position] == value)
         wider = "number" if kind == "int64" and is_number(value) else "string"
         expected = EXPECTED_VALUES.get(kind, f"a {kind}")
         return OtherTypeError(
@@ -308,7 +330,7 @@ def _translate_error(
         )
     ragged = re.search(r"Expected (\d+) columns, got (\d+)", message)
     if ragged:
-        line = line_of_row(lambda row: len(row) != len(layout.names))
+        line = source.line_of_row(layout, lambda row: len(row) != len(layout.names))
         return InputError(
             f"{given}, line {line}: {ragged[2]} cells where the header has {ragged[1]}: correct the line, or put "
             "cells that hold the delimiter in quotes."
@@ -316,7 +338,7 @@ def _translate_error(
     if "Empty CSV file" in message:
         return InputError(f"{given}: has a header and no rows.")
     if "UTF8" in message:
-        line = _first_line(opened(), "utf8", lambda text: bool(UNDECODED.search(text)), n_lines_before)
+        line = source.first_line("utf8", lambda text: bool(UNDECODED.search(text)))
         return InputError(f"{given}, line {line}: is not UTF-8, as all before it is: convert the file with iconv.")
     return InputError(f"{given}: cannot be read as CSV ({message}).")
 
@@ -330,61 +352,34 @@ def is_number(value: str) -> bool:
     return "_" not in value
 
 
-def _line_of_row(
-    stream: BinaryIO, layout: Layout, is_it: Callable[[list[str]], bool], n_lines_before: int
-) -> int | str:
-    """Return the line in which the first row begins for which `is_it` is true."""
-    with stream:
-        text = io.TextIOWrapper(stream, encoding=layout.encoding, errors="replace", newline="")
-        rows = csv.reader(text, delimiter=layout.delimiter)
-        line = n_lines_before + 1
-        try:
-            for row in rows:
-                if row and line > 1 and is_it(row):
-                    return line
-                line = n_lines_before + rows.line_num + 1
-        except csv.Error:
-            return line
-    return "?"
-
-
-def _first_line(stream: BinaryIO, encoding: str, is_it: Callable[[str], bool], n_lines_before: int) -> int | str:
-    """Return the number of the first line for which `is_it` is true; bytes that cannot be decoded are surrogates."""
-    with stream:
-        lines = io.TextIOWrapper(stream, encoding=encoding, errors="surrogateescape", newline="\n")
-        return next((number for number, line in enumerate(lines, n_lines_before + 1) if is_it(line)), "?")
-
-
-def _refuse_open_quote(given: str, last_row: pa.RecordBatch, opened: OpenBytes, n_lines_before: int = 0) -> None:
+def _refuse_open_quote(source: Source, last_rows: pa.RecordBatch) -> None:
     """Refuse a file whose last cell spans lines and ends without a quote: Arrow reads all that follows as one cell.
 
     An open quote in another column leaves too few cells in its row, which Arrow reports.
     """
-    cell = last_row.column(last_row.num_columns - 1)[-1].as_py() if last_row.num_rows else None
+    cell = last_rows.column(last_rows.num_columns - 1)[-1].as_py() if last_rows.num_rows else None
     if not isinstance(cell, str) or "\n" not in cell:
         return
-    n_lines, end = n_lines_before, b""
-    with opened() as stream:
+    n_lines, end = source.n_lines_before, b""
+    with source.open() as stream:
         while chunk := stream.read(1 << 20):
             n_lines += chunk.count(b"\n")
             end = (end + chunk)[-64:].rstrip(b"\r\n\0 ") or end
     if not end.endswith(b'"'):
         raise InputError(
-            f"{given}, line {n_lines - cell.count(chr(10)) + 1}: a quote is opened and not closed before the file "
-            'ends: close it, or write a quote within a cell twice, "".'
+            f"{source.given}, line {n_lines - cell.count(chr(10)) + 1}: a quote is opened and not closed before the "
+            'file ends: close it, or write a quote within a cell twice, "".'
         )
 
 
-def _refuse_zero_bytes(
-    given: str, batch: pa.RecordBatch, layout: Layout, opened: OpenBytes, n_lines_before: int = 0
-) -> None:
+def _refuse_zero_bytes(source: Source, batch: pa.RecordBatch, layout: Layout) -> None:
     """Refuse a batch with a zero byte in a string: text has none, so the file is damaged; Arrow reads on."""
     if not any(_has_zero_byte(column) for column in batch.columns):
         return
-    line = _first_line(opened(), layout.encoding, lambda text: "\0" in text, n_lines_before)
+    line = source.first_line(layout.encoding, lambda text: "\0" in text)
     raise InputError(
-        f"{given}, line {line}: holds a zero byte, which is not text: the file is damaged, or not CSV from there on; "
-        "correct the line."
+        f"{source.given}, line {line}: holds a zero byte, which is not text: the file is damaged, or not CSV from "
+        "there on; correct the line."
     )
 
 
