@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from naively.data.columns import MAX_EXACT_INTEGER, arrow_strings, is_string
 from naively.data.files.csv import MISSING_CELLS, OtherTypeError
@@ -115,24 +115,7 @@ def with_missing_cells(column: ArrowColumn) -> ArrowColumn:
     import pyarrow.compute as pc
 
     is_missing = pc.is_in(column, arrow_strings(MISSING_CELLS).cast(column.type))
+    if not pc.any(is_missing).as_py():
+        return column
     cells: ArrowColumn = pc.if_else(is_missing, pa.nulls(1, column.type)[0], column)
     return cells
-
-
-def code_strings(column: pa.ChunkedArray[Any]) -> ArrowColumn:
-    """Return strings as a dictionary, with null for each cell that stands for a missing value.
-
-    Only the distinct strings are compared with those that stand for a missing value.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    encoded: Any = column.combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
-    missing = pc.index_in(arrow_strings(MISSING_CELLS).cast(column.type), encoded.dictionary).drop_null()
-    if len(missing):
-        codes = pc.if_else(pc.is_in(encoded.indices, missing), pa.nulls(1, pa.int32())[0], encoded.indices)
-        encoded = pa.DictionaryArray.from_arrays(codes, encoded.dictionary)
-    coded: ArrowColumn = encoded
-    return coded

@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike
 
 from naively._kernels.types import Codes32
 from naively.data.columns import arrow_array, is_string
-from naively.data.convert import code_strings, convert_column, with_missing_cells
+from naively.data.convert import convert_column, with_missing_cells
 from naively.data.files.batches import arrow_tables, rebatch
 from naively.data.labelled import Label, class_array
 from naively.data.names import warn_missing_columns
 from naively.data.read import read
 from naively.data.table import Table
-from naively.data.views import Texts
 from naively.errors import InputError
 from naively.model.decide import Rule, Thresholds, decision_rule
 from naively.model.model import Model
@@ -126,7 +125,6 @@ def as_trained(model: Model, table: pa.Table, warned: set[str], first_row: int =
     import pyarrow as pa
 
     kinds = model.schema.kinds()
-    texts = {name for block in model.schema.blocks if block.family.statistic.view is Texts for name in block.names}
     exact = set(model.schema.coded_numbers())
     given = dict(zip(table.column_names, table.columns, strict=True))  # by position takes long with many columns
     columns: dict[str, Any] = {}
@@ -134,7 +132,7 @@ def as_trained(model: Model, table: pa.Table, warned: set[str], first_row: int =
         if name not in given:
             continue
         if kinds[name] == "string" and is_string(given[name].type):
-            columns[name] = with_missing_cells(given[name]) if name in texts else code_strings(given[name])
+            columns[name] = with_missing_cells(given[name])
         else:
             columns[name] = convert_column(name, given[name], kinds[name], first_row, name in exact)
     rows, absent = read(pa.table(columns) if columns else table.select([])).with_absent_columns(model.schema.names)
