@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from naively._kernels.threads import use_threads
 from naively.data.files.paths import is_path
 from naively.data.files.read import retry_with_wider_types
-from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, labelled_batches
+from naively.data.labelled import Label, LabelledRows, LabelsLike, WeightLike, labelled_batches
 from naively.data.read import TableLike
 from naively.errors import InputError, warn_user
 from naively.model.count import count, count_like
@@ -68,43 +68,45 @@ def fit(
 
     def read_and_count(types: Mapping[str, str]) -> Model:
         batches = labelled_batches(X, y, weight, types=types)
-        return count_batches(_check_classes(batches, target, many_classes), columns, tune)
+        return count_batches(batches, columns, tune, None if many_classes else target)
 
     with use_threads(n_jobs):
         model = retry_with_wider_types(read_and_count, can_retry=is_path(X) and X != "-")
     return replace(model, prior=ClassPrior.of(prior, model.classes), target=target, n_jobs=n_jobs)
 
 
-def _check_classes(batches: Iterable[LabelledRows], target: str, many_classes: bool) -> Iterator[LabelledRows]:
-    """Yield the same batches; look whether the labels of the first are classes, or amounts or names."""
-    for i, rows in enumerate(batches):
-        if i == 0 and not many_classes:
-            n_classes, n_rows = len(rows.classes), rows.n_rows
-            if n_classes > MAX_UNIQUE_CLASSES and 2 * n_classes > n_rows:
-                raise InputError(
-                    f"{target!r} has {n_classes:,} different values in {n_rows:,} rows: these are amounts or names, "
-                    "not classes. Predict another column, group the values first (for example low, high), or allow it "
-                    "with many_classes=True (--many-classes)."
-                )
-            is_number = not any(isinstance(label, (str, bool)) for label in rows.classes)
-            has_few_rows = n_classes >= MIN_AMOUNTS and n_rows < ROWS_PER_AMOUNT * n_classes
-            if is_number and (has_few_rows or n_classes > MAX_AMOUNTS):
-                warn_user(
-                    f"{target!r} is a number with {n_classes:,} values. naively predicts classes; group the values "
-                    "first (for example low, high)."
-                )
-        yield rows
+def _check_classes(classes: Sequence[Label], n_rows: int, target: str) -> None:
+    """Refuse labels that are amounts or names, and warn if they may be; `classes` are those of the first rows."""
+    n_classes = len(classes)
+    if n_classes > MAX_UNIQUE_CLASSES and 2 * n_classes > n_rows:
+        raise InputError(
+            f"{target!r} has {n_classes:,} different values in {n_rows:,} rows: these are amounts or names, "
+            "not classes. Predict another column, group the values first (for example low, high), or allow it "
+            "with many_classes=True (--many-classes)."
+        )
+    is_number = not any(isinstance(label, (str, bool)) for label in classes)
+    has_few_rows = n_classes >= MIN_AMOUNTS and n_rows < ROWS_PER_AMOUNT * n_classes
+    if is_number and (has_few_rows or n_classes > MAX_AMOUNTS):
+        warn_user(
+            f"{target!r} is a number with {n_classes:,} values. naively predicts classes; group the values first (for "
+            "example low, high)."
+        )
 
 
-def count_batches(batches: Iterable[LabelledRows], columns: Columns | None, tune: bool) -> Model:
+def count_batches(
+    batches: Iterable[LabelledRows], columns: Columns | None, tune: bool, target: str | None = None
+) -> Model:
     """Return the sum of the models of all batches, tuned on a sample of their rows if `tune` is true.
 
-    The first batch determines the schema, but for columns in which it has no value.
+    The first batch determines the schema, but for columns in which it has no value. Its labels must look like classes
+    if `target`, their name, is given.
     """
     model: Model | None = None
     sampler: Sampler | None = None
     for rows in batches:
         if model is None:
+            if target is not None:
+                _check_classes(rows.classes, rows.n_rows, target)
             schema = infer(rows.table, columns)
             model = Model(schema, rows.classes, *count(rows, schema))
         else:
