@@ -193,22 +193,15 @@ def weigh_blocks(
     if tuning is None:
         no_factors = (None,) * len(chosen.schema.blocks)
         return WeightedBlocks(chosen.schema, tuple(parameters), no_factors, np.zeros(len(classes)))
-    blocks: list[Block] = []
-    weighted: list[Any] = []
-    factors: list[tuple[float, float] | None] = []
+    parts: list[tuple[Block, Any, tuple[float, float] | None]] = []
     for block, statistic, plain in zip(chosen.schema.blocks, chosen.statistics, parameters, strict=True):
         weight = tuning.weight(block)
         with_weight = block.family.weighted(plain, weight) if len(weight) else plain
-        parts: list[tuple[Block, Any, tuple[float, float] | None]]
         if with_weight is not None:
-            parts = [(block, with_weight, None)]
+            parts.append((block, with_weight, None))
         elif len(set(weight.tolist())) == 1:
-            parts = [(block, plain, (float(weight[0]), tuning.exponent(block)))]
+            parts.append((block, plain, (float(weight[0]), tuning.exponent(block))))
         else:
-            parts = [(b, b.family.estimate(s, classes), (w, 0.0)) for b, s, w in split(block, statistic, weight)]
-        for part, of_part, factor in parts:
-            blocks.append(part)
-            weighted.append(of_part)
-            factors.append(factor)
-    schema = Schema(chosen.schema.names, tuple(blocks))
-    return WeightedBlocks(schema, tuple(weighted), tuple(factors), tuning.offset(classes))
+            parts += [(b, b.family.estimate(s, classes), (w, 0.0)) for b, s, w in split(block, statistic, weight)]
+    blocks, weighted, factors = zip(*parts, strict=True) if parts else ((), (), ())
+    return WeightedBlocks(Schema(chosen.schema.names, blocks), weighted, factors, tuning.offset(classes))

@@ -135,12 +135,9 @@ def _positions(key: str | tuple[str, ...], position: Mapping[str, int], families
 
 
 def _block(table: Table, positions: Sequence[int], family: Family) -> Block:
-    if table.common_kind is not None:
-        kinds: Kind | tuple[Kind, ...] = table.common_kind if len(table.names) else "number"
-        refused = [] if family.accepts(table.common_kind) else list(positions[:1])
-    else:
-        kinds = tuple(table.kind(position) for position in positions)
-        refused = [p for p, kind in zip(positions, kinds, strict=True) if not family.accepts(kind)]
+    kinds: Kind | tuple[Kind, ...] = table.common_kind or tuple(table.kind(position) for position in positions)
+    different = positions[:1] if table.common_kind else positions
+    refused = [position for position in different if not family.accepts(table.kind(position))]
     if family.missing not in get_args(Missing) or (family.joint and family.missing != "skip"):
         raise SchemaError(
             f'missing={family.missing!r} for column {table.names[positions[0]]!r}: it is "skip" or, for a family of '
