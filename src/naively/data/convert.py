@@ -35,7 +35,7 @@ def kind_of_classes(classes: Sequence[Value]) -> Kind:
 
 
 def convert_columns(
-    table: pa.Table, kinds: Mapping[str, Kind], first_row: int = 0, exact: Collection[str] = ()
+    table: pa.Table, kinds: Mapping[str, Kind], first_row: int, exact: Collection[str], are_cells: bool = False
 ) -> pa.Table:
     """Return the table with the columns named in `kinds` converted to these kinds.
 
@@ -49,17 +49,22 @@ def convert_columns(
         The number of rows before this table, for error messages.
     exact
         The columns of which integers of 64 bits stay integers, of any size.
+    are_cells
+        Whether strings that stay strings may also be cells of CSV, in which "NA" is a missing value.
     """
-    for position, name in enumerate(table.column_names):
-        if name in kinds:
-            column = table.column(position)
-            converted = convert_column(name, column, kinds[name], first_row, name in exact)
-            if converted is not column:
-                table = table.set_column(position, name, converted)
-    return table
+    import pyarrow as pa
+
+    columns: list[ArrowColumn] = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        kind = kinds.get(name)
+        if kind == "string" and are_cells and is_string(column.type):
+            columns.append(with_missing_cells(column))
+        else:
+            columns.append(column if kind is None else _convert(name, column, kind, first_row, name in exact))
+    return pa.table(columns, names=table.column_names) if columns else table
 
 
-def convert_column(name: str, column: ArrowColumn, kind: Kind, first_row: int = 0, exact: bool = False) -> ArrowColumn:
+def _convert(name: str, column: ArrowColumn, kind: Kind, first_row: int, exact: bool) -> ArrowColumn:
     """Return a column of strings as numbers, booleans or dates, or a column of numbers as strings."""
     import pyarrow as pa
     import pyarrow.compute as pc

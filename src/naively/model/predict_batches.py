@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from naively._kernels.types import Codes32
-from naively.data.columns import arrow_array, is_string
-from naively.data.convert import convert_column, with_missing_cells
+from naively.data.columns import arrow_array
+from naively.data.convert import convert_columns
 from naively.data.files.batches import arrow_tables, rebatch
+from naively.data.frames import table_of_frame
 from naively.data.labelled import Label, class_array
 from naively.data.names import warn_missing_columns
-from naively.data.read import read
 from naively.data.table import Table
 from naively.errors import InputError
 from naively.model.decide import Rule, Thresholds, decision_rule
@@ -122,20 +122,11 @@ def as_trained(model: Model, table: pa.Table, warned: set[str], first_row: int =
     first_row
         The number of rows before the table, so that an error can name the row.
     """
-    import pyarrow as pa
-
-    kinds = model.schema.kinds()
+    given = set(table.column_names)
+    columns = table.select([name for name in model.schema.names if name in given])
     exact = set(model.schema.coded_numbers())
-    given = dict(zip(table.column_names, table.columns, strict=True))  # by position takes long with many columns
-    columns: dict[str, Any] = {}
-    for name in model.schema.names:
-        if name not in given:
-            continue
-        if kinds[name] == "string" and is_string(given[name].type):
-            columns[name] = with_missing_cells(given[name])
-        else:
-            columns[name] = convert_column(name, given[name], kinds[name], first_row, name in exact)
-    rows, absent = read(pa.table(columns) if columns else table.select([])).with_absent_columns(model.schema.names)
+    columns = convert_columns(columns, model.schema.kinds(), first_row, exact, are_cells=True)
+    rows, absent = table_of_frame(columns).with_absent_columns(model.schema.names)
     unreported = [name for name in dict.fromkeys(model._used_columns) if name in absent and name not in warned]
     warned.update(unreported)
     warn_missing_columns(unreported)
