@@ -231,6 +231,11 @@ class Log:
             raise DamagedError("the number of entries is missing")
         return Head(*rows[0])
 
+    def holds(self, head: Head) -> bool:
+        """Return whether the file holds the entry at this position of the chain."""
+        query = "SELECT 1 FROM entries WHERE number = ? AND checksum = ?"
+        return self.connection.execute(query, head).fetchone() is not None
+
     def select(self, condition: str, *values: Any) -> Iterator[StoredEntry]:
         """Yield the entries that meet a condition of SQL; they are not checked."""
         for row in self.connection.execute(f"SELECT {COLUMNS} FROM entries WHERE {condition}", values):

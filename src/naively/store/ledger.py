@@ -8,6 +8,7 @@ import threading
 import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self
@@ -263,7 +264,7 @@ class Ledger:
             root = undone_root(log, target)
             if root.act == "tune":
                 meta = restore_settings(log, self._sum.meta, root)
-                self._sum = self._sum.plus(undo.head, (), meta)
+                self._sum = replace(self._sum, head=undo.head, meta=meta)
             else:
                 self._sum = sum_after_undo(log, self._sum, undo.head, root)
                 _ = self._sum.model  # refuses a sum below zero
@@ -304,7 +305,7 @@ class Ledger:
         tuning = plan_tuning(self.model(), X, y, weight, prior, textbook)
         with self._change() as log:
             entry, meta = change_settings(log, self._sum, tuning, prior, textbook, source, comment)
-            self._sum = self._sum.plus(entry.head, (), meta)
+            self._sum = replace(self._sum, head=entry.head, meta=meta)
             return entry.public()
 
     def log(self) -> tuple[Entry, ...]:

@@ -73,8 +73,8 @@ class RunningSum:
     """The sum of the entries up to `head`; equation (1) is computed when `model` is first needed.
 
     `base` is what the first snapshot holds, or the first entry; `recent` is what the second snapshot holds; `pending`
-    are the entries after them, with payloads of `pending_bytes`. `schema` is the schema of the sum. `snapshot_digest`
-    identifies the first snapshot, and is empty if there is none.
+    are the entries after them. `schema` is the schema of the sum. `snapshot_digest` identifies the first snapshot, and
+    is empty if there is none.
     """
 
     meta: Meta
@@ -82,7 +82,6 @@ class RunningSum:
     base: tuple[Counts, ...] = ()
     recent: tuple[Counts, ...] = ()
     pending: tuple[Counts, ...] = ()
-    pending_bytes: int = 0
     schema: Schema | None = None
     snapshot_digest: bytes = b""
 
@@ -92,31 +91,29 @@ class RunningSum:
         schema = reduce(merge.unite, (part.schema for part in base))
         return cls(meta, head, base, schema=schema, snapshot_digest=snapshot_digest)
 
-    def plus(self, head: Head, counts: Iterable[Counts], meta: Meta | None = None) -> RunningSum:
-        """Return the sum with further entries, of which `head` is the last, and with other settings if given.
+    def plus(self, head: Head, counts: Iterable[Counts]) -> RunningSum:
+        """Return the sum with further entries, of which `head` is the last.
 
         SchemaError if their columns do not agree with those of the sum.
         """
-        base, pending, n_bytes, schema = self.base, [*self.pending], self.pending_bytes, self.schema
+        base, pending, schema = self.base, [*self.pending], self.schema
         for part in counts:
             if schema is None:
                 base, schema = (part,), part.schema
                 continue
             pending.append(part)
-            n_bytes += len(part.payload)
             if part.schema is not schema:
                 schema = merge.unite(schema, part.schema)  # the same object if they are equal
-        return RunningSum(
-            meta or self.meta, head, base, self.recent, tuple(pending), n_bytes, schema, self.snapshot_digest
-        )
+        return replace(self, head=head, base=base, pending=tuple(pending), schema=schema)
 
     @property
     def is_snapshot_due(self) -> bool:
         """Return whether so much follows the last snapshot that one should be written."""
+        n_bytes = sum(len(part.payload) for part in self.pending)
         return (
             len(self.pending) > MAX_PENDING_ENTRIES
             or (not self.snapshot_digest and self.head.entries > MAX_PENDING_ENTRIES)
-            or (self.pending_bytes > MIN_SNAPSHOT_BYTES and self.pending_bytes * MAX_PENDING_SHARE > self.base_bytes)
+            or (n_bytes > MIN_SNAPSHOT_BYTES and n_bytes * MAX_PENDING_SHARE > self.base_bytes)
         )
 
     @property
@@ -212,8 +209,7 @@ def catch_up(known: RunningSum, log: Log, meta: Meta) -> RunningSum:
     head = log.read_head()
     if head == known.head:
         return known if meta == known.meta else replace(known, meta=meta)
-    row = log.connection.execute("SELECT checksum FROM entries WHERE number = ?", (known.head.entries,)).fetchone()
-    if row is not None and row[0] == known.head.checksum:
+    if log.holds(known.head):
         entries = list(log.after(known.head))
         if not any(entry.act == "undo" for entry in entries):
             return _plus_entries(replace(known, meta=meta), entries, set(), log)
@@ -262,8 +258,7 @@ def _read_snapshot(log: Log, row: tuple[Any, ...], *previous: bytes) -> tuple[Co
     """Return the counts of one row; none unless it is what was written and its last entry still exists."""
     entries, checksum, number, added, removed, digest = row
     schema, text = log.schema(number)
-    last = log.connection.execute("SELECT checksum FROM entries WHERE number = ?", (entries,)).fetchone()
-    if digest != digest_of(entries, checksum, text, added, removed, *previous) or last != (checksum,):
+    if digest != digest_of(entries, checksum, text, added, removed, *previous) or not log.holds(Head(*row[:2])):
         return ()
     return tuple(Counts(sign, schema, payload) for sign, payload in ((1, added), (-1, removed)) if payload)
 
@@ -281,7 +276,7 @@ def write_snapshot(log: Log, total: RunningSum) -> RunningSum:
         if n_bytes <= MIN_SNAPSHOT_BYTES or n_bytes * MAX_PENDING_SHARE <= total.base_bytes:
             execute("DELETE FROM snapshot WHERE digest != ?", (total.snapshot_digest,))
             execute(_INSERT, row)
-            return replace(total, recent=since.counts(added, removed), pending=(), pending_bytes=0)
+            return replace(total, recent=since.counts(added, removed), pending=())
     row = _snapshot_row(log, total.head, total.sums)
     *_, added, removed, digest = row
     execute("DELETE FROM snapshot")
