@@ -130,29 +130,34 @@ class Gaussian(Family[Moments, GaussianParameters]):
         within = np.where(pooled.weight > 0, (sum_of_others(squares)[leaving.label] + own.squares) / weight, 0.0)
         total = np.where(pooled.weight > 0, pooled.squares / np.maximum(pooled.weight, 1e-300), 0.0)
         added = self.var_smoothing * total.max(axis=1, initial=0.0, keepdims=True)
-        constant = ~(total + added >= TINY)
-        for c in range(stats.n_classes):
-            is_own = (leaving.label == c)[:, None]
-            has_rows = np.where(is_own, own.rows, stats.rows[c]) > 0
-            n, spread = np.where(is_own, own.weight, stats.weight[c]), np.where(is_own, own.squares, squares[c])
+        is_missing, constant = np.isnan(values), ~(total + added >= TINY)
+
+        def scores(n: Floats, spread: Floats, centre: Floats, has_rows: Bools) -> Floats:
             variance = self._variance(n, spread, has_rows, total, within, added)
-            centre = np.where(has_rows, np.where(is_own, own.mean, mean[c]), pooled.mean)
-            z = np.clip((values - centre) / np.sqrt(variance), -1e150, 1e150)  # its square is finite
-            score = -0.5 * (LOG_2PI + np.log(variance) + np.square(z))
-            out[:, :, c] += np.where(np.isnan(values), 0.0, np.where(constant, -0.5 * LOG_2PI, score))
+            z = (values - np.where(has_rows, centre, pooled.mean)) / np.sqrt(variance)
+            np.clip(z, -1e150, 1e150, out=z)  # its square is finite
+            score = -0.5 * (LOG_2PI + np.log(variance) + z * z)
+            return np.where(is_missing, 0.0, np.where(constant, -0.5 * LOG_2PI, score))
+
+        own_scores = scores(own.weight, own.squares, own.mean, own.rows > 0)
+        for c in range(stats.n_classes):
+            of_class = scores(stats.weight[c], squares[c], mean[c], stats.rows[c] > 0)
+            is_own = leaving.label == c
+            of_class[is_own] = own_scores[is_own]
+            out[:, :, c] += of_class
 
     def _variance(
         self, n: Floats, squares: Floats, has_rows: Bools, total: Floats, within: Floats, added: Floats
     ) -> Floats:
         """Return equation (3), or the variance that replaces it; 1 where there is no spread at all."""
-        fallback = np.where(within > 0, within, total) if self.pool_zero_variance else np.zeros_like(total)
-        unknown = (n <= self.ddof) | ~(squares > 0)
+        pooled = np.where(within > 0, within, total)
         with np.errstate(invalid="ignore", divide="ignore"):
-            variance = np.where(unknown, fallback, squares / (n - self.ddof))
             if self.pooled_rows:
-                pooled = np.where(within > 0, within, total)
                 n_known = np.maximum(n - self.ddof, 0.0) + self.pooled_rows
                 variance = (np.where(n > self.ddof, squares, 0.0) + self.pooled_rows * pooled) / n_known
+            else:
+                unknown, fallback = (n <= self.ddof) | ~(squares > 0), pooled if self.pool_zero_variance else 0.0
+                variance = np.where(unknown, fallback, squares / (n - self.ddof))
         variance = np.maximum(variance, self.floor * total) + added
         variance = np.where(has_rows, variance, total + added)
         return np.where(variance >= TINY, variance, 1.0)
