@@ -50,25 +50,35 @@ def calibrate(problem: Problem, n_columns: int, fold: NDArray[np.intp]) -> Calib
     fold
         The fold of each row.
     """
-    group = np.concatenate(
-        [np.zeros(n_columns, np.intp), np.arange(len(problem.evidence) - n_columns) + min(n_columns, 1)]
-    )
+    n_groups = len(problem.evidence) - n_columns + min(n_columns, 1)
+    group = np.concatenate([np.zeros(n_columns, np.intp), np.arange(min(n_columns, 1), n_groups)])
     is_held_out = [fold == f for f in range(FOLDS) if (fold == f).any() and (fold != f).any()]
-    every_row = ShrunkWeights.of(problem, group, n_columns)
-    other_folds = [every_row.without(held_out) for held_out in is_held_out]
-    solution = every_row.common
-    default_weight = float(every_row.common.weight[0]) if n_columns else 1.0
-    best_loss, best = np.inf, Calibration(solution, default_weight, np.zeros(problem.base.shape))
+    row_weight = problem.weight * ~np.array([np.zeros_like(fold, bool), *is_held_out])  # all rows; those of other folds
+    grouped = problem.summed(group, n_groups)
+    prior, tolerance = prior_weight(grouped), [SOLVER_TOLERANCE, *[CROSS_FIT_TOLERANCE] * len(is_held_out)]
+    pull = WEIGHT_PENALTY / prior**2
+    common = [grouped.solve(prior, pull)]
+    n_folds = len(is_held_out)
+    common += grouped.solve_each(
+        row_weight[1:], np.tile(prior, (n_folds, 1)), np.tile(pull, (n_folds, 1)), common * n_folds, tolerance[1:]
+    )
+    curvature, start = problem.curvature_at(Solution(common[0].offset, common[0].weight[group], 0.0))
+    share = row_weight.sum(axis=1, keepdims=True) / problem.weight.sum()  # of the curvature, nearly
+    solutions = [replace(start, offset=s.offset, weight=s.weight[group]) for s in common]
+    is_column, default_weight = np.arange(len(group)) < n_columns, float(common[0].weight[0]) if n_columns else 1.0
+    centre = np.where(is_column, [s.weight for s in solutions], prior[group])
+    best_loss, best = np.inf, Calibration(solutions[0], default_weight, np.zeros(problem.base.shape))
     for strength in (np.inf, *(SHRINKAGE_STRENGTHS if n_columns > 1 else ())):
+        if np.isfinite(strength):
+            pulls = np.where(is_column, strength * share * curvature + COLUMN_PENALTY, pull[group])
+            solutions = problem.solve_each(row_weight, centre, pulls, solutions, tolerance)
         log_posterior = np.zeros_like(problem.base)
-        solution = every_row.solve(strength, solution)
-        for held_out, fitted in zip(is_held_out, other_folds, strict=True):
-            of_fold = fitted.solve(strength, solution, CROSS_FIT_TOLERANCE)
+        for held_out, of_fold in zip(is_held_out, solutions[1:], strict=True):
             log_posterior[held_out] = log_softmax(problem.scores(of_fold.offset, of_fold.weight)[held_out])
         loss = float(problem.losses_of(log_posterior).sum())
         if loss >= best_loss:
             break  # weaker strengths would do worse still
-        best_loss, best = loss, Calibration(solution, default_weight, log_posterior)
+        best_loss, best = loss, Calibration(solutions[0], default_weight, log_posterior)
     return best
 
 
@@ -115,53 +125,3 @@ def prior_weight(problem: Problem) -> Floats:
     margin = (top[:, :, 1] - top[:, :, 0]) @ problem.weight
     total = float(problem.weight.sum())
     return np.asarray(np.minimum(1.0, total * np.log(total + 2.0) / np.maximum(margin, 1e-300)))
-
-
-@dataclass(frozen=True, eq=False)
-class ShrunkWeights:
-    """A problem with its best common weights, to which the weight of each column is shrunk.
-
-    `grouped` is the problem with one feature for all columns, `solution` solves it, and `common` says the same of every
-    feature. `prior` is the expected weight of each group, `curvature` is how much the rows determine each weight.
-    """
-
-    problem: Problem
-    grouped: Problem
-    solution: Solution
-    common: Solution
-    prior: Floats  # of each group
-    curvature: Floats
-    group: NDArray[np.intp]  # of each feature
-    n_columns: int
-
-    @classmethod
-    def of(cls, problem: Problem, group: NDArray[np.intp], n_columns: int) -> ShrunkWeights:
-        """Fit one weight per group of features."""
-        grouped = problem.summed(group, int(group[-1]) + 1 if len(group) else 0)
-        prior = prior_weight(grouped)
-        solution = grouped.solve(prior, WEIGHT_PENALTY / prior**2)
-        common = Solution(solution.offset, solution.weight[group], 0.0)
-        curvature, common = problem.curvature_at(common)
-        return cls(problem, grouped, solution, common, prior, curvature, group, n_columns)
-
-    def without(self, held_out: NDArray[np.bool_]) -> ShrunkWeights:
-        """Return the same for the other rows. Their curvature is close to a share of that of all rows."""
-        weight = np.where(held_out, 0.0, self.problem.weight)
-        grouped = replace(self.grouped, weight=weight)
-        solution = grouped.solve(self.prior, WEIGHT_PENALTY / self.prior**2, self.solution, CROSS_FIT_TOLERANCE)
-        return replace(
-            self,
-            problem=replace(self.problem, weight=weight),
-            grouped=grouped,
-            solution=solution,
-            common=Solution(solution.offset, solution.weight[self.group], 0.0),
-            curvature=self.curvature * (weight.sum() / self.problem.weight.sum()),
-        )
-
-    def solve(self, strength: float, start: Solution, tolerance: float = SOLVER_TOLERANCE) -> Solution:
-        """Return weights pulled to the common one by `strength` times the curvature."""
-        if not np.isfinite(strength):
-            return self.common
-        is_column, prior = np.arange(len(self.group)) < self.n_columns, self.prior[self.group]
-        pull = np.where(is_column, strength * self.curvature + COLUMN_PENALTY, WEIGHT_PENALTY / prior**2)
-        return self.problem.solve(np.where(is_column, self.common.weight, prior), pull, start, tolerance)

@@ -13,6 +13,7 @@ offsets are 0.
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,7 +25,7 @@ Floats = NDArray[np.float64]
 
 SOLVER_TOLERANCE = 1e-9  # relative gain of the objective at which a solver stops
 MAX_NEWTON_STEPS = 50
-MAX_GAIN_RATIO = 0.5  # of one step to the next, with second derivatives of another point
+MAX_STEPS_BETWEEN = 20  # two computations of the second derivatives
 MIN_NEWTON_SHARE = 2e-6  # of a step that is shortened until the objective falls
 MAX_CELLS_AT_A_TIME = 2**18  # of the evidence, in the sums of its products: 2 MB
 OFFSET_PENALTY = 20.0  # ρ
@@ -130,9 +131,31 @@ class Problem:
         """
         if start is None:
             start = Solution(np.zeros(self.n_classes), np.clip(centre, 0.0, MAX_WEIGHT), 0.0)
+        return self.solve_each(self.weight[None], centre[None], strength[None], [start], [tolerance])[0]
+
+    def solve_each(
+        self, weight: Floats, centre: Floats, strength: Floats, start: Sequence[Solution], tolerance: Sequence[float]
+    ) -> list[Solution]:
+        """Solve a problem for each line of `weight`, the weights of the rows, with its centre, strength and start.
+
+        They take their steps together: most of the work is to read the evidence, which is read once for all of them.
+        """
+        problems = [replace(self, weight=of_rows) for of_rows in weight]
+        settings = zip(centre, strength, start, tolerance, strict=True)
         if self.n_classes == 2:
-            return self._solve_two_classes(centre, strength, start, tolerance)
-        return self._solve_many_classes(centre, strength, start, tolerance)
+            return [problem._solve_two_classes(*own) for problem, own in zip(problems, settings, strict=True)]
+        descents = [problem._descend(*own) for problem, own in zip(problems, settings, strict=True)]
+        points = {k: next(descent) for k, descent in enumerate(descents)}
+        solutions = list(start)
+        while points:
+            at = list(points)
+            for k, *there in zip(at, *self._losses(weight[at], np.stack([points[k] for k in at])), strict=True):
+                try:
+                    points[k] = descents[k].send(tuple(there))
+                except StopIteration as end:
+                    solutions[k] = end.value
+                    del points[k]
+        return solutions
 
     def _solve_two_classes(self, centre: Floats, strength: Floats, start: Solution, tolerance: float) -> Solution:
         """Solve for (b₁ − b₀, w) in the core: ½ρ(b₀² + b₁²) is ¼ρ(b₁ − b₀)²."""
@@ -147,11 +170,13 @@ class Problem:
         )
         return Solution(np.array([-0.5, 0.5]) * x[0], x[1:], objective)
 
-    def _solve_many_classes(self, centre: Floats, strength: Floats, start: Solution, tolerance: float) -> Solution:
-        """Solve for x = (b, w).
+    def _descend(
+        self, centre: Floats, strength: Floats, start: Solution, tolerance: float
+    ) -> Generator[Floats, tuple[float, Floats, Floats], Solution]:
+        """Yield points x = (b, w), receive what `_losses` says of each, and return the minimum.
 
-        Second derivatives cost as much as ten steps. So those of an earlier point serve while steps gain quickly,
-        corrected by what each step shows.
+        Second derivatives cost as much as ten steps. So those of an earlier point serve for ten steps, corrected by
+        what each step shows.
         """
         n_offsets = self._n_offsets
         low = np.concatenate([np.full(n_offsets, -np.inf), np.zeros(len(centre))])
@@ -159,56 +184,59 @@ class Problem:
         centre = np.concatenate([np.zeros(n_offsets), centre])
         strength = np.concatenate([np.full(n_offsets, OFFSET_PENALTY), strength])
 
-        def objective(x: Floats) -> tuple[float, Floats, Floats]:
-            loss, gradient, posterior = self._loss(x[:n_offsets], x[n_offsets:])
+        def penalised(x: Floats, loss: float, gradient: Floats, posterior: Floats) -> tuple[float, Floats, Floats]:
             away = x - centre
             return loss + 0.5 * float(strength @ away**2), gradient + strength * away, posterior
 
         x = np.concatenate([start.offset[:n_offsets], start.weight])
-        value, gradient, posterior = objective(x)
-        is_new, last_gain = False, np.inf
+        value, gradient, posterior = penalised(x, *(yield x))
         matrix = start.curvature if start.curvature is not None and len(start.curvature) == len(x) else None
+        n_steps = 0  # with these second derivatives
         for _ in range(MAX_NEWTON_STEPS):
+            is_new = matrix is None
             if matrix is None:
-                matrix, is_new = self._second_derivatives(posterior, n_offsets), True
+                matrix, n_steps = self._second_derivatives(posterior, n_offsets), 0
             is_free = ~(((x <= low) & (gradient > 0)) | ((x >= high) & (gradient < 0)))
             step = np.zeros_like(x)
-            both = matrix + np.diag(strength)
-            step[is_free] = -np.linalg.solve(both[np.ix_(is_free, is_free)], gradient[is_free])
+            both = (matrix + np.diag(strength))[np.ix_(is_free, is_free)]
+            step[is_free] = -np.linalg.solve(both, gradient[is_free])
             gain = -float(gradient @ step)
-            is_small = not gain > tolerance * (1.0 + abs(value))
-            if is_small and (is_new or last_gain < np.inf):
+            if not gain > tolerance * (1.0 + abs(value)) and (is_new or n_steps):
                 break
-            trial = np.clip(x + step, low, high)
-            is_good = is_new or not (is_small or gain > MAX_GAIN_RATIO * last_gain)
-            after = objective(trial) if is_good else (np.inf, gradient, posterior)
             share = 1.0
-            while is_new and after[0] > value - 1e-4 * share * gain and share > MIN_NEWTON_SHARE:
+            trial = np.clip(x + step, low, high)
+            after = penalised(trial, *(yield trial))
+            while after[0] > value - 1e-4 * share * gain and share > MIN_NEWTON_SHARE:
                 share *= 0.5
                 trial = np.clip(x + share * step, low, high)
-                after = objective(trial)
-            if not is_new and after[0] > value - 1e-4 * gain:
-                matrix = None
-                continue
-            before, is_new, last_gain = value, False, gain
+                after = penalised(trial, *(yield trial))
+            before, n_steps = value, n_steps + 1
             matrix = updated(matrix, trial - x, after[1] - gradient - strength * (trial - x))
             x, (value, gradient, posterior) = trial, after
             if before - value <= tolerance * (1.0 + abs(value)):
                 break
+            if n_steps == MAX_STEPS_BETWEEN:
+                matrix = None
         return Solution(x[:n_offsets] if n_offsets else np.zeros(self.n_classes), x[n_offsets:], value, matrix)
 
-    def _loss(self, offset: Floats, weight: Floats) -> tuple[float, Floats, Floats]:
-        """Return the first term of (1), its gradient by (b, w), and the posterior (row, class)."""
-        scores = self.scores(offset if len(offset) else 0.0, weight)
-        scores -= scores.max(axis=1, keepdims=True)
-        posterior = np.exp(scores)
-        total = posterior.sum(axis=1)
-        loss = float(self.weight @ (np.log(total) - np.einsum("ic,ic->i", self.target, scores)))
-        posterior /= total[:, None]
+    def _losses(self, weight: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the first term of (1), its gradient and the posterior for each line of row weights and of (b, w)."""
+        n_features, n_offsets = len(self.evidence), x.shape[1] - len(self.evidence)
+        evidence = self.evidence.reshape(n_features, self.base.size)
+        scores = (x[:, n_offsets:] @ evidence).reshape(len(x), *self.base.shape)
+        scores += self.base
+        if n_offsets:
+            scores += x[:, None, :n_offsets]
+        scores -= scores.max(axis=2, keepdims=True)
+        of_target = np.einsum("ic,kic->ki", self.target, scores)
+        posterior = np.exp(scores, out=scores)
+        total = posterior.sum(axis=2)
+        loss = ((np.log(total) - of_target) * weight).sum(axis=1)
+        posterior /= total[:, :, None]
         slope = posterior - self.target
-        slope *= self.weight[:, None]
-        by_weight = self.evidence.reshape(len(weight), self.base.size) @ slope.ravel()
-        return loss, np.concatenate([slope.sum(axis=0)[: len(offset)], by_weight]), posterior
+        slope *= weight[:, :, None]
+        by_weight = slope.reshape(len(x), self.base.size) @ evidence.T
+        return loss, np.concatenate([slope.sum(axis=1)[:, :n_offsets], by_weight], axis=1), posterior
 
     def _second_derivatives(self, posterior: Floats, n_offsets: int) -> Floats:
         """Return the matrix of second derivatives of the first term of (1) by (b, w), a few rows at a time."""
