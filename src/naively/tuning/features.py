@@ -91,6 +91,10 @@ class Features:
         """Return the features with one more block."""
         return replace(self, blocks=(*self.blocks, block), evidence=(*self.evidence, evidence))
 
+    def where(self, keep: NDArray[np.bool_], words: tuple[WordFeature, ...]) -> Features:
+        """Return the features of some of the rows, with words that have been scored for them."""
+        return replace(self, evidence=tuple(e.compress(keep, axis=1) for e in self.evidence), words=words)
+
     def with_word(self, i: int, word: WordFeature) -> Features:
         """Return the features with other settings for block i of words."""
         return replace(self, words=(*self.words[:i], word, *self.words[i + 1 :]))
@@ -112,8 +116,12 @@ def features_of(scorer: LooScorer) -> Features:
         else:
             blocks.append(block)
             per_block.append(scorer.summed_evidence(block))
-    words = tuple(_word_feature(scorer, block) for block in every if block.family.has_length)
-    return Features(tuple(blocks), tuple(per_block), words, has_weight_per_column)
+    return Features(tuple(blocks), tuple(per_block), word_features_of(scorer), has_weight_per_column)
+
+
+def word_features_of(scorer: LooScorer) -> tuple[WordFeature, ...]:
+    """Score the words of the sample under the families that the rules have chosen."""
+    return tuple(_word_feature(scorer, block) for block in scorer.model.chosen.schema.blocks if block.family.has_length)
 
 
 def _word_feature(scorer: LooScorer, block: Block) -> WordFeature:

@@ -36,14 +36,16 @@ MAX_NATS = 1000.0  # of evidence against a class: what takes the place of infini
 class LooScorer:
     """A model without tuning, and a sample of the rows that it has counted.
 
-    Rows that are alone in their class are not usable.
+    Rows that are alone in their class are not usable. `every` is the scorer of a larger sample to which these rows
+    belong: structure without a fold is without all of its sampled rows.
     """
 
-    def __init__(self, model: Model, sample: Sample) -> None:
+    def __init__(self, model: Model, sample: Sample, every: LooScorer | None = None) -> None:
         """Find the usable rows."""
         self.model, self.sample, self.leaving = model, sample, sample.leaving
         self._views: dict[tuple[str, Names], View] = {}
         self._rivals: dict[Names, Sequence[Family]] = {}
+        self._every: LooScorer = self if every is None else every._every
         self._structures: dict[tuple[str, Names], list[Any]] = {}  # without each fold
         has_company = model.class_weights.rows[sample.label] > self.leaving.rows
         self.is_usable = has_company & (model.class_weights.weight[sample.label] > self.leaving.weight)
@@ -117,7 +119,7 @@ class LooScorer:
         out = np.zeros((len(leaving.label), 1 if family.joint else len(block.names), len(classes)))
         has_structure = family.has_structure(statistic)
         for start, stop, fold in self._fold_spans(has_structure):
-            structure = self._structure(fold, block, statistic) if has_structure else None
+            structure = self._every._structure(fold, block, statistic) if has_structure else None
             span = slice(start, stop)
             part = view if stop - start == len(leaving.label) else view.rows(start, stop)
             family.leave_one_out(part, statistic, classes, structure, leaving.part(span), out[span])

@@ -78,7 +78,12 @@ class Sample:
 
     def smallest(self, limit: int) -> Sample:
         """Return at most `limit` kinds, those with the smallest hashes; all kinds of one content."""
-        return self if len(self) <= limit else self.where(self.hashes <= np.uint64(max_hash(self.hashes, limit)))
+        return self if len(self) <= limit else self.where(self.is_among_smallest(limit))
+
+    def is_among_smallest(self, limit: int) -> NDArray[np.bool_]:
+        """Return which kinds these are."""
+        highest = max_hash(self.hashes, limit) if len(self) > limit else MAX_HASH
+        return np.asarray(self.hashes <= np.uint64(highest))
 
 
 def count_copies(weight: NDArray[np.float64]) -> int:

@@ -29,8 +29,8 @@ from naively.model.count import rows_to_count
 from naively.priors import ClassPrior
 from naively.schema.schema import Schema
 from naively.statistics import NegativeCountError
-from naively.tuning.calibrate import Calibration, calibrate, choose
-from naively.tuning.features import MAX_WEIGHTED_COLUMNS, Features, features_of
+from naively.tuning.calibrate import MIN_GAIN_NATS, Calibration, calibrate, choose
+from naively.tuning.features import MAX_WEIGHTED_COLUMNS, Features, features_of, word_features_of
 from naively.tuning.loo_scores import LooScorer
 from naively.tuning.sample import FOLDS, Sample, Sampler
 from naively.tuning.search import search
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from naively.model.model import Model
 
 MAX_KEPT_ROWS, MAX_ROWS, MAX_TEXTS, MIN_ROWS = 8192, 2048, 4096, 512  # of a sample: kept, searched; of texts
-MAX_CELLS, MAX_CALIBRATED_CELLS = 2**22, 2**18  # (row, column, class) triples: searched; of more rows, calibrated
+MAX_CELLS, MAX_CHEAP_CELLS = 2**22, 2**18  # (row, column, class) triples of a sample; of one with more than MAX_ROWS
+MAX_SEARCHED_CELLS, MIN_SEARCHED_ROWS = 2**20, 256  # of the part of a sample on which choices are compared
 MAX_WORDS = 9 * 2**14  # distinct words per row, summed over the rows of a sample that is searched
 MAX_CALIBRATED_WORDS = 8 * MAX_WORDS  # the same, of the sample that weights are fitted on
 MAX_SCORES = 2**20  # (row, class) pairs of a sample of texts
@@ -54,15 +55,17 @@ def rows_to_keep(schema: Schema) -> int:
 
 def rows_to_search(model: Model) -> int:
     """Return the size of the sample on which choices are compared."""
-    return min(_rows_within(model, MAX_CELLS, MAX_WORDS), MAX_TEXTS if _has_words(model.schema) else MAX_ROWS)
+    most = MAX_TEXTS if _has_words(model.schema) else MAX_ROWS
+    return min(_rows_within(model, MAX_SEARCHED_CELLS, MAX_WORDS, MIN_SEARCHED_ROWS), most)
 
 
 def rows_to_look_at(model: Model) -> int:
     """Return the size of the sample on which weights are fitted: more rows than are searched, if they are cheap."""
-    return max(rows_to_search(model), _rows_within(model, MAX_CALIBRATED_CELLS, MAX_CALIBRATED_WORDS))
+    cheap = _rows_within(model, MAX_CHEAP_CELLS, MAX_CALIBRATED_WORDS, MIN_ROWS)
+    return max(cheap, min(_rows_within(model, MAX_CELLS, MAX_WORDS, MIN_ROWS), MAX_ROWS))
 
 
-def _rows_within(model: Model, max_cells: int, max_words: int) -> int:
+def _rows_within(model: Model, max_cells: int, max_words: int, min_rows: int) -> int:
     """Return the size of a sample: smaller with many columns, classes or words per text.
 
     It depends only on what has been counted, so that batches do not matter.
@@ -70,7 +73,7 @@ def _rows_within(model: Model, max_cells: int, max_words: int) -> int:
     keep, n_classes = rows_to_keep(model.schema), max(1, len(model.classes))
     if not _has_words(model.schema):
         n_columns = min(max(1, len(model.schema.names)), MAX_WEIGHTED_COLUMNS)
-        return int(np.clip(max_cells // (n_columns * n_classes), MIN_ROWS, keep))
+        return int(np.clip(max_cells // (n_columns * n_classes), min_rows, keep))
     blocks = zip(model.chosen.schema.blocks, model.chosen.statistics, strict=True)
     words = sum(statistic.token_weight() for block, statistic in blocks if block.family.has_length)
     words_per_row = words / max(float(model.class_weights.weight.sum()), 1e-300)
@@ -114,10 +117,10 @@ def cross_fitted(model: Model, sample: Sample) -> tuple[Floats, NDArray[np.intp]
         scorer = LooScorer(plain, sample)
         textbook = features_of(scorer)
         if model.tuning is None or model.tuning.is_textbook:
-            problem = scorer.problem(textbook.pieces())
-            log_posterior = _textbook_log_posterior(problem)
+            problem, log_posterior = _textbook(scorer, textbook)
         else:
-            problem, calibration = _judge(scorer, textbook, _features_under(plain, sample, model.tuning))
+            log_posterior = _textbook(scorer, textbook)[1]
+            problem, calibration = _judge(scorer, log_posterior, _features_under(scorer, model.tuning))
             log_posterior = calibration.log_posterior
     return _under_prior(model, log_posterior, problem.base), problem.label, problem.weight
 
@@ -134,20 +137,25 @@ def tuned(model: Model, sample: Sample) -> Tuning:
     """Return a tuning from a sample of rows that the model has counted."""
     model = model.with_tuning(None)
     with one_thread():
-        sample, few = sample.smallest(rows_to_look_at(model)), sample.smallest(rows_to_search(model))
+        sample = sample.smallest(rows_to_look_at(model))
+        _warn_of_copies(model, sample)
         scorer = LooScorer(model, sample)
         n_rows = int(scorer.is_usable.sum())
         if len(model.classes) < 2 or len(np.unique(sample.label[scorer.is_usable])) < 2:
             return Tuning(rows=n_rows)
-        textbook = features_of(scorer)
-        if len(few) == len(sample):
+        textbook = features = features_of(scorer)
+        problem, log_posterior = _textbook(scorer, textbook)
+        if problem.losses_of(log_posterior).sum() <= MIN_GAIN_NATS:  # no other prediction can gain more
+            return Tuning(rows=n_rows, report=_report(log_posterior, problem))
+        is_searched = sample.is_among_smallest(rows_to_search(model))
+        if is_searched.all():
             features = search(scorer, textbook)
         else:
-            few_scorer = LooScorer(model, few)
-            features = search(few_scorer, features_of(few_scorer))
-            features = _features_under(model, sample, _tuning_of_choices(model, features))
-        problem, calibration = _judge(scorer, textbook, features)
-    _warn_of_copies(model, sample)
+            few = LooScorer(model, sample.where(is_searched), scorer)
+            choices = _tuning_of_choices(model, search(few, textbook.where(is_searched, word_features_of(few))))
+            if choices.families or choices.exponents:
+                features = _features_under(scorer, choices)
+        problem, calibration = _judge(scorer, log_posterior, features)
     report = _report(calibration.log_posterior, problem)
     if calibration.solution is None:
         return Tuning(rows=n_rows, report=report)
@@ -170,19 +178,24 @@ def _warn_of_copies(model: Model, sample: Sample) -> None:
         )
 
 
-def _features_under(model: Model, sample: Sample, tuning: Tuning) -> Features:
+def _features_under(scorer: LooScorer, tuning: Tuning) -> Features:
     """Return the features under the families and length exponents of a tuning."""
-    features = features_of(LooScorer(model.with_tuning(Tuning(families=tuning.families)), sample))
+    model = scorer.model.with_tuning(Tuning(families=tuning.families))
+    features = features_of(LooScorer(model, scorer.sample, scorer))
     words = [replace(word, length_exponent=tuning.exponents.get(word.key, 0.0)) for word in features.words]
     return replace(features, words=tuple(words))
 
 
-def _textbook_log_posterior(problem: Problem) -> Floats:
-    return log_softmax(problem.scores(0.0, np.ones(len(problem.evidence))))
+def _textbook(scorer: LooScorer, features: Features) -> tuple[Problem, Floats]:
+    """Return the usable rows, and their log posteriors by the textbook."""
+    problem = scorer.problem(features.summed_pieces())
+    return problem, log_softmax(problem.scores(0.0, np.ones(len(problem.evidence))))
 
 
-def _judge(scorer: LooScorer, textbook: Features, features: Features) -> tuple[Problem, Calibration]:
+def _judge(scorer: LooScorer, textbook: Floats, features: Features) -> tuple[Problem, Calibration]:
     """Return the rows divided among folds, and what is best for them: textbook, class shares or calibration.
+
+    `textbook` are the log posteriors of the usable rows by the textbook.
 
     A kind that occurs often is in as many folds as it can fill. Otherwise a table of few kinds would have folds in
     which kinds are missing.
@@ -192,10 +205,11 @@ def _judge(scorer: LooScorer, textbook: Features, features: Features) -> tuple[P
     kind = np.repeat(np.arange(len(n_parts)), n_parts)
     nth_part = np.arange(len(kind)) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
     weight, unit = scorer.scaled_weight
-    problem = replace(scorer.problem(features.pieces()).rows(kind), weight=(weight / n_parts)[kind])
+    problem = scorer.problem(features.pieces())
+    if len(kind) > len(n_parts):
+        problem = replace(problem.rows(kind), weight=(weight / n_parts)[kind])
     calibration = calibrate(problem, len(features.keys()), (sample.fold[keep][kind] + nth_part) % FOLDS)
-    log_posterior = _textbook_log_posterior(scorer.problem(textbook.pieces()))[kind]
-    return problem, choose(problem, unit[kind], log_posterior, calibration)
+    return problem, choose(problem, unit[kind], textbook[kind], calibration)
 
 
 def _tuning_of_choices(model: Model, features: Features) -> Tuning:
