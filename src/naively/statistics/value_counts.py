@@ -8,11 +8,12 @@ The table is sparse: a value that no row of a class has, has no cell there. A va
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import compress, pairwise
 from typing import Self
 
 import numpy as np
 
-from naively._kernels.cells import Cells, count_codes, count_csr, merge_cells, renumber_cells
+from naively._kernels.cells import Cells, count_codes, count_csr, merge_cells, renumber_cells, seen_tokens
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.data.views import Codes, Value, Values
@@ -105,7 +106,7 @@ class ValueCounts(Statistic):
     def __sub__(self, other: Self) -> Self:
         a, b = self.aligned(other)
         cells = refuse_impossible_cells(a.cells, b.cells, merge_cells(a.cells, b.cells, -1), a._column_and_value)
-        return type(self)(a.values, cells)._without_unused_values()
+        return type(self)(a.values, cells)._sorted()
 
     def has_rows(self) -> Bools:
         """Return for each class whether anything was counted."""
@@ -159,59 +160,34 @@ class ValueCounts(Statistic):
 
     def aligned(self, other: Self) -> tuple[Self, Self]:
         """Return both over the union of their values."""
-        if self.values == other.values:
-            return self, other
-        columns = [_union(a, b) for a, b in zip(self.values, other.values, strict=True)]
-        union = tuple(values for values, _, _ in columns)
-        starts = np.cumsum([0, *map(len, union)], dtype=np.int64)
-        slots = [
-            np.concatenate([places + start for places, start in zip(of_columns, starts, strict=False)])
-            for of_columns in ([of_a for _, of_a, _ in columns], [of_b for _, _, of_b in columns])
-        ]
-        a, b = (slot.astype(np.int32) for slot in slots)
-        return self._renumbered(union, a), other._renumbered(union, b)
+        pairs = zip(self.values, other.values, strict=True)
+        union = tuple(a if a == b else in_order({*a, *b}) for a, b in pairs)
+        return self._over(union), other._over(union)
+
+    def _sorted(self) -> Self:
+        """Return the same counts without unused values, the others sorted in each column."""
+        used, ends = seen_tokens(self.cells.index, int(self.offsets[-1])), self.offsets.tolist()
+        spans = zip(self.values, pairwise(ends), strict=True)
+        return self._over(tuple(in_order(tuple(compress(values, used[a:b]))) for values, (a, b) in spans))
+
+    def _over(self, values: tuple[Values, ...]) -> Self:
+        """Return the same counts over other values of the columns, among which are all that a row has."""
+        if values == self.values:
+            return self
+        start, slots = 0, []
+        for before, after in zip(self.values, values, strict=True):
+            position = {value: start + k for k, value in enumerate(after)}
+            slots += [position.get(value, -1) for value in before]
+            start += len(after)
+        return self._renumbered(values, np.array(slots, dtype=np.int32))
 
     def _renumbered(self, values: tuple[Values, ...], slots: Codes32) -> Self:
         classes = np.arange(self.n_classes, dtype=np.int32)
         return type(self)(values, renumber_cells(self.cells, classes, slots, self.n_classes))
 
-    def _without_unused_values(self) -> Self:
-        used = np.zeros(int(self.offsets[-1]), dtype=bool)
-        used[self.cells.index] = True
-        if used.all():
-            return self
-        values = tuple(
-            tuple(value for value, keep in zip(values, used[start:], strict=False) if keep)
-            for values, start in zip(self.values, self.offsets, strict=False)
-        )
-        slots = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
-        return self._renumbered(values, slots)
-
-    def _sorted(self) -> Self:
-        """Return the same counts without unused values, the others sorted in each column."""
-        counts = self._without_unused_values()
-        values = tuple(in_order(column) for column in counts.values)
-        if values == counts.values:
-            return counts
-        start, slots = 0, []
-        for before, after in zip(counts.values, values, strict=True):
-            position = {value: start + k for k, value in enumerate(after)}
-            slots.extend([position[value] for value in before])
-            start += len(after)
-        return counts._renumbered(values, np.array(slots, dtype=np.int32))
-
     def _column_and_value(self, slot: int) -> tuple[int, str]:
         column = int(np.searchsorted(self.offsets, slot, side="right")) - 1
         return column, f"value {self.values[column][slot - int(self.offsets[column])]!r}"
-
-
-def _union(a: Values, b: Values) -> tuple[Values, Codes32, Codes32]:
-    """Return the values of two columns, sorted, and the positions of both among them."""
-    if a == b:
-        return a, np.arange(len(a), dtype=np.int32), np.arange(len(a), dtype=np.int32)
-    union = in_order({*a, *b})
-    position = {value: k for k, value in enumerate(union)}
-    return union, np.array([position[v] for v in a], np.int32), np.array([position[v] for v in b], np.int32)
 
 
 def _count_piece(codes: Array, sizes: Wholes, label: Codes32, weight: Floats | None, n_classes: int) -> Cells:
