@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from naively._kernels.cells import Cells, token_log_table, token_logs
+from naively._kernels.cells import Cells, seen_tokens, token_log_table, token_logs
 from naively._kernels.leave_one_out import Model
 from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.kinds import Support
@@ -58,7 +58,7 @@ class CountFamily(TokenFamily):
 
     def known(self, stats: TokenCounts) -> Bools:
         """Return which tokens are evidence: those that some row has, or all."""
-        return stats.known() if self.unseen == "ignore" else np.ones(stats.n_tokens, dtype=np.bool_)
+        return seen_tokens(stats.cells.index, stats.n_tokens) | (self.unseen == "smooth")
 
     def leave_tokens_out(
         self, x: Numbers, stats: TokenCounts, alpha: Floats, model: Model, leaving: Leaving, out: Floats

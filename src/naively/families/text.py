@@ -172,7 +172,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
         """Return which words are active; None without cut-offs."""
         if self.min_count <= 0 and self.max_share >= 1 and self.max_tokens is None and self.vocabulary is None:
             return None
-        cells, n = stats.cells, stats.n_numbers()
+        cells, n = stats.cells, stats.n_tokens
         active = seen_tokens(cells.index, n)
         if self.min_count > 0:
             active &= np.bincount(cells.index, weights=cells.sums[0], minlength=n) >= self.min_count
@@ -191,7 +191,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
 
         Words that were numbered after the structure was chosen are not active.
         """
-        cells, n = stats.cells, stats.n_numbers()
+        cells, n = stats.cells, stats.n_tokens
         active = seen_tokens(cells.index, n)
         structure = self.structure(stats) if structure is None else structure
         if structure is None:

@@ -64,7 +64,7 @@ class WordFamily(Family[W, F]):
 
     def pseudo_counts(self, stats: W, classes: Labels) -> Floats:
         """Return the pseudo-counts, (word,) or (word, class)."""
-        n = stats.n_numbers()
+        n = stats.n_tokens
         words = stats.names_of(np.arange(n)) if isinstance(self.alpha, Dirichlet) else range(n)
         alpha = pseudo_counts(self.alpha, words, classes)
         return alpha if alpha.ndim == 2 else np.broadcast_to(alpha, (n,))
@@ -84,7 +84,7 @@ class WordFamily(Family[W, F]):
     def word_shares(self, stats: W) -> WordShares | None:
         """Return the counts of all words."""
         kind = self.event_model == "bernoulli", self.counts_presence
-        return WordShares(stats.names_of, stats.n_numbers(), stats.cells, stats.seen.weight, self.pseudo_count, *kind)
+        return WordShares(stats.names_of, stats.n_tokens, stats.cells, stats.seen.weight, self.pseudo_count, *kind)
 
     def compare(self, one: W, two: W, top: int = 20) -> list[LikelihoodRatio]:
         """Test all words together: which of them are in a row."""

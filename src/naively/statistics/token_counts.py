@@ -102,10 +102,6 @@ class TokenCounts(Statistic):
         """The number of tokens, counted or not."""
         return len(self.tokens)
 
-    def n_numbers(self) -> int:
-        """Return the number of tokens, counted or not."""
-        return len(self.tokens)
-
     def names_of(self, numbers: Index | Codes32) -> list[str]:
         """Return the tokens of these numbers."""
         return [self.tokens[number] for number in numbers.tolist()]
@@ -117,12 +113,6 @@ class TokenCounts(Statistic):
     def documents(self) -> Floats:
         """Return the dense (class, token) table of equation (2)."""
         return table_of_cells(self.cells, self.n_tokens, self.cells.sums[1])
-
-    def known(self) -> Bools:
-        """Return for each token whether any row has it."""
-        out = np.zeros(self.n_tokens, dtype=np.bool_)
-        out[self.cells.index] = True
-        return out
 
     def __add__(self, other: Self) -> Self:
         a, b = self.aligned(other)

@@ -116,8 +116,9 @@ class WordCounts(Statistic):
         """Return the words of the vocabulary by number, including those that no text has any more."""
         return [] if self.vocabulary is None else self.vocabulary.words()
 
-    def n_numbers(self) -> int:
-        """Return one more than the largest number of a word."""
+    @property
+    def n_tokens(self) -> int:
+        """One more than the largest number of a word."""
         if self.vocabulary is not None:
             return len(self.vocabulary)
         return max(int(self.base.index.max(initial=-1)), int(self.delta.index.max(initial=-1))) + 1
