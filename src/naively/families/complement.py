@@ -25,7 +25,7 @@ from naively.families.linear_form import LogLinear, dense_form, sparse_form
 from naively.families.multinomial import CountFamily
 from naively.families.tokens import TokenParameters
 from naively.priors import Dirichlet
-from naively.statistics.cells import class_sums, table_of_cells
+from naively.statistics.cells import sum_by_class, table_of_cells
 from naively.statistics.token_counts import TokenCounts
 
 
@@ -90,7 +90,7 @@ def complement_form(cells: Cells, alpha: Floats, known: Bools, members: Bools) -
     token = np.bincount(index, weights=cells.sums[0], minlength=len(alpha))
     whole = token + alpha
     base = np.where(known & (whole > 0), -np.log(np.where(whole > 0, whole, 1.0)), np.nan)
-    rest = token.sum() - class_sums(cells, 0) + alpha[members].sum()
+    rest = token.sum() - sum_by_class(cells, cells.sums[0]) + alpha[members].sum()
     constant = np.log(np.where(rest > 0, rest, 1.0))
     alone = np.bincount(index, minlength=len(alpha))[index] == 1  # no other class has the token
     others = np.where(alone & (alpha[index] == 0), 0.0, token[index] - cells.sums[0] + alpha[index])

@@ -35,7 +35,7 @@ from naively.families.leave_one_out.tokens import TokenRows, WordScorer, leave_r
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form, stays_sparse
 from naively.families.tokens import TokenFamily, TokenParameters, share_with_empty
 from naively.priors import alpha_of
-from naively.statistics.cells import class_sums, table_of_cells
+from naively.statistics.cells import sum_by_class, table_of_cells
 from naively.statistics.token_counts import TokenCounts
 
 
@@ -88,7 +88,7 @@ class CountFamily(TokenFamily):
         known = np.flatnonzero(~(np.isnan(numbers) | parameters.form.is_unknown(tokens)))
         shown = [evidence.format_value(x, "number") for x in np.nan_to_num(numbers).tolist()]
         labels = [(row.names[k], *value) for k, value in zip(tokens.tolist(), shown, strict=True)]
-        totals = row.cached("totals", lambda: class_sums(stats.cells, 0))
+        totals = row.cached("totals", lambda: sum_by_class(stats.cells, stats.cells.sums[0]))
         alpha = self.pseudo_counts(stats, row.classes)
         alpha = alpha[:, list(pair)] if alpha.ndim == 2 else alpha[:, None]
         words = [labels[i] for i in known.tolist()], tokens[known], numbers[known]
@@ -135,7 +135,7 @@ class Multinomial(CountFamily):
         every = np.ones(stats.n_tokens, dtype=np.bool_)
         form = multinomial_form(stats.cells, self.pseudo_counts(stats, classes), self.known(stats), every)
         rows = np.maximum(stats.seen.weight, 1e-300)
-        return TokenParameters(form, class_sums(stats.cells, 0) / rows)
+        return TokenParameters(form, sum_by_class(stats.cells, stats.cells.sums[0]) / rows)
 
     def log_likelihood(self, x: Numbers, parameters: TokenParameters, out: Floats, length: Lengths = None) -> None:
         """Add equation (3)."""
@@ -181,7 +181,7 @@ def multinomial_form(cells: Cells, alpha: Floats, known: Bools, members: Bools) 
 
 def _by_one_alpha(cells: Cells, alpha: float, known: Bools, members: Bools) -> LinearForm:
     """Return equation (4) with one α > 0 for all tokens; as a dense table while that is small."""
-    constant = -np.log(class_sums(cells, 0) + alpha * np.count_nonzero(members))
+    constant = -np.log(sum_by_class(cells, cells.sums[0]) + alpha * np.count_nonzero(members))
     base = np.where(known, np.log(alpha), np.nan)
     offset = np.zeros(len(constant))
     if stays_sparse(len(base), len(constant), len(cells.index)):
@@ -192,7 +192,7 @@ def _by_one_alpha(cells: Cells, alpha: float, known: Bools, members: Bools) -> L
 def _by_token(cells: Cells, alpha: Floats, known: Bools, members: Bools) -> LogLinear:
     """Return equation (4); where α_k = 0, log N_kc − log(N_c + Σα), and forbidden where N_kc = 0."""
     positive = alpha > 0
-    denominator = class_sums(cells, 0) + alpha.sum()
+    denominator = sum_by_class(cells, cells.sums[0]) + alpha.sum()
     constant = -np.log(np.where(denominator > 0, denominator, 1.0))
     own = alpha[cells.index]
     smooth = own > 0

@@ -51,7 +51,7 @@ from naively.families.tokens import TokenParameters, WordFamily, linear_part
 from naively.priors import alpha_of
 from naively.statistics.arrays import require
 from naively.statistics.base import PLAN, CountPlan
-from naively.statistics.cells import class_sums
+from naively.statistics.cells import sum_by_class
 from naively.statistics.word_counts import WordCounts
 
 WORD = re.compile(r"\w+(?:['’]\w+)*")  # what is shown as one word; docs/words.md defines what is counted
@@ -166,7 +166,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
             else:
                 form = multinomial_form(counted, alpha, known, known)
         texts = np.maximum(stats.seen.weight, 1e-300)
-        return TextParameters(form, class_sums(cells, 0) / texts, stats)
+        return TextParameters(form, sum_by_class(cells, cells.sums[0]) / texts, stats)
 
     def structure(self, stats: WordCounts) -> Bools | None:
         """Return which words are active; None without cut-offs."""
@@ -302,7 +302,11 @@ class Text(WordFamily[WordCounts, TextParameters]):
             return [Term.missing(column)]
         cells, is_active = row.cached("active words", lambda: self.active_words(stats))
         is_bernoulli, channel = self.model == "bernoulli", 1 if self.counts_presence else 0
-        totals = stats.seen.weight if is_bernoulli else row.cached("totals", lambda: class_sums(cells, channel))
+        totals = (
+            stats.seen.weight
+            if is_bernoulli
+            else row.cached("totals", lambda: sum_by_class(cells, cells.sums[channel]))
+        )
         occurrences = Counter(self._tokenise(text))
         numbers = _find_words(list(occurrences), stats.vocabulary, self.hash_bits)
         is_known = (numbers >= 0) & (numbers < len(form.score.base))

@@ -20,7 +20,7 @@ from naively.families.compare import W, compare_words
 from naively.families.evidence import Alternative, Label, LikelihoodRatio, Pair, RowView, Term, WordShares, WordTable
 from naively.families.linear_form import EVERY, LogLinear
 from naively.priors import Alpha, Dirichlet, pseudo_counts
-from naively.statistics.cells import class_of_cells, values_in_class
+from naively.statistics.cells import cells_of_entries, class_of_cells, values_in_class
 from naively.statistics.token_counts import TokenCounts
 
 MAX_WORD_COUNT = 3  # occurrences of a word that a nomogram marks
@@ -168,11 +168,7 @@ def share_with_empty(cells: Cells, empty: Index) -> Cells:
     sums = np.stack([np.bincount(position, weights=channel) for channel in cells.sums])
     rows = np.bincount(position, weights=cells.rows).astype(np.int64)
     owner = np.concatenate([class_of_cells(cells), np.repeat(empty, len(tokens))])
-    order = np.argsort(owner, kind="stable")
-    counts = np.bincount(owner, minlength=len(cells.indptr) - 1)
-    return Cells(
-        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        np.concatenate([cells.index, np.tile(tokens, len(empty))])[order].astype(np.int32),
-        np.ascontiguousarray(np.concatenate([cells.sums, np.tile(sums, len(empty))], axis=1)[:, order]),
-        np.concatenate([cells.rows, np.tile(rows, len(empty))])[order],
-    )
+    index = np.concatenate([cells.index, np.tile(tokens, len(empty))])
+    all_sums = np.concatenate([cells.sums, np.tile(sums, len(empty))], axis=1)
+    all_rows = np.concatenate([cells.rows, np.tile(rows, len(empty))])
+    return cells_of_entries(owner, index, all_sums, all_rows, len(cells.indptr) - 1)

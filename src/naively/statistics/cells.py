@@ -28,6 +28,15 @@ def cells_of_table(rows: Wholes, *sums: Floats) -> Cells:
     return Cells(indptr, where[1].astype(np.int32), np.stack([table[where] for table in sums]), rows[where])
 
 
+def cells_of_entries(
+    owner: Index | Codes32, index: Index | Codes32, sums: Floats, rows: Wholes, n_classes: int
+) -> Cells:
+    """Return cells in order, given the class, the slot, the sums (channel, cell) and the rows of each."""
+    order = np.lexsort((index, owner))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n_classes))]).astype(np.int64)
+    return Cells(indptr, index[order].astype(np.int32), np.ascontiguousarray(sums[:, order]), rows[order])
+
+
 def table_of_cells(cells: Cells, n_tokens: int, values: NDArray[np.number]) -> Floats:
     """Return a dense (class, token) table with one number per cell, zero elsewhere."""
     out = np.zeros((len(cells.indptr) - 1, n_tokens))
@@ -50,20 +59,25 @@ def place_cells(cells: Cells, places: Codes32, n_classes: int) -> Cells:
 
 def find_cells(cells: Cells, wanted: Cells) -> Index:
     """Return the position in `cells` of each cell of `wanted`, −1 where there is none."""
-    positions = np.full(len(wanted.index), -1, dtype=np.intp)
-    for c in np.flatnonzero(np.diff(wanted.indptr)):
-        start, stop = int(cells.indptr[c]), int(cells.indptr[c + 1])
-        span = slice(int(wanted.indptr[c]), int(wanted.indptr[c + 1]))
-        if start == stop:
-            continue
-        nearest = start + np.minimum(np.searchsorted(cells.index[start:stop], wanted.index[span]), stop - start - 1)
-        positions[span] = np.where(cells.index[nearest] == wanted.index[span], nearest, -1)
+    positions = np.empty(len(wanted.index), dtype=np.intp)
+    for c, (start, stop) in enumerate(itertools.pairwise(wanted.indptr.tolist())):
+        positions[start:stop] = _find_slots(cells, c, wanted.index[start:stop])
     return positions
 
 
-def class_sums(cells: Cells, channel: int) -> Floats:
-    """Return the sum of one channel over the cells of each class."""
-    return sum_by_class(cells, cells.sums[channel])
+def values_in_class(cells: Cells, c: int, slots: Index, values: NDArray[np.number]) -> Floats:
+    """Return the number of each slot in one class, out of one number per cell; 0 where there is no cell."""
+    position = _find_slots(cells, c, slots)
+    return np.where(position >= 0, values[position], 0.0) if len(values) else np.zeros(len(slots))
+
+
+def _find_slots(cells: Cells, c: int, slots: Index | Codes32) -> Index:
+    """Return the position of the cell of each slot in one class, −1 where there is none."""
+    start, stop = int(cells.indptr[c]), int(cells.indptr[c + 1])
+    if start == stop:
+        return np.full(len(slots), -1, dtype=np.intp)
+    nearest = start + np.minimum(np.searchsorted(cells.index[start:stop], slots), stop - start - 1)
+    return np.where(cells.index[nearest] == slots, nearest, -1)
 
 
 def sum_by_class(cells: Cells, values: Floats) -> Floats:
@@ -184,17 +198,5 @@ def join_columns(parts: list[tuple[int, Cells]], n_classes: int) -> Cells:
     starts = np.cumsum([0, *(size for size, _ in parts)])
     owner = np.concatenate([class_of_cells(cells) for _, cells in parts])
     index = np.concatenate([cells.index + start for (_, cells), start in zip(parts, starts, strict=False)])
-    order = np.lexsort((index, owner))
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n_classes))]).astype(np.int64)
-    sums = np.concatenate([cells.sums for _, cells in parts], axis=1)[:, order]
-    rows = np.concatenate([cells.rows for _, cells in parts])[order]
-    return Cells(indptr, index[order].astype(np.int32), np.ascontiguousarray(sums), rows)
-
-
-def values_in_class(cells: Cells, c: int, slots: Index, values: NDArray[np.number]) -> Floats:
-    """Return the number of each slot in one class, out of one number per cell; 0 where there is no cell."""
-    start, stop = int(cells.indptr[c]), int(cells.indptr[c + 1])
-    if start == stop:
-        return np.zeros(len(slots))
-    at = start + np.minimum(np.searchsorted(cells.index[start:stop], slots), stop - start - 1)
-    return np.where(cells.index[at] == slots, values[at], 0.0)
+    sums = np.concatenate([cells.sums for _, cells in parts], axis=1)
+    return cells_of_entries(owner, index, sums, np.concatenate([cells.rows for _, cells in parts]), n_classes)

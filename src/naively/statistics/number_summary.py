@@ -19,12 +19,12 @@ from typing import Self, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from naively._kernels.cells import Cells
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.data.views import Numbers, is_sparse
 from naively.statistics.arrays import require
 from naively.statistics.base import PLAN, CountPlan, Statistic, ValueTable
+from naively.statistics.cells import cells_of_entries
 from naively.statistics.class_weights import ClassWeights
 from naively.statistics.histogram import Histogram
 from naively.statistics.moments import MAX_MAGNITUDE, STATE_SIZE, Moments, TooLargeError
@@ -182,9 +182,6 @@ def _value_counts(histogram: Histogram) -> ValueCounts:
     ends = np.concatenate([[0], np.cumsum(per_column)]).tolist()
     named = [int(v) if v == v // 1 else v for v in numbers]
     values = tuple(tuple(named[a:b]) for a, b in itertools.pairwise(ends))
-    order = np.lexsort((slot, cells.classes))
-    sizes = np.bincount(cells.classes, minlength=histogram.n_classes)
-    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     return ValueCounts(
-        values, Cells(indptr, slot[order].astype(np.int32), cells.weight[order][None, :].copy(), cells.rows[order])
+        values, cells_of_entries(cells.classes, slot, cells.weight[None], cells.rows, histogram.n_classes)
     )
