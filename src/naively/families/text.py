@@ -363,7 +363,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
                 size = min(size, np.count_nonzero(odds[:, c])) if self.binary else size
                 share = odds[:, c] / odds[:, c].sum() if size else None
                 drawn = generator.choice(known, size, not self.binary, share) if size else known[:0]
-            rows[i] = " ".join(parameters.counts.name(int(k)) for k in drawn)
+            rows[i] = " ".join(parameters.counts.names_of(drawn))
         return [rows]
 
 

@@ -222,6 +222,7 @@ class ArrayStatistic(Statistic):
     __slots__ = ()
 
     rows: Wholes
+    weight: Any  # (class, column): a field or a property
     leading: ClassVar[Mapping[str, tuple[int, ...]]]
 
     @classmethod
@@ -251,6 +252,10 @@ class ArrayStatistic(Statistic):
     def take_columns(self, order: Index) -> Self:
         """Return the same counts with the columns in another order."""
         return type(self)(**{name: take(array, order) for name, array in _parts(self).items()})
+
+    def rows_present(self, classes: ClassWeights) -> tuple[Floats, Wholes]:
+        """Return weight and number of the rows that have a value, (class, column)."""
+        return self.weight, self.rows
 
     def check(self, n_classes: int, names: Names) -> None:
         """Raise ValueError unless the arrays are sound."""

@@ -25,7 +25,7 @@ from naively._kernels.histogram import HistogramCells, count_histogram, key_valu
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.data.views import Numbers, is_sparse
-from naively.statistics.arrays import NegativeCountError, check_array, require, rounding_slack, sum_rows
+from naively.statistics.arrays import NegativeCountError, check_array, require, rounding_slack, sum_rows, take
 from naively.statistics.base import MAX_KEYS, PLAN, CountPlan, Statistic, ValueTable
 from naively.statistics.class_weights import ClassWeights
 
@@ -130,11 +130,8 @@ class Histogram(Statistic):
 
     def take_columns(self, order: Index) -> Self:
         """Return the same counts with the columns in another order."""
-        known, at = order >= 0, np.maximum(order, 0)
         cells = self.cells
-        starts = cells.offsets[at] if self.n_columns else np.zeros(len(order), np.int64)
-        sizes = np.where(known, np.diff(cells.offsets)[at], 0) if self.n_columns else np.zeros(len(order), np.int64)
-        levels = np.where(known, cells.levels[at], 0) if self.n_columns else np.zeros(len(order), np.int64)
+        starts, sizes, levels = (take(a, order) for a in (cells.offsets[:-1], np.diff(cells.offsets), cells.levels))
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
         positions = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
         moved = HistogramCells(levels, offsets, *(array[positions] for array in cells[2:]))

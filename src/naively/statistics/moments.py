@@ -25,7 +25,6 @@ from naively._kernels.types import Array, Bools, Floats, Wholes
 from naively.data.views import Numbers
 from naively.statistics.arrays import NegativeCountError, refuse_negative
 from naively.statistics.base import PLAN, ArrayStatistic, CountPlan, Description
-from naively.statistics.class_weights import ClassWeights
 from naively.statistics.triples import scale_triple
 
 COLUMNS_AT_A_TIME = 8  # single columns that are copied side by side, which bounds the memory
@@ -148,10 +147,6 @@ class Moments(ArrayStatistic):
                 variance = (s2[at] - s1[at] ** 2 / weight) / weight
                 left = f"{rows[at]} rows of mean {shift[at] + s1[at] / weight:g} and variance {variance:g}"
             raise NegativeCountError(*at, left)
-
-    def rows_present(self, classes: ClassWeights) -> tuple[Floats, Wholes]:
-        """Return weight and number of the rows that have a value, (class, column)."""
-        return self.weight, self.rows
 
     def scaled(self, factor: float) -> Self:
         """Return the moments with all weights multiplied; the shift and the largest |x − c| stay."""

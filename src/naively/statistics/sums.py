@@ -19,7 +19,6 @@ from naively._kernels.types import Array, Floats, Wholes
 from naively.data.views import Numbers
 from naively.statistics.arrays import NegativeCountError, refuse_negative
 from naively.statistics.base import PLAN, ArrayStatistic, CountPlan, Description
-from naively.statistics.class_weights import ClassWeights
 from naively.statistics.moments import Moments
 from naively.statistics.triples import add_triples, rounded, scale_triple
 
@@ -80,10 +79,6 @@ class Sums(ArrayStatistic):
             raise NegativeCountError(int(c), int(j), f"{rows[c, j]} rows that add up to {left[c, j]:g}")
         rest = self._of(rows, weight, total, self.parts[5] + other.parts[5])
         return replace(rest, weight=np.where(rows > 0, rest.weight, 0.0), parts=np.where(rows > 0, rest.parts, 0.0))
-
-    def rows_present(self, classes: ClassWeights) -> tuple[Floats, Wholes]:
-        """Return weight and number of the rows that have a value, (class, column)."""
-        return self.weight, self.rows
 
     def scaled(self, factor: float) -> Self:
         """Return the sums with all weights multiplied."""

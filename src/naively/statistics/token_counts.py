@@ -19,7 +19,7 @@ from naively._kernels.cells import Cells, Counted, count_csc, count_csr, count_d
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names, Numbered, positions_of
 from naively.data.views import Numbers, Piece, RefusedEntryError, is_sparse
-from naively.statistics.arrays import NegativeCountError, require, sum_rows
+from naively.statistics.arrays import NegativeCountError, require
 from naively.statistics.base import PLAN, CountPlan, Description, Statistic
 from naively.statistics.cells import (
     are_integral,
@@ -187,14 +187,9 @@ class TokenCounts(Statistic):
 
     def rows_present(self, classes: ClassWeights) -> tuple[Floats, Wholes]:
         """Return weight and number of the rows in which an entry is not missing, (class, token)."""
-        missing_cells, shape = self.missing, (self.n_classes, self.n_tokens)
-        weight, rows = sum_rows(
-            class_of_cells(missing_cells) * self.n_tokens + missing_cells.index,
-            missing_cells.sums[0],
-            missing_cells.rows,
-            shape,
-        )
-        return classes.weight[:, None] - weight, classes.rows[:, None] - rows
+        counts = self.missing.sums[0], self.missing.rows
+        weight, rows = (table_of_cells(self.missing, self.n_tokens, values) for values in counts)
+        return classes.weight[:, None] - weight, classes.rows[:, None] - rows.astype(np.int64)
 
     def check(self, n_classes: int, names: Names) -> None:
         """Raise ValueError unless tokens, rows and cells are sound."""

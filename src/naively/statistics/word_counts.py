@@ -123,10 +123,6 @@ class WordCounts(Statistic):
             return len(self.vocabulary)
         return max(int(self.base.index.max(initial=-1)), int(self.delta.index.max(initial=-1))) + 1
 
-    def name(self, number: int) -> str:
-        """Return the word of this number, or its hash."""
-        return self.names_of(np.array([number]))[0]
-
     def names_of(self, numbers: Index | Codes32) -> list[str]:
         """Return the words of these numbers, or their hashes."""
         if self.vocabulary is None:
@@ -184,7 +180,7 @@ class WordCounts(Statistic):
         impossible |= (rows == 0) & (sums > slack).any(axis=0)
         if impossible.any():
             first = int(np.argmax(impossible))
-            word = self.name(int(subtracted.index[first]))
+            (word,) = self.names_of(subtracted.index[[first]])
             left = f"word {word!r}: {rows[first]} texts with {sums[0, first]:g} occurrences"
             raise NegativeCountError(int(class_of_cells(subtracted)[first]), None, left)
 
@@ -201,7 +197,7 @@ class WordCounts(Statistic):
             if _most_rows(cells, c) > n_texts:
                 span = slice(int(cells.indptr[c]), int(cells.indptr[c + 1]))
                 most = int(np.argmax(cells.rows[span]))
-                word = self.name(int(cells.index[span][most]))
+                (word,) = self.names_of(cells.index[span][[most]])
                 left = f"word {word!r} in {cells.rows[span][most]} of {n_texts} texts"
                 raise NegativeCountError(c, None, left)
 
@@ -241,8 +237,8 @@ class WordCounts(Statistic):
         for c, texts in enumerate(self.seen.weight.tolist()):
             span = slice(int(cells.indptr[c]), int(cells.indptr[c + 1]))
             order = np.argsort(-cells.sums[0, span], kind="stable")[:MAX_WORDS_DESCRIBED]
-            counts, numbers = cells.sums[0, span][order].tolist(), cells.index[span][order].tolist()
-            words = [[self.name(k), n] for k, n in zip(numbers, counts, strict=True)]
+            counts, names = cells.sums[0, span][order].tolist(), self.names_of(cells.index[span][order])
+            words = [[name, n] for name, n in zip(names, counts, strict=True)]
             described.append({"texts": texts, "words": span.stop - span.start, "most_frequent": words})
         return described
 
