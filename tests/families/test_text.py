@@ -34,8 +34,8 @@ def word_table(model: naively.Model) -> dict[tuple[Any, str], tuple[float, float
     cells = counts.cells
     owner = np.repeat(np.arange(len(cells.indptr) - 1), np.diff(cells.indptr))
     return {
-        (model.classes[c], counts.name(int(k))): (float(n), float(d), int(rows))
-        for c, k, n, d, rows in zip(owner, cells.index, *cells.sums, cells.rows, strict=True)
+        (model.classes[c], word): (float(n), float(d), int(rows))
+        for c, word, n, d, rows in zip(owner, counts.names_of(cells.index), *cells.sums, cells.rows, strict=True)
     }
 
 

@@ -88,7 +88,7 @@ def assert_same_words(a: nb.Model, b: nb.Model) -> None:
         (counts,) = model.statistics
         assert isinstance(counts, WordCounts)
         owner = np.repeat(range(counts.n_classes), np.diff(counts.cells.indptr)).tolist()
-        names = [counts.name(k) for k in counts.cells.index.tolist()]
+        names = counts.names_of(counts.cells.index)
         cells = zip(owner, names, counts.cells.sums.T.tolist(), counts.cells.rows.tolist(), strict=True)
         lengths = [part.tolist() for part in counts.lengths]
         counted.append((sorted(cells), lengths, counts.seen.rows.tolist(), counts.seen.weight.tolist()))
