@@ -42,7 +42,11 @@ class RateFamily(Family[Sums, Floats]):
 
     @abstractmethod
     def scores(self, x: Floats, rate: Floats) -> Floats:
-        """Return equation (3) for each number."""
+        """Return equation (3) for each number, without the terms that are the same in all classes."""
+
+    def log_measure(self, x: Floats) -> Floats:
+        """Return the terms of equation (3) that are the same in all classes; none by default."""
+        return np.zeros_like(x)
 
     @abstractmethod
     def term_variance(self, x: Floats, rate: Floats, n: Floats) -> Floats:
@@ -57,12 +61,22 @@ class RateFamily(Family[Sums, Floats]):
         n, total = stats.weight, stats.total
         return self.rate(n, total, stats.rows, n.sum(axis=0), total.sum(axis=0))
 
+    def log_likelihood(self, x: Numbers, parameters: Floats, out: Floats, length: Lengths = None) -> None:
+        """Add equation (3), summed over the columns."""
+        for columns, piece in x.dense():
+            is_missing = np.isnan(piece)
+            numbers = np.where(is_missing, 0.0, piece)
+            out += self.log_measure(numbers).sum(axis=1)[:, None]
+            for c, rate in enumerate(parameters[:, columns]):
+                out[:, c] += np.where(is_missing, 0.0, self.scores(numbers, rate)).sum(axis=1)
+
     def leave_one_out(
         self, x: Numbers, stats: Sums, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
         """Add equation (3) without the row, which also leaves the sums of all classes."""
         values = dense_numbers(x)
         sums, numbers = SumsWithout.of(stats, values, leaving), np.nan_to_num(values)
+        out += self.log_measure(numbers)[:, :, None]
         for c in range(stats.n_classes):
             rate = self.rate(*sums.of_class(stats, leaving, c), sums.pooled_weight, sums.pooled_total)
             out[:, :, c] += np.where(np.isnan(values), 0.0, self.scores(numbers, rate))
@@ -123,21 +137,16 @@ class Poisson(RateFamily):
         return ratio_of(n_events, np.where(rows > 0, n, pooled_n) + self.b)
 
     def scores(self, x: Floats, rate: Floats) -> Floats:
-        """Return equation (3); a rate of zero allows only x = 0."""
-        from scipy.special import gammaln, xlogy
+        """Return x·log λ − λ; a rate of zero allows only x = 0."""
+        from scipy.special import xlogy
 
-        return np.asarray(xlogy(x, rate) - rate - gammaln(x + 1.0))
+        return np.asarray(xlogy(x, rate) - rate)
 
-    def log_likelihood(self, x: Numbers, parameters: Floats, out: Floats, length: Lengths = None) -> None:
-        """Add equation (3), summed over the columns; a rate of zero allows only x = 0."""
-        from scipy.special import gammaln, xlogy
+    def log_measure(self, x: Floats) -> Floats:
+        """Return −log x!."""
+        from scipy.special import gammaln
 
-        for columns, piece in x.dense():
-            present = ~np.isnan(piece)
-            counts = np.where(present, piece, 0.0)
-            out -= gammaln(counts + 1.0).sum(axis=1)[:, None]
-            for c, rate in enumerate(parameters[:, columns]):
-                out[:, c] += xlogy(counts, rate).sum(axis=1) - present @ rate
+        return np.asarray(-gammaln(x + 1.0))
 
     def term_variance(self, x: Floats, rate: Floats, n: Floats) -> Floats:
         """Return equation (4)."""
