@@ -324,6 +324,21 @@ def times(weight: float | Floats, log_probability: Floats) -> Floats:
         return np.asarray(np.where(weight == 0, 0.0, weight * log_probability))
 
 
+def log_shares(counts: Floats, alpha: Floats, start: Index) -> Floats:
+    """Return log (N_k + α_k) / Σ (N + α) within each column, (value, class); the values of column j begin at start[j].
+
+    A class without counts in a column takes those of all classes. A probability of zero is −∞.
+    """
+    if not len(counts):
+        return np.zeros(counts.shape)
+    size = np.diff(start, append=len(counts))
+    total = np.repeat(np.add.reduceat(counts, start), size, axis=0)
+    smoothed = np.where(total > 0, counts, counts.sum(axis=1, keepdims=True)) + alpha
+    smoothed_total = np.repeat(np.add.reduceat(smoothed, start), size, axis=0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(smoothed) - np.log(np.where(smoothed_total > 0, smoothed_total, 1.0)))
+
+
 def draw_positions(log_probability: Floats, label: Index, generator: np.random.Generator) -> Index:
     """Return a random value or bin for each class code in `label`, by its log probability, (value, class)."""
     edges = np.cumsum(np.exp(log_probability), axis=0)[:, label]

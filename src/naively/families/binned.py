@@ -35,7 +35,7 @@ from naively._kernels.types import Array, Floats, Index, Wholes
 from naively.data.kinds import Kind
 from naively.data.views import is_sparse
 from naively.families import evidence
-from naively.families.base import Family, Labels, Leaving, Lengths, draw_positions, times
+from naively.families.base import Family, Labels, Leaving, Lengths, draw_positions, log_shares, times
 from naively.families.evidence import Alternative, Grid, Pair, RowView, Term
 from naively.families.leave_one_out.columns import dense_numbers, leave_values_out
 from naively.priors import pseudo_count
@@ -102,8 +102,9 @@ class Binned(Family[Histogram, BinnedParameters]):
         cells, structure = stats.cells, self.structure(stats) if structure is None else structure
         cuts, offsets = structure.cuts, structure.offsets
         table, _ = kernels.bin_cells(cells, stats.n_classes, cuts, offsets)
-        owner = np.repeat(np.arange(stats.n_columns), np.diff(offsets) + 1)
-        log_probability = _log_probability(table, owner, self.alpha)
+        has_rows = table.any(axis=1, keepdims=True)  # other bins are no evidence
+        shares = log_shares(table, self.alpha * has_rows, offsets[:-1] + np.arange(stats.n_columns))
+        log_probability = np.where(has_rows, shares, 0.0)
         first = np.flatnonzero(stats.first_of_keys())
         pooled = np.add.reduceat(cells.weight, first) if len(first) else np.zeros(0)
         low, high = kernels.key_values(cells.keys[first], cells.levels[stats.column[first]])
@@ -226,21 +227,6 @@ class Binned(Family[Histogram, BinnedParameters]):
             bins = place.start + draw_positions(parameters.log_probability[place], label, generator)
             columns.append(_draw_keys(parameters, bins, generator))
         return columns
-
-
-def _log_probability(counts: Floats, owner: Index, alpha: float) -> Floats:
-    """Return log θ, (bin, class), where `owner` is the column of each bin; zeros for a bin without rows."""
-    n_columns = int(owner[-1]) + 1 if len(owner) else 0
-    in_bin = counts.sum(axis=1, keepdims=True)
-    total = np.zeros((n_columns, counts.shape[1]))
-    np.add.at(total, owner, counts)
-    counts = np.where(total[owner] > 0, counts, in_bin)
-    total = np.where(total > 0, total, total.sum(axis=1, keepdims=True))
-    n_bins = np.bincount(owner, in_bin[:, 0] > 0, minlength=n_columns)[:, None]
-    smoothed_total = (total + alpha * n_bins)[owner]
-    with np.errstate(divide="ignore"):
-        log_probability = np.log(counts + alpha) - np.log(np.where(smoothed_total > 0, smoothed_total, 1.0))
-    return np.where(in_bin > 0, log_probability, 0.0)
 
 
 def _dense_pieces(x: Numbers) -> Iterator[tuple[slice, Sequence[Array]]]:

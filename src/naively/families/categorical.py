@@ -36,6 +36,7 @@ from naively.families.base import (
     LinearPart,
     NotCountedError,
     draw_positions,
+    log_shares,
     times,
 )
 from naively.families.evidence import Alternative, Grid, Pair, RowView, Term
@@ -133,7 +134,9 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
 
     def estimate(self, stats: ValueCounts, classes: Labels, structure: None = None) -> CategoricalParameters:
         """Estimate equation (2), per column."""
-        fitted = [(c.values, _log_probability(c.weight, c.alpha)) for c in self._counted(stats, classes)]
+        fitted = [
+            (c.values, log_shares(c.weight, c.alpha, np.zeros(1, np.intp))) for c in self._counted(stats, classes)
+        ]
         if self.shared:
             fitted *= len(stats.values)
         return CategoricalParameters.of(tuple(v for v, _ in fitted), tuple(t for _, t in fitted))
@@ -267,16 +270,6 @@ def _sum_columns(columns: list[Column]) -> Column:
     return union, weight, rows
 
 
-def _log_probability(counts: Floats, alpha: Floats) -> Floats:
-    """Return log θ of one column, (value, class); −∞ where a probability is zero."""
-    total = counts.sum(axis=0)
-    counts = np.where(total > 0, counts, counts.sum(axis=1, keepdims=True))
-    smoothed = counts + alpha
-    smoothed_total = smoothed.sum(axis=0)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(smoothed) - np.log(np.where(smoothed_total > 0, smoothed_total, 1.0)))
-
-
 def _slots_of(x: Codes, columns: Sequence[CountedValues], starts: Index, leaving: Leaving) -> Index:
     """Return the slot of each value (row, column), −1 where it is missing; columns that share one list share slots."""
     parts, values = [], x.values
@@ -313,6 +306,4 @@ def _leave_shared_values_out(column: CountedValues, slot: Index, leaving: Leavin
 def _by_code(codes: Values, position: Mapping[Value, int], table: Floats) -> Floats:
     """Return the rows of a table in the order of another list of values; zeros for an unknown value."""
     rows = np.array([position.get(value, -1) for value in codes], dtype=np.intp)
-    if not len(table):
-        return np.zeros((len(rows), table.shape[1]))
-    return np.where((rows >= 0)[:, None], table[rows], 0.0)
+    return np.concatenate([table, np.zeros((1, table.shape[1]))])[rows]
