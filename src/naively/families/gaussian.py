@@ -124,7 +124,8 @@ class Gaussian(Family[Moments, GaussianParameters]):
     ) -> None:
         """Add equation (4) without the row, which also leaves the pooled variance, the floor and the smoothing."""
         values = dense_numbers(self.transform(x))
-        own, pooled = MomentsWithout.own_and_pooled(stats, values, leaving)
+        own = MomentsWithout.of(stats, leaving.label, values, leaving)
+        pooled = MomentsWithout.of(stats.pooled(), np.zeros(len(values), np.intp), values, leaving)
         mean, squares = stats.mean_and_squares()
         weight = np.maximum(sum_of_others(stats.weight)[leaving.label] + own.weight, 1e-300)
         within = np.where(pooled.weight > 0, (sum_of_others(squares)[leaving.label] + own.squares) / weight, 0.0)

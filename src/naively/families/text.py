@@ -343,7 +343,10 @@ class Text(WordFamily[WordCounts, TextParameters]):
 
     def alternatives(self, row: RowView, parameters: TextParameters, rival: int) -> Iterator[Alternative]:
         """Yield the text without each of its words."""
-        return _word_alternatives(row.names[0], row.values()[0] or "")
+        text = row.values()[0] or ""
+        words = dict.fromkeys(word.group().casefold() for word in WORD.finditer(text))
+        for word in list(words)[:MAX_WORDS]:
+            yield Alternative(row.names[0], word, None, text, word)
 
     def sample(self, parameters: TextParameters, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw bags of words: a length about the mean of the class, then as many words; or each word or not.
@@ -411,13 +414,6 @@ def _split_text(text: str, log_odds: Mapping[str, float], tokenise: Callable[[st
     if end < len(text):
         pieces.append((text[end:], 0.0))
     return tuple(pieces)
-
-
-def _word_alternatives(column: str, text: str) -> Iterator[Alternative]:
-    """Yield the text without each of its words."""
-    words = dict.fromkeys(word.group().casefold() for word in WORD.finditer(text))
-    for word in list(words)[:MAX_WORDS]:
-        yield Alternative(column, word, None, text, word)
 
 
 def without_words(text: str, words: Collection[str]) -> str:

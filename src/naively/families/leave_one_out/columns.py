@@ -16,7 +16,7 @@ import numpy as np
 
 from naively._kernels import leave_one_out as kernels
 from naively._kernels.moments import add_moments, describe_moments
-from naively._kernels.types import Bools, Codes32, Floats, Index, Wholes
+from naively._kernels.types import Codes32, Floats, Index, Wholes
 from naively.data.views import Numbers
 from naively.families.base import Leaving, NotCountedError
 from naively.statistics.moments import STATE_SIZE, Moments
@@ -56,19 +56,9 @@ class MomentsWithout:
     squares: Floats
 
     @classmethod
-    def own_and_pooled(cls, stats: Moments, values: Floats, leaving: Leaving) -> tuple[MomentsWithout, MomentsWithout]:
-        """Return the class of each row without it, and all classes together without it."""
-        leaves = ~np.isnan(values) & (leaving.weight > 0)[:, None]
-        no_class = np.zeros(len(values), np.intp)
-        return cls._of(stats, leaving.label, values, leaves, leaving), cls._of(
-            stats.pooled(), no_class, values, leaves, leaving
-        )
-
-    @classmethod
-    def _of(
-        cls, stats: Moments, group: Index | Codes32, values: Floats, leaves: Bools, leaving: Leaving
-    ) -> MomentsWithout:
+    def of(cls, stats: Moments, group: Index | Codes32, values: Floats, leaving: Leaving) -> MomentsWithout:
         """Take each row out of its group: by formula, or by exact arithmetic where that would lose digits."""
+        leaves = ~np.isnan(values) & (leaving.weight > 0)[:, None]
         mean, squares = (table[group] for table in stats.mean_and_squares())
         taken, before = np.where(leaves, leaving.weight[:, None], 0.0), stats.weight[group]
         rows, weight = stats.rows[group] - np.where(leaves, leaving.rows[:, None], 0), before - taken
