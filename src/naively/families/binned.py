@@ -103,7 +103,7 @@ class Binned(Family[Histogram, BinnedParameters]):
         cuts, offsets = structure.cuts, structure.offsets
         table, _ = kernels.bin_cells(cells, stats.n_classes, cuts, offsets)
         has_rows = table.any(axis=1, keepdims=True)  # other bins are no evidence
-        shares = log_shares(table, self.alpha * has_rows, offsets[:-1] + np.arange(stats.n_columns))
+        shares = log_shares(table, np.where(has_rows, self.alpha, 0.0), offsets[:-1] + np.arange(stats.n_columns))
         log_probability = np.where(has_rows, shares, 0.0)
         first = np.flatnonzero(stats.first_of_keys())
         pooled = np.add.reduceat(cells.weight, first) if len(first) else np.zeros(0)
