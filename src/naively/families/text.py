@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -339,7 +339,12 @@ class Text(WordFamily[WordCounts, TextParameters]):
         log_odds = {
             term.value: term.log_odds / (1.0 if self.counts_presence else max(term.count, 1.0)) for term in words
         }
-        return _split_text(text, log_odds, self._tokenise)
+        parts = enumerate(re.split(f"({WORD.pattern})", text))  # every second one is a word
+        return tuple(
+            (part, float(sum(log_odds.get(token, 0.0) for token in self._tokenise(part))) if i % 2 else 0.0)
+            for i, part in parts
+            if part
+        )
 
     def alternatives(self, row: RowView, parameters: TextParameters, rival: int) -> Iterator[Alternative]:
         """Yield the text without each of its words."""
@@ -400,20 +405,6 @@ def _find_words(words: Sequence[str], vocabulary: Vocabulary | None, hash_bits: 
         return vocabulary.find(list(words)).astype(np.intp) if words else np.zeros(0, np.intp)
     _, numbers, _ = token_rows(prepare_tokens([[word] for word in words]), None, Options(hash_bits=hash_bits))
     return numbers.astype(np.intp)
-
-
-def _split_text(text: str, log_odds: Mapping[str, float], tokenise: Callable[[str], list[str]]) -> Pieces:
-    """Return the text in pieces that together are the text; each word has the log-odds of its tokens."""
-    pieces: list[tuple[str, float]] = []
-    end = 0
-    for word in WORD.finditer(text):
-        if word.start() > end:
-            pieces.append((text[end : word.start()], 0.0))
-        pieces.append((word.group(), float(sum(log_odds.get(token, 0.0) for token in tokenise(word.group())))))
-        end = word.end()
-    if end < len(text):
-        pieces.append((text[end:], 0.0))
-    return tuple(pieces)
 
 
 def without_words(text: str, words: Collection[str]) -> str:
