@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from naively._kernels.cells import Cells
 from naively._kernels.text import WORDS, Tokeniser
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.data.views import Codes, Numbers, Texts, Values
 from naively.errors import InputError
 from naively.statistics.arrays import NegativeCountError, added_in_pairs, check_array, place, require, take
+from naively.statistics.cells import place_cells
 
 if TYPE_CHECKING:
     from naively.statistics.class_weights import ClassWeights
@@ -138,10 +140,6 @@ class Statistic(ABC):
         """Return for each class whether anything was counted."""
 
     @abstractmethod
-    def place_classes(self, places: Codes32, n_classes: int) -> Self:
-        """Return the same counts with class c at places[c] among n_classes; −1 drops an empty class."""
-
-    @abstractmethod
     def take_columns(self, order: Index) -> Self:
         """Return the same counts with column order[j] at position j; −1 is a column in which no row has a value."""
 
@@ -150,6 +148,14 @@ class Statistic(ABC):
         """Return weight and number of the rows that have a value, (class, column); `classes` are all rows."""
 
     # What follows has a default.
+
+    def place_classes(self, places: Codes32, n_classes: int) -> Self:
+        """Return the same counts with class c at places[c] among n_classes; −1 drops an empty class.
+
+        By default this is done for each cell, statistic and array of (…, class, column) of which the statistic is made.
+        """
+        placed = {name: _placed(part, places, n_classes) for name, part in _parts(self).items()}
+        return replace(self, **placed)  # type: ignore[type-var]
 
     def refuse_excess(self, classes: ClassWeights) -> None:
         """Raise NegativeCountError if more rows have a value in a column than there are; `classes` are all rows."""
@@ -245,10 +251,6 @@ class ArrayStatistic(Statistic):
         """Return for each class whether anything was counted."""
         return np.asarray((self.rows > 0).any(axis=1))
 
-    def place_classes(self, places: Codes32, n_classes: int) -> Self:
-        """Return the same counts in another layout of the classes."""
-        return type(self)(**{name: place(array, places, n_classes, -2) for name, array in _parts(self).items()})
-
     def take_columns(self, order: Index) -> Self:
         """Return the same counts with the columns in another order."""
         return type(self)(**{name: take(array, order) for name, array in _parts(self).items()})
@@ -292,6 +294,15 @@ def statistic_named(name: str) -> type[Statistic] | None:
 
 def _parts(value: Statistic) -> dict[str, Any]:
     return {f.name: getattr(value, f.name) for f in fields(value)}  # type: ignore[arg-type]  # statistics are dataclasses
+
+
+def _placed(value: Any, places: Codes32, n_classes: int) -> Any:
+    """Move the classes of a part of a statistic; leave what has none."""
+    if isinstance(value, Statistic):
+        return value.place_classes(places, n_classes)
+    if isinstance(value, Cells):
+        return place_cells(value, places, n_classes)
+    return place(value, places, n_classes, -2) if isinstance(value, np.ndarray) else value
 
 
 def _scaled(value: Any, factor: float) -> Any:

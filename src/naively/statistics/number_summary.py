@@ -19,7 +19,7 @@ from typing import Self, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
+from naively._kernels.types import Array, Bools, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.data.views import Numbers, is_sparse
 from naively.statistics.arrays import require
@@ -87,11 +87,6 @@ class NumberSummary(Statistic):
     def has_rows(self) -> Bools:
         """Return for each class whether anything was counted."""
         return self.histogram.has_rows() | self.moments.has_rows()
-
-    def place_classes(self, places: Codes32, n_classes: int) -> Self:
-        """Return the same counts in another layout of the classes."""
-        histogram, moments = (part.place_classes(places, n_classes) for part in (self.histogram, self.moments))
-        return type(self)(cast("Histogram", histogram), cast("Moments", moments))
 
     def take_columns(self, order: Index) -> Self:
         """Return the same counts with the columns in another order."""

@@ -27,7 +27,6 @@ from naively.statistics.cells import (
     check_cells,
     class_of_cells,
     join_columns,
-    place_cells,
     refuse_impossible_cells,
     table_of_cells,
 )
@@ -152,15 +151,6 @@ class TokenCounts(Statistic):
     def has_rows(self) -> Bools:
         """Return for each class whether anything was counted."""
         return (np.diff(self.cells.indptr) > 0) | (np.diff(self.missing.indptr) > 0)
-
-    def place_classes(self, places: Codes32, n_classes: int) -> Self:
-        """Return the same counts in another layout of the classes."""
-        return type(self)(
-            self.tokens,
-            place_cells(self.cells, places, n_classes),
-            place_cells(self.missing, places, n_classes),
-            self.seen.place_classes(places, n_classes),
-        )
 
     def take_columns(self, order: Index) -> Self:
         """Return the same counts with the tokens in another order; a new token is missing in every row so far."""

@@ -25,7 +25,6 @@ from naively.statistics.cells import (
     check_cells,
     class_of_cells,
     join_columns,
-    place_cells,
     refuse_impossible_cells,
     table_of_cells,
 )
@@ -111,10 +110,6 @@ class ValueCounts(Statistic):
     def has_rows(self) -> Bools:
         """Return for each class whether anything was counted."""
         return np.diff(self.cells.indptr) > 0
-
-    def place_classes(self, places: Codes32, n_classes: int) -> Self:
-        """Return the same counts in another layout of the classes."""
-        return type(self)(self.values, place_cells(self.cells, places, n_classes))
 
     def take_columns(self, order: Index) -> Self:
         """Return the same counts with the columns in another order."""

@@ -35,7 +35,6 @@ from naively.statistics.cells import (
     class_of_cells,
     find_cells,
     not_negative,
-    place_cells,
     refuse_impossible_cells,
     total_cells,
     without_dropped_class,
@@ -207,10 +206,7 @@ class WordCounts(Statistic):
 
     def place_classes(self, places: Codes32, n_classes: int) -> Self:
         """Return the same counts in another layout of the classes."""
-        counts = self if (places >= 0).all() else self.folded()
-        base, delta, lengths = (place_cells(x, places, n_classes) for x in (counts.base, counts.delta, counts.lengths))
-        seen = self.seen.place_classes(places, n_classes)
-        return replace(self, base=base, delta=delta, lengths=lengths, seen=seen)
+        return Statistic.place_classes(self if (places >= 0).all() else self.folded(), places, n_classes)
 
     def take_columns(self, order: Index) -> Self:
         """Return the same counts: the columns of a block of texts are read together."""
