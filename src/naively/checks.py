@@ -180,9 +180,11 @@ class _FamilyCheck:
     """One family, rows that suit it, and the model of these rows without tuning."""
 
     def __init__(self, family: Family, X: Columns, y: Sequence[Any]) -> None:
-        self.family, self.X, self.y = family, X, np.asarray(y)
+        self.family, self.y = family, np.asarray(y)
+        self.X = {name: list(values) for name, values in X.items()}
         self.name = type(family).__name__
         self.model = self.fit(slice(None))
+        self.label = np.array([self.model.classes.index(c) for c in self.y.tolist()])
 
     def columns(self) -> Any:
         names = tuple(self.X)
@@ -199,8 +201,7 @@ class _FamilyCheck:
     def require_same_scores(self, one: Model, two: Model, law: str) -> None:
         """Require equal classes, and equal log joint probabilities of all rows."""
         self.require(one.classes == two.classes, law)
-        X, _ = self.rows(slice(None))
-        a, b = one.log_joint(X), two.log_joint(X)
+        a, b = one.log_joint(self.X), two.log_joint(self.X)
         same = np.isclose(a, b, rtol=TOLERANCE, atol=TOLERANCE)
         if not same.all():
             i, c = np.argwhere(~same)[0].tolist()
@@ -241,12 +242,10 @@ class _FamilyCheck:
     def leave_one_out(self) -> None:
         """Compare the scores without each row with those of the statistic of the other rows."""
         family, classes, n = self.family, self.model.classes, len(self.y)
-        chosen = self.model.chosen
-        X, _ = self.rows(slice(None))
-        label = np.array([classes.index(c) for c in self.y.tolist()])
+        chosen, label = self.model.chosen, self.label
         leaving = Leaving.of(label, np.ones(n), np.ones(n))
         for block, x, stats in zip(
-            chosen.schema.blocks, views_of(read(X), chosen.schema), chosen.statistics, strict=True
+            chosen.schema.blocks, views_of(read(self.X), chosen.schema), chosen.statistics, strict=True
         ):
             if block.family != family:
                 continue
@@ -266,11 +265,9 @@ class _FamilyCheck:
             self.require(same, "the columns of leave-one-out do not add to the log-likelihood")
 
     def statistic(self) -> None:
-        family, n_classes = self.family, len(self.model.classes)
-        X, _ = self.rows(slice(None))
-        label = np.array([self.model.classes.index(c) for c in self.y.tolist()])
+        family, label, n_classes = self.family, self.label, len(self.model.classes)
         (block,) = [b for b in self.model.schema.blocks if b.family == family][:1]
-        table = read(X)
+        table = read(self.X)
         positions = [table.names.index(name) for name in block.names]
         like = family.statistic.empty(ClassWeights.count(None, label[:0], None, n_classes))
 
@@ -282,14 +279,14 @@ class _FamilyCheck:
         check_statistic(count, label, n_classes)
 
     def prediction(self, model: Model) -> None:
-        X, y = self.rows(slice(None))
-        posterior = model.posterior(X)
+        posterior = model.posterior(self.X)
         self.require(bool(np.isfinite(posterior).all()), "a posterior is not finite")
         self.require(np.allclose(posterior.sum(axis=1), 1.0), "posteriors do not add to 1")
         answers = [model.classes[k] for k in posterior.argmax(axis=1)]
-        self.require(model.predict(X).tolist() == answers, "predict is not the most probable class")
-        accuracy = float(np.mean([a == b for a, b in zip(answers, y, strict=True)]))
-        self.require(bool(np.isclose(model.evaluate(X, y).accuracy[0], accuracy)), "evaluate has another accuracy")
+        self.require(model.predict(self.X).tolist() == answers, "predict is not the most probable class")
+        accuracy = float(np.mean(np.asarray(answers) == self.y))
+        evaluated = model.evaluate(self.X, self.y.tolist()).accuracy[0]
+        self.require(bool(np.isclose(evaluated, accuracy)), "evaluate has another accuracy")
 
     def explanation(self, model: Model) -> None:
         X, _ = self.rows(slice(0, 12))
