@@ -84,10 +84,8 @@ class Gaussian(Family[Moments, GaussianParameters]):
     statistic = Moments
 
     def __post_init__(self) -> None:
-        pseudo_count("ddof", self.ddof)
-        pseudo_count("floor", self.floor)
-        pseudo_count("var_smoothing", self.var_smoothing)
-        pseudo_count("pooled_rows", self.pooled_rows)
+        for name in ("ddof", "floor", "var_smoothing", "pooled_rows"):
+            pseudo_count(name, getattr(self, name))
 
     def estimate(self, stats: Moments, classes: Labels, structure: None = None) -> GaussianParameters:
         """Estimate equations (2) and (3)."""
