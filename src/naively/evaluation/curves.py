@@ -9,7 +9,8 @@ import numpy as np
 
 from naively._kernels.types import Bools, Floats, Index
 from naively.data.plain import as_plain
-from naively.evaluation.intervals import Estimate, Z, area, around, effective_rows, share
+from naively.evaluation.intervals import Estimate, area, around, effective_rows, share
+from naively.families.evidence import Z
 
 N_BINS = 15
 MAX_CURVE_POINTS = 101

@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from naively._kernels.types import Array, Floats
-
-Z = 1.959963984540054  # the 97.5 % point of the standard normal distribution
+from naively.families.evidence import Z
 
 
 class Estimate(NamedTuple):
