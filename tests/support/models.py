@@ -59,7 +59,7 @@ def cells_by_name(statistic: Any, classes: Any) -> Any:
         return {c: (w, n) for c, w, n in cells if n}
     if isinstance(statistic, WordCounts):
         return {
-            "words": _cells(statistic.cells, classes, statistic.name),
+            "words": _cells(statistic.cells, classes, lambda k: statistic.names_of(np.array([k]))[0]),
             "lengths": _cells(statistic.lengths, classes, str),
             "seen": cells_by_name(statistic.seen, classes),
         }
