@@ -60,8 +60,11 @@ def on_own_threads(method: Callable[Concatenate[_S, _P], _R]) -> Callable[Concat
 
     @wraps(method)
     def run(self: _S, /, *args: _P.args, **options: _P.kwargs) -> _R:
-        with use_threads(self.n_jobs):
+        token = _threads.set(threads(self.n_jobs))
+        try:
             return method(self, *args, **options)
+        finally:
+            _threads.reset(token)
 
     return run
 
