@@ -15,6 +15,7 @@ from naively._kernels.text import hash_texts
 from naively.data.columns import (
     UNCHANGED,
     AbsentColumn,
+    CodeColumn,
     Column,
     NumberColumn,
     Positions,
@@ -80,6 +81,10 @@ class Table(ABC):
     @abstractmethod
     def with_cells(self, row: int, edits: Edits) -> Table:
         """Return a copy of one row for each edit, which gives new values for some columns."""
+
+    def with_values(self, row: int, position: int, kind: Kind, values: Sequence[Any] | NDArray[np.float64]) -> Table:
+        """Return a copy of one row for each value of one column: numbers in an array, or distinct values."""
+        return self.with_cells(row, [{self.names[position]: value} for value in values])
 
     def with_absent_columns(self, names: Iterable[str]) -> tuple[Table, list[str]]:
         """Return the table with each named column that it does not have as absent, and the names of these columns.
@@ -158,6 +163,18 @@ class ColumnTable(Table):
         """Return a copy of one row for each edit, which gives new values for some columns."""
         columns = (c.with_cells(row, [edit.get(c.name, UNCHANGED) for edit in edits]) for c in self.columns)
         return ColumnTable(self.names, len(edits), tuple(columns))
+
+    def with_values(
+        self, row: int, position: int, kind: Kind, values: Sequence[Any] | NDArray[np.float64]
+    ) -> ColumnTable:
+        """Return a copy of one row for each value of one column, which may have been absent."""
+        columns = list(self.take(np.full(len(values), row)).columns)
+        if isinstance(values, np.ndarray):
+            columns[position] = NumberColumn(self.names[position], kind, values)
+        else:
+            codes = np.arange(len(values), dtype=np.int32)
+            columns[position] = CodeColumn(self.names[position], kind, codes, tuple(values))
+        return ColumnTable(self.names, len(values), tuple(columns))
 
     def with_absent_columns(self, names: Iterable[str]) -> tuple[ColumnTable, list[str]]:
         """Return the table with each named column that it does not have as absent, and the names of these columns."""

@@ -291,6 +291,10 @@ class Family(ABC, Generic[S, P]):
         """Return values of a column that cover what is usual in every class; None if they are not known."""
         return usual_counts(self, stats, parameters, column)
 
+    def quantiles(self, stats: S, parameters: P, column: int, levels: Floats) -> Floats | None:
+        """Return the quantiles of a column in each class, (level, class); None if its values are not known."""
+        return quantiles_of_grid(self, stats, parameters, column, levels)
+
     def frequent_words(self, stats: S, parameters: P, names: Sequence[str], min_count: float) -> WordTable | None:
         """Return the words that occur at least `min_count` times; None unless the evidence is a sum over words."""
         return None
@@ -443,6 +447,18 @@ def usual_counts(family: Family[S, P], stats: S, parameters: P, column: int) -> 
             return Grid(values[: max(end + 1, 2)])
         n_values *= 4
     return None
+
+
+def quantiles_of_grid(family: Family[S, P], stats: S, parameters: P, column: int, levels: Floats) -> Floats | None:
+    """Return quantiles by the likelihood at the points of the grid, which need not be equally far apart."""
+    grid = family.grid(stats, parameters, column)
+    if grid is None or len(grid.values) < 2:
+        return None
+    points = np.asarray(grid.values, dtype=np.float64)
+    scores = score_column(family, stats, parameters, column, points)
+    mass = np.exp(scores - scores.max(axis=0)) * np.gradient(points)[:, None]
+    cumulative = (np.cumsum(mass, axis=0) - mass / 2) / mass.sum(axis=0)
+    return np.stack([np.interp(levels, cumulative[:, c], points) for c in range(stats.n_classes)], axis=1)
 
 
 def score_column(family: Family[S, P], stats: S, parameters: P, column: int, values: Sequence[Any] | Floats) -> Floats:

@@ -88,6 +88,10 @@ class Exponential(RateFamily):
         smallest = rate[np.isfinite(rate) & (rate > 0)].min(initial=np.inf)
         return Grid(np.linspace(0.0, 5.0 / float(smallest) if np.isfinite(smallest) else 1.0, N_GRID_POINTS))
 
+    def quantiles(self, stats: Sums, parameters: Floats, column: int, levels: Floats) -> Floats:
+        """Return the quantiles of (1)."""
+        return np.asarray(-np.log1p(-levels)[:, None] / parameters[:, column])
+
     def sample(self, parameters: Floats, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1)."""
         return list(generator.exponential(1.0 / parameters[label]).T)

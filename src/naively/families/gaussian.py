@@ -189,6 +189,12 @@ class Gaussian(Family[Moments, GaussianParameters]):
         """Return numbers up to 3.2 standard deviations from the mean of any class."""
         return Grid(np.linspace(*usual_range(parameters, column, 3.2), N_GRID_POINTS))
 
+    def quantiles(self, stats: Moments, parameters: GaussianParameters, column: int, levels: Floats) -> Floats:
+        """Return the quantiles of (1)."""
+        from scipy.special import ndtri
+
+        return np.asarray(parameters.mean[:, column] + ndtri(levels)[:, None] * np.sqrt(parameters.variance[:, column]))
+
     def compare(self, one: Moments, two: Moments, top: int = 20) -> list[LikelihoodRatio]:
         """Test each column: two normal distributions in each class against one."""
         parts = (one, two, one + two)

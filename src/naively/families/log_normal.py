@@ -66,6 +66,10 @@ class LogNormal(Gaussian):
         low, high = np.clip(usual_range(parameters, column, 2.5), -MAX_EXPONENT, MAX_EXPONENT)
         return Grid(np.exp(np.linspace(low, high, N_GRID_POINTS)))
 
+    def quantiles(self, stats: Moments, parameters: GaussianParameters, column: int, levels: Floats) -> Floats:
+        """Return the quantiles of (1)."""
+        return np.exp(np.clip(super().quantiles(stats, parameters, column, levels), -MAX_EXPONENT, MAX_EXPONENT))
+
     def sample(self, parameters: GaussianParameters, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1)."""
         return [np.exp(column) for column in super().sample(parameters, label, generator)]

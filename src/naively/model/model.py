@@ -10,6 +10,7 @@ Source: Murphy, Probabilistic Machine Learning: An Introduction (2022), section 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from naively.evaluation import Evaluation
     from naively.explanation import Explanation
     from naively.explanation.linear import Linear
+    from naively.explanation.next_question import NextQuestion
     from naively.explanation.word_weights import WordWeights
     from naively.tuning.leave_one_out import LeaveOneOut
 
@@ -326,6 +328,28 @@ class Model:
         from naively.explanation import explain
 
         return explain(self, X, of, against, top, changes)
+
+    def next_question(self, row: TableLike, costs: Mapping[str, float] | None = None) -> NextQuestion:
+        """Rank the missing columns of a row by how much certainty about the class their value is expected to add.
+
+        Parameters
+        ----------
+        row
+            One row, of any kind that `fit` takes. A column that it does not have is missing.
+        costs
+            What it costs to get the value of a column, 1 for one that is not named. Columns are ranked by gain / cost.
+
+        Examples
+        --------
+        >>> from naively import fit
+        >>> rows = {"sky": ["sun", "sun", "rain", "rain"], "wind": ["calm", "gusty", "calm", "gusty"]}
+        >>> model = fit(rows, ["yes", "yes", "no", "no"], tune=False)
+        >>> [question.column for question in model.next_question({}).questions]
+        ['sky', 'wind']
+        """
+        from naively.explanation.next_question import next_question
+
+        return next_question(self, row, costs)
 
     def linear(self, of: Label | None = None, against: Label | None = None) -> Linear:
         """Return weights and bias of the log-odds between two classes, if they are a linear function of the columns.
