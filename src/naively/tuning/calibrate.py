@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from naively.tuning.sample import FOLDS
 from naively.tuning.solver import (
-    SOLVER_TOLERANCE,
     WEIGHT_PENALTY,
     Floats,
     Problem,
@@ -55,31 +54,33 @@ def calibrate(problem: Problem, n_columns: int, fold: NDArray[np.intp]) -> Calib
     is_held_out = [fold == f for f in range(FOLDS) if (fold == f).any() and (fold != f).any()]
     row_weight = problem.weight * ~np.array([np.zeros_like(fold, bool), *is_held_out])  # all rows; those of other folds
     grouped = problem.summed(group, n_groups)
-    prior, tolerance = prior_weight(grouped), [SOLVER_TOLERANCE, *[CROSS_FIT_TOLERANCE] * len(is_held_out)]
-    pull = WEIGHT_PENALTY / prior**2
-    common = [grouped.solve(prior, pull)]
-    n_folds = len(is_held_out)
-    common += grouped.solve_each(
-        row_weight[1:], np.tile(prior, (n_folds, 1)), np.tile(pull, (n_folds, 1)), common * n_folds, tolerance[1:]
-    )
-    curvature, start = problem.curvature_at(Solution(common[0].offset, common[0].weight[group], 0.0))
+    prior = prior_weight(grouped)
+    pull, n = WEIGHT_PENALTY / prior**2, len(row_weight)
+    solution = grouped.solve(prior, pull)
+    settings = np.tile(prior, (n, 1)), np.tile(pull, (n, 1)), [solution] * n, CROSS_FIT_TOLERANCE
+    common = [solution, *grouped.solve_each(row_weight, *settings)[1:]]
+    curvature, start = problem.curvature_at(replace(solution, weight=solution.weight[group]))
     share = row_weight.sum(axis=1, keepdims=True) / problem.weight.sum()  # of the curvature, nearly
     solutions = [replace(start, offset=s.offset, weight=s.weight[group]) for s in common]
-    is_column, default_weight = np.arange(len(group)) < n_columns, float(common[0].weight[0]) if n_columns else 1.0
+    is_column = np.arange(len(group)) < n_columns
     centre = np.where(is_column, [s.weight for s in solutions], prior[group])
-    best_loss, best = np.inf, Calibration(solutions[0], default_weight, np.zeros(problem.base.shape))
+    pulls = np.full_like(centre, np.inf)
+    best_loss, best = np.inf, (solutions[0], pulls[0], np.zeros_like(problem.base))
     for strength in (np.inf, *(SHRINKAGE_STRENGTHS if n_columns > 1 else ())):
         if np.isfinite(strength):
             pulls = np.where(is_column, strength * share * curvature + COLUMN_PENALTY, pull[group])
-            solutions = problem.solve_each(row_weight, centre, pulls, solutions, tolerance)
+            solutions = problem.solve_each(row_weight, centre, pulls, solutions, CROSS_FIT_TOLERANCE)
         log_posterior = np.zeros_like(problem.base)
         for held_out, of_fold in zip(is_held_out, solutions[1:], strict=True):
             log_posterior[held_out] = log_softmax(problem.scores(of_fold.offset, of_fold.weight)[held_out])
         loss = float(problem.losses_of(log_posterior).sum())
         if loss >= best_loss:
             break  # weaker strengths would do worse still
-        best_loss, best = loss, Calibration(solutions[0], default_weight, log_posterior)
-    return best
+        best_loss, best = loss, (solutions[0], pulls[0], log_posterior)
+    solution, own_pull, log_posterior = best
+    if np.isfinite(own_pull).all():
+        solution = problem.solve(centre[0], own_pull, solution)
+    return Calibration(solution, float(common[0].weight[0]) if n_columns else 1.0, log_posterior)
 
 
 def choose(problem: Problem, unit: Floats, textbook: Floats, calibration: Calibration) -> Calibration:
