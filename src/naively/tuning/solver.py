@@ -175,8 +175,8 @@ class Problem:
     ) -> Generator[Floats, tuple[float, Floats, Floats], Solution]:
         """Yield points x = (b, w), receive what `_losses` says of each, and return the minimum.
 
-        Second derivatives cost as much as ten steps, or more where several problems share the work of a step. So those of
-        an earlier point serve for forty steps, corrected by what each step shows.
+        Second derivatives cost as much as ten steps, and more where several problems share the work of a step. So those
+        of an earlier point serve for forty steps, corrected by what each step shows.
         """
         n_offsets = self._n_offsets
         low = np.concatenate([np.full(n_offsets, -np.inf), np.zeros(len(centre))])
