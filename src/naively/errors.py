@@ -14,6 +14,14 @@ class SchemaError(InputError):
     """Two models, or a model and a table, whose columns do not agree."""
 
 
+class ConflictError(InputError):
+    """A change that the current state of the file does not allow; nothing was changed."""
+
+
+class DiskFullError(InputError):
+    """There is no space left on the disk; nothing was changed."""
+
+
 class ImpossibleRowsWarning(UserWarning):
     """Rows to which every class gives probability zero; they got the class prior."""
 

@@ -91,9 +91,17 @@ def predict_positions(model: Model, X: TableLike, rule: Rule | None = None) -> C
     return positions
 
 
-@on_own_threads
 def predict_with_posterior(model: Model, X: TableLike, rule: Rule | None = None) -> tuple[Codes32, Floats]:
     """Return the position of each row's class, −1 for none, and the posteriors, (row, class), from one scoring."""
+    positions, posterior, n_impossible = score_positions(model, X, rule)
+    if n_impossible:
+        warn_of_impossible_rows(n_impossible, len(posterior))
+    return positions, posterior
+
+
+@on_own_threads
+def score_positions(model: Model, X: TableLike, rule: Rule | None = None) -> tuple[Codes32, Floats, int]:
+    """Return the same and the number of rows that are impossible in every class, without a warning."""
     scores = score_rows(model, X, model.weighted_blocks)
     positions = np.empty(len(scores), dtype=np.int32)
     if rule is None:
@@ -102,8 +110,8 @@ def predict_with_posterior(model: Model, X: TableLike, rule: Rule | None = None)
         log_posterior = scores.copy()
         normalise(log_posterior, model.log_prior, 0)
         positions[:] = rule(log_posterior)
-    warn_of_impossible_rows(normalise(scores, model.log_prior, 1), len(scores))
-    return positions, scores
+    n_impossible = normalise(scores, model.log_prior, 1)
+    return positions, scores, n_impossible
 
 
 def warn_of_impossible_rows(n_impossible: int, n_rows: int) -> None:

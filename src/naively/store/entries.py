@@ -21,7 +21,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from naively.errors import InputError
+from naively.errors import ConflictError, InputError
 from naively.model.model import Model
 from naively.schema.schema import Schema
 from naively.store.codec import Classes, decode_counts, encode_counts, open_payload
@@ -131,8 +131,7 @@ class StoredEntry(NamedTuple):
 
     def absorbed_ids(self) -> frozenset[bytes]:
         """Return the ids of the entries that a compacted entry replaces."""
-        ids = self.absorbed or b""
-        return frozenset(ids[i : i + ID_BYTES] for i in range(0, len(ids), ID_BYTES))
+        return frozenset(split_ids(self.absorbed))
 
 
 class Span(NamedTuple):
@@ -200,6 +199,7 @@ class Log:
     path: Path
     connection: sqlite3.Connection
     _schemas: dict[int, tuple[Schema, str]] = field(default_factory=dict)
+    _ids: set[bytes] = field(default_factory=set)  # of all entries, and those that they absorbed; empty if not read
 
     def schema(self, number: int) -> tuple[Schema, str]:
         """Return a schema, checked, and its JSON as it is in the file."""
@@ -323,7 +323,7 @@ class Log:
             )
         for compacted in self.select("absorbed NOT NULL"):
             if any(id_.hex().startswith(digits) for id_ in compacted.absorbed_ids()):
-                raise InputError(
+                raise ConflictError(
                     f"{self.path}: entry {digits} was absorbed when the file was compacted (entry {compacted.number}, "
                     f"{compacted.short_id}): it can no longer be separated from the others."
                 )
@@ -342,8 +342,9 @@ class Log:
         span: str | None = None,
         fingerprints: bytes | None = None,
         absorbed: bytes | None = None,
+        id: bytes | None = None,  # noqa: A002  (as the log calls it)
     ) -> StoredEntry:
-        """Return an entry to append, with a new id and the time of now.
+        """Return an entry to append, with a new id unless it is given, and the time of now.
 
         An entry without counts names a schema too, because every entry does.
         """
@@ -353,8 +354,8 @@ class Log:
             schema, payload = self.schema_number(model.schema), encode_counts(model)
             rows = int(model.class_weights.rows.sum())
         return StoredEntry(
-            0, secrets.token_bytes(ID_BYTES), act, ACTS[act], time or written, written, rows, source, comment, corrects,
-            schema, b"", b"", span, payload, fingerprints, absorbed,
+            0, id or secrets.token_bytes(ID_BYTES), act, ACTS[act], time or written, written, rows, source, comment,
+            corrects, schema, b"", b"", span, payload, fingerprints, absorbed,
         )  # fmt: skip
 
     def append(self, entry: StoredEntry, head: Head | None = None) -> StoredEntry:
@@ -364,7 +365,28 @@ class Log:
         written = entry._replace(number=number + 1, digest=digest, checksum=digest_of(before, digest))
         self.connection.execute(_INSERT, written)
         self.connection.execute("UPDATE head SET entries = ?, checksum = ?", written.head)
+        if self._ids:
+            self._ids.add(entry.id)
         return written
+
+    def of_request(self, act: str, request_id: str | None) -> tuple[bytes | None, StoredEntry | None]:
+        """Return the id of the entry of a request, and the entry if it was written before.
+
+        A request that is sent again, because its answer was lost, is written once. The id of its entry is computed from
+        that of the request, so that every copy of the file knows it.
+        """
+        if request_id is None:
+            return None, None
+        if not self._ids:
+            for id_, absorbed in self.connection.execute("SELECT id, absorbed FROM entries"):
+                self._ids.update((id_, *split_ids(absorbed)))
+        id_ = digest_of("request", request_id)
+        if id_ not in self._ids:
+            return id_, None
+        entry = next(self.select("id = ?", id_), None) or next(self.select("instr(absorbed, ?)", id_))
+        if entry.act not in (act, "compact"):
+            raise ConflictError(f"{self.path}: the request id was used for another change (entry {entry.short_id}).")
+        return id_, entry
 
     def clear(self) -> None:
         """Delete all entries, snapshots and schemas; inside a transaction."""
@@ -372,6 +394,7 @@ class Log:
             self.connection.execute(f"DELETE FROM {table}")
         self.connection.execute("UPDATE head SET entries = ?, checksum = ?", START)
         self._schemas.clear()
+        self._ids.clear()
 
 
 @contextmanager
@@ -383,6 +406,11 @@ def open_file(path: str | Path) -> Iterator[tuple[Log, Meta]]:
             yield Log(Path(path), connection), read_meta(connection)
         finally:
             close_reader(connection, path)
+
+
+def split_ids(ids: bytes | None) -> Iterator[bytes]:
+    """Yield ids that are stored one after the other."""
+    return ((ids or b"")[i : i + ID_BYTES] for i in range(0, len(ids or b""), ID_BYTES))
 
 
 def now() -> str:

@@ -33,11 +33,12 @@ class Forgetter:
     total: RunningSum
 
     def entries(
-        self, rows: Sequence[LabelledRows], entry: str | None, source: str | None, comment: str
+        self, rows: Sequence[LabelledRows], entry: str | None, source: str | None, comment: str, id_: bytes | None
     ) -> Iterator[tuple[StoredEntry, Model]]:
         """Yield the entries to append, each with its counts; InputError if any row was never counted.
 
-        An entry that is attributed to another has its id in `corrects`, and its time and source.
+        An entry that is attributed to another has its id in `corrects`, and its time and source. The first entry gets
+        the given id.
         """
         if entry is not None and source is not None:
             raise InputError("give entry= or source=, not both.")
@@ -49,7 +50,10 @@ class Forgetter:
             if key is None:
                 self._check(counts, target, source)
             fingerprints = None if key is None else encode_fingerprints(template, part, key)
-            new = self.log.new_entry("forget", counts, source=source or "", comment=comment, fingerprints=fingerprints)
+            new = self.log.new_entry(
+                "forget", counts, source=source or "", comment=comment, fingerprints=fingerprints, id=id_
+            )
+            id_ = None
             if corrected is not None:
                 time, span = corrected.time, corrected.span
                 new = new._replace(source=corrected.source, time=time, span=span, corrects=corrected.id)

@@ -37,6 +37,7 @@ from naively.store.sqlite import (
     translate_file_errors,
 )
 from naively.store.undo import entry_to_undo, sum_after_undo, undone_root
+from naively.store.versions import model_at
 from naively.store.write import refuse_loss, write_model
 
 MAX_PENDING_AT_CLOSE = 16  # with more entries after the last snapshot, closing writes one
@@ -158,7 +159,14 @@ class Ledger:
         return cls(path)
 
     def update(
-        self, X: TableLike, y: LabelsLike = None, *, weight: WeightLike = None, source: str = "", comment: str = ""
+        self,
+        X: TableLike,
+        y: LabelsLike = None,
+        *,
+        weight: WeightLike = None,
+        source: str = "",
+        comment: str = "",
+        request_id: str | None = None,
     ) -> Entry:
         """Count further rows and append them as one entry.
 
@@ -173,13 +181,19 @@ class Ledger:
             The weight of each row, or the name of its column.
         source, comment
             Where the rows come from, and a comment, for the log.
+        request_id
+            A name for this change. If the file has an entry of this name already, nothing is changed: a change whose
+            answer was lost can be sent again.
 
         Returns
         -------
         Entry
-            The new entry.
+            The new entry, or that of the same request.
         """
         with self._change() as log:
+            id_, repeated = log.of_request("update", request_id)
+            if repeated is not None:
+                return repeated.public()
             template = self._sum.template()
             batches = rows_to_count(template, X, template.target if y is None else y, weight)
             rows = warn_of_ignored_columns(batches, template.schema.names)
@@ -196,7 +210,7 @@ class Ledger:
                     "set the empirical prior (tune with prior='empirical'), update it, and give a prior that names "
                     "this class."
                 )
-            entry = log.new_entry("update", counts, source=source, comment=comment, fingerprints=fingerprints)
+            entry = log.new_entry("update", counts, source=source, comment=comment, fingerprints=fingerprints, id=id_)
             return self._append(log, entry, counts)
 
     def forget(
@@ -208,6 +222,7 @@ class Ledger:
         entry: str | None = None,
         source: str | None = None,
         comment: str = "",
+        request_id: str | None = None,
     ) -> tuple[Entry, ...]:
         """Subtract rows as if they had never been counted; refuse rows that were not.
 
@@ -225,6 +240,8 @@ class Ledger:
             The source that they came from. The new entry has this source.
         comment
             A comment for the log.
+        request_id
+            As in `update`.
 
         Returns
         -------
@@ -232,16 +249,26 @@ class Ledger:
             The new entries: one for each entry whose rows are forgotten, or a single one.
         """
         with self._change() as log:
+            id_, repeated = log.of_request("forget", request_id)
+            if repeated is not None:
+                return (repeated.public(),)
             model = self._sum.model
             rows = list(rows_to_count(model, X, model.target if y is None else y, weight))
             forgetter = Forgetter(log, self._sum)
             entries = [
-                self._append(log, new, counts) for new, counts in forgetter.entries(rows, entry, source, comment)
+                self._append(log, new, counts) for new, counts in forgetter.entries(rows, entry, source, comment, id_)
             ]
             _ = self._sum.model  # refuses a sum below zero before anything is written
             return tuple(entries)
 
-    def undo(self, id: str, *, comment: str = "") -> Entry:  # noqa: A002  (as the log calls it)
+    def undo(
+        self,
+        id: str,  # noqa: A002  (as the log calls it)
+        *,
+        source: str = "",
+        comment: str = "",
+        request_id: str | None = None,
+    ) -> Entry:
         """Remove the effect of an entry. Undoing the undo restores it.
 
         Parameters
@@ -249,8 +276,10 @@ class Ledger:
         id
             The id of the entry, or its first digits. An entry that was compacted, or of which rows were forgotten,
             cannot be undone.
-        comment
-            A comment for the log.
+        source, comment
+            Who undoes it, and a comment, for the log.
+        request_id
+            As in `update`.
 
         Returns
         -------
@@ -258,8 +287,13 @@ class Ledger:
             The new entry.
         """
         with self._change() as log:
+            id_, repeated = log.of_request("undo", request_id)
+            if repeated is not None:
+                return repeated.public()
             target = entry_to_undo(log, id)
-            undo = log.new_entry("undo", corrects=target.id, comment=comment, schema=target.schema)
+            undo = log.new_entry(
+                "undo", corrects=target.id, source=source, comment=comment, schema=target.schema, id=id_
+            )
             undo = log.append(undo, self._sum.head)
             root = undone_root(log, target)
             if root.act == "tune":
@@ -347,6 +381,27 @@ class Ledger:
                 return self._sum.model
             selection = Selection.parse(since, until, sources, without, half_life)
             return model_of_selection(log, meta, selection)
+
+    @property
+    def version(self) -> int:
+        """The number of entries of the model that was read or written last."""
+        return self._sum.head.entries
+
+    def at(self, version: int) -> Model:
+        """Return the model as it was after the first entries, with the settings of that time.
+
+        Parameters
+        ----------
+        version
+            The number of entries.
+
+        Returns
+        -------
+        Model
+            The model of that time.
+        """
+        with open_file(self.path) as (log, meta):
+            return model_at(log, meta, version)
 
     def compact(self, *, comment: str = "") -> Entry:
         """Replace all entries by one, and erase the bytes of the others. The model does not change.

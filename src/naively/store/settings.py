@@ -15,7 +15,7 @@ import numpy as np
 from naively.data.labelled import LabelledRows, LabelsLike, WeightLike
 from naively.data.names import listed
 from naively.data.read import TableLike
-from naively.errors import InputError, LeftOutWarning, warn_user
+from naively.errors import ConflictError, InputError, LeftOutWarning, warn_user
 from naively.model.calibrate import Tuning
 from naively.model.count import rows_to_count
 from naively.model.model import Model
@@ -136,7 +136,7 @@ def restore_settings(log: Log, meta: Meta, tune: StoredEntry) -> Meta:
         raise DamagedError(f"the settings in entry {tune.number} cannot be read ({error})") from None
     current, restored = (after, before) if tune.id in log.undone_ids() else (before, after)
     if meta.settings() != current.settings():
-        raise InputError(
+        raise ConflictError(
             f"{log.path}: the class prior or the tuning was changed again after entry {tune.short_id}: undo the later "
             "tune first, or tune again."
         )

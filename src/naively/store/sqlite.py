@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from naively.errors import InputError, warn_user
+from naively.errors import DiskFullError, InputError, warn_user
 
 FORMAT = 1
 APPLICATION_ID = 0x6E616976  # "naiv"
@@ -226,7 +226,6 @@ def close_reader(connection: sqlite3.Connection, path: str | Path) -> None:
 
 _MESSAGES = {
     "SQLITE_NOTADB": "is not a model file of naively, or its first page is damaged.",
-    "SQLITE_FULL": "the disk is full; nothing was changed.",
     "SQLITE_READONLY": "is read-only; nothing was changed.",
     "SQLITE_CANTOPEN": "cannot be opened: check the permissions of the file and of its folder.",
     "SQLITE_BUSY": "another process is writing to it and did not finish in time; nothing was changed.",
@@ -253,6 +252,8 @@ def translate_file_errors(path: str | Path) -> Iterator[None]:
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "")
         kind = "_".join(name.split("_")[:2])
+        if kind == "SQLITE_FULL" or name == "SQLITE_IOERR_SHMSIZE":
+            raise DiskFullError(f"{path}: the disk is full; nothing was changed.") from None
         if kind in ("SQLITE_CORRUPT", "SQLITE_ERROR", "SQLITE_SCHEMA", ""):
             message = f"is damaged ({_truncation(path) or error}); {_SALVAGE}"
         elif kind == "SQLITE_IOERR":

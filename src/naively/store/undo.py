@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from naively.errors import InputError
+from naively.errors import ConflictError, InputError
 from naively.model.model import Model
 from naively.store.entries import Head, Log, StoredEntry
 from naively.store.running_sum import AddedAndRemoved, RunningSum, read_sum
@@ -13,15 +13,17 @@ def entry_to_undo(log: Log, prefix: str) -> StoredEntry:
     """Return the entry whose id begins with `prefix`; InputError if it cannot be undone."""
     entry = log.find(prefix)
     if entry.act == "compact":
-        raise InputError(f"{log.path}: entry {entry.short_id} is the result of a compaction, which cannot be undone.")
+        raise ConflictError(
+            f"{log.path}: entry {entry.short_id} is the result of a compaction, which cannot be undone."
+        )
     if entry.act in ("merge", "copy", "salvage"):
         raise InputError(f"{log.path}: entry {entry.short_id} is a note ({entry.act}): there is nothing to undo.")
     undone = log.undone_ids()
     if entry.id in undone:
-        raise InputError(f"{log.path}: entry {entry.short_id} is undone already; undo the undo to restore it.")
+        raise ConflictError(f"{log.path}: entry {entry.short_id} is undone already; undo the undo to restore it.")
     for forget in log.select("act = 'forget' AND corrects = ?", entry.id):
         if forget.id not in undone:
-            raise InputError(
+            raise ConflictError(
                 f"{log.path}: entry {entry.short_id} was partly forgotten by entry {forget.short_id}: undo that first."
             )
     return entry

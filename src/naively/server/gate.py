@@ -1,0 +1,126 @@
+"""The first thing that a request passes: host, origin, token, number of requests, time, headers, metrics, log."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from naively.server.limits import Limits
+from naively.server.problems import Problem
+from naively.server.security import HEADERS, Policy, cookie_name, without_token
+
+if TYPE_CHECKING:
+    from naively.server.metrics import Metrics
+
+log = logging.getLogger("naively.server")
+
+ErrorPage = Callable[[Scope, Problem], Response]
+
+
+class Gate:
+    """Middleware that lets requests through which the policy and the limits allow."""
+
+    def __init__(self, app: ASGIApp, policy: Policy, limits: Limits, metrics: Metrics, error_page: ErrorPage) -> None:
+        """Wrap an application."""
+        self.app = app
+        self.policy = policy
+        self.limits = limits
+        self.metrics = metrics
+        self.error_page = error_page
+        self.n_requests = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            return
+        start = time.perf_counter()
+        status = 500
+        self.n_requests += 1
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), *HEADERS]
+            await send(message)
+
+        try:
+            try:
+                response = self._check(scope)
+            except Problem as problem:
+                response = self.error_page(scope, problem)
+            if response is not None:
+                await response(scope, receive, send_with_headers)
+            else:
+                await self.app(scope, receive, send_with_headers)
+        finally:
+            self.n_requests -= 1
+            seconds = time.perf_counter() - start
+            self.metrics.observe(scope, status, seconds)
+            if log.isEnabledFor(logging.INFO):  # the query and the body may hold rows
+                path = quote(scope["path"], safe="/")[:200]
+                log.info("%s %s %d %.1f ms", scope["method"], path, status, 1000 * seconds)
+
+    def _check(self, scope: Scope) -> Response | None:
+        """Return a response if the request needs no other; Problem if it is refused; else set `access`."""
+        host = site = origin = bearer = cookies = None
+        for name, value in scope["headers"]:
+            if name == b"host":
+                host = value.decode("latin-1")
+            elif name == b"sec-fetch-site":
+                site = value.decode("latin-1")
+            elif name == b"origin":
+                origin = value.decode("latin-1")
+            elif name == b"authorization":
+                scheme, _, rest = value.decode("latin-1").partition(" ")
+                bearer = rest.strip() if scheme.lower() == "bearer" else None
+            elif name == b"cookie":
+                cookies = value.decode("latin-1")
+        policy = self.policy
+        if host is None:
+            raise Problem(400, "the request has no Host header.")
+        policy.check_host(host)
+        if self.n_requests > self.limits.connections:
+            raise Problem(503, "the server is busy.", {"Retry-After": "1"})
+        policy.check_origin(scope["method"], host, site, origin)
+        if b"token=" in scope["query_string"] and scope["method"] == "GET":
+            token, address = without_token(scope)
+            if token is not None:
+                return self._set_cookie(host, token, address)
+        cookie = _cookie(cookies, cookie_name(host)) if cookies is not None else None
+        access = policy.access(scope["path"], bearer, cookie)
+        if not access.may_read:
+            raise Problem(
+                401,
+                "this server needs a token: open the link that `naively serve` has printed, or send the header "
+                "Authorization: Bearer TOKEN.",
+                {"WWW-Authenticate": "Bearer"},
+            )
+        scope.setdefault("state", {})["access"] = access
+        return None
+
+    def _set_cookie(self, host: str, token: str, address: str) -> Response:
+        """Return a redirect to the same address without the token, which is a cookie from then on."""
+        if self.policy.find(token) is None:
+            raise Problem(401, "the token in this link is not valid: the server may have been started again.")
+        response = RedirectResponse(address, 303)
+        response.set_cookie(cookie_name(host), token, httponly=True, samesite="strict", path="/")
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+
+def _cookie(header: str, name: str) -> str | None:
+    """Return the value of a cookie."""
+    for part in header.split(";"):
+        key, _, value = part.strip().partition("=")
+        if key == name:
+            return value
+    return None

@@ -1,0 +1,138 @@
+"""Score requests that arrive together in one call of the library."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from naively._kernels.types import Codes32, Floats
+from naively.data.read import read
+from naively.errors import InputError
+from naively.model.decide import Rule
+from naively.model.model import Model
+from naively.model.score import score_positions
+from naively.server.writer import Snapshot, Writer
+
+Columns = Mapping[str, list[Any]]  # values by column name; None is a missing value
+Scored = tuple[Snapshot, Codes32, Floats]
+
+MAX_ROWS_IN_LOOP = 64  # more rows are scored in a thread, so that other requests do not wait
+MAX_CHARACTERS_IN_LOOP = 50_000  # … or more text
+
+
+def score(model: Model, columns: Columns, n_rows: int, rule: Rule | None = None) -> tuple[Codes32, Floats]:
+    """Return the position of each row's class, −1 for none, and the posteriors; nothing warns."""
+    table = read(columns) if columns else read({name: [None] * n_rows for name in model.schema.names[:1]})
+    table, _ = table.with_absent_columns(model.schema.names)
+    positions, posterior, _ = score_positions(model, table, rule)
+    return positions, posterior
+
+
+@dataclass(eq=False)
+class _Job:
+    """Rows that wait to be scored, and the type of the values of each column (NoneType if all are missing)."""
+
+    columns: Columns
+    n_rows: int
+    types: tuple[type, ...]
+    n_characters: int
+    future: asyncio.Future[Scored]
+
+
+class Scorer:
+    """Collect the requests that are read in one turn of the event loop, and score them in one call."""
+
+    def __init__(self, writer: Writer) -> None:
+        """Score by the snapshots of this writer."""
+        self._writer = writer
+        self._jobs: list[_Job] = []
+        self._is_busy = False
+
+    async def score(self, columns: Columns, n_rows: int | None = None) -> Scored:
+        """Return the snapshot that has scored these rows, positions of classes and posteriors."""
+        loop = asyncio.get_running_loop()
+        job = _job(columns, n_rows, loop.create_future())
+        self._jobs.append(job)
+        if len(self._jobs) == 1 and not self._is_busy:
+            loop.call_soon(self._flush)
+        return await job.future
+
+    def _flush(self) -> None:
+        """Score what has been collected: at once if it is little, else in a thread."""
+        jobs, self._jobs = self._jobs, []
+        n_rows, n_characters = sum(job.n_rows for job in jobs), sum(job.n_characters for job in jobs)
+        if n_rows <= MAX_ROWS_IN_LOOP and n_characters <= MAX_CHARACTERS_IN_LOOP:
+            _resolve(jobs, _score_jobs(self._writer.snapshot, jobs))
+            return
+        self._is_busy = True
+        loop = asyncio.get_running_loop()
+        future = loop.run_in_executor(None, _score_jobs, self._writer.snapshot, jobs)
+        future.add_done_callback(lambda done: self._finish(jobs, done))
+
+    def _finish(self, jobs: list[_Job], done: asyncio.Future[list[Scored | BaseException]]) -> None:
+        self._is_busy = False
+        error = done.exception()
+        _resolve(jobs, [error] * len(jobs) if error is not None else done.result())
+        if self._jobs:
+            self._flush()
+
+
+def _job(columns: Columns, n_rows: int | None, future: asyncio.Future[Scored]) -> _Job:
+    types, n_characters = [], 0
+    for name, values in columns.items():
+        kinds = set(map(type, values))
+        if len(kinds) > 1:
+            kinds.discard(type(None))
+        if len(kinds) > 1:
+            raise InputError(f"column {name!r} mixes types: make it all numbers, all text or all booleans.")
+        kind = kinds.pop() if kinds else type(None)
+        if kind is str:
+            n_characters += sum(map(len, filter(None, values)))
+        types.append(kind)
+    if n_rows is None:
+        n_rows = len(next(iter(columns.values()), ()))
+    return _Job(columns, n_rows, tuple(types), n_characters, future)
+
+
+def _score_jobs(snapshot: Snapshot, jobs: list[_Job]) -> list[Scored | BaseException]:
+    """Score all jobs: those with the same columns and types together."""
+    groups: dict[tuple[tuple[str, ...], tuple[type, ...]], list[int]] = {}
+    for i, job in enumerate(jobs):
+        groups.setdefault((tuple(job.columns), job.types), []).append(i)
+    results: dict[int, Scored | BaseException] = {}
+    for members in groups.values():
+        parts = _score_together(snapshot, [jobs[i] for i in members])
+        results.update(zip(members, parts, strict=True))
+    return [results[i] for i in range(len(jobs))]
+
+
+def _score_together(snapshot: Snapshot, jobs: list[_Job]) -> list[Scored | BaseException]:
+    """Score jobs with the same columns in one call; one by one if some of their rows cannot be scored."""
+    first = jobs[0]
+    try:
+        if len(jobs) == 1:
+            return [(snapshot, *score(snapshot.model, first.columns, first.n_rows))]
+        merged = {name: list(chain.from_iterable(job.columns[name] for job in jobs)) for name in first.columns}
+        positions, posterior = score(snapshot.model, merged, sum(job.n_rows for job in jobs))
+    except Exception as error:
+        return [error] if len(jobs) == 1 else [_score_together(snapshot, [job])[0] for job in jobs]
+    results: list[Scored | BaseException] = []
+    start = 0
+    for job in jobs:
+        stop = start + job.n_rows
+        results.append((snapshot, positions[start:stop], posterior[start:stop]))
+        start = stop
+    return results
+
+
+def _resolve(jobs: list[_Job], results: list[Scored | BaseException]) -> None:
+    for job, result in zip(jobs, results, strict=True):
+        if job.future.done():  # the client has gone
+            continue
+        if isinstance(result, BaseException):
+            job.future.set_exception(result)
+        else:
+            job.future.set_result(result)
