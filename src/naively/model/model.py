@@ -141,7 +141,11 @@ class Model:
         prior
             "empirical", "uniform", a pseudo-count, or a probability for each class.
         """
-        return replace(self, prior=ClassPrior.of(prior, self.classes))
+        model = replace(self, prior=ClassPrior.of(prior, self.classes))
+        for name in ("chosen", "parameters", "weighted_blocks", "_used_columns"):  # do not depend on the prior
+            if name in self.__dict__:
+                model.__dict__[name] = self.__dict__[name]
+        return model
 
     @cached_property
     def _used_columns(self) -> tuple[str, ...]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 from starlette.types import Scope
 
 from naively.errors import InputError
+from naively.server import inference, openapi, teaching
 from naively.server.gate import Gate
 from naively.server.limits import Limits
 from naively.server.metrics import Metrics
@@ -21,6 +24,15 @@ from naively.server.problems import Problem
 from naively.server.security import Policy, Token
 from naively.server.served import ServedModel
 from naively.server.service import Service, names_of
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+INFERENCE: list[tuple[str, Handler]] = [
+    ("infer", inference.infer),
+    ("explain", inference.explain),
+    ("ask", inference.ask),
+]
+TEACHING: list[tuple[str, Handler]] = [("learn", teaching.learn), ("forget", teaching.forget), ("undo", teaching.undo)]
 
 
 def app(
@@ -89,7 +101,7 @@ def app(
         return error_page(Request(scope), problem)
 
     application = Starlette(
-        routes=page_routes(service),
+        routes=[*_routes(), *page_routes(service)],
         middleware=[
             Middleware(
                 Gate,
@@ -102,9 +114,57 @@ def app(
         exception_handlers={
             Problem: lambda request, error: error_page(request, error),
             InputError: lambda request, error: error_page(request, Problem.of_input(error)),
+            HTTPException: lambda request, error: error_page(request, _problem(error)),
         },
         lifespan=lifespan,
     )
     application.state.service = service
     application.state.metrics = metrics
     return application
+
+
+async def _metrics(request: Request) -> Response:
+    metrics: Metrics = request.app.state.metrics
+    for served in request.app.state.service:
+        metrics.version.labels(served.name).set(served.snapshot.version)
+    return metrics.response()
+
+
+def _routes() -> list[Route]:
+    """Return the routes for programs; those that are used most come first."""
+    model, version = "/v2/models/{model}", "/v2/models/{model}/versions/{version}"
+    posts: list[tuple[str, Handler]] = [
+        *((f"{path}/{name}", handler) for path in (model, version) for name, handler in INFERENCE),
+        *((f"{model}/{name}", handler) for name, handler in TEACHING),
+    ]
+    gets: list[tuple[str, Handler]] = [
+        ("/v2/health/live", inference.live),
+        ("/v2/health/ready", inference.ready),
+        ("/v2", inference.server_metadata),
+        ("/v2/models", inference.model_list),
+        (model, inference.model_metadata),
+        (version, inference.model_metadata),
+        (f"{model}/ready", inference.model_ready),
+        (f"{version}/ready", inference.model_ready),
+        ("/metrics", _metrics),
+        ("/openapi.json", openapi.document),
+    ]
+    return [Route(path, _counted(path, handler), methods=["POST"]) for path, handler in posts] + [
+        Route(path, _counted(path, handler), methods=["GET"]) for path, handler in gets
+    ]
+
+
+def _counted(path: str, handler: Handler) -> Handler:
+    """Return a handler that names its route for the metrics."""
+
+    async def handle(request: Request) -> Response:
+        request.scope["naively.route"] = path
+        return await handler(request)
+
+    return handle
+
+
+def _problem(error: Exception) -> Problem:
+    """Return what Starlette refuses: an unknown path or method."""
+    assert isinstance(error, HTTPException)
+    return Problem(error.status_code, f"{error.detail}.", dict(error.headers or {}))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
+import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from starlette.requests import ClientDisconnect
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
     from naively.server.metrics import Metrics
 
 log = logging.getLogger("naively.server")
+
+MAX_UNTIMED_BYTES = 65_536  # a smaller part of a response is sent without a time limit
 
 ErrorPage = Callable[[Scope, Problem], Response]
 
@@ -42,7 +48,7 @@ class Gate:
                 await self.app(scope, receive, send)
             return
         start = time.perf_counter()
-        status = 500
+        status: int | None = None
         self.n_requests += 1
 
         async def send_with_headers(message: Message) -> None:
@@ -50,6 +56,10 @@ class Gate:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [*message.get("headers", ()), *HEADERS]
+            elif len(message.get("body", b"")) > MAX_UNTIMED_BYTES:
+                async with asyncio.timeout(self.limits.seconds):  # a client that does not read
+                    await send(message)
+                return
             await send(message)
 
         try:
@@ -61,13 +71,21 @@ class Gate:
                 await response(scope, receive, send_with_headers)
             else:
                 await self.app(scope, receive, send_with_headers)
+        except ClientDisconnect:
+            status = 499
+        except Exception as error:
+            log_error(scope, error)
+            if status is None:
+                await Problem(500, "an error of the server: its log has the place.").response()(
+                    scope, receive, send_with_headers
+                )
         finally:
             self.n_requests -= 1
             seconds = time.perf_counter() - start
-            self.metrics.observe(scope, status, seconds)
+            self.metrics.observe(scope, status or 500, seconds)
             if log.isEnabledFor(logging.INFO):  # the query and the body may hold rows
                 path = quote(scope["path"], safe="/")[:200]
-                log.info("%s %s %d %.1f ms", scope["method"], path, status, 1000 * seconds)
+                log.info("%s %s %d %.1f ms", scope["method"], path, status or 500, 1000 * seconds)
 
     def _check(self, scope: Scope) -> Response | None:
         """Return a response if the request needs no other; Problem if it is refused; else set `access`."""
@@ -115,6 +133,13 @@ class Gate:
         response.set_cookie(cookie_name(host), token, httponly=True, samesite="strict", path="/")
         response.headers["Cache-Control"] = "no-store"
         return response
+
+
+def log_error(scope: Scope, error: Exception) -> None:
+    """Log the type and the place of an error, without its message, which may hold values of a row."""
+    frames = traceback.extract_tb(error.__traceback__)
+    places = " < ".join(f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in reversed(frames))
+    log.error("%s %s: %s at %s", scope["method"], quote(scope["path"])[:200], type(error).__name__, places)
 
 
 def _cookie(header: str, name: str) -> str | None:

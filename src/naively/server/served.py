@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 
 from naively._kernels.types import Floats
 from naively.data.labelled import Label
-from naively.errors import InputError
+from naively.errors import ConflictError, DiskFullError, InputError
 from naively.model.decide import Rule
 from naively.model.model import Model
 from naively.server.problems import Problem
@@ -22,6 +23,7 @@ from naively.store.ledger import Ledger
 T = TypeVar("T")
 
 MAX_VERSIONS = 4  # earlier versions whose models are kept
+MAX_CORRECTIONS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +67,7 @@ class ServedModel:
         self._writer = Writer(self.path)
         self._scorer = Scorer(self._writer)
         self._versions: dict[int, Snapshot] = {}
+        self.corrections: deque[bool] = deque(maxlen=MAX_CORRECTIONS)  # whether the class of a row taught was known
 
     @property
     def snapshot(self) -> Snapshot:
@@ -127,9 +130,12 @@ class ServedModel:
         """Count rows as one entry; a request id that was used before counts once."""
 
         def change(ledger: Ledger) -> Change:
-            before = self._before(columns, len(labels))
+            before = self._before(ledger, columns, len(labels))
             rows = _all_columns(before.model, columns, len(labels))
             entry = ledger.update(rows, list(labels), source=source, comment=comment, request_id=request_id)
+            if entry.number <= before.version:
+                return self._repeated(ledger, entry, columns, len(labels))
+            self.corrections.extend(a == b for a, b in zip(before.prediction, labels, strict=True))
             return Change((entry,), entry.number, before)
 
         return await self._change(change)
@@ -147,10 +153,12 @@ class ServedModel:
         """Subtract rows that were counted, as one entry for each entry that counted them."""
 
         def change(ledger: Ledger) -> Change:
-            before = self._before(columns, len(labels))
+            before = self._before(ledger, columns, len(labels))
             rows = _all_columns(before.model, columns, len(labels))
             note = f"by {source}" + (f": {comment}" if comment else "")  # its source is that of the rows
             entries = ledger.forget(rows, list(labels), entry=entry, comment=note, request_id=request_id)
+            if entries[-1].number <= before.version:
+                return self._repeated(ledger, entries[-1], columns, len(labels))
             return Change(entries, entries[-1].number, before)
 
         return await self._change(change)
@@ -159,19 +167,33 @@ class ServedModel:
         """Remove the effect of an entry; Problem 409 if it cannot be undone any more."""
 
         def change(ledger: Ledger) -> Change:
+            version = ledger.version
             undo = ledger.undo(entry, source=source, comment=comment, request_id=request_id)
-            return Change((undo,), undo.number)
+            return Change((undo,), undo.number, is_repeated=undo.number <= version)
 
         return await self._change(change)
 
-    def _before(self, columns: Columns, n_rows: int) -> Answer:
-        snapshot = self.snapshot
-        return answer(snapshot, *score(snapshot.model, columns, n_rows))
+    def _before(self, ledger: Ledger, columns: Columns, n_rows: int) -> Answer:
+        """Return the predictions for rows by all entries so far."""
+        model = ledger.model()
+        return predict_with(Snapshot(model, ledger.version), columns, n_rows)
+
+    def _repeated(self, ledger: Ledger, entry: Entry, columns: Columns, n_rows: int) -> Change:
+        """Return what was answered to a request that is sent again; without predictions if they are not known."""
+        before = None
+        if entry.act != "compact" and entry.number > 1:
+            before = predict_with(Snapshot(ledger.at(entry.number - 1), entry.number - 1), columns, n_rows)
+        return Change((entry,), entry.number, before, is_repeated=True)
 
     async def _change(self, change: Callable[[Ledger], Change]) -> Change:
         if not self.may_learn:
             raise Problem(403, "this server does not learn: start it with --learn.")
-        return await asyncio.wrap_future(self._writer.submit(change))
+        try:
+            return await asyncio.wrap_future(self._writer.submit(change))
+        except InputError as error:
+            message = str(error).replace(f"{self.path}: ", "")
+            status = 409 if isinstance(error, ConflictError) else 507 if isinstance(error, DiskFullError) else 400
+            raise Problem(status, message) from None
 
 
 def answer(snapshot: Snapshot, positions: Any, posterior: Floats) -> Answer:
@@ -181,7 +203,7 @@ def answer(snapshot: Snapshot, positions: Any, posterior: Floats) -> Answer:
     return Answer(snapshot.version, snapshot.model, prediction, posterior)
 
 
-def predict_with(snapshot: Snapshot, columns: Columns, n_rows: int, rule: Rule | None) -> Answer:
+def predict_with(snapshot: Snapshot, columns: Columns, n_rows: int, rule: Rule | None = None) -> Answer:
     """Return the predictions of one request by a rule, not scored together with others."""
     return answer(snapshot, *score(snapshot.model, columns, n_rows, rule))
 

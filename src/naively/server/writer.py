@@ -8,10 +8,11 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from naively.data.kinds import Kind
 from naively.errors import InputError
 from naively.model.model import Model
 from naively.server.problems import Problem
@@ -29,6 +30,16 @@ class Snapshot:
 
     model: Model
     version: int
+
+    @cached_property
+    def kinds(self) -> dict[str, Kind]:
+        """The kind of each column at training."""
+        return self.model.schema.kinds()
+
+    @cached_property
+    def exact(self) -> frozenset[str]:
+        """The columns of numbers that are counted by value, so that large integers stay exact."""
+        return frozenset(self.model.schema.coded_numbers())
 
 
 class Writer:
@@ -119,8 +130,9 @@ class Writer:
         model = self._ledger.model()
         if before is not None and before.model is model:
             return before
-        warm(model)
-        return Snapshot(model, self._ledger.version)
+        snapshot = Snapshot(model, self._ledger.version)
+        warm(snapshot)
+        return snapshot
 
 
 def _inode(path: Path) -> tuple[int, int]:
@@ -131,6 +143,8 @@ def _inode(path: Path) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def warm(model: Model) -> None:
+def warm(snapshot: Snapshot) -> None:
     """Compute what predictions are made from, so that the first request need not."""
+    model = snapshot.model
     _ = model.weighted_blocks, model.log_prior, model._class_array, model._used_columns
+    _ = snapshot.kinds, snapshot.exact
