@@ -17,7 +17,11 @@ settings.load_profile("soak" if os.environ.get("NAIVELY_SOAK") else "default")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark Hypothesis tests as not measured, where coverage is measured at all."""
+    """Skip long runs outside of a soak; mark Hypothesis tests as not measured, where coverage is measured at all."""
+    if not os.environ.get("NAIVELY_SOAK"):
+        for item in items:
+            if item.get_closest_marker("soak"):
+                item.add_marker(pytest.mark.skip(reason="long: make soak"))
     if config.pluginmanager.hasplugin("_cov"):
         for item in items:
             if is_hypothesis_test(getattr(item, "obj", None)):

@@ -71,7 +71,7 @@ _MODULE_OF = {
 
 _SUBMODULES = {
     "_kernels", "checks", "data", "errors", "explanation", "families", "model", "plot", "priors", "schema",
-    "sklearn", "statistics",
+    "server", "sklearn", "statistics",
 }  # fmt: skip
 
 

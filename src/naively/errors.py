@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_collected: ContextVar[list[str] | None] = ContextVar("naively_warnings", default=None)
 
 
 class InputError(ValueError):
@@ -43,6 +48,10 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
 
     Frames of other packages may stand between those of this one, and those of scikit-learn around them (a pipeline).
     """
+    messages = _collected.get()
+    if messages is not None:
+        messages.append(message)
+        return
     packages, frame = [], sys._getframe()
     while True:
         packages.append(frame.f_globals.get("__name__", "").partition(".")[0])
@@ -53,6 +62,17 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     while level < len(packages) - 1 and packages[level] in _CALLERS:
         level += 1
     warnings.warn(message, category, stacklevel=level + 1)
+
+
+@contextmanager
+def collect_warnings() -> Iterator[list[str]]:
+    """Collect the warnings of this thread instead of issuing them; those of Python are the same for all threads."""
+    messages: list[str] = []
+    token = _collected.set(messages)
+    try:
+        yield messages
+    finally:
+        _collected.reset(token)
 
 
 _CALLERS = ("sklearn", "joblib", "contextlib", "functools")  # packages that call this one for the user

@@ -11,7 +11,8 @@ import naively
 
 
 @pytest.mark.parametrize(
-    "library", ["sklearn", "scipy", "pyarrow", "pandas", "polars", "duckdb", "matplotlib", "narwhals", "rich"]
+    "library",
+    ["sklearn", "scipy", "pyarrow", "pandas", "polars", "duckdb", "matplotlib", "narwhals", "rich", "starlette"],
 )
 def test_not_loaded(library: str) -> None:
     code = f"import sys, naively; sys.exit({library!r} in sys.modules)"

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import re
-import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from shutil import copyfile
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+from tests.server.support import LEARN, READ, running
 
 import naively
-from naively.server import Limits, Token, app
+from naively.server import Limits, app
 
 ROOT = Path(__file__).parents[2]
 PENGUINS = ROOT / "tests" / "data_sets" / "penguins.csv"
-LEARN = Token("anna", "a-token-that-may-learn", True)
-READ = Token("bob", "a-token-that-may-read")
 TEXTS = ["cheap pills now", "lunch at noon?", "cheap offer, buy now", "see you at lunch", "buy cheap pills", "at noon"]
 LABELS = ["spam", "ham", "spam", "ham", "spam", "ham"]
 
@@ -46,6 +38,14 @@ def models(model_files: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="session")
+def reader(model_files: Path) -> Iterator[TestClient]:
+    """Return a client of a server that does not learn."""
+    application = app(sorted(model_files.glob("*.naively")))
+    with TestClient(application, base_url="http://127.0.0.1:8000", raise_server_exceptions=False) as new:
+        yield new
+
+
 Client = Callable[..., Any]
 
 
@@ -66,41 +66,6 @@ def client(models: Path) -> Iterator[Client]:
     yield start
     for each in clients:
         each.__exit__(None, None, None)
-
-
-@dataclass
-class Server:
-    """A server in a process of its own."""
-
-    process: subprocess.Popen[str]
-    url: str
-    token: str | None
-
-    def stop(self) -> int:
-        """End it as an operator does, and return its exit code."""
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=60)
-
-
-@contextmanager
-def running(*arguments: str | Path, **environment: str) -> Iterator[Server]:
-    """Run `naively serve` on a free port of the loopback address."""
-    command = [sys.executable, "-m", "naively", "serve", *map(str, arguments)]
-    if "--uds" not in command:
-        command += ["--port", "0"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | environment)
-    try:
-        assert process.stdout is not None
-        url, token = "", None
-        for line in process.stdout:
-            if match := re.search(r"(https?://\S+?)/?(?:\?token=(\S+))?$", line.strip()):
-                url, token = match[1], match[2]
-                break
-        yield Server(process, url, token)
-    finally:
-        if process.poll() is None:
-            process.terminate()
-            process.wait(timeout=60)
 
 
 @pytest.fixture

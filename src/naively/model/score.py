@@ -94,8 +94,7 @@ def predict_positions(model: Model, X: TableLike, rule: Rule | None = None) -> C
 def predict_with_posterior(model: Model, X: TableLike, rule: Rule | None = None) -> tuple[Codes32, Floats]:
     """Return the position of each row's class, −1 for none, and the posteriors, (row, class), from one scoring."""
     positions, posterior, n_impossible = score_positions(model, X, rule)
-    if n_impossible:
-        warn_of_impossible_rows(n_impossible, len(posterior))
+    warn_of_impossible_rows(n_impossible, len(posterior))
     return positions, posterior
 
 

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.types import Scope
 
 from naively.errors import InputError
-from naively.server import inference, openapi, teaching
+from naively.server import files, inference, openapi, teaching
 from naively.server.gate import Gate
 from naively.server.limits import Limits
 from naively.server.metrics import Metrics
@@ -31,6 +31,7 @@ INFERENCE: list[tuple[str, Handler]] = [
     ("infer", inference.infer),
     ("explain", inference.explain),
     ("ask", inference.ask),
+    ("predict", files.predict),
 ]
 TEACHING: list[tuple[str, Handler]] = [("learn", teaching.learn), ("forget", teaching.forget), ("undo", teaching.undo)]
 

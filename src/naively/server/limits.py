@@ -21,8 +21,10 @@ class Limits:
         The rows of a request to explain.
     cell_bytes
         The size of one value, in UTF-8.
+    file_bytes
+        The size of a file to predict. It takes this space on the disk, and not in memory.
     line_bytes
-        The size of one line, or of one batch of Arrow, of a file to predict.
+        The size of one line of a file to predict.
     seconds
         The time for a request; for a stream, the time without progress.
     connections
@@ -35,6 +37,7 @@ class Limits:
     rows: int = 10_000
     explained_rows: int = 100
     cell_bytes: int = 1 * MB
+    file_bytes: int = 10_000 * MB
     line_bytes: int = 16 * MB
     seconds: float = 30.0
     connections: int = 256

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 import pyarrow as pa
 
-from naively.data.convert import convert_column
+from naively.data.convert import convert_columns
 from naively.data.kinds import Kind
 from naively.data.labelled import Label
 from naively.data.names import Numbered
@@ -283,10 +283,11 @@ def columns_of_texts(model: Model, texts: Mapping[str, Sequence[str | None]]) ->
 def convert(name: str, values: Sequence[Any], kind: Kind, exact: bool = False) -> list[Any]:
     """Return values of one column as values of a kind, as cells of a file are read."""
     try:
-        column = convert_column(name, pa.array(values), kind, exact=exact)
+        table = convert_columns(pa.table({name: pa.array(values)}), {name: kind}, 0, [name] if exact else [])
     except UnicodeEncodeError:
         raise InputError(f"column {name!r} has half of a surrogate pair, which is not text.") from None
-    return column.to_pylist()
+    converted: list[Any] = table.column(0).to_pylist()
+    return converted
 
 
 def find_class(model: Model, label: object) -> Label:

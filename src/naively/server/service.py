@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
+from naively.errors import collect_warnings
 from naively.server.limits import Limits
 from naively.server.problems import Problem
 from naively.server.served import ServedModel
@@ -45,6 +46,7 @@ class Service:
 
     def __post_init__(self) -> None:
         """Make the threads, which start when they are needed."""
+        self.file_slots = asyncio.Semaphore(self.limits.files)
         self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="naively-worker")
 
     def __iter__(self) -> Iterator[ServedModel]:
@@ -59,7 +61,7 @@ class Service:
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a function in a worker thread, and wait for it at most as long as a request may take."""
-        future = asyncio.get_running_loop().run_in_executor(self._workers, lambda: function(*args, **kwargs))
+        future = asyncio.get_running_loop().run_in_executor(self._workers, lambda: _quietly(function, *args, **kwargs))
         try:
             return await asyncio.wait_for(asyncio.shield(future), self.limits.seconds)
         except TimeoutError:
@@ -78,6 +80,12 @@ class Service:
         for served in self:
             served.stop()
         self._workers.shutdown(cancel_futures=True)
+
+
+def _quietly(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Call a function; its warnings are of no use to a program that answers."""
+    with collect_warnings():
+        return function(*args, **kwargs)
 
 
 def names_of(paths: list[Path]) -> dict[str, Path]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from naively.data.kinds import Kind
-from naively.errors import InputError
+from naively.errors import InputError, collect_warnings
 from naively.model.model import Model
 from naively.server.problems import Problem
 from naively.store.ledger import Ledger
@@ -92,7 +92,8 @@ class Writer:
                     continue
                 try:
                     self._follow_file()
-                    reports.append(partial(future.set_result, change(self._ledger)))
+                    with collect_warnings():
+                        reports.append(partial(future.set_result, change(self._ledger)))
                 except BaseException as error:  # belongs to the caller
                     reports.append(partial(future.set_exception, error))
             self._refresh()

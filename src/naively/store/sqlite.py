@@ -10,9 +10,11 @@ trigger or index.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sqlite3
+import stat
 import struct
 import tempfile
 import time
@@ -30,7 +32,7 @@ APPLICATION_ID = 0x6E616976  # "naiv"
 WAIT_SECONDS = 300.0  # a writer waits this long for another one
 SILENT_SECONDS = 5.0  # … and warns after this time
 CLOSE_WAIT_SECONDS = 0.3  # a closing writer waits this long for readers
-MAGIC = b"SQLite format 3\0"
+MIN_FILE_BYTES = 100  # the header of a SQLite file
 MAX_PADDED_BYTES = 1 << 40  # a header that claims more is not believed
 JOURNALS = ("-wal", "-journal")
 # What decoding bytes of a damaged or forged file may raise; nothing else does (tests/store/test_fuzz.py).
@@ -86,14 +88,21 @@ def check_tables(connection: sqlite3.Connection, path: str | Path) -> None:
 
 
 def _resolve(path: str | Path) -> Path:
-    """Follow links; refuse what is not a SQLite database before SQLite opens it."""
+    """Follow links; refuse what cannot be a SQLite database before SQLite opens it.
+
+    The file is not opened here: closing it would release the locks that this process holds on it (POSIX), and another
+    process would then remove the journal that a connection of this process writes to.
+    """
     try:
         resolved = Path(path).resolve(strict=True)
-        with resolved.open("rb") as file:
-            start = file.read(len(MAGIC))
+        status = resolved.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not os.access(resolved, os.R_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except (OSError, RuntimeError) as error:
         raise InputError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error}).") from None
-    if start != MAGIC:
+    if not stat.S_ISREG(status.st_mode) or status.st_size < MIN_FILE_BYTES:
         raise InputError(f"{path}: is not a model file of naively.")
     return resolved
 

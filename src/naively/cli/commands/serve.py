@@ -53,7 +53,7 @@ def command(
     """Serve MODELs: pages for people, the Open Inference Protocol (V2) for programs. Needs "naively[serve]".
 
     The name of a model is its file name without the ending. Changes of the files by other processes are taken up within
-    a second. Limits: body_bytes, rows, explained_rows, cell_bytes, line_bytes, seconds, connections, files.
+    a second. Limits: body_bytes, rows, explained_rows, cell_bytes, file_bytes, line_bytes, seconds, connections, files.
 
     \b
     naively serve income.naively spam.naively            # read only, on this machine

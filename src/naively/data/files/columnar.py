@@ -15,6 +15,7 @@ from naively.errors import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+ARROW_FILE = b"ARROW1"  # how a file of Arrow begins; else it is a stream
 Cell = str | bytes | int | float | None  # of SQLite
 
 
@@ -67,9 +68,15 @@ def _dictionary_columns(file: DataFile, types: Types) -> list[str]:
 def _read_arrow(file: DataFile) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
-    with pa.memory_map(str(file.path)) as mapped, pa.ipc.open_file(mapped) as reader:
-        for i in range(reader.num_record_batches):
-            yield reader.get_batch(i)
+    with pa.memory_map(str(file.path)) as mapped:
+        if mapped.read(len(ARROW_FILE)) != ARROW_FILE:
+            mapped.seek(0)
+            with pa.ipc.open_stream(mapped) as stream:
+                yield from stream
+            return
+        with pa.ipc.open_file(mapped) as reader:
+            for i in range(reader.num_record_batches):
+                yield reader.get_batch(i)
 
 
 def _read_json(file: DataFile, raw: bool, progress: ReadProgress) -> Iterator[pa.RecordBatch]:

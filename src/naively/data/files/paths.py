@@ -131,7 +131,7 @@ def format_by_content(head: bytes) -> str | None:
     """Return the format that the first bytes show, None for lines of text."""
     if head[8:12] == b"DUCK":
         return "duckdb"
-    magic = {b"PAR1": "parquet", b"ARROW1": "arrow", b"SQLite format 3\0": "sqlite"}
+    magic = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"SQLite format 3\0": "sqlite"}
     return next((name for start, name in magic.items() if head.startswith(start)), None)
 
 

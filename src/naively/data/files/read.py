@@ -56,6 +56,11 @@ def read_files(
     return prefetch(_read_all(data_files(where), types, raw, progress))
 
 
+def read_one(file: DataFile) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of one file whose format is known, `raw`; see `read_files`."""
+    return prefetch(_read_all([file], {}, True, ReadProgress()))
+
+
 def retry_with_wider_types(
     read: Callable[[Mapping[str, str]], T], types: Mapping[str, str] | None = None, *, can_retry: bool, advice: str = ""
 ) -> T:
