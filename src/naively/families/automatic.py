@@ -48,6 +48,7 @@ from naively.families.binned import Binned
 from naively.families.categorical import Categorical
 from naively.families.evidence import LikelihoodRatio, Pair, RowView, Term, format_value
 from naively.families.gaussian import Gaussian
+from naively.families.scores import ValueScores
 from naively.statistics.empty import EmptyStatistic
 from naively.statistics.number_summary import NumberSummary
 from naively.statistics.token_counts import TokenCounts
@@ -214,6 +215,11 @@ class NoValuesYet(Family[EmptyStatistic, int]):
     def terms(self, row: RowView, stats: EmptyStatistic, parameters: int, pair: Pair) -> list[Term]:
         """Return terms that add nothing."""
         return [Term(name, None, "", note="not used: it had no value in training") for name in row.names]
+
+    def column_scores(self, parameters: int, names: Sequence[str], n_classes: int) -> list[ValueScores]:
+        """Return scores that add nothing."""
+        zeros = np.zeros(n_classes)
+        return [ValueScores((), np.zeros((0, n_classes)), zeros, zeros)] * len(names)
 
     def sample(self, parameters: int, label: Index, generator: np.random.Generator) -> list[Array]:
         """Return missing values."""

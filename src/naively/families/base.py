@@ -39,6 +39,7 @@ from naively.families.evidence import (
     format_value,
     pair_of,
 )
+from naively.families.scores import ColumnScores, ValueScores
 from naively.statistics.arrays import NegativeCountError, require
 from naively.statistics.base import PLAN, CountPlan, Description, Statistic, View
 
@@ -316,6 +317,18 @@ class Family(ABC, Generic[S, P]):
             f"{type(self).__name__} is not linear in x (columns {listed(names, 3)}): "
             "linear() needs Bernoulli, Categorical, Multinomial or Complement in every column."
         )
+
+    def column_scores(self, parameters: P, names: Sequence[str], n_classes: int) -> Sequence[ColumnScores]:
+        """Return the score of each column as plain data, to export it; the values 0 and 1 are tried out if there are no others."""
+        is_tried_out = self.support == "binary" and self.statistic.view is Numbers and not (self.joint or self.own_block)
+        if not is_tried_out:
+            raise InputError(
+                f"{type(self).__name__} cannot be exported (column {names[0]!r}): it does not define column_scores()."
+            )
+        tables = np.zeros((2, len(names), n_classes))
+        for x in (0, 1):
+            score_each_column(self, Numbers((np.full((1, len(names)), float(x)),)), parameters, tables[x])
+        return [ValueScores((0, 1), tables[:, j], None, np.zeros(n_classes)) for j in range(len(names))]
 
     def sample(self, parameters: P, label: Index, generator: np.random.Generator) -> list[Array]:
         """Return one array per column, with a random value for each class code in `label`."""

@@ -43,6 +43,7 @@ from naively.families.base import ALL_KINDS, Labels, Leaving, times
 from naively.families.evidence import Alternative, Grid, Pair, RowView, Term, WordTable
 from naively.families.leave_one_out.columns import dense_numbers, leave_values_out
 from naively.families.linear_form import EVERY, LinearForm, LogLinear, dense_form, sparse_form
+from naively.families.scores import ValueScores
 from naively.families.tokens import TokenFamily, TokenParameters, share_with_empty
 from naively.statistics.cells import class_of_cells, sum_by_class, table_of_cells, values_in_class
 from naively.statistics.class_weights import ClassWeights
@@ -164,6 +165,12 @@ class Bernoulli(TokenFamily):
         is_wide = stats.n_tokens > MAX_COLUMNS_LISTED
         return super().frequent_words(stats, parameters, names, min_count) if is_wide else None
 
+    def column_scores(self, parameters: TokenParameters, names: Sequence[str], n_classes: int) -> list[ValueScores]:
+        """Return log(1 − θ) for 0 and log θ for 1."""
+        columns, zeros = np.arange(len(names)), np.zeros(n_classes)
+        tables = np.stack([parameters.form.log_presence(columns, is_present) for is_present in (False, True)], axis=1)
+        return [ValueScores((0, 1), table, None, zeros) for table in tables]
+
     def sample(self, parameters: TokenParameters, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1)."""
         log_odds, absent = parameters.form.log_weights(), parameters.form.absent
@@ -193,6 +200,12 @@ class Presence(Bernoulli):
     def grid(self, stats: TokenCounts, parameters: TokenParameters, column: int, kind: Kind = "number") -> Grid:
         """Return the two cases."""
         return Grid((0.0, 1.0), ("missing", "has a value"))
+
+    def column_scores(self, parameters: TokenParameters, names: Sequence[str], n_classes: int) -> list[ValueScores]:
+        """Return log φ for any value, and log(1 − φ) for a missing one."""
+        columns, no_scores = np.arange(len(names)), np.zeros((0, n_classes))
+        missing, present = (parameters.form.log_presence(columns, is_present) for is_present in (False, True))
+        return [ValueScores((), no_scores, p, m) for p, m in zip(present, missing, strict=True)]
 
     def word_shares(self, stats: TokenCounts) -> None:
         """Return None: whether a value is missing is not a word."""

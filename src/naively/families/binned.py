@@ -38,6 +38,7 @@ from naively.families import evidence
 from naively.families.base import Family, Labels, Leaving, Lengths, draw_positions, log_shares, times
 from naively.families.evidence import Alternative, Grid, Pair, RowView, Term
 from naively.families.leave_one_out.columns import dense_numbers, leave_values_out
+from naively.families.scores import IntervalScores
 from naively.priors import pseudo_count
 from naively.statistics import Histogram, Numbers, Statistic
 from naively.statistics.base import Description
@@ -218,6 +219,11 @@ class Binned(Family[Histogram, BinnedParameters]):
         keys = parameters.first_key[place.start : place.stop + 1]
         bins = np.flatnonzero(np.diff(keys))
         return Grid(parameters.low[keys[bins]], tuple(format_interval(cuts, b, kind) for b in bins.tolist()))
+
+    def column_scores(self, parameters: BinnedParameters, names: Sequence[str], n_classes: int) -> list[IntervalScores]:
+        """Return log θ of each bin."""
+        tables = [parameters.log_probability[parameters.column_bins(j)] for j in range(len(names))]
+        return [IntervalScores(parameters.column_cuts(j), table) for j, table in enumerate(tables)]
 
     def sample(self, parameters: BinnedParameters, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1): a bin, one of its keys by their weight, a number with that key; NaN for a bin without keys."""

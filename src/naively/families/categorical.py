@@ -42,6 +42,7 @@ from naively.families.base import (
 from naively.families.evidence import Alternative, Grid, Pair, RowView, Term
 from naively.families.leave_one_out.columns import leave_values_out
 from naively.families.leave_one_out.tokens import TokenRows, leave_rows_out, token_cells
+from naively.families.scores import ValueScores
 from naively.priors import alpha_of, pseudo_counts
 from naively.statistics import Codes, Value, ValueCounts, Values
 from naively.statistics.arrays import require
@@ -242,6 +243,12 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         """Return the values."""
         values = parameters.values[column]
         return Grid(values, tuple(map(str, values))) if values else None
+
+    def column_scores(self, parameters: CategoricalParameters, names: Sequence[str], n_classes: int) -> list[ValueScores]:
+        """Return log θ of each value; any other value adds nothing."""
+        zeros = np.zeros(n_classes)
+        pairs = zip(parameters.values, parameters.log_probability, strict=True)
+        return [ValueScores(values, table, zeros, zeros) for values, table in pairs]
 
     def sample(self, parameters: CategoricalParameters, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1)."""

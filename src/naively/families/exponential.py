@@ -14,7 +14,7 @@ Source: Gelman et al., Bayesian Data Analysis, 3rd ed. (2013), §2.6.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ from naively.data.kinds import Kind
 from naively.families.base import N_GRID_POINTS
 from naively.families.evidence import Alternative, Grid, RowView, number_alternatives
 from naively.families.poisson import RateFamily, ratio_of
+from naively.families.scores import LinearScores
 from naively.priors import pseudo_count
 from naively.statistics.sums import Sums
 
@@ -91,6 +92,14 @@ class Exponential(RateFamily):
     def quantiles(self, stats: Sums, parameters: Floats, column: int, levels: Floats) -> Floats:
         """Return the quantiles of (1)."""
         return np.asarray(-np.log1p(-levels)[:, None] / parameters[:, column])
+
+    def column_scores(self, parameters: Floats, names: Sequence[str], n_classes: int) -> list[LinearScores]:
+        """Return equation (3); an infinite rate allows only 0."""
+        is_point = np.isinf(parameters)
+        slope = -np.where(is_point, 0.0, parameters)
+        intercept = np.log(np.where(is_point | (parameters == 0), 1.0, parameters))
+        columns = zip(intercept.T, slope.T, is_point.T, strict=True)
+        return [LinearScores(*column, whole=False) for column in columns]
 
     def sample(self, parameters: Floats, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1)."""

@@ -21,7 +21,7 @@ Source: Bishop, Pattern Recognition and Machine Learning (2006), §2.3.4 and §4
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +36,7 @@ from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, Length
 from naively.families.compare import compare_likelihoods
 from naively.families.evidence import Alternative, Counts, Grid, LikelihoodRatio, Pair, RowView, Term
 from naively.families.leave_one_out.columns import MomentsWithout, dense_numbers, sum_of_others
+from naively.families.scores import GaussianScores
 from naively.priors import pseudo_count
 from naively.statistics import Moments, Numbers
 
@@ -204,6 +205,12 @@ class Gaussian(Family[Moments, GaussianParameters]):
             usable = (rows[:2] > 1).all(axis=0) & (variance > 0).all(axis=0)
             ratio = rows[2] * np.log(variance[2]) - (rows[:2] * np.log(variance[:2])).sum(axis=0)
         return compare_likelihoods(np.where(usable, ratio, 0.0), 2 * usable.sum(axis=0), rows[2])
+
+    def column_scores(self, parameters: GaussianParameters, names: Sequence[str], n_classes: int) -> list[GaussianScores]:
+        """Return equation (4) without its constant; a constant column is no evidence."""
+        mean = np.where(parameters.constant, 0.0, parameters.mean).T
+        deviation, of_logarithm = np.sqrt(parameters.variance).T, self.support == "positive"
+        return [GaussianScores(-np.log(s), m, s, of_logarithm) for m, s in zip(mean, deviation, strict=True)]
 
     def sample(self, parameters: GaussianParameters, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1)."""

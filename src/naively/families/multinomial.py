@@ -18,6 +18,7 @@ Raghavan & Schütze, Introduction to Information Retrieval (2008), §13.2; docum
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -33,6 +34,7 @@ from naively.families.base import EventModel, Family, Labels, Leaving, Lengths
 from naively.families.evidence import Pair, RowView, Term
 from naively.families.leave_one_out.tokens import TokenRows, WordScorer, leave_rows_out, token_cells
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form, stays_sparse
+from naively.families.scores import LinearScores
 from naively.families.tokens import TokenFamily, TokenParameters, share_with_empty
 from naively.priors import alpha_of
 from naively.statistics.cells import sum_by_class, table_of_cells
@@ -81,6 +83,16 @@ class CountFamily(TokenFamily):
         from naively.families.complement import Complement  # built on this module
 
         return Complement(alpha=alpha, fractional=self.fractional)
+
+    def column_scores(self, parameters: TokenParameters, names: Sequence[str], n_classes: int) -> list[LinearScores]:
+        """Return log θ of each token as its slope; the coefficient is the same in all classes."""
+        log_weights, is_known = parameters.form.log_weights(), ~parameters.form.is_unknown()
+        is_impossible = np.isneginf(log_weights)
+        slope, zeros = np.where(is_impossible, 0.0, log_weights), np.zeros(n_classes)
+        return [
+            LinearScores(zeros, slope[k], is_impossible[k], not self.fractional, bool(is_known[k]))
+            for k in range(len(names))
+        ]
 
     def terms(self, row: RowView, stats: TokenCounts, parameters: TokenParameters, pair: Pair) -> list[Term]:
         """Return one term per token of the row, with its occurrences in each class."""

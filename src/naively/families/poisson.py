@@ -14,7 +14,7 @@ Source: Gelman et al., Bayesian Data Analysis, 3rd ed. (2013), §2.6.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,7 @@ from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, Length
 from naively.families.compare import compare_likelihoods
 from naively.families.evidence import Alternative, Counts, Grid, LikelihoodRatio, Pair, RowView, Term
 from naively.families.leave_one_out.columns import SumsWithout, dense_numbers
+from naively.families.scores import LinearScores
 from naively.priors import pseudo_count
 from naively.statistics.sums import Sums
 
@@ -166,6 +167,12 @@ class Poisson(RateFamily):
         largest = float(rate[np.isfinite(rate)].max(initial=1.0))
         end = np.ceil(largest + 4 * np.sqrt(largest)) + 1
         return Grid(np.unique(np.round(np.linspace(0.0, end, min(int(end) + 1, N_GRID_POINTS)))))
+
+    def column_scores(self, parameters: Floats, names: Sequence[str], n_classes: int) -> list[LinearScores]:
+        """Return equation (3) without log x!, the same in all classes; a rate of zero allows only 0."""
+        slope = np.log(np.where(parameters > 0, parameters, 1.0))
+        columns = zip(-parameters.T, slope.T, (parameters == 0).T, strict=True)
+        return [LinearScores(*column, whole=True) for column in columns]
 
     def sample(self, parameters: Floats, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1)."""

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
@@ -255,6 +255,13 @@ class Text(WordFamily[WordCounts, TextParameters]):
         sparse = (form.base, form.token_start, form.token_class, form.token_value)
         weights = sparse if form.table is None else form.table
         score_text(texts, stats.vocabulary, self.tokeniser.options, weights, form.constant, binary, out, length=length)
+
+    def column_scores(self, parameters: TextParameters, names: Sequence[str], n_classes: int) -> NoReturn:
+        """Refuse: another program would have to split texts into exactly the same words."""
+        raise InputError(
+            f"column {names[0]!r} is Text, which cannot be exported: another program would have to split it into exactly "
+            "the same words (docs/words.md). Use `naively predict`, or fit a model without this column."
+        )
 
     def linear(self, parameters: TextParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Return one weight per active word."""

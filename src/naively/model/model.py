@@ -10,7 +10,7 @@ Source: Murphy, Probabilistic Machine Learning: An Introduction (2022), section 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pyarrow as pa
+    from onnx import ModelProto
 
     from naively.evaluation import Evaluation
     from naively.explanation import Explanation
@@ -516,3 +517,42 @@ class Model:
         from naively.store.write import write_model
 
         write_model(path, self, source=source, comment=comment, overwrite=overwrite)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the model as a scorecard: all that is needed to score a row, as plain data.
+
+        See docs/export.md. A model of text is refused.
+        """
+        from naively.export.scorecard import scorecard_of
+
+        return scorecard_of(self).to_dict()
+
+    def to_sql(
+        self, dialect: str, table: str | Sequence[str] = "data", *, keys: Sequence[str] = (), log: bool = False
+    ) -> str:
+        """Return a query that scores the rows of a table: the columns `prediction` and `p_CLASS` of each class.
+
+        Parameters
+        ----------
+        dialect
+            "duckdb", "postgresql", "sqlite" or "spark".
+        table
+            The name of the table; a tuple of names if it is in a schema, such as ("sales", "people").
+        keys
+            Columns of the table that come first in the result, such as the number of the row.
+        log
+            Whether to return the logarithms of the probabilities.
+        """
+        from naively.export.sql import to_sql
+
+        return to_sql(self, dialect, table, keys, log)
+
+    def to_onnx(self) -> ModelProto:
+        """Return the model as an ONNX graph with one input for each column; needs `naively[onnx]`.
+
+        The outputs are `label`, `probabilities` and `log_probabilities`. A missing number is NaN, a missing string is
+        empty, and dates are seconds since 1970.
+        """
+        from naively.export.onnx_graph import to_onnx
+
+        return to_onnx(self)
