@@ -13,6 +13,7 @@ Values that the family of a column refuses, such as an infinity or a negative co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -113,9 +114,10 @@ class _Query:
         for names in (sorted(set(columns)), [*keys, *results]):
             by_name: dict[str, str] = {}
             for name in names:
-                other = by_name.setdefault(self.fold(name), name)
-                if other is not name:
+                other = by_name.get(self.fold(name))
+                if other is not None:
                     raise InputError(f"{other!r} and {name!r} are one name in {self.dialect.title}: rename one of them.")
+                by_name[self.fold(name)] = name
 
     def fold(self, name: str) -> str:
         return name.casefold() if self.dialect.ignores_case else name
@@ -145,16 +147,16 @@ class _Query:
                 return True
         return any(bool(np.isneginf(table).any()) for table in tables)
 
-    def prior(self, log: bool) -> Floats:
+    def prior(self, log: bool) -> list[float]:
         """Return the posterior of a row that is impossible in every class."""
-        share = np.exp(self.card.log_prior - self.card.log_prior.max())
-        return np.asarray(self.card.log_prior - self.card.log_prior.max() - np.log(share.sum()) if log else share / share.sum())
+        log_prior = self.card.log_prior - np.logaddexp.reduce(self.card.log_prior)
+        return (log_prior if log else np.exp(log_prior)).tolist()
 
     def or_prior(self, result: str, prior: float, is_possible: bool) -> str:
         """Return a result, or the prior for a row that is impossible in every class."""
         if is_possible:
             return result
-        return f"CASE WHEN best = {self.dialect.number(-np.inf)} THEN {self.dialect.number(prior)} ELSE {result} END"
+        return f"CASE WHEN best = {self.dialect.number(-math.inf)} THEN {self.dialect.number(prior)} ELSE {result} END"
 
     def prediction(self, scores: Sequence[str], is_possible: bool) -> str:
         """Return the class with the largest score, the first of several."""
@@ -162,7 +164,7 @@ class _Query:
         cases = [f"WHEN {s} = best THEN {label(c)}" for s, c in zip(scores, self.card.classes, strict=True)]
         if not is_possible:
             by_prior = self.card.classes[int(np.argmax(self.card.log_prior))]
-            cases.insert(0, f"WHEN best = {self.dialect.number(-np.inf)} THEN {label(by_prior)}")
+            cases.insert(0, f"WHEN best = {self.dialect.number(-math.inf)} THEN {label(by_prior)}")
         return f"CASE {' '.join(cases)} END"
 
     # The steps read and score: for each column what is read, and what it adds to each class.
@@ -238,7 +240,7 @@ class _Query:
             value, is_missing = self.number_of(column)
             write = self.write_float
             if other is not None:
-                self.refusals.append(f"{value} IN ({d.number(np.inf)}, {d.number(-np.inf)})")
+                self.refusals.append(f"{value} IN ({d.number(math.inf)}, {d.number(-math.inf)})")
             if any(isinstance(v, int) and abs(v) > MAX_EXACT_INTEGER for v, _ in table):
                 value, write = x, d.literal
         keys, rows = [write(v) for v, _ in table], [row for _, row in table]
@@ -276,11 +278,13 @@ class _Query:
                 return inner  # NULL is none of the cases; neither is NaN
             return f"CASE WHEN {is_missing} THEN {of_missing} ELSE {inner} END"
 
-        if len(needed) == 1:
-            score = self.add(listing([self.dialect.number(s) for s in by_class[needed[0]]]))
-            return [score if c in needed else "" for c in range(self.n_classes)]
-        position = self.add(listing([str(k) for k in range(1, len(table) + 1)]))
-        return self.choose_among(position, table)
+        if len(needed) == 1 and not self.has_zeros:
+            read = self.add(listing([self.dialect.number(s) for s in by_class[needed[0]]]))
+            terms = [read if c in needed else "" for c in range(self.n_classes)]
+        else:
+            read = self.add(listing([str(k) for k in range(1, len(table) + 1)]))
+            terms = self.choose_among(read, table)
+        return terms if other is not None else [term or f"0 * {read}" for term in terms]  # NULL in every class
 
     def score_intervals(self, column: ScoredColumn, scores: IntervalScores) -> list[str]:
         """Read the number of the interval; the one after the last is a missing value."""
@@ -305,21 +309,19 @@ class _Query:
         """
         d = self.dialect
         number, is_missing = self.number_of(column)
-        is_refused = f"abs({number}) = {d.number(np.inf)}"
-        x = number
-        if scores.of_logarithm:
-            is_refused = f"({is_refused} OR {number} <= {d.number(0)})"
-            x = f"ln(CASE WHEN {number} > {d.number(0)} AND {number} < {d.number(np.inf)} THEN {number} END)"
-        self.refusals.append(is_refused)
+        is_refused = f"abs({number}) = {d.number(math.inf)}"
         mean = np.where(np.abs(scores.mean) < MIN_MEAN * scores.deviation, MIN_MEAN * scores.deviation, scores.mean)
         limit = d.number(float(np.abs(mean).max() + MAX_DISTANCE * scores.deviation.min()))
-        bounded = d.least([d.greatest([x, f"-{limit}"]), limit])
-        u = self.add(
-            f"CASE WHEN abs({x}) <= {limit} THEN {x} WHEN {is_missing} OR {is_refused} THEN NULL ELSE {bounded} END"
-        )
+        bounded = d.least([d.greatest([number, f"-{limit}"]), limit])
+        read = f"WHEN abs({number}) <= {limit} THEN {number} WHEN {is_missing} OR {is_refused} THEN NULL ELSE {bounded}"
+        if scores.of_logarithm:
+            is_refused = f"({is_refused} OR {number} <= {d.number(0)})"
+            read = f"WHEN {number} > {d.number(0)} AND {number} < {d.number(math.inf)} THEN ln({number})"
+        self.refusals.append(is_refused)
+        u = self.add(f"CASE {read} END")
         terms = []
         for base, centre, deviation in zip(scores.base.tolist(), mean.tolist(), scores.deviation.tolist(), strict=True):
-            z = f"({u} - {d.number(centre)}) * {d.number(np.sqrt(0.5) / deviation)}"
+            z = f"({u} - {d.number(centre)}) * {d.number(math.sqrt(0.5) / deviation)}"
             terms.append(f"coalesce({d.number(base)} - ({z}) * ({z}), {d.number(0)})")
         return terms
 
@@ -342,7 +344,7 @@ class _Query:
         columns = zip(scores.intercept.tolist(), scores.slope.tolist(), scores.zero_only.tolist(), strict=True)
         for intercept, factor, zero_only in columns:
             line = f"coalesce({d.number(intercept)} + {u} * {d.number(factor)}, {d.number(0)})"
-            impossible = f"CASE WHEN {u} > {d.number(0)} THEN {d.number(-np.inf)} ELSE {line} END"
+            impossible = f"CASE WHEN {u} > {d.number(0)} THEN {d.number(-math.inf)} ELSE {line} END"
             terms.append(impossible if zero_only else line)
         return terms
 
