@@ -13,10 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-
-import naively
-from naively import Binned, Categorical, Gaussian, Poisson, Tuning
-from naively.export.dialects import DIALECTS
 from tests.support.databases import ALL, Rows, query
 from tests.support.exported import (
     BIG,
@@ -28,8 +24,18 @@ from tests.support.exported import (
     draw_table,
 )
 
+import naively
+from naively import Binned, Categorical, Gaussian, Poisson, Tuning
+from naively.export.dialects import DIALECTS
+
 on_each_database = pytest.mark.parametrize("database", ALL)
-CLASSES: Sequence[tuple[Any, ...]] = (("no", "yes"), ("it's", 'a "b"\\', "größe; --"), (False, True), (1, 2, 30), (0.5, 1.5))
+CLASSES: Sequence[tuple[Any, ...]] = (
+    ("no", "yes"),
+    ("it's", 'a "b"\\', "größe; --"),
+    (False, True),
+    (1, 2, 30),
+    (0.5, 1.5),
+)
 CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 TEXTS = st.text(CHARACTERS, min_size=1, max_size=8)
 
@@ -83,7 +89,11 @@ def test_impossible_rows_get_the_prior(database: str) -> None:
     train = {"a": ["u", "v", "w", "u"], "n": [0, 0, 3, 4], "b": [0, 1, 1, 1]}
     families = {"a": Categorical(alpha=0), "n": Poisson(a=0, b=0), "b": naively.Bernoulli(a=0, b=0)}
     model = naively.fit(train, ["x", "x", "y", "y"], columns=families, tune=False, prior={"x": 0.25, "y": 0.75})
-    table = {"a": ["u", "v", "w", "v", None, "z"], "n": [0, 0, 2, 5, 1, 0], "b": [0, 1, 1, 0, None, 1]}
+    table: dict[str, list[Any]] = {
+        "a": ["u", "v", "w", "v", None, "z"],
+        "n": [0, 0, 2, 5, 1, 0],
+        "b": [0, 1, 1, 0, None, 1],
+    }
     with pytest.warns(naively.ImpossibleRowsWarning):
         expected, predicted = model.posterior(table), model.predict(table).tolist()
     rows = sorted(query(database, model.to_sql(database, keys=["i"]), {"i": list(range(6)), **table}))
@@ -93,7 +103,13 @@ def test_impossible_rows_get_the_prior(database: str) -> None:
 
 @on_each_database
 def test_refused_values_have_no_posterior(database: str) -> None:
-    train = {"g": [1.0, 2.0, 3.0, 5.0], "p": [1, 2, 0, 4], "b": [0, 0, 0, 1], "c": [0.5, 0.5, 0.5, 1.5], "l": [1.0, 2.0, 3.0, 1.0]}
+    train = {
+        "g": [1.0, 2.0, 3.0, 5.0],
+        "p": [1, 2, 0, 4],
+        "b": [0, 0, 0, 1],
+        "c": [0.5, 0.5, 0.5, 1.5],
+        "l": [1.0, 2.0, 3.0, 1.0],
+    }
     families = {"g": Gaussian(), "p": Poisson(), "b": naively.Bernoulli(), "c": Categorical(), "l": naively.LogNormal()}
     model = naively.fit(train, ["x", "x", "y", "y"], columns=families, tune=False)
     good = {"g": 2.0, "p": 1.0, "b": 1.0, "c": 0.5, "l": 2.0}
@@ -131,7 +147,9 @@ def test_numbers_far_from_one(database: str) -> None:
 @on_each_database
 def test_integers_beyond_53_bits(database: str) -> None:
     values = [*BIG, 2**62 + 1, 7, -(2**60) - 1] * 10
-    model = naively.fit({"code": values}, ["x", "y", "x", "x", "y", "y", "x"] * 10, columns={"code": Categorical()}, tune=False)
+    model = naively.fit(
+        {"code": values}, ["x", "y", "x", "x", "y", "y", "x"] * 10, columns={"code": Categorical()}, tune=False
+    )
     assert_same(database, model, {"code": [*values[:7], 2**53 + 9, 8, None]})
 
 
@@ -143,21 +161,23 @@ def test_dates_without_a_time(database: str) -> None:
 
 
 @on_each_database
-@given(st.lists(TEXTS, min_size=3, max_size=3, unique_by=str.casefold), st.lists(TEXTS, min_size=2, max_size=2, unique=True), st.sets(TEXTS, min_size=2, max_size=40))
-def test_names_and_values_stay_in_their_place(database: str, names: list[str], classes: list[str], values: set[str]) -> None:
+@given(
+    st.lists(TEXTS, min_size=3, max_size=3, unique_by=str.casefold),
+    st.lists(TEXTS, min_size=2, max_size=2, unique=True),
+    st.sets(TEXTS, min_size=2, max_size=40),
+)
+def test_names_and_values_stay_in_their_place(
+    database: str, names: list[str], classes: list[str], values: set[str]
+) -> None:
     cells = [*sorted(values), *STRANGE]
-    train = {names[0]: cells, names[1]: [float(len(v)) for v in cells]}
+    train: dict[str, list[Any]] = {names[0]: cells, names[1]: [float(len(v)) for v in cells]}
     label = [classes[0], classes[1]] * (len(cells) // 2) + classes[: len(cells) % 2]
     columns = {names[0]: Categorical(), names[1]: Binned()}
     model = naively.fit(train, label, columns=columns, tune=False)
-    try:
-        sql = model.to_sql(database, names[2], keys=["row"])
-    except naively.InputError as error:
-        assert "rename" in str(error) or "one name" in str(error)
-        return
-    if "row" in names:
-        return
-    rows = sorted(query(database, sql, {"row": list(range(len(cells))), **train}, names[2]))
+    if database == "spark" and any("${" in name for name in [*names, *classes]):
+        return  # is refused by name
+    sql = model.to_sql(database, names[2], keys=["number of the row"])
+    rows = sorted(query(database, sql, {"number of the row": list(range(len(cells))), **train}, names[2]))
     np.testing.assert_allclose([row[2:] for row in rows], model.posterior(train), atol=1e-12)
     assert {row[1] for row in rows} <= set(classes)
 
@@ -201,7 +221,9 @@ def test_what_cannot_be_written_is_refused_by_name(database: str) -> None:
 
 
 def test_names_that_a_database_does_not_tell_apart() -> None:
-    model = naively.fit({"A": ["u", "v"], "a": ["v", "u"]}, ["x", "y"], columns={"A": Categorical(), "a": Categorical()}, tune=False)
+    model = naively.fit(
+        {"A": ["u", "v"], "a": ["v", "u"]}, ["x", "y"], columns={"A": Categorical(), "a": Categorical()}, tune=False
+    )
     with pytest.raises(naively.InputError, match="'A' and 'a' are one name in DuckDB"):
         model.to_sql("duckdb")
     assert '"A"' in model.to_sql("postgresql")
@@ -219,7 +241,7 @@ def test_more_lookup_tables_than_sqlite_joins() -> None:
     values = [f"v{k}" for k in range(40)]
     table = {f"c{j}": values for j in range(70)}
     model = naively.fit(table, ["x", "y"] * 20, columns=dict.fromkeys(table, Categorical()), tune=False)
-    with pytest.raises(naively.InputError, match="column 'c60' .Categorical.: SQLite cannot join"):
+    with pytest.raises(naively.InputError, match=r"column 'c60' .Categorical.: SQLite cannot join"):
         model.to_sql("sqlite")
     assert len(query("duckdb", model.to_sql("duckdb"), table)) == 40
 
@@ -234,7 +256,9 @@ def test_a_model_of_many_columns_is_not_too_deep_for_sqlite() -> None:
 def test_a_table_in_a_schema_and_a_table_that_is_called_like_a_step() -> None:
     model = naively.fit({"c": ["a", "b"]}, ["x", "y"], columns={"c": Categorical()}, tune=False)
     assert 'FROM "sales"."people" AS t' in model.to_sql("postgresql", ("sales", "people"))
-    assert [row[0] for row in query("sqlite", model.to_sql("sqlite", "naively_read"), {"c": ["b"]}, "naively_read")] == ["y"]
+    assert [
+        row[0] for row in query("sqlite", model.to_sql("sqlite", "naively_read"), {"c": ["b"]}, "naively_read")
+    ] == ["y"]
 
 
 def test_a_missing_column_is_an_error_in_sqlite() -> None:

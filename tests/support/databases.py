@@ -1,7 +1,7 @@
 """Databases in which the tests run exported SQL: DuckDB and SQLite always, PostgreSQL and Spark where there is one.
 
-NAIVELY_POSTGRES is the URI of a PostgreSQL server, such as postgresql://user@localhost/database. Spark needs the package
-pyspark and Java.
+NAIVELY_POSTGRES is the URI of a PostgreSQL server, such as postgresql://user@localhost/database. Spark needs the
+package pyspark and Java.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ ALL = [
     pytest.param(
         "postgresql",
         marks=pytest.mark.skipif(
-            not (POSTGRES and HAS_ADBC), reason="no PostgreSQL server: set NAIVELY_POSTGRES, install adbc-driver-postgresql"
+            not (POSTGRES and HAS_ADBC),
+            reason="no PostgreSQL server: set NAIVELY_POSTGRES, install adbc-driver-postgresql",
         ),
     ),
     pytest.param("spark", marks=pytest.mark.skipif(not HAS_SPARK, reason="no Spark: install pyspark and Java")),
@@ -89,7 +90,11 @@ def spark_session() -> Any:
     """Return a session with one thread, in a time zone in which midnight is not midnight UTC."""
     from pyspark.sql import SparkSession
 
-    settings = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1", "spark.sql.session.timeZone": "Asia/Tokyo"}
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.session.timeZone": "Asia/Tokyo",
+    }
     builder = SparkSession.builder.master("local[1]").appName("naively")
     for key, value in settings.items():
         builder = builder.config(key, value)

@@ -19,11 +19,26 @@ Table = dict[str, list[Any]]
 
 N_ROWS = 100_000 if os.environ.get("NAIVELY_SOAK") else 2_000
 TOLERANCE = 1e-9
-STRANGE = ("it's", 'a "b"', "back\\slash", "end\\", "';--", "x; DROP TABLE t", "line\nbreak", "größe", "你好", "${x}", "%s", " ", "A", "a")
+STRANGE = (
+    "it's",
+    'a "b"',
+    "back\\slash",
+    "end\\",
+    "';--",
+    "x; DROP TABLE t",
+    "line\nbreak",
+    "größe",
+    "你好",
+    "${x}",
+    "%s",
+    " ",
+    "A",
+    "a",
+)
 UNSEEN = ("never", "'", "\\'", "Größe")
 TOWNS = tuple(f"town{k}'s" for k in range(80))
 BIG = tuple(2**53 + k for k in range(4))
-SKY, TOWN, WAIT, SIZE = 'sky "; \\ \'', "town; --", "wait\nlong", "größe"
+SKY, TOWN, WAIT, SIZE = "sky \"; \\ '", "town; --", "wait\nlong", "größe"
 COLUMNS: Mapping[Any, Any] = {
     SKY: Categorical(),
     TOWN: Categorical(missing="value"),

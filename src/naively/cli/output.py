@@ -19,8 +19,13 @@ def print_note(message: str) -> None:
 
 
 def print_json(data: object) -> None:
-    """Print plain data as JSON; null stands for NaN, and the strings "inf" and "-inf" for infinite numbers."""
-    click.echo(json.dumps(_finite(data), ensure_ascii=False, indent=1))
+    """Print plain data as JSON."""
+    click.echo(json_text(data))
+
+
+def json_text(data: object) -> str:
+    """Return plain data as JSON; null stands for NaN, and the strings "inf" and "-inf" for infinite numbers."""
+    return json.dumps(_finite(data), ensure_ascii=False, indent=1)
 
 
 def _finite(data: object) -> object:

@@ -64,7 +64,9 @@ class Dialect(ABC):
         """Return a string, a boolean, an integer of any size or a number."""
         if isinstance(value, str):
             if "\0" in value:
-                raise InputError(f"the value {value!r} cannot be written in SQL, which has no NUL character: replace it.")
+                raise InputError(
+                    f"the value {value!r} cannot be written in SQL, which has no NUL character: replace it."
+                )
             return self.string(value)
         if isinstance(value, bool):
             return self.boolean(value)
@@ -253,9 +255,8 @@ class SQLite(Dialect):
 
     def seconds(self, x: str) -> str:
         """Return text as seconds, to the millisecond, and numbers as they are."""
-        text = (
-            f"CAST(strftime('%s', {x}) AS REAL) + (CAST(strftime('%f', {x}) AS REAL) - CAST(strftime('%S', {x}) AS REAL))"
-        )
+        whole, fraction, second = (f"CAST(strftime('{part}', {x}) AS REAL)" for part in ("%s", "%f", "%S"))
+        text = f"{whole} + ({fraction} - {second})"
         return f"CASE typeof({x}) WHEN 'text' THEN {text} ELSE CAST({x} AS REAL) END"
 
     def as_text(self, x: str) -> str:
@@ -300,7 +301,9 @@ class Spark(Dialect):
         """Refuse a name with ${, which Spark would replace by a variable."""
         super().check_name(name)
         if "${" in name:
-            raise InputError(f"the name {name!r} cannot be written in Spark's SQL, where ${{ begins a variable: rename it.")
+            raise InputError(
+                f"the name {name!r} cannot be written in Spark's SQL, where ${{ begins a variable: rename it."
+            )
 
     def string(self, value: str) -> str:
         """Return a string in quotes, or its bytes: what a backslash and ${…} mean is a setting."""

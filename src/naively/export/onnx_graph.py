@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from naively._kernels.types import Array, Floats
+from naively._kernels.types import Array
 from naively.data.columns import MAX_EXACT_INTEGER
 from naively.data.labelled import Label
 from naively.errors import InputError
@@ -65,7 +65,7 @@ class _Graph:
         ]
         label_type = {"U": text, "f": double}.get(self.labels().dtype.kind, TensorProto.INT64)
         outputs = [helper.make_tensor_value_info("label", label_type, ["rows"])]
-        shape = ["rows", len(self.card.classes)]
+        shape: list[str | int | None] = ["rows", len(self.card.classes)]
         outputs += [helper.make_tensor_value_info(name, double, shape) for name in OUTPUTS[1:]]
         graph = helper.make_graph(self.nodes, "naively", inputs, outputs, self.constants)
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
@@ -144,8 +144,8 @@ class _Graph:
         if is_text:
             if any(v == "" for v, _ in table):
                 raise InputError(
-                    f"column {column.name!r} ({column.family}) has the empty string as a value, which is a missing value "
-                    "in ONNX: replace it before fitting."
+                    f"column {column.name!r} ({column.family}) has the empty string as a value, which is a missing "
+                    "value in ONNX: replace it before fitting."
                 )
             keys, places = [*(v for v, _ in table), ""], [*range(n), n + 1]
             position = self.node(
@@ -162,7 +162,9 @@ class _Graph:
             rows = self.constant(np.array([*(s for _, s in table), other, scores.missing, np.full(n_classes, np.nan)]))
         position = self.constant(np.full((1, 1), n))
         if n:
-            is_equal = self.cast(self.node("Equal", x, self.constant(np.array([[float(v) for v, _ in table]]))), np.int64)
+            is_equal = self.cast(
+                self.node("Equal", x, self.constant(np.array([[float(v) for v, _ in table]]))), np.int64
+            )
             place = self.node("ArgMax", is_equal, axis=1)
             is_listed = self.cast(self.node("ReduceMax", is_equal, self.constant(np.array([1]))), np.bool_)
             position = self.node("Where", is_listed, place, position)
@@ -201,7 +203,9 @@ class _Graph:
             is_above = self.node("Greater", x, zero)
             impossible = self.node("And", is_above, self.constant(scores.zero_only[None]))
             score = self.node("Where", impossible, self.constant(-np.inf), score)
-        is_good = self.node("And", self.node("GreaterOrEqual", x, zero), self.node("LessOrEqual", x, self.constant(MAX_NUMBER)))
+        is_good = self.node(
+            "And", self.node("GreaterOrEqual", x, zero), self.node("LessOrEqual", x, self.constant(MAX_NUMBER))
+        )
         if scores.whole:
             is_good = self.node("And", is_good, self.node("Equal", self.node("Floor", x), x))
         return self.or_zero(x, self.node("Where", is_good, score, self.constant(np.nan)))
@@ -217,7 +221,9 @@ class _Graph:
         share = self.node("Exp", relative)
         total = self.node("ReduceSum", share, axis)
         # A NaN score is in every class of the row, so the first tells.
-        is_refused = self.node("IsNaN", self.node("Slice", scores, *map(self.constant, (np.array([0]), np.array([1]), np.array([1])))))
+        is_refused = self.node(
+            "IsNaN", self.node("Slice", scores, *map(self.constant, (np.array([0]), np.array([1]), np.array([1]))))
+        )
         self.node("Where", is_refused, self.constant(np.nan), self.node("Div", share, total), output="probabilities")
         log_share = self.node("Sub", relative, self.node("Log", total))
         self.node("Where", is_refused, self.constant(np.nan), log_share, output="log_probabilities")

@@ -20,14 +20,11 @@ from functools import cached_property
 
 import numpy as np
 
-from naively._kernels.types import Floats
 from naively.data.columns import MAX_EXACT_INTEGER
-from naively.data.labelled import Label
-from naively.data.names import listed
 from naively.data.views import Value
 from naively.errors import InputError
 from naively.export.dialects import DIALECTS, Dialect
-from naively.export.scorecard import ScoredColumn, Scorecard, scorecard_of
+from naively.export.scorecard import Scorecard, ScoredColumn, scorecard_of
 from naively.families.scores import GaussianScores, IntervalScores, LinearScores, ValueScores
 from naively.model.model import Model
 
@@ -82,7 +79,10 @@ class _Query:
             first.append(f"CASE WHEN {' OR '.join(self.refusals)} THEN NULL ELSE 0 END AS refused")
         source = ".".join(map(d.name, self.table))
         best, is_possible = d.greatest(scores), not self.has_zeros
-        shares = [f"CASE WHEN {s} - best < {d.number(MIN_EXPONENT)} THEN {d.number(0)} ELSE exp({s} - best) END" for s in scores]
+        shares = [
+            f"CASE WHEN {s} - best < {d.number(MIN_EXPONENT)} THEN {d.number(0)} ELSE exp({s} - best) END"
+            for s in scores
+        ]
         ctes = [
             *self.lookups,
             d.step(steps["read"], _select(first or ["1 AS c0"], f"{source} AS t")),
@@ -94,7 +94,9 @@ class _Query:
             d.step(steps["part"], _select([*keys, *scores, "best", *_aliased(shares, parts)], steps["best"])),
         ]
         total = _sum(parts)
-        posterior = [f"{s} - best - ln({total})" if log else f"{e} / ({total})" for s, e in zip(scores, parts, strict=True)]
+        posterior = [
+            f"{s} - best - ln({total})" if log else f"{e} / ({total})" for s, e in zip(scores, parts, strict=True)
+        ]
         results = [self.or_prior(p, prior, is_possible) for p, prior in zip(posterior, self.prior(log), strict=True)]
         names = [*self.keys, PREDICTION, *self.posterior_names()]
         outputs = [*keys, self.prediction(scores, is_possible), *results]
@@ -116,7 +118,9 @@ class _Query:
             for name in names:
                 other = by_name.get(self.fold(name))
                 if other is not None:
-                    raise InputError(f"{other!r} and {name!r} are one name in {self.dialect.title}: rename one of them.")
+                    raise InputError(
+                        f"{other!r} and {name!r} are one name in {self.dialect.title}: rename one of them."
+                    )
                 by_name[self.fold(name)] = name
 
     def fold(self, name: str) -> str:
@@ -150,7 +154,8 @@ class _Query:
     def prior(self, log: bool) -> list[float]:
         """Return the posterior of a row that is impossible in every class."""
         log_prior = self.card.log_prior - np.logaddexp.reduce(self.card.log_prior)
-        return (log_prior if log else np.exp(log_prior)).tolist()
+        prior: list[float] = (log_prior if log else np.exp(log_prior)).tolist()
+        return prior
 
     def or_prior(self, result: str, prior: float, is_possible: bool) -> str:
         """Return a result, or the prior for a row that is impossible in every class."""
@@ -203,7 +208,9 @@ class _Query:
                 return self.score_values(column, scores)
             if scores.form == "intervals":
                 return self.score_intervals(column, scores)
-            return self.score_gaussian(column, scores) if scores.form == "gaussian" else self.score_linear(column, scores)
+            return (
+                self.score_gaussian(column, scores) if scores.form == "gaussian" else self.score_linear(column, scores)
+            )
         except InputError as error:
             raise InputError(f"column {column.name!r} ({column.family}): {error}") from None
 
@@ -250,7 +257,10 @@ class _Query:
         key = self.add(f"CASE WHEN {is_missing} THEN NULL ELSE {value} END")
         rest = self.choose_among(f"CASE WHEN {key} IS NULL THEN 1 ELSE 2 END", [missing, other or missing])
         pairs = zip(self.look_up(key, keys, rows), rest, strict=True)
-        return [f"coalesce({score or 'NULL'}, {default or d.number(0)})" if score or default else "" for score, default in pairs]
+        return [
+            f"coalesce({score or 'NULL'}, {default or d.number(0)})" if score or default else ""
+            for score, default in pairs
+        ]
 
     def write_float(self, value: Value) -> str:
         return self.dialect.number(float(value))
@@ -354,7 +364,8 @@ class _Query:
         Then the first class has no scores of its own, which saves half of the work with two classes.
         """
         scores = np.array(table).T
-        return (scores if self.has_zeros else scores - scores[0]).tolist()
+        by_class: list[list[float]] = (scores if self.has_zeros else scores - scores[0]).tolist()
+        return by_class
 
     def choose_among(self, position: str, table: Sequence[Sequence[float]]) -> list[str]:
         """Return the score of each class at a position of a small table, (position, class); none if all are 0."""

@@ -319,8 +319,13 @@ class Family(ABC, Generic[S, P]):
         )
 
     def column_scores(self, parameters: P, names: Sequence[str], n_classes: int) -> Sequence[ColumnScores]:
-        """Return the score of each column as plain data, to export it; the values 0 and 1 are tried out if there are no others."""
-        is_tried_out = self.support == "binary" and self.statistic.view is Numbers and not (self.joint or self.own_block)
+        """Return the score of each column as plain data, to export it.
+
+        By default, a family of 0 and 1 is scored at these values, and any other family is refused.
+        """
+        is_tried_out = (
+            self.support == "binary" and self.statistic.view is Numbers and not (self.joint or self.own_block)
+        )
         if not is_tried_out:
             raise InputError(
                 f"{type(self).__name__} cannot be exported (column {names[0]!r}): it does not define column_scores()."

@@ -244,7 +244,9 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         values = parameters.values[column]
         return Grid(values, tuple(map(str, values))) if values else None
 
-    def column_scores(self, parameters: CategoricalParameters, names: Sequence[str], n_classes: int) -> list[ValueScores]:
+    def column_scores(
+        self, parameters: CategoricalParameters, names: Sequence[str], n_classes: int
+    ) -> list[ValueScores]:
         """Return log θ of each value; any other value adds nothing."""
         zeros = np.zeros(n_classes)
         pairs = zip(parameters.values, parameters.log_probability, strict=True)

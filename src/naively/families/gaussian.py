@@ -206,7 +206,9 @@ class Gaussian(Family[Moments, GaussianParameters]):
             ratio = rows[2] * np.log(variance[2]) - (rows[:2] * np.log(variance[:2])).sum(axis=0)
         return compare_likelihoods(np.where(usable, ratio, 0.0), 2 * usable.sum(axis=0), rows[2])
 
-    def column_scores(self, parameters: GaussianParameters, names: Sequence[str], n_classes: int) -> list[GaussianScores]:
+    def column_scores(
+        self, parameters: GaussianParameters, names: Sequence[str], n_classes: int
+    ) -> list[GaussianScores]:
         """Return equation (4) without its constant; a constant column is no evidence."""
         mean = np.where(parameters.constant, 0.0, parameters.mean).T
         deviation, of_logarithm = np.sqrt(parameters.variance).T, self.support == "positive"

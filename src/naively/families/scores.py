@@ -1,9 +1,9 @@
 """The score of a column as plain data: what each value adds to log p(x | c), in every class.
 
-    ValueScores       a score for each listed value                                 s_c(x) = table[x, c]              (1)
-    IntervalScores    a score for each interval between cuts                        s_c(x) = table[#{cuts ≤ x}, c]    (2)
-    GaussianScores    a parabola for each class                    s_c(x) = base_c − ½ ((x − mean_c) / deviation_c)²  (3)
-    LinearScores      a line for each class                                         s_c(x) = intercept_c + slope_c x  (4)
+    ValueScores       a score for each listed value             s_c(x) = table[x, c]                                 (1)
+    IntervalScores    a score for each interval between cuts    s_c(x) = table[number of cuts ≤ x, c]                (2)
+    GaussianScores    a parabola for each class                 s_c(x) = base_c − ½ ((x − mean_c) / deviation_c)²    (3)
+    LinearScores      a line for each class                     s_c(x) = intercept_c + slope_c x                     (4)
 
 These are the families without their statistics: enough to score a row anywhere, in SQL or in another language. A term
 that is the same in all classes changes no posterior and is left out. A missing value adds nothing, unless `missing` of
@@ -67,7 +67,7 @@ class IntervalScores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GaussianScores:
-    """Equation (3), of x or of its logarithm. Infinite numbers are refused; so are numbers up to 0 if log x is meant."""
+    """Equation (3), of x or of its logarithm. Infinite numbers are refused, and those without a logarithm."""
 
     base: Floats
     mean: Floats

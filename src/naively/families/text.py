@@ -259,8 +259,8 @@ class Text(WordFamily[WordCounts, TextParameters]):
     def column_scores(self, parameters: TextParameters, names: Sequence[str], n_classes: int) -> NoReturn:
         """Refuse: another program would have to split texts into exactly the same words."""
         raise InputError(
-            f"column {names[0]!r} is Text, which cannot be exported: another program would have to split it into exactly "
-            "the same words (docs/words.md). Use `naively predict`, or fit a model without this column."
+            f"column {names[0]!r} is Text, which cannot be exported: another program would have to split it into "
+            "exactly the same words (docs/words.md). Use `naively predict`, or fit a model without this column."
         )
 
     def linear(self, parameters: TextParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
