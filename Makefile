@@ -8,7 +8,7 @@ CORE := $(wildcard core/*/*.cpp core/*/*.hpp) CMakeLists.txt pyproject.toml
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check docs pictures wheel bench soak sanitize races stub clean
+.PHONY: help demo test browser check docs pictures wheel bench soak sanitize races stub clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -26,6 +26,13 @@ demo: $(VENV)/.installed ## run the worked example on real data
 test: $(VENV)/.installed ## run the tests
 	$(BIN)/python -m pytest -n $(WORKERS) -q --cov=naively --cov-report=
 	@echo "coverage of src/naively, without Hypothesis tests: $$($(BIN)/coverage report --format=total) %"
+
+browser: $(VENV)/.installed ## the pages of the server in a real browser; skipped if chromium cannot be had
+	@command -v chromium > /dev/null || { echo "installing chromium"; apt-get install --yes --quiet --no-install-recommends \
+		chromium > build/chromium.log 2>&1; } || true
+	@if command -v chromium > /dev/null; then $(BIN)/python -m pip install --quiet --group browser && \
+		$(BIN)/python -m pytest -q tests/browser; \
+	else echo "browser tests are skipped: chromium is not installed, and apt-get could not install it"; fi
 
 check: $(VENV)/.installed ## style of Python and C++, types, layers, spelling
 	$(BIN)/ruff format --check .

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).parents[1]
 REQUIRED = ("naively/__init__.py", "naively/py.typed", "naively/_core.pyi", "naively/demos/federalist_counts.json.gz")
+SOURCES = (".py", ".html", ".css", ".js", ".svg")
 FORBIDDEN_FOLDERS = {"tests", "twins", "core", "benchmarks", "tools", "__pycache__"}
 FORBIDDEN_SUFFIXES = {".cpp", ".hpp", ".pyc", ".naively"}
 
@@ -17,7 +18,7 @@ def problems(wheel: Path) -> list[str]:
     """Return a line for each file that is missing from a wheel or must not be in it."""
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    sources = (ROOT / "src").rglob("*.py")
+    sources = [path for suffix in SOURCES for path in (ROOT / "src").rglob(f"*{suffix}")]
     required = {*REQUIRED, *(path.relative_to(ROOT / "src").as_posix() for path in sources)}
     lines = [f"missing: {name}" for name in sorted(required - names)]
     for name in sorted(names):

@@ -199,6 +199,19 @@ def test_quantiles_of_a_grid_are_those_of_the_family() -> None:
     assert float(np.abs(error).max()) < 0.02
 
 
+def test_quantiles_of_bins_are_those_of_samples() -> None:
+    x = GENERATOR.normal(CODE, 1).round(2)
+    model = nb.fit({"x": x}, LABEL, columns={"x": nb.Binned()}, tune=False)
+    [statistic], [parameters], [block] = model.chosen.statistics, model.parameters, model.chosen.schema.blocks
+    levels = np.array([0.05, 0.5, 0.95])
+    quantiles = block.family.quantiles(statistic, parameters, 0, levels)
+    assert quantiles is not None
+    for c, label in enumerate(CLASSES):
+        drawn = np.asarray(model.sample(20_000, of=label, seed=3)["x"])
+        share = [(drawn <= q).mean() for q in quantiles[:, c]]
+        assert share == pytest.approx(levels, abs=0.02)
+
+
 def test_costs_change_the_order_only() -> None:
     model = nb.fit(DATA, LABEL, columns=FAMILIES, tune=False)
     plain = model.next_question({"coin": True})

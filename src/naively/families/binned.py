@@ -225,6 +225,22 @@ class Binned(Family[Histogram, BinnedParameters]):
         tables = [parameters.log_probability[parameters.column_bins(j)] for j in range(len(names))]
         return [IntervalScores(parameters.column_cuts(j), table) for j, table in enumerate(tables)]
 
+    def quantiles(self, stats: Histogram, parameters: BinnedParameters, column: int, levels: Floats) -> Floats | None:
+        """Return the quantiles of (1): the smallest number of a key; None if the column has no finite number."""
+        place = parameters.column_bins(column)
+        first = parameters.first_key[place.start : place.stop + 1]
+        keys = slice(int(first[0]), int(first[-1]))
+        bin_of_key = np.repeat(np.arange(len(first) - 1), np.diff(first))
+        is_finite = np.isfinite(parameters.low[keys])
+        if not is_finite.any():
+            return None
+        weight, probability = parameters.weight[keys], np.exp(parameters.log_probability[place])
+        in_bin = np.bincount(bin_of_key, weight, len(first) - 1)
+        mass = (weight / in_bin[bin_of_key])[:, None] * probability[bin_of_key] * is_finite[:, None]
+        cumulative = np.cumsum(mass, axis=0) / mass.sum(axis=0)
+        place_of_level = np.stack([np.searchsorted(side, levels) for side in cumulative.T], axis=1)
+        return np.asarray(parameters.low[keys][np.minimum(place_of_level, len(mass) - 1)])
+
     def sample(self, parameters: BinnedParameters, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1): a bin, one of its keys by their weight, a number with that key; NaN for a bin without keys."""
         columns = []

@@ -1,20 +1,9 @@
-"""The pages."""
+"""The pages: server-rendered HTML with a `.json` twin each, one style sheet, one script, own SVG.
 
-from __future__ import annotations
+The state of a page is its address (`address.py`). One file per page makes its data, a template shows them, and
+`routes.py` connects both. `drawing.py` draws the pictures.
+"""
 
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import BaseRoute
+from naively.server.pages.routes import error_page, page_routes
 
-from naively.server.problems import Problem
-from naively.server.service import Service
-
-
-def page_routes(service: Service) -> list[BaseRoute]:
-    """Return the routes of all pages."""
-    return []
-
-
-def error_page(request: Request, problem: Problem) -> Response:
-    """Return a problem as a page if the request accepts HTML, else as JSON."""
-    return problem.response()
+__all__ = ["error_page", "page_routes"]

@@ -1,0 +1,117 @@
+"""Ask: a form from the schema, the prediction for what is known, and the next best question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from naively._kernels.types import Floats
+from naively.data.kinds import Kind
+from naively.data.views import Codes, Texts
+from naively.explanation.explain import scored_blocks
+from naively.explanation.next_question import NextQuestion
+from naively.families.evidence import format_value
+from naively.model.model import Model
+from naively.server.pages.address import parameter_of, table_of
+from naively.server.pages.page import Page
+from naively.server.pages.render import plain
+
+MAX_CLASSES = 10  # whose probability is shown
+MAX_FIELDS = 40  # on a page
+MAX_CHOICES = 30  # of a list to choose from
+MAX_SUGGESTIONS = 60  # of a field to type into
+MAX_CHOICE_LENGTH = 60  # characters
+USUAL_LEVELS = np.array([0.01, 0.99])  # quantiles between which a number is usual
+
+
+async def ask(page: Page) -> dict[str, Any]:
+    """Return the prediction, the fields of the form, and the questions."""
+    answer = await page.served.predict(page.columns, 1)
+    page.snapshot = type(page.snapshot)(answer.model, answer.version)  # the one that was used
+    question = await page.service.run(answer.model.next_question, table_of(answer.model, page.columns))
+    start = page.number("from", 0)
+    fields = await page.service.run(_fields, answer.model, page, question, start)
+    return {
+        "prediction": answer.prediction[0],
+        "posterior": posterior_of(answer.model, answer.posterior[0].tolist()),
+        "n_more_classes": max(0, len(answer.model.classes) - MAX_CLASSES),
+        **question.to_dict(),
+        "fields": fields,
+        "from": start,
+        "n_columns": len(page.names),
+        "row": page.row,
+    }
+
+
+def posterior_of(model: Model, probabilities: list[float]) -> list[dict[str, Any]]:
+    """Return the most probable classes with their probabilities."""
+    order = sorted(range(len(probabilities)), key=lambda c: -probabilities[c])[:MAX_CLASSES]
+    return [{"class": model.classes[c], "probability": probabilities[c]} for c in order]
+
+
+def _fields(model: Model, page: Page, question: NextQuestion, start: int) -> list[dict[str, Any]]:
+    """Return the fields of the form: the next best question, then the columns in their order."""
+    gains = {asked.column: asked.gain for asked in question.questions}
+    names = [name for name in page.names if name not in model.chosen.left_out]
+    names = names[start : start + MAX_FIELDS]
+    best = question.questions[0].column if question.questions else None
+    if best is not None and start == 0:
+        names = [best, *(name for name in names if name != best)]
+    choices = _choices(model, set(names))
+    return [
+        {
+            "column": name,
+            "parameter": parameter_of(page.names, name),
+            "value": page.row.get(name, ""),
+            "gain": gains.get(name),
+            "is_next": name == best,
+            **choices[name],
+        }
+        for name in names
+        if name in choices
+    ]
+
+
+def _choices(model: Model, names: set[str]) -> dict[str, dict[str, Any]]:
+    """Return for each column how it is asked for: its kind, its values or suggestions, and what is usual."""
+    fields: dict[str, dict[str, Any]] = {}
+    for block, statistic, parameters in scored_blocks(model):
+        if block.family.role == "presence":
+            continue
+        for j, name in enumerate(block.names):
+            if name not in names:
+                continue
+            kind = block.kind(j)
+            if block.family.statistic.view is Texts:
+                fields[name] = _field("text")
+                continue
+            grid = block.family.grid(statistic, parameters, j, kind)
+            if kind == "boolean":
+                fields[name] = _field("choice", ["True", "False"])
+            elif block.family.statistic.view is Codes:
+                values = [str(value) for value in grid.values] if grid is not None else []
+                values = [value for value in values if len(value) <= MAX_CHOICE_LENGTH and value.strip()]
+                if len(values) <= MAX_CHOICES:
+                    fields[name] = _field("choice", values)
+                else:
+                    fields[name] = _field("value", values[:MAX_SUGGESTIONS])
+            else:
+                usual = _usual(block.family.quantiles(statistic, parameters, j, USUAL_LEVELS), kind)
+                fields[name] = _field("date" if kind == "date" else "number", usual=usual)
+    return fields
+
+
+def _field(control: str, values: list[str] | None = None, usual: str = "") -> dict[str, Any]:
+    return {"control": control, "values": values or [], "usual": usual}
+
+
+def _usual(quantiles: Floats | None, kind: Kind) -> str:
+    """Return the range in which nearly all numbers of every class are."""
+    if quantiles is None or not np.isfinite(quantiles).all():
+        return ""
+    low, high = float(quantiles.min()), float(quantiles.max())
+    if kind != "date":
+        low, high = float(f"{low:.3g}"), float(f"{high:.3g}")
+    texts = [format_value(number, kind)[1][:10] if kind == "date" else plain(number) for number in (low, high)]
+    return " to ".join(dict.fromkeys(texts))

@@ -1,0 +1,147 @@
+"""Why: the prediction as a sum, its texts tinted, and what would change it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from naively.data.labelled import Label
+from naively.explanation.explanation import Explanation
+from naively.families.text import without_words
+from naively.model.model import Model
+from naively.server.pages.address import Query, Row, query_of_row, table_of
+from naively.server.pages.ask import MAX_CLASSES, posterior_of
+from naively.server.pages.page import Page
+
+MAX_LINES = 25  # of a sum
+MAX_PIECES = 1500  # of a tinted text
+N_TINTS = 5
+
+
+async def why(page: Page) -> dict[str, Any]:
+    """Return the explanation of the row between two classes."""
+    of, against = page.class_named(page.parameter("of")), page.class_named(page.parameter("against"))
+    model = page.model
+    explanation, probabilities = await page.service.run(_explain, model, page, of, against)
+    pair = _pair_query(page)
+    return {
+        "prediction": explanation.answer,
+        "of": explanation.of,
+        "against": explanation.against,
+        "prior": explanation.prior,
+        "contributions": [line.to_dict() for line in explanation.contributions],
+        "rest": explanation.rest,
+        "n_rest": explanation.n_rest,
+        "total": explanation.total,
+        "posterior": posterior_of(model, probabilities),
+        "n_more_classes": max(0, len(model.classes) - MAX_CLASSES),
+        "texts": {column: _tinted(pieces) for column, pieces in (explanation.texts or {}).items()},
+        "counterfactual": _counterfactual(page, explanation, pair),
+        "waterfall": waterfall(explanation),
+        "row": page.row,
+        **await _lesson(page),
+    }
+
+
+def _explain(model: Model, page: Page, of: Label | None, against: Label | None) -> tuple[Explanation, list[float]]:
+    """Return the explanation, and the probabilities as predictions have them, to the last digit."""
+    table = table_of(model, page.columns)
+    [explanation] = model.explain(table, of, against, MAX_LINES)
+    return explanation, model.posterior(table)[0].tolist()
+
+
+def _pair_query(page: Page) -> Query:
+    """Return the parameters that name the two classes, as they were given."""
+    return [(key, text) for key in ("of", "against") if (text := page.parameter(key)) is not None]
+
+
+def _counterfactual(page: Page, explanation: Explanation, pair: Query) -> dict[str, Any] | None:
+    """Return the changes that would change the prediction, each with the address of the changed row."""
+    found = explanation.counterfactual
+    if found is None:
+        return None
+    changes, after_all = [], dict(page.row)
+    for change in found.changes:
+        changes.append({**_change(page, change, pair, dict(page.row))})
+        _change_row(after_all, change)
+    return {
+        "prediction": found.answer,
+        "probability": found.probability,
+        "changes": changes,
+        "address": page.link("why", [*query_of_row(page.names, after_all), *pair]),
+    }
+
+
+def _change(page: Page, change: Any, pair: Query, row: Row) -> dict[str, Any]:
+    _change_row(row, change)
+    return {
+        "column": change.column,
+        "before": change.before,
+        "after": change.after,
+        "address": page.link("why", [*query_of_row(page.names, row), *pair]),
+    }
+
+
+def _change_row(row: Row, change: Any) -> None:
+    """Make one change of a row of texts."""
+    if change.after is None:
+        row[change.column] = without_words(row.get(change.column, ""), {change.before})
+    else:
+        row[change.column] = str(change.after)
+
+
+def waterfall(explanation: Explanation) -> list[dict[str, Any]]:
+    """Return the steps of the sum: where each begins and ends, as shares of the width; infinite ones fill it."""
+    steps: list[tuple[float, float]] = []
+    at = 0.0
+    lines = [explanation.prior, *(line.log_odds for line in explanation.contributions)]
+    lines += [explanation.rest] if explanation.n_rest else []
+    finite = [x for x in lines if abs(x) != float("inf")]
+    bound = 1.5 * sum(map(abs, finite)) + 1.0
+    for log_odds in lines:
+        step = max(-bound, min(bound, log_odds))
+        steps.append((at, at + step))
+        at += step
+    steps.append((0.0, at))
+    low, high = min(0.0, *(min(step) for step in steps)), max(0.0, *(max(step) for step in steps))
+    width = (high - low) or 1.0
+    return [
+        {
+            "low": (min(step) - low) / width,
+            "width": abs(step[1] - step[0]) / width,
+            "zero": -low / width,
+            "is_for": step[1] >= step[0],
+        }
+        for step in steps
+    ]
+
+
+def _tinted(pieces: Any) -> dict[str, Any]:
+    """Return pieces of a text with their log-odds and the strength of their tint."""
+    strongest = max((abs(odds) for _, odds in pieces if abs(odds) < float("inf")), default=0.0) or 1.0
+    shown = [
+        {"text": text, "log_odds": odds, "tint": 0 if abs(odds) < 0.02 * strongest else _tint(odds / strongest)}
+        for text, odds in pieces[:MAX_PIECES]
+    ]
+    return {"pieces": shown, "n_more": max(0, len(pieces) - MAX_PIECES)}
+
+
+def _tint(share: float) -> int:
+    return max(1, min(N_TINTS, round(N_TINTS * min(abs(share), 1.0))))
+
+
+async def _lesson(page: Page) -> dict[str, Any]:
+    """Return what was taught a moment ago, if the address names the entry: its label, and whether it can be undone."""
+    entry = page.parameter("entry")
+    if entry is None:
+        return {"lesson": None}
+    matches = [e for e in await page.served.log() if e.id.startswith(entry)]
+    if len(matches) != 1:
+        return {"lesson": None}
+    return {
+        "lesson": {
+            "entry": matches[0].id,
+            "label": page.parameter("label") or "",
+            "before": page.parameter("before"),
+            "is_undone": not matches[0].in_force,
+        }
+    }
