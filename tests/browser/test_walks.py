@@ -9,12 +9,8 @@ from tests.browser.conftest import Visit
 ASK = "/models/penguins/ask"
 
 
-def answer(page: Page) -> str:
-    return page.locator("#answer-title").inner_text()
-
-
 def version(page: Page) -> str:
-    return page.locator(".version").inner_text()
+    return str(page.locator(".version").inner_text())
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
