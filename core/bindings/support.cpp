@@ -1,6 +1,8 @@
 // Packed arrays, and hashes of the content of rows. Numbers that are not integers are packed as Python writes them; the
 // equation of the hashes is in src/naively/data/row_hash.py.
+#include <algorithm>
 #include <bit>
+#include <vector>
 
 #include "bindings/arrays.hpp"
 #include "support/packing.hpp"
@@ -56,15 +58,48 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+constexpr std::int64_t kHashedRows = 512;  // at a time, so that a row-major matrix stays in the cache
+
 template <class T>
-void add_number_hashes(const Column<T>& values, std::uint64_t salt, std::uint64_t missing, const Totals& total) {
-  const std::int64_t n = size_of(total), stride = n ? values.stride(0) : 1;
-  const T* const from = checked(values, "values", {n});
-  nb::gil_scoped_release no_gil;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const double x = static_cast<double>(from[i * stride]) + 0.0;  // −0.0 + 0.0 is 0.0
-    total(i) += mix((x == x ? std::bit_cast<std::uint64_t>(x) : missing) + salt);
-  }
+std::uint64_t bits_of(T value, std::uint64_t missing) {
+  const double x = static_cast<double>(value) + 0.0;  // −0.0 + 0.0 is 0.0
+  return x == x ? std::bit_cast<std::uint64_t>(x) : missing;
+}
+
+void add_number_hashes(const Numbers<2>& values, const In<std::uint64_t, 1>& salt, std::uint64_t missing,
+                       const Totals& total) {
+  const std::int64_t n = size_of(total), m = size_of(salt);
+  const void* const data = checked(values, "values", {n, m});
+  const std::int64_t down = n && m ? values.stride(0) : 1, across = n && m ? values.stride(1) : 1;
+  const NumberType type = type_of(values.dtype());
+  with_type(type, [&]<class T>(const T*) {
+    nb::gil_scoped_release no_gil;
+    const T* const from = static_cast<const T*>(data);
+    if (type == NumberType::kBool) {  // two values: what a column adds is known before its rows are read
+      std::vector<std::uint64_t> step(static_cast<std::size_t>(m));
+      std::uint64_t none = 0;  // the sum of a row of zeros
+      for (std::int64_t j = 0; j < m; ++j) {
+        none += mix(salt(j));
+        step[static_cast<std::size_t>(j)] = mix(bits_of(1.0, 0) + salt(j)) - mix(salt(j));
+      }
+      for (std::int64_t i = 0; i < n; ++i) {
+        std::uint64_t sum = none;
+        for (std::int64_t j = 0; j < m; ++j) {
+          sum += step[static_cast<std::size_t>(j)] & -static_cast<std::uint64_t>(from[i * down + j * across]);
+        }
+        total(i) += sum;
+      }
+      return;
+    }
+    for (std::int64_t start = 0; start < n; start += kHashedRows) {
+      const std::int64_t stop = std::min(start + kHashedRows, n);
+      for (std::int64_t j = 0; j < m; ++j) {
+        const T* const column = from + j * across;
+        const std::uint64_t of_column = salt(j);
+        for (std::int64_t i = start; i < stop; ++i) total(i) += mix(bits_of(column[i * down], missing) + of_column);
+      }
+    }
+  });
 }
 
 void add_code_hashes(const Column<std::int32_t>& codes, const In<std::uint64_t, 1>& table, const Totals& total) {
@@ -83,10 +118,7 @@ void add_code_hashes(const Column<std::int32_t>& codes, const In<std::uint64_t, 
 
 void bind_support(nb::module_& m) {
   m.def("pack_arrays", py_pack_arrays, "arrays"_a, "max_inline"_a, "min_separate"_a);
-  m.def("add_number_hashes", add_number_hashes<double>, "values"_a.noconvert(), "salt"_a, "missing"_a,
-        "total"_a.noconvert());
-  m.def("add_number_hashes", add_number_hashes<std::int64_t>, "values"_a.noconvert(), "salt"_a, "missing"_a,
-        "total"_a.noconvert());
+  m.def("add_number_hashes", add_number_hashes, "values"_a, "salt"_a, "missing"_a, "total"_a.noconvert());
   m.def("add_code_hashes", add_code_hashes, "codes"_a, "table"_a, "total"_a.noconvert());
 }
 

@@ -12,9 +12,11 @@ from naively.data.labelled import Label, LabelledRows, LabelsLike, WeightLike, l
 from naively.data.read import TableLike
 from naively.errors import InputError, warn_user
 from naively.model.count import count, count_like
+from naively.model.counted import hash_rows
 from naively.model.model import Model
 from naively.priors import ClassPrior, PriorLike
 from naively.schema.infer import Columns, infer
+from naively.statistics import RowHashes
 from naively.tuning.sample import Sampler
 from naively.tuning.tune import rows_to_keep, tuned
 
@@ -108,7 +110,8 @@ def count_batches(
             if target is not None:
                 _check_classes(rows.classes, rows.n_rows, target)
             schema = infer(rows.table, columns)
-            model = Model(schema, rows.classes, *count(rows, schema))
+            hashes = RowHashes.of(hash_rows(rows, schema.names))
+            model = Model(schema, rows.classes, *count(rows, schema), row_hashes=hashes)
         else:
             model = model + count_like(model, rows, to_add=True)
         if tune:

@@ -15,16 +15,23 @@ from naively._kernels import row_hash as core
 WORDS = st.integers(0, 2**64 - 1)
 
 
-@given(st.lists(st.floats(), max_size=9), WORDS, WORDS, st.integers(1, 3), st.sampled_from(["f8", "f4", "i8", "i2"]))
-def test_numbers(values: list[float], salt: int, missing: int, step: int, kind: str) -> None:
-    x: Any = np.array(values)
+@given(
+    st.lists(st.floats(), max_size=24),
+    st.lists(WORDS, min_size=1, max_size=3),
+    WORDS,
+    st.integers(1, 3),
+    st.sampled_from(["f8", "f4", "i8", "i2", "b1"]),
+    st.sampled_from("CF"),
+)
+def test_numbers(values: list[float], salts: list[int], missing: int, step: int, kind: str, order: Any) -> None:
+    x: Any = np.array(values[: len(values) // len(salts) * len(salts)]).reshape(-1, len(salts))
     if kind != "f8":
         with np.errstate(over="ignore"):
-            x = np.nan_to_num(x, posinf=0, neginf=0).clip(-9e3, 9e3).astype(kind) if kind[0] == "i" else x.astype(kind)
-    x = x[::step]
+            x = np.nan_to_num(x, posinf=0, neginf=0).clip(-9e3, 9e3).astype(kind) if kind[0] != "f" else x.astype(kind)
+    x = np.array(x, order=order)[::step]
     actual, wanted = np.full((2, len(x)), 7, dtype=np.uint64)
-    core.add_number_hashes(x, salt, missing, actual)
-    twin.add_number_hashes(x, salt, missing, wanted)
+    core.add_number_hashes(x, np.array(salts, np.uint64), missing, actual)
+    twin.add_number_hashes(x, np.array(salts, np.uint64), missing, wanted)
     np.testing.assert_array_equal(actual, wanted)
 
 
@@ -43,8 +50,8 @@ def test_codes(codes: list[int], table: list[int], kind: str) -> None:
 
 def test_refusals() -> None:
     total = np.zeros(2, np.uint64)
-    with pytest.raises(ValueError, match="entries, but 2 are needed"):
-        core.add_number_hashes(np.zeros(3), 0, 0, total)
+    with pytest.raises(ValueError, match=r"shape \(3, 1\), but \(2, 1\) is needed"):
+        core.add_number_hashes(np.zeros((3, 1)), np.zeros(1, np.uint64), 0, total)
     with pytest.raises(ValueError, match="entries, but 2 are needed"):
         core.add_code_hashes(np.zeros(3), total, total)
     for code in (-2, 1):

@@ -17,10 +17,11 @@ def mix(x: Hashes) -> Hashes:
     return x ^ (x >> np.uint64(31))
 
 
-def add_number_hashes(values: NDArray[Any], salt: int, missing: int, total: Hashes) -> None:
+def add_number_hashes(values: NDArray[Any], salt: Hashes, missing: int, total: Hashes) -> None:
     """Increase total by the mixed bits of each number."""
-    numbers = values.astype(np.float64) + 0.0
-    total += mix(np.where(np.isnan(numbers), np.uint64(missing), numbers.view(np.uint64)) + np.uint64(salt))
+    numbers = np.ascontiguousarray(values, dtype=np.float64) + 0.0
+    bits = np.where(np.isnan(numbers), np.uint64(missing), numbers.view(np.uint64))
+    total += mix(bits + salt).sum(axis=1, dtype=np.uint64)
 
 
 def add_code_hashes(codes: NDArray[Any], table: Hashes, total: Hashes) -> None:

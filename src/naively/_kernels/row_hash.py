@@ -1,4 +1,4 @@
-"""Hashes of the content of rows, one column at a time. The equation is in `naively.data.row_hash`."""
+"""Hashes of the content of rows, column by column. The equation is in `naively.data.row_hash`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,21 @@ from naively._kernels.types import Array
 Hashes = NDArray[np.uint64]
 
 
-def add_number_hashes(values: Array, salt: int, missing: int, total: Hashes) -> None:
-    """Increase total (row,) by the mixed bits of each number and the salt; `missing` are the bits of NaN."""
-    same_bits = values.dtype in (np.float64, np.int64)
-    _core.add_number_hashes(values if same_bits else values.astype(np.float64), salt, missing, total)
+def add_number_hashes(values: Array, salt: Hashes, missing: int, total: Hashes) -> None:
+    """Increase total (row,) by the mixed bits of each number and its column's salt.
+
+    Parameters
+    ----------
+    values
+        Numbers of any type and strides, (row, column).
+    salt
+        One number for each column.
+    missing
+        The bits of NaN.
+    total
+        The sums, (row,).
+    """
+    _core.add_number_hashes(values, salt, missing, total)
 
 
 def add_code_hashes(codes: Array, table: Hashes, total: Hashes) -> None:

@@ -154,7 +154,7 @@ class NumberColumn(Column):
 
     def add_hashes(self, total: Hashes, salt: np.uint64) -> None:
         """Add the hashes of the numbers."""
-        add_number_hashes(self.x, int(salt), int(MISSING), total)
+        add_number_hashes(self.x[:, None], np.array([salt], np.uint64), int(MISSING), total)
 
 
 class AbsentColumn(NumberColumn):

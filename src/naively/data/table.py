@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels.cells import column_range
+from naively._kernels.row_hash import add_number_hashes
 from naively._kernels.text import hash_texts
 from naively.data.columns import (
     UNCHANGED,
@@ -26,7 +28,7 @@ from naively.data.columns import (
 )
 from naively.data.kinds import Kind, Use, refuse_infinite
 from naively.data.names import Names, Numbered, missing_names, positions_of
-from naively.data.row_hash import KEY, Hashes, hash_numbers, mix
+from naively.data.row_hash import KEY, MISSING, Hashes, hash_numbers, mix
 from naively.data.views import Codes, Numbers, Piece, Texts, is_sparse
 from naively.errors import InputError
 
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
 Edits = Sequence[Mapping[str, Any]]  # new values by column name
 
 MAX_OWN_CODE = 2**16  # whole numbers below this are their own codes
-MAX_HASHED_CELLS = 2**22  # cells of a matrix hashed at a time: 32 MB
 
 
 class Table(ABC):
@@ -114,7 +115,13 @@ class Table(ABC):
         >>> (one[::-1] == two).all()
         np.True_
         """
-        names = self.names if names is None else names
+        return self._hashes if names is None or names == self.names else self._hash_rows(names)
+
+    @cached_property
+    def _hashes(self) -> Hashes:
+        return self._hash_rows(self.names)
+
+    def _hash_rows(self, names: Names) -> Hashes:
         return mix(self._sum_of_hashes(names, mix(hash_texts(list(names)))) + KEY)
 
     @abstractmethod
@@ -319,10 +326,7 @@ class MatrixTable(Table):
             running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(change, dtype=np.uint64)])
             return np.asarray(running[rows.indptr[1:]] - running[rows.indptr[:-1]] + zeros.sum(dtype=np.uint64))
         total = np.zeros(matrix.shape[0], np.uint64)
-        step = max(1, MAX_HASHED_CELLS // max(1, matrix.shape[0]))
-        for start in range(0, matrix.shape[1], step):
-            hashes = hash_numbers(matrix[:, start : start + step])
-            total += mix(hashes + salt[start : start + step]).sum(axis=1, dtype=np.uint64)
+        add_number_hashes(matrix, salt, int(MISSING), total)
         return total
 
     def concat(self, tables: Sequence[Self]) -> Self:

@@ -17,11 +17,12 @@ from naively.data.read import TableLike
 from naively.data.table import Table
 from naively.data.views import Codes, Numbers, Texts
 from naively.errors import InputError, SchemaError
+from naively.model.counted import hash_rows
 from naively.model.merge import refuse_other_type, total
 from naively.priors import EMPIRICAL
 from naively.schema.infer import Automatic, infer
 from naively.schema.schema import Block, Schema
-from naively.statistics import ClassWeights, CountPlan, Statistic, TooLargeError
+from naively.statistics import ClassWeights, CountPlan, RowHashes, Statistic, TooLargeError
 from naively.statistics.histogram import max_keys_for
 
 if TYPE_CHECKING:
@@ -105,7 +106,13 @@ def count_like(model: Model, rows: LabelledRows, to_add: bool = False) -> Model:
     like = model.statistics if schema is model.schema else ()
     weights, statistics = count(rows, schema, like, to_add)
     return replace(
-        model, schema=schema, classes=rows.classes, class_weights=weights, statistics=statistics, prior=EMPIRICAL
+        model,
+        schema=schema,
+        classes=rows.classes,
+        class_weights=weights,
+        statistics=statistics,
+        prior=EMPIRICAL,
+        row_hashes=RowHashes.of(hash_rows(rows, schema.names)),
     )
 
 

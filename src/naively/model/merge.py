@@ -16,7 +16,7 @@ from naively.errors import InputError, LostDigitsWarning, SchemaError, TuningWar
 from naively.families import Family
 from naively.schema.infer import group_columns
 from naively.schema.schema import Block, Schema
-from naively.statistics import ClassWeights, NegativeCountError, Statistic
+from naively.statistics import ClassWeights, NegativeCountError, RowHashes, Statistic
 from naively.statistics.arrays import added_in_pairs
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ def add(a: Model, b: Model) -> Model:
             TuningWarning,
         )
     weights = a.class_weights + b.class_weights
-    both = replace(a, class_weights=weights, statistics=statistics, tuning=tuning)
+    hashes = _sum_of_hashes((a, b))
+    both = replace(a, class_weights=weights, statistics=statistics, tuning=tuning, row_hashes=hashes)
     return both if a.class_weights.rows.any() else _without_classes(both, weights.rows == 0)
 
 
@@ -52,8 +53,15 @@ def total(models: Sequence[Model]) -> Model | None:
         weights = ClassWeights.sum_of([model.class_weights for model in group])
         blocks = zip(*(model.statistics for model in group), strict=True)
         statistics = tuple(type(parts[0]).sum_of(parts) for parts in blocks)
-        sums.append(replace(group[0], class_weights=weights, statistics=statistics))
+        sums.append(replace(group[0], class_weights=weights, statistics=statistics, row_hashes=_sum_of_hashes(group)))
     return added_in_pairs(sums)
+
+
+def _sum_of_hashes(models: Sequence[Model]) -> RowHashes | None:
+    """Return which rows the models have counted; None if one of them does not know."""
+    hashes = [model.row_hashes for model in models if model.row_hashes is not None or model.class_weights.rows.any()]
+    known = [part for part in hashes if part is not None]
+    return RowHashes.sum_of(known) if known and len(known) == len(hashes) else None
 
 
 def subtract(a: Model, b: Model) -> Model:
@@ -77,7 +85,10 @@ def subtract(a: Model, b: Model) -> Model:
     lost_all_rows = (weights.rows == 0) & (a.class_weights.rows > 0)
     if lost_all_rows.any():
         _refuse_values_without_rows(a, statistics, lost_all_rows)
-    rest = replace(a, class_weights=weights, statistics=tuple(statistics))
+    hashes = None
+    if a.row_hashes is not None and (b.row_hashes is not None or not b.class_weights.rows.any()):
+        hashes = a.row_hashes if b.row_hashes is None else a.row_hashes - b.row_hashes
+    rest = replace(a, class_weights=weights, statistics=tuple(statistics), row_hashes=hashes)
     return _without_classes(rest, lost_all_rows) if lost_all_rows.any() else rest
 
 

@@ -32,7 +32,7 @@ from naively.model.score import predict_positions, score_rows, warn_of_impossibl
 from naively.priors import EMPIRICAL, ClassPrior, PriorLike
 from naively.schema.choose import Chosen, choose
 from naively.schema.schema import Schema
-from naively.statistics import ClassWeights, Statistic
+from naively.statistics import ClassWeights, RowHashes, Statistic
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,6 +70,8 @@ class Model:
         The number of threads; None is all cores.
     tuning
         Weights, offsets and families that `tune` has chosen; None is plain Naive Bayes.
+    row_hashes
+        Which rows were counted, as far as it is known; None if it is not, as in files of earlier versions.
     """
 
     schema: Schema
@@ -80,6 +82,7 @@ class Model:
     target: str = "class"
     n_jobs: int | None = None
     tuning: Tuning | None = None
+    row_hashes: RowHashes | None = None
 
     def __repr__(self) -> str:
         classes = [f"{c} {n:g}" for c, n in zip(self.classes[:5], self.class_counts[:5].tolist(), strict=True)]

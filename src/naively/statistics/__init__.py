@@ -17,6 +17,7 @@ from naively.statistics.empty import EmptyStatistic
 from naively.statistics.histogram import Histogram
 from naively.statistics.moments import Moments, TooLargeError
 from naively.statistics.number_summary import NumberSummary
+from naively.statistics.row_hashes import RowHashes
 from naively.statistics.sums import Sums
 from naively.statistics.token_counts import TokenCounts
 from naively.statistics.value_counts import ValueCounts
@@ -33,6 +34,7 @@ __all__ = [
     "NegativeCountError",
     "NumberSummary",
     "Numbers",
+    "RowHashes",
     "Statistic",
     "Sums",
     "Texts",

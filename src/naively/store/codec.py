@@ -4,10 +4,10 @@
     payload  = version 1 (1 byte), 0 stored or 1 deflated (1 byte), length of the body (8 bytes), length of the body in
                the payload (8 bytes), body, the bytes of the arrays that are stored outside the body
 
-The head holds the classes, the class weights and one statistic per block of the schema. A statistic is a dataclass
-whose fields are arrays, cells, a vocabulary, other statistics, names or plain values, so that a new one needs no code
-here, only `register_statistic`. "arrays" in the head lists for each array its type, its shape, and either its values,
-if it has few, or a coding and a width in bytes:
+The head holds the classes, the class weights, one statistic per block of the schema, and hashes of the rows. A
+statistic is a dataclass whose fields are arrays, cells, a vocabulary, other statistics, names or plain values, so that
+a new one needs no code here, only `register_statistic`. "arrays" in the head lists for each array its type, its shape,
+and either its values, if it has few, or a coding and a width in bytes:
 
 - "bits": the bytes of the array; "apart": the same, outside the body. Long arrays of bytes (the letters of words) are
   stored there and are not deflated: that would halve them and take longer than all the rest of reading.
@@ -41,7 +41,7 @@ from naively.data.names import Numbered
 from naively.errors import InputError
 from naively.model.model import Model
 from naively.schema.schema import Schema
-from naively.statistics import ClassWeights, statistic_named
+from naively.statistics import ClassWeights, RowHashes, statistic_named
 from naively.statistics.arrays import require
 
 Array = NDArray[Any]
@@ -68,7 +68,9 @@ CLASS_NAMES = {stored: name for name, stored in STORED_NAMES.items()}
 def encode_counts(model: Model) -> bytes:
     """Return the payload of what a model has counted; its schema is stored elsewhere, because entries share it."""
     arrays: list[Array] = []
-    parts = {"classes": model.classes, "seen": model.class_weights, "statistics": model.statistics}
+    parts: dict[str, Any] = {"classes": model.classes, "seen": model.class_weights, "statistics": model.statistics}
+    if model.row_hashes is not None:
+        parts["row_hashes"] = model.row_hashes.export()
     head = ",".join([f'"{name}":{encode_value(part, arrays)}' for name, part in parts.items()])
     return pack(f"{{{head}}}", arrays)
 
@@ -89,7 +91,9 @@ def decode_counts(payload: bytes, schema: Schema) -> Model:
     weights.check(len(classes))
     for block, statistic in zip(schema.blocks, counts, strict=True):
         block.family.check(statistic, len(classes), block.names)
-    return Model(schema, classes, weights, counts)
+    hashes = head.get("row_hashes")
+    known_rows = None if hashes is None else RowHashes.from_export(*decode_value(hashes, arrays))
+    return Model(schema, classes, weights, counts, row_hashes=known_rows)
 
 
 def encode_value(value: Any, arrays: list[Array]) -> str:

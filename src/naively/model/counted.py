@@ -1,0 +1,105 @@
+"""Recognise rows that a model has counted, by the hash of their content and class.
+
+A row has the same hash in any container, order of columns and batch. Columns that the model does not have make no
+difference. A model holds the smallest few thousand hashes (`RowHashes`): nothing is known of a row with a larger one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from naively._kernels.types import Bools, Wholes
+from naively.data.labelled import Label, LabelledRows
+from naively.data.names import Names
+from naively.data.row_hash import hash_values, mix
+from naively.data.table import Table
+from naively.statistics.row_hashes import HASH_BITS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from naively.model.model import Model
+
+CLASS_MASK = np.int64(255)  # the bits of a hash that depend on the class
+MIN_SHARE = 0.5  # of the rows that can be checked: with more of them counted, the others are taken for counted too
+
+
+@dataclass(frozen=True, eq=False)
+class CountedRows:
+    """Which rows a model has counted.
+
+    Attributes
+    ----------
+    is_known
+        Whether it is known of each row if it was counted.
+    is_counted
+        Whether each row was counted; False if it is not known.
+    """
+
+    is_known: Bools
+    is_counted: Bools
+
+    @property
+    def share(self) -> float:
+        """The share of the counted rows among those of which it is known; NaN if it is known of none."""
+        n_known = int(self.is_known.sum())
+        return float(self.is_counted.sum()) / n_known if n_known else float("nan")
+
+    @property
+    def presumed(self) -> Bools:
+        """Whether each row was counted: where it is not known, what holds for most rows of which it is."""
+        return np.where(self.is_known, self.is_counted, self.share > MIN_SHARE)
+
+
+def hash_rows(rows: LabelledRows, names: Names) -> Wholes:
+    """Return the hash of each row in these columns: 32 bits of its content, then 8 bits of its class."""
+    return _content(rows.table, names) | _of_classes(rows.classes)[rows.label]
+
+
+def _content(table: Table, names: Names) -> Wholes:
+    return (table.row_hashes(names) >> np.uint64(64 - HASH_BITS)).astype(np.int64) & ~CLASS_MASK
+
+
+def _of_classes(classes: Sequence[Label]) -> Wholes:
+    return mix(hash_values(classes)).astype(np.int64) & CLASS_MASK
+
+
+def counted_rows(
+    model: Model, table: Table, classes: Sequence[Label] = (), label: NDArray[np.integer] | None = None
+) -> CountedRows:
+    """Return which rows of a table a model has counted.
+
+    Parameters
+    ----------
+    model
+        The model.
+    table
+        Rows that were read for it. A column of the model that they do not have is a missing value.
+    classes, label
+        The classes, and the position of each row's class among them. Without them a row counts as counted if it was
+        counted with any class.
+
+    >>> from naively import fit
+    >>> from naively.data.read import read
+    >>> model = fit({"sky": ["sun", "rain"]}, ["yes", "no"])
+    >>> counted_rows(model, read({"day": [1, 2], "sky": ["fog", "sun"]})).is_counted.tolist()
+    [False, True]
+    """
+    none = np.zeros(table.n_rows, np.bool_)
+    held = model.row_hashes
+    if held is None:
+        return CountedRows(none, none)
+    complete, _ = table.with_absent_columns(model.schema.names)
+    content = _content(complete, model.schema.names)
+    if label is not None:
+        hashes = content | _of_classes(classes)[label]
+        return CountedRows(hashes <= held.limit, held.are_held(hashes))
+    is_counted = none
+    for of_class in np.unique(_of_classes(model.classes)):
+        is_counted |= held.are_held(content | of_class)
+    return CountedRows(is_counted | ((content | CLASS_MASK) <= held.limit), is_counted)
