@@ -30,7 +30,7 @@ void check_leaving(const Leaving& leaving, std::int64_t n, std::int64_t n_classe
 // indptr, index, count, and how many rows of a cell each entry was.
 using RowEntries = std::tuple<Ints, In<std::int32_t, 1>, Floats, std::optional<Ints>>;
 
-TokenRows token_rows(const RowEntries& entries, const Leaving& leaving, std::int64_t n_classes) {
+leave_one_out::TokenRows token_rows(const RowEntries& entries, const Leaving& leaving, std::int64_t n_classes) {
   const auto& [indptr, index, count, times] = entries;
   const auto& [label, weight, rows] = leaving;
   const std::int64_t n = size_of(label), size = size_of(index);
@@ -87,7 +87,7 @@ Uncounted to_python(const UncountedEntry& entry) {
 
 Uncounted py_leave_tokens_out(const RowEntries& entries, const Leaving& leaving, const CellsOfTokens& counted,
                               const std::string& model, const OutTable& out, int n_threads) {
-  const TokenRows rows = token_rows(entries, leaving, size_of(out, 1));
+  const leave_one_out::TokenRows rows = token_rows(entries, leaving, size_of(out, 1));
   const TokenCells cells = token_cells(counted, size_of(out, 1));
   checked(out, "out", {rows.n, -1});
   const Model which = model_of(model, cells);
@@ -119,7 +119,7 @@ struct PythonRows {
 
 std::tuple<std::unique_ptr<PythonRows>, Uncounted> py_read_rows(const RowEntries& entries, const Leaving& leaving,
                                                                 const CellsOfTokens& counted, std::int64_t n_classes) {
-  const TokenRows rows = token_rows(entries, leaving, n_classes);
+  const leave_one_out::TokenRows rows = token_rows(entries, leaving, n_classes);
   auto result = std::make_unique<PythonRows>(PythonRows{counted, token_cells(counted, n_classes), {}});
   result->read = without_gil([&] { return read_rows(rows, result->cells); });
   const Uncounted uncounted = to_python(result->read.uncounted);

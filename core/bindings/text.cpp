@@ -67,7 +67,7 @@ void py_score_text_table(const PythonDocuments& documents, Vocabulary* vocabular
 std::tuple<New<std::int32_t, 1>, New<std::int32_t, 1>, New<std::int64_t, 1>> py_token_rows(
     const PythonDocuments& documents, Vocabulary* vocabulary, const Options& options, bool ordered, int n_threads) {
   check_numbering(vocabulary, options);
-  TokenRows rows =
+  text::TokenRows rows =
       without_gil([&] { return token_rows(documents.items, vocabulary, options, ordered, n_threads, check_signals); });
   const std::int64_t n = rows.indptr.back();
   return {to_numpy(std::move(rows.count), n), to_numpy(std::move(rows.index), n),

@@ -35,15 +35,15 @@ struct Extent {
 // n rows of neighbouring columns of integers that are stored by row, as many as fill a vector.
 template <bool, class T>
 NAIVELY_INLINE void add_vector_extents(const T* x, std::int64_t row_step, std::int64_t n, Extent* extents) {
-  typedef T Several __attribute__((vector_size(32)));
+  using Several = support::Vector<T, 32 / sizeof(T)>;
   Several low, high;
   std::memcpy(&low, x, sizeof low);
   high = low;
   for (std::int64_t i = 1; i < n; ++i) {
     Several values;
     std::memcpy(&values, x + i * row_step, sizeof values);
-    low = values < low ? values : low;
-    high = values > high ? values : high;
+    low = support::choose(values < low, values, low);
+    high = support::choose(values > high, values, high);
   }
   for (std::size_t k = 0; k < 32 / sizeof(T); ++k) {
     extents[k].add(static_cast<double>(low[k]));

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "counts/cell_sums.hpp"
+#include "support/compiler.hpp"
 #include "support/threads.hpp"
 
 namespace naively::counts {
@@ -179,8 +180,8 @@ class CheckedTokens {
   void prefetch(std::int32_t token) const {
     const std::int64_t from = table_.indptr[token], to = std::min(table_.indptr[token + 1], from + kMaxPrefetched);
     if (from < 0 || to > table_.size) return;
-    for (std::int64_t i = from; i < to; i += 16) __builtin_prefetch(table_.classes + i);
-    for (std::int64_t i = from; i < to; i += 8) __builtin_prefetch(table_.values + i);
+    for (std::int64_t i = from; i < to; i += 16) support::prefetch(table_.classes + i);
+    for (std::int64_t i = from; i < to; i += 8) support::prefetch(table_.values + i);
   }
 
  private:

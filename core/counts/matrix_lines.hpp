@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "support/compiler.hpp"
 #include "support/inputs.hpp"
 
 namespace naively::counts {
@@ -67,10 +68,10 @@ class LineReader {
     if (lines_.indptr == nullptr) return;
     const std::int64_t first = lines_.indptr[line], size = std::min<std::int64_t>(lines_.indptr[line + 1] - first, 128);
     const auto* indices = static_cast<const char*>(lines_.indices) + first * (lines_.wide ? 8 : 4);
-    for (std::int64_t k = 0; k < size * (lines_.wide ? 8 : 4); k += 64) __builtin_prefetch(indices + k);
+    for (std::int64_t k = 0; k < size * (lines_.wide ? 8 : 4); k += 64) support::prefetch(indices + k);
     if (lines_.values.type != NumberType::kF64) return;
     const auto* values = static_cast<const double*>(lines_.values.data) + first;
-    for (std::int64_t k = 0; k < size; k += 8) __builtin_prefetch(values + k);
+    for (std::int64_t k = 0; k < size; k += 8) support::prefetch(values + k);
   }
 
  private:

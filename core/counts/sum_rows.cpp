@@ -4,15 +4,29 @@
 // function, once for any processor and once for AVX2. There is no fused multiply-add, so that all give the same result.
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "counts/linear_score.hpp"
+#include "support/vector.hpp"
 
 namespace naively::counts {
 namespace {
 
-using Four = double __attribute__((vector_size(32), aligned(8), may_alias));
-using Two = double __attribute__((vector_size(16), aligned(8), may_alias));
+using Four = support::Vector<double, 4>;
+using Two = support::Vector<double, 2>;
+
+template <class Several>
+NAIVELY_INLINE Several load(const double* from) {
+  Several numbers;
+  std::memcpy(&numbers, from, sizeof numbers);
+  return numbers;
+}
+
+template <class Several>
+NAIVELY_INLINE void store(double* to, const Several& numbers) {
+  std::memcpy(to, &numbers, sizeof numbers);
+}
 
 constexpr int kMaxWidth = 32;
 
@@ -26,7 +40,7 @@ struct TileJob {
 // Terms are added one by one, in order. Zeros change nothing, so a dense and a sparse row have the same score, bit for
 // bit. If `careful`, terms that are NaN are left out.
 template <int V, int H, int S, bool careful>
-[[gnu::always_inline]] inline Length sum_tile(const TileJob& given) {
+NAIVELY_INLINE Length sum_tile(const TileJob& given) {
   constexpr std::int64_t kPrefetchTerms = V > 1 ? 32 : 24;  // measured with a table in the third cache
   constexpr int kLast = 4 * V + 2 * H + S - 1;
   const TileJob job = given;  // a copy: stores through `part` cannot change it
@@ -38,9 +52,9 @@ template <int V, int H, int S, bool careful>
   for (std::int64_t k = 0; k < terms.n; ++k) {
     if (k + kPrefetchTerms < terms.readable) {
       const double* later = job.table + terms.token[k + kPrefetchTerms] * job.width + job.first;
-      __builtin_prefetch(later);
-      for (int c = 8; c < kLast; c += 8) __builtin_prefetch(later + c);
-      if constexpr (kLast > 1) __builtin_prefetch(later + kLast);  // two numbers nearly always share a cache line
+      support::prefetch(later);
+      for (int c = 8; c < kLast; c += 8) support::prefetch(later + c);
+      if constexpr (kLast > 1) support::prefetch(later + kLast);  // two numbers nearly always share a cache line
     }
     const double* row = job.table + terms.token[k] * job.width;
     const double x = terms.x ? terms.x[k] : 1.0;
@@ -51,13 +65,13 @@ template <int V, int H, int S, bool careful>
       }
     length += x;
     row += job.first;
-    for (int v = 0; v < V; ++v) four[v] += x * *reinterpret_cast<const Four*>(row + 4 * v);
-    if (H) two += x * *reinterpret_cast<const Two*>(row + 4 * V);
+    for (int v = 0; v < V; ++v) four[v] += x * load<Four>(row + 4 * v);
+    if (H) two += x * load<Two>(row + 4 * V);
     if (S) one += x * row[4 * V + 2 * H];
   }
   double* part = job.part + job.first;
-  for (int v = 0; v < V; ++v) *reinterpret_cast<Four*>(part + 4 * v) = four[v];
-  if (H) *reinterpret_cast<Two*>(part + 4 * V) = two;
+  for (int v = 0; v < V; ++v) store(part + 4 * v, four[v]);
+  if (H) store(part + 4 * V, two);
   if (S) part[4 * V + 2 * H] = one;
   return {length, is_finite && std::isfinite(length)};
 }
@@ -74,9 +88,9 @@ constexpr std::array<Tile, sizeof...(W)> all_any(std::index_sequence<W...>) {
   return {any_processor<static_cast<int>(W), careful>...};
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(NAIVELY_AVX2)
 template <int W, bool careful>
-[[gnu::target("avx2")]] Length with_avx2(const TileJob& job) {
+NAIVELY_AVX2 Length with_avx2(const TileJob& job) {
   return sum_tile<W / 4, W / 2 % 2, W % 2, careful>(job);
 }
 
@@ -91,8 +105,8 @@ using Tiles = std::array<Tile, kMaxWidth + 1>;
 template <bool careful>
 Tiles tiles() {
   constexpr auto widths = std::make_index_sequence<kMaxWidth + 1>{};
-#if defined(__x86_64__) && defined(__GNUC__)
-  if (__builtin_cpu_supports("avx2")) return all_avx2<careful>(widths);
+#if defined(NAIVELY_AVX2)
+  if (support::has_avx2()) return all_avx2<careful>(widths);
 #endif
   return all_any<careful>(widths);
 }

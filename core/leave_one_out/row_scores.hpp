@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "leave_one_out/token_scores.hpp"
+#include "support/compiler.hpp"
 #include "support/memory.hpp"
 #include "support/simd.hpp"
 
@@ -49,7 +50,7 @@ class OwnClassCells {
   }
 
   CellCount count(std::int64_t k) const { return own_[k]; }
-  void prefetch(std::int64_t k) const { __builtin_prefetch(&own_[k]); }
+  void prefetch(std::int64_t k) const { support::prefetch(&own_[k]); }
 
  private:
   template <class Act>
@@ -184,7 +185,7 @@ struct WeightedValues {  // x · values
 
 // Adds four at a time: the sums are then read and written a quarter as often.
 template <bool fused>
-NAIVELY_INLINE void add_four_body(const WeightedValues* four, double* __restrict part, std::size_t n) {
+NAIVELY_INLINE void add_four_body(const WeightedValues* four, double* NAIVELY_RESTRICT part, std::size_t n) {
   const auto [a, x] = four[0];
   const auto [b, y] = four[1];
   const auto [c, z] = four[2];

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "leave_one_out/log_table.hpp"
+#include "support/compiler.hpp"
 #include "support/memory.hpp"
 
 namespace naively::leave_one_out {
@@ -90,13 +91,13 @@ class TokenScores {
   double* values(Place of) const { return reinterpret_cast<double*>(&memory_[of.at + kHeadUnits]); }
 
   void prefetch_place(std::int64_t k) const {
-    if (static_cast<std::size_t>(k) < place_.size()) __builtin_prefetch(&place_[k]);
+    if (static_cast<std::size_t>(k) < place_.size()) support::prefetch(&place_[k]);
   }
-  void prefetch_head(Place of) const { __builtin_prefetch(&memory_[of.at]); }
+  void prefetch_head(Place of) const { support::prefetch(&memory_[of.at]); }
   void prefetch_values(Place of) const {
     const auto* at = reinterpret_cast<const char*>(&memory_[of.at]);
     const std::int64_t bytes = 32 + (of.is_dense() ? 8 * n_classes_ : 16 * std::int64_t{of.size});
-    for (std::int64_t b = 0; b < std::min<std::int64_t>(bytes, 512); b += 64) __builtin_prefetch(at + b);
+    for (std::int64_t b = 0; b < std::min<std::int64_t>(bytes, 512); b += 64) support::prefetch(at + b);
   }
 
  private:

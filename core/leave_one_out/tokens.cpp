@@ -9,7 +9,7 @@
 namespace naively::leave_one_out {
 namespace {
 
-constexpr std::int64_t kChunkRows = 128;
+constexpr std::int64_t kTokenRows = 128;
 
 TokenRow row_of(const TokenRows& rows, std::int64_t i) {
   const std::int64_t first = rows.indptr[i];
@@ -26,8 +26,8 @@ TokenRow row_of(const TokenRows& rows, std::int64_t i) {
 // Calls work(from, to) for chunks of n rows.
 template <class Work>
 void for_rows(std::int64_t n, int n_threads, Work&& work) {
-  support::parallel_for((n + kChunkRows - 1) / kChunkRows, n_threads, [&](std::ptrdiff_t chunk) {
-    work(chunk * kChunkRows, std::min<std::int64_t>((chunk + 1) * kChunkRows, n));
+  support::parallel_for((n + kTokenRows - 1) / kTokenRows, n_threads, [&](std::ptrdiff_t chunk) {
+    work(chunk * kTokenRows, std::min<std::int64_t>((chunk + 1) * kTokenRows, n));
   });
 }
 

@@ -10,7 +10,7 @@
 namespace naively::leave_one_out {
 namespace {
 
-constexpr std::int64_t kChunkRows = 64;
+constexpr std::int64_t kValueRows = 64;
 
 class ValueScorer {
  public:
@@ -108,8 +108,8 @@ UncountedValue leave_values_out(const ValueRows& rows, const ValueCells& cells, 
   const ValueScorer scorer(rows, cells);
   const UncountedValue uncounted = scorer.first_uncounted();
   if (uncounted.row >= 0) return uncounted;
-  support::parallel_for((rows.n + kChunkRows - 1) / kChunkRows, n_threads, [&](std::ptrdiff_t chunk) {
-    for (std::int64_t i = chunk * kChunkRows; i < std::min<std::int64_t>((chunk + 1) * kChunkRows, rows.n); ++i)
+  support::parallel_for((rows.n + kValueRows - 1) / kValueRows, n_threads, [&](std::ptrdiff_t chunk) {
+    for (std::int64_t i = chunk * kValueRows; i < std::min<std::int64_t>((chunk + 1) * kValueRows, rows.n); ++i)
       scorer.add(i, out + i * cells.n_columns * cells.n_classes);
   });
   return {};

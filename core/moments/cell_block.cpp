@@ -62,12 +62,11 @@ NAIVELY_INLINE bool count_fast_run_body(const RunRows& rows, LaneSums* sums, boo
 template <bool fused>
 NAIVELY_INLINE std::ptrdiff_t count_fast_groups_body(const Tile& tile, int begin, int count, LaneSums* sums,
                                                      Backoff* backoff, std::ptrdiff_t group) {
-  auto is_shifted = [&](std::ptrdiff_t k)
-                        __attribute__((always_inline)) { return any<fused>(load(sums[k].shift) != Lanes{}); };
+  auto is_shifted = [&](std::ptrdiff_t k) NAIVELY_INLINE_LAMBDA { return any<fused>(load(sums[k].shift) != Lanes{}); };
   for (const std::ptrdiff_t end = tile.groups.count(); group < end;) {
     if (backoff[group].wait > 0) break;
     const RunRows rows = tile.rows(group, begin, count);
-    auto is_fast = [&](bool pair) __attribute__((always_inline)) {
+    auto is_fast = [&](bool pair) NAIVELY_INLINE_LAMBDA {
       return is_shifted(group) || (pair && is_shifted(group + 1))
                  ? count_fast_run_body<fused, true>(rows, sums + group, pair)
                  : count_fast_run_body<fused, false>(rows, sums + group, pair);

@@ -70,7 +70,7 @@ class Sorter {
               weight_ ? sorted_weight_.data() : nullptr,
               first_.data()};
     for (std::ptrdiff_t i = end; i < 2 * end - begin; i += 16)  // the labels of the next tile
-      prefetch(reinterpret_cast<std::uintptr_t>(label_) + 4 * i);
+      prefetch_address(reinterpret_cast<std::uintptr_t>(label_) + 4 * i);
     direct ? place(begin, end) : rank(begin, end);
     if (weight_)
       for (std::ptrdiff_t i = begin; i < end; ++i) sorted_weight_[rank_[i - begin]] = weight_[i];

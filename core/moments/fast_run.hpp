@@ -21,11 +21,13 @@
 
 namespace naively::moments {
 
+using support::bits_as;
 using support::doubles;
-using support::EightIndices;
 using support::finish_first;
 using support::put_singles;
+using support::shuffle;
 using support::Singles;
+using support::Vector;
 
 // Rows at a time: their cache lines should stay until the next group needs them.
 constexpr int kFastRunRows = 160, kFastRunRowsSingle = 256;
@@ -36,7 +38,7 @@ constexpr std::int64_t kUpperHalf = ~std::int64_t{UINT32_MAX};
 // The bound that most runs keep, 8 to 16 typical distances; −1 if a square might underflow.
 NAIVELY_INLINE double fast_bound_of(double bound) { return bound < 0x1p-400 ? -1.0 : bound; }
 
-typedef std::uint32_t Halves __attribute__((vector_size(32)));
+using Halves = Vector<std::uint32_t, 8>;
 
 // The range of magnitudes that are not zero, by the upper halves of their bits, which compare as integers do. (Below
 // 2^-1042 those are zero, too; compared with `fast_bound` such a number is as good as zero.)
@@ -45,12 +47,11 @@ struct MagnitudeRange {
 
   template <bool fused>
   NAIVELY_INLINE void add(const Lanes& a, const Lanes& b) {
-    typedef float Eight __attribute__((vector_size(32)));  // for which there is an instruction
-    const Eight upper = NAIVELY_SHUFFLE(EightIndices, reinterpret_cast<Eight>(a), reinterpret_cast<Eight>(b),  //
-                                        1, 3, 9, 11, 5, 7, 13, 15);
-    const Halves magnitude = reinterpret_cast<Halves>(upper) & INT32_MAX, less = magnitude - 1;
-    most = magnitude > most ? magnitude : most;
-    least = less < least ? less : least;
+    using Eight = Vector<float, 8>;  // for which there is an instruction
+    const Eight upper = shuffle<1, 3, 9, 11, 5, 7, 13, 15>(bits_as<Eight>(a), bits_as<Eight>(b));
+    const Halves magnitude = bits_as<Halves>(upper) & INT32_MAX, less = magnitude - 1;
+    most = choose(magnitude > most, magnitude, most);
+    least = choose(less < least, less, least);
     finish_first<fused>(most), finish_first<fused>(least);
   }
   // Of what was added as a (0) or as b (1): the largest magnitude, its lower half zero; and whether some are below a
@@ -60,9 +61,8 @@ struct MagnitudeRange {
 
  private:
   NAIVELY_INLINE static Lanes numbers(const Halves& upper, int which) {
-    return reinterpret_cast<Lanes>(which == 0
-                                       ? NAIVELY_SHUFFLE(EightIndices, Halves{}, upper, 0, 8, 1, 9, 4, 12, 5, 13)
-                                       : NAIVELY_SHUFFLE(EightIndices, Halves{}, upper, 2, 10, 3, 11, 6, 14, 7, 15));
+    return bits_as<Lanes>(which == 0 ? shuffle<0, 8, 1, 9, 4, 12, 5, 13>(Halves{}, upper)
+                                     : shuffle<2, 10, 3, 11, 6, 14, 7, 15>(Halves{}, upper));
   }
 };
 
@@ -78,7 +78,7 @@ NAIVELY_INLINE void note_extremes(const RunRows& rows, LaneSums& group) {
   }
   const Mask centred = shift == Lanes{};
   const Lanes reach = greatest(highest, -lowest);
-  store(group.low, centred ? -reach : lowest), store(group.high, centred ? reach : highest);
+  store(group.low, choose(centred, -reach, lowest)), store(group.high, choose(centred, reach, highest));
 }
 
 // Returns whether the sums of a run are exact; `most` is its largest |d|, of doubles without the lower half. If not,
@@ -90,10 +90,10 @@ NAIVELY_INLINE bool accept(const RunRows& rows, LaneSums& group, const Lanes& mo
   const Mask wide = ~(most < bound) | crowded;
   const Mask refused = wide | tiny | is_coarse(group, most, rows.count);
   // If the shift is zero only |d| counts.
-  const Lanes known = load(group.shift) == Lanes{} ? greatest(high, -low) : least(high, -low);
+  const Lanes known = choose(load(group.shift) == Lanes{}, greatest(high, -low), least(high, -low));
   if (!any<fused>(refused | ~(most < keep(known, Mask{} + kUpperHalf)))) return true;
   if (any<fused>(refused)) {
-    store(group.fast_bound, wide & (most < HUGE_VAL) ? least(bound + bound, load(group.bound)) : bound);
+    store(group.fast_bound, choose(wide & (most < HUGE_VAL), least(bound + bound, load(group.bound)), bound));
     return false;
   }
   if (std::is_same_v<Real, float> && !any<fused>(load(group.shift) != Lanes{}))
@@ -185,14 +185,14 @@ NAIVELY_INLINE bool count_fast_body(const RunRows& rows, LaneSums& group) {
   const std::ptrdiff_t* const place = rows.place;
   const std::ptrdiff_t stride = rows.stride, next_step = rows.next_step;
   std::uintptr_t next = rows.next;
-  auto difference = [&](int i) __attribute__((always_inline)) {
+  auto difference = [&](int i) NAIVELY_INLINE_LAMBDA {
     const Lanes x = load(rows.x + (indexed ? place[i] : i * stride));
     return shifted ? x - shift : x;
   };
   for (int i = 0;;) {
     const int end = std::min(i + kBlockRows, rows.count);
     for (; i + 1 < end; i += 2) {
-      if constexpr (indexed) prefetch(next), next += 2 * next_step;  // a cache line
+      if constexpr (indexed) prefetch_address(next), next += 2 * next_step;  // a cache line
       const Lanes first = difference(i), second = difference(i + 1);
       range.add<fused>(first, second);
       sums.add<fused>(first, sums.even);
@@ -250,8 +250,8 @@ struct SingleRange {
   template <bool fused>
   NAIVELY_INLINE void add(const Bits& bits) {
     const Bits magnitude = bits & INT32_MAX, less = magnitude - 1;
-    most = magnitude > most ? magnitude : most;
-    least = less < least ? less : least;
+    most = choose(magnitude > most, magnitude, most);
+    least = choose(less < least, less, least);
     finish_first<fused>(most), finish_first<fused>(least);
   }
   NAIVELY_INLINE Lanes largest(int group) const { return doubles(most, group); }
@@ -270,23 +270,23 @@ NAIVELY_INLINE bool count_fast_singles_body(const RunRows& rows, LaneSums* group
   for (int k = 0; shifted && k < wide; ++k) put_singles(shift, k, load(groups[k].shift));
   const std::ptrdiff_t* const place = rows.place;
   std::uintptr_t next = rows.next;
-  auto count = [&](int i, int part) __attribute__((always_inline)) {
+  auto count = [&](int i, int part) NAIVELY_INLINE_LAMBDA {
     const float* const x = rows.single + place[i];
     Values d;
     std::memcpy(&d, x, sizeof d);
     if constexpr (shifted) d -= shift;
-    range.template add<fused>(reinterpret_cast<typename Singles<wide>::Bits>(d));
+    range.template add<fused>(bits_as<typename Singles<wide>::Bits>(d));
     left.add<fused>(shifted ? doubles(d, 0) : load(x), part);
     if constexpr (wide == 2) right.add<fused>(shifted ? doubles(d, 1) : load(x + kLanes), part);
   };
   int i = 0;
   for (; i + 3 < rows.count; i += 4) {
-    prefetch(next), prefetch(next + 2 * wide * rows.next_step);  // a cache line each, or half of one
+    prefetch_address(next), prefetch_address(next + 2 * wide * rows.next_step);  // a cache line each, or half of one
     next += 4 * wide * rows.next_step;
     count(i, 0), count(i + 1, 1), count(i + 2, 0), count(i + 3, 1);
   }
   for (; i < rows.count; ++i) count(i, 0);
-  auto good = [&](int k, const FastSingles& sums) __attribute__((always_inline)) {
+  auto good = [&](int k, const FastSingles& sums) NAIVELY_INLINE_LAMBDA {
     return accept<fused, true, float>(rows.group(k), groups[k], range.largest(k),
                                       range.reaches(k, load(groups[k].fast_bound) * kMinFastSingle), sums.crowded());
   };

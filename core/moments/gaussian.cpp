@@ -16,7 +16,6 @@ namespace {
 using support::any;
 using support::broadcast;
 using support::FloatTable;
-using support::FourIndices;
 using support::greatest;
 using support::keep;
 using support::kLanes;
@@ -25,6 +24,7 @@ using support::least;
 using support::load;
 using support::magnitude;
 using support::Mask;
+using support::shuffle;
 using support::store;
 
 // Rows are scored in tiles of 64, stored by column, so that a vector holds one column of four rows and the parameters
@@ -79,15 +79,15 @@ NAIVELY_INLINE void transpose_values(const Real* x, std::ptrdiff_t row_stride, s
       const Real* const from = x + i * row_stride + j;
       const Lanes a = load(from), b = load(from + row_stride);
       const Lanes c = load(from + 2 * row_stride), d = load(from + 3 * row_stride);
-      const Lanes ab_even = NAIVELY_SHUFFLE(FourIndices, a, b, 0, 4, 2, 6);
-      const Lanes ab_odd = NAIVELY_SHUFFLE(FourIndices, a, b, 1, 5, 3, 7);
-      const Lanes cd_even = NAIVELY_SHUFFLE(FourIndices, c, d, 0, 4, 2, 6);
-      const Lanes cd_odd = NAIVELY_SHUFFLE(FourIndices, c, d, 1, 5, 3, 7);
+      const Lanes ab_even = shuffle<0, 4, 2, 6>(a, b);
+      const Lanes ab_odd = shuffle<1, 5, 3, 7>(a, b);
+      const Lanes cd_even = shuffle<0, 4, 2, 6>(c, d);
+      const Lanes cd_odd = shuffle<1, 5, 3, 7>(c, d);
       double* const corner = to + j * kTileRows + i;
-      store(corner, NAIVELY_SHUFFLE(FourIndices, ab_even, cd_even, 0, 1, 4, 5));
-      store(corner + kTileRows, NAIVELY_SHUFFLE(FourIndices, ab_odd, cd_odd, 0, 1, 4, 5));
-      store(corner + 2 * kTileRows, NAIVELY_SHUFFLE(FourIndices, ab_even, cd_even, 2, 3, 6, 7));
-      store(corner + 3 * kTileRows, NAIVELY_SHUFFLE(FourIndices, ab_odd, cd_odd, 2, 3, 6, 7));
+      store(corner, shuffle<0, 1, 4, 5>(ab_even, cd_even));
+      store(corner + kTileRows, shuffle<0, 1, 4, 5>(ab_odd, cd_odd));
+      store(corner + 2 * kTileRows, shuffle<2, 3, 6, 7>(ab_even, cd_even));
+      store(corner + 3 * kTileRows, shuffle<2, 3, 6, 7>(ab_odd, cd_odd));
     }
   for (std::ptrdiff_t i = 0; i < rows; ++i)
     for (std::ptrdiff_t j = i < full_rows ? full_columns : 0; j < columns; ++j)

@@ -26,6 +26,7 @@ namespace naively::moments {
 
 using support::any;
 using support::broadcast;
+using support::choose;
 using support::fused_minus;
 using support::fused_plus;
 using support::greatest;
@@ -38,7 +39,7 @@ using support::load;
 using support::magnitude;
 using support::Mask;
 using support::pad_to_lanes;
-using support::prefetch;
+using support::prefetch_address;
 using support::product_error;
 using support::store;
 using support::two_product;
@@ -118,9 +119,9 @@ struct Levels {
   NAIVELY_INLINE explicit Levels(const Four* f) : top(load(f[0])), middle(load(f[1])), last(load(f[2])) {}
   NAIVELY_INLINE void put(Four* f) const { store(f[0], top), store(f[1], middle), store(f[2], last); }
   NAIVELY_INLINE void put_where(const Mask& where, Four* f) const {
-    store(f[0], where ? top : load(f[0]));
-    store(f[1], where ? middle : load(f[1]));
-    store(f[2], where ? last : load(f[2]));
+    store(f[0], choose(where, top, load(f[0])));
+    store(f[1], choose(where, middle, load(f[1])));
+    store(f[2], choose(where, last, load(f[2])));
   }
 };
 
@@ -158,8 +159,8 @@ NAIVELY_INLINE Mask is_coarse(const LaneSums& sums, const Lanes& reach, int rows
 
 NAIVELY_INLINE Leftover finish(LaneSums& sums, const Lanes& low, const Lanes& high, const Mask& outside,
                                const Mask& coarse) {
-  store(sums.low, coarse ? load(sums.low) : least(low, load(sums.low)));
-  store(sums.high, coarse ? load(sums.high) : greatest(high, load(sums.high)));
+  store(sums.low, choose(coarse, load(sums.low), least(low, load(sums.low))));
+  store(sums.high, choose(coarse, load(sums.high), greatest(high, load(sums.high))));
   Leftover left;
   for (int lane = 0; lane < kLanes; ++lane) {
     left.coarse |= static_cast<int>(coarse[lane] & 1) << lane;
@@ -178,7 +179,7 @@ NAIVELY_INLINE Leftover count_run_body(const RunRows& rows, LaneSums& sums) {
   const Real* const first = rows.first<Real>();
   for (int i = 0; i < rows.count; ++i) {
     const Real* const x = first + (indexed ? rows.place[i] : i * rows.stride);
-    if constexpr (indexed) prefetch(rows.next + i * rows.next_step);
+    if constexpr (indexed) prefetch_address(rows.next + i * rows.next_step);
     Lanes d = load(x) - shift;
     const Mask within = magnitude(d) <= bound;
     d = keep(d, within);
@@ -210,9 +211,9 @@ NAIVELY_INLINE void add_top(Levels& to, const Lanes& x) {
 // Adds to three numbers of a group, in the lanes of the mask.
 NAIVELY_INLINE void add_where(const Mask& where, Four* to, const TripleOf<Lanes>& x) {
   const TripleOf<Lanes> sum = TripleOf<Lanes>{load(to[0]), load(to[1]), load(to[2])} + x;
-  store(to[0], where ? sum.hi : load(to[0]));
-  store(to[1], where ? sum.mid : load(to[1]));
-  store(to[2], where ? sum.lo : load(to[2]));
+  store(to[0], choose(where, sum.hi, load(to[0])));
+  store(to[1], choose(where, sum.mid, load(to[1])));
+  store(to[2], choose(where, sum.lo, load(to[2])));
 }
 
 // Rows of any weights; their sums go to the totals at once, because a bias would cost digits of small weights.
@@ -258,8 +259,9 @@ NAIVELY_INLINE void fold_body(LaneSums& sums, LaneTotals& totals) {
   move(sums.squares, totals.s2, unit * unit);
   // d is exact, and so is x = shift + d. Without a frame all values are missing.
   const Mask has_frame = bound >= Lanes{};
-  store(totals.least, has_frame ? least(shift + load(sums.low), load(totals.least)) : load(totals.least));
-  store(totals.greatest, has_frame ? greatest(shift + load(sums.high), load(totals.greatest)) : load(totals.greatest));
+  store(totals.least, choose(has_frame, least(shift + load(sums.low), load(totals.least)), load(totals.least)));
+  store(totals.greatest,
+        choose(has_frame, greatest(shift + load(sums.high), load(totals.greatest)), load(totals.greatest)));
 }
 
 }  // namespace naively::moments

@@ -12,6 +12,7 @@
 namespace naively::posterior {
 namespace {
 
+using support::bits_as;
 using support::broadcast;
 using support::greatest;
 using support::kLanes;
@@ -43,9 +44,7 @@ NAIVELY_INLINE Lanes exp_of_negative(const Lanes& x) {
   sum = 1.0 + (r + r * r * sum);
   // 2^half: adding 2^52 + 1023 puts half + 1023 in the lowest bits, to be moved into the exponent.
   const Lanes half = (k * 0.5 + kRound) - kRound;
-  auto power = [](const Lanes& n) {
-    return reinterpret_cast<Lanes>(reinterpret_cast<Mask>(n + (0x1p52 + 1023)) << 52);
-  };
+  auto power = [](const Lanes& n) { return bits_as<Lanes>(bits_as<Mask>(n + (0x1p52 + 1023)) << 52); };
   return sum * power(half) * power(k - half);
 }
 

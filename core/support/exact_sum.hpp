@@ -7,11 +7,7 @@
 #pragma once
 #include <cmath>
 
-#if defined(__GNUC__)
-#define NAIVELY_INLINE inline __attribute__((always_inline))
-#else
-#define NAIVELY_INLINE inline
-#endif
+#include "support/compiler.hpp"
 
 namespace naively::support {
 

@@ -41,7 +41,7 @@ struct NumberArray {
     with_type(type, [&](auto* pointer) {
       const auto* from = static_cast<decltype(pointer)>(data) + first;
       if (binary)
-        copy(from, step, n, buffer, [this](auto x) { return binarize(x); });
+        copy(from, step, n, buffer, [this](auto x) { return this->binarize(x); });
       else
         copy(from, step, n, buffer, [](auto x) { return static_cast<double>(x); });
     });

@@ -16,7 +16,7 @@ enum class Fill { kZeros, kAnything };
 
 inline constexpr std::size_t kCacheLine = 64;
 
-// A range of memory on the edge of a cache line, or null. `mapped` is its size if it was mapped, 0 if it is malloc's.
+// A range of memory on the edge of a cache line, or null. `mapped` is its size if it was mapped, else 0.
 struct Memory {
   void* start = nullptr;
   std::size_t mapped = 0;

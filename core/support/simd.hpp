@@ -1,4 +1,4 @@
-// Four doubles at a time, by the compiler's vector extensions: one AVX2 register, or two of SSE2 or NEON. All machines
+// Four doubles at a time: one AVX2 register, two of SSE2 or NEON, or plain numbers (see vector.hpp). All machines
 // do the same operations. Fused multiply-add is used only where it changes no bit of the result, that is, for errors of
 // products, which are exact. The exception is the sum of squared rests in moments/fast_run.hpp, whose bound holds
 // either way. So all processors of a kind give the same bits, and others differ in the last bit at most.
@@ -6,21 +6,19 @@
 // A kernel is an inline body with a parameter `fused`. NAIVELY_DISPATCH makes a function that runs the body compiled
 // for AVX2 and FMA if the processor has them. (target_clones would need a loader with ifunc.)
 #pragma once
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "support/exact_sum.hpp"
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wpsabi"  // vectors are passed between inlined functions only
-#endif
+#include "support/vector.hpp"
 
 namespace naively::support {
 
 inline constexpr std::ptrdiff_t kLanes = 4;  // doubles in a vector
-typedef double Lanes __attribute__((vector_size(32)));
-typedef std::int64_t Mask __attribute__((vector_size(32)));
+using Lanes = Vector<double, kLanes>;
+using Mask = Vector<std::int64_t, kLanes>;
 
 using Lanes2 = WithError<Lanes>;
 
@@ -38,16 +36,9 @@ NAIVELY_INLINE void store(double* p, const Lanes& v) { std::memcpy(p, &v, sizeof
 
 // 4 · n float32, and their bits.
 template <int n>
-struct Singles;
-template <>
-struct Singles<1> {
-  typedef float Values __attribute__((vector_size(16)));
-  typedef std::uint32_t Bits __attribute__((vector_size(16)));
-};
-template <>
-struct Singles<2> {
-  typedef float Values __attribute__((vector_size(32)));
-  typedef std::uint32_t Bits __attribute__((vector_size(32)));
+struct Singles {
+  using Values = Vector<float, 4 * n>;
+  using Bits = Vector<std::uint32_t, 4 * n>;
 };
 
 // Reads the k-th four as doubles, and writes them.
@@ -66,19 +57,17 @@ NAIVELY_INLINE void put_singles(Values& v, int k, const Lanes& four) {
 NAIVELY_INLINE Lanes broadcast(double x) { return Lanes{x, x, x, x}; }
 
 // v where the mask is set, else 0.
-NAIVELY_INLINE Lanes keep(const Lanes& v, const Mask& where) {
-  return reinterpret_cast<Lanes>(reinterpret_cast<Mask>(v) & where);
-}
+NAIVELY_INLINE Lanes keep(const Lanes& v, const Mask& where) { return bits_as<Lanes>(bits_as<Mask>(v) & where); }
 
 NAIVELY_INLINE Lanes magnitude(const Lanes& v) { return keep(v, Mask{} + INT64_MAX); }
 
 // Both return b where a is NaN.
-NAIVELY_INLINE Lanes least(const Lanes& a, const Lanes& b) { return a < b ? a : b; }
-NAIVELY_INLINE Lanes greatest(const Lanes& a, const Lanes& b) { return a > b ? a : b; }
+NAIVELY_INLINE Lanes least(const Lanes& a, const Lanes& b) { return choose(a < b, a, b); }
+NAIVELY_INLINE Lanes greatest(const Lanes& a, const Lanes& b) { return choose(a > b, a, b); }
 
 template <bool fused = false>
 NAIVELY_INLINE bool any(const Mask& m) {
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(NAIVELY_VECTOR_ASM)
   if constexpr (fused) {
     bool is_set;
     asm("vptest %1, %1" : "=@ccnz"(is_set) : "x"(m));
@@ -91,10 +80,10 @@ NAIVELY_INLINE bool any(const Mask& m) {
 // a · b − c with one rounding. In assembly because compilers may fail to make one instruction of the loop.
 NAIVELY_INLINE Lanes fused_minus(const Lanes& a, const Lanes& b, const Lanes& c) {
   Lanes r = c;
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(NAIVELY_VECTOR_ASM)
   asm("vfmsub231pd %1, %2, %0" : "+x"(r) : "xm"(a), "x"(b));
 #else
-  for (int k = 0; k < 4; ++k) r[k] = __builtin_fma(a[k], b[k], -c[k]);
+  for (int k = 0; k < 4; ++k) r[k] = std::fma(a[k], b[k], -c[k]);
 #endif
   return r;
 }
@@ -102,10 +91,10 @@ NAIVELY_INLINE Lanes fused_minus(const Lanes& a, const Lanes& b, const Lanes& c)
 // c + a · b with one rounding, likewise.
 NAIVELY_INLINE Lanes fused_plus(const Lanes& a, const Lanes& b, const Lanes& c) {
   Lanes r = c;
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(NAIVELY_VECTOR_ASM)
   asm("vfmadd231pd %1, %2, %0" : "+x"(r) : "xm"(a), "x"(b));
 #else
-  for (int k = 0; k < 4; ++k) r[k] = __builtin_fma(a[k], b[k], c[k]);
+  for (int k = 0; k < 4; ++k) r[k] = std::fma(a[k], b[k], c[k]);
 #endif
   return r;
 }
@@ -130,20 +119,11 @@ NAIVELY_INLINE Lanes2 two_product(const Lanes& a, const Lanes& b) {
   return {p, product_error<fused>(a, b, p)};
 }
 
-// Selects elements of two vectors, numbered through both, by indices of the type Mask. GCC 11 has another name for it.
-#if defined(__clang__) || !defined(__GNUC__) || __GNUC__ >= 12
-#define NAIVELY_SHUFFLE(Mask, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-#define NAIVELY_SHUFFLE(Mask, a, b, ...) __builtin_shuffle(a, b, Mask{__VA_ARGS__})
-#endif
-typedef std::int64_t FourIndices __attribute__((vector_size(32)));
-typedef std::int32_t EightIndices __attribute__((vector_size(32)));
-
 // Ones that the compiler does not know to be ones.
 template <bool fused>
 NAIVELY_INLINE Lanes variable_one() {
   Lanes one = broadcast(1.0);
-#if defined(__x86_64__)
+#if defined(NAIVELY_VECTOR_ASM)
   if constexpr (fused) asm("" : "+x"(one));
 #endif
   return one;
@@ -152,26 +132,24 @@ NAIVELY_INLINE Lanes variable_one() {
 // Makes the compiler finish a sum before what follows. It would mix the work of two rows and run out of registers.
 template <bool fused, class Vector>
 NAIVELY_INLINE void finish_first([[maybe_unused]] Vector& sum) {
-#if defined(__x86_64__)
+#if defined(NAIVELY_VECTOR_ASM)
   if constexpr (fused) asm("" : "+x"(sum));
 #endif
 }
 
-// Prefetches memory; the address need not be valid.
-NAIVELY_INLINE void prefetch(std::uintptr_t address) {
-  __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 2);
-}
+// As prefetch_once; an address is a number because it may lie outside any array.
+NAIVELY_INLINE void prefetch_address(std::uintptr_t address) { prefetch_once(reinterpret_cast<const void*>(address)); }
 
 }  // namespace naively::support
 
 // Define NAIVELY_PLAIN to try the path of older processors on any machine.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(NAIVELY_PLAIN)
-#define NAIVELY_DISPATCH(result, name, body, parameters, arguments)                                          \
-  __attribute__((target("avx2,fma"))) static result name##_fused parameters { return body<true> arguments; } \
-  static result name##_plain parameters { return body<false> arguments; }                                    \
-  static result name parameters {                                                                            \
-    static const bool fused = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");               \
-    return fused ? name##_fused arguments : name##_plain arguments;                                          \
+#if defined(NAIVELY_AVX2_FMA) && !defined(NAIVELY_PLAIN)
+#define NAIVELY_DISPATCH(result, name, body, parameters, arguments)                       \
+  NAIVELY_AVX2_FMA static result name##_fused parameters { return body<true> arguments; } \
+  static result name##_plain parameters { return body<false> arguments; }                 \
+  static result name parameters {                                                         \
+    static const bool fused = ::naively::support::has_avx2_fma();                         \
+    return fused ? name##_fused arguments : name##_plain arguments;                       \
   }
 #else
 #define NAIVELY_DISPATCH(result, name, body, parameters, arguments) \

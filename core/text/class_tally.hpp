@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/compiler.hpp"
 #include "support/exact_sum.hpp"
 #include "support/memory.hpp"
 #include "support/threads.hpp"
@@ -142,7 +143,7 @@ class ClassTally {
   void add(std::size_t c, std::uint32_t id, std::uint32_t n, double weight) { add(c, id, {n, 1}, weight); }
 
   void prefetch(std::size_t c, std::uint32_t id) const {
-    if (id < n_dense_) __builtin_prefetch(blocks_[id >> bits_].data() + index(c, id));
+    if (id < n_dense_) support::prefetch(blocks_[id >> bits_].data() + index(c, id));
   }
 
   // Adds up cells if the list has grown enough; call it after each document of a class.

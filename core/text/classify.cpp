@@ -1,14 +1,15 @@
 // The classifier of 64 ASCII bytes, with SSSE3 and in plain C++, and the loop over blocks that inlines it. Both give
 // the same result.
+#include "support/compiler.hpp"
 #include "text/scan.hpp"
 
-#if defined(__SSE4_1__) && defined(__GNUC__)
+#if defined(NAIVELY_SSE4)
 #include <immintrin.h>
 #endif
 
 namespace naively::text {
 
-#if defined(__SSE4_1__) && defined(__GNUC__)
+#if defined(NAIVELY_SSE4)
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "support/compiler.hpp"
 #include "text/tokenise.hpp"
 
 namespace naively::text {
@@ -69,7 +70,7 @@ class Documents {
     constexpr std::size_t kLine = 64, kMaxBytes = 8192;
     if (i >= n_ || are_tokens() || missing(i)) return;
     const std::string_view bytes = text(i).substr(0, kMaxBytes);
-    for (std::size_t k = 0; k < bytes.size(); k += kLine) __builtin_prefetch(bytes.data() + k, 0, 2);
+    for (std::size_t k = 0; k < bytes.size(); k += kLine) support::prefetch_once(bytes.data() + k);
   }
 
   void read(std::size_t i, Tokeniser& tokeniser, TokenSink& sink) const {

@@ -4,9 +4,12 @@
 // seeds at random, so that words cannot be chosen to collide; no result depends on them. Feature hashing
 // (`hash_bits`) uses fixed seeds, which are part of the meaning of a model.
 #pragma once
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+
+#include "support/compiler.hpp"
 
 namespace naively::text {
 
@@ -18,32 +21,26 @@ struct Seeds {
 inline constexpr Seeds kFeatureSeeds{0x243F6A8885A308D3, 0x13198A2E03707344};  // the fraction of π
 Seeds random_seeds();
 
-inline std::uint64_t fold_product(std::uint64_t a, std::uint64_t b) {
-#if defined(__SIZEOF_INT128__)
-  __extension__ using Wide = unsigned __int128;
-  const Wide product = Wide{a} * b;
-  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-#else
-  const std::uint64_t a0 = a & 0xFFFFFFFF, a1 = a >> 32, b0 = b & 0xFFFFFFFF, b1 = b >> 32;
-  const std::uint64_t middle = a1 * b0 + (a0 * b0 >> 32), cross = a0 * b1 + (middle & 0xFFFFFFFF);
-  return (a * b) ^ (a1 * b1 + (middle >> 32) + (cross >> 32));
-#endif
-}
+using support::fold_product;
 
 // Little-endian on every machine, so that feature hashes are the same everywhere.
-inline std::uint64_t load8(const std::uint8_t* p) {
-  std::uint64_t value;
-  std::memcpy(&value, p, 8);
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  value = __builtin_bswap64(value);
-#endif
+inline std::uint64_t little_endian(std::uint64_t value) {
+  if constexpr (std::endian::native == std::endian::big) {
+    std::uint64_t swapped = 0;
+    for (int k = 0; k < 8; ++k) swapped = swapped << 8 | (value >> 8 * k & 0xFF);
+    return swapped;
+  }
   return value;
 }
 
+inline std::uint64_t load8(const std::uint8_t* p) {
+  std::uint64_t value;
+  std::memcpy(&value, p, 8);
+  return little_endian(value);
+}
+
 inline void store8(std::uint8_t* p, std::uint64_t value) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  value = __builtin_bswap64(value);
-#endif
+  value = little_endian(value);
   std::memcpy(p, &value, 8);
 }
 
@@ -66,9 +63,7 @@ inline Key make_key(const std::uint8_t* p, std::uint32_t size, Seeds seeds) {
     return {hash, 0, hash, size};
   }
   std::uint64_t low = load8(p) & load8(kKeep + (16 - size));
-#if defined(__GNUC__)
-  __asm__("" : "+r"(low));  // else both halves go through a vector register, which is slower
-#endif
+  support::keep_apart(low);  // else both halves go through a vector register, which is slower
   const std::uint64_t high = load8(p + 8) & load8(kKeep + (24 - size));
   return {low, high, fold_product(low ^ seeds.first, high ^ seeds.second), size};
 }

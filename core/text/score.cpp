@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "support/compiler.hpp"
 #include "text/text.hpp"
 
 namespace naively::text {
@@ -71,7 +72,7 @@ class TextScorer : public TokenResolver {
   void add_dense(const std::uint32_t* ids, std::size_t n) {
     const std::size_t row = weights_.n_classes;
     for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t c = 0; c < row; c += 8) __builtin_prefetch(weights_.table + ids[i] * row + c);
+      for (std::size_t c = 0; c < row; c += 8) support::prefetch(weights_.table + ids[i] * row + c);
     const auto add = row == 2 ? add_rows<2> : row == 3 ? add_rows<3> : row == 4 ? add_rows<4> : add_rows<0>;
     length_ += static_cast<double>(add(weights_, ids, n, part_.data()));
     fold();

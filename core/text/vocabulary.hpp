@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "support/compiler.hpp"
 #include "support/memory.hpp"
 #include "text/keys.hpp"
 
@@ -83,7 +84,7 @@ class Words {
           slots_(words.slots_.data()),
           blocks_(words.blocks_.data()) {}
     Key key(const std::uint8_t* p, std::uint32_t size) const { return make_key(p, size, seeds_); }
-    void prefetch(const Key& key) const { __builtin_prefetch(&slots_[key.hash >> shift_]); }
+    void prefetch(const Key& key) const { support::prefetch(&slots_[key.hash >> shift_]); }
     // Returns the first word with the tag of the key, very likely the right one; null if the word is not in the table.
     Entry* guess(const Key& key) const {
       const std::uint32_t tag = tag_of(key.hash);
@@ -93,7 +94,7 @@ class Words {
         if (slot.tag != tag) continue;
         const std::uint32_t id = slot.next_id - 1;
         Entry* guess = &blocks_[id >> kBlockBits][id & (kBlockSize - 1)];
-        __builtin_prefetch(guess);
+        support::prefetch(guess);
         return guess;
       }
     }
@@ -110,7 +111,7 @@ class Words {
   // Prefetches the bytes of a long word, after its entry was.
   void prefetch_long(const Entry* guessed, const Key& key) const {
     if (key.size > kShortBytes && guessed && guessed->size > kShortBytes)
-      __builtin_prefetch(arena_.data() + guessed->high());
+      support::prefetch(arena_.data() + guessed->high());
   }
   // Returns null if the word is not in the table.
   Entry* find(const Key& key, const std::uint8_t* p, Entry* guessed) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "support/compiler.hpp"
 #include "support/threads.hpp"
 #include "text/radix_sort.hpp"
 #include "text/vocabulary.hpp"
@@ -11,7 +12,7 @@ namespace naively::text {
 namespace {
 
 constexpr std::size_t kPartWords = 8192;  // that a thread takes at a time
-constexpr std::size_t kBatch = 32;        // lookups in flight
+constexpr std::size_t kLookups = 32;      // lookups in flight
 
 template <class Work>
 void for_parts(std::size_t n, int n_threads, Work&& work) {
@@ -65,10 +66,10 @@ Words::Sought Words::seek(const Words& other, std::uint32_t id, const std::vecto
 
 void Words::find_batch(const Words& other, const std::vector<std::uint32_t>& numbers,
                        std::vector<std::int32_t>& ids) const {
-  Sought sought[kBatch];
-  Entry* guessed[kBatch];
-  for (std::size_t i = 0; i < numbers.size(); i += kBatch) {
-    const std::size_t size = std::min(kBatch, numbers.size() - i);
+  Sought sought[kLookups];
+  Entry* guessed[kLookups];
+  for (std::size_t i = 0; i < numbers.size(); i += kLookups) {
+    const std::size_t size = std::min(kLookups, numbers.size() - i);
     for (std::size_t k = 0; k < size; ++k) {
       sought[k] = seek(other, numbers[i + k], ids);
       prefetch(sought[k].key);
@@ -85,15 +86,15 @@ void Words::find_batch(const Words& other, const std::vector<std::uint32_t>& num
 // Returns the number of words with a space.
 std::size_t Words::append_batch(const Words& other, const std::uint32_t* added, std::size_t n,
                                 const std::vector<std::int32_t>& ids, std::atomic<std::size_t>& end) {
-  Sought sought[kBatch];
+  Sought sought[kLookups];
   std::size_t spaced = 0;
-  for (std::size_t i = 0; i < n; i += kBatch) {
-    const std::size_t size = std::min(kBatch, n - i);
-    for (std::size_t k = i + size; k < std::min(i + 2 * kBatch, n); ++k) __builtin_prefetch(&other.entry(added[k]));
+  for (std::size_t i = 0; i < n; i += kLookups) {
+    const std::size_t size = std::min(kLookups, n - i);
+    for (std::size_t k = i + size; k < std::min(i + 2 * kLookups, n); ++k) support::prefetch(&other.entry(added[k]));
     std::size_t bytes = 0;
     for (std::size_t k = 0; k < size; ++k) {
       sought[k] = seek(other, added[i + k], ids);
-      __builtin_prefetch(&slots_[sought[k].key.hash >> shift_], 1);
+      support::prefetch_to_write(&slots_[sought[k].key.hash >> shift_]);
       if (is_long(sought[k].key.size)) bytes += sought[k].key.size;
     }
     std::size_t start = bytes ? end.fetch_add(bytes) : 0;

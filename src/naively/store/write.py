@@ -104,7 +104,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
 def _sync(path: Path) -> None:
     if os.name == "nt" and path.is_dir():
         return  # Windows cannot open a folder
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)  # Windows syncs what is open to write
     try:
         os.fsync(descriptor)
     finally:
