@@ -1,7 +1,6 @@
 """Curves: calibration, ROC and precision–recall of each class."""
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 from naively._kernels.types import Bools, Floats, Index
 from naively.data.plain import as_plain
 from naively.evaluation.intervals import Estimate, area, around, effective_rows, share
+from naively.evaluation.ranking import Ranking
 from naively.families.evidence import Z
 
 N_BINS = 15
@@ -88,28 +88,21 @@ def class_metrics(
     label: object, probability: Floats, observed: Bools, predicted: Bools, weight: Floats, curves: bool
 ) -> ClassMetrics:
     """Return the metrics of one class against all others, as scikit-learn defines them."""
-    from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
-
-    has_both = bool(observed.any()) and not observed.all()
-    auc = float(roc_auc_score(observed, probability, sample_weight=weight)) if has_both else math.nan
+    is_known = bool(weight[observed].any())
+    has_both = is_known and bool(weight[~observed].any())
+    ranking = Ranking.of(observed, probability, weight) if is_known else None
+    auc = ranking.area if ranking and has_both else math.nan
     roc = precision_recall = np.zeros((0, 2))
-    if has_both and curves:
-        false, true, _ = roc_curve(observed, probability, sample_weight=weight)
-        precision, recall, _ = precision_recall_curve(observed, probability, sample_weight=weight)
-        roc = _thin(np.stack([false, true], axis=1))
-        precision_recall = _thin(np.stack([recall, precision], axis=1)[::-1])
-    average = math.nan
-    if observed.any():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            average = float(average_precision_score(observed, probability, sample_weight=weight))
+    if ranking and has_both and curves:
+        roc = _thin(np.stack(ranking.roc(), axis=1))
+        precision_recall = _thin(np.stack(ranking.precision_recall(), axis=1))
     return ClassMetrics(
         label,
         float(weight[observed].sum()),
         share(observed[predicted], weight[predicted]),
         share(predicted[observed], weight[observed]),
         area(auc, effective_rows(weight[observed]), effective_rows(weight[~observed])),
-        average,
+        ranking.average_precision if ranking else math.nan,
         roc,
         precision_recall,
         calibration(probability, observed, weight) if curves else (),

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from naively._kernels.types import Bools, Floats
+from naively._kernels.types import Floats
 from naively.errors import InputError
+from naively.evaluation.ranking import Ranking
 from naively.plot.style import COLOURS, GREY, class_positions, clean_axes, legend_below, panels, short_names, with_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Curve = Callable[[Bools, Floats], tuple[Floats, Floats, float]]  # truth, p → x, y, area
+Curve = Callable[[Ranking], tuple[Floats, Floats, float]]  # x, y, area
 
 MAX_NAMED = 6  # curves that have a colour and a name; the others are thin and grey
 
@@ -36,11 +37,9 @@ def roc(labels: Sequence[object], posterior: Floats, classes: Sequence[object], 
 
     >>> figure = roc(["a", "b", "b"], np.array([[0.9, 0.1], [0.4, 0.6], [0.6, 0.4]]), ["a", "b"])
     """
-    from sklearn.metrics import roc_auc_score, roc_curve
 
-    def curve(truth: Bools, p: Floats) -> tuple[Floats, Floats, float]:
-        false, true, _ = roc_curve(truth, p)
-        return false, true, float(roc_auc_score(truth, p))
+    def curve(ranking: Ranking) -> tuple[Floats, Floats, float]:
+        return *ranking.roc(), ranking.area
 
     figure, axes, note = _draw_curves(labels, posterior, classes, of, curve, "area")
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle=":")
@@ -56,11 +55,9 @@ def precision_recall(
 
     >>> figure = precision_recall(["a", "b", "b"], np.array([[0.9, 0.1], [0.4, 0.6], [0.6, 0.4]]), ["a", "b"])
     """
-    from sklearn.metrics import average_precision_score, precision_recall_curve
 
-    def curve(truth: Bools, p: Floats) -> tuple[Floats, Floats, float]:
-        precision, recall, _ = precision_recall_curve(truth, p)
-        return recall, precision, float(average_precision_score(truth, p))
+    def curve(ranking: Ranking) -> tuple[Floats, Floats, float]:
+        return *ranking.precision_recall(), ranking.average_precision
 
     figure, axes, note = _draw_curves(labels, posterior, classes, of, curve, "mean precision")
     axes.set_xlabel("recall: share of the class that is predicted as such")
@@ -76,7 +73,9 @@ def _draw_curves(
     drawn = range(len(classes)) if len(classes) != 2 else [1]
     if of is not None:
         drawn = class_positions([of], classes)
-    curves = [(c, *curve(label == c, posterior[:, c])) for c in drawn if 0 < (label == c).sum() < len(label)]
+    curves = [
+        (c, *curve(Ranking.of(label == c, posterior[:, c]))) for c in drawn if 0 < (label == c).sum() < len(label)
+    ]
     if not curves:
         raise InputError("a ranking needs rows of the class and rows of others: the labels have only one kind.")
     curves.sort(key=lambda part: part[3])
