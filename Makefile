@@ -8,7 +8,7 @@ CORE := $(wildcard core/*/*.cpp core/*/*.hpp) CMakeLists.txt pyproject.toml
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser check docs pictures wheel bench soak sanitize races stub clean
+.PHONY: help demo test browser check docs pictures dist bench soak sanitize races portable stub clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -49,10 +49,12 @@ docs: $(VENV)/.installed ## the documentation as HTML, in build/docs
 pictures: $(VENV)/.installed ## draw the pictures of the documentation again
 	$(BIN)/python tools/pictures.py
 
-wheel: $(VENV)/.installed ## build the wheel in dist and check what it holds
-	rm -f dist/*.whl
+dist: $(VENV)/.installed ## source distribution and wheel, checked and each tried in a new environment
+	rm -rf dist
+	$(BIN)/python -c "from scikit_build_core.build import build_sdist; build_sdist('dist')" > /dev/null
 	$(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
-	$(BIN)/python tools/check_wheel.py dist/*.whl
+	$(BIN)/python tools/check_dist.py dist/*
+	$(BIN)/python tools/try_dist.py dist/*
 
 bench: $(VENV)/.installed ## our speed compared with the peers', as ratios
 	$(BIN)/python -m benchmarks
@@ -64,17 +66,21 @@ comma := ,
 THREADED := tests/_kernels/test_text_counts.py tests/_kernels/test_ngrams.py tests/_kernels/test_token_logs.py
 SANITIZED := $(CURDIR)/build/sanitized
 RACED := $(CURDIR)/build/raced
+PORTABLE := $(CURDIR)/build/portable
 SOURCES := $(CORE) $(wildcard src/naively/*.py src/naively/*/*.py src/naively/*/*/*.py)
-# A package of its own with such a core: $(call built,sanitizers,folder)
+# A package of its own with such a core: $(call built,CMake option=value,folder)
 built = rm -rf $(2) && $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --target $(2) \
-	-C cmake.define.NAIVELY_SANITIZE=$(1) -C build-dir=$(2)-objects . && touch $(2)/.built
+	-C cmake.define.$(1) -C build-dir=$(2)-objects . && touch $(2)/.built
 runtime = $$($(CXX) -print-file-name=$(1).so) $$($(CXX) -print-file-name=libstdc++.so)
 
 $(SANITIZED)/.built: $(VENV)/.installed $(SOURCES)
-	$(call built,address$(comma)undefined,$(SANITIZED))
+	$(call built,NAIVELY_SANITIZE=address$(comma)undefined,$(SANITIZED))
 
 $(RACED)/.built: $(VENV)/.installed $(SOURCES)
-	$(call built,thread,$(RACED))
+	$(call built,NAIVELY_SANITIZE=thread,$(RACED))
+
+$(PORTABLE)/.built: $(VENV)/.installed $(SOURCES)
+	$(call built,NAIVELY_PORTABLE=ON,$(PORTABLE))
 
 sanitize: $(SANITIZED)/.built ## the kernel tests on a core with AddressSanitizer and UBSan
 	LD_PRELOAD="$(call runtime,libasan)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
@@ -83,6 +89,9 @@ sanitize: $(SANITIZED)/.built ## the kernel tests on a core with AddressSanitize
 races: $(RACED)/.built ## the tests of threads on a core with ThreadSanitizer
 	LD_PRELOAD="$(call runtime,libtsan)" TSAN_OPTIONS="halt_on_error=1 exitcode=66" OPENBLAS_NUM_THREADS=1 \
 		$(BIN)/python tools/sanitized.py $(RACED) $(THREADED) -q -p no:cacheprovider
+
+portable: $(PORTABLE)/.built ## the kernel tests on a core in ISO C++ only, as MSVC compiles it
+	$(BIN)/python tools/sanitized.py $(PORTABLE) tests/_kernels -q -p no:cacheprovider
 
 stub: $(VENV)/.installed ## write the types of the compiled core
 	$(BIN)/python tools/core_stub.py
