@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -90,3 +91,14 @@ def test_each_folder_of_the_core_is_its_namespace() -> None:
         for path in topic.glob("*.hpp"):
             text = path.read_text(encoding="utf-8")
             assert topic.name == "bindings" or f"namespace naively::{topic.name}" in text, path.name
+
+
+COMPILER_CONSTRUCT = re.compile(
+    r"__builtin|__attribute__|\basm\b|__GNUC__|__clang__|_MSC_VER|__x86_64__|\[\[gnu|__linux__"
+)
+
+
+def test_constructs_of_one_compiler_are_in_support() -> None:
+    sources = (ROOT / "core").rglob("*.?pp")
+    users = {path.name for path in sources if COMPILER_CONSTRUCT.search(path.read_text(encoding="utf-8"))}
+    assert users == {"compiler.hpp", "vector.hpp", "simd.hpp"}
