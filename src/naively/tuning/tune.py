@@ -39,7 +39,7 @@ from naively.tuning.solver import Floats, Problem, log_softmax
 if TYPE_CHECKING:
     from naively.model.model import Model
 
-MAX_KEPT_ROWS, MAX_ROWS, MAX_TEXTS, MIN_ROWS = 8192, 2048, 4096, 512  # of a sample: kept, searched; of texts
+MAX_KEPT_ROWS, MAX_ROWS, MAX_TEXTS, MIN_ROWS = 8192, 2048, 4096, 512  # of a sample: if cheap, else; of texts
 MAX_CELLS, MAX_CHEAP_CELLS = 2**22, 2**18  # (row, column, class) triples of a sample; of one with more than MAX_ROWS
 MAX_SEARCHED_CELLS, MIN_SEARCHED_ROWS = 2**20, 256  # of the part of a sample on which choices are compared
 MAX_WORDS = 9 * 2**14  # distinct words per row, summed over the rows of a sample that is searched
@@ -55,8 +55,7 @@ def rows_to_keep(schema: Schema) -> int:
 
 def rows_to_search(model: Model) -> int:
     """Return the size of the sample on which choices are compared."""
-    most = MAX_TEXTS if _has_words(model.schema) else MAX_ROWS
-    return min(_rows_within(model, MAX_SEARCHED_CELLS, MAX_WORDS, MIN_SEARCHED_ROWS), most)
+    return _rows_within(model, MAX_SEARCHED_CELLS, MAX_WORDS, MIN_SEARCHED_ROWS)
 
 
 def rows_to_look_at(model: Model) -> int:
