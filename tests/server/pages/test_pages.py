@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from markupsafe import escape
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.testclient import TestClient
@@ -182,20 +183,35 @@ def test_nomogram_saves_as_svg(site: TestClient) -> None:
     assert "fill=" in response.text
 
 
+def after_changes(site: TestClient, name: str, row: dict[str, str], data: dict[str, Any]) -> dict[str, Any]:
+    """Click what would change the answer."""
+    query = {**row, "change": data["counterfactual"]["parameter"]}
+    response = site.get(address(name, "why", query), follow_redirects=False)
+    assert response.status_code == 303
+    changed: dict[str, Any] = site.get(response.headers["location"].replace("/why?", "/why.json?")).json()
+    return changed
+
+
 def test_why_offers_changes_that_change_the_answer(site: TestClient) -> None:
     data = site.get(address("penguins", "why", ROW, ".json")).json()
     html = site.get(address("penguins", "why", ROW)).text
     assert data["counterfactual"]["changes"]
     for change in data["counterfactual"]["changes"]:
-        assert change["address"].replace("&", "&amp;") in html
-    changed = site.get(data["counterfactual"]["address"].replace("/why?", "/why.json?")).json()
+        assert str(escape(change["parameter"])) in html
+    changed = after_changes(site, "penguins", ROW, data)
     assert changed["prediction"] == data["counterfactual"]["prediction"] != data["prediction"]
+
+
+@pytest.mark.parametrize("change", ["x", "1", "[1]", "[[1]]", '[["nothing", "x"]]', '[["island", {}]]', '[["island"]]'])
+def test_a_change_that_is_none_is_refused(site: TestClient, change: str) -> None:
+    assert site.get(address("penguins", "why", {**ROW, "change": change})).status_code == 400
 
 
 def test_words_left_out_are_one_click(client: Client) -> None:
     site = client()
-    data = site.get(address("mail", "why", {"v.text": "cheap pills, see you at lunch"}, ".json")).json()
-    changed = site.get(data["counterfactual"]["address"].replace("/why?", "/why.json?")).json()
+    row = {"v.text": "cheap pills, see you at lunch"}
+    data = site.get(address("mail", "why", row, ".json")).json()
+    changed = after_changes(site, "mail", row, data)
     assert changed["prediction"] != data["prediction"]
     assert "".join(piece["text"] for piece in data["texts"]["text"]["pieces"]) == "cheap pills, see you at lunch"
 
@@ -272,6 +288,33 @@ def test_errors_are_pages_for_people_and_json_for_programs(site: TestClient, pat
     twin = site.get(f"{head}.json?{query}", headers={"Accept": "application/json"})
     assert twin.status_code == page.status_code
     assert twin.json()["error"]
+
+
+def test_pages_of_large_models_are_small(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    code = generator.integers(0, 40, 400)
+    columns: dict[str, Any] = {
+        f"column number {j}": [f"value_{k}_of_column_{j}_with_a_name" for k in generator.integers(0, 90, 400)]
+        for j in range(60)
+    }
+    naively.fit(columns, [f"class {c}" for c in code], tune=False).save(tmp_path / "large.naively")
+    words = [f"word{k}" for k in range(2000)]
+    texts = [" ".join(words[k] for k in generator.integers(0, 2000, 100)) for _ in code]
+    naively.fit(texts, [f"class {c}" for c in code], tune=False).save(tmp_path / "texts.naively")
+    rows = "\n".join([",".join(columns), *(",".join(f'"{columns[n][i]}"' for n in columns) for i in range(50))])
+    (tmp_path / "pool.csv").write_text(rows)
+    application = app([tmp_path / "large.naively", tmp_path / "texts.naively"], pool=tmp_path / "pool.csv")
+    with TestClient(application, base_url="http://127.0.0.1:8000", headers=HTML) as site:
+        row = {f"v.{name}": values[0] for name, values in columns.items()}
+        for page, query in (("ask", {}), ("ask", row), ("why", row), ("nomogram", {}), ("model", {}), ("label", {})):
+            response = site.get(address("large", page, query))
+            assert response.status_code == 200, response.text
+            check_page(response.text)
+        for text in (" ".join(words)[:5000], "пример текста " * 350):
+            for page in ("ask", "why"):
+                response = site.get(address("texts", page, {"v.text": text}))
+                assert response.status_code == 200, response.text
+                check_page(response.text)
 
 
 STRANGE = [

@@ -19,6 +19,7 @@ from naively.model.model import Model
 from naively.server.problems import Problem
 
 MAX_NAME = 80  # characters of a column name in an address
+MAX_TEXT = 10_000  # characters of a value on a page
 MAX_DIGITS = 9  # of a whole number in an address
 
 Row = dict[str, str]  # the values that are known, as texts
@@ -36,6 +37,8 @@ def row_of(names: Names, query: Iterable[tuple[str, str]]) -> Row:
     for key, text in query:
         if not text.strip():
             continue
+        if len(text) > MAX_TEXT and key[:2] in ("v.", "n."):
+            raise Problem(400, f"a value has {len(text):,} characters, more than a page can hold: send it to /v2.")
         if key.startswith("v."):
             name = key[2:]
             if name not in names:

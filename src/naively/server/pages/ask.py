@@ -22,6 +22,8 @@ MAX_FIELDS = 40  # on a page
 MAX_CHOICES = 30  # of a list to choose from
 MAX_SUGGESTIONS = 60  # of a field to type into
 MAX_CHOICE_LENGTH = 60  # characters
+MAX_ALL_CHOICES = 30_000  # characters of all lists: bounds the size of the page
+OPTION_LENGTH = 18  # characters around a choice
 USUAL_LEVELS = np.array([0.01, 0.99])  # quantiles between which a number is usual
 
 
@@ -76,6 +78,7 @@ def _fields(model: Model, page: Page, question: NextQuestion, start: int) -> lis
 def _choices(model: Model, names: set[str]) -> dict[str, dict[str, Any]]:
     """Return for each column how it is asked for: its kind, its values or suggestions, and what is usual."""
     fields: dict[str, dict[str, Any]] = {}
+    n_left = MAX_ALL_CHOICES
     for block, statistic, parameters in scored_blocks(model):
         if block.family.role == "presence":
             continue
@@ -91,11 +94,13 @@ def _choices(model: Model, names: set[str]) -> dict[str, dict[str, Any]]:
                 fields[name] = _field("choice", ["True", "False"])
             elif block.family.statistic.view is Codes:
                 values = [str(value) for value in grid.values] if grid is not None else []
-                values = [value for value in values if len(value) <= MAX_CHOICE_LENGTH and value.strip()]
-                if len(values) <= MAX_CHOICES:
-                    fields[name] = _field("choice", values)
+                is_short = len(values) <= MAX_CHOICES and all(len(value) <= MAX_CHOICE_LENGTH for value in values)
+                shown = [value for value in values if len(value) <= MAX_CHOICE_LENGTH and value.strip()]
+                n_left -= sum(OPTION_LENGTH + len(value) for value in shown[:MAX_SUGGESTIONS])
+                if is_short and n_left >= 0:
+                    fields[name] = _field("choice", shown)
                 else:
-                    fields[name] = _field("value", values[:MAX_SUGGESTIONS])
+                    fields[name] = _field("value", shown[:MAX_SUGGESTIONS] if n_left >= 0 else [])
             else:
                 usual = _usual(block.family.quantiles(statistic, parameters, j, USUAL_LEVELS), kind)
                 fields[name] = _field("date" if kind == "date" else "number", usual=usual)

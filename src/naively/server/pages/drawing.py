@@ -55,6 +55,12 @@ def line(x1: float, y1: float, x2: float, y2: float, class_: str = "line", **att
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_, stroke=LINE, **attributes)
 
 
+def ticks(xs: Iterable[float], y: float) -> Markup:
+    """Return short lines across an axis, as one path."""
+    path = "".join(f"M{x:.1f} {y - 3:.1f}v7" for x in xs)
+    return element("path", d=path, class_="line", stroke=LINE, fill="none")
+
+
 def text(x: float, y: float, content: str, anchor: str = "start", class_: str = "ink", **attributes: object) -> Markup:
     """Return a text."""
     fill = MUTED if class_ == "muted" else INK
@@ -84,7 +90,7 @@ def nomogram_picture(nomogram: dict[str, Any], width: int, colour: int, title: s
         )
         xs = [left + (right - left) * points / 100 for points in axis["points"]]
         parts.append(line(min(xs), y, max(xs), y, "axis", stroke_width=2))
-        parts += [line(x, y - 3, x, y + 4) for x in xs]
+        parts.append(ticks(xs, y))
         parts += _marks(list(zip(xs, axis["marks"], strict=True)), y + 18, width)
         chosen = axis["position"]
         if chosen:
@@ -122,17 +128,17 @@ def _total(nomogram: dict[str, Any], left: float, right: float, y: float, width:
     parts = [text(left, y - 12, "sum of points", font_weight=600), line(left, y, right, y, "axis", stroke_width=2)]
     step = 10.0 ** math.floor(math.log10(most / 2)) if most >= 2 else 1.0
     step = next(step * k for k in (1, 2, 5, 10) if most / (step * k) <= 8)
-    ticks = [k * step for k in range(int(most / step) + 1)]
-    parts += [line(place(t), y - 3, place(t), y + 4) for t in ticks]
-    parts += _marks([(place(t), f"{t:g}") for t in ticks], y + 18, width)
+    sums = [k * step for k in range(int(most / step) + 1)]
+    parts.append(ticks([place(t) for t in sums], y))
+    parts += _marks([(place(t), f"{t:g}") for t in sums], y + 18, width)
     y += 54
     parts += [text(left, y - 12, "probability", font_weight=600), line(left, y, right, y, "axis", stroke_width=2)]
     marks = []
     for p in PROBABILITY_TICKS:
         points = (math.log(p / (1 - p)) - nomogram["start"]) * nomogram["unit"]
         if 0 <= points <= most:
-            parts.append(line(place(points), y - 3, place(points), y + 4))
             marks.append((place(points), f"{100 * p:g} %"))
+    parts.append(ticks([x for x, _ in marks], y))
     parts += _marks(marks, y + 18, width) if marks else []
     x = place(nomogram["total_points"])
     parts.append(line(x, y - 54, x, y, f"stroke c{colour}", stroke_width=2))

@@ -14,6 +14,7 @@ MAX_COLUMNS = 150
 MAX_CLASSES = 50
 MAX_WORDS = 12
 MAX_WORD_CLASSES = 6
+MAX_WORD_TABLES = 18
 MIN_WORD_COUNT = 5
 
 
@@ -71,4 +72,6 @@ def _words(model: Model, classes: list[Any]) -> list[dict[str, Any]]:
             for c in classes
         ]
         columns.append({"column": block.names[0], "classes": top})
+        if (len(columns) + 1) * len(top) > MAX_WORD_TABLES:
+            break
     return columns

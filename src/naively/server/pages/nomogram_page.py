@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from naively.server.problems import Problem
 
 N_AXES = 10
 MAX_MARKS = 60  # of an axis
+MAX_ALL_MARKS = 350  # of all axes: bounds the size of the page
 MAX_KEY = 60  # characters of a name in an address
 PRESENT = " present"
 
@@ -32,7 +34,25 @@ async def nomogram_page(page: Page) -> dict[str, Any]:
 
 
 def _make(model: Model, of: Label | None, against: Label | None) -> Nomogram:
-    return make_nomogram(model, of, against, N_AXES)
+    """Return the nomogram with as many axes as fit on a page; of an axis of many values, some over its whole range."""
+    nomogram = make_nomogram(model, of, against, N_AXES)
+    axes: list[Axis] = []
+    for axis in map(_thin, nomogram.axes):
+        if sum(len(a.marks) for a in axes) + len(axis.marks) <= MAX_ALL_MARKS:
+            axes.append(axis)
+    names = {axis.column for axis in axes}
+    hidden = (*(axis.column for axis in nomogram.axes if axis.column not in names), *nomogram.hidden)
+    return replace(nomogram, axes=tuple(axes), hidden=hidden)
+
+
+def _thin(axis: Axis) -> Axis:
+    """Return an axis of at most `MAX_MARKS` values, those of the least and the most points among them."""
+    if len(axis.marks) <= MAX_MARKS:
+        return axis
+    order = np.argsort(axis.log_odds, kind="stable")
+    chosen = np.sort(order[np.unique(np.linspace(0, len(order) - 1, MAX_MARKS).round().astype(np.intp))])
+    marks, values = (tuple(items[k] for k in chosen.tolist()) for items in (axis.marks, axis.values))
+    return Axis(axis.column, marks, values, axis.log_odds[chosen])
 
 
 def keys_of(nomogram: Nomogram) -> list[str]:
@@ -78,8 +98,8 @@ def _read_off(model: Model, nomogram: Nomogram, positions: list[int]) -> dict[st
                 "parameter": key,
                 "is_derived": column is not None,
                 "position": position,
-                "marks": list(axis.marks[:MAX_MARKS]),
-                "points": points[:MAX_MARKS],
+                "marks": list(axis.marks),
+                "points": points,
                 "missing_points": nomogram.points(axis, None),
                 "chosen_points": chosen,
             }

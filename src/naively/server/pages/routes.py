@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -22,7 +22,7 @@ from naively.server.pages.model_page import model_page
 from naively.server.pages.nomogram_page import nomogram_page
 from naively.server.pages.page import Page
 from naively.server.pages.render import class_mark, percent_text, render, share_of
-from naively.server.pages.why import why
+from naively.server.pages.why import changed_row, why
 from naively.server.problems import Problem, json_response, shorten
 from naively.server.protocol import columns_of_texts
 from naively.server.security import require_learn
@@ -36,6 +36,7 @@ TABS = (
 )  # fmt: skip
 WIDE, NARROW = 600, 322  # pixels of a nomogram
 TITLES = {401: "A token is needed", 403: "Not allowed", 404: "Not found", 409: "This has changed", 503: "Too busy"}
+MAX_ROW_IN_LINK = 2000  # characters
 NO_STORE = {"Cache-Control": "no-store"}
 
 
@@ -61,6 +62,7 @@ class Pages:
         }
         context: dict[str, Callable[[Page, Data], Data]] = {
             "ask": _ask_context,
+            "why": lambda page, data: {"pair_query": _pair_query(page)},
             "nomogram": _nomogram_context,
             "label": _label_context,
             "history": _history_context,
@@ -180,6 +182,10 @@ def _html(
 ) -> Callable[[Request], Awaitable[Response]]:
     async def handler(request: Request) -> Response:
         page = Page.of(request)
+        change = page.parameter("change") if key == "why" else None
+        if change is not None:  # one click makes a change of the row, which is then in the address
+            row = changed_row(page.row, page.names, change)
+            return RedirectResponse(page.link("why", [*query_of_row(page.names, row), *_pair_query(page)]), 303)
         data = await build(page)
         more = context(page, data) if context is not None else {}
         html = _page(
@@ -189,7 +195,7 @@ def _html(
             data=data,
             here=key,
             tabs=_tabs(page),
-            json_address=page.link(key, request.query_params.multi_items(), ".json"),
+            json_address=_twin(page, key),
             request_id=secrets.token_hex(16),
             **more,
         )
@@ -237,7 +243,14 @@ def _models(service: Service, request: Request) -> Data:
 def _tabs(page: Page) -> list[tuple[str, str, str]]:
     """Return the pages of a model; the row goes along between Ask and Why."""
     keys = [(key, title) for key, title in TABS if key != "label" or page.service.pool_path is not None]
-    return [(key, title, page.link(key, page.row_query if key in ("ask", "why") else ())) for key, title in keys]
+    row = page.row_query if len(urlencode(page.row_query)) <= MAX_ROW_IN_LINK else ()
+    return [(key, title, page.link(key, row if key in ("ask", "why") else ())) for key, title in keys]
+
+
+def _twin(page: Page, key: str) -> str | None:
+    """Return the address of the JSON twin, unless the row is so long that it would double the page."""
+    address = page.link(key, page.request.query_params.multi_items(), ".json")
+    return address if len(address) <= MAX_ROW_IN_LINK else None
 
 
 def _ask_context(page: Page, data: Data) -> Data:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
+from types import NoneType
 from typing import Any
 
 from naively.data.labelled import Label
+from naively.data.names import Names
 from naively.explanation.explanation import Explanation
 from naively.families.text import without_words
 from naively.model.model import Model
-from naively.server.pages.address import Query, Row, query_of_row, table_of
+from naively.server.pages.address import Row, table_of
 from naively.server.pages.ask import MAX_CLASSES, posterior_of
 from naively.server.pages.page import Page
+from naively.server.problems import Problem
 
 MAX_LINES = 25  # of a sum
-MAX_PIECES = 1500  # of a tinted text
+MAX_PIECES = 1200  # of a tinted text
 N_TINTS = 5
 
 
@@ -22,7 +27,6 @@ async def why(page: Page) -> dict[str, Any]:
     of, against = page.class_named(page.parameter("of")), page.class_named(page.parameter("against"))
     model = page.model
     explanation, probabilities = await page.service.run(_explain, model, page, of, against)
-    pair = _pair_query(page)
     return {
         "prediction": explanation.answer,
         "of": explanation.of,
@@ -35,7 +39,7 @@ async def why(page: Page) -> dict[str, Any]:
         "posterior": posterior_of(model, probabilities),
         "n_more_classes": max(0, len(model.classes) - MAX_CLASSES),
         "texts": {column: _tinted(pieces) for column, pieces in (explanation.texts or {}).items()},
-        "counterfactual": _counterfactual(page, explanation, pair),
+        "counterfactual": _counterfactual(page, explanation),
         "waterfall": waterfall(explanation),
         "row": page.row,
         **await _lesson(page),
@@ -49,44 +53,45 @@ def _explain(model: Model, page: Page, of: Label | None, against: Label | None) 
     return explanation, model.posterior(table)[0].tolist()
 
 
-def _pair_query(page: Page) -> Query:
-    """Return the parameters that name the two classes, as they were given."""
-    return [(key, text) for key in ("of", "against") if (text := page.parameter(key)) is not None]
-
-
-def _counterfactual(page: Page, explanation: Explanation, pair: Query) -> dict[str, Any] | None:
-    """Return the changes that would change the prediction, each with the address of the changed row."""
+def _counterfactual(page: Page, explanation: Explanation) -> dict[str, Any] | None:
+    """Return the changes that would change the prediction, each with the parameter that makes it."""
     found = explanation.counterfactual
     if found is None:
         return None
-    changes, after_all = [], dict(page.row)
-    for change in found.changes:
-        changes.append({**_change(page, change, pair, dict(page.row))})
-        _change_row(after_all, change)
+    changes = [{"column": c.column, "before": c.before, "after": c.after} for c in found.changes]
     return {
         "prediction": found.answer,
         "probability": found.probability,
-        "changes": changes,
-        "address": page.link("why", [*query_of_row(page.names, after_all), *pair]),
+        "changes": [{**change, "parameter": _parameter([change])} for change in changes],
+        "parameter": _parameter(changes),
     }
 
 
-def _change(page: Page, change: Any, pair: Query, row: Row) -> dict[str, Any]:
-    _change_row(row, change)
-    return {
-        "column": change.column,
-        "before": change.before,
-        "after": change.after,
-        "address": page.link("why", [*query_of_row(page.names, row), *pair]),
-    }
+def _parameter(changes: Sequence[Mapping[str, Any]]) -> str:
+    """Return changes as JSON: a list of column and new value, or of column, null and the word to leave out."""
+    return json.dumps(
+        [[c["column"], None, c["before"]] if c["after"] is None else [c["column"], c["after"]] for c in changes],
+        ensure_ascii=False,
+        default=str,
+    )
 
 
-def _change_row(row: Row, change: Any) -> None:
-    """Make one change of a row of texts."""
-    if change.after is None:
-        row[change.column] = without_words(row.get(change.column, ""), {change.before})
-    else:
-        row[change.column] = str(change.after)
+def changed_row(row: Row, names: Names, parameter: str) -> Row:
+    """Return the row after the changes of a parameter.
+
+    >>> changed_row({"sky": "sun", "text": "a b c"}, ("sky", "text"), '[["sky", "rain"], ["text", null, "b"]]')
+    {'sky': 'rain', 'text': 'a  c'}
+    """
+    row = dict(row)
+    try:
+        changes = json.loads(parameter)
+        for column, after, *words in changes:
+            if column not in names or not isinstance(after, (str, int, float, bool, NoneType)):
+                raise ValueError("not a change")
+            row[column] = str(after) if after is not None else without_words(row.get(column, ""), set(map(str, words)))
+    except (ValueError, TypeError, RecursionError):
+        raise Problem(400, "change is a list of columns with their new values, in JSON.") from None
+    return row
 
 
 def waterfall(explanation: Explanation) -> list[dict[str, Any]]:
