@@ -92,9 +92,9 @@ class Dialect(ABC):
         """Return a column as text that is compared byte by byte."""
         return f"CAST({x} AS {self.text})"
 
-    def is_missing(self, x: str, number: str) -> str:
-        """Return the condition that a column of numbers has no value."""
-        return f"{x} IS NULL OR isnan({number})"
+    def is_present(self, number: str) -> str:
+        """Return the condition that a number is not missing: NaN is above all numbers."""
+        return f"{number} <= {self.number(math.inf)}"
 
     def is_not_number(self, x: str, kind: Kind) -> str | None:
         """Return the condition that a column of numbers holds anything else; None if its type excludes that."""
@@ -193,10 +193,6 @@ class PostgreSQL(Dialect):
         """Return a column as text that is compared byte by byte."""
         return f'CAST({x} AS text) COLLATE "C"'
 
-    def is_missing(self, x: str, number: str) -> str:
-        """Return the condition that a column of numbers has no value."""
-        return f"{x} IS NULL OR {number} = float8 'NaN'"
-
     def find_interval(self, x: str, cuts: Sequence[float]) -> str:
         """Return the number of cuts ≤ x, plus 1."""
         if len(cuts) < 2:
@@ -262,10 +258,6 @@ class SQLite(Dialect):
     def as_text(self, x: str) -> str:
         """Return a column as text that is compared byte by byte."""
         return f"CAST({x} AS TEXT) COLLATE BINARY"
-
-    def is_missing(self, x: str, number: str) -> str:
-        """Return the condition that a column has no value: SQLite stores NaN as NULL."""
-        return f"{x} IS NULL"
 
     def is_not_number(self, x: str, kind: Kind) -> str:
         """Return the condition that a value is text or bytes, or for dates, text that is not a date."""

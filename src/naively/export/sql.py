@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -32,6 +32,8 @@ MAX_LISTED = 32  # values of a column that stand in the query itself; more of th
 MIN_EXPONENT = -700.0  # PostgreSQL refuses exp(−800)
 MAX_DISTANCE = 1e150  # in deviations; its square is finite
 MIN_MEAN = 1e-20  # in deviations: a shift that changes no score
+MAX_SHIFT = 100.0  # in deviations: means that are nearer to each other can be compared by a polynomial
+MAX_SCALE = 1e50  # of a deviation, so that no product of a few of them is infinite or 0
 MAX_NUMBER = 1e300
 MIN_NUMBER = 1e-290
 PREDICTION = "prediction"
@@ -220,13 +222,13 @@ class _Query:
         return f"r.c{len(self.read)}"
 
     def number_of(self, column: ScoredColumn) -> tuple[str, str]:
-        """Return a column as a number, and the condition that it is missing; refuse anything that is not a number."""
+        """Return a column as a number, and the condition that it is present; refuse anything that is not a number."""
         x = f"t.{self.dialect.name(column.name)}"
         number = self.dialect.as_number(x, column.kind)
         is_other = self.dialect.is_not_number(x, column.kind)
         if is_other is not None:
             self.refusals.append(is_other)
-        return number, self.dialect.is_missing(x, number)
+        return number, self.dialect.is_present(number)
 
     def score_values(self, column: ScoredColumn, scores: ValueScores) -> list[str]:
         """Read the place of the value in a list, which ends with any other value and a missing one."""
@@ -240,11 +242,11 @@ class _Query:
         missing = scores.missing.tolist()
         other = None if scores.other is None else scores.other.tolist()
         if not table:  # only whether there is a value
-            is_missing = f"{x} IS NULL" if is_text or column.kind == "unknown" else self.number_of(column)[1]
-            return self.choose(is_missing, [], [], other, missing)
-        value, is_missing, write = d.as_text(x), f"{x} IS NULL", d.literal
+            is_present = f"{x} IS NOT NULL" if is_text or column.kind == "unknown" else self.number_of(column)[1]
+            return self.choose(is_present, [], [], other, missing)
+        value, is_present, write = d.as_text(x), f"{x} IS NOT NULL", d.literal
         if not is_text:
-            value, is_missing = self.number_of(column)
+            value, is_present = self.number_of(column)
             write = self.write_float
             if other is not None:
                 self.refusals.append(f"{value} IN ({d.number(math.inf)}, {d.number(-math.inf)})")
@@ -253,8 +255,8 @@ class _Query:
         keys, rows = [write(v) for v, _ in table], [row for _, row in table]
         if len(rows) <= MAX_LISTED:
             cases = [f"WHEN {key} THEN" for key in keys]
-            return self.choose(is_missing, cases, rows, other, missing, value)
-        key = self.add(f"CASE WHEN {is_missing} THEN NULL ELSE {value} END")
+            return self.choose(is_present, cases, rows, other, missing, value)
+        key = self.add(value if is_text else f"CASE WHEN {is_present} THEN {value} END")
         rest = self.choose_among(f"CASE WHEN {key} IS NULL THEN 1 ELSE 2 END", [missing, other or missing])
         pairs = zip(self.look_up(key, keys, rows), rest, strict=True)
         return [
@@ -267,7 +269,7 @@ class _Query:
 
     def choose(
         self,
-        is_missing: str,
+        is_present: str,
         cases: Sequence[str],
         rows: Sequence[Sequence[float]],
         other: Sequence[float] | None,
@@ -281,12 +283,12 @@ class _Query:
 
         def listing(results: Sequence[str]) -> str:
             *of_cases, of_other, of_missing = results
-            inner = "NULL" if other is None else of_other
-            if cases:
-                inner = f"CASE {value} {' '.join(map(' '.join, zip(cases, of_cases, strict=True)))} ELSE {inner} END"
-            if cases and other is not None and of_other == of_missing:
-                return inner  # NULL is none of the cases; neither is NaN
-            return f"CASE WHEN {is_missing} THEN {of_missing} ELSE {inner} END"
+            rest = of_other
+            if other is None or of_other != of_missing or not cases:
+                rest = f"CASE WHEN {is_present} THEN {'NULL' if other is None else of_other} ELSE {of_missing} END"
+            if not cases:
+                return rest
+            return f"CASE {value} {' '.join(map(' '.join, zip(cases, of_cases, strict=True)))} ELSE {rest} END"
 
         if len(needed) == 1 and not self.has_zeros:
             read = self.add(listing([self.dialect.number(s) for s in by_class[needed[0]]]))
@@ -298,10 +300,10 @@ class _Query:
 
     def score_intervals(self, column: ScoredColumn, scores: IntervalScores) -> list[str]:
         """Read the number of the interval; the one after the last is a missing value."""
-        number, is_missing = self.number_of(column)
+        number, is_present = self.number_of(column)
         interval = self.dialect.find_interval(number, scores.cuts.tolist())
         table = [*scores.scores.tolist(), [0.0] * self.n_classes]
-        position = f"CASE WHEN {is_missing} THEN {len(table)} ELSE {interval} END"
+        position = f"CASE WHEN {is_present} THEN {interval} ELSE {len(table)} END"
         if len(table) > MAX_LISTED + 1:
             return self.look_up(self.add(position), list(map(str, range(1, len(table) + 1))), table)
         by_class = self.by_class(table)
@@ -309,7 +311,7 @@ class _Query:
         if len(needed) > 1:
             return self.choose_among(self.add(position), table)
         picked = [self.dialect.pick(interval, by_class[c][:-1]) for c in needed]
-        score = [self.add(f"CASE WHEN {is_missing} THEN {self.dialect.number(0)} ELSE {p} END") for p in picked]
+        score = [self.add(f"CASE WHEN {is_present} THEN {p} ELSE {self.dialect.number(0)} END") for p in picked]
         return [score[0] if c in needed else "" for c in range(self.n_classes)]
 
     def score_gaussian(self, column: ScoredColumn, scores: GaussianScores) -> list[str]:
@@ -318,16 +320,20 @@ class _Query:
         No mean is 0: so the distance of a number from it is 0, or not so small that its square would be 0.
         """
         d = self.dialect
-        number, is_missing = self.number_of(column)
+        number, _ = self.number_of(column)
         is_refused = f"abs({number}) = {d.number(math.inf)}"
         mean = np.where(np.abs(scores.mean) < MIN_MEAN * scores.deviation, MIN_MEAN * scores.deviation, scores.mean)
         limit = d.number(float(np.abs(mean).max() + MAX_DISTANCE * scores.deviation.min()))
         bounded = d.least([d.greatest([number, f"-{limit}"]), limit])
-        read = f"WHEN abs({number}) <= {limit} THEN {number} WHEN {is_missing} OR {is_refused} THEN NULL ELSE {bounded}"
+        read = f"WHEN abs({number}) <= {limit} THEN {number} WHEN abs({number}) < {d.number(math.inf)} THEN {bounded}"
         if scores.of_logarithm:
             is_refused = f"({is_refused} OR {number} <= {d.number(0)})"
             read = f"WHEN {number} > {d.number(0)} AND {number} < {d.number(math.inf)} THEN ln({number})"
         self.refusals.append(is_refused)
+        near = np.abs(mean - mean[0]).max() < MAX_SHIFT * scores.deviation.min()
+        is_usual = 1 / MAX_SCALE < scores.deviation.min() and scores.deviation.max() < MAX_SCALE
+        if near and is_usual and not (self.has_zeros or scores.of_logarithm):
+            return self.compare_gaussians(replace(scores, mean=mean), number, limit)
         u = self.add(f"CASE {read} END")
         terms = []
         for base, centre, deviation in zip(scores.base.tolist(), mean.tolist(), scores.deviation.tolist(), strict=True):
@@ -335,20 +341,42 @@ class _Query:
             terms.append(f"coalesce({d.number(base)} - ({z}) * ({z}), {d.number(0)})")
         return terms
 
+    def compare_gaussians(self, scores: GaussianScores, x: str, limit: str) -> list[str]:
+        """Read the score of each class less that of the first: one polynomial of degree two instead of two squares.
+
+        Means that are near each other lose no digits by that.
+        """
+        d, (mean, deviation) = self.dialect, (scores.mean, scores.deviation)
+        v = f"({x} - {d.number(float(mean[0]))})"
+        slope = (mean - mean[0]) / deviation**2
+        constant = scores.base - scores.base[0] - 0.5 * (mean - mean[0]) * slope
+        curvature = 0.5 / deviation[0] ** 2 - 0.5 / deviation**2
+        terms = [""]
+        for a, b, c in list(zip(constant.tolist(), slope.tolist(), curvature.tolist(), strict=True))[1:]:
+            line = d.number(b) if not c else f"({d.number(b)} + {v} * {d.number(c)})"
+            score = f"{d.number(a)} + {v} * {line}"
+            above, below = (score.replace(v, f"({end} - {d.number(float(mean[0]))})") for end in (limit, f"-{limit}"))
+            terms.append(
+                self.add(
+                    f"CASE WHEN abs({x}) <= {limit} THEN {score} WHEN {x} < {d.number(0)} THEN {below} "
+                    f"WHEN {self.dialect.is_present(x)} THEN {above} ELSE {d.number(0)} END"
+                )
+            )
+        return terms
+
     def score_linear(self, column: ScoredColumn, scores: LinearScores) -> list[str]:
         """Read the number, so far from overflow and underflow that its product with the slope is finite and not 0."""
         d = self.dialect
-        number, is_missing = self.number_of(column)
-        is_refused = f"{number} < {d.number(0)} OR {number} > {d.number(MAX_NUMBER)}"
-        is_refused += f" OR {number} <> floor({number})" if scores.whole else ""
-        is_refused = f"(NOT ({is_missing}) AND ({is_refused}))"  # NaN is above all numbers
-        self.refusals.append(is_refused)
+        number, is_present = self.number_of(column)
+        is_good = f"{number} >= {d.number(0)} AND {number} <= {d.number(MAX_NUMBER)}"
+        is_good += f" AND {number} = floor({number})" if scores.whole else ""
+        self.refusals.append(f"({is_present} AND NOT ({is_good}))")
         slope = np.abs(scores.slope[scores.slope != 0])
         high = d.number(MAX_NUMBER / max(1.0, float(slope.max(initial=0.0))))
         low = d.number(MIN_NUMBER / min(1.0, float(slope.min(initial=1.0))))
         u = self.add(
-            f"CASE WHEN {is_missing} OR {is_refused} THEN NULL WHEN {number} < {low} THEN {d.number(0)} "
-            f"ELSE {d.least([number, high])} END"
+            f"CASE WHEN {is_good} THEN CASE WHEN {number} < {low} THEN {d.number(0)} "
+            f"ELSE {d.least([number, high])} END END"
         )
         terms = []
         columns = zip(scores.intercept.tolist(), scores.slope.tolist(), scores.zero_only.tolist(), strict=True)

@@ -1,0 +1,61 @@
+"""Exported SQL in PostgreSQL, compared with a bare aggregate over the same columns.
+
+NAIVELY_POSTGRES=postgresql://… python -m benchmarks export --rows 200000
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+
+import naively
+from benchmarks.measure import report
+
+
+def draw_table(n_rows: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Draw 11 columns: five of numbers, four of 8 values, one of 100 values and one of booleans; and a label."""
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 2, n_rows)
+    table = {f"number{j}": rng.normal(size=n_rows) + 0.13 * label * (j + 1) for j in range(5)}
+    letters, towns = np.array(list("abcdefgh")), np.array([f"town {k}" for k in range(100)])
+    for j in range(4):
+        table[f"value{j}"] = letters[np.minimum(rng.geometric(0.3 + 0.1 * label), 8) - 1]
+    table["town"] = towns[(rng.random(n_rows) ** (1 + label) * 100).astype(int)]
+    table["flag"] = rng.random(n_rows) < 0.3 + 0.2 * label
+    return table, np.array(["no", "yes"])[label]
+
+
+def main(arguments: list[str]) -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--repeats", type=int, default=9)
+    options = parser.parse_args(arguments)
+    uri = os.environ.get("NAIVELY_POSTGRES")
+    if not uri:
+        print("skipped: set NAIVELY_POSTGRES to the URI of a PostgreSQL server")
+        return
+    from adbc_driver_postgresql import dbapi
+
+    table, label = draw_table(options.rows)
+    part = {name: values[:50_000] for name, values in table.items()}
+    aggregates = {"n": "sum", "v": "max", "t": "max", "f": "count"}
+    bare = f"SELECT {', '.join(f'{aggregates[name[0]]}({name})' for name in table)} FROM people"
+    with dbapi.connect(uri) as connection, connection.cursor() as cursor:
+        rows = pa.table({name: pa.array(values.tolist()) for name, values in table.items()})
+        cursor.adbc_ingest("people", rows, mode="create", temporary=True)
+        cursor.execute("ANALYZE people")
+
+        def run(query: str) -> object:
+            cursor.execute(query)
+            return cursor.fetchall()
+
+        for name, tune in (("textbook", False), ("tuned", True)):
+            model = naively.fit(part, label[:50_000], tune=tune)
+            scored = f"SELECT sum(p_yes), count(prediction) FROM ({model.to_sql('postgresql', 'people')}) AS scored"
+            turns = {"a bare aggregate": partial(run, bare), "exported SQL": partial(run, scored)}
+            report(f"{options.rows:,} rows, 11 columns, {name}", turns, options.repeats)
