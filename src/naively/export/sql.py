@@ -14,6 +14,8 @@ Values that the family of a column refuses, such as an infinity or a negative co
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -37,6 +39,7 @@ MAX_SCALE = 1e50  # of a deviation, so that no product of a few of them is infin
 MAX_NUMBER = 1e300
 MIN_NUMBER = 1e-290
 PREDICTION = "prediction"
+READ = re.compile(r"\br\.(c\d+|refused)\b")  # what the step read has computed
 
 
 def to_sql(
@@ -67,43 +70,92 @@ class _Query:
     def n_classes(self) -> int:
         return len(self.card.classes)
 
+    @property
+    def has_two(self) -> bool:
+        """Whether there are two classes, none of which can be impossible: their log-odds are enough."""
+        return self.n_classes == 2 and not self.has_zeros
+
     def text(self, log: bool) -> str:
         """Return the query."""
         self.refuse_same_names([column.name for column in self.card.columns], self.keys)
         sums = self.score_classes()
-        d, n, prefix = self.dialect, self.n_classes, self.prefix()
-        steps = {step: f"{prefix}_{step}" for step in ("read", "score", "best", "part")}
-        keys = [f"k{i}" for i in range(1, len(self.keys) + 1)]
-        scores, parts = ([f"{letter}{c}" for c in range(1, n + 1)] for letter in "se")
-        first = [f"t.{d.name(name)} AS {key}" for name, key in zip(self.keys, keys, strict=True)]
-        first += [f"{expression} AS c{i}" for i, expression in enumerate(self.read, 1)]
-        if self.refusals:
-            first.append(f"CASE WHEN {' OR '.join(self.refusals)} THEN NULL ELSE 0 END AS refused")
-        source = ".".join(map(d.name, self.table))
-        best, is_possible = d.greatest(scores), not self.has_zeros
+        compare = self.compare_two if self.has_two else self.compare_all
+        steps, prediction, posteriors = compare(sums, log)
+        names = [*self.keys, PREDICTION, *self.posterior_names()]
+        outputs = [*self.key_names(), prediction, *posteriors]
+        final = [f"{output} AS {self.dialect.name(name)}" for output, name in zip(outputs, names, strict=True)]
+        return "WITH " + ",\n".join([*self.lookups, *steps]) + _select(final, self.step_name("part"), indent="") + "\n"
+
+    def compare_all(self, sums: Sequence[str], log: bool) -> tuple[list[str], str, list[str]]:
+        """Return the steps, the prediction, and the posterior of each class."""
+        d, keys, is_possible = self.dialect, self.key_names(), not self.has_zeros
+        scores, parts = ([f"{letter}{c}" for c in range(1, self.n_classes + 1)] for letter in "se")
         shares = [
             f"CASE WHEN {s} - best < {d.number(MIN_EXPONENT)} THEN {d.number(0)} ELSE exp({s} - best) END"
             for s in scores
         ]
-        ctes = [
-            *self.lookups,
-            d.step(steps["read"], _select(first or ["1 AS c0"], f"{source} AS t")),
-            d.step(
-                steps["score"],
-                _select([*keys, *_aliased(sums, scores)], "\n    ".join([f"{steps['read']} AS r", *self.joins])),
-            ),
-            d.step(steps["best"], _select([*keys, *scores, f"{best} AS best"], steps["score"])),
-            d.step(steps["part"], _select([*keys, *scores, "best", *_aliased(shares, parts)], steps["best"])),
+        best, part = (
+            [*keys, *scores, f"{d.greatest(scores)} AS best"],
+            [*keys, *scores, "best", *_aliased(shares, parts)],
+        )
+        steps = [
+            *self.score_steps(_aliased(sums, scores)),
+            d.step(self.step_name("best"), _select(best, self.step_name("score"))),
+            d.step(self.step_name("part"), _select(part, self.step_name("best"))),
         ]
         total = _sum(parts)
         posterior = [
             f"{s} - best - ln({total})" if log else f"{e} / ({total})" for s, e in zip(scores, parts, strict=True)
         ]
         results = [self.or_prior(p, prior, is_possible) for p, prior in zip(posterior, self.prior(log), strict=True)]
-        names = [*self.keys, PREDICTION, *self.posterior_names()]
-        outputs = [*keys, self.prediction(scores, is_possible), *results]
-        final = [f"{output} AS {d.name(name)}" for output, name in zip(outputs, names, strict=True)]
-        return "WITH " + ",\n".join(ctes) + "\n" + _select(final, steps["part"], indent="") + "\n"
+        return steps, self.prediction(scores, is_possible), results
+
+    def compare_two(self, sums: Sequence[str], log: bool) -> tuple[list[str], str, list[str]]:
+        """Return the same for two classes that are never impossible, from the log-odds alone."""
+        d, keys = self.dialect, self.key_names()
+        zero, one = d.number(0), d.number(1)
+        share = f"CASE WHEN abs(d) > {d.number(-MIN_EXPONENT)} THEN {zero} ELSE exp(-abs(d)) END AS e"
+        steps = [
+            *self.score_steps([f"({sums[1]}) - ({sums[0]}) AS d"]),
+            d.step(self.step_name("part"), _select([*keys, "d", share], self.step_name("score"))),
+        ]
+        first, second = map(d.literal, self.card.classes)
+        prediction = f"CASE WHEN d > {zero} THEN {second} WHEN d <= {zero} THEN {first} END"
+        if log:
+            pairs = (f"-d ELSE {zero}", f"{zero} ELSE d")
+            return steps, prediction, [f"CASE WHEN d > {zero} THEN {pair} END - ln({one} + e)" for pair in pairs]
+        pairs = (f"e ELSE {one}", f"{one} ELSE e")
+        return steps, prediction, [f"CASE WHEN d > {zero} THEN {pair} END / ({one} + e)" for pair in pairs]
+
+    def score_steps(self, scores: Sequence[str]) -> list[str]:
+        """Return the steps read and score; they are one step if nothing that is read is used twice."""
+        d, table = self.dialect, f"{'.'.join(map(self.dialect.name, self.table))} AS t"
+        read = {f"c{i}": expression for i, expression in enumerate(self.read, 1)}
+        if self.refusals:
+            read["refused"] = f"CASE WHEN {' OR '.join(self.refusals)} THEN NULL ELSE 0 END"
+        key_names = self.key_names()
+        keys = [f"t.{d.name(name)} AS {key}" for name, key in zip(self.keys, key_names, strict=True)]
+        uses = Counter(READ.findall(" ".join([*scores, *self.joins])))
+        if max(uses.values(), default=0) <= 1:
+
+            def fill(text: str) -> str:
+                return READ.sub(lambda use: f"({read[use[1]]})", text)
+
+            source = "\n    ".join([table, *map(fill, self.joins)])
+            return [d.step(self.step_name("score"), _select([*keys, *map(fill, scores)], source))]
+        source = "\n    ".join([f"{self.step_name('read')} AS r", *self.joins])
+        return [
+            d.step(self.step_name("read"), _select([*keys, *_aliased(list(read.values()), list(read))], table)),
+            d.step(self.step_name("score"), _select([*key_names, *scores], source)),
+        ]
+
+    def key_names(self) -> list[str]:
+        """Return the names of the keys between the steps."""
+        return [f"k{i}" for i in range(1, len(self.keys) + 1)]
+
+    def step_name(self, step: str) -> str:
+        """Return the name of a step."""
+        return f"{self.prefix()}_{step}"
 
     def prefix(self) -> str:
         """Return a prefix of the names of the steps, which no part of the table's name has."""
@@ -189,7 +241,9 @@ class _Query:
             for c, of_class in enumerate(by_class):
                 terms[c] += of_class
         if self.refusals:
-            terms = [[*of_class, "r.refused"] for of_class in terms]
+            terms[-1].append("r.refused")
+            if not self.has_two:  # the log-odds need it once
+                terms[:-1] = [[*of_class, "r.refused"] for of_class in terms[:-1]]
         return [_sum(of_class) for of_class in terms]
 
     def length_factor(self, columns: Sequence[ScoredColumn], first: int, exponent: float) -> str:
@@ -296,7 +350,9 @@ class _Query:
         else:
             read = self.add(listing([str(k) for k in range(1, len(table) + 1)]))
             terms = self.choose_among(read, table)
-        return terms if other is not None else [term or f"0 * {read}" for term in terms]  # NULL in every class
+        if other is not None or (self.has_two and any(terms)):
+            return terms
+        return [term or f"0 * {read}" for term in terms]  # NULL in every class
 
     def score_intervals(self, column: ScoredColumn, scores: IntervalScores) -> list[str]:
         """Read the number of the interval; the one after the last is a missing value."""
@@ -331,7 +387,7 @@ class _Query:
             read = f"WHEN {number} > {d.number(0)} AND {number} < {d.number(math.inf)} THEN ln({number})"
         self.refusals.append(is_refused)
         near = np.abs(mean - mean[0]).max() < MAX_SHIFT * scores.deviation.min()
-        is_usual = 1 / MAX_SCALE < scores.deviation.min() and scores.deviation.max() < MAX_SCALE
+        is_usual = scores.deviation.min() > 1 / MAX_SCALE and scores.deviation.max() < MAX_SCALE
         if near and is_usual and not (self.has_zeros or scores.of_logarithm):
             return self.compare_gaussians(replace(scores, mean=mean), number, limit)
         u = self.add(f"CASE {read} END")
