@@ -12,7 +12,20 @@ import naively
 
 @pytest.mark.parametrize(
     "library",
-    ["sklearn", "scipy", "pyarrow", "pandas", "polars", "duckdb", "matplotlib", "narwhals", "rich", "starlette"],
+    [
+        "sklearn",
+        "scipy",
+        "pyarrow",
+        "pandas",
+        "polars",
+        "duckdb",
+        "matplotlib",
+        "narwhals",
+        "rich",
+        "starlette",
+        "onnx",
+        "pyspark",
+    ],
 )
 def test_not_loaded(library: str) -> None:
     code = f"import sys, naively; sys.exit({library!r} in sys.modules)"
