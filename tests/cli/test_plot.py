@@ -58,6 +58,8 @@ def test_options(folder: Path) -> None:
         (("waterfall", "m", "-o", "x.svg"), 2, "DATA or --text"),
         (("nomogram", "m", "d.csv", "-o", "x.svg"), 2, "leave out the data"),
         (("nomogram", "m", "-o", "x.gif"), 2, ".svg, .png or .pdf"),
+        (("confusion", "m", "d.csv", "--of", "perhaps", "-o", "x.svg"), 1, "'perhaps' is not a class of the model"),
+        (("words", "m", "--of", "perhaps", "-o", "x.svg"), 1, "'perhaps' is not a class of the model"),
         (("nomogram", "m", "-o", "none/x.svg"), 2, "no such folder"),
         (("nomogram", "m", "--of", "maybe", "-o", "x.svg"), 1, "'maybe' is not a class"),
         (("distributions", "m", "--column", "note", "-o", "x.svg"), 1, "'note' has no distribution"),

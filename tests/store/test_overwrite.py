@@ -98,3 +98,9 @@ def test_the_refusal_comes_before_the_fit(tmp_path: Path) -> None:
     updated(tmp_path / "m")
     with pytest.raises(InputError, match="which would be lost"):
         naively.Ledger.fit(tmp_path / "m", object(), object())
+
+
+def test_merge_refuses_before_it_reads(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("x,y\n1,2\n")
+    with pytest.raises(InputError, match=r"table\.csv: is not a model file.* its content would be lost"):
+        naively.merge([tmp_path / "absent", tmp_path / "also absent"], tmp_path / "table.csv")

@@ -118,3 +118,10 @@ def with_classes(prior: str | dict[str, float], model: Model) -> PriorLike:
 def find_class(model: Model, name: str | None) -> Label | None:
     """Return the class that is written like this; the name itself if there is none, so that the model refuses it."""
     return next((label for label in model.classes if str(label) == name), name)
+
+
+def known_class(model: Model, name: str | None) -> Label | None:
+    """Return the class that is written like this; refuse a name that is none."""
+    from naively.model.decide import position_of
+
+    return None if name is None else model.classes[position_of(find_class(model, name), model.classes)]

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from naively._kernels.types import Floats, Index
 from naively.data.labelled import Label
+from naively.data.names import listed
 from naively.errors import InputError
 
 Thresholds = ArrayLike | Mapping[Any, float]
@@ -62,7 +63,7 @@ def position_of(label: Label | None, classes: Sequence[Label]) -> int:
     if label is None:
         return len(classes) - 1
     if label not in classes:
-        raise InputError(f"{label!r} is not a class of the model: {', '.join(map(repr, classes))}.")
+        raise InputError(f"{label!r} is not a class of the model: {listed(map(repr, classes))}.")
     return list(classes).index(label)
 
 

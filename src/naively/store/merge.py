@@ -19,7 +19,7 @@ from naively.schema.schema import Schema
 from naively.store.entries import StoredEntry, open_file
 from naively.store.meta import Meta
 from naively.store.running_sum import load, read_sum
-from naively.store.write import new_file
+from naively.store.write import new_file, refuse_loss
 
 
 def merge(paths: Sequence[str | Path], to: str | Path, *, overwrite: bool = False) -> Model:
@@ -59,6 +59,7 @@ def merge(paths: Sequence[str | Path], to: str | Path, *, overwrite: bool = Fals
     """
     if len(paths) < 2:
         raise InputError("give two or more files to merge.")
+    refuse_loss(to, overwrite)  # before the time to read the files is spent
     entries: dict[bytes, tuple[StoredEntry, Schema]] = {}
     metas: list[Meta] = []
     with ExitStack() as stack:

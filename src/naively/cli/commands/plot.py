@@ -83,7 +83,7 @@ def command(
     from naively.store.write import atomic_write
 
     loaded = load(model)
-    label, other = options.find_class(loaded, of), options.find_class(loaded, against)
+    label, other = options.known_class(loaded, of), options.known_class(loaded, against)
     if kind == "waterfall":
         table = read_rows(loaded, data, (row,)) if text is None else row_of_text(loaded, text)
         figure = plot.waterfall(loaded.explain(table, of=label, against=other, changes=False)[0])
