@@ -22,7 +22,7 @@ from naively.cli.main import COMMANDS, main
 WIDTH = 100
 
 GROUPS = {
-    "Fitting and predicting": ("fit", "Model", "predict_batches"),
+    "Fitting and predicting": ("fit", "Model", "Files", "predict_batches"),
     "Model files": ("load", "open", "Ledger", "merge", "copy", "diff", "salvage"),
     "Families and priors": (
         *("Bernoulli", "Categorical", "Multinomial", "Complement", "Gaussian", "LogNormal", "Poisson", "Exponential"),

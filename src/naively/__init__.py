@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from naively.data.files.paths import Files
     from naively.errors import (
         ImpossibleRowsWarning,
         InputError,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Automatic", "Bernoulli", "BernoulliNB", "Binned", "Categorical", "CategoricalNB", "ClassPrior", "Complement",
-    "ComplementNB", "Dirichlet", "Evaluation", "Exponential", "Family", "Gaussian", "GaussianNB",
+    "ComplementNB", "Dirichlet", "Evaluation", "Exponential", "Family", "Files", "Gaussian", "GaussianNB",
     "ImpossibleRowsWarning", "InputError", "Ledger", "LeftOutWarning", "LogNormal", "LostDigitsWarning", "Model",
     "Multinomial", "MultinomialNB", "NaiveBayes", "Poisson", "SchemaError", "Text", "Tuning", "TuningWarning",
     "copy", "diff", "fit", "load", "merge", "open", "predict_batches", "register", "salvage",
@@ -56,6 +57,7 @@ _MODULE_OF = {
     "ClassPrior": "priors",
     "Dirichlet": "priors",
     "Evaluation": "evaluation",
+    "Files": "data.files.paths",
     "Model": "model.model",
     "fit": "fitting",
     "Tuning": "model.calibrate",

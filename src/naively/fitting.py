@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from naively._kernels.threads import use_threads
-from naively.data.files.paths import is_path
+from naively.data.files.paths import is_readable_again
 from naively.data.files.read import retry_with_wider_types
 from naively.data.labelled import Label, LabelledRows, LabelsLike, WeightLike, labelled_batches
 from naively.data.read import TableLike
@@ -73,7 +73,7 @@ def fit(
         return count_batches(batches, columns, tune, None if many_classes else target)
 
     with use_threads(n_jobs):
-        model = retry_with_wider_types(read_and_count, can_retry=is_path(X) and X != "-")
+        model = retry_with_wider_types(read_and_count, can_retry=is_readable_again(X))
     return replace(model, prior=ClassPrior.of(prior, model.classes), target=target, n_jobs=n_jobs)
 
 

@@ -76,8 +76,9 @@ def test_predict_reads_and_writes_all_formats(model: Path) -> None:
     assert [row["top_1"] for row in lines] == [row["prediction"] for row in parquet]
     assert float(rows_of((model.parent / "o.csv").read_text())[0]["p_top_1"]) == parquet[0]["p_top_1"]
     again = run("predict", model, model.parent / "o.parquet")
-    assert again.exit_code == 1
-    assert "already" in again.stderr
+    assert again.exit_code == 0
+    assert "the new predictions replace 'prediction' of the data" in again.stderr
+    assert [row["prediction"] for row in rows_of(again.stdout)] == [row["prediction"] for row in parquet]
 
 
 def test_predict_with_thresholds(model: Path) -> None:
@@ -151,7 +152,7 @@ def test_a_failed_prediction_leaves_no_file(model: Path) -> None:
     bad.write_text("sky,wind\nsun,1\nsun,strong\n")
     result = run("predict", model, bad, "-o", model.parent / "out.csv")
     assert result.exit_code == 1
-    assert "'wind' should be a number but is" in result.stderr
+    assert "line 3: column 'wind' is 'strong', but should be a number" in result.stderr
     assert sorted(p.name for p in model.parent.iterdir()) == ["bad.csv", "d.csv", "m"]
 
 

@@ -70,8 +70,8 @@ def test_infinite_log_odds_are_strings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("m",), 2, "give DATA or --text"),
-        (("m", "d.csv", "--text", "x"), 2, "give DATA or --text"),
+        (("m",), 2, "give DATA, or one row"),
+        (("m", "d.csv", "--text", "x"), 2, "give DATA, or one row"),
         (("m", "--text", "x", "--row", "1"), 2, "leave out --row"),
         (("m", "d.csv", "--row", "5"), 1, "d.csv: there is no row 5: the data has 4 rows"),
         (("m", "d.csv", "--of", "maybe"), 1, "'maybe' is not a class"),

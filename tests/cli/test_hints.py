@@ -59,7 +59,7 @@ def test_the_note_names_a_word_among_numbers(tmp_path: Path) -> None:
         ]
         result = CliRunner().invoke(main, command)
         assert result.exit_code == 0, result.output
-        assert f"column 'x' has 'much' in row {30 * n_copies + 1}" in result.stderr
+        assert f"d.csv, line {30 * n_copies + 2}: column 'x' is 'much' among numbers" in result.stderr
 
 
 def test_a_numeric_target_gives_a_note(tmp_path: Path) -> None:

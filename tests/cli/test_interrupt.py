@@ -62,7 +62,7 @@ def contents() -> dict[str, object]:
         ("naively.store.write:write_meta", "fit d.csv --target play -o out"),
         ("naively.store.fingerprints:encode_fingerprints", "fit d.csv --target play -o out --remember-rows"),
         ("naively.store.running_sum:read_sum", "predict m.naively d.csv -o out.csv"),
-        ("naively.model.predict_batches:as_trained", "predict m.naively d.csv -o out.csv"),
+        ("naively.model.score:as_trained", "predict m.naively d.csv -o out.csv"),
         ("naively.data.files.write:_format_csv", "predict m.naively d.csv -o out.csv.gz"),
         ("naively.data.files.write:_lines_with_results", "predict m.naively d.jsonl -o out.jsonl"),
         ("naively.data.files.write:_typed_cells", "predict m.naively d.csv -o out.parquet"),

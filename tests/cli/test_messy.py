@@ -14,6 +14,7 @@ from naively import LeftOutWarning
 from naively.cli.input import format_progress, read_with_progress
 from naively.cli.main import main
 from naively.data.files.batches import ReadProgress
+from naively.data.files.paths import Files
 from naively.data.files.read import read_files
 
 HEAD = "sky,wind,play\n"
@@ -82,7 +83,7 @@ def test_encodings(encoding: str, tmp_path: Path) -> None:
         (HEAD.strip().encode(), "has a header and no rows"),
         ((HEAD + SOME + "sun,1\n" + SOME).encode(), ", line 6: 2 cells where the header has 3"),
         ((HEAD + BLOCKS + "sun,1,yes,more\n").encode(), ", line 400002: 4 cells where the header has 3"),
-        ((HEAD + SOME + '"sun,1,yes\n' + SOME).encode(), ", line 6: 1 cells where the header has 3"),
+        ((HEAD + SOME + '"sun,1,yes\n' + SOME).encode(), ", line 6: 1 cell where the header has 3"),
         ((HEAD + SOME + 'sun,1,"yes\n' + SOME).encode(), ", line 6: a quote is opened and not closed"),
         ((HEAD + BLOCKS + 'sun,1,"yes\n' + SOME).encode(), ", line 400002: a quote is opened and not closed"),
         (("sky,sky,play\n" + SOME).encode(), ", line 1: column names that occur more than once: sky"),
@@ -123,7 +124,7 @@ def test_errors_of_predict_name_the_row(tmp_path: Path) -> None:
     for command in (["predict"], ["explain", "--row", "70001"]):
         result = CliRunner().invoke(main, [command[0], str(tmp_path / "m"), str(tmp_path / "n.csv"), *command[1:]])
         assert result.exit_code == 1
-        assert "n.csv: row 70,001 (without the header): 'wind' should be a number but is 'much'" in result.stderr
+        assert "n.csv, line 70,002: column 'wind' is 'much', but should be a number" in result.stderr
 
 
 def test_a_type_that_changes_late(tmp_path: Path) -> None:
@@ -177,7 +178,7 @@ def test_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest
     assert all(share is not None and 0 < share <= 1 for share in shares)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(time, "monotonic", iter(range(0, 10**6, 10)).__next__)
-    list(read_with_progress(str(tmp_path / "d.csv")))
+    list(read_with_progress(Files(tmp_path / "d.csv")))
     assert "rows, " in capfd.readouterr().err
     assert format_progress(10, 1000.0, 0.5) == "10 rows, 0 a second, 50 %, 16 min left"
 

@@ -55,7 +55,7 @@ def test_options(folder: Path) -> None:
     ("arguments", "code", "message"),
     [
         (("roc", "m", "-o", "x.svg"), 2, "roc needs DATA"),
-        (("waterfall", "m", "-o", "x.svg"), 2, "DATA or --text"),
+        (("waterfall", "m", "-o", "x.svg"), 2, "give DATA, or one row"),
         (("nomogram", "m", "d.csv", "-o", "x.svg"), 2, "leave out the data"),
         (("nomogram", "m", "-o", "x.gif"), 2, ".svg, .png or .pdf"),
         (("confusion", "m", "d.csv", "--of", "perhaps", "-o", "x.svg"), 1, "'perhaps' is not a class of the model"),

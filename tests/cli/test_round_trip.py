@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import naively
 from naively.cli.main import main
-from naively.data.files.csv import MISSING_CELLS
+from naively.data.files.paths import MISSING_CELLS
 
 OUTPUTS = st.sampled_from(["o.csv", "o.jsonl", "o.parquet", "o.csv.gz", "o.jsonl.gz", "o.jsonl.bz2", "-"])
 COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress}

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from naively.data.files.bad_rows import BadRows
 from naively.data.files.csv import read_csv_lines
 from naively.data.files.lines import line_blocks, read_json_lines
+from naively.data.files.paths import Files
 from naively.data.files.read import read_files
 from naively.errors import InputError
 
@@ -47,7 +49,8 @@ def test_long_integers_are_the_same_in_the_first_block_and_in_a_file(tmp_path: P
 
 
 def test_long_integers_of_csv_in_a_stream_are_the_nearest_numbers() -> None:
-    rows = pa.Table.from_batches(read_csv_lines(b"", io.BytesIO(f"id,y\n{LONG},a\n1,b\n".encode()), {}, raw=False))
+    stream = io.BytesIO(f"id,y\n{LONG},a\n1,b\n".encode())
+    rows = pa.Table.from_batches(read_csv_lines(b"", stream, Files("-"), {}, False, BadRows()))
     assert rows.to_pydict() == {"id": [float(LONG), 1.0], "y": ["a", "b"]}
 
 

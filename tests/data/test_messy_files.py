@@ -54,7 +54,7 @@ def test_a_column_whose_values_start_late(tmp_path: Path) -> None:
         (b"x,y\n", "bad.csv: has a header and no rows"),
         (b"x,y,x\n1,2,3\n", "bad.csv, line 1: column names that occur more than once: x"),
         (b"x,y\n1,a\n2,b,c\n", "bad.csv, line 3: 3 cells where the header has 2"),
-        (b"x,y\n1,a\n2\n", "bad.csv, line 3: 1 cells where the header has 2"),
+        (b"x,y\n1,a\n2\n", "bad.csv, line 3: 1 cell where the header has 2"),
         (b'x,y\n"1\n\n",a\n2,b,c\n', "bad.csv, line 5: 3 cells"),
         (bytes(range(256)) * 20, "bad.csv: is not text"),
     ],
@@ -113,7 +113,7 @@ def test_no_such_file(tmp_path: Path) -> None:
             naively.fit(tmp_path / where, "y", tune=False)
     with pytest.raises(InputError, match="the folder is empty"):
         list(read_files(tmp_path))
-    with pytest.raises(InputError, match="neither a SQLite nor a DuckDB file"):
+    with pytest.raises(InputError, match="is no SQLite, DuckDB or Excel file"):
         list(read_files(f"{write(tmp_path / 'a.csv', b'x')}::t"))
 
 

@@ -13,6 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from naively.data.files.csv import is_number
+from naively.data.files.paths import Files
+from naively.data.files.places import places_of_rows
 from naively.data.names import listed
 from naively.errors import InputError
 
@@ -28,7 +30,8 @@ _FORMATS = (
     (
         re.compile(r"[$€£¥]?\s*[+-]?[$€£¥]?\d[\d.,'’\u00a0\u202f ]*\s*(%|[$€£¥]|EUR|USD)?"),
         "numbers",
-        "Numbers are only recognised as 1234.5, without thousands separators, currency signs or %.",
+        "Numbers are only recognised as 1234.5 (1234,5 with --decimal ,), without thousands separators, currency signs "
+        "or %.",
     ),
 )
 
@@ -37,6 +40,7 @@ _FORMATS = (
 class BatchSummary:
     """What `fit` reports about the batches it has read."""
 
+    files: Files
     ignore: frozenset[str]
     without_hints: frozenset[str]
     n_rows: int = 0
@@ -52,14 +56,14 @@ class BatchSummary:
             batch = batch.select([name for name in batch.schema.names if name not in self.ignore])
             if not self.n_rows:
                 others = [name for name in batch.schema.names if name not in self.without_hints]
-                self.hints = tuple(hints_about(batch.select(others)))
+                self.hints = tuple(hints_about(batch.select(others), self.files))
             self.n_rows += batch.num_rows
             for name, column in zip(batch.schema.names, batch.columns, strict=True):
                 self.n_missing[name] = self.n_missing.get(name, 0) + column.null_count
             yield batch
 
 
-def hints_about(batch: pa.RecordBatch) -> Iterator[str]:
+def hints_about(batch: pa.RecordBatch, files: Files) -> Iterator[str]:
     """Yield a sentence for each text column whose first values look like something else."""
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         is_coded = pa.types.is_dictionary(column.type)
@@ -67,9 +71,10 @@ def hints_about(batch: pa.RecordBatch) -> Iterator[str]:
         if not pa.types.is_string(array.type):
             continue
         if word := _word_among_numbers(array.drop_null().to_pylist()):
+            row = _first_row(column, word)
             yield (
-                f"column {name!r} has {word!r} in row {_first_row(column, word):,} (not counting the header) among "
-                "numbers, so it is read as text. Correct such cells, or leave them empty, to get numbers."
+                f"{places_of_rows(files, [row])[row]}: column {name!r} is {word!r} among numbers, so it is read as "
+                "text. Correct such cells, leave them empty, or name them (--missing-values), to get numbers."
             )
             continue
         values = [value for value in array[: 4 * MAX_VALUES].to_pylist() if value is not None][:MAX_VALUES]
@@ -91,9 +96,9 @@ def _word_among_numbers(values: list[str]) -> str | None:
 
 
 def _first_row(column: Any, value: str) -> int:
-    """Return the number of the first row with this string, counted from 1."""
+    """Return the position of the first row with this string."""
     strings = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-    return int(pc.index(strings, pa.scalar(value, strings.type)).as_py()) + 1
+    return int(pc.index(strings, pa.scalar(value, strings.type)).as_py())
 
 
 def _share_like(pattern: re.Pattern[str], values: list[str]) -> float:

@@ -4,31 +4,37 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 
 import pyarrow as pa
 
-from naively.cli.options import as_paths
+from naively.cli.options import find_class
+from naively.data.files.bad_rows import BadRows
 from naively.data.files.batches import ReadProgress, rebatch
-from naively.data.files.paths import data_files
+from naively.data.files.cells import Cells
+from naively.data.files.csv import OtherTypeError
+from naively.data.files.paths import STANDARD_INPUT, Files
+from naively.data.files.places import report_bad_rows, with_place
 from naively.data.files.read import read_files
-from naively.data.names import listed
-from naively.data.read import read
+from naively.data.labelled import Label
+from naively.data.names import counted, listed, similar_names
 from naively.data.table import Table, concat_tables
 from naively.data.views import Texts
 from naively.errors import InputError
 from naively.model.model import Model
-from naively.model.predict_batches import as_trained
+from naively.model.score import as_trained, read_like
+from naively.store.ledger import Ledger
 
 SECONDS_BETWEEN_REPORTS = 0.2
 
 
-def read_with_progress(
-    paths: str | list[Path], types: Mapping[str, str] | None = None, raw: bool = False
-) -> Iterator[pa.RecordBatch]:
+def read_with_progress(files: Files, types: Mapping[str, str] | None = None) -> Iterator[pa.RecordBatch]:
     """Read files in batches, and report the progress on standard error if that is a terminal; see `read_files`."""
     progress = ReadProgress()
-    batches = read_files(paths, types, raw, progress)
+    return show_progress(read_files(files, types, progress=progress), progress)
+
+
+def show_progress(batches: Iterator[pa.RecordBatch], progress: ReadProgress) -> Iterator[pa.RecordBatch]:
+    """Yield the batches, and report the progress on standard error if that is a terminal."""
     if not sys.stderr.isatty():
         yield from batches
         return
@@ -65,10 +71,10 @@ def format_progress(n_rows: int, seconds: float, share: float | None) -> str:
 
 
 @contextmanager
-def name_file_in_errors(data: tuple[str, ...], *others: str) -> Iterator[None]:
+def name_file_in_errors(data: Files | None, *others: str) -> Iterator[None]:
     """Put the name of the data before an error that names neither a file of it nor one of the other names.
 
-    >>> with name_file_in_errors(("-",)):
+    >>> with name_file_in_errors(Files("-")):
     ...     raise InputError("no rows to count.")
     Traceback (most recent call last):
     ...
@@ -77,43 +83,81 @@ def name_file_in_errors(data: tuple[str, ...], *others: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        names = ["standard input"] if data == ("-",) else [file.given for file in data_files(as_paths(data))]
+        if data is None:
+            raise
+        names = [STANDARD_INPUT] if data.is_standard_input else [file.given for file in data.data_files()]
         if any(name in str(error) for name in (*names, *others)):
             raise
         error.args = (f"{listed(names, 1)}: {error}",)
         raise
 
 
-def read_tables(model: Model, data: tuple[str, ...]) -> Iterator[tuple[pa.Table, Table]]:
+def read_tables(model: Model, data: Files) -> Iterator[tuple[pa.Table, Table]]:
     """Yield the rows of the data in tables: as they are written, and as the columns that the model reads."""
-    missing_names: set[str] = set()
-    n_rows = 0
-    for table in rebatch(read_with_progress(as_paths(data), raw=True)):
-        yield table, as_trained(model, table, missing_names, n_rows)
-        n_rows += table.num_rows
+    return read_like(model, data, follow=show_progress)
 
 
-def read_rows(model: Model, data: tuple[str, ...], numbers: tuple[int, ...]) -> Table:
+def read_numbered_rows(model: Model, data: Files, numbers: tuple[int, ...]) -> Table:
     """Read single rows of the data by their numbers, counted from 1."""
     rows: dict[int, Table] = {}
-    n_rows, missing_names = 0, set[str]()
+    n_rows, warned, bad, progress = 0, set[str](), BadRows(data), ReadProgress()
     with name_file_in_errors(data):
-        for table in rebatch(read_with_progress(as_paths(data), raw=True)):
-            for number in numbers:
-                if n_rows < number <= n_rows + table.num_rows:
-                    rows[number] = as_trained(model, table.slice(number - 1 - n_rows, 1), missing_names, number - 1)
-            n_rows += table.num_rows
-            if n_rows >= max(numbers):
-                break
+        try:
+            for table in rebatch(show_progress(read_files(data, raw=True, progress=progress, bad=bad), progress)):
+                for number in numbers:
+                    if n_rows < number <= n_rows + table.num_rows:
+                        row = table.slice(number - 1 - n_rows, 1)
+                        rows[number] = as_trained(model, row, warned, number - 1, bad)
+                n_rows += table.num_rows
+                if n_rows >= max(numbers):
+                    break
+        except OtherTypeError as error:
+            raise with_place(error, data) from None
+        report_bad_rows(bad)
         if absent := [number for number in numbers if number not in rows]:
-            raise InputError(f"there is no row {absent[0]}: the data has {n_rows} rows.")
+            raise InputError(f"there is no row {absent[0]}: the data has {counted(n_rows, 'row')}.")
     return concat_tables([rows[number] for number in numbers])
 
 
-def row_of_text(model: Model, text: str) -> Table:
-    """Return one row with this text in the model's only text column; the other columns are absent."""
-    columns = [name for name, family in model.schema.families() if family.statistic.view is Texts]
-    if len(columns) != 1:
-        names = f"{len(columns)} ({listed(columns, 4)})" if columns else "none"
-        raise InputError(f"--text needs a model with one text column; this model has {names}. Give DATA instead.")
-    return read({columns[0]: [text]}).with_absent_columns(model.schema.names)[0]
+def row_of_options(model: Model, values: tuple[str, ...], text: str | None) -> pa.Table:
+    """Return the row that --set and --text give, as cells of CSV; other columns are not in it."""
+    cells = dict(_name_and_value(model, item) for item in values)
+    if text is not None:
+        column = model.schema.text_column()
+        if column is None:
+            names = [name for name, family in model.schema.families() if family.statistic.view is Texts]
+            described = f"{len(names)} ({listed(names, 4)})" if names else "none"
+            raise InputError(f"--text needs a model with one text column; this model has {described}. Use --set.")
+        if column in cells:
+            raise InputError(f"--text is the column {column!r}, which --set gives too: give one of them.")
+        cells[column] = text
+    return pa.table({name: pa.array([cell], pa.string()) for name, cell in cells.items()}, metadata=Cells().mark())
+
+
+def read_one_row(model: Model, values: tuple[str, ...], text: str | None) -> Table:
+    """Return the row that --set and --text give, as the columns that the model reads."""
+    [(_, row)] = read_like(model, [row_of_options(model, values, text)])
+    return row
+
+
+def rows_and_labels(
+    ledger: Ledger, data: Files | None, values: tuple[str, ...], text: str | None, label: str | None, target: str | None
+) -> tuple[Files | Table, str | list[Label | None] | None]:
+    """Return what a command counts: DATA and the name of its target, or one row and its label."""
+    if data is not None:
+        return data, target
+    model = ledger.model()
+    return read_one_row(model, values, text), [find_class(model, label)]
+
+
+def _name_and_value(model: Model, item: str) -> tuple[str, str]:
+    """Split COLUMN=VALUE where the name is a column of the model, up to case and blanks."""
+    parts = item.split("=")
+    for n in range(1, len(parts)):
+        name, value = "=".join(parts[:n]), "=".join(parts[n:])
+        known = name if name in model.schema.names else similar_names((name,), model.schema.names).get(name)
+        if known is not None:
+            return known, value
+    if len(parts) < 2:
+        raise InputError(f"--set {item}: give COLUMN=VALUE.")
+    raise InputError(f"--set {item}: the model has no such column; it has {listed(model.schema.names)}.")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from naively.data.files.paths import COMPRESSIONS
+from naively.data.files.paths import COMPRESSIONS, MISSING_CELLS, Files
+from naively.errors import InputError
 
 if TYPE_CHECKING:
     from naively.data.labelled import Label
@@ -37,6 +39,34 @@ PROBABILITY = click.FloatRange(0, 1, min_open=True)
 NEW_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
+ROW = (
+    click.option("--set", "values", multiple=True, metavar="COLUMN=VALUE", help="A value of one row. Repeatable."),
+    click.option("--text", metavar="TEXT", help="The text of one row, for a model with one text column."),
+)
+
+
+def takes_one_row(command: FC) -> FC:
+    """Add the options that give one row in place of DATA: `values` and `text`."""
+    for option in reversed(ROW):
+        command = option(command)
+    return command
+
+
+def refuse_rows_and_row(data: Files | None, values: tuple[str, ...], text: str | None) -> None:
+    """Raise an error unless the rows are given once: as DATA, or by --set and --text."""
+    if (data is None) == (not values and text is None):
+        raise click.UsageError("give DATA, or one row by --set and --text.")
+
+
+label = click.option("--label", metavar="CLASS", help="Class of the row that --set and --text give.")
+
+
+def refuse_label(data: Files | None, label: str | None) -> None:
+    """Raise an error unless a single row has a label, and DATA has none but its own."""
+    if (label is None) == (data is None):
+        raise click.UsageError("--label is the class of the row given by --set and --text: give them together.")
+
+
 def format_of(*formats: str) -> Callable[[FC], FC]:
     """Return the option for the format of the rows that are written."""
     return click.option(
@@ -44,14 +74,72 @@ def format_of(*formats: str) -> Callable[[FC], FC]:
     )
 
 
-def as_paths(data: tuple[str, ...]) -> str | list[Path]:
-    """Return the DATA arguments as the functions of the package take them; "-" is standard input."""
-    return data[0] if len(data) == 1 else [Path(name) for name in data]
+READING = (
+    click.option("--delimiter", metavar="CHAR", help="Character between the cells of CSV. Default: found in the file."),
+    click.option(
+        "--decimal", type=click.Choice([".", ","]), default=".", show_default=True, help="Decimal sign of CSV."
+    ),
+    click.option(
+        "--missing-values",
+        multiple=True,
+        metavar="CELL,…",
+        help="Cells of CSV that are missing values, instead of NA, NaN, null and the like. Empty cells always are.",
+    ),
+    click.option("--no-header", is_flag=True, help="The first line of CSV is a row: the columns are x0, x1, …"),
+    click.option("--encoding", metavar="NAME", help="Encoding of CSV, JSON and texts. Default: found in the file."),
+    click.option(
+        "--bad-rows",
+        type=click.Choice(["stop", "empty", "skip"]),
+        default="stop",
+        show_default=True,
+        help="A cell of the wrong type is an error, is read as empty, or its row is left out. A list is printed.",
+    ),
+)
 
 
-def source_name(data: tuple[str, ...], source: str | None) -> str:
+def reads_data(required: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return the decorator for a command that reads DATA: the argument, and the options that say how it is read.
+
+    The command gets all of them as one value, `data`: `Files`, or None without DATA.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def call(
+            *,
+            data: tuple[str, ...],
+            delimiter: str | None,
+            decimal: str,
+            missing_values: tuple[str, ...],
+            no_header: bool,
+            encoding: str | None,
+            bad_rows: Any,
+            **others: Any,
+        ) -> None:
+            try:
+                files = Files(
+                    data[0] if len(data) == 1 else [Path(name) for name in data],
+                    delimiter="\t" if delimiter in ("tab", "\\t") else delimiter,
+                    decimal=decimal,
+                    missing_values=[cell for cells in missing_values for cell in cells.split(",")] or MISSING_CELLS,
+                    header=not no_header,
+                    encoding=encoding,
+                    bad_rows=bad_rows,
+                )
+            except InputError as error:
+                raise click.UsageError(str(error)) from None
+            command(data=files if data else None, **others)
+
+        for option in reversed(READING):
+            call = option(call)
+        return click.argument("data", nargs=-1, required=required)(call)
+
+    return decorate
+
+
+def source_name(data: Files | None, source: str | None) -> str:
     """Return the source for the log: the option, or the names of the files."""
-    return " ".join(data) if source is None else source
+    return source if source is not None else "" if data is None else " ".join(data.given)
 
 
 def refuse_output(output: str | Path, force: bool, *inputs: str) -> None:

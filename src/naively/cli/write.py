@@ -4,7 +4,7 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
@@ -25,11 +25,13 @@ def write_tables(tables: Iterable[pa.Table], output: str, kind: str) -> None:
         write.write_tables(tables, file, kind)
 
 
-def write_predictions(pairs: Iterable[write.Pair], output: str, kind: str, numbers: Collection[str]) -> None:
+def write_predictions(
+    pairs: Iterable[write.Pair], output: str, kind: str, numbers: Collection[str], keep: Sequence[str] = ()
+) -> None:
     """Write rows and the columns to add, as `write_tables` does; see `naively.data.files.write.write_rows`."""
     folder = None if output == "-" or is_device(output) else Path(os.path.realpath(output)).parent
     with _open_output(output) as file:
-        write.write_rows(pairs, file, kind, numbers, folder)
+        write.write_rows(pairs, file, kind, numbers, folder, keep)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -49,6 +50,12 @@ class Column(ABC):
     @abstractmethod
     def take(self, positions: Positions) -> Self:
         """Return the rows at these positions, in this order."""
+
+    def with_name(self, name: str) -> Self:
+        """Return the same values under another name."""
+        column = copy(self)
+        object.__setattr__(column, "name", name)
+        return column
 
     @abstractmethod
     def is_present(self) -> NDArray[np.bool_]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from naively.data.columns import MAX_EXACT_INTEGER, arrow_strings, is_string
-from naively.data.files.csv import MISSING_CELLS, OtherTypeError
+from naively.data.files.bad_rows import BadRows
+from naively.data.files.cells import Cells
+from naively.data.files.csv import OtherTypeError
 from naively.data.kinds import Kind
 from naively.data.views import Value
 
@@ -35,62 +37,95 @@ def kind_of_classes(classes: Sequence[Value]) -> Kind:
 
 
 def convert_columns(
-    table: pa.Table, kinds: Mapping[str, Kind], first_row: int, exact: Collection[str], are_cells: bool = False
+    table: pa.Table,
+    kinds: Mapping[str, Kind],
+    first_row: int,
+    exact: Collection[str],
+    bad: BadRows | None = None,
+    cells: Cells | None = None,
 ) -> pa.Table:
     """Return the table with the columns named in `kinds` converted to these kinds.
 
     Parameters
     ----------
     table
-        A table of a file or a stream; its strings may be cells of CSV, in which "NA" is a missing value.
+        A table of a file or a stream. Strings that are cells of CSV (`Cells.marked`) may be missing values; a string of
+        another format is a missing value only where it should be a number, a boolean or a date.
     kinds
         The kind of each column at training.
     first_row
         The number of rows before this table, for error messages.
     exact
         The columns of which integers of 64 bits stay integers, of any size.
-    are_cells
-        Whether strings that stay strings may also be cells of CSV, in which "NA" is a missing value.
+    bad
+        Collects the rows with a cell that cannot be converted, which becomes missing; by default it is an error.
+    cells
+        How numbers, booleans and dates are written among strings that are not marked as cells.
     """
     import pyarrow as pa
 
+    bad = bad or BadRows()
+    marked = Cells.marked(table.schema)
+    cells = marked or cells or Cells()
     columns: list[ArrowColumn] = []
     for name, column in zip(table.column_names, table.columns, strict=True):
         kind = kinds.get(name)
-        if kind == "string" and are_cells and is_string(column.type):
-            columns.append(with_missing_cells(column))
+        if kind == "string" and is_string(column.type):
+            columns.append(column if marked is None else marked.with_missing(column))
+        elif kind is None:
+            columns.append(column)
+        elif not is_string(column.type):
+            columns.append(_as_string(column) if kind == "string" else column)
         else:
-            columns.append(column if kind is None else _convert(name, column, kind, first_row, name in exact))
+            columns.append(_convert(name, column, kind, first_row, name in exact, cells, bad))
     return pa.table(columns, names=table.column_names) if columns else table
 
 
-def _convert(name: str, column: ArrowColumn, kind: Kind, first_row: int, exact: bool) -> ArrowColumn:
-    """Return a column of strings as numbers, booleans or dates, or a column of numbers as strings."""
+def _as_string(column: ArrowColumn) -> ArrowColumn:
+    """Return numbers and dates as strings, other values as they are."""
+    import pyarrow as pa
+
+    is_kind = (pa.types.is_integer, pa.types.is_floating, pa.types.is_date)
+    return column.cast(pa.string()) if any(is_it(column.type) for is_it in is_kind) else column
+
+
+def _convert(
+    name: str, column: ArrowColumn, kind: Kind, first_row: int, exact: bool, cells: Cells, bad: BadRows
+) -> ArrowColumn:
+    """Return a column of strings as numbers, booleans or dates."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not is_string(column.type):
-        is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
-        return column.cast(pa.string()) if kind == "string" and is_number else column
-    if kind == "string":
-        return column
     if kind == "unknown":
         return pa.nulls(len(column))
     types: Mapping[Kind, pa.DataType] = {"number": pa.float64(), "boolean": pa.bool_(), "date": pa.timestamp("us")}
-    cells: ArrowColumn = pc.utf8_trim_whitespace(with_missing_cells(column))
+    trimmed: ArrowColumn = pc.utf8_trim_whitespace(cells.with_missing(column))
+    texts = cells.with_points(trimmed) if kind == "number" else trimmed
     try:
-        converted: ArrowColumn = pc.cast(cells, types[kind])
-        if exact and kind == "number" and (pc.max(pc.abs(converted)).as_py() or 0.0) > MAX_EXACT_INTEGER:
-            return _exact_integers(cells, converted)
+        converted: ArrowColumn = pc.cast(texts, types[kind])
     except pa.ArrowInvalid:
-        value = next(cell for cell in pc.unique(cells).to_pylist() if not _can_be(cell, types[kind]))
-        row = first_row + int(pc.index(cells, pa.scalar(value, cells.type)).as_py()) + 1
-        message = f"row {row:,} (without the header): {name!r} should be {KIND_NAMES[kind]} but is {value!r}."
-        raise OtherTypeError(f"{message} Correct the cell or leave it empty.", name, "string") from None
+        cells_once: list[Any] = pc.unique(texts.drop_null()).to_pylist()
+        wrong = {cell for cell in cells_once if not _can_be(cell, types[kind])}
+        rows = [row for row, cell in enumerate(texts.to_pylist()) if cell in wrong]
+        reasons = {
+            first_row + row: f"column {name!r} is {trimmed[row].as_py()!r}, but should be {KIND_NAMES[kind]}."
+            for row in (rows if bad.are_allowed else rows[:1])
+        }
+        if not bad.are_allowed:
+            [(row, reason)] = reasons.items()
+            message = f"{reason} Correct the cell or leave it empty."
+            raise OtherTypeError(message, name, "string", row) from None
+        for row, reason in reasons.items():
+            bad.cells.setdefault(row, reason)
+        is_wrong = pc.is_in(texts, arrow_strings(sorted(wrong)).cast(texts.type))
+        corrected: ArrowColumn = pc.if_else(is_wrong, pa.nulls(1, texts.type)[0], texts)
+        texts, converted = corrected, pc.cast(corrected, types[kind])
+    if exact and kind == "number" and (pc.max(pc.abs(converted)).as_py() or 0.0) > MAX_EXACT_INTEGER:
+        return _exact_integers(texts, converted)
     return converted
 
 
-def _can_be(cell: str | None, kind: pa.DataType) -> bool:
+def _can_be(cell: str, kind: pa.DataType) -> bool:
     import pyarrow as pa
 
     try:
@@ -112,15 +147,3 @@ def _exact_integers(cells: ArrowColumn, numbers: ArrowColumn) -> ArrowColumn:
             continue
         return integers
     return numbers
-
-
-def with_missing_cells(column: ArrowColumn) -> ArrowColumn:
-    """Return strings with null for each cell that stands for a missing value."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    is_missing = pc.is_in(column, arrow_strings(MISSING_CELLS).cast(column.type))
-    if not pc.any(is_missing).as_py():
-        return column
-    cells: ArrowColumn = pc.if_else(is_missing, pa.nulls(1, column.type)[0], column)
-    return cells

@@ -7,7 +7,7 @@ only dropped rows have is not a class.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, Protocol, TypeGuard, cast
@@ -17,16 +17,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from naively.data.columns import MAX_EXACT_INTEGER, Column, NumberColumn
 from naively.data.convert import convert_columns, kind_of_classes
+from naively.data.files.bad_rows import BadRows
 from naively.data.files.batches import rebatch
+from naively.data.files.cells import Cells
 from naively.data.files.csv import OTHER_COLUMNS, OtherTypeError, Types
-from naively.data.files.paths import is_path
+from naively.data.files.paths import Files, is_path
+from naively.data.files.places import report_bad_rows, with_place
 from naively.data.files.read import read_files
 from naively.data.frames import table_of_frame
 from naively.data.kinds import Kind
-from naively.data.names import listed
-from naively.data.read import TableLike, read
+from naively.data.names import Names, listed, similar_names, warn_similar_names
+from naively.data.read import TableLike, files_or_table, is_one_row, read
 from naively.data.table import ColumnTable, Table, concat_tables
-from naively.data.values import is_missing, object_array
+from naively.data.values import is_missing, is_single, object_array
 from naively.data.views import Value
 from naively.errors import InputError, LeftOutWarning, warn_user
 
@@ -43,6 +46,13 @@ FIRST_LABELS = 2**14  # labels that are searched for classes before all are
 
 class HasKinds(Protocol):
     """A schema: it knows the kind of each column."""
+
+    @property
+    def names(self) -> Names:
+        """Return the columns."""
+
+    def text_column(self) -> str | None:
+        """Return the only column of text."""
 
     def kinds(self) -> dict[str, Kind]:
         """Return the kind of each column at training."""
@@ -61,6 +71,10 @@ class TrainedColumns(Protocol):
     @property
     def classes(self) -> Sequence[Value]:
         """Return the classes."""
+
+    @property
+    def target(self) -> str:
+        """Return the name of the column to predict."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,9 +180,10 @@ def labelled_batches(
     Parameters
     ----------
     X
-        A table in memory, files (a path, a glob, a folder, a list of paths), or an iterator of batches.
+        A table in memory, files (a path, a glob, a folder, a list of paths, `Files`), or an iterator of batches.
     y
-        One label per row, or the name of a column of X.
+        One label per row, or the name of a column of X; for a model, None is the column that it predicts. The label
+        itself, if X is one row that has no column of this name.
     weight
         One weight per row, the name of a column of X, or None if every row counts once.
     types
@@ -183,11 +198,14 @@ def labelled_batches(
     LabelledRows
         Each with the classes that its rows have. At least one row in all, else InputError.
     """
+    y = like.target if y is None and like is not None else y
+    y = _label_of_one_row(X, y, like)
+    X = files_or_table(X, None if like is None or not isinstance(X, str) else like.schema.text_column())
     labels = y if isinstance(y, str) else code_labels(y)
     weights = weight if weight is None or isinstance(weight, str) else _weight_array(weight)
     is_streamed = is_path(X) or is_stream(X)
     n_rows = n_unlabelled = n_yielded = 0
-    for table in _tables(X, y, weight, types, like) if is_streamed else [read(X)]:
+    for table in _tables(X, y, weight, types, like) if is_streamed else [_read_table(X, y, weight, like)]:
         first_row, n_rows = n_rows, n_rows + table.n_rows
         batch = _label_rows(table, labels, weights, slice(first_row, n_rows), is_last=not is_streamed)
         if like is not None:
@@ -215,6 +233,31 @@ def labelled_batches(
         raise InputError(f"no rows to count: {where}; at least one row with a label is needed.")
     if n_unlabelled:
         warn_user(f"{n_unlabelled} of {n_rows} rows have no {name} and were left out.", LeftOutWarning)
+
+
+def _label_of_one_row(X: TableLike, y: LabelsLike, like: TrainedColumns | None) -> LabelsLike:
+    """Return the labels of X, as a list if y is the label of a single row."""
+    if not is_single(y) or not is_one_row(X):
+        return y
+    if isinstance(y, str) and (not isinstance(X, str) and y in (X if isinstance(X, Mapping) else X.index)):
+        return y
+    if isinstance(X, str) and is_path(X, is_text=like is not None and like.schema.text_column() is not None):
+        return y
+    return [y]
+
+
+def _read_table(X: TableLike, y: LabelsLike, weight: WeightLike, like: TrainedColumns | None) -> Table:
+    """Read a table in memory; with a model, under the names of its columns, up to case and blanks."""
+    table = read(X)
+    if like is None or table.names == like.schema.names:
+        return table
+    table, renamed = table.with_similar_names(_wanted_names(like, y, weight))
+    warn_similar_names(renamed)
+    return table
+
+
+def _wanted_names(like: TrainedColumns, y: LabelsLike, weight: WeightLike) -> list[str]:
+    return [*like.schema.names, *(name for name in (y, weight) if isinstance(name, str))]
 
 
 def _as_integers(classes: Classes, trained: Sequence[Value]) -> Classes:
@@ -260,22 +303,35 @@ def _check_length(
 def _tables(
     X: TableLike, y: LabelsLike, weight: WeightLike, types: Types | None, like: TrainedColumns | None
 ) -> Iterator[ColumnTable]:
+    files = Files.of(X) if is_path(X) else None
     if like is None:
-        yield from map(table_of_frame, rebatch(read_files(X, types) if is_path(X) else X))
+        yield from map(table_of_frame, rebatch(X if files is None else read_files(files, types)))
         return
-    n_rows = 0
+    bad, cells = BadRows(files), None if files is None else Cells.in_files(files)
     kinds = training_kinds(like, y, weight)
+    kinds_in_files = (
+        dict.fromkeys((*kinds, OTHER_COLUMNS), "string") if bad.are_allowed else kinds_to_read(like, y, weight)
+    )
     exact = {*like.schema.coded_numbers(), *([y] if isinstance(y, str) else ())}
+    n_rows, warned = 0, dict[str, str]()
     try:
-        for batch in rebatch(read_files(X, kinds_to_read(like, y, weight)) if is_path(X) else X):
-            yield table_of_frame(convert_columns(batch, kinds, n_rows, exact))
-            n_rows += batch.num_rows
+        for table in rebatch(X if files is None else read_files(files, kinds_in_files, bad=bad)):
+            renamed = similar_names(tuple(table.column_names), _wanted_names(like, y, weight))
+            warn_similar_names({name: new for name, new in renamed.items() if name not in warned})
+            warned |= renamed
+            table = table.rename_columns([renamed.get(name, name) for name in table.column_names])
+            rows = table_of_frame(convert_columns(table, kinds, n_rows, exact, bad, cells))
+            kept = bad.rows_to_keep(n_rows, table.num_rows)
+            n_rows += table.num_rows
+            yield rows if kept is None else rows.take(kept)
+        report_bad_rows(bad)
     except OtherTypeError as error:
+        placed = with_place(error, files)
         if error.column != y:
-            raise
+            raise placed from None
         classes = listed(map(repr, like.classes), 4)
         advice = f"It cannot be a class of this model, whose classes are {classes}: to add it, fit a new model."
-        raise InputError(f"{error} {advice}") from None
+        raise InputError(f"{placed} {advice}") from None
 
 
 def training_kinds(like: TrainedColumns, y: LabelsLike, weight: WeightLike = None) -> dict[str, Kind]:

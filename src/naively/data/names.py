@@ -5,11 +5,13 @@ A sparse matrix may have a million columns; their names are a rule, not a millio
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
 from naively.errors import InputError, LeftOutWarning, SchemaError, warn_user
+
+MIN_SHARE_OF_COLUMNS = 0.1  # of the columns of a model that its data must have
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,45 @@ def require_same_width(existing: Names, trained: Names) -> None:
         )
 
 
+def similar_names(given: Names, wanted: Iterable[str]) -> dict[str, str]:
+    """Return the names that differ from wanted ones in case or surrounding blanks only, each with the wanted name.
+
+    >>> similar_names((" Age", "job"), ["age", "job", "sex"])
+    {' Age': 'age'}
+    """
+    wanted = list(wanted)
+    absent = [] if isinstance(given, Numbered) else missing_names(wanted, given)
+    if not absent:
+        return {}
+    exact, similar = set(wanted), dict[str, list[str]]()
+    for name in given:
+        if name not in exact:
+            similar.setdefault(name.strip().casefold(), []).append(name)
+    found = {name: similar.pop(name.strip().casefold(), []) for name in absent}
+    return {names[0]: name for name, names in found.items() if len(names) == 1}
+
+
+def warn_similar_names(renamed: Mapping[str, str]) -> None:
+    """Warn that columns are read under a name that differs in case or blanks."""
+    if renamed:
+        pairs = [f"{name!r} as {wanted!r}" for name, wanted in renamed.items()]
+        warn_user(f"names of columns are matched up to case and blanks: {listed(pairs)}.", LeftOutWarning)
+
+
+def refuse_other_data(existing: Names, absent: Sequence[str], trained: Sequence[str], n_rows: int) -> None:
+    """Raise SchemaError if hardly any column of a model is in the data: these are other data.
+
+    One row may have few columns, but not none.
+    """
+    n_present = len(trained) - len(absent)
+    if trained and (not n_present or (n_rows > 1 and n_present < MIN_SHARE_OF_COLUMNS * len(trained))):
+        n_of_n = f"{n_present} of the {len(trained)} columns" if len(trained) > 1 else "not the column"
+        raise SchemaError(
+            f"the data has {n_of_n} that the model was trained with ({listed(trained, 4)}); its columns are "
+            f"{listed(existing, 4)}: give data of the same kind."
+        )
+
+
 def warn_missing_columns(missing: Sequence[str]) -> None:
     """Warn that predictions are made without these columns."""
     if missing:
@@ -139,3 +180,12 @@ def listed(names: Iterable[str], limit: int = 8, separator: str = ", ") -> str:
     all_names = names if isinstance(names, Sequence) else list(names)
     rest = len(all_names) - limit
     return separator.join(all_names[:limit]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def counted(n: int, noun: str, plural: str | None = None) -> str:
+    """Return a number and its noun.
+
+    >>> counted(1, "entry", "entries"), counted(1200, "row")
+    ('1 entry', '1,200 rows')
+    """
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"

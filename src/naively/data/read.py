@@ -1,4 +1,4 @@
-"""Read a table in memory: an array, a sparse matrix, a frame, a mapping or a list."""
+"""Read a table in memory: an array, a sparse matrix, a frame, a mapping or a list. Tell files and single rows apart."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.data.columns import MAX_EXACT_INTEGER, ListOfStrings, as_core_type
+from naively.data.files.paths import Files, is_path
 from naively.data.frames import table_of_columns, table_of_frame
 from naively.data.names import Numbered, unique_names
 from naively.data.table import ColumnTable, MatrixTable, Table
-from naively.data.values import is_missing
+from naively.data.values import is_missing, is_single
 from naively.data.views import Piece
 from naively.errors import InputError
 
@@ -58,6 +59,36 @@ def read(X: TableLike) -> Table:
         f"cannot read a {type(X).__name__}: give a NumPy array, a SciPy sparse matrix, a frame (pandas, polars, "
         "pyarrow, …) or a mapping from column name to values."
     )
+
+
+def files_or_table(X: TableLike, text_column: str | None) -> Files | TableLike:
+    """Return the files that X names (`is_path` has the rule), or X as `read` takes it; one text is a table of one row.
+
+    Parameters
+    ----------
+    X
+        Rows in memory, files, or one text.
+    text_column
+        The only text column of the model that reads X, if there is one: then a string may be a text.
+    """
+    if not is_path(X, is_text=text_column is not None):
+        return {text_column: [X]} if isinstance(X, str) else X
+    files = Files.of(X)
+    if isinstance(X, str) and text_column is not None and not files.is_standard_input:
+        try:
+            files.data_files()
+        except InputError as error:
+            raise InputError(
+                f"{error} A string that looks like a path is one: give a text as a list, [text]."
+            ) from None
+    return files
+
+
+def is_one_row(X: TableLike) -> bool:
+    """Return whether X is a single row: one text, a mapping from name to one value, or a row of a pandas frame."""
+    if isinstance(X, Mapping):
+        return len(X) > 0 and all(map(is_single, X.values()))
+    return isinstance(X, str) or (_is_series(X) and hasattr(X, "iloc") and read(X).n_rows == 1 != len(X))
 
 
 def _read_list(X: list[object] | tuple[object, ...]) -> Table:

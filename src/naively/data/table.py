@@ -27,7 +27,7 @@ from naively.data.columns import (
     ranks,
 )
 from naively.data.kinds import Kind, Use, refuse_infinite
-from naively.data.names import Names, Numbered, missing_names, positions_of
+from naively.data.names import Names, Numbered, missing_names, positions_of, similar_names
 from naively.data.row_hash import KEY, MISSING, Hashes, hash_numbers, mix
 from naively.data.views import Codes, Numbers, Piece, Texts, is_sparse
 from naively.errors import InputError
@@ -93,6 +93,10 @@ class Table(ABC):
         The columns of an array have no names of their own: a table of such columns is returned as it is.
         """
         return self, []
+
+    def with_similar_names(self, names: Iterable[str]) -> tuple[Table, dict[str, str]]:
+        """Return the table with these names where its own differ in case or blanks only, and the names that changed."""
+        return self, {}
 
     @abstractmethod
     def ranked(self) -> Table:
@@ -190,6 +194,14 @@ class ColumnTable(Table):
         missing = missing_names(names, self.names)
         columns = (*self.columns, *(AbsentColumn(name, self.n_rows) for name in missing))
         return ColumnTable((*self.names, *missing), self.n_rows, columns), missing
+
+    def with_similar_names(self, names: Iterable[str]) -> tuple[ColumnTable, dict[str, str]]:
+        """Return the table with these names where its own differ in case or blanks only, and the names that changed."""
+        renamed = similar_names(self.names, names)
+        if not renamed:
+            return self, {}
+        columns = tuple(c.with_name(renamed[c.name]) if c.name in renamed else c for c in self.columns)
+        return ColumnTable(tuple(renamed.get(n, n) for n in self.names), self.n_rows, columns), renamed
 
     def ranked(self) -> ColumnTable:
         """Return the table with the rank of each number in its column."""

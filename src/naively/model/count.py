@@ -12,7 +12,13 @@ from naively._kernels.threads import on_own_threads
 from naively._kernels.types import Codes32, Floats
 from naively.data.kinds import Kind, refuse_infinite
 from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, labelled_batches
-from naively.data.names import positions_of, require_columns, require_same_width, warn_counted_as_missing
+from naively.data.names import (
+    positions_of,
+    refuse_other_data,
+    require_columns,
+    require_same_width,
+    warn_counted_as_missing,
+)
 from naively.data.read import TableLike
 from naively.data.table import Table
 from naively.data.views import Codes, Numbers, Texts
@@ -136,6 +142,7 @@ def rows_to_count(model: Model, X: TableLike, y: LabelsLike, weight: WeightLike 
         if rows.table.names != model.schema.names:
             table, absent = rows.table.with_absent_columns(model.schema.names)
             if absent:
+                refuse_other_data(rows.table.names, absent, model.schema.names, rows.n_rows)
                 missing |= dict.fromkeys(absent)
                 rows = replace(rows, table=table)
         yield rows

@@ -229,7 +229,9 @@ class Model:
         Parameters
         ----------
         X
-            Rows, of any kind that `fit` takes.
+            Rows, of any kind that `fit` takes: a table in memory, files, batches. A mapping from name to one value is
+            one row, and so is a row of a pandas frame. For a model with one text column, a string is one text, unless
+            it names files (docs/tables.md has the rule).
         odds
             Return the class `of` only if its odds against all others are above this.
         threshold
@@ -282,17 +284,18 @@ class Model:
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(self.log_odds(X, of, against)))
 
-    def update(self, X: TableLike, y: LabelsLike, weight: WeightLike = None) -> Model:
+    def update(self, X: TableLike, y: LabelsLike = None, weight: WeightLike = None) -> Model:
         """Return the model of the counted rows and some more.
 
         Parameters
         ----------
         X, y, weight
-            Rows, labels and weights, of any kind that `fit` takes.
+            Rows, labels and weights, of any kind that `fit` takes. By default the labels are the column that the model
+            predicts; for one row, y may be its label.
         """
         return self + count_rows(self, X, y, weight)
 
-    def forget(self, X: TableLike, y: LabelsLike, weight: WeightLike = None) -> Model:
+    def forget(self, X: TableLike, y: LabelsLike = None, weight: WeightLike = None) -> Model:
         """Return the model of the counted rows without some of them, as if they had never been counted.
 
         Parameters
@@ -404,7 +407,7 @@ class Model:
     def evaluate(
         self,
         X: TableLike,
-        y: LabelsLike,
+        y: LabelsLike = None,
         weight: WeightLike = None,
         *,
         of: Label | None = None,
@@ -435,7 +438,7 @@ class Model:
     def evaluate_training(
         self,
         X: TableLike,
-        y: LabelsLike,
+        y: LabelsLike = None,
         weight: WeightLike = None,
         *,
         groups: LabelsLike = None,
@@ -466,7 +469,7 @@ class Model:
         )
 
     @on_own_threads
-    def tune(self, X: TableLike, y: LabelsLike, weight: WeightLike = None) -> Model:
+    def tune(self, X: TableLike, y: LabelsLike = None, weight: WeightLike = None) -> Model:
         """Return this model with smoothing, families and calibration chosen again, by leave-one-out.
 
         Parameters
@@ -482,7 +485,7 @@ class Model:
     def leave_one_out(
         self,
         X: TableLike,
-        y: LabelsLike,
+        y: LabelsLike = None,
         weight: WeightLike = None,
         groups: LabelsLike = None,
         folds: int | None = None,

@@ -10,16 +10,13 @@ from numpy.typing import ArrayLike
 
 from naively._kernels.types import Codes32
 from naively.data.columns import arrow_array
-from naively.data.convert import convert_columns
-from naively.data.files.batches import arrow_tables, rebatch
-from naively.data.frames import table_of_frame
+from naively.data.files.paths import Where
 from naively.data.labelled import Label, class_array
-from naively.data.names import warn_missing_columns
-from naively.data.table import Table
-from naively.errors import InputError
+from naively.data.names import listed
+from naively.errors import InputError, LeftOutWarning, warn_user
 from naively.model.decide import Rule, Thresholds, decision_rule
 from naively.model.model import Model
-from naively.model.score import predict_positions, predict_with_posterior
+from naively.model.score import Follow, predict_positions, predict_with_posterior, read_like
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,14 +24,16 @@ if TYPE_CHECKING:
     from naively.data.columns import ArrowArray
 
 N_ROWS = 65_536  # predicted at a time
+PREDICTION = "prediction"  # the column, unless it has another name
 
 
 def predict_batches(
     model: Model,
-    batches: Iterable[Any],
+    batches: Iterable[Any] | Where,
     *,
     proba: bool = False,
     top: int | None = None,
+    name: str = PREDICTION,
     prompt: bool = False,
     odds: float | None = None,
     threshold: Thresholds | None = None,
@@ -49,11 +48,14 @@ def predict_batches(
     model
         The model.
     batches
-        Arrow batches, frames or mappings. A column of the model that they do not have says nothing, with a warning.
+        Arrow batches, frames or mappings; or files. A column of the model that they do not have says nothing, with a
+        warning. Columns of an earlier prediction are replaced, with a warning.
     proba
         Whether to add the probability of every class, as `p_CLASS`.
     top
         Add the k most probable classes and their probabilities, as `top_1`, `p_top_1`, …
+    name
+        The name of the column. If it is not `prediction`, the names of the other columns begin with it: `NAME_p_CLASS`.
     prompt
         Whether each batch is predicted as soon as it is there; by default 65,536 rows are collected.
     odds, threshold, costs, of, min_probability
@@ -66,71 +68,62 @@ def predict_batches(
     {'day': [1, 2], 'sky': ['rain', None], 'prediction': ['no', 'yes']}
     """
     rule = decision_rule(model.classes, odds, threshold, costs, of, min_probability)
-    for table, results in predict_tables(model, batches, rule, proba, top, prompt):
-        for name, values in zip(results.column_names, results.columns, strict=True):
-            table = table.append_column(name, values)
+    for table, results in predict_tables(model, batches, rule, proba, top, name, prompt):
+        for column, values in zip(results.column_names, results.columns, strict=True):
+            table = table.append_column(column, values)
         yield table
 
 
 def predict_tables(
     model: Model,
-    batches: Iterable[Any],
+    batches: Iterable[Any] | Where,
     rule: Rule | None,
     proba: bool = False,
     top: int | None = None,
+    name: str = PREDICTION,
     prompt: bool = False,
+    follow: Follow | None = None,
 ) -> Iterator[tuple[pa.Table, pa.Table]]:
-    """Yield the rows of all batches, and the columns that `predict_batches` adds to them."""
+    """Yield the rows of all batches, and the columns that `predict_batches` adds to them; `follow` as in `read_like`.
+
+    A column of the rows that has the name of an added one is left out, with a warning.
+    """
     import pyarrow as pa
 
     classes = arrow_array(class_array(model.classes))
+    prefix = "" if name == PREDICTION else f"{name}_"
     warned: set[str] = set()
-    n_rows = 0
-    for table in arrow_tables(batches) if prompt else rebatch(batches, N_ROWS):
-        rows = as_trained(model, table, warned, n_rows)
-        n_rows += table.num_rows
+    for table, rows in read_like(model, batches, 0 if prompt else N_ROWS, follow):
         results: dict[str, Any] = {}
         if not (proba or top):
-            results["prediction"] = _take(classes, predict_positions(model, rows, rule))
+            results[name] = _take(classes, predict_positions(model, rows, rule))
         else:
             positions, posterior = predict_with_posterior(model, rows, rule)
-            results["prediction"] = _take(classes, positions)
+            results[name] = _take(classes, positions)
             if proba:
-                results |= {f"p_{label}": arrow_array(posterior[:, c]) for c, label in enumerate(model.classes)}
+                results |= {f"{prefix}p_{label}": arrow_array(posterior[:, c]) for c, label in enumerate(model.classes)}
             order = np.argsort(-posterior, axis=1, kind="stable")[:, : top or 0]
             for k in range(order.shape[1]):
                 kth = order[:, k].astype(np.int32)
-                results[f"top_{k + 1}"] = _take(classes, kth)
-                results[f"p_top_{k + 1}"] = arrow_array(posterior[np.arange(len(kth)), kth])
-        for name in results:
-            if name in table.column_names:
-                raise InputError(f"the data already has a column {name!r}: rename it.")
-        yield table, pa.table(results)
+                results[f"{prefix}top_{k + 1}"] = _take(classes, kth)
+                results[f"{prefix}p_top_{k + 1}"] = arrow_array(posterior[np.arange(len(kth)), kth])
+        earlier = [column for column in table.column_names if column in results]
+        _warn_of_earlier(model, [column for column in earlier if column not in warned])
+        warned.update(earlier)
+        yield table.drop_columns(earlier) if earlier else table, pa.table(results)
 
 
-def as_trained(model: Model, table: pa.Table, warned: set[str], first_row: int = 0) -> Table:
-    """Return the columns of the model, with text cells converted to the types that it was trained with.
-
-    Parameters
-    ----------
-    model
-        The model.
-    table
-        Some rows.
-    warned
-        The missing columns that were warned about; new ones are added.
-    first_row
-        The number of rows before the table, so that an error can name the row.
-    """
-    given = set(table.column_names)
-    columns = table.select([name for name in model.schema.names if name in given])
-    exact = set(model.schema.coded_numbers())
-    columns = convert_columns(columns, model.schema.kinds(), first_row, exact, are_cells=True)
-    rows, absent = table_of_frame(columns).with_absent_columns(model.schema.names)
-    unreported = [name for name in dict.fromkeys(model._used_columns) if name in absent and name not in warned]
-    warned.update(unreported)
-    warn_missing_columns(unreported)
-    return rows
+def _warn_of_earlier(model: Model, names: list[str]) -> None:
+    """Warn that predictions replace columns of an earlier prediction; refuse to replace what the model reads."""
+    read = {*model.schema.names, model.target}
+    for name in names:
+        if name in read:
+            raise InputError(
+                f"the data has a column {name!r}, which the model knows: give the prediction another name (--as NAME, "
+                "name=…)."
+            )
+    if names:
+        warn_user(f"the new predictions replace {listed(map(repr, names))} of the data.", LeftOutWarning)
 
 
 def _take(classes: ArrowArray, positions: Codes32) -> ArrowArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,32 +10,130 @@ import numpy as np
 from naively._kernels.posterior import best_class, normalise, repeat_row
 from naively._kernels.threads import on_own_threads
 from naively._kernels.types import Codes32, Floats
+from naively.data.convert import convert_columns
+from naively.data.files.bad_rows import BadRows
+from naively.data.files.batches import ReadProgress, arrow_tables, rebatch
+from naively.data.files.csv import OtherTypeError
+from naively.data.files.paths import Files, is_path
+from naively.data.files.places import report_bad_rows, with_place
+from naively.data.files.read import read_files
+from naively.data.frames import table_of_frame
 from naively.data.kinds import refuse_infinite
-from naively.data.names import require_same_width, warn_missing_columns
-from naively.data.read import TableLike, read
-from naively.data.table import Table
+from naively.data.labelled import is_stream
+from naively.data.names import (
+    refuse_other_data,
+    require_same_width,
+    similar_names,
+    warn_missing_columns,
+    warn_similar_names,
+)
+from naively.data.read import TableLike, files_or_table, read
+from naively.data.table import Table, concat_tables
 from naively.errors import ImpossibleRowsWarning, warn_user
 from naively.families.gaussian import InfiniteValueError
 from naively.model.count import View, views_of
 from naively.model.decide import Rule
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from naively.model.calibrate import WeightedBlocks
     from naively.model.model import Model
+
+Follow = Callable[["Iterator[pa.RecordBatch]", ReadProgress], "Iterator[pa.RecordBatch]"]
 
 MAX_SCORES = 2**21  # in a table of scores that is only needed for a decision: 16 MB
 MIN_ROWS = 1024  # of such a table, if there are many classes
 
 
 def read_rows(model: Model, X: TableLike) -> Table:
-    """Return rows to be scored; a column of the model that they do not have says nothing."""
+    """Return rows to be scored: a table in memory, files, batches, or one text.
+
+    A column of the model that they do not have says nothing. Names of columns are matched up to case and blanks.
+    """
+    X = files_or_table(X, model.schema.text_column() if isinstance(X, str) else None)
+    if is_path(X) or is_stream(X):
+        return concat_tables([rows for _, rows in read_like(model, X)])
     table = read(X)
     if table.names == model.schema.names:
         return table
     require_same_width(table.names, model.schema.names)
+    table, renamed = table.with_similar_names(model._used_columns)
+    warn_similar_names(renamed)
+    names = table.names
     table, absent = table.with_absent_columns(model._used_columns)
+    refuse_other_data(names, absent, model._used_columns, table.n_rows)
     warn_missing_columns(absent)
     return table
+
+
+def read_like(
+    model: Model, X: TableLike, rows_at_once: int | None = None, follow: Follow | None = None
+) -> Iterator[tuple[pa.Table, Table]]:
+    """Yield the rows of files or batches in tables: as they were read, and as the columns that the model reads.
+
+    Parameters
+    ----------
+    model
+        The model.
+    X
+        Files, or an iterable of batches.
+    rows_at_once
+        The number of rows of each table; 0 is one table for each batch, as soon as it is there.
+    follow
+        Yields the batches of files that are given to it, and shows how much has been read.
+    """
+    files = Files.of(X) if is_path(X) else None
+    bad, progress = BadRows(files), ReadProgress()
+    batches = X if files is None else read_files(files, raw=True, progress=progress, bad=bad)
+    batches = batches if follow is None else follow(batches, progress)
+    warned: set[str] = set()
+    n_rows = 0
+    try:
+        for table in arrow_tables(batches) if rows_at_once == 0 else rebatch(batches, rows_at_once):
+            rows = as_trained(model, table, warned, n_rows, bad)
+            kept = bad.rows_to_keep(n_rows, table.num_rows)
+            n_rows += table.num_rows
+            yield (table, rows) if kept is None else (table.take(kept), rows.take(kept))
+    except OtherTypeError as error:
+        raise with_place(error, files) from None
+    report_bad_rows(bad)
+
+
+def as_trained(
+    model: Model, table: pa.Table, warned: set[str], first_row: int = 0, bad: BadRows | None = None
+) -> Table:
+    """Return the columns of the model, with text cells converted to the types that it was trained with.
+
+    Parameters
+    ----------
+    model
+        The model.
+    table
+        Some rows.
+    warned
+        The columns that were warned about; new ones are added.
+    first_row
+        The number of rows before the table, so that an error can name the row.
+    bad
+        Collects rows with a cell that cannot be converted; by default it is an error.
+    """
+    renamed = similar_names(tuple(table.column_names), model.schema.names)
+    warn_similar_names({name: new for name, new in renamed.items() if name not in warned})
+    warned.update(renamed)
+    given = {renamed.get(name, name): name for name in table.column_names}
+    names = [name for name in model.schema.names if name in given]
+    columns = table.select([given[name] for name in names]).rename_columns(names)
+    columns = columns.replace_schema_metadata(table.schema.metadata)
+    columns = convert_columns(columns, model.schema.kinds(), first_row, set(model.schema.coded_numbers()), bad)
+    rows, absent = table_of_frame(columns).with_absent_columns(model.schema.names)
+    used = list(dict.fromkeys(model._used_columns))
+    absent_used = [name for name in used if name in set(absent)]
+    refuse_other_data(tuple(table.column_names), absent_used, used, table.num_rows)
+    unreported = [name for name in absent_used if name not in warned]
+    warned.update(unreported)
+    warn_missing_columns(unreported)
+    return rows
 
 
 def score(blocks: WeightedBlocks, views: Sequence[View], log_prior: Floats, n_rows: int) -> Floats:

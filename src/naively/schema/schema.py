@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 from naively.data.kinds import Kind
 from naively.data.names import Names, Numbered
-from naively.data.views import Codes
+from naively.data.views import Codes, Texts
 from naively.errors import SchemaError
 from naively.families import Family
 from naively.schema.family_json import family_from_json, family_to_json
@@ -58,6 +58,11 @@ class Schema:
             for i, name in enumerate(block.names)
             if block.kind(i) == "number"
         ]
+
+    def text_column(self) -> str | None:
+        """Return the only column of text; None if there is none, or several."""
+        names = [name for block in self.blocks if block.family.statistic.view is Texts for name in block.names]
+        return names[0] if len(names) == 1 else None
 
     def __str__(self) -> str:
         width = max((len(name) for name in self.names), default=0)

@@ -32,7 +32,7 @@ from naively.data.table import Table, concat_tables
 from naively.data.views import Codes, Texts
 from naively.errors import InputError
 from naively.model.model import Model
-from naively.model.predict_batches import as_trained
+from naively.model.score import as_trained
 from naively.store.entries import Entry
 
 N_CANDIDATES = 512  # rows of smallest margin that the current model scores again

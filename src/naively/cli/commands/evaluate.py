@@ -3,13 +3,13 @@
 import click
 
 from naively.cli import options
+from naively.data.files.paths import Files
 
 TOO_GOOD = 0.8  # of the log-loss that is expected on new rows
 
 
 @click.command("evaluate", short_help="Measure how good a model is.")
 @click.argument("model")
-@click.argument("data", nargs=-1, required=True)
 @options.target
 @options.weight
 @click.option(
@@ -24,9 +24,10 @@ TOO_GOOD = 0.8  # of the log-loss that is expected on new rows
 )
 @click.option("--precision", type=options.PROBABILITY, metavar="P", help="Find the threshold with this precision.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with all curves.")
+@options.reads_data()
 def command(
     model: str,
-    data: tuple[str, ...],
+    data: Files,
     target: str | None,
     weight: str | None,
     min_probability: float | None,
@@ -42,16 +43,15 @@ def command(
     naively evaluate spam.naively mail.parquet --min-probability 0.9 --json
     naively evaluate spam.naively mail.csv --of spam --precision 0.99
     """
-    from naively.cli.input import name_file_in_errors, read_with_progress
+    from naively.cli.input import name_file_in_errors
     from naively.cli.output import print_json, print_note
-    from naively.data.labelled import kinds_to_read
     from naively.store.running_sum import load
 
     loaded = load(model)
     target = target or loaded.target
     with name_file_in_errors(data):
         evaluation = loaded.evaluate(
-            read_with_progress(options.as_paths(data), kinds_to_read(loaded, target, weight)),
+            data,
             target,
             weight,
             of=options.find_class(loaded, of),

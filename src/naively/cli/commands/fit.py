@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from naively.cli import options
+from naively.data.files.paths import Files
 
 if TYPE_CHECKING:
     from naively.cli.hints import BatchSummary
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 
 @click.command("fit", short_help="Fit a model to data.")
-@click.argument("data", nargs=-1, required=True)
 @click.option("--target", required=True, metavar="COLUMN", help="Column to predict.")
 @click.option("-o", "--output", required=True, type=options.NEW_FILE, help="Model file.")
 @click.option(
@@ -53,8 +53,9 @@ if TYPE_CHECKING:
 @options.source
 @options.comment
 @options.force
+@options.reads_data()
 def command(
-    data: tuple[str, ...],
+    data: Files,
     target: str,
     output: Path,
     families: tuple[str, ...],
@@ -71,7 +72,7 @@ def command(
 ) -> None:
     """Fit a model to the rows of DATA and save it.
 
-    DATA is files, globs, folders, a table in a database (FILE::TABLE), or - for standard input.
+    DATA is files, globs, folders, a table in a database or a sheet (FILE::TABLE), or - for standard input.
 
     \b
     naively fit people.csv --target income -o income.naively
@@ -94,11 +95,10 @@ def command(
     columns: dict[str, Family | Automatic] = {name: family_of(family) for name, family in family_names.items()}
     for name in missing:
         columns[name] = replace(columns[name], missing="value") if name in columns else Automatic("value")
-    paths = options.as_paths(data)
 
     def read_and_fit(types: Mapping[str, str]) -> tuple[Model, BatchSummary]:
-        summary = BatchSummary(frozenset(ignore), frozenset((target, *family_names)))
-        batches = summary.add(read_with_progress(paths, types))
+        summary = BatchSummary(data, frozenset(ignore), frozenset((target, *family_names)))
+        batches = summary.add(read_with_progress(data, types))
         model = fit(
             batches, target, columns=columns or None, weight=weight, tune=not no_tune, many_classes=many_classes
         )
@@ -106,11 +106,11 @@ def command(
 
     texts = {name: "string" for name, family in family_names.items() if family.lower() == "text"}
     with name_file_in_errors(data):
-        model, summary = retry_with_wider_types(read_and_fit, texts, can_retry=paths != "-")
+        model, summary = retry_with_wider_types(read_and_fit, texts, can_retry=not data.is_standard_input)
     for hint in summary.hints:
         print_note(hint)
     model = model.with_prior(options.with_classes(parsed_prior, model))
-    remembered = remember(model, paths, target, weight) if remember_rows else (None, None)
+    remembered = remember(model, data, target, weight) if remember_rows else (None, None)
     source = options.source_name(data, source)
     write_model(output, model, source=source, comment=comment, remembered=remembered, overwrite=force)
     click.echo(_report(model, summary))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from naively.cli import options
+from naively.data.files.paths import Files
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +24,6 @@ KINDS = ("waterfall", *OF_MODEL, *OF_ROWS)
 @click.command("plot", short_help="Draw a model or its predictions.")
 @click.argument("kind", metavar="KIND", type=click.Choice(KINDS))
 @click.argument("model")
-@click.argument("data", nargs=-1)
 @click.option("-o", "--output", required=True, type=options.NEW_FILE, help="FILE.svg, FILE.png or FILE.pdf.")
 @options.force
 @click.option(
@@ -34,17 +34,19 @@ KINDS = ("waterfall", *OF_MODEL, *OF_ROWS)
     help="waterfall: row of DATA, counted from 1.",
     show_default=True,
 )
-@click.option("--text", metavar="TEXT", help="waterfall: this text instead of DATA.")
+@options.takes_one_row
 @click.option("--of", metavar="CLASS", help="Class to draw.")
 @click.option("--against", metavar="CLASS", help="waterfall, nomogram: class to compare it with.")
 @click.option("--column", "columns", multiple=True, metavar="C", help="distributions, words: only this column.")
+@options.reads_data(required=False)
 def command(
     kind: str,
     model: str,
-    data: tuple[str, ...],
+    data: Files | None,
     output: Path,
     force: bool,
     row: int,
+    values: tuple[str, ...],
     text: str | None,
     of: str | None,
     against: str | None,
@@ -53,7 +55,7 @@ def command(
     """Draw a picture (needs matplotlib: pip install "naively[plot]").
 
     \b
-    waterfall         explain the prediction for one row; needs DATA or --text
+    waterfall         explain the prediction for one row; needs DATA, or --set and --text
     distributions     the distribution of each column in each class
     nomogram          the model as scales of points, to predict by hand
     words             the words with the most evidence for each class
@@ -68,24 +70,27 @@ def command(
     if output.suffix.lower() not in (".svg", ".png", ".pdf"):
         raise click.UsageError(f"{output}: pictures are written as .svg, .png or .pdf. Give such a name.")
     options.refuse_output(output, force)
-    if kind in OF_MODEL and (data or text is not None):
+    has_row = bool(values) or text is not None
+    if kind in OF_MODEL and (data or has_row):
         raise click.UsageError(f"{kind} draws the model alone: leave out the data.")
     if kind in OF_ROWS and not data:
         raise click.UsageError(f"{kind} needs DATA, rows with the column to predict.")
-    if kind == "waterfall" and (text is None) == (not data):
-        raise click.UsageError("waterfall needs DATA or --text, one of them.")
+    if kind in OF_ROWS and has_row:
+        raise click.UsageError(f"{kind} needs many rows: leave out --set and --text.")
+    if kind == "waterfall":
+        options.refuse_rows_and_row(data, values, text)
     if kind == "words" and len(columns) > 1:
         raise click.UsageError("words draws one column: give --column once.")
 
     from naively import plot
-    from naively.cli.input import name_file_in_errors, read_rows, row_of_text
+    from naively.cli.input import name_file_in_errors, read_numbered_rows, read_one_row
     from naively.store.running_sum import load
     from naively.store.write import atomic_write
 
     loaded = load(model)
     label, other = options.known_class(loaded, of), options.known_class(loaded, against)
     if kind == "waterfall":
-        table = read_rows(loaded, data, (row,)) if text is None else row_of_text(loaded, text)
+        table = read_one_row(loaded, values, text) if data is None else read_numbered_rows(loaded, data, (row,))
         figure = plot.waterfall(loaded.explain(table, of=label, against=other, changes=False)[0])
     elif kind == "nomogram":
         figure = plot.nomogram(loaded, of=label, against=other)
@@ -94,13 +99,14 @@ def command(
     elif kind == "words":
         figure = plot.words(loaded, columns[0] if columns else None)
     else:
+        assert data is not None
         with name_file_in_errors(data):
             figure = _draw_rows(loaded, kind, data, label)
     with atomic_write(output) as unfinished:
         figure.savefig(unfinished, format=output.suffix[1:].lower())
 
 
-def _draw_rows(model: Model, kind: str, data: tuple[str, ...], of: Label | None) -> Figure:
+def _draw_rows(model: Model, kind: str, data: Files, of: Label | None) -> Figure:
     """Draw the predictions for all rows, and compare them with the labels that are classes of the model."""
     import numpy as np
 

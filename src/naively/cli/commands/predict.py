@@ -3,11 +3,12 @@
 import click
 
 from naively.cli import options
+from naively.data.files.paths import Files
 
 
 @click.command("predict", short_help="Predict the class of each row.")
 @click.argument("model")
-@click.argument("data", nargs=-1, required=True)
+@options.takes_one_row
 @options.rows_output
 @options.force
 @click.option("--proba", is_flag=True, help="Add the probability of every class, as p_CLASS.")
@@ -25,10 +26,22 @@ from naively.cli import options
     metavar="P",
     help="Leave the prediction empty if no class reaches this probability.",
 )
+@click.option(
+    "--as",
+    "name",
+    default="prediction",
+    show_default=True,
+    metavar="NAME",
+    help="Name of the column of predictions. The other columns are then NAME_p_CLASS and so on.",
+)
+@click.option("--keep", multiple=True, metavar="C", help="Write only this column of DATA. Repeatable. Default: all.")
 @options.format_of("csv", "jsonl", "parquet")
+@options.reads_data(required=False)
 def command(
     model: str,
-    data: tuple[str, ...],
+    data: Files | None,
+    values: tuple[str, ...],
+    text: str | None,
     output: str,
     force: bool,
     proba: bool,
@@ -36,12 +49,14 @@ def command(
     threshold: float | None,
     of: str | None,
     min_probability: float | None,
+    name: str,
+    keep: tuple[str, ...],
     kind: str | None,
 ) -> None:
-    """Add the column `prediction` to the rows of DATA.
+    """Add the column `prediction` to the rows of DATA, or predict one row given by --set and --text.
 
-    DATA is files, globs, folders, a table in a database (FILE::TABLE), or - for standard input. A name that ends in
-    .gz, .bz2 or .zst is compressed.
+    DATA is files, globs, folders, a table in a database or a sheet (FILE::TABLE), or - for standard input. A name that
+    ends in .gz, .bz2 or .zst is compressed. Rows of a folder of texts have the column `file`.
 
     The columns of DATA come out as they went in. Where CSV becomes JSON lines, the columns that MODEL reads as numbers
     are numbers, and all others strings. Where it becomes Parquet, a column is of numbers if all of its cells are. Cells
@@ -50,9 +65,12 @@ def command(
     \b
     naively predict income.naively new.csv -o predictions.csv --proba
     cat new.csv | naively predict income.naively - | head
+    naively predict income.naively --set age=30 --set sex=male --proba
+    naively predict spam.naively --text "Cheap pills, now!"
     naively predict spam.naively mail.parquet --threshold 0.99 --of spam -o predictions.parquet
-    naively predict spam.naively mail.csv --min-probability 0.9
+    naively predict spam.naively mail.csv --as spam --keep id --min-probability 0.9
     """
+    options.refuse_rows_and_row(data, values, text)
     if threshold is not None and min_probability is not None:
         raise click.UsageError("give only one of --threshold and --min-probability.")
     if of is not None and threshold is None:
@@ -60,18 +78,19 @@ def command(
     kind = options.output_format(output, kind)
     options.refuse_output(output, force, model)
 
-    from naively.cli.input import name_file_in_errors, read_with_progress
+    from naively.cli.input import name_file_in_errors, row_of_options, show_progress
     from naively.cli.write import write_predictions
     from naively.model.decide import decision_rule
     from naively.model.predict_batches import predict_tables
     from naively.store.running_sum import load
 
     loaded = load(model)
-    paths, is_piped = options.as_paths(data), data == ("-",)
     label = options.find_class(loaded, of)
     rule = decision_rule(loaded.classes, threshold=threshold, of=label, min_probability=min_probability)
+    rows = [row_of_options(loaded, values, text)] if data is None else data
+    prompt = data is not None and data.is_standard_input and kind != "parquet"
     with name_file_in_errors(data, output):
-        batches = read_with_progress(paths, raw=True)
-        pairs = predict_tables(loaded, batches, rule, proba, top, prompt=is_piped and kind != "parquet")
+        follow = None if data is None else show_progress
+        pairs = predict_tables(loaded, rows, rule, proba, top, name, prompt, follow)
         numbers = {name for name, column_kind in loaded.schema.kinds().items() if column_kind == "number"}
-        write_predictions(pairs, output, kind, numbers)
+        write_predictions(pairs, output, kind, numbers, keep)

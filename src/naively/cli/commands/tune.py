@@ -1,24 +1,23 @@
 """`naively tune`: tune a model file again, or change its class prior."""
 
-from contextlib import nullcontext
-
 import click
 
 from naively.cli import options
+from naively.data.files.paths import Files
 
 
 @click.command("tune", short_help="Tune a model again, or change its prior.")
 @click.argument("model")
-@click.argument("data", nargs=-1)
 @options.target
 @options.weight
 @click.option("--prior", help="New class prior: empirical, uniform, or CLASS=P,CLASS=P,…")
 @click.option("--no-tune", is_flag=True, help="Remove the tuning: plain Naive Bayes with add-one smoothing.")
 @options.comment
 @options.as_json
+@options.reads_data(required=False)
 def command(
     model: str,
-    data: tuple[str, ...],
+    data: Files | None,
     target: str | None,
     weight: str | None,
     prior: str | None,
@@ -46,14 +45,14 @@ def command(
     from naively.cli.output import print_entries
     from naively.store.ledger import Ledger
 
-    with Ledger(model) as ledger, name_file_in_errors(data, model) if data else nullcontext():
+    with Ledger(model) as ledger, name_file_in_errors(data, model):
         entry = ledger.tune(
-            options.as_paths(data) if data else None,
+            data,
             target,
             weight=weight,
             prior=None if parsed_prior is None else options.with_classes(parsed_prior, ledger.model()),
             textbook=no_tune,
-            source=" ".join(data),
+            source=options.source_name(data, None),
             comment=comment,
         )
     print_entries([entry], as_json)

@@ -14,14 +14,16 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
 
+from naively.data.files.bad_rows import BadRows, skip_silently, wrong_width
 from naively.data.files.batches import ReadProgress
+from naively.data.files.cells import Cells
 from naively.data.files.lines import BLOCK_BYTES, line_blocks
-from naively.data.files.paths import STANDARD_INPUT, DataFile
-from naively.data.names import unique_names
+from naively.data.files.paths import STANDARD_INPUT, DataFile, Files
+from naively.data.names import Numbered, unique_names
 from naively.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,21 +35,23 @@ if TYPE_CHECKING:
 Types: TypeAlias = Mapping[str, "str | pa.DataType"]  # "number", "string", "boolean", or an Arrow type, by column name
 
 HEAD_BYTES = 1 << 20  # that show encoding, delimiter and header
-MISSING_CELLS = ("", "NA", "N/A", "#N/A", "n/a", "<NA>", "NaN", "nan", "null", "NULL")  # as R and pandas have them
-CELLS = {b"naively": b"cells of CSV"}  # metadata of a schema whose columns are strings because CSV has no types
 OTHER_COLUMNS = "\0"  # in a mapping of types, stands for all columns that it does not name; not in any file's header
 UNDECODED = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, as Python's "surrogateescape" has them
 EXPECTED_VALUES = {"double": "a number", "int64": "a whole number", "bool": "true or false"}
 
 
 class OtherTypeError(InputError):
-    """A cell that does not have the type of its column so far; `column` may be read as `wider` instead."""
+    """A cell that does not have the type of its column so far; `column` may be read as `wider` instead.
 
-    def __init__(self, message: str, column: str, wider: str) -> None:
+    `row` is its row, counted from 0 over all files, if the message does not name file and line.
+    """
+
+    def __init__(self, message: str, column: str, wider: str, row: int | None = None) -> None:
         """Name the column, and the type that it can be read as."""
         super().__init__(message)
         self.column = column
         self.wider = wider
+        self.row = row
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,18 @@ class Layout:
     encoding: str
     delimiter: str
     names: tuple[str, ...]
+    has_header: bool = True
+
+    def rows(self, stream: BinaryIO, n_lines_before: int = 0) -> Iterator[tuple[int, list[str]]]:
+        """Yield the rows of a file or a block, each with the line in which it begins; not the header."""
+        text = io.TextIOWrapper(stream, encoding=self.encoding, errors="replace", newline="")
+        rows = csv.reader(text, delimiter=self.delimiter)
+        line, is_header = n_lines_before + 1, self.has_header and not n_lines_before
+        for row in rows:
+            if row and not is_header:
+                yield line, row
+            is_header = is_header and not row
+            line = n_lines_before + rows.line_num + 1
 
 
 @dataclass(frozen=True)
@@ -69,17 +85,13 @@ class Source:
 
     def line_of_row(self, layout: Layout, is_it: Callable[[list[str]], bool]) -> int | str:
         """Return the line in which the first row begins for which `is_it` is true."""
-        with self.open() as stream:
-            text = io.TextIOWrapper(stream, encoding=layout.encoding, errors="replace", newline="")
-            rows = csv.reader(text, delimiter=layout.delimiter)
-            line = self.n_lines_before + 1
-            try:
-                for row in rows:
-                    if row and line > 1 and is_it(row):
+        try:
+            with self.open() as stream:
+                for line, row in layout.rows(stream, self.n_lines_before):
+                    if is_it(row):
                         return line
-                    line = self.n_lines_before + rows.line_num + 1
-            except csv.Error:
-                return line
+        except csv.Error:
+            pass
         return "?"
 
     def first_line(self, encoding: str, is_it: Callable[[str], bool]) -> int | str:
@@ -89,40 +101,49 @@ class Source:
             return next((number for number, line in enumerate(lines, self.n_lines_before + 1) if is_it(line)), "?")
 
 
-def read_csv(file: DataFile, types: Types, raw: bool, progress: ReadProgress) -> Iterator[pa.RecordBatch]:
-    """Yield the rows in batches; with `raw`, all cells as strings, none of them missing, marked by CELLS."""
+def read_csv(
+    file: DataFile, how: Files, types: Types, raw: bool, progress: ReadProgress, bad: BadRows
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows in batches; with `raw`, all cells as strings, none of them missing, marked by `Cells.mark`."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
+    layout, source = layout_of(file, how), Source(file.given, file.open)
     try:
-        with file.open() as stream:
-            head = stream.read(HEAD_BYTES)
-    except OSError as error:
-        raise InputError(f"{file.given}: cannot be read ({error}).") from None
-    layout = _find_layout(file.given, head, "\t" if file.format == "tsv" else None)
-    source = Source(file.given, file.open)
-    try:
-        column_types = _infer_types(file, layout, _arrow_types(layout, types, raw))
+        column_types = _infer_types(file, how, layout, _arrow_types(layout, types, raw))
         empty = [name for name, kind in column_types.items() if kind is None]
         on_disk, stream = file.open_both()
         n_batches = 0
         is_transcoded = layout.encoding != "utf8"  # then the size of a block is not that of its bytes in the file
         progress.follow(on_disk, stream, None if is_transcoded else lambda: n_batches * BLOCK_BYTES)
-        options = _arrow_options(layout, {name: kind or pa.int64() for name, kind in column_types.items()}, raw)
+        known = {name: kind or pa.int64() for name, kind in column_types.items()}
+        skip = bad.skip_line(source, layout) if bad.are_allowed else None
+        options = _arrow_options(how, layout, known, raw, layout.has_header, skip=skip)
         last: pa.RecordBatch | None = None
+        mark = Cells.in_files(how).mark()
         for batch in arrow_csv.open_csv(stream, *options):
             _refuse_zero_bytes(source, batch, layout)
             n_batches += 1
-            yield batch.replace_schema_metadata(CELLS) if raw else _with_null_columns(batch, empty)
+            yield batch.replace_schema_metadata(mark) if raw else _with_null_columns(batch, empty)
             last = batch.slice(max(batch.num_rows - 1, 0))
         if last is not None:
             _refuse_open_quote(source, last)
     except pa.ArrowInvalid as error:
         if "Empty CSV file" in str(error):  # a header only; an error if all files are so
             return
-        raise _translate_error(source, layout, str(error)) from None
+        raise _translate_error(source, how, layout, str(error)) from None
     except (OSError, UnicodeError, EOFError) as error:
         raise InputError(f"{file.given}: cannot be read to its end ({error}).") from None
+
+
+def layout_of(file: DataFile, how: Files) -> Layout:
+    """Return how a file is written."""
+    try:
+        with file.open() as stream:
+            head = stream.read(HEAD_BYTES)
+    except OSError as error:
+        raise InputError(f"{file.given}: cannot be read ({error}).") from None
+    return _find_layout(file.given, head, how, "\t" if file.format == "tsv" else None)
 
 
 def _with_null_columns(batch: pa.RecordBatch, empty: list[str]) -> pa.RecordBatch:
@@ -136,7 +157,9 @@ def _with_null_columns(batch: pa.RecordBatch, empty: list[str]) -> pa.RecordBatc
     return batch
 
 
-def read_csv_lines(head: bytes, stream: BinaryIO, types: Types, raw: bool) -> Generator[pa.RecordBatch]:
+def read_csv_lines(
+    head: bytes, stream: BinaryIO, how: Files, types: Types, raw: bool, bad: BadRows
+) -> Generator[pa.RecordBatch]:
     """Yield the rows of standard input as they come, so that predictions are written while more rows arrive.
 
     `head` is what has been read already. There is no copy on disk, so the types of the first block stay.
@@ -147,12 +170,12 @@ def read_csv_lines(head: bytes, stream: BinaryIO, types: Types, raw: bool) -> Ge
     for n_lines_before, block in line_blocks(STANDARD_INPUT, head, stream, has_quotes=True, prompt=raw):
         source = Source(STANDARD_INPUT, partial(io.BytesIO, block), n_lines_before)
         if layout is None:
-            layout = _find_layout(STANDARD_INPUT, block)
+            layout = _find_layout(STANDARD_INPUT, block, how)
             column_types = dict(_arrow_types(layout, types, raw))
-        batch = _parse(block, layout, column_types, raw, source)
+        batch = _parse(block, how, layout, column_types, raw, source, bad)
         _refuse_zero_bytes(source, batch, layout)
         _refuse_open_quote(source, batch)
-        batch = batch.replace_schema_metadata(CELLS) if raw else _settle_types(batch, column_types)
+        batch = batch.replace_schema_metadata(Cells.in_files(how).mark()) if raw else _settle_types(batch, column_types)
         n_rows += batch.num_rows
         if batch.num_rows:
             yield batch
@@ -179,18 +202,26 @@ def _settle_types(batch: pa.RecordBatch, types: dict[str, pa.DataType | None]) -
 
 
 def _parse(
-    block: bytes, layout: Layout, types: dict[str, pa.DataType | None], raw: bool, source: Source
+    block: bytes,
+    how: Files,
+    layout: Layout,
+    types: dict[str, pa.DataType | None],
+    raw: bool,
+    source: Source,
+    bad: BadRows,
 ) -> pa.RecordBatch:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     known = {name: kind for name, kind in types.items() if kind is not None}
-    options = _arrow_options(layout, known, raw, len(block) + 1, has_header=source.n_lines_before == 0)
+    has_header = layout.has_header and source.n_lines_before == 0
+    skip = bad.skip_line(source, layout) if bad.are_allowed else None
+    options = _arrow_options(how, layout, known, raw, has_header, len(block) + 1, skip)
     try:
         table = arrow_csv.read_csv(io.BytesIO(block), *options)
         _refuse_binary(table.schema)
     except pa.ArrowInvalid as error:
-        problem = _translate_error(source, layout, str(error))
+        problem = _translate_error(source, how, layout, str(error))
         if isinstance(problem, OtherTypeError):
             problem = InputError(f"{problem} Standard input cannot be read again as another type: save it to a file.")
         raise problem from None
@@ -199,16 +230,20 @@ def _parse(
     return table.combine_chunks().to_batches()[0]
 
 
-def _find_layout(given: str, head: bytes, delimiter: str | None = None) -> Layout:
-    """Return how a file is written, as its first bytes show."""
+def _find_layout(given: str, head: bytes, how: Files, delimiter: str | None = None) -> Layout:
+    """Return how a file is written, as its first bytes show, unless it is given."""
     head = head[:HEAD_BYTES]
-    encoding = _encoding(given, head)
+    encoding = how.encoding if how.encoding not in (None, "utf-8", "utf-8-sig") else _encoding(given, head)
+    if how.encoding in ("utf-8", "utf-8-sig") and encoding == "latin-1":
+        encoding = "utf8"  # so that the reader names the line that is not UTF-8
     text = head.decode(encoding, errors="replace").removeprefix("\ufeff")
     if not text.strip():
         raise InputError(f"{given}: the file is empty.")
-    delimiter = delimiter or _delimiter(text)
-    names = next(row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row)
-    return Layout(encoding, delimiter, unique_names(names, f"{given}, line 1: "))
+    delimiter = how.delimiter or delimiter or _delimiter(text, how.decimal)
+    first = next(row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row)
+    if not how.header:
+        return Layout(encoding, delimiter, tuple(Numbered(len(first))), has_header=False)
+    return Layout(encoding, delimiter, unique_names(first, f"{given}, line 1: "))
 
 
 def _encoding(given: str, head: bytes) -> str:
@@ -229,11 +264,14 @@ def _encoding(given: str, head: bytes) -> str:
     return "utf8"
 
 
-def _delimiter(text: str) -> str:
-    """Return the character that splits the first lines into most cells, equally many in most lines; else a comma."""
+def _delimiter(text: str, decimal: str = ".") -> str:
+    """Return the character that splits the first lines into most cells, equally many in most lines; else a comma.
+
+    A comma that is the decimal sign is a delimiter only if no other character is.
+    """
     lines = list(islice(io.StringIO(text, newline=""), 20))  # `splitlines` also splits at form feeds and the like
     best, most_cells = ",", 1
-    for delimiter in ",;\t|":
+    for delimiter in ";\t|" if decimal == "," else ",;\t|":
         widths = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
         if widths and widths[0] > most_cells and sum(width == widths[0] for width in widths) * 2 > len(widths):
             best, most_cells = delimiter, widths[0]
@@ -241,7 +279,13 @@ def _delimiter(text: str) -> str:
 
 
 def _arrow_options(
-    layout: Layout, types: Types, raw: bool, block_bytes: int | None = None, has_header: bool = True
+    how: Files,
+    layout: Layout,
+    types: Types,
+    raw: bool,
+    has_header: bool,
+    block_bytes: int | None = None,
+    skip: Callable[[arrow_csv.InvalidRow], Literal["skip", "error"]] | None = None,
 ) -> tuple[arrow_csv.ReadOptions, arrow_csv.ParseOptions, arrow_csv.ConvertOptions]:
     """Return Arrow's options for blocks, cells and missing values."""
     from pyarrow import csv as arrow_csv
@@ -249,21 +293,28 @@ def _arrow_options(
     names = None if has_header else list(layout.names)
     return (
         arrow_csv.ReadOptions(block_size=block_bytes or BLOCK_BYTES, encoding=layout.encoding, column_names=names),
-        arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
+        arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True, invalid_row_handler=skip),
         arrow_csv.ConvertOptions(
-            column_types=dict(types), strings_can_be_null=not raw, null_values=list(MISSING_CELLS)
+            column_types=dict(types),
+            strings_can_be_null=not raw,
+            null_values=list(how.missing_values),
+            decimal_point=how.decimal,
         ),
     )
 
 
-def _infer_types(file: DataFile, layout: Layout, given: Mapping[str, pa.DataType]) -> Mapping[str, pa.DataType | None]:
+def _infer_types(
+    file: DataFile, how: Files, layout: Layout, given: Mapping[str, pa.DataType]
+) -> Mapping[str, pa.DataType | None]:
     """Return the type of each column: as given, or that of the first block; None for a column without a value."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     if len(given) == len(layout.names):
         return given
-    reader = arrow_csv.open_csv(file.open(), *_arrow_options(layout, given, raw=False))
+    skip = None if how.bad_rows == "stop" else skip_silently
+    options = _arrow_options(how, layout, given, False, layout.has_header, skip=skip)
+    reader = arrow_csv.open_csv(file.open(), *options)
     first = next(iter(reader), None)
     if first is None:
         return {field.name: None if pa.types.is_null(field.type) else field.type for field in reader.schema}
@@ -315,7 +366,7 @@ def repeats(column: ArrowColumn) -> bool:
     return bool(2 * int(pc.count_distinct(codes).as_py()) <= len(column) - column.null_count)
 
 
-def _translate_error(source: Source, layout: Layout, message: str) -> InputError:
+def _translate_error(source: Source, how: Files, layout: Layout, message: str) -> InputError:
     """Return Arrow's error as one that names file, line and column, and says what to do."""
     given = source.given
     cell = re.search(r"In CSV column #(\d+):.*? to ([\w\[\], <>=]+): invalid value '(.*)'", message, re.DOTALL)
@@ -323,7 +374,7 @@ def _translate_error(source: Source, layout: Layout, message: str) -> InputError
         position, kind, value = int(cell[1]), cell[2], cell[3]
         name = layout.names[position]
         line = source.line_of_row(layout, lambda row: len(row) > position and row[position] == value)
-        wider = "number" if kind == "int64" and is_number(value) else "string"
+        wider = "number" if kind == "int64" and is_number(value.replace(how.decimal, ".")) else "string"
         expected = EXPECTED_VALUES.get(kind, f"a {kind}")
         return OtherTypeError(
             f"{given}, line {line}: column {name!r} is {value!r}, but should be {expected}.", name, wider
@@ -332,8 +383,8 @@ def _translate_error(source: Source, layout: Layout, message: str) -> InputError
     if ragged:
         line = source.line_of_row(layout, lambda row: len(row) != len(layout.names))
         return InputError(
-            f"{given}, line {line}: {ragged[2]} cells where the header has {ragged[1]}: correct the line, or put "
-            "cells that hold the delimiter in quotes."
+            f"{given}, line {line}: {wrong_width(ragged[2], ragged[1])}: correct the line, put cells that hold the "
+            "delimiter in quotes, or leave such lines out (--bad-rows skip)."
         )
     if "Empty CSV file" in message:
         return InputError(f"{given}: has a header and no rows.")

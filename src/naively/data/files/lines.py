@@ -83,14 +83,48 @@ def _end_of_lines(block: bytes, has_quotes: bool) -> int:
     return end
 
 
-def read_json_lines(
+def read_json(
     given: str, head: bytes, stream: BinaryIO, prompt: bool = False, raw: bool = False
+) -> Generator[pa.RecordBatch]:
+    """Yield the rows of JSON lines, or of an array of objects, which is read at once; see `read_json_lines`."""
+    head = head or read_available(stream)
+    if not head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
+        return read_json_lines(given, head, stream, prompt, raw)
+    return read_json_lines(given, _objects_of_array(given, head + stream.read()), io.BytesIO(), raw=raw, unit="item")
+
+
+def _objects_of_array(given: str, content: bytes) -> bytes:
+    """Return the objects of a JSON array as JSON lines, each as it is written.
+
+    >>> _objects_of_array("a.json", b'[{"a": 1.50},\\n {"a":\\n 2}]')
+    b'{"a": 1.50}\\n{"a": 2}\\n'
+    """
+    try:
+        items = json.loads(content)
+        text = content.decode("utf-8-sig")
+    except ValueError as error:
+        raise InputError(f"{given}: is not JSON ({error}).") from None
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        number, item = next((n, item) for n, item in enumerate(items, start=1) if not isinstance(item, dict))
+        raise InputError(f"{given}, item {number}: is of type {type(item).__name__}: give an array of objects.")
+    if not items:
+        raise InputError(f"{given}: has no rows: the array is empty.")
+    objects, end, decode = [], text.index("[") + 1, json.JSONDecoder().raw_decode
+    for _ in items:
+        start = text.index("{", end)
+        _, end = decode(text, start)
+        objects.append(re.sub("[\r\n]+ *", " ", text[start:end]))
+    return "".join(f"{line}\n" for line in objects).encode()
+
+
+def read_json_lines(
+    given: str, head: bytes, stream: BinaryIO, prompt: bool = False, raw: bool = False, unit: str = "line"
 ) -> Generator[pa.RecordBatch]:
     """Yield the rows of JSON lines; the first block decides the columns and types.
 
-    The other arguments are those of `line_blocks`. Whole numbers are read as numbers, so that a fraction may follow.
-    With `raw`, the column LINE holds each object as it is written, later blocks may have further keys, strings that are
-    dates stay strings, and lists and objects are null.
+    The other arguments are those of `line_blocks`; `unit` is what messages call a line. Whole numbers are read as
+    numbers, so that a fraction may follow. With `raw`, the column LINE holds each object as it is written, later blocks
+    may have further keys, strings that are dates stay strings, and lists and objects are null.
     """
     import pyarrow as pa
 
@@ -103,7 +137,7 @@ def read_json_lines(
             if raw and any(pa.types.is_timestamp(kind) for kind in table.schema.types):
                 table = parse_json_lines(block, without_timestamps(table.schema))
         except pa.ArrowInvalid as error:
-            raise _translate_json_error(given, str(error), block, n_lines_before) from None
+            raise _translate_json_error(given, str(error), block, n_lines_before, unit) from None
         if schema is None or raw:
             fields = [f.with_type(pa.float64()) if pa.types.is_integer(f.type) else f for f in table.schema]
             schema = pa.schema(fields)
@@ -174,7 +208,7 @@ def _objects(block: bytes, n_rows: int) -> list[str]:
     return objects
 
 
-def _translate_json_error(given: str, message: str, block: bytes, n_lines_before: int) -> InputError:
+def _translate_json_error(given: str, message: str, block: bytes, n_lines_before: int, unit: str) -> InputError:
     """Return an error that names the first line that is not a JSON object or has a value of another type."""
     changed = re.search(r"Column\(/([^)/]+)\) changed from (\w+) to (\w+)", message)
     for number, line in enumerate(block.split(b"\n"), start=n_lines_before + 1):
@@ -184,11 +218,11 @@ def _translate_json_error(given: str, message: str, block: bytes, n_lines_before
                 raise ValueError("no object")
         except ValueError as error:
             what = str(error).split(": line")[0]
-            return InputError(f"{given}, line {number}: is not a JSON object ({what}): give one object per line.")
+            return InputError(f"{given}, {unit} {number}: is not a JSON object ({what}): give one object per line.")
         if changed is not None and JSON_TYPES.get(type(row.get(changed[1]))) == changed[3]:
             value = json.dumps(row[changed[1]], ensure_ascii=False)[:40]
             return InputError(
-                f"{given}, line {number}: column {changed[1]!r} is {value}, of type {changed[3]}, but was of type "
+                f"{given}, {unit} {number}: column {changed[1]!r} is {value}, of type {changed[3]}, but was of type "
                 f"{changed[2]} so far: correct it, or write null."
             )
     return InputError(f"{given}: cannot be read as JSON lines ({message}).")

@@ -1,21 +1,26 @@
 """Find the files that a name stands for: a path, a glob, a folder, a list, or a database with `::` and a query.
 
-The name gives the format (`.csv.gz`); if it does not, the first bytes do.
+The name gives the format (`.csv.gz`); if it does not, the first bytes do. `Files` says how they are read.
 """
 
 from __future__ import annotations
 
+import codecs
 import glob
 import io
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, TypeGuard, cast
+from typing import Any, BinaryIO, Literal, TypeGuard, cast
 
 from naively.errors import InputError
 
-Where = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+BadRowRule = Literal["stop", "empty", "skip"]
+
+MISSING_CELLS = ("", "NA", "N/A", "#N/A", "n/a", "<NA>", "NaN", "nan", "null", "NULL")  # as R and pandas have them
 
 SUFFIXES = {
     "csv": (".csv",),
@@ -25,11 +30,91 @@ SUFFIXES = {
     "arrow": (".feather", ".arrow", ".ipc"),
     "sqlite": (".sqlite", ".sqlite3"),
     "duckdb": (".duckdb",),
+    "excel": (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
     "text": (".txt",),
 }
+DATABASES = ("sqlite", "duckdb", "excel")  # files with several tables
+ZIP_MAGIC, OLE_MAGIC = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"  # of Excel files, and of others
 STANDARD_INPUT = "standard input"  # as messages name it
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 COMPRESSION_MAGIC = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".zst": b"\x28\xb5\x2f\xfd"}  # first bytes, by suffix
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files and how they are read: accepted wherever a path is.
+
+    Parameters
+    ----------
+    where
+        A path, a glob, a folder, a list of these, or "-" for standard input.
+    delimiter
+        The character between the cells of CSV; by default the one that splits the first lines best.
+    decimal
+        The decimal sign of numbers in CSV: "." or ",".
+    missing_values
+        Cells of CSV that are missing values, instead of NA, NaN, null and the like. An empty cell always is one.
+    header
+        Whether the first line of CSV names the columns. If not, they are x0, x1, …, as those of an array.
+    encoding
+        The encoding of CSV, JSON lines and texts, by a name that Python knows; by default UTF-8, UTF-16 with a mark, or
+        Latin-1.
+    bad_rows
+        What happens to a cell that should be a number, a boolean or a date for a model and is not: "stop" is an error,
+        "empty" reads it as missing, "skip" leaves its row out. A line of CSV with too few or too many cells is left out
+        unless it is "stop". A warning at the end lists file, line and reason.
+
+    >>> Files("sales.csv", delimiter=";", decimal=",").bad_rows
+    'stop'
+    """
+
+    where: Paths
+    delimiter: str | None = None
+    decimal: str = "."
+    missing_values: Sequence[str] = MISSING_CELLS
+    header: bool = True
+    encoding: str | None = None
+    bad_rows: BadRowRule = "stop"
+
+    def __post_init__(self) -> None:
+        if self.delimiter is not None and (len(self.delimiter.encode()) != 1 or self.delimiter in '"\r\n'):
+            raise InputError(f"delimiter={self.delimiter!r}: it is one character, such as ; or | or a tab.")
+        if self.decimal not in (".", ","):
+            raise InputError(f'decimal={self.decimal!r}: it is "." or ",".')
+        if self.decimal == "," == self.delimiter:
+            raise InputError("delimiter and decimal are both a comma: cells could not be told from fractions.")
+        if self.bad_rows not in ("stop", "empty", "skip"):
+            raise InputError(f'bad_rows={self.bad_rows!r}: it is "stop", "empty" or "skip".')
+        given = (self.missing_values,) if isinstance(self.missing_values, str) else self.missing_values
+        object.__setattr__(self, "missing_values", tuple(dict.fromkeys(("", *given))))
+        if self.encoding is not None:
+            try:
+                object.__setattr__(self, "encoding", codecs.lookup(self.encoding).name)
+            except LookupError:
+                raise InputError(f"encoding={self.encoding!r} is not known: use utf-8, latin-1, cp1252, …") from None
+
+    @classmethod
+    def of(cls, where: Where) -> Files:
+        """Return the files, read by the usual rules unless others are given."""
+        return where if isinstance(where, Files) else cls(where)
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Return the names as they were given."""
+        where = [self.where] if isinstance(self.where, (str, os.PathLike)) else self.where
+        return tuple(os.fspath(path) for path in where)
+
+    @property
+    def is_standard_input(self) -> bool:
+        """Return whether this is standard input, which is read once."""
+        return self.where == "-"
+
+    def data_files(self) -> list[DataFile]:
+        """Return all files in the order given; those of a glob or a folder sorted by name."""
+        return data_files(self.where)
+
+
+Where = Paths | Files
 
 
 @dataclass(frozen=True)
@@ -45,6 +130,11 @@ class DataFile:
     def open(self) -> BinaryIO:
         """Return a stream of its bytes, decompressed."""
         return self.open_both()[1]
+
+    def is_json_array(self) -> bool:
+        """Return whether the file holds a JSON array, not JSON lines."""
+        with self.open() as stream:
+            return stream.read(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
 
     def open_both(self) -> tuple[BinaryIO, BinaryIO]:
         """Return the file as it is on the disk, and a stream of its bytes, decompressed; both may be the same."""
@@ -86,14 +176,40 @@ class CountedStream(io.RawIOBase):
         super().close()
 
 
-def is_path(X: object) -> TypeGuard[Where]:
-    """Return whether X names files: a string, a path, or a list of paths; a list of strings is a list of texts."""
-    if isinstance(X, (str, os.PathLike)):
+def is_path(X: object, is_text: bool = False) -> TypeGuard[Where]:
+    """Return whether X names files. This is the one rule, for every function that takes rows.
+
+    `Files`, a path object and a list of path objects do; a list of strings is a list of texts. A string does, unless it
+    may be a text (`is_text`): then it does if a file or folder has this name, if it ends as the name of a data file
+    (.csv, .jsonl.gz, …), if it has `::`, or if it is "-".
+
+    >>> is_path("cheap pills"), is_path("cheap pills", is_text=True), is_path("mail.csv", is_text=True)
+    (True, False, True)
+    """
+    if isinstance(X, (Files, os.PathLike)):
         return True
+    if isinstance(X, str):
+        return not is_text or _looks_like_a_path(X)
     return isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(item, os.PathLike) for item in X)
 
 
-def data_files(where: Where) -> list[DataFile]:
+def _looks_like_a_path(text: str) -> bool:
+    if "\n" in text or "\0" in text:
+        return False
+    if text == "-" or "::" in text or _format_by_name(Path(text))[0] is not None:
+        return True
+    try:
+        return os.path.exists(text)
+    except (OSError, ValueError):
+        return False
+
+
+def is_readable_again(X: object) -> bool:
+    """Return whether X names files that can be read a second time."""
+    return is_path(X) and not Files.of(X).is_standard_input
+
+
+def data_files(where: Paths) -> list[DataFile]:
     """Return all files in the order given; those of a glob or a folder sorted by name."""
     items = [where] if isinstance(where, (str, os.PathLike)) else where
     files = [file for item in items for file in _files(os.fspath(item))]
@@ -132,6 +248,7 @@ def format_by_content(head: bytes) -> str | None:
     if head[8:12] == b"DUCK":
         return "duckdb"
     magic = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"SQLite format 3\0": "sqlite"}
+    magic |= {OLE_MAGIC: "excel", ZIP_MAGIC: "excel"}
     return next((name for start, name in magic.items() if head.startswith(start)), None)
 
 
@@ -148,10 +265,10 @@ def _data_file(path: Path, given: str, query: str | None = None) -> DataFile:
     except OSError as error:
         raise InputError(f"{given}: cannot be read ({error.strerror or error}).") from None
     by_content = format_by_content(head)
-    if query and by_content not in ("sqlite", "duckdb"):
-        raise InputError(f"{given}: is neither a SQLite nor a DuckDB file, so '{query}' cannot be read from it.")
-    if format_ in ("parquet", "arrow", "sqlite", "duckdb") and by_content is None:
+    if query and by_content not in DATABASES:
+        raise InputError(f"{given}: is no SQLite, DuckDB or Excel file, so '{query}' cannot be read from it.")
+    if format_ in ("parquet", "arrow", *DATABASES) and by_content is None:
         raise InputError(f"{given}: is not a {format_} file, though its name says so.")
     if format_ is None or by_content:
-        format_ = by_content or ("json" if head.lstrip()[:1] == b"{" else "csv")
+        format_ = by_content or ("json" if re.match(rb"\s*(\{|\[\s*(\{|$))", head) else "csv")
     return DataFile(path, given, format_, compression, query)

@@ -11,6 +11,7 @@ import json
 import re
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from json.encoder import encode_basestring as quote
 from pathlib import Path
@@ -20,13 +21,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from naively.data.convert import with_missing_cells
-from naively.data.files.csv import CELLS
+from naively.data.files.cells import Cells
 from naively.data.files.lines import LINE, parse_json_lines, without_timestamps
+from naively.data.names import listed
 from naively.errors import InputError
 
 Pair = tuple[pa.Table, pa.Table]  # rows as they were read, and the columns to add
 
+_AFTER_COLON = re.compile(r"\s*:\s*")
 NEEDS_QUOTES = re.compile('[",\r\n]')
 ROWS_AT_ONCE = 8192  # rows that are Python objects at a time
 # Cells that are numbers in a format with types. A leading zero or a plus sign is part of a code: such cells are text.
@@ -42,7 +44,12 @@ def write_tables(tables: Iterable[pa.Table], file: IO[bytes], kind: str) -> None
 
 
 def write_rows(
-    pairs: Iterable[Pair], file: IO[bytes], kind: str, numbers: Collection[str], folder: Path | None = None
+    pairs: Iterable[Pair],
+    file: IO[bytes],
+    kind: str,
+    numbers: Collection[str],
+    folder: Path | None = None,
+    keep: Sequence[str] = (),
 ) -> None:
     """Write rows and the columns to add; the rows come out as they went in.
 
@@ -56,14 +63,16 @@ def write_rows(
         The columns of CSV whose cells are numbers in JSON, if they are written as JSON writes numbers.
     folder
         Where there is space for a temporary file.
+    keep
+        The columns of the rows to write; by default all.
     """
-    remaining = iter(pairs)
+    remaining = iter(_select(pairs, tuple(keep)))
     first = next(remaining, None)
     if first is None:
         return
     rows = chain([first], remaining)
     has_lines = LINE in first[0].column_names
-    is_cells = (first[0].schema.metadata or {}).get(b"naively") == CELLS[b"naively"]
+    cells = Cells.marked(first[0].schema)
     if kind == "csv":
         _write_csv(map(_join, _cells_of_lines(rows) if has_lines else rows), file)
     elif kind == "arrow":
@@ -71,13 +80,68 @@ def write_rows(
     elif kind == "jsonl" and has_lines:
         _write_lines(rows, file)
     elif kind == "jsonl":
-        _write_json_lines(map(_join, rows), file, numbers if is_cells else None)
+        _write_json_lines(map(_join, rows), file, None if cells is None else CellsOfRows(cells, numbers))
     elif has_lines:
         _write_parquet_of_lines(rows, file, folder)
-    elif is_cells:
-        _write_parquet_of_cells(map(_join, rows), first[0].column_names, file, folder)
+    elif cells is not None:
+        _write_parquet_of_cells(map(_join, rows), first[0].column_names, cells, file, folder)
     else:
         _write_parquet(map(_join, rows), file)
+
+
+@dataclass(frozen=True)
+class CellsOfRows:
+    """How the cells of CSV are written, and the columns that are numbers."""
+
+    cells: Cells
+    numbers: Collection[str]
+
+
+def _select(pairs: Iterable[Pair], keep: tuple[str, ...]) -> Iterator[Pair]:
+    """Yield the rows with the columns to write; those of an earlier prediction are replaced."""
+    is_first = True
+    for table, results in pairs:
+        has_lines = LINE in table.column_names
+        unknown = [name for name in keep if name not in table.column_names]
+        if unknown and (is_first or not has_lines):
+            names = listed([name for name in table.column_names if name != LINE])
+            raise InputError(f"--keep {unknown[0]}: there is no such column; the data has {names}.")
+        is_first = False
+        if has_lines:
+            lines = pa.array(_select_members(table, results.column_names, keep), pa.large_string())
+            table = table.set_column(table.column_names.index(LINE), LINE, lines)
+        elif keep:
+            table = table.select(list(keep))
+        yield table, results
+
+
+def _select_members(table: pa.Table, replaced: Sequence[str], keep: tuple[str, ...]) -> list[str]:
+    """Return JSON lines without the keys that are replaced, and with only those to keep, if any are given."""
+    quoted = [quote(name) for name in replaced]
+
+    def select(line: str) -> str:
+        if not keep and not any(name in line for name in quoted):
+            return line
+        members = [(name, text) for name, text in _members(line) if name not in replaced]
+        members = [(name, text) for name, text in members if name in keep] if keep else members
+        return f"{{{', '.join(text for _, text in members)}}}"
+
+    return [select(line) for line in _lines(table)]
+
+
+def _members(line: str) -> Iterator[tuple[str, str]]:
+    """Yield the keys of a JSON object, each with the text of the key and its value.
+
+    >>> list(_members('{"a" : 1.50, "b": [1, {"c": 2}]}'))
+    [('a', '"a" : 1.50'), ('b', '"b": [1, {"c": 2}]')]
+    """
+    decode, end = json.JSONDecoder().raw_decode, line.index("{") + 1
+    while (start := line.find('"', end)) >= 0:
+        name, end = decode(line, start)
+        value = _AFTER_COLON.match(line, end)
+        assert value is not None  # the line is valid JSON
+        _, end = decode(line, value.end())
+        yield name, line[start:end]
 
 
 def _join(pair: Pair) -> pa.Table:
@@ -174,38 +238,40 @@ def _lines_with_results(table: pa.Table, results: pa.Table) -> Iterator[str]:
         yield f"{members}{'' if members == '{' else ', '}{more}}}\n"
 
 
-def _write_json_lines(tables: Iterable[pa.Table], file: IO[bytes], numbers: Collection[str] | None = None) -> None:
-    """Write a line for each row; `numbers` are the columns of CSV that are numbers, None if the columns have types."""
+def _write_json_lines(tables: Iterable[pa.Table], file: IO[bytes], rows: CellsOfRows | None = None) -> None:
+    """Write a line for each row; `rows` is None if the columns have types."""
     for table in tables:
         for batch in table.to_batches(ROWS_AT_ONCE):
-            members = _json_members(pa.Table.from_batches([batch]), numbers)
+            members = _json_members(pa.Table.from_batches([batch]), rows)
             file.write("".join(f"{{{row}}}\n" for row in members).encode())
         file.flush()
 
 
-def _json_members(table: pa.Table, numbers: Collection[str] | None = None) -> Iterable[str]:
+def _json_members(table: pa.Table, rows: CellsOfRows | None = None) -> Iterable[str]:
     """Return each row as the members of a JSON object, without its braces."""
     columns = [
-        [f"{quote(name)}: {value}" for value in _json_values(column, None if numbers is None else name in numbers)]
+        [f"{quote(name)}: {value}" for value in _json_values(name, column, rows)]
         for name, column in zip(table.column_names, table.columns, strict=True)
     ]
     return map(", ".join, zip(*columns, strict=True))
 
 
-def _json_values(column: Any, is_number: bool | None) -> Iterable[str]:
+def _json_values(name: str, column: Any, rows: CellsOfRows | None) -> Iterable[str]:
     """Return the values of a column as JSON.
 
-    `is_number` says of cells of CSV whether they are numbers. A cell that is not written as JSON writes a number is a
-    string all the same: 01234 stays as it is. An empty cell is null.
+    A cell of CSV is a number if its column is one and it is written as JSON writes numbers, up to the decimal sign;
+    else it is a string: 01234 stays as it is. An empty cell is null.
     """
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return map(_json, column.to_pylist())
-    if not is_number:
-        nulls = (None,) if is_number is None else (None, "")
+    if rows is None or name not in rows.numbers:
+        nulls = (None,) if rows is None else (None, "")
         return ("null" if value in nulls else quote(value) for value in column.to_pylist())
-    is_json = pc.match_substring_regex(column, JSON_NUMBER)
-    cells = zip(with_missing_cells(column).to_pylist(), is_json.to_pylist(), strict=True)
-    return ("null" if cell is None else cell if is_valid else quote(cell) for cell, is_valid in cells)
+    present: Any = rows.cells.with_missing(column)
+    numbers: Any = rows.cells.with_points(present)
+    is_json = pc.match_substring_regex(numbers, JSON_NUMBER).to_pylist()
+    columns = zip(present.to_pylist(), numbers.to_pylist(), is_json, strict=True)
+    return ("null" if cell is None else number if is_valid else quote(cell) for cell, number, is_valid in columns)
 
 
 def _json(value: object) -> str:
@@ -232,7 +298,7 @@ def _write_parquet(tables: Iterable[pa.Table], file: IO[bytes]) -> None:
 
 
 def _write_parquet_of_cells(
-    tables: Iterable[pa.Table], names: Sequence[str], file: IO[bytes], folder: Path | None
+    tables: Iterable[pa.Table], names: Sequence[str], how: Cells, file: IO[bytes], folder: Path | None
 ) -> None:
     """Write cells of CSV: a column is of whole numbers, or of numbers, if all of its cells are, and else of strings.
 
@@ -247,7 +313,7 @@ def _write_parquet_of_cells(
             writer = writer or pa.ipc.new_stream(spool, table.schema)
             writer.write_table(table)
             for name in names:
-                cells = with_missing_cells(table[name]).drop_null()
+                cells = how.with_points(how.with_missing(table[name]).drop_null())
                 has_values[name] = has_values[name] or len(cells) > 0
                 patterns[name] = [p for p in patterns[name] if pc.all(pc.match_substring_regex(cells, p)).as_py()]
         assert writer is not None  # there is a first table
@@ -256,15 +322,15 @@ def _write_parquet_of_cells(
         is_number = {name: bool(patterns[name]) and has_values[name] for name in names}
         kinds = {name: pa.int64() if INTEGER in patterns[name] else pa.float64() for name in names if is_number[name]}
         reader = pa.ipc.open_stream(spool)
-        _write_parquet((_typed_cells(pa.Table.from_batches([batch]), names, kinds) for batch in reader), file)
+        _write_parquet((_typed_cells(pa.Table.from_batches([batch]), names, kinds, how) for batch in reader), file)
 
 
-def _typed_cells(table: pa.Table, names: Sequence[str], kinds: Mapping[str, pa.DataType]) -> pa.Table:
+def _typed_cells(table: pa.Table, names: Sequence[str], kinds: Mapping[str, pa.DataType], how: Cells) -> pa.Table:
     """Return cells as numbers of these kinds, or as strings; an empty cell is missing."""
     for i, name in enumerate(names):
         cells = table.column(i)
         if name in kinds:
-            typed = pc.cast(with_missing_cells(cells), kinds[name])
+            typed = pc.cast(how.with_points(how.with_missing(cells)), kinds[name])
         else:
             typed = pc.if_else(pc.equal(cells, pa.scalar("", cells.type)), pa.nulls(1, cells.type)[0], cells)
         table = table.set_column(i, name, typed)
