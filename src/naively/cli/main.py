@@ -16,7 +16,7 @@ from naively.cli.output import print_note
 from naively.data.files.batches import READER_NAME
 from naively.errors import InputError
 
-FILE_COMMANDS = ("update", "forget", "undo", "tune", "log", "merge", "diff", "compact", "copy")
+FILE_COMMANDS = ("update", "forget", "relabel", "undo", "tune", "log", "merge", "diff", "compact", "copy")
 READ_COMMANDS = ("predict", "evaluate", "explain", "show", "plot", "sample", "export")
 COMMANDS = ("fit", *READ_COMMANDS, *FILE_COMMANDS, "serve", "demo")
 ERROR_CODES = {"diff": 2}  # the exit code for wrong data, if it is not 1

@@ -140,6 +140,23 @@ class LabelledRows:
         return np.array([position[label] for label in self.classes], dtype=np.int32)[self.label]
 
 
+def relabelled(batches: Sequence[LabelledRows], to: LabelsLike) -> list[LabelledRows]:
+    """Return the same rows with other labels: one for all rows, or one for each.
+
+    >>> rows = read_labelled({"x": [1, 2]}, ["a", "b"])
+    >>> [new] = relabelled([rows], "c")
+    >>> new.classes, new.label.tolist()
+    (('c',), [0, 0])
+    """
+    n_rows = sum(batch.n_rows for batch in batches)
+    classes, codes = code_labels([to] * n_rows if is_single(to) else to)
+    _check_length((classes, codes), None, n_rows, is_last=True)
+    _refuse_unlabelled(codes < 0)
+    ends = np.cumsum([batch.n_rows for batch in batches])[:-1]
+    parts = zip(batches, np.split(codes, ends), strict=True)
+    return [replace(batch, classes=classes, label=part).without_empty_classes() for batch, part in parts]
+
+
 def is_stream(X: object) -> TypeGuard[Iterator[object]]:
     """Return whether X yields batches of rows: an iterator, or Arrow's RecordBatchReader."""
     return isinstance(X, Iterator) or type(X).__name__ == "RecordBatchReader"

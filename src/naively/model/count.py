@@ -11,7 +11,7 @@ import numpy as np
 from naively._kernels.threads import on_own_threads
 from naively._kernels.types import Codes32, Floats
 from naively.data.kinds import Kind, refuse_infinite
-from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, labelled_batches
+from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, labelled_batches, relabelled
 from naively.data.names import (
     positions_of,
     refuse_other_data,
@@ -147,6 +147,20 @@ def rows_to_count(model: Model, X: TableLike, y: LabelsLike, weight: WeightLike 
                 rows = replace(rows, table=table)
         yield rows
     warn_counted_as_missing(list(missing))
+
+
+@on_own_threads
+def count_relabelled(
+    model: Model, X: TableLike, y: LabelsLike, to: LabelsLike, weight: WeightLike = None
+) -> tuple[Model, Model]:
+    """Read rows and return the models of them alone: with their labels, and with the new ones."""
+    rows = list(rows_to_count(model, X, y, weight))
+    new_rows = relabelled(rows, to)
+    for batch in new_rows:
+        refuse_other_type(model.classes, batch.classes)
+    old, new = (total([count_like(model, batch) for batch in batches]) for batches in (rows, new_rows))
+    assert old is not None and new is not None  # noqa: PT018  (`labelled_batches` refuses data without rows)
+    return old, new
 
 
 @on_own_threads

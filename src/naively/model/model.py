@@ -26,7 +26,7 @@ from naively.data.read import TableLike
 from naively.errors import InputError
 from naively.model import merge
 from naively.model.calibrate import Tuning, WeightedBlocks, weigh_blocks
-from naively.model.count import count_rows
+from naively.model.count import count_relabelled, count_rows
 from naively.model.decide import Thresholds, decision_rule, log_odds_against, log_odds_of, log_sum_exp, position_of
 from naively.model.score import predict_positions, score_rows, warn_of_impossible_rows
 from naively.priors import EMPIRICAL, ClassPrior, PriorLike
@@ -304,6 +304,19 @@ class Model:
             The rows to subtract, with the labels and weights with which they were counted.
         """
         return self - count_rows(self, X, y, weight)
+
+    def relabel(self, X: TableLike, y: LabelsLike = None, *, to: LabelsLike, weight: WeightLike = None) -> Model:
+        """Return the model in which some counted rows have other labels: they are forgotten, and learnt again.
+
+        Parameters
+        ----------
+        X, y, weight
+            The rows, with the labels and weights with which they were counted.
+        to
+            The new labels: one for each row, or one for all rows.
+        """
+        old, new = count_relabelled(self, X, y, to, weight)
+        return self - old + new
 
     def __add__(self, other: Model) -> Model:
         return merge.add(self, other) if isinstance(other, Model) else NotImplemented

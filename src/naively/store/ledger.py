@@ -13,11 +13,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self
 
-from naively.data.labelled import LabelledRows, LabelsLike, WeightLike
+from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, relabelled
 from naively.data.names import Names, listed
 from naively.data.read import TableLike
 from naively.errors import InputError, LeftOutWarning, warn_user
 from naively.model.count import rows_to_count
+from naively.model.merge import refuse_other_type
 from naively.model.model import Model
 from naively.priors import PriorLike
 from naively.store.compact import compact, vacuum
@@ -202,14 +203,7 @@ class Ledger:
                 rows = list(rows)
                 fingerprints = encode_fingerprints(template, rows, key)
             counts = count_rows(template, rows)
-            given = self._sum.meta.prior.given
-            new_classes = [label for label in counts.classes if given is not None and label not in given]
-            if new_classes:
-                raise InputError(
-                    f"{self.path}: its class prior was given by hand and has no probability for {new_classes[0]!r}: "
-                    "set the empirical prior (tune with prior='empirical'), update it, and give a prior that names "
-                    "this class."
-                )
+            self._refuse_classes_without_prior(counts)
             entry = log.new_entry("update", counts, source=source, comment=comment, fingerprints=fingerprints, id=id_)
             return self._append(log, entry, counts)
 
@@ -260,6 +254,68 @@ class Ledger:
             ]
             _ = self._sum.model  # refuses a sum below zero before anything is written
             return tuple(entries)
+
+    def relabel(
+        self,
+        X: TableLike,
+        y: LabelsLike = None,
+        *,
+        to: LabelsLike,
+        weight: WeightLike = None,
+        entry: str | None = None,
+        source: str | None = None,
+        comment: str = "",
+    ) -> tuple[Entry, ...]:
+        """Give counted rows other labels: forget them and learn them again, completely or not at all.
+
+        Parameters
+        ----------
+        X, y, weight
+            The rows, as they were counted; see `update`.
+        to
+            The new labels: one for each row, or one for all rows.
+        entry, source
+            The entry or the source that counted the rows, as in `forget`. The new entries have its time and source.
+        comment
+            A comment for the log.
+
+        Returns
+        -------
+        tuple of Entry
+            The new entries: those of `forget`, and that of the rows with their new labels. Undo all of them to undo it.
+        """
+        with self._change() as log:
+            model, key = self._sum.model, self._sum.meta.key
+            rows = list(rows_to_count(model, X, model.target if y is None else y, weight))
+            new_rows = relabelled(rows, to)
+            forgets = [
+                self._append(log, new, counts)
+                for new, counts in Forgetter(log, self._sum).entries(rows, entry, source, comment, None)
+            ]
+            _ = self._sum.model  # refuses a sum below zero before anything is written
+            template = self._sum.template()
+            for batch in new_rows:
+                refuse_other_type(model.classes, batch.classes)
+            counts = count_rows(template, new_rows)
+            self._refuse_classes_without_prior(counts)
+            fingerprints = None if key is None else encode_fingerprints(template, new_rows, key)
+            learnt = log.new_entry(
+                "update", counts, source=forgets[0].source, comment=comment, fingerprints=fingerprints
+            )
+            if len(forgets) == 1 and forgets[0].corrects:
+                learnt = learnt._replace(time=forgets[0].time)
+            return (*forgets, self._append(log, learnt, counts))
+
+    def _refuse_classes_without_prior(self, counts: Model) -> None:
+        """Raise an error if rows have a class for which the class prior, given by hand, has no probability."""
+        given = self._sum.meta.prior.given
+        new_classes = [label for label in counts.classes if given is not None and label not in given]
+        if new_classes:
+            raise InputError(
+                f"{self.path}: its class prior was given by hand and has no probability for {new_classes[0]!r}: "
+                "set the empirical prior (tune with prior='empirical'), update it, and give a prior that names "
+                "this class."
+            )
 
     def undo(
         self,

@@ -43,12 +43,13 @@ EXPECTED_VALUES = {"double": "a number", "int64": "a whole number", "bool": "tru
 class OtherTypeError(InputError):
     """A cell that does not have the type of its column so far; `column` may be read as `wider` instead.
 
-    `row` is its row, counted from 0 over all files, if the message does not name file and line.
+    `row` is its row, counted from 0 over all files, if file and line are not known yet.
     """
 
     def __init__(self, message: str, column: str, wider: str, row: int | None = None) -> None:
         """Name the column, and the type that it can be read as."""
-        super().__init__(message)
+        super().__init__(message if row is None else f"row {row + 1:,}: {message}")
+        self.message = message
         self.column = column
         self.wider = wider
         self.row = row

@@ -60,11 +60,11 @@ def _places(file: DataFile, how: Files) -> Iterator[str]:
 
 
 def with_place(error: OtherTypeError, files: Files | None) -> InputError:
-    """Return the error with the place of its row, if it does not name it yet."""
-    if error.row is None:
+    """Return the error with file and line of its row, if it does not name them yet."""
+    if error.row is None or files is None:
         return error
-    place = f"row {error.row + 1:,}" if files is None else places_of_rows(files, [error.row]).get(error.row)
-    return OtherTypeError(f"{place}: {error}" if place else str(error), error.column, error.wider)
+    place = places_of_rows(files, [error.row]).get(error.row, f"row {error.row + 1:,}")
+    return OtherTypeError(f"{place}: {error.message}", error.column, error.wider)
 
 
 def report_bad_rows(bad: BadRows) -> None:
