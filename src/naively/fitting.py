@@ -33,6 +33,7 @@ def fit(
     prior: PriorLike = "empirical",
     weight: WeightLike = None,
     tune: bool = True,
+    alpha: float | None = None,
     n_jobs: int | None = None,
     many_classes: bool = False,
 ) -> Model:
@@ -54,6 +55,9 @@ def fit(
         The weight of each row, or the name of the column that holds it.
     tune
         Whether to choose smoothing, families and calibration by leave-one-out. Without it: plain Naive Bayes.
+    alpha
+        Without tuning: the pseudo-count of columns of values, booleans, bins and words whose family is not given, by
+        default 1. 0 is no smoothing. Tuning chooses it.
     n_jobs
         The number of threads; None is all cores.
     many_classes
@@ -65,12 +69,14 @@ def fit(
     >>> model.predict({"offer": [True], "length": [30]}).tolist()
     ['spam']
     """
+    if alpha is not None and tune:
+        raise InputError("alpha= needs tune=False: tuning chooses the smoothing. Or give it to a family, in columns=.")
     name = y if isinstance(y, str) else getattr(y, "name", None)
     target = name if isinstance(name, str) else "class"
 
     def read_and_count(types: Mapping[str, str]) -> Model:
         batches = labelled_batches(X, y, weight, types=types)
-        return count_batches(batches, columns, tune, None if many_classes else target)
+        return count_batches(batches, columns, tune, None if many_classes else target, alpha)
 
     with use_threads(n_jobs):
         model = retry_with_wider_types(read_and_count, can_retry=is_readable_again(X))
@@ -96,7 +102,11 @@ def _check_classes(classes: Sequence[Label], n_rows: int, target: str) -> None:
 
 
 def count_batches(
-    batches: Iterable[LabelledRows], columns: Columns | None, tune: bool, target: str | None = None
+    batches: Iterable[LabelledRows],
+    columns: Columns | None,
+    tune: bool,
+    target: str | None = None,
+    alpha: float | None = None,
 ) -> Model:
     """Return the sum of the models of all batches, tuned on a sample of their rows if `tune` is true.
 
@@ -109,7 +119,7 @@ def count_batches(
         if model is None:
             if target is not None:
                 _check_classes(rows.classes, rows.n_rows, target)
-            schema = infer(rows.table, columns)
+            schema = infer(rows.table, columns, alpha)
             hashes = RowHashes.of(hash_rows(rows, schema.names))
             model = Model(schema, rows.classes, *count(rows, schema), row_hashes=hashes)
         else:

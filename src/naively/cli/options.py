@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -185,6 +186,18 @@ def parse_pair(option: str, item: str) -> tuple[str, str]:
     if not sign or not name:
         raise click.BadParameter(f"{item!r} is not NAME=VALUE.", param_hint=option)
     return name, value
+
+
+def parse_family(item: str) -> tuple[str, str]:
+    """Split COLUMN=FAMILY or COLUMN=FAMILY(SETTING=VALUE, …); the name of the column may contain an equals sign.
+
+    >>> parse_family("a=b=Bernoulli(alpha=0)")
+    ('a=b', 'Bernoulli(alpha=0)')
+    """
+    parts = re.fullmatch(r"(.+)=\s*(\w+\s*(\(.*\))?)\s*", item, re.DOTALL)
+    if parts is None:
+        raise click.BadParameter(f"{item!r} is not COLUMN=FAMILY.", param_hint="--column")
+    return parts[1], parts[2]
 
 
 def parse_prior(text: str) -> str | dict[str, float]:

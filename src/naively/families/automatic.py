@@ -104,7 +104,7 @@ class AutoNumber(Binned):
         has_two_values = is_exact & (n_values == 2) & (is_binary | (n_rows >= 10))
         has_few_values = is_exact & (n_values <= MAX_CATEGORIES) & is_whole & (lowest >= 0) & (n_rows >= 5 * n_values)
         is_small = (n_rows < MIN_BINNED_ROWS) & (stats.moments.rows.sum(axis=0) == n_rows)  # all have a variance
-        categorical, gaussian = Categorical(missing=self.missing), replace(SHRUNK, missing=self.missing)
+        categorical, gaussian = Categorical(self.alpha, missing=self.missing), replace(SHRUNK, missing=self.missing)
         binned = Binned(self.alpha, missing=self.missing)
         return [
             NO_VALUE

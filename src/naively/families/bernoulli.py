@@ -25,7 +25,7 @@ of (5.22) are a = α, b = (m − 1)α.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -55,7 +55,7 @@ MAX_COLUMNS_LISTED = 256  # wider blocks are explained with one term for all zer
 
 @dataclass(frozen=True)
 class Bernoulli(TokenFamily):
-    """Yes or no, 1 or 0, with a Beta(a, b) prior; a and b may have one number per column.
+    """Yes or no, 1 or 0, with a Beta(a, b) prior; a and b may have one number per column. `alpha` is both of them.
 
     >>> word, label = np.array([[1], [1], [0], [0]]), np.array([0, 0, 0, 1])
     >>> stats = TokenCounts.count(word, label, None, n_classes=2)
@@ -68,14 +68,15 @@ class Bernoulli(TokenFamily):
 
     a: Any = 1.0
     b: Any = 1.0
+    alpha: InitVar[Any] = None
 
     support = "binary"
     event_model = "bernoulli"
     zeros: ClassVar[str] = "that are 0"  # how explanations call columns without a 1
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, alpha: Any) -> None:
         for name in ("a", "b"):
-            value = getattr(self, name)
+            value = getattr(self, name) if alpha is None else alpha
             priors.pseudo_count(name, value)
             frozen = tuple(map(float, value)) if isinstance(value, (tuple, list, np.ndarray)) else float(value)
             object.__setattr__(self, name, frozen)

@@ -6,6 +6,7 @@ from the kind, and the family that scores the column is chosen from the statisti
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, get_args
@@ -56,22 +57,51 @@ Columns = FamilyLike | Mapping[Any, object]  # a name or a tuple of names → Fa
 
 
 def family_of(spec: FamilyLike) -> Family:
-    """Return a family given as itself, as its class or by its name."""
+    """Return a family given as itself, as its class, by its name, or by its name and settings.
+
+    >>> family_of("poisson"), family_of("Bernoulli(alpha=0)")
+    (Poisson(a=0.5, b=1.0), Bernoulli(a=0.0, b=0.0))
+    """
     if isinstance(spec, Family):
         return spec
     if isinstance(spec, type) and issubclass(spec, Family):
         return spec()
+    name, settings = _name_and_settings(spec) if isinstance(spec, str) else ("", {})
     known = {name.lower(): name for name in family_names()} | {"numeric": "Binned"}
-    family = family_named(known[spec.lower()]) if isinstance(spec, str) and spec.lower() in known else None
+    family = family_named(known[name.lower()]) if name.lower() in known else None
     if family is not None:
-        return family()
+        try:
+            return family(**settings)
+        except TypeError as error:
+            problem = str(error).partition(".__init__() ")[2] or str(error)
+            raise InputError(f"{spec}: {problem}.") from None
     raise InputError(
         f"{spec!r} is not a family: use one of Bernoulli, Categorical, Multinomial, Complement, Gaussian, LogNormal, "
         "Poisson, Exponential, Binned, Text."
     )
 
 
-def infer(table: Table, columns: Any = None) -> Schema:
+def _name_and_settings(spec: str) -> tuple[str, dict[str, Any]]:
+    """Split "Name(setting=value, …)"; values are literals, and no code is run."""
+    if "(" not in spec:
+        return spec.strip(), {}
+    try:
+        call = ast.parse(spec.strip(), mode="eval").body
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)) or call.args:
+            raise ValueError("no call")
+        return call.func.id, {str(k.arg): ast.literal_eval(k.value) for k in call.keywords if k.arg is not None}
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        raise InputError(
+            f"{spec!r} is not a family: write a name, or a name and settings, as in Bernoulli(alpha=0)."
+        ) from None
+
+
+def with_alpha(family: Family, alpha: float) -> Family:
+    """Return a family with this pseudo-count, if it has one for all values or words."""
+    return replace(family, alpha=alpha) if hasattr(type(family), "alpha") else family  # type: ignore[call-arg]
+
+
+def infer(table: Table, columns: Any = None, alpha: float | None = None) -> Schema:
     """Return the schema of a table.
 
     Parameters
@@ -81,11 +111,14 @@ def infer(table: Table, columns: Any = None) -> Schema:
     columns
         One family for all columns, or a mapping from a name (or a tuple of names) to a family; other columns get an
         automatic family.
+    alpha
+        The pseudo-count of columns whose family is not given.
     """
+    defaults = DEFAULTS if alpha is None else {use: with_alpha(family, alpha) for use, family in DEFAULTS.items()}
     if columns is None and table.is_sparse:
-        columns = Multinomial()
+        columns = Multinomial() if alpha is None else Multinomial(alpha)
     elif table.common_kind is not None and columns in (None, {}):
-        columns = DEFAULTS[table.common_kind]
+        columns = defaults[table.common_kind]
     is_single = columns is not None and not isinstance(columns, Mapping)
     if isinstance(columns, Automatic) or (is_single and family_of(columns).own_block):
         columns, is_single = dict.fromkeys(table.names, columns), False
@@ -99,13 +132,13 @@ def infer(table: Table, columns: Any = None) -> Schema:
     for key, spec in (columns or {}).items():
         positions = _positions(key, position, given)
         if isinstance(spec, Automatic):
-            given |= {p: replace(DEFAULTS[table.use(p)], missing=spec.missing) for p in positions}
+            given |= {p: replace(defaults[table.use(p)], missing=spec.missing) for p in positions}
             continue
         family = family_of(spec)
         given |= dict.fromkeys(positions, family)
         if family.joint:
             joint.append((family, positions))
-    groups = [*group_columns({p: given.get(p) or DEFAULTS[table.use(p)] for p in every}), *joint]
+    groups = [*group_columns({p: given.get(p) or defaults[table.use(p)] for p in every}), *joint]
     groups.sort(key=lambda group: group[1][0])
     return Schema(table.names, tuple(_block(table, positions, family) for family, positions in groups))
 

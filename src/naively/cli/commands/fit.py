@@ -26,7 +26,14 @@ if TYPE_CHECKING:
     "families",
     multiple=True,
     metavar="C=FAMILY",
-    help="Model column C with this family (bernoulli, categorical, gaussian, binned, poisson, text, …). Repeatable.",
+    help="Model column C with this family (bernoulli, categorical, gaussian, binned, poisson, text, …), also with "
+    "settings: 'C=Bernoulli(alpha=0)'. Repeatable.",
+)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(min=0),
+    metavar="X",
+    help="Smoothing: pseudo-count of every value and word, with --no-tune. Default: 1.",
 )
 @click.option("--ignore", multiple=True, metavar="C", help="Leave out column C. Repeatable.")
 @click.option(
@@ -59,6 +66,7 @@ def command(
     target: str,
     output: Path,
     families: tuple[str, ...],
+    alpha: float | None,
     ignore: tuple[str, ...],
     missing: tuple[str, ...],
     prior: str,
@@ -77,11 +85,14 @@ def command(
     \b
     naively fit people.csv --target income -o income.naively
     naively fit 'logs/*.parquet' --target failed --ignore id --column price=lognormal -o failed.naively
+    naively fit people.csv --target income --no-tune --alpha 0.5 --column 'sex=Bernoulli(alpha=0)' -o plain.naively
     naively fit mail/spam mail/ham --target class -o spam.naively
     """
     options.refuse_output(output, force)
-    family_names = dict(options.parse_pair("--column", item) for item in families)
+    family_names = dict(options.parse_family(item) for item in families)
     parsed_prior = options.parse_prior(prior)
+    if alpha is not None and not no_tune:
+        raise click.UsageError("--alpha needs --no-tune: tuning chooses the smoothing. Or set it by --column.")
 
     from naively.cli.hints import BatchSummary
     from naively.cli.input import name_file_in_errors, read_with_progress
@@ -100,11 +111,19 @@ def command(
         summary = BatchSummary(data, frozenset(ignore), frozenset((target, *family_names)))
         batches = summary.add(read_with_progress(data, types))
         model = fit(
-            batches, target, columns=columns or None, weight=weight, tune=not no_tune, many_classes=many_classes
+            batches,
+            target,
+            columns=columns or None,
+            weight=weight,
+            tune=not no_tune,
+            alpha=alpha,
+            many_classes=many_classes,
         )
         return model, summary
 
-    texts = {name: "string" for name, family in family_names.items() if family.lower() == "text"}
+    texts = {
+        name: "string" for name, family in family_names.items() if family.lower().partition("(")[0].strip() == "text"
+    }
     with name_file_in_errors(data):
         model, summary = retry_with_wider_types(read_and_fit, texts, can_retry=not data.is_standard_input)
     for hint in summary.hints:
