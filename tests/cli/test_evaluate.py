@@ -84,7 +84,7 @@ def test_predict_leaves_improbable_predictions_empty(model: Path) -> None:
     assert both.exit_code == 2
 
 
-def test_training_rows_give_a_note(tmp_path: Path) -> None:
+def test_training_rows_are_recognised(tmp_path: Path) -> None:
     """Texts with rare words are easy for a model that was trained on them."""
     random = np.random.default_rng(1)
 
@@ -99,5 +99,35 @@ def test_training_rows_give_a_note(tmp_path: Path) -> None:
 
     training, new = write("training.csv"), write("new.csv")
     assert run("fit", training, "--target", "spam", "-o", tmp_path / "m").exit_code == 0
-    assert "these look like training rows" in run("evaluate", tmp_path / "m", training).stderr
-    assert run("evaluate", tmp_path / "m", new).stderr == ""
+    of_training = run("evaluate", tmp_path / "m", training)
+    assert "the model has counted all 300 rows: figures are leave-one-out" in of_training.stdout
+    of_new = run("evaluate", tmp_path / "m", new)
+    assert "the model has counted none of these rows" in of_new.stdout
+    losses = [json.loads(run("evaluate", tmp_path / "m", f, "--json").stdout)["log_loss"] for f in (training, new)]
+    assert losses[0]["high"] > losses[1]["low"]
+    assert losses[1]["high"] > losses[0]["low"]
+
+
+def test_folds_and_groups(model: Path) -> None:
+    data = model.parent / "d.csv"
+    folds = run("evaluate", model, data, "--cv", 4)
+    assert folds.exit_code == 0, folds.output
+    assert "without each of 4 folds of rows" in folds.stdout
+    groups = run("evaluate", model, data, "--cv", 3, "--group", "wind")
+    assert "folds of groups" in groups.stdout
+    left_out = run("evaluate", model, data, "--group", "wind")
+    assert left_out.exit_code == 0, left_out.output
+    refused = run("evaluate", model, data, "--group", "storm")
+    assert "there is no column 'storm' of groups; the data has sky, wind" in refused.stderr
+
+
+def test_two_models(model: Path) -> None:
+    data, other = model.parent / "d.csv", model.parent / "other"
+    assert run("fit", data, "--target", "play", "--ignore", "sky", "-o", other).exit_code == 0
+    result = run("evaluate", other, model, data)
+    assert result.exit_code == 0, result.output
+    assert "B − A" in result.stdout
+    plain = json.loads(run("evaluate", other, model, data, "--json").stdout)
+    assert plain["difference"]["accuracy"]["value"] > 0
+    assert run("evaluate", other, model).exit_code == 2
+    assert "--cv is for one model" in run("evaluate", other, model, data, "--cv", 3).stderr

@@ -8,6 +8,7 @@ import numpy as np
 
 from naively._kernels.types import Bools, Floats, Index
 from naively.data.plain import as_plain
+from naively.evaluation.agreement import estimate, f1_of
 from naively.evaluation.intervals import Estimate, area, around, effective_rows, share
 from naively.evaluation.ranking import Ranking
 from naively.families.evidence import Z
@@ -36,6 +37,7 @@ class ClassMetrics:
     weight: float
     precision: Estimate
     recall: Estimate
+    f1: Estimate
     auc: Estimate
     average_precision: float
     roc: Floats
@@ -101,12 +103,18 @@ def class_metrics(
         float(weight[observed].sum()),
         share(observed[predicted], weight[predicted]),
         share(predicted[observed], weight[observed]),
+        estimate(f1_of(1), _two_by_two(observed, predicted, weight), effective_rows(weight)),
         area(auc, effective_rows(weight[observed]), effective_rows(weight[~observed])),
         ranking.average_precision if ranking else math.nan,
         roc,
         precision_recall,
         calibration(probability, observed, weight) if curves else (),
     )
+
+
+def _two_by_two(observed: Bools, predicted: Bools, weight: Floats) -> Floats:
+    """Return the weight of the rows, (is of the class, is predicted as the class)."""
+    return np.bincount(2 * observed + predicted, weight, 4).reshape(2, 2).astype(np.float64)
 
 
 def _thin(points: Floats) -> Floats:

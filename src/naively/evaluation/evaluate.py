@@ -7,31 +7,37 @@
     calibration error   Σ_bins share of the rows · |share right − mean probability of the prediction|    (5)
     lift                log-loss of the class prior alone, less (3)                                      (6)
 
+F1 and MCC are in `agreement.py`. The baseline of a figure is its value if every row gets the class prior as its
+probabilities, and so the most frequent class as its prediction.
+
 scikit-learn computes the areas under curves. The 95 % intervals assume that rows are independent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naively._kernels.types import Bools, Floats, Index
-from naively.data.labelled import Label, LabelsLike, WeightLike, labelled_batches
+from naively.data.labelled import Label, LabelsLike, WeightLike
 from naively.data.plain import as_plain
 from naively.data.read import TableLike
 from naively.errors import InputError
+from naively.evaluation import agreement
 from naively.evaluation.curves import CalibrationBin, ClassMetrics, calibration, calibration_error, class_metrics
-from naively.evaluation.intervals import UNDEFINED, Estimate, around, mean, share
+from naively.evaluation.intervals import UNDEFINED, Estimate, around, effective_rows, mean, share
 from naively.evaluation.render_text import as_text
+from naively.evaluation.scored_rows import ScoredRows, score_rows
 from naively.evaluation.thresholds import Thresholds, thresholds
 from naively.model.decide import by_probability, position_of
 from naively.model.model import Model
 
-SUMMARY = ("accuracy", "balanced_accuracy", "log_loss", "brier", "calibration_error", "lift")
+WITH_BASELINE = ("accuracy", "balanced_accuracy", "f1", "mcc", "log_loss", "brier", "calibration_error")
+SUMMARY = (*WITH_BASELINE, "lift")
 MAX_CLASSES_WITH_CURVES = 50
 MIN_PROBABILITY = float(np.finfo(np.float64).eps)  # scikit-learn clips here too: a row costs at most 36 nats
 
@@ -56,7 +62,10 @@ class Coverage:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Estimates (1) to (6), the confusion matrix (true class, predicted class), curves and thresholds.
+    """Estimates (1) to (6), F1 (the mean over the classes), MCC, the confusion matrix (true class, predicted class).
+
+    `baseline` has the value of each figure for the class prior alone, `origin` a sentence that says how the rows were
+    scored, and `n_counted` the number of rows that the model has counted; None if it is not known.
 
     >>> log_posterior = np.log([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.3, 0.7]])
     >>> evaluation = Evaluation.of(log_posterior, np.array([0, 1, 1, 1]), ("ham", "spam"))
@@ -69,6 +78,8 @@ class Evaluation:
     weight: float
     accuracy: Estimate
     balanced_accuracy: Estimate
+    f1: Estimate
+    mcc: Estimate
     log_loss: Estimate
     brier: Estimate
     calibration_error: Estimate
@@ -78,6 +89,9 @@ class Evaluation:
     by_class: tuple[ClassMetrics, ...]
     thresholds: Thresholds | None = None
     coverage: Coverage | None = None
+    baseline: Mapping[str, float] = field(default_factory=dict)
+    n_counted: int | None = None
+    origin: str = ""
 
     @classmethod
     def of(
@@ -110,35 +124,32 @@ class Evaluation:
         """
         log_posterior, truth, weight, log_prior = _rows_with_weight(log_posterior, label, weight, log_prior)
         posterior = np.exp(log_posterior)
-        n_classes, true_class = len(classes), (np.arange(len(truth)), truth)
+        n_classes = len(classes)
         predicted, is_class = posterior.argmax(axis=1), truth[:, None] == np.arange(n_classes)
         is_right, probability = predicted == truth, posterior.max(axis=1)
         if log_prior is None:
             with np.errstate(divide="ignore"):
                 log_prior = np.log((is_class * weight[:, None]).sum(axis=0) / weight.sum())
-        loss = -np.log(np.clip(posterior[true_class], MIN_PROBABILITY, 1.0))
-        prior_loss = -np.clip(np.broadcast_to(log_prior, posterior.shape)[true_class], np.log(MIN_PROBABILITY), 0.0)
-        squares, halves = np.square(posterior - is_class).sum(axis=1), 2.0 if n_classes <= 2 else 1.0
-        confusion = np.bincount(truth * n_classes + predicted, weight, n_classes**2)
+        figures = _figures(posterior, truth, weight)
+        prior = np.broadcast_to(np.exp(log_prior), posterior.shape)
+        prior_loss = losses(prior, truth)
+        confusion = confusion_of(truth, predicted, weight, n_classes)
         with_curves = n_classes <= MAX_CLASSES_WITH_CURVES
         return cls(
             classes=tuple(classes),
             rows=len(truth),
             weight=float(weight.sum()),
-            accuracy=share(is_right, weight),
-            balanced_accuracy=_balanced_accuracy(truth, predicted, weight),
-            log_loss=mean(loss, weight, least=0.0),
-            brier=mean(squares / halves, weight, 0.0, 2.0 / halves),
-            calibration_error=calibration_error(probability, is_right, weight),
-            lift=mean(prior_loss - loss, weight),
+            **figures,
+            lift=mean(prior_loss - losses(posterior, truth), weight),
             calibration=calibration(probability, is_right, weight),
-            confusion=confusion.reshape(n_classes, n_classes).astype(np.float64),
+            confusion=confusion,
             by_class=tuple(
                 class_metrics(classes[c], posterior[:, c], is_class[:, c], predicted == c, weight, with_curves)
                 for c in range(n_classes)
             ),
             thresholds=_thresholds(posterior, is_class, classes, weight, goals),
             coverage=_coverage(probability, is_right, weight, goals.get("min_probability")),
+            baseline={name: estimate.value for name, estimate in _figures(prior, truth, weight).items()},
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -147,6 +158,9 @@ class Evaluation:
         first = ("rows", "weight", *SUMMARY, "calibration")
         return {
             **{name: as_plain(getattr(self, name)) for name in first},
+            "baseline": dict(self.baseline),
+            "counted_rows": self.n_counted,
+            "origin": self.origin,
             "classes": [metrics.to_dict(with_curves) for metrics in self.by_class],
             "confusion": [
                 {"true": self.classes[a], "answer": self.classes[b], "weight": float(self.confusion[a, b])}
@@ -171,10 +185,15 @@ def evaluate(
     >>> round(evaluation.accuracy.value, 3), evaluation.rows
     (0.667, 3)
     """
-    batches = labelled_batches(X, y, weight, like=model)
-    parts = [(model.log_posterior(rows.table), rows.label_in(model.classes), rows.weights) for rows in batches]
-    log_posterior, label, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return Evaluation.of(log_posterior, label, model.classes, weights, log_prior=model.log_prior, **goals)
+    return evaluation_of(model, score_rows(model, X, y, weight), **goals)
+
+
+def evaluation_of(model: Model, scored: ScoredRows, **goals: Unpack[Goals]) -> Evaluation:
+    """Return the figures of rows that a model has scored."""
+    keep = scored.is_scored
+    posterior, label, weight = scored.log_posterior[keep], scored.label[keep], scored.weight[keep]
+    evaluation = Evaluation.of(posterior, label, model.classes, weight, log_prior=model.log_prior, **goals)
+    return replace(evaluation, n_counted=scored.n_counted, origin=scored.origin)
 
 
 def _rows_with_weight(
@@ -190,6 +209,40 @@ def _rows_with_weight(
     if log_prior is not None and log_prior.ndim == 2:
         log_prior = log_prior[rows]
     return log_posterior[rows], np.asarray(label)[rows].astype(np.intp), weight[rows], log_prior
+
+
+def losses(posterior: Floats, truth: Index) -> Floats:
+    """Return −log P(true class) of each row."""
+    return np.asarray(-np.log(np.clip(posterior[np.arange(len(truth)), truth], MIN_PROBABILITY, 1.0)))
+
+
+def squares(posterior: Floats, truth: Index) -> Floats:
+    """Return the term of each row in equation (4)."""
+    halves = 2.0 if posterior.shape[1] <= 2 else 1.0
+    is_class = truth[:, None] == np.arange(posterior.shape[1])
+    return np.asarray(np.square(posterior - is_class).sum(axis=1) / halves)
+
+
+def confusion_of(truth: Index, predicted: Index, weight: Floats, n_classes: int) -> Floats:
+    """Return the weight of the rows, (true class, predicted class)."""
+    flat = np.bincount(truth * n_classes + predicted, weight, n_classes**2)
+    return flat.reshape(n_classes, n_classes).astype(np.float64)
+
+
+def _figures(posterior: Floats, truth: Index, weight: Floats) -> dict[str, Any]:
+    """Return the figures that have a baseline."""
+    predicted = posterior.argmax(axis=1)
+    is_right, n = predicted == truth, effective_rows(weight)
+    confusion = confusion_of(truth, predicted, weight, posterior.shape[1])
+    return {
+        "accuracy": share(is_right, weight),
+        "balanced_accuracy": _balanced_accuracy(truth, predicted, weight),
+        "f1": agreement.estimate(agreement.macro_f1, confusion, n),
+        "mcc": agreement.estimate(agreement.mcc, confusion, n, least=-1.0),
+        "log_loss": mean(losses(posterior, truth), weight, least=0.0),
+        "brier": mean(squares(posterior, truth), weight, 0.0, 1.0 if posterior.shape[1] <= 2 else 2.0),
+        "calibration_error": calibration_error(posterior.max(axis=1), is_right, weight),
+    }
 
 
 def _balanced_accuracy(label: Index, predicted: Index, weight: Floats) -> Estimate:

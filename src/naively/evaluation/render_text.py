@@ -9,25 +9,29 @@ import numpy as np
 
 if TYPE_CHECKING:
     from naively.evaluation import Estimate, Evaluation, Thresholds
+    from naively.evaluation.compare import Comparison
 
 MAX_CLASSES, MAX_CONFUSIONS = 20, 10  # lines; `to_dict` has all
 MAX_CONFUSION_MATRIX_CLASSES = 8
+TITLES = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "f1": "F1, mean of the classes",
+    "mcc": "MCC",
+    "log_loss": "log-loss",
+    "brier": "Brier score",
+    "calibration_error": "calibration error",
+    "lift": "lift over the prior",
+}
 
 
 def as_text(evaluation: Evaluation) -> str:
     """Return the estimates, the classes, the confusion matrix, and the coverage and thresholds if there are any."""
     e = evaluation
     weight = "" if e.weight == e.rows else f" of weight {e.weight:,.10g}"
-    summary = {
-        "accuracy": e.accuracy,
-        "balanced accuracy": e.balanced_accuracy,
-        "log-loss": e.log_loss,
-        "Brier score": e.brier,
-        "calibration error": e.calibration_error,
-        "lift over the prior": e.lift,
-    }
     parts = [f"{e.rows:,} rows{weight}, {len(e.classes)} classes; 95 % intervals in brackets"]
-    parts += [_estimates(summary), _classes(e), _confusion(e)]
+    parts[0] += f"\n{e.origin}" if e.origin else ""
+    parts += [_figures(e), _classes(e), _confusion(e)]
     if e.coverage is not None:
         covered = {"share of the rows": e.coverage.share, "error among them": e.coverage.error}
         parts.append(
@@ -36,6 +40,43 @@ def as_text(evaluation: Evaluation) -> str:
     if e.thresholds is not None and e.thresholds.goal:
         parts.append(_thresholds(e.thresholds))
     return "\n\n".join(parts)
+
+
+def _figures(e: Evaluation) -> str:
+    """Return each figure, its interval, and what the class shares alone would give."""
+    rows = [["", "value", "95 % interval", "class shares"]]
+    for name, title in TITLES.items():
+        if name == "lift":
+            continue
+        figure, baseline = getattr(e, name), e.baseline.get(name, math.nan)
+        rows.append([title, _number(figure.value), _interval(figure), _number(baseline)])
+        if name == "f1" and len(e.classes) == 2:
+            of_class = e.by_class[1]
+            rows.insert(-1, [f"F1 of {of_class.label}", _number(of_class.f1.value), _interval(of_class.f1), ""])
+    rows.append([TITLES["lift"], _number(e.lift.value), _interval(e.lift), ""])
+    return _table(rows)
+
+
+def _interval(estimate: Estimate) -> str:
+    return "" if math.isnan(estimate.value) else f"{_number(estimate.low)} – {_number(estimate.high)}"
+
+
+def comparison_as_text(comparison: Comparison) -> str:
+    """Return the figures of both models and their differences; a star marks an interval without zero."""
+    a, b = comparison.a, comparison.b
+    rows = [["", "A", "B", "B − A", "95 % interval", ""]]
+    for name, difference in comparison.difference.items():
+        mark = "*" if difference.low > 0 or difference.high < 0 else ""
+        values = (getattr(a, name).value, getattr(b, name).value, difference.value)
+        rows.append([TITLES[name], *map(_number, values), _interval(difference), mark])
+    lines = [
+        f"{comparison.rows:,} rows, {len(a.classes)} classes",
+        f"A: {a.origin}",
+        f"B: {b.origin}",
+        "",
+        _table(rows),
+    ]
+    return "\n".join([*lines, "", "* the difference is more than chance (95 %)"])
 
 
 def _estimates(estimates: dict[str, Estimate]) -> str:

@@ -45,6 +45,11 @@ class CountedRows:
     is_counted: Bools
 
     @property
+    def arrays(self) -> tuple[Bools, Bools]:
+        """Both arrays."""
+        return self.is_known, self.is_counted
+
+    @property
     def share(self) -> float:
         """The share of the counted rows among those of which it is known; NaN if it is known of none."""
         n_known = int(self.is_known.sum())

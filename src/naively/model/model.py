@@ -469,7 +469,7 @@ class Model:
             The rows, labels and weights that the model was fitted on, or some of them. A row of weight zero was not
             counted: it is scored by the model as it is, or left out if the model does not have its class.
         groups
-            One value per row: all rows of a group are left out together.
+            One value per row, or the name of a column: all rows of a group are left out together.
         time
             The time of each row: rows are predicted by models of earlier rows only.
         of, costs, precision, min_probability

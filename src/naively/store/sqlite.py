@@ -70,6 +70,16 @@ def create(path: str | Path) -> sqlite3.Connection:
     return connection
 
 
+def is_model_file(path: str | Path) -> bool:
+    """Return whether a file is a model file: an SQLite database with the mark of naively in its header."""
+    try:
+        with Path(path).open("rb") as file:
+            header = file.read(72)
+    except OSError:
+        return False
+    return header.startswith(b"SQLite format 3\0") and header[68:72] == APPLICATION_ID.to_bytes(4, "big")
+
+
 def check_tables(connection: sqlite3.Connection, path: str | Path) -> None:
     """Refuse a file of another kind or of a later format, and anything that SQLite might execute."""
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:

@@ -12,7 +12,7 @@ The result does not depend on the order of rows, on batches, on threads, or on t
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,8 +105,17 @@ def sample_of(model: Model, X: TableLike, y: LabelsLike, weight: WeightLike, lim
     return sampler.sample(model.classes)
 
 
-def cross_fitted(model: Model, sample: Sample) -> tuple[Floats, NDArray[np.intp], Floats]:
-    """Return log posteriors, labels and weights of a sample, under the current families.
+class CrossFitted(NamedTuple):
+    """Log posteriors, labels and weights of rows of a sample, and the position of each row's kind in the sample."""
+
+    log_posterior: Floats
+    label: NDArray[np.intp]
+    weight: Floats
+    kind: NDArray[np.intp]
+
+
+def cross_fitted(model: Model, sample: Sample) -> CrossFitted:
+    """Return predictions for a sample, under the current families.
 
     Each row is scored as if it had not been counted, and calibrated by the other folds, unless the model is the
     textbook.
@@ -114,6 +123,7 @@ def cross_fitted(model: Model, sample: Sample) -> tuple[Floats, NDArray[np.intp]
     plain = model.with_tuning(None)
     with one_thread():
         scorer = LooScorer(plain, sample)
+        kind = np.flatnonzero(scorer.is_usable)
         textbook = features_of(scorer)
         if model.tuning is None or model.tuning.is_textbook:
             problem, log_posterior = _textbook(scorer, textbook)
@@ -121,7 +131,8 @@ def cross_fitted(model: Model, sample: Sample) -> tuple[Floats, NDArray[np.intp]
             log_posterior = _textbook(scorer, textbook)[1]
             problem, calibration = _judge(scorer, log_posterior, _features_under(scorer, model.tuning))
             log_posterior = calibration.log_posterior
-    return _under_prior(model, log_posterior, problem.base), problem.label, problem.weight
+            kind = np.repeat(kind, sample.n_parts[kind])
+    return CrossFitted(_under_prior(model, log_posterior, problem.base), problem.label, problem.weight, kind)
 
 
 def _under_prior(model: Model, log_posterior: Floats, log_shares: Floats) -> Floats:

@@ -107,27 +107,17 @@ def command(
 
 
 def _draw_rows(model: Model, kind: str, data: Files, of: Label | None) -> Figure:
-    """Draw the predictions for all rows, and compare them with the labels that are classes of the model."""
+    """Draw the predictions for all rows with a label; rows that the model has counted are scored by leave-one-out."""
     import numpy as np
 
     from naively import plot
-    from naively.cli.input import read_tables
-    from naively.errors import InputError, LeftOutWarning, warn_user
+    from naively.cli.output import print_note
+    from naively.evaluation.scored_rows import score_rows
 
-    classes = {str(label): label for label in model.classes}
-    labels: list[Label | None] = []
-    scores = []
-    for table, rows in read_tables(model, data):
-        scores.append(model.log_posterior(rows))
-        column = table[model.target].to_pylist() if model.target in table.column_names else [None] * table.num_rows
-        labels += [None if label is None else classes.get(str(label)) for label in column]
-    truth = [label for label in labels if label is not None]
-    if not truth:
-        raise InputError(f"{kind} needs rows whose {model.target!r} is a class of the model: the data has none.")
-    if len(truth) < len(labels):
-        message = f"{labels.count(None)} of {len(labels)} rows have no {model.target!r} that the model knows."
-        warn_user(message, LeftOutWarning)
-    posterior = np.exp(np.concatenate(scores)[[label is not None for label in labels]])
+    scored = score_rows(model, data, model.target, skip_unknown=True)
+    print_note(scored.origin)
+    posterior = np.exp(scored.log_posterior[scored.is_scored])
+    truth = [model.classes[c] for c in scored.label[scored.is_scored]]
     if kind == "confusion":
         return plot.confusion(truth, [model.classes[c] for c in posterior.argmax(axis=1)], model.classes)
     draw = {"calibration": plot.calibration, "roc": plot.roc, "precision-recall": plot.precision_recall}[kind]
