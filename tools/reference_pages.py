@@ -28,7 +28,7 @@ GROUPS = {
         *("Bernoulli", "Categorical", "Multinomial", "Complement", "Gaussian", "LogNormal", "Poisson", "Exponential"),
         *("Binned", "Text", "Automatic", "Family", "Dirichlet", "ClassPrior"),
     ),
-    "Tuning and evaluation": ("Tuning", "Evaluation"),
+    "Tuning and evaluation": ("Tuning", "Evaluation", "compare", "cross_validate"),
     "scikit-learn": ("NaiveBayes", "BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"),
 }
 
@@ -37,7 +37,7 @@ RETURNED = (
     *("explanation.explanation.Contribution", "explanation.counterfactual.Counterfactual"),
     *("tuning.leave_one_out.LeaveOneOut", "explanation.word_weights.WordWeights", "explanation.word_weights.Word"),
     "explanation.linear.Linear",
-    *("store.entries.Entry", "evaluation.diff.ColumnDiff"),
+    *("store.entries.Entry", "evaluation.diff.ColumnDiff", "evaluation.comparison.Comparison"),
 )
 
 

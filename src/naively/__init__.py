@@ -13,8 +13,9 @@ if TYPE_CHECKING:
         SchemaError,
         TuningWarning,
     )
-    from naively.evaluation import Evaluation
+    from naively.evaluation import Evaluation, compare
     from naively.evaluation.diff import diff
+    from naively.evaluation.training import cross_validate
     from naively.families import (
         Bernoulli,
         Binned,
@@ -48,7 +49,8 @@ __all__ = [
     "ComplementNB", "Dirichlet", "Evaluation", "Exponential", "Family", "Files", "Gaussian", "GaussianNB",
     "ImpossibleRowsWarning", "InputError", "Ledger", "LeftOutWarning", "LogNormal", "LostDigitsWarning", "Model",
     "Multinomial", "MultinomialNB", "NaiveBayes", "Poisson", "SchemaError", "Text", "Tuning", "TuningWarning",
-    "copy", "diff", "fit", "load", "merge", "open", "predict_batches", "register", "salvage",
+    "compare", "copy", "cross_validate", "diff", "fit", "load", "merge", "open", "predict_batches", "register",
+    "salvage",
 ]  # fmt: skip
 
 _ESTIMATORS = {"BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB", "NaiveBayes"}
@@ -62,7 +64,9 @@ _MODULE_OF = {
     "fit": "fitting",
     "Tuning": "model.calibrate",
     "Ledger": "store.ledger",
+    "compare": "evaluation",
     "copy": "store.copy",
+    "cross_validate": "evaluation.training",
     "diff": "evaluation.diff",
     "load": "store.running_sum",
     "merge": "store.merge",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from naively._kernels.threads import use_threads
 from naively.data.files.paths import is_readable_again
 from naively.data.files.read import retry_with_wider_types
@@ -16,7 +18,8 @@ from naively.model.counted import hash_rows
 from naively.model.model import Model
 from naively.priors import ClassPrior, PriorLike
 from naively.schema.infer import Columns, infer
-from naively.statistics import RowHashes
+from naively.statistics import ClassWeights, RowHashes
+from naively.tuning.groups import GroupFolds, split_by_group
 from naively.tuning.sample import Sampler
 from naively.tuning.tune import rows_to_keep, tuned
 
@@ -36,6 +39,7 @@ def fit(
     alpha: float | None = None,
     n_jobs: int | None = None,
     many_classes: bool = False,
+    group: str | None = None,
 ) -> Model:
     """Count a table and its labels, and tune the model.
 
@@ -64,6 +68,10 @@ def fit(
         Whether to accept any number of classes. By default more than 100 are refused if the rows are fewer than twice
         as many, before time and memory are spent on them, and numbers that look like amounts give a warning.
 
+    group
+        The name of a column whose equal values mark rows that belong together, such as a patient or a thread. It is not
+        a column of the model. Tuning keeps the rows of a group in one fold, and reports predictions for new groups.
+
     >>> mail = {"offer": [True, True, False, False], "length": [20, 35, 120, 80]}
     >>> model = fit(mail, ["spam", "spam", "ham", "ham"])
     >>> model.predict({"offer": [True], "length": [30]}).tolist()
@@ -76,7 +84,7 @@ def fit(
 
     def read_and_count(types: Mapping[str, str]) -> Model:
         batches = labelled_batches(X, y, weight, types=types)
-        return count_batches(batches, columns, tune, None if many_classes else target, alpha)
+        return count_batches(batches, columns, tune, None if many_classes else target, alpha, group)
 
     with use_threads(n_jobs):
         model = retry_with_wider_types(read_and_count, can_retry=is_readable_again(X))
@@ -107,12 +115,15 @@ def count_batches(
     tune: bool,
     target: str | None = None,
     alpha: float | None = None,
+    group: str | None = None,
 ) -> Model:
     """Return the sum of the models of all batches, tuned on a sample of their rows if `tune` is true.
 
     The first batch determines the schema, but for columns in which it has no value. Its labels must look like classes
     if `target`, their name, is given.
     """
+    if group is not None:
+        return _count_groups(batches, columns, tune, target, alpha, group)
     model: Model | None = None
     sampler: Sampler | None = None
     for rows in batches:
@@ -131,3 +142,27 @@ def count_batches(
     if sampler is None:
         return model
     return model.with_tuning(tuned(model, sampler.sample(model.classes)))
+
+
+def _count_groups(
+    batches: Iterable[LabelledRows],
+    columns: Columns | None,
+    tune: bool,
+    target: str | None,
+    alpha: float | None,
+    group: str,
+) -> Model:
+    """Do the same for rows that belong together; see `tuning.groups`."""
+    folds: GroupFolds | None = None
+    for rows in batches:
+        parts = split_by_group(rows, group)
+        if folds is None:
+            if target is not None:
+                _check_classes(rows.classes, rows.n_rows, target)
+            table = rows.table.without_column(group)
+            weights = ClassWeights(np.zeros(len(rows.classes)), np.zeros(len(rows.classes), np.int64))
+            folds = GroupFolds(Model(infer(table, columns, alpha), rows.classes, weights, ()))
+        folds.add(parts)
+    assert folds is not None  # `labelled_batches` refuses data without rows
+    model = folds.model()
+    return model.with_tuning(folds.tuning(model)) if tune else model

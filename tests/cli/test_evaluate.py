@@ -131,3 +131,27 @@ def test_two_models(model: Path) -> None:
     assert plain["difference"]["accuracy"]["value"] > 0
     assert run("evaluate", other, model).exit_code == 2
     assert "--cv is for one model" in run("evaluate", other, model, data, "--cv", 3).stderr
+
+
+def test_fit_with_test_rows(model: Path) -> None:
+    folder = model.parent
+    one = run("fit", folder / "d.csv", "--target", "play", "--test-share", 0.3, "-o", folder / "m1")
+    assert one.exit_code == 0, one.output
+    assert "On the test rows:" in one.stdout
+    assert "counted none of these rows" in one.stdout or "leave-one-out" in one.stdout
+    header, *lines = DATA.splitlines()
+    (folder / "back.csv").write_text("\n".join([header, *reversed(lines)]) + "\n")
+    other = run("fit", folder / "back.csv", "--target", "play", "--test-share", 0.3, "-o", folder / "m2")
+    assert other.stdout.split("test rows")[1] == one.stdout.split("test rows")[1]
+    file = run("fit", folder / "d.csv", "--target", "play", "--test", folder / "back.csv", "-o", folder / "m3")
+    assert "the model has counted all 60 rows" in file.stdout
+    both = run("fit", folder / "d.csv", "--target", "play", "--test", "x", "--test-share", 0.3, "-o", folder / "m4")
+    assert both.exit_code == 2
+
+
+def test_fit_with_groups(model: Path) -> None:
+    folder = model.parent
+    result = run("fit", folder / "d.csv", "--target", "play", "--group", "wind", "-o", folder / "m1")
+    assert result.exit_code == 0, result.output
+    assert "new groups" in result.stdout
+    assert "wind" not in result.stdout.split("Expected")[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import numpy as np
 from naively.cli.output import format_table
 from naively.data.names import listed
 from naively.errors import InputError
+from naively.evaluation.intervals import around, wilson
+from naively.families.evidence import Z
 from naively.model.calibrate import EvidenceKey
 
 if TYPE_CHECKING:
@@ -76,12 +79,25 @@ def describe_quality(model: Model) -> str:
     if model.tuning is None or not model.tuning.report:
         return ""
     report = model.tuning.report
-    return (
-        f"Expected on new rows like these (leave-one-out on {model.tuning.rows:,} rows; "
-        "too good if rows belong together):\n"
-        f"accuracy {report['accuracy']:.4f}, log-loss {report['log_loss']:.4f} "
-        f"(class shares alone: {report['prior_log_loss']:.4f})"
-    )
+    how = f"leave-one-out on {model.tuning.rows:,} rows; too good if rows belong together: see --group"
+    if "by_groups" in report:
+        how = f"new groups: models without each fifth of the groups, on {model.tuning.rows:,} rows"
+    title = f"Expected on new rows like these ({how}):\n"
+    if "n_observations" not in report:  # a file of an earlier version
+        figures = f"accuracy {report['accuracy']:.4f}, log-loss {report['log_loss']:.4f}"
+        return f"{title}{figures} (class shares alone: {report['prior_log_loss']:.4f})"
+    loss, half = report["log_loss"], Z * report["log_loss_error"]
+    estimates = {
+        "accuracy": wilson(report["accuracy"], report["n_observations"]),
+        "log-loss": around(loss, half, 0, inf),
+    }
+    baselines = (report["prior_accuracy"], report["prior_log_loss"])
+    rows = [
+        (name, f"{e.value:.4f}", f"{e.low:.4f} – {e.high:.4f}", f"{baseline:.4f}")
+        for (name, e), baseline in zip(estimates.items(), baselines, strict=True)
+    ]
+    header = ("", "value", "95 % interval", "class shares")
+    return title + format_table(header, rows, right=header[1:])
 
 
 def model_data(model: Model) -> dict[str, Any]:

@@ -98,6 +98,10 @@ class Table(ABC):
         """Return the table with these names where its own differ in case or blanks only, and the names that changed."""
         return self, {}
 
+    def without_column(self, name: str) -> Table:
+        """Return the table without a column; an array has no columns of its own name."""
+        raise InputError(f"an array has no column {name!r}: give a table with names of columns.")
+
     @abstractmethod
     def ranked(self) -> Table:
         """Return the table with the rank of each number in its column, so that units of measurement do not matter."""
@@ -202,6 +206,11 @@ class ColumnTable(Table):
             return self, {}
         columns = tuple(c.with_name(renamed[c.name]) if c.name in renamed else c for c in self.columns)
         return ColumnTable(tuple(renamed.get(n, n) for n in self.names), self.n_rows, columns), renamed
+
+    def without_column(self, name: str) -> ColumnTable:
+        """Return the table without a column."""
+        kept = [j for j, other in enumerate(self.names) if other != name]
+        return ColumnTable(tuple(self.names[j] for j in kept), self.n_rows, tuple(self.columns[j] for j in kept))
 
     def ranked(self) -> ColumnTable:
         """Return the table with the rank of each number in its column."""

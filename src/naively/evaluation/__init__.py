@@ -1,6 +1,6 @@
 """Evaluation of predictions and probabilities, and the comparison of two models."""
 
-from naively.evaluation.compare import Comparison, compare
+from naively.evaluation.comparison import Comparison, compare
 from naively.evaluation.curves import CalibrationBin, ClassMetrics
 from naively.evaluation.evaluate import Coverage, Evaluation, evaluate
 from naively.evaluation.intervals import Estimate

@@ -45,9 +45,11 @@ def effective_rows(weight: Floats) -> float:
 def share(hit: Array, weight: Floats) -> Estimate:
     """Return the weighted share of the rows that hit, with interval (1)."""
     n = effective_rows(weight)
-    if n == 0:
-        return UNDEFINED
-    p = float(np.average(hit, weights=weight))
+    return UNDEFINED if n == 0 else wilson(float(np.average(hit, weights=weight)), n)
+
+
+def wilson(p: float, n: float) -> Estimate:
+    """Return a share p of n rows with interval (1)."""
     centre, half = p * n + Z * Z / 2, Z * math.sqrt(max(n * p * (1 - p), 0.0) + Z * Z / 4)
     return Estimate(p, max(0.0, (centre - half) / (n + Z * Z)), min(1.0, (centre + half) / (n + Z * Z)))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from naively.evaluation import Estimate, Evaluation, Thresholds
-    from naively.evaluation.compare import Comparison
+    from naively.evaluation.comparison import Comparison
 
 MAX_CLASSES, MAX_CONFUSIONS = 20, 10  # lines; `to_dict` has all
 MAX_CONFUSION_MATRIX_CLASSES = 8

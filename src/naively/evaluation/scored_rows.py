@@ -17,7 +17,7 @@ from naively.data.read import TableLike
 from naively.data.row_hash import Hashes, mix
 from naively.errors import InputError, LeftOutWarning, warn_user
 from naively.families.base import NotCountedError
-from naively.model.counted import CountedRows, counted_rows
+from naively.model.counted import CountedRows, as_counted, counted_rows
 from naively.model.model import Model
 from naively.statistics import NegativeCountError
 from naively.tuning.sample import MAX_HASH, Sample, Sampler
@@ -84,7 +84,7 @@ def score_rows(
         label = rows.label_in(model.classes)
         log_posterior = model.log_posterior(rows.table)
         counted = counted_rows(model, rows.table, model.classes, label)
-        table, _ = rows.table.with_absent_columns(model.schema.names)
+        table = as_counted(model, rows.table)
         may_be_counted = np.flatnonzero(counted.is_counted | ~counted.is_known)
         if model.row_hashes is not None and len(may_be_counted):
             own_weight = None if rows.weight is None else rows.weight[may_be_counted]

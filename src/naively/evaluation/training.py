@@ -28,6 +28,7 @@ from naively.evaluation.evaluate import Evaluation, Goals
 from naively.evaluation.scored_rows import MAX_COUNTED_ROWS
 from naively.families.base import NotCountedError
 from naively.model.count import count_like, count_rows
+from naively.model.counted import as_counted
 from naively.model.merge import with_classes
 from naively.model.model import Model
 from naively.statistics import NegativeCountError
@@ -108,7 +109,7 @@ def cross_validate(
         raise InputError(f"k={k}: give at least 2 folds.")
     rows = read_labelled(X, y, weight, like=model)
     label = rows.label_in(model.classes)
-    rows = LabelledRows(rows.table.with_absent_columns(model.schema.names)[0], model.classes, label, rows.weight)
+    rows = LabelledRows(as_counted(model, rows.table), model.classes, label, rows.weight)
     of_rows = replace(count_like(model.with_tuning(None), rows.without_empty_classes()), prior=model.prior)
     of_rows = with_classes(of_rows, model.classes).with_tuning(model.tuning)
     hashes = rows.table.row_hashes(model.schema.names) if groups is None else _group_hashes(rows, groups)

@@ -74,6 +74,13 @@ def _of_classes(classes: Sequence[Label]) -> Wholes:
     return mix(hash_values(classes)).astype(np.int64) & CLASS_MASK
 
 
+def as_counted(model: Model, table: Table) -> Table:
+    """Return a table with all columns of a model: names that differ in case or blanks only are its own."""
+    if table.names == model.schema.names:
+        return table
+    return table.with_similar_names(model.schema.names)[0].with_absent_columns(model.schema.names)[0]
+
+
 def counted_rows(
     model: Model, table: Table, classes: Sequence[Label] = (), label: NDArray[np.integer] | None = None
 ) -> CountedRows:
@@ -99,8 +106,7 @@ def counted_rows(
     held = model.row_hashes
     if held is None:
         return CountedRows(none, none)
-    complete, _ = table.with_absent_columns(model.schema.names)
-    content = _content(complete, model.schema.names)
+    content = _content(as_counted(model, table), model.schema.names)
     if label is not None:
         hashes = content | _of_classes(classes)[label]
         return CountedRows(hashes <= held.limit, held.are_held(hashes))

@@ -7,7 +7,7 @@ the sample, it is a hash of the ranks of numbers, so that units of measurement d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -35,6 +35,7 @@ class Sample:
     weight: NDArray[np.float64]
     rows: NDArray[np.int64]
     hashes: NDArray[np.uint64]
+    given_fold: NDArray[np.intp] | None = None  # the fold of each kind, if groups of rows decide it
 
     def __len__(self) -> int:
         return len(self.label)
@@ -42,6 +43,8 @@ class Sample:
     @cached_property
     def fold(self) -> NDArray[np.intp]:
         """The fold of each kind."""
+        if self.given_fold is not None:
+            return self.given_fold
         return (mix(self.hashes) % np.uint64(FOLDS)).astype(np.intp)
 
     @cached_property
@@ -69,12 +72,17 @@ class Sample:
 
     @cached_property
     def n_parts(self) -> NDArray[np.intp]:
-        """Among how many folds a kind can be divided: as many as can leave one after the other."""
+        """Among how many folds a kind can be divided: as many as can leave one after the other; one of groups."""
+        if self.given_fold is not None:
+            return np.ones(len(self), np.intp)
         return np.clip(self.weight // self.leaving.weight, 1, FOLDS).astype(np.intp)
 
     def where(self, keep: NDArray[np.bool_]) -> Sample:
         """Return some of the kinds."""
-        return Sample(self.table.where(keep), self.label[keep], self.weight[keep], self.rows[keep], self.hashes[keep])
+        fold = None if self.given_fold is None else self.given_fold[keep]
+        return Sample(
+            self.table.where(keep), self.label[keep], self.weight[keep], self.rows[keep], self.hashes[keep], fold
+        )
 
     def smallest(self, limit: int) -> Sample:
         """Return at most `limit` kinds, those with the smallest hashes; all kinds of one content."""
@@ -84,6 +92,17 @@ class Sample:
         """Return which kinds these are."""
         highest = max_hash(self.hashes, limit) if len(self) > limit else MAX_HASH
         return np.asarray(self.hashes <= np.uint64(highest))
+
+
+def join_folds(samples: Mapping[int, Sample]) -> Sample:
+    """Return samples of which each is a fold, by the number of the fold, as one sample."""
+    folds = sorted(samples)
+    parts = [samples[f] for f in folds]
+    table, fold = concat_tables([part.table for part in parts]), np.repeat(folds, [len(part) for part in parts])
+    label, weight, rows, hashes = (
+        np.concatenate(arrays) for arrays in zip(*((p.label, p.weight, p.rows, p.hashes) for p in parts), strict=True)
+    )
+    return Sample(table, label, weight, rows, hashes, fold)
 
 
 def count_copies(weight: NDArray[np.float64]) -> int:

@@ -266,12 +266,23 @@ def _families(model: Model, features: Features) -> dict[str, Family]:
 
 
 def _report(log_posterior: Floats, problem: Problem) -> dict[str, float]:
-    """Return log-loss and accuracy of cross-fitted predictions, and the log-loss of the class shares alone."""
-    label = problem.label
+    return report_of(log_posterior, log_softmax(problem.base), problem.label, problem.weight)
+
+
+def report_of(log_posterior: Floats, log_prior: Floats, label: NDArray[np.intp], weight: Floats) -> dict[str, float]:
+    """Return log-loss and accuracy of predictions for rows that were not counted, and those of the class shares alone.
+
+    `log_loss_error` is the standard error of the log-loss, `n_observations` the number of independent observations.
+    """
     true_class = np.arange(len(label)), label
-    share = problem.weight / problem.weight.sum()
+    n = float(weight.sum())
+    share, losses = weight / n, -log_posterior[true_class]
+    loss = float(share @ losses)
     return {
-        "log_loss": float(-share @ log_posterior[true_class]),
-        "prior_log_loss": float(-share @ log_softmax(problem.base)[true_class]),
+        "log_loss": loss,
+        "log_loss_error": float(np.sqrt(share @ np.square(losses - loss) / n)),
+        "prior_log_loss": float(-share @ log_prior[true_class]),
         "accuracy": float(share @ (log_posterior.argmax(axis=1) == label)),
+        "prior_accuracy": float(np.bincount(label, weight).max() / n),
+        "n_observations": n,
     }

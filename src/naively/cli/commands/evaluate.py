@@ -108,7 +108,7 @@ def command(
 def _compare(a: str, b: str, data: Files, target: str, weight: str | None, as_json: bool) -> None:
     from naively.cli.input import name_file_in_errors
     from naively.cli.output import print_json
-    from naively.evaluation.compare import compare
+    from naively.evaluation.comparison import compare
     from naively.store.running_sum import load
 
     with name_file_in_errors(data, a, b):

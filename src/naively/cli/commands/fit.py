@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,6 +57,18 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Accept a target with nearly as many values as rows, which is refused otherwise.",
 )
+@click.option(
+    "--group",
+    metavar="COLUMN",
+    help="Column with the name of a group: rows of a group belong together. It is not a column of the model.",
+)
+@click.option("--test", metavar="FILE", help="Evaluate the model on the rows of this file.")
+@click.option(
+    "--test-share",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="P",
+    help="Evaluate the model on this share of the rows, which it does not learn from.",
+)
 @options.source
 @options.comment
 @options.force
@@ -74,6 +86,9 @@ def command(
     no_tune: bool,
     remember_rows: bool,
     many_classes: bool,
+    group: str | None,
+    test: str | None,
+    test_share: float | None,
     source: str | None,
     comment: str,
     force: bool,
@@ -87,8 +102,15 @@ def command(
     naively fit 'logs/*.parquet' --target failed --ignore id --column price=lognormal -o failed.naively
     naively fit people.csv --target income --no-tune --alpha 0.5 --column 'sex=Bernoulli(alpha=0)' -o plain.naively
     naively fit mail/spam mail/ham --target class -o spam.naively
+    naively fit visits.csv --target ill --group patient --test-share 0.2 -o ill.naively
     """
     options.refuse_output(output, force)
+    if test is not None and test_share is not None:
+        raise click.UsageError("give --test or --test-share, not both.")
+    if remember_rows and test_share is not None:
+        raise click.UsageError("--remember-rows reads all rows again: split the file yourself, and give --test.")
+    if remember_rows and group is not None:
+        raise click.UsageError("--remember-rows does not go with --group.")
     family_names = dict(options.parse_family(item) for item in families)
     parsed_prior = options.parse_prior(prior)
     if alpha is not None and not no_tune:
@@ -97,6 +119,7 @@ def command(
     from naively.cli.hints import BatchSummary
     from naively.cli.input import name_file_in_errors, read_with_progress
     from naively.cli.output import print_note
+    from naively.cli.test_rows import TestRows
     from naively.data.files.read import retry_with_wider_types
     from naively.fitting import fit
     from naively.schema.infer import Automatic, family_of
@@ -107,25 +130,26 @@ def command(
     for name in missing:
         columns[name] = replace(columns[name], missing="value") if name in columns else Automatic("value")
 
-    def read_and_fit(types: Mapping[str, str]) -> tuple[Model, BatchSummary]:
+    def read_and_fit(types: Mapping[str, str]) -> tuple[Model, BatchSummary, TestRows]:
         summary = BatchSummary(data, frozenset(ignore), frozenset((target, *family_names)))
-        batches = summary.add(read_with_progress(data, types))
+        test_rows = TestRows(test_share, group)
         model = fit(
-            batches,
+            test_rows.split(summary.add(read_with_progress(data, types))),
             target,
             columns=columns or None,
             weight=weight,
             tune=not no_tune,
             alpha=alpha,
             many_classes=many_classes,
+            group=group,
         )
-        return model, summary
+        return model, summary, test_rows
 
     texts = {
         name: "string" for name, family in family_names.items() if family.lower().partition("(")[0].strip() == "text"
     }
     with name_file_in_errors(data):
-        model, summary = retry_with_wider_types(read_and_fit, texts, can_retry=not data.is_standard_input)
+        model, summary, test_rows = retry_with_wider_types(read_and_fit, texts, can_retry=not data.is_standard_input)
     for hint in summary.hints:
         print_note(hint)
     model = model.with_prior(options.with_classes(parsed_prior, model))
@@ -133,6 +157,11 @@ def command(
     source = options.source_name(data, source)
     write_model(output, model, source=source, comment=comment, remembered=remembered, overwrite=force)
     click.echo(_report(model, summary))
+    if test is not None or test_share is not None:
+        test_data = iter(test_rows.batches) if test is None else replace(data, where=test)
+        with name_file_in_errors(data if isinstance(test_data, Iterator) else test_data):
+            evaluation = model.evaluate(test_data, target, weight)
+        click.echo(f"\nOn the test rows:\n{evaluation}")
 
 
 def _report(model: Model, summary: BatchSummary) -> str:

@@ -77,7 +77,7 @@ def compare(a: Model, b: Model, X: TableLike, y: LabelsLike, weight: WeightLike 
     >>> play = ["yes", "yes", "no", "no"] * 5
     >>> by_wind = fit({"wind": rows["wind"]}, play)
     >>> round(compare(by_wind, fit(rows, play), rows, play).difference["accuracy"].value, 2)
-    0.5
+    1.0
     """
     if a.classes != b.classes:
         raise InputError(

@@ -1,0 +1,62 @@
+"""Rows that belong together: the groups of a fold are left out together, and the report is that of new groups."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import naively as nb
+
+
+def visits(n_patients: int = 120, seed: int = 0) -> pd.DataFrame:
+    """Return visits of patients: a patient has one class and one name of a doctor, so that rows of a group leak."""
+    rng = np.random.default_rng(seed)
+    ill, first = rng.integers(0, 2, n_patients), rng.integers(0, 10**6, n_patients)
+    rows = np.repeat(np.arange(n_patients), 6)
+    return pd.DataFrame(
+        {
+            "patient": [f"p{seed}-{i}" for i in rows],
+            "place": [f"street {first[i]}" for i in rows],
+            "pulse": rng.normal(size=len(rows)) + ill[rows],
+            "ill": np.where(ill[rows] == 1, "yes", "no"),
+        }
+    )
+
+
+def test_report_is_honest() -> None:
+    data, new = visits(), visits(seed=1)
+    columns = {"place": nb.Categorical()}
+    by_rows = nb.fit(data.drop(columns="patient"), "ill", columns=columns)
+    by_groups = nb.fit(data, "ill", columns=columns, group="patient")
+    assert by_rows.tuning is not None
+    assert by_groups.tuning is not None
+    truth = by_groups.evaluate(new, "ill")
+    report = by_groups.tuning.report
+    assert by_rows.tuning.report["accuracy"] > 0.95
+    assert report["accuracy"] == pytest.approx(truth.accuracy.value, abs=0.08)
+    assert report["by_groups"] == 1.0
+    assert by_groups.schema.names == ("place", "pulse")
+
+
+def test_counts_are_those_of_all_rows() -> None:
+    data = visits()
+    grouped = nb.fit(data, "ill", group="patient", tune=False)
+    plain = nb.fit(data.drop(columns="patient"), "ill", tune=False)
+    np.testing.assert_allclose(grouped.log_posterior(data), plain.log_posterior(data))
+    assert grouped.class_counts.tolist() == plain.class_counts.tolist()
+    batches = nb.fit(iter([data.iloc[:100], data.iloc[100:]]), "ill", group="patient")
+    assert batches.tuning is not None
+    whole = nb.fit(data, "ill", group="patient")
+    assert whole.tuning is not None
+    assert batches.tuning.report == pytest.approx(whole.tuning.report)
+
+
+def test_refusals() -> None:
+    data = visits(3)
+    with pytest.raises(nb.InputError, match="no column 'doctor' of groups; the data has patient, place"):
+        nb.fit(data, "ill", group="doctor")
+    with pytest.raises(nb.InputError, match="too few groups"):
+        nb.fit(data.assign(patient="one"), "ill", group="patient")
+    with pytest.raises(nb.InputError, match="'group' of groups"):
+        nb.fit(np.zeros((4, 2)), [0, 1, 0, 1], group="group")
