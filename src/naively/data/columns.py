@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NoReturn, Self
@@ -317,26 +317,20 @@ class ArrowStrings(StringColumn):
         return ListOfStrings(self.name, (self.array[row].as_py(),)).with_cells(0, cells)
 
     def use(self) -> Use:
-        """Return "text" if the distinct strings have 3 words or 50 characters on average, and are many.
-
-        They are many if more than a third of the strings are distinct, or from 50 on if each occurs fewer than 30 times
-        on average. So a column of texts that was copied stays one.
-        """
-        strings = [s for s in python_strings(self.name, self.array[:MAX_ROWS_READ_AS_TEXT]) if s is not None]
-        distinct = set(strings)
-        are_many = 3 * len(distinct) > len(strings) or (len(distinct) >= 50 and 30 * len(distinct) > len(strings))
-        if not are_many:
-            return "string"
-        n_words, n_characters = sum(len(string.split()) for string in distinct), sum(map(len, distinct))
-        return "text" if n_words >= 3 * len(distinct) or n_characters >= 50 * len(distinct) else "string"
+        """Return "text" if the strings look like texts."""
+        return _use_of_strings(python_strings(self.name, self.array[:MAX_ROWS_READ_AS_TEXT]))
 
 
 @dataclass(frozen=True, eq=False)
 class ListOfStrings(StringColumn):
-    """Python strings, None where one is missing; in a tuple, which the caller cannot change."""
+    """Python strings, None where one is missing; in a tuple, which the caller cannot change.
+
+    `are_texts` says whether they are texts by default, whatever they look like.
+    """
 
     name: str
     strings: tuple[str | None, ...]
+    are_texts: bool = True
 
     def __len__(self) -> int:
         return len(self.strings)
@@ -351,7 +345,7 @@ class ListOfStrings(StringColumn):
 
     def take(self, positions: Positions) -> ListOfStrings:
         """Return the rows at these positions, in this order."""
-        return ListOfStrings(self.name, tuple(self.strings[i] for i in positions.tolist()))
+        return replace(self, strings=tuple(self.strings[i] for i in positions.tolist()))
 
     def texts(self) -> tuple[str | None, ...]:
         """Return the strings."""
@@ -359,11 +353,26 @@ class ListOfStrings(StringColumn):
 
     def with_cells(self, row: int, cells: Cells) -> ListOfStrings:
         """Return a copy of one row for each cell, with that cell unless it is UNCHANGED."""
-        return ListOfStrings(self.name, tuple(self.strings[row] if cell is UNCHANGED else cell for cell in cells))
+        return replace(self, strings=tuple(self.strings[row] if cell is UNCHANGED else cell for cell in cells))
 
     def use(self) -> Use:
-        """Return "text": a bare list of strings is a list of texts."""
-        return "text"
+        """Return "text" for a bare list of strings, which is a list of texts, or if the strings look like texts."""
+        return "text" if self.are_texts else _use_of_strings(self.strings[:MAX_ROWS_READ_AS_TEXT])
+
+
+def _use_of_strings(column: Iterable[str | None]) -> Use:
+    """Return "text" if the distinct strings have 3 words or 50 characters on average, and are many.
+
+    They are many if more than a third of the strings are distinct, or from 50 on if each occurs fewer than 30 times on
+    average. So a column of texts that was copied stays one.
+    """
+    strings = [string for string in column if string is not None]
+    distinct = set(strings)
+    are_many = 3 * len(distinct) > len(strings) or (len(distinct) >= 50 and 30 * len(distinct) > len(strings))
+    if not are_many:
+        return "string"
+    n_words, n_characters = sum(len(string.split()) for string in distinct), sum(map(len, distinct))
+    return "text" if n_words >= 3 * len(distinct) or n_characters >= 50 * len(distinct) else "string"
 
 
 def as_core_type(x: Piece) -> Piece:
@@ -439,9 +448,9 @@ def concat_columns(columns: Sequence[Column]) -> Column:
     first = next((column for column in columns if column.kind != "unknown"), columns[0])
     if all(isinstance(column, AbsentColumn) for column in columns):
         return AbsentColumn(first.name, sum(map(len, columns)))
-    lists = [column.strings for column in columns if isinstance(column, ListOfStrings)]
+    lists = [column for column in columns if isinstance(column, ListOfStrings)]
     if len(lists) == len(columns):
-        return ListOfStrings(first.name, tuple(chain.from_iterable(lists)))
+        return replace(lists[0], strings=tuple(chain.from_iterable(column.strings for column in lists)))
     if first.kind == "string":
         import pyarrow as pa
 

@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.data.arrow import column_of_arrow, in_one_piece
-from naively.data.columns import ArrowStrings, CodeColumn, Column, NumberColumn, refuse_encoding
+from naively.data.columns import ArrowStrings, CodeColumn, Column, ListOfStrings, NumberColumn, refuse_encoding
 from naively.errors import InputError
 
 if TYPE_CHECKING:
     from naively.data.columns import ArrowArray
 
 SECONDS_PER_UNIT = {"W": 604_800.0, "D": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0}
+MAX_SHORT_LIST = 64  # values that are read without Arrow
 UNITS_PER_SECOND = {"ms": 1e3, "us": 1e6, "ns": 1e9, "ps": 1e12, "fs": 1e15, "as": 1e18}
 
 
@@ -47,6 +48,9 @@ def is_single(value: object) -> bool:
 
 def column_of_values(name: str, values: Any) -> Column:
     """Return the column of a list, an array or another sequence."""
+    column = _column_of_short_list(name, values) if type(values) is list and len(values) <= MAX_SHORT_LIST else None
+    if column is not None:
+        return column
     values = _sequence(name, values)
     column = column_of_array(name, values) if isinstance(values, np.ndarray) else None
     if column is not None:
@@ -56,6 +60,32 @@ def column_of_values(name: str, values: Any) -> Column:
     except Exception as error:  # of pyarrow, NumPy or the library whose object this is
         return column_of_objects(name, values, error)
     return column_of_arrow(name, array)
+
+
+def _column_of_short_list(name: str, values: list[Any]) -> Column | None:
+    """Return the column of a few floats, integers, booleans or strings; None for other lists, which Arrow reads.
+
+    One row is read in a tenth of the time that Arrow takes.
+    """
+    types = set(map(type, values))
+    has_missing = type(None) in types
+    types.discard(type(None))
+    kind = types.pop() if len(types) == 1 else None
+    if kind is float:
+        return NumberColumn(name, "number", np.array(values, dtype=np.float64))
+    if kind is str:
+        try:
+            "".join(filter(None, values)).encode()
+        except UnicodeEncodeError:
+            return None
+        return ListOfStrings(name, tuple(values), are_texts=False)
+    if kind is bool:
+        codes = np.array([-1 if value is None else value for value in values], dtype=np.int8)
+        return CodeColumn(name, "boolean", codes, (False, True))
+    if kind is int and not has_missing:
+        integers = integer_array(values)
+        return NumberColumn(name, "number", integers) if integers.dtype == np.int64 else None
+    return None
 
 
 def arrow_of_values(name: str, values: Any) -> ArrowArray:

@@ -78,6 +78,11 @@ class CategoricalParameters:
         """For each column the position of each value; computed once for all batches."""
         return tuple({value: k for k, value in enumerate(values)} for values in self.values)
 
+    @cached_property
+    def tables(self) -> tuple[Floats, ...]:
+        """For each column log θ, and a last row of zeros for an unknown value."""
+        return tuple(np.concatenate([table, np.zeros((1, table.shape[1]))]) for table in self.log_probability)
+
     @classmethod
     def of(cls, values: tuple[Values, ...], tables: tuple[Floats, ...]) -> CategoricalParameters:
         """Join the tables of all columns if the values of each column are 0, 1, 2, …"""
@@ -174,7 +179,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         values = x.values
         for columns, codes in x.placed():
             tables = [
-                _by_code(values[j], parameters.positions[j], parameters.log_probability[j])
+                _by_code(values[j], parameters.positions[j], parameters.tables[j])
                 for j in range(columns.start, columns.stop)
             ]
             sizes = np.array([len(table) for table in tables], dtype=np.int64)
@@ -313,6 +318,6 @@ def _leave_shared_values_out(column: CountedValues, slot: Index, leaving: Leavin
 
 
 def _by_code(codes: Values, position: Mapping[Value, int], table: Floats) -> Floats:
-    """Return the rows of a table in the order of another list of values; zeros for an unknown value."""
+    """Return the rows of a table in the order of another list of values; the last row for an unknown value."""
     rows = np.array([position.get(value, -1) for value in codes], dtype=np.intp)
-    return np.concatenate([table, np.zeros((1, table.shape[1]))])[rows]
+    return table.take(rows, axis=0, mode="wrap")

@@ -9,6 +9,7 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -20,7 +21,7 @@ from naively.server.gate import Gate
 from naively.server.limits import Limits
 from naively.server.metrics import Metrics
 from naively.server.pages import error_page, page_routes
-from naively.server.problems import Problem
+from naively.server.problems import Problem, json_response
 from naively.server.security import Policy, Token
 from naively.server.served import ServedModel
 from naively.server.service import Service, names_of
@@ -77,7 +78,7 @@ def app(
     Returns
     -------
     Starlette
-        The application. Its threads run from start-up to shutdown (the lifespan of ASGI).
+        The application. Its threads run until it is shut down (the lifespan of ASGI), or the process ends.
     """
     if learn and not any(token.may_learn for token in tokens):
         raise InputError("learn=True needs a token that may learn.")
@@ -90,11 +91,11 @@ def app(
         None if pool is None else str(pool),
         None if test is None else str(test),
     )
-    metrics = Metrics()
+    metrics = Metrics(service)
+    service.start()  # also without a lifespan, which the application does not have where it is mounted
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        service.start()
         yield
         service.stop()
 
@@ -104,13 +105,15 @@ def app(
     application = Starlette(
         routes=[*_routes(), *page_routes(service)],
         middleware=[
+            *([Middleware(CORSMiddleware, origins, ("GET", "POST"), ("*",))] if origins else []),
             Middleware(
                 Gate,
                 policy=Policy(tokens, read_needs_token, hosts, any_address, origins),
                 limits=limits,
                 metrics=metrics,
                 error_page=page_of,
-            )
+                direct={f"/v2/models/{served.name}/infer": inference.Infer(service, served) for served in service},
+            ),
         ],
         exception_handlers={
             Problem: lambda request, error: error_page(request, error),
@@ -120,15 +123,18 @@ def app(
         lifespan=lifespan,
     )
     application.state.service = service
+    application.state.openapi = openapi.document(service)
     application.state.metrics = metrics
     return application
 
 
 async def _metrics(request: Request) -> Response:
     metrics: Metrics = request.app.state.metrics
-    for served in request.app.state.service:
-        metrics.version.labels(served.name).set(served.snapshot.version)
     return metrics.response()
+
+
+async def _openapi(request: Request) -> Response:
+    return json_response(request.app.state.openapi)
 
 
 def _routes() -> list[Route]:
@@ -148,21 +154,11 @@ def _routes() -> list[Route]:
         (f"{model}/ready", inference.model_ready),
         (f"{version}/ready", inference.model_ready),
         ("/metrics", _metrics),
-        ("/openapi.json", openapi.document),
+        ("/openapi.json", _openapi),
     ]
-    return [Route(path, _counted(path, handler), methods=["POST"]) for path, handler in posts] + [
-        Route(path, _counted(path, handler), methods=["GET"]) for path, handler in gets
+    return [Route(path, handler, methods=["POST"]) for path, handler in posts] + [
+        Route(path, handler, methods=["GET"]) for path, handler in gets
     ]
-
-
-def _counted(path: str, handler: Handler) -> Handler:
-    """Return a handler that names its route for the metrics."""
-
-    async def handle(request: Request) -> Response:
-        request.scope["naively.route"] = path
-        return await handler(request)
-
-    return handle
 
 
 def _problem(error: Exception) -> Problem:

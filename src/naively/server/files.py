@@ -46,7 +46,7 @@ OPTIONS = ("proba", "top", "min_probability", "threshold", "of", "prior")
 async def predict(request: Request) -> Response:
     """Answer with the rows of a file and their predictions, all by one version."""
     service: Service = request.app.state.service
-    check_headers(request, None)
+    check_headers(request.scope, None)
     kind = FORMATS.get(request.headers.get("content-type", "").partition(";")[0].strip().lower())
     if kind is None:
         raise Problem(415, f"send the rows as {', '.join(FORMATS)}, named by the header Content-Type.")
@@ -61,7 +61,7 @@ async def predict(request: Request) -> Response:
         except BaseException:
             folder.cleanup()
             raise
-    request.app.state.metrics.count_rows(served.name, n_rows)
+    served.n_rows += n_rows
     headers = {"Model-Version": str(snapshot.version), "Content-Length": str(result.stat().st_size)}
     return StreamingResponse(_send(folder, result), headers=headers, media_type=request.headers["content-type"])
 

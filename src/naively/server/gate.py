@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -15,6 +15,8 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from naively.errors import InputError
+from naively.server.inference import infer
 from naively.server.limits import Limits
 from naively.server.problems import Problem
 from naively.server.security import HEADERS, Policy, cookie_name, without_token
@@ -32,13 +34,22 @@ ErrorPage = Callable[[Scope, Problem], Response]
 class Gate:
     """Middleware that lets requests through which the policy and the limits allow."""
 
-    def __init__(self, app: ASGIApp, policy: Policy, limits: Limits, metrics: Metrics, error_page: ErrorPage) -> None:
-        """Wrap an application."""
+    def __init__(
+        self,
+        app: ASGIApp,
+        policy: Policy,
+        limits: Limits,
+        metrics: Metrics,
+        error_page: ErrorPage,
+        direct: Mapping[str, ASGIApp],
+    ) -> None:
+        """Wrap an application; requests to POST to one of the paths of `direct` need not find their route."""
         self.app = app
         self.policy = policy
         self.limits = limits
         self.metrics = metrics
         self.error_page = error_page
+        self.direct = direct
         self.n_requests = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -63,14 +74,7 @@ class Gate:
             await send(message)
 
         try:
-            try:
-                response = self._check(scope)
-            except Problem as problem:
-                response = self.error_page(scope, problem)
-            if response is not None:
-                await response(scope, receive, send_with_headers)
-            else:
-                await self.app(scope, receive, send_with_headers)
+            await self._answer(scope, receive, send_with_headers)
         except ClientDisconnect:
             status = 499
         except Exception as error:
@@ -86,6 +90,22 @@ class Gate:
             if log.isEnabledFor(logging.INFO):  # the query and the body may hold rows
                 path = quote(scope["path"], safe="/")[:200]
                 log.info("%s %s %d %.1f ms", scope["method"], path, status or 500, 1000 * seconds)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, by the problem that it has if it has one."""
+        try:
+            response = self._check(scope)
+            if response is not None:
+                await response(scope, receive, send)
+            elif (handler := self.direct.get(scope["path"])) is not None and scope["method"] == "POST":
+                scope["endpoint"] = infer
+                await handler(scope, receive, send)
+            else:
+                await self.app(scope, receive, send)
+        except Problem as problem:
+            await self.error_page(scope, problem)(scope, receive, send)
+        except InputError as error:
+            await self.error_page(scope, Problem.of_input(error))(scope, receive, send)
 
     def _check(self, scope: Scope) -> Response | None:
         """Return a response if the request needs no other; Problem if it is refused; else set `access`."""

@@ -7,11 +7,12 @@ from typing import Any
 import msgspec
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response as HttpResponse
+from starlette.types import Receive, Scope, Send
 
 from naively.data.read import read
 from naively.model.model import Model
 from naively.server import protocol
-from naively.server.body import read_body
+from naively.server.body import read_body, receive_body
 from naively.server.problems import Problem, json_response
 from naively.server.served import ServedModel, predict_with
 from naively.server.service import Service
@@ -76,18 +77,39 @@ async def infer(request: HttpRequest) -> HttpResponse:
     service: Service = request.app.state.service
     body = await read_body(request, service.limits)
     served, snapshot = await model_of(request)
+    return HttpResponse(await answer_of(service, served, snapshot, body), media_type="application/json")
+
+
+async def answer_of(service: Service, served: ServedModel, snapshot: Snapshot, body: bytes) -> bytes:
+    """Return the predictions for the rows of a request, as JSON."""
     call: protocol.Request = protocol.decode(body)
     rows = protocol.rows_of(call, snapshot, service.limits)
     parameters = call.parameters
-    names = ("predict", "posterior") if call.outputs is None else [output.name for output in call.outputs]
-    if snapshot is not served.snapshot or any(name in parameters for name in RULE_PARAMETERS):
+    names = protocol.OUTPUTS if call.outputs is None else [output.name for output in call.outputs]
+    if snapshot is not served.snapshot or (parameters and any(name in parameters for name in RULE_PARAMETERS)):
         model, rule = protocol.with_parameters(snapshot.model, parameters)
         answer = await service.run(predict_with, Snapshot(model, snapshot.version), rows.columns, rows.n_rows, rule)
     else:
-        answer = await served.predict(rows.columns, rows.n_rows)
-    request.app.state.metrics.count_rows(served.name, rows.n_rows)
-    response = protocol.Response(served.name, str(answer.version), protocol.tensors(answer, names), call.id)
-    return HttpResponse(_encode(response), media_type="application/json")
+        answer = await served.predict(*rows)
+    served.n_rows += rows.n_rows
+    return _encode(protocol.Response(served.name, str(answer.version), protocol.tensors(answer, names), call.id))
+
+
+class Infer:
+    """`infer` of the current version of one model, without the search for its route: it is called most of all."""
+
+    def __init__(self, service: Service, served: ServedModel) -> None:
+        """Answer for this model."""
+        self.service = service
+        self.served = served
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        body = await receive_body(scope, receive, self.service.limits)
+        answer = await answer_of(self.service, self.served, self.served.snapshot, body)
+        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(answer))]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": answer})
 
 
 async def explain(request: HttpRequest) -> HttpResponse:

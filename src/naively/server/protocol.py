@@ -8,9 +8,10 @@ the column has these.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any, Literal, NamedTuple
+from types import NoneType
+from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 import pyarrow as pa
@@ -30,12 +31,19 @@ from naively.server.writer import Snapshot
 Datatype = Literal[
     "BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64", "BYTES"
 ]
+OUTPUTS = ("predict", "posterior")
 DATATYPES: Mapping[Kind, Datatype] = {
     "number": "FP64",
     "boolean": "BOOL",
     "string": "BYTES",
     "date": "BYTES",
     "unknown": "BYTES",
+}
+TYPES: Mapping[Datatype, type] = {
+    **dict.fromkeys(get_args(Datatype), int),
+    "BOOL": bool,
+    "BYTES": str,
+    **dict.fromkeys(("FP16", "FP32", "FP64"), float),
 }
 LIMITS_OF_INTEGERS = {
     f"{sign}INT{bits}": (0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
@@ -44,7 +52,7 @@ LIMITS_OF_INTEGERS = {
 }
 
 
-class Input(msgspec.Struct):
+class Input(msgspec.Struct, gc=False):
     """One column of a request, or all columns if it has two dimensions."""
 
     name: str
@@ -54,14 +62,14 @@ class Input(msgspec.Struct):
     parameters: dict[str, Any] = {}
 
 
-class Output(msgspec.Struct):
+class Output(msgspec.Struct, gc=False):
     """The name of an output that a request asks for."""
 
     name: str
     parameters: dict[str, Any] = {}
 
 
-class Request(msgspec.Struct):
+class Request(msgspec.Struct, gc=False):
     """A request to predict, explain, ask, learn or forget."""
 
     inputs: list[Input]
@@ -70,7 +78,7 @@ class Request(msgspec.Struct):
     parameters: dict[str, Any] = {}
 
 
-class Tensor(msgspec.Struct, omit_defaults=True):
+class Tensor(msgspec.Struct, omit_defaults=True, gc=False):
     """One output of a response."""
 
     name: str
@@ -80,7 +88,7 @@ class Tensor(msgspec.Struct, omit_defaults=True):
     parameters: dict[str, Any] = {}
 
 
-class Response(msgspec.Struct, omit_defaults=True):
+class Response(msgspec.Struct, omit_defaults=True, gc=False):
     """The predictions for a request."""
 
     model_name: str
@@ -91,10 +99,11 @@ class Response(msgspec.Struct, omit_defaults=True):
 
 
 class Rows(NamedTuple):
-    """The rows of a request: values by column name."""
+    """The rows of a request: values by column name, and the type of the values of each column."""
 
     columns: dict[str, list[Any]]
     n_rows: int
+    types: tuple[type, ...]
 
 
 _decode_request = msgspec.json.Decoder(Request).decode
@@ -143,31 +152,32 @@ def rows_of(
     if len(inputs) == 1 and len(inputs[0].shape) == 2 and isinstance(names, Numbered):
         return _rows_of_matrix(inputs[0], names, limits)
     if not inputs and allow_none:
-        return Rows({}, 1)
+        return Rows({}, 1, ())
     kinds, exact = snapshot.kinds, snapshot.exact
     columns: dict[str, list[Any]] = {}
-    n_rows = -1
+    types: list[type] = []
+    n_rows = inputs[0].shape[0] if inputs and inputs[0].shape else 0
     for column in inputs:
-        name = column.name
+        name, data, shape = column.name, column.data, column.shape
         kind = kinds.get(name)
         if kind is None and name not in others:
             raise Problem(422, f"the model has no column {name!r}: GET /v2/models/NAME lists its inputs.")
-        if name in columns:
-            raise Problem(422, f"there are two inputs {name!r}.")
-        data = column.data
-        shape = column.shape
         if len(shape) == 2 and shape[1] == 1:
             data = _flat(name, data)
         elif len(shape) != 1:
             raise Problem(422, f"column {name!r} has shape {shape}: give [n] or [n, 1].")
         if shape[0] != len(data):
             raise Problem(422, f"column {name!r} has shape {shape} but {len(data)} values.")
-        if n_rows not in (-1, shape[0]):
+        if shape[0] != n_rows:
             raise Problem(422, f"column {name!r} has {shape[0]} rows, and others have {n_rows}.")
-        n_rows = shape[0]
-        columns[name] = _values(name, column.datatype, data, kind, limits, name in exact)
+        columns[name], kind_of_values = _values(name, column.datatype, data, kind, limits, exact)
+        types.append(kind_of_values)
+    if len(columns) < len(inputs):
+        names_of_inputs = [column.name for column in inputs]
+        name = next(name for name in names_of_inputs if names_of_inputs.count(name) > 1)
+        raise Problem(422, f"there are two inputs {name!r}.")
     _check_rows(n_rows, limits)
-    return Rows(columns, n_rows)
+    return Rows(columns, n_rows, tuple(types))
 
 
 def _check_rows(n_rows: int, limits: Limits) -> None:
@@ -199,42 +209,46 @@ def _rows_of_matrix(tensor: Input, names: Numbered, limits: Limits) -> Rows:
         data = list(chain.from_iterable(data))
     if len(data) != n_rows * n_columns:
         raise Problem(422, f"input {tensor.name!r} has shape {tensor.shape} but {len(data)} values.")
-    columns = {
-        name: _values(name, tensor.datatype, data[j::n_columns], "number", limits) for j, name in enumerate(names)
-    }
-    return Rows(columns, n_rows)
+    read = [_values(name, tensor.datatype, data[j::n_columns], "number", limits) for j, name in enumerate(names)]
+    columns = {name: values for name, (values, _) in zip(names, read, strict=True)}
+    return Rows(columns, n_rows, tuple(kind for _, kind in read))
 
 
 def _values(
-    name: str, datatype: Datatype, data: list[Any], kind: Kind | None, limits: Limits, exact: bool = False
-) -> list[Any]:
-    """Return values as the types of Python that the model reads; Problem names the column and the row."""
+    name: str, datatype: Datatype, data: list[Any], kind: Kind | None, limits: Limits, exact: Collection[str] = ()
+) -> tuple[list[Any], type]:
+    """Return values as the type of Python that the model reads, and this type; Problem names the column and the row.
+
+    The type of a column without a value is NoneType.
+    """
     types = set(map(type, data))
-    types.discard(type(None))
-    if datatype == "BYTES":
-        if types - {str}:
-            raise _wrong_type(name, datatype, data, str)
-        _check_cells(name, data, limits)
-        is_other = kind not in ("string", None)
-    elif datatype == "BOOL":
-        if types - {bool}:
-            raise _wrong_type(name, datatype, data, bool)
-        is_other = False
-    elif datatype in ("FP16", "FP32", "FP64"):
-        if types - {float, int}:
-            raise _wrong_type(name, datatype, data, float, int)
-        if int in types:
-            data = [value if value is None else _float(name, row, value) for row, value in enumerate(data, start=1)]
-        is_other = kind == "string"
+    types.discard(NoneType)
+    if not types:
+        return data, NoneType
+    expected = TYPES[datatype]
+    if types != {expected}:
+        if expected is not float or types - {int, float}:
+            raise _wrong_type(name, datatype, data, expected)
+        data = [value if value is None else _float(name, row, value) for row, value in enumerate(data, start=1)]
+    if expected is str:
+        if max(map(len, filter(None, data)), default=0) > limits.cell_bytes // 4:
+            _check_cells(name, data, limits)
+        is_other = kind is not None and kind != "string"
     else:
-        if types - {int}:
-            raise _wrong_type(name, datatype, data, int)
-        low, high = LIMITS_OF_INTEGERS[datatype]
-        for row, value in enumerate(data, start=1):
-            if value is not None and not low <= value <= high:
-                raise Problem(422, f"column {name!r}, row {row}: {_echo(value)} is not a number of type {datatype}.")
-        is_other = kind == "string"
-    return convert(name, data, kind, exact) if is_other and types and kind is not None else data
+        if expected is int:
+            _check_integers(name, datatype, data)
+        is_other = kind == "string" and expected is not bool
+    if not is_other or kind is None:
+        return data, expected
+    converted = convert(name, data, kind, name in exact)
+    return converted, next((type(value) for value in converted if value is not None), NoneType)
+
+
+def _check_integers(name: str, datatype: Datatype, data: list[int | None]) -> None:
+    low, high = LIMITS_OF_INTEGERS[datatype]
+    for row, value in enumerate(data, start=1):
+        if value is not None and not low <= value <= high:
+            raise Problem(422, f"column {name!r}, row {row}: {_echo(value)} is not a number of type {datatype}.")
 
 
 def _float(name: str, row: int, value: float) -> float:
@@ -244,7 +258,8 @@ def _float(name: str, row: int, value: float) -> float:
         raise Problem(422, f"column {name!r}, row {row}: the number is too large.") from None
 
 
-def _wrong_type(name: str, datatype: Datatype, data: list[Any], *types: type) -> Problem:
+def _wrong_type(name: str, datatype: Datatype, data: list[Any], expected: type) -> Problem:
+    types = (int, float) if expected is float else (expected,)
     row, value = next((i, v) for i, v in enumerate(data, start=1) if v is not None and type(v) not in types)
     return Problem(422, f"column {name!r}, row {row}: {_echo(value)} is not of type {datatype}.")
 
@@ -325,7 +340,7 @@ def with_prior(model: Model, prior: Any) -> Model:
     return model.with_prior(prior)
 
 
-def tensors(answer: Answer, names: Sequence[str] = ("predict", "posterior")) -> list[Tensor]:
+def tensors(answer: Answer, names: Sequence[str] = OUTPUTS) -> list[Tensor]:
     """Return the outputs of these names."""
     classes = answer.model.classes
     outputs = []

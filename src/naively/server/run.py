@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -43,14 +44,13 @@ class Guarded(Protocol):  # type: ignore[misc]
     timer: asyncio.TimerHandle | None = None
     head_bytes = 0
     is_refused = False
+    is_surplus = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Begin a connection, or refuse it."""
         super().connection_made(transport)
-        if len(self.connections) > self.limits.connections:
-            self.refuse(BUSY)
-        else:
-            self.start_timer()
+        self.is_surplus = len(self.connections) > self.limits.connections
+        self.start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End a connection."""
@@ -58,13 +58,18 @@ class Guarded(Protocol):  # type: ignore[misc]
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read bytes: the timer runs while no request is under way."""
+        """Read bytes: the timer runs unless a complete request is being answered."""
         if self.is_refused:
+            return
+        if self.is_surplus:  # the answer would be lost if the connection was closed before the request is read
+            self.refuse(BUSY)
             return
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
             self.stop_timer()
             self.head_bytes = 0
+            if self.cycle.more_body:
+                self.start_timer()
             return
         self.head_bytes += len(data)
         if self.head_bytes > MAX_HEAD_BYTES:
@@ -147,6 +152,8 @@ def run(application: Starlette, listener: socket.socket, limits: Limits, on_read
         timeout_graceful_shutdown=int(limits.seconds) + 1,
     )
     server = Server(config, on_ready)
+    gc.collect()
+    gc.freeze()  # models stay: looking through them for garbage would take longer than a request
     server.run([listener])
     if server.is_interrupted:
         raise KeyboardInterrupt

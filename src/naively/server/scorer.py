@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
+from types import NoneType
 from typing import Any
 
 from naively._kernels.types import Codes32, Floats
@@ -26,7 +27,8 @@ MAX_CHARACTERS_IN_LOOP = 50_000  # … or more text
 def score(model: Model, columns: Columns, n_rows: int, rule: Rule | None = None) -> tuple[Codes32, Floats]:
     """Return the position of each row's class, −1 for none, and the posteriors; nothing warns."""
     table = read(columns) if columns else read({name: [None] * n_rows for name in model.schema.names[:1]})
-    table, _ = table.with_absent_columns(model.schema.names)
+    if len(columns) < len(model.schema.names):
+        table, _ = table.with_absent_columns(model.schema.names)
     positions, posterior, _ = score_positions(model, table, rule)
     return positions, posterior
 
@@ -38,7 +40,6 @@ class _Job:
     columns: Columns
     n_rows: int
     types: tuple[type, ...]
-    n_characters: int
     future: asyncio.Future[Scored]
 
 
@@ -51,10 +52,10 @@ class Scorer:
         self._jobs: list[_Job] = []
         self._is_busy = False
 
-    async def score(self, columns: Columns, n_rows: int | None = None) -> Scored:
+    async def score(self, columns: Columns, n_rows: int, types: tuple[type, ...]) -> Scored:
         """Return the snapshot that has scored these rows, positions of classes and posteriors."""
         loop = asyncio.get_running_loop()
-        job = _job(columns, n_rows, loop.create_future())
+        job = _Job(columns, n_rows, types, loop.create_future())
         self._jobs.append(job)
         if len(self._jobs) == 1 and not self._is_busy:
             loop.call_soon(self._flush)
@@ -63,8 +64,7 @@ class Scorer:
     def _flush(self) -> None:
         """Score what has been collected: at once if it is little, else in a thread."""
         jobs, self._jobs = self._jobs, []
-        n_rows, n_characters = sum(job.n_rows for job in jobs), sum(job.n_characters for job in jobs)
-        if n_rows <= MAX_ROWS_IN_LOOP and n_characters <= MAX_CHARACTERS_IN_LOOP:
+        if sum(job.n_rows for job in jobs) <= MAX_ROWS_IN_LOOP and _n_characters(jobs) <= MAX_CHARACTERS_IN_LOOP:
             _resolve(jobs, _score_jobs(self._writer.snapshot, jobs))
             return
         self._is_busy = True
@@ -80,21 +80,22 @@ class Scorer:
             self._flush()
 
 
-def _job(columns: Columns, n_rows: int | None, future: asyncio.Future[Scored]) -> _Job:
-    types, n_characters = [], 0
+def types_of(columns: Columns) -> tuple[type, ...]:
+    """Return the type of the values of each column, NoneType if all are missing; refuse several types."""
+    types = []
     for name, values in columns.items():
-        kinds = set(map(type, values))
-        if len(kinds) > 1:
-            kinds.discard(type(None))
+        kinds = set(map(type, values)) - {NoneType}
         if len(kinds) > 1:
             raise InputError(f"column {name!r} mixes types: make it all numbers, all text or all booleans.")
-        kind = kinds.pop() if kinds else type(None)
-        if kind is str:
-            n_characters += sum(map(len, filter(None, values)))
-        types.append(kind)
-    if n_rows is None:
-        n_rows = len(next(iter(columns.values()), ()))
-    return _Job(columns, n_rows, tuple(types), n_characters, future)
+        types.append(kinds.pop() if kinds else NoneType)
+    return tuple(types)
+
+
+def _n_characters(jobs: list[_Job]) -> int:
+    texts = (
+        values for job in jobs for values, kind in zip(job.columns.values(), job.types, strict=True) if kind is str
+    )
+    return sum(len(text) for values in texts for text in values if text is not None)
 
 
 def _score_jobs(snapshot: Snapshot, jobs: list[_Job]) -> list[Scored | BaseException]:

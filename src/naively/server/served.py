@@ -15,7 +15,7 @@ from naively.errors import ConflictError, DiskFullError, InputError
 from naively.model.decide import Rule
 from naively.model.model import Model
 from naively.server.problems import Problem
-from naively.server.scorer import Columns, Scorer, score
+from naively.server.scorer import Columns, Scorer, score, types_of
 from naively.server.writer import Snapshot, Writer
 from naively.store.entries import Entry
 from naively.store.ledger import Ledger
@@ -67,6 +67,7 @@ class ServedModel:
         self._writer = Writer(self.path)
         self._scorer = Scorer(self._writer)
         self._versions: dict[int, Snapshot] = {}
+        self.n_rows = 0  # predicted so far
         self.corrections: deque[bool] = deque(maxlen=MAX_CORRECTIONS)  # whether the class of a row taught was known
 
     @property
@@ -109,9 +110,14 @@ class ServedModel:
         self._versions[version] = Snapshot(model, version)
         return self._versions[version]
 
-    async def predict(self, columns: Columns, n_rows: int | None = None) -> Answer:
-        """Return the predictions for rows, scored together with those of requests that arrive at the same time."""
-        snapshot, positions, posterior = await self._scorer.score(columns, n_rows)
+    async def predict(self, columns: Columns, n_rows: int = 1, types: tuple[type, ...] | None = None) -> Answer:
+        """Return the predictions for rows, scored together with those of requests that arrive at the same time.
+
+        `types` are those of the values of each column, if they are known.
+        """
+        if types is None:
+            types, n_rows = types_of(columns), len(next(iter(columns.values()), [None] * n_rows))
+        snapshot, positions, posterior = await self._scorer.score(columns, n_rows, types)
         return answer(snapshot, positions, posterior)
 
     async def log(self) -> tuple[Entry, ...]:

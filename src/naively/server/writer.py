@@ -61,6 +61,7 @@ class Writer:
 
     def submit(self, change: Callable[[Ledger], T]) -> Future[T]:
         """Call a function with the ledger in the thread; its result is ready when the snapshot includes it."""
+        self.start()
         future: Future[T] = Future()
         self._queue.put((change, future))
         return future

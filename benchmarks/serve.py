@@ -1,0 +1,274 @@
+"""Requests per second of `naively serve`, compared with a bare echo of the same bytes, and with FastAPI + scikit-learn.
+
+Everything stays on the loopback address, and every measurement has a fixed time. Contenders take turns. `wrk` (Debian)
+sends the requests; without it the benchmark ends with a message.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import naively
+from benchmarks.results import record
+
+ECHO = """
+import sys, uvicorn
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Route
+async def echo(request):
+    await request.body()
+    return Response(ANSWER, media_type="application/json")
+ANSWER = open(sys.argv[2], "rb").read()
+app = Starlette(routes=[Route("/{path:path}", echo, methods=["POST"])])
+uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="warning", access_log=False)
+"""
+
+PEER = """
+import sys, pickle, uvicorn
+import pandas as pd
+from fastapi import FastAPI
+from pydantic import BaseModel
+class Input(BaseModel):
+    name: str
+    shape: list[int]
+    datatype: str
+    data: list[float | str | None]
+class Call(BaseModel):
+    inputs: list[Input]
+with open(sys.argv[2], "rb") as file:
+    model, is_text = pickle.load(file)
+app = FastAPI()
+@app.post("/{path:path}")
+def infer(path: str, call: Call) -> dict:
+    columns = {column.name: column.data for column in call.inputs}
+    rows = columns["text"] if is_text else pd.DataFrame(columns)
+    posterior = model.predict_proba(rows)
+    return {"predict": model.classes_[posterior.argmax(axis=1)].tolist(), "posterior": posterior.tolist()}
+uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="warning", access_log=False)
+"""
+
+Row = dict[str, Any]
+
+
+def table(n_rows: int) -> tuple[dict[str, list[Any]], list[str]]:
+    """Return a table of 7 columns of numbers and 8 of values, and two classes."""
+    random = np.random.default_rng(0)
+    label = random.integers(0, 2, n_rows)
+    columns: dict[str, list[Any]] = {}
+    for j in range(7):
+        columns[f"number{j}"] = random.normal(label * 0.5 + j, 1 + j).round(2).tolist()
+    for j in range(8):
+        columns[f"value{j}"] = [f"v{v}" for v in random.integers(0, 5 + j, n_rows) + label * (j % 2)]
+    return columns, ["yes" if k else "no" for k in label]
+
+
+def texts(n_rows: int) -> tuple[list[str], list[str]]:
+    """Return texts of 100 words, and two classes."""
+    random = np.random.default_rng(1)
+    label = random.integers(0, 2, n_rows)
+    words = np.array([f"word{i}" for i in range(20_000)])
+    shares = 1 / (np.arange(len(words)) + 10)
+    orders = [shares / shares.sum(), np.roll(shares, 50) / shares.sum()]
+    return [" ".join(random.choice(words, 100, p=orders[k])) for k in label], [f"class{k}" for k in label]
+
+
+def body_of(row: Row) -> bytes:
+    """Return a request of the Open Inference Protocol with one row."""
+    inputs = [
+        {"name": name, "shape": [1], "datatype": "BYTES" if isinstance(value, str) else "FP64", "data": [value]}
+        for name, value in row.items()
+    ]
+    return json.dumps({"inputs": inputs}).encode()
+
+
+def free_port() -> int:
+    """Return a port that nothing listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+@contextmanager
+def server(*command: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a server, and end it."""
+    process = subprocess.Popen([sys.executable, *command], stdout=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=60)
+
+
+def wait_for(url: str, body: bytes, seconds: float = 60) -> bytes:
+    """Return the first answer of a server that is starting."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                content: bytes = answer.read()
+                return content
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
+
+
+def rate(url: str, body: Path, connections: int, seconds: int) -> float:
+    """Return the requests per second that wrk measures; an answer that is not a success is an error."""
+    script = body.with_suffix(".lua")
+    script.write_text(
+        f'local f = io.open("{body}", "rb"); wrk.body = f:read("*a"); f:close(); wrk.method = "POST"\n'
+        'wrk.headers["Content-Type"] = "application/json"\n'
+    )
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", str(script), url]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    if "Non-2xx" in output:
+        raise RuntimeError(output)
+    match = re.search(r"Requests/sec:\s+([\d.]+)", output)
+    assert match is not None, output
+    return float(match[1])
+
+
+def compare(name: str, model: naively.Model, peer: Any, row: Row, folder: Path, rounds: int, seconds: int) -> None:
+    """Measure one row per request: echo, naively and FastAPI + scikit-learn, in turn."""
+    import pickle
+
+    path, body = folder / f"{name}.naively", folder / f"{name}.json"
+    model.save(path, overwrite=True)
+    body.write_bytes(body_of(row))
+    (folder / "echo.py").write_text(ECHO)
+    (folder / "peer.py").write_text(PEER)
+    (folder / f"{name}.pickle").write_bytes(pickle.dumps((peer, name == "text")))
+    ports = [free_port() for _ in range(3)]
+    urls = [f"http://127.0.0.1:{port}/v2/models/{name}/infer" for port in ports]
+    with server("-m", "naively", "serve", str(path), "--port", str(ports[0])):
+        (folder / "answer.json").write_bytes(wait_for(urls[0], body.read_bytes()))
+        with (
+            server(str(folder / "echo.py"), str(ports[1]), str(folder / "answer.json")),
+            server(str(folder / "peer.py"), str(ports[2]), str(folder / f"{name}.pickle")),
+        ):
+            for url in urls:
+                wait_for(url, body.read_bytes())
+                rate(url, body, 8, 1)
+            for connections in (1, 32):
+                rates = [[rate(url, body, connections, seconds) for url in urls] for _ in range(rounds)]
+                ours, echo, other = (np.array(column) for column in zip(*rates, strict=True))
+                figures: dict[str, Any] = {
+                    "requests per second": float(np.median(ours)),
+                    "echo": float(np.median(echo)),
+                    "FastAPI + scikit-learn": float(np.median(other)),
+                    "share of the echo": float(np.median(ours / echo)),
+                    "share, lowest and highest": [float((ours / echo).min()), float((ours / echo).max())],
+                    "times FastAPI + scikit-learn": float(np.median(ours / other)),
+                }
+                record(f"{name}, {connections} connections", None, **figures)
+                print(
+                    f"{name:6} {connections:3} connections: {figures['requests per second']:8.0f}/s, "
+                    f"{100 * np.median(ours / echo):4.0f} % of the echo "
+                    f"({100 * (ours / echo).min():.0f}–{100 * (ours / echo).max():.0f}), "
+                    f"{np.median(ours / other):5.1f} × FastAPI + scikit-learn",
+                    flush=True,
+                )
+
+
+def million_rows(model: naively.Model, columns: dict[str, list[Any]], folder: Path, n_rows: int) -> None:
+    """Measure a file of rows, compared with `naively predict`, and the memory of the server."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    path, data, out = folder / "table.naively", folder / "rows.csv", folder / "out.csv"
+    some = pa.table(columns)
+    with data.open("wb") as file:
+        for i in range(-(-n_rows // some.num_rows)):
+            csv.write_csv(some, file, csv.WriteOptions(include_header=i == 0, quoting_style="none"))
+    start = time.perf_counter()
+    command = [sys.executable, "-m", "naively", "predict", str(path), str(data), "-o", str(out), "--force"]
+    subprocess.run(command, check=True)
+    by_command = time.perf_counter() - start
+    port = free_port()
+    with server("-m", "naively", "serve", str(path), "--port", str(port)) as process:
+        wait_for(f"http://127.0.0.1:{port}/v2/models/table/infer", body_of({"number0": 1.0}))
+        start = time.perf_counter()
+        command = ["curl", "-sS", "-f", "-T", str(data), "-X", "POST", "-H", "Content-Type: text/csv"]
+        subprocess.run([*command, f"http://127.0.0.1:{port}/v2/models/table/predict", "-o", str(out)], check=True)
+        by_server = time.perf_counter() - start
+        peak = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text())
+    assert peak is not None
+    figures = {
+        "naively predict, s": by_command,
+        "server, s": by_server,
+        "share of the rate": by_command / by_server,
+        "peak memory of the server, MB": int(peak[1]) / 1000,
+    }
+    record(f"{n_rows:,} rows of CSV", None, **figures)
+    print(f"{n_rows:,} rows of CSV:", ", ".join(f"{name} {value:.2f}" for name, value in figures.items()), flush=True)
+
+
+def readiness(folder: Path) -> None:
+    """Measure the time from the start of the command to the first answer."""
+    times = []
+    for _ in range(3):
+        port, start = free_port(), time.perf_counter()
+        with server("-m", "naively", "serve", str(folder / "table.naively"), "--port", str(port)):
+            wait_for(f"http://127.0.0.1:{port}/v2/models/table/infer", body_of({"number0": 1.0}))
+            times.append(time.perf_counter() - start)
+    record("ready", {"naively": times})
+    print(f"ready after {min(times):.2f} s (shortest of 3)")
+
+
+def main(arguments: list[str]) -> None:
+    """Run all measurements."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks serve", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=int, default=4)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    options = parser.parse_args(arguments)
+    if shutil.which("wrk") is None:
+        raise SystemExit("this benchmark needs wrk (apt install wrk).")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    from sklearn.compose import make_column_selector, make_column_transformer
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.naive_bayes import GaussianNB, MultinomialNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        columns, labels = table(20_000)
+        import pandas as pd
+
+        peer = make_pipeline(
+            make_column_transformer(
+                (OneHotEncoder(handle_unknown="ignore", sparse_output=False), make_column_selector("value")),
+                remainder="passthrough",
+            ),
+            GaussianNB(),
+        ).fit(pd.DataFrame(columns), labels)
+        model = naively.fit(columns, labels)
+        row = {name: column[0] for name, column in columns.items()}
+        compare("table", model, peer, row, folder, options.rounds, options.seconds)
+        mails, classes = texts(5_000)
+        peer = make_pipeline(CountVectorizer(), MultinomialNB()).fit(mails, classes)
+        text_model = naively.fit(mails, classes)
+        compare("text", text_model, peer, {"text": mails[0]}, folder, options.rounds, options.seconds)
+        million_rows(model, columns, folder, options.rows)
+        readiness(folder)
