@@ -295,7 +295,7 @@ def test_learners_predictors_and_an_update_at_once(models: Path, n_rounds: int) 
     assert counts == {"ham": 3 + n_updates, "spam": 3 + 8 * n_rounds}
 
 
-def test_sigterm_finishes_what_is_under_way(models: Path) -> None:
+def test_sigterm_finishes_what_is_under_way(models: Path, tmp_path: Path) -> None:
     import httpx2 as httpx
 
     lines = "\n".join(["text", *["cheap lunch at noon"] * 300_000])
@@ -305,10 +305,12 @@ def test_sigterm_finishes_what_is_under_way(models: Path) -> None:
         headers = {"Content-Type": "text/csv"}
         answers.append(httpx.post(f"{server.url}/v2/models/mail/predict", content=lines, headers=headers, timeout=60))
 
-    with running(models / "mail.naively") as server:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    with running(models / "mail.naively", TMPDIR=str(folder)) as server:
         thread = threading.Thread(target=predict)
         thread.start()
-        time.sleep(0.3)
+        wait_until(lambda: any(folder.glob("naively-*/rows.csv")))
         assert server.stop() == 0
         thread.join()
     assert answers[0].status_code == 200
