@@ -15,5 +15,5 @@ def test_many_classes_are_not_all_listed(n_classes: int, n_lines: int) -> None:
     lines = describe_classes(model).splitlines()
     assert len(lines) == n_lines
     if n_classes > 30:
-        assert lines[-1].strip() == f"… {n_classes - 20} more"
+        assert lines[-1].strip() == f"and {n_classes - 20} more"
         assert [line.split()[0] for line in lines[1:-1]] == [f"c{c:03}" for c in range(20)]  # the most frequent ones

@@ -44,7 +44,7 @@ def test_commands(tmp_path: Path) -> None:
     assert len(run("log", m).stdout.splitlines()) == 4
     assert run("compact", m, "--force").exit_code == 0
     assert len(run("log", m).stdout.splitlines()) == 1
-    assert "1 entries recovered, 0 lost" in run("copy", m, tmp_path / "s", "--salvage", "--comment", "kept").stdout
+    assert "1 entry recovered, 0 lost" in run("copy", m, tmp_path / "s", "--salvage", "--comment", "kept").stdout
     assert run("log", tmp_path / "s").stdout.splitlines()[1].endswith("“kept”")
     assert run("undo", m, log[1]["id"]).exit_code == 1
     assert sorted(p.name for p in tmp_path.iterdir()) == ["d.csv", "e.csv", "m", "mn", "n", "s"]

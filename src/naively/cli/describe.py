@@ -27,7 +27,7 @@ MAX_CLASSES = 30  # that are all listed
 def describe_classes(model: Model) -> str:
     """Return a table of the classes, or of the most frequent ones if there are many: prior, rows and weight."""
     rows = [
-        (str(label), f"{np.exp(log_p):.6g}", f"{n:,}", f"{weight:,.10g}")
+        (str(label), f"{np.exp(log_p):.4g}", f"{n:,}", f"{weight:,.10g}")
         for label, log_p, n, weight in zip(
             model.classes, model.log_prior, model.class_weights.rows.tolist(), model.class_counts.tolist(), strict=True
         )
@@ -35,7 +35,7 @@ def describe_classes(model: Model) -> str:
     n_more = len(rows) - MAX_LINES if len(rows) > MAX_CLASSES else 0
     if n_more:
         frequent = np.argsort(-model.class_counts, kind="stable")[:MAX_LINES]
-        rows = [rows[c] for c in np.sort(frequent)] + [(f"… {n_more:,} more", "", "", "")]
+        rows = [rows[c] for c in np.sort(frequent)] + [(f"and {n_more:,} more", "", "", "")]
     return format_table(("class", "prior", "rows", "weight"), rows, right=("prior", "rows", "weight"))
 
 
@@ -59,7 +59,7 @@ def describe_tuning(model: Model) -> str:
     own = sorted((key for key in tuning.weights if key in keys), key=lambda key: -tuning.weights[key])
     weights = [(_with_exponent(key, tuning), f"{tuning.weights[key]:.4g}") for key in own[:MAX_LINES]]
     if len(own) > MAX_LINES:
-        weights.append((f"… {len(own) - MAX_LINES} more", ""))
+        weights.append((f"and {len(own) - MAX_LINES:,} more", ""))
     if keys - set(own):
         weights.append(("every other column", f"{tuning.default_weight:.4g}"))
     offsets = [(str(label), f"{offset:+.4g}") for label, offset in tuning.offsets.items()]
@@ -139,6 +139,6 @@ def describe_column(model: Model, column: str) -> str:
 def _format_value(value: object) -> str:
     """Return a number, or the largest of a list of pairs (name, number)."""
     if not isinstance(value, list):
-        return f"{value:.10g}" if isinstance(value, float) else str(value)
+        return f"{value:.4g}" if isinstance(value, float) else str(value)
     largest = sorted(value, key=lambda pair: -pair[1])
-    return listed([f"{name} {count:.10g}" for name, count in largest], MAX_LINES)
+    return listed([f"{name} {count:.4g}" for name, count in largest], MAX_LINES)

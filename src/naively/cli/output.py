@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from naively.data.names import counted
+
 if TYPE_CHECKING:
     from naively.store.entries import Entry
 
@@ -54,7 +56,7 @@ def format_entry(entry: Entry) -> str:
         f"{entry.id[:8]}  {entry.written[:19]}Z  {entry.act:<7}  {f'{sign}{entry.rows:,}':>9}",
         entry.source,
         entry.corrects and f"(of {entry.corrects[:8]})",
-        entry.absorbed and f"({entry.absorbed} entries since {(entry.first or '')[:19]}Z)",
+        entry.absorbed and f"({counted(entry.absorbed, 'entry', 'entries')} since {(entry.first or '')[:19]}Z)",
         entry.note and f"({entry.note})",
         not entry.in_force and "(undone)",
         entry.comment and f"“{entry.comment}”",

@@ -183,7 +183,7 @@ def _table(e: Explanation, width: int) -> Table:
 def _format_share(counts: Mapping[str, float]) -> str:
     """Return the counts of a contribution in few characters: 1.2 %, or the mean."""
     if "all" in counts:
-        return f"{100 * counts['count'] / counts['all']:.2g} %" if counts["all"] else "–"
+        return f"{format_percent(counts['count'] / counts['all'])} %" if counts["all"] else "–"
     return f"{counts['mean']:.4g}" if "mean" in counts else ""
 
 
@@ -195,3 +195,13 @@ def _bar(log_odds: float, longest: float, width: int) -> Text:
     if log_odds < 0:
         return Text(" " * (width - length) + "█" * length + "│" + " " * width, style=AGAINST)
     return Text(" " * width + "│" + "█" * length + " " * (width - length), style=FOR if log_odds > 0 else "dim")
+
+
+def format_percent(share: float) -> str:
+    """Return a share in percent, without an exponent.
+
+    >>> format_percent(1.0), format_percent(0.484), format_percent(0.0012)
+    ('100', '48', '0.12')
+    """
+    percent = 100 * share
+    return f"{percent:.0f}" if percent >= 9.95 else f"{percent:.2g}" if percent >= 0.01 or not percent else "<0.01"

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from naively._kernels.types import Array
+from naively.data.columns import MAX_EXACT_INTEGER
 from naively.data.kinds import Kind
 from naively.data.labelled import Label
 from naively.errors import InputError
 from naively.model.decide import position_of
+
+SECONDS_OF_A_DAY = 86_400
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,7 +24,8 @@ if TYPE_CHECKING:
 def sample(model: Model, n: int, of: Label | None = None, seed: int | None = None) -> pa.Table:
     """Return n random rows with the columns of the data, and the class of each in a last column.
 
-    A column that the model does not use is empty. If missing values are evidence, they are as frequent as in training.
+    Numbers are whole if all that were counted are, and dates are days if all were. A column that the model does not use
+    is empty. If missing values are evidence, they are as frequent as in training.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -34,6 +38,7 @@ def sample(model: Model, n: int, of: Label | None = None, seed: int | None = Non
         codes = generator.choice(len(model.classes), size=n, p=probability / probability.sum())
     else:
         codes = np.full(n, position_of(of, model.classes), dtype=np.intp)
+    whole = _whole_columns(model)
     columns: dict[str, Any] = {}
     is_present: dict[str, Array] = {}
     for block, parameters in zip(model.chosen.schema.blocks, model.parameters, strict=True):
@@ -43,7 +48,7 @@ def sample(model: Model, n: int, of: Label | None = None, seed: int | None = Non
             if block.family.role == "presence":
                 is_present[name] = values
             else:
-                columns[name] = _arrow_array(values, block.kind(i))
+                columns[name] = _arrow_array(values, block.kind(i), name in whole)
     for name in model.schema.names:
         if name not in columns:
             columns[name] = pa.nulls(n)
@@ -54,10 +59,26 @@ def sample(model: Model, n: int, of: Label | None = None, seed: int | None = Non
     return pa.table([*(columns[name] for name in model.schema.names), classes], names=[*model.schema.names, target])
 
 
-def _arrow_array(values: Array, kind: Kind) -> Any:
-    """Return values as an Arrow array of the kind that was counted."""
+def _whole_columns(model: Model) -> set[str]:
+    """Return the columns of which all numbers that were counted are whole, or all dates are days."""
+    whole: set[str] = set()
+    for block, statistic in zip(model.schema.blocks, model.statistics, strict=True):
+        numbers, days = statistic.multiples_of(1), statistic.multiples_of(SECONDS_OF_A_DAY)
+        if numbers is not None and days is not None:
+            is_whole = [days[i] if block.kind(i) == "date" else numbers[i] for i in range(len(block.names))]
+            whole.update(name for name, yes in zip(block.names, is_whole, strict=True) if yes)
+    return whole
+
+
+def _arrow_array(values: Array, kind: Kind, is_whole: bool) -> Any:
+    """Return values as an Arrow array of the kind that was counted; whole numbers and days if `is_whole`."""
     import pyarrow as pa
 
+    if is_whole and kind in ("number", "date") and values.dtype.kind == "f":
+        numbers = np.round(values / SECONDS_OF_A_DAY if kind == "date" else values)
+        is_missing = ~(np.abs(numbers) <= MAX_EXACT_INTEGER)
+        days_or_numbers = pa.array(np.where(is_missing, 0, numbers).astype(np.int64), mask=is_missing)
+        return days_or_numbers.cast(pa.int32()).cast(pa.date32()) if kind == "date" else days_or_numbers
     if kind == "date":
         return pa.array(np.round(values).astype("datetime64[s]"))
     if kind == "number" and values.dtype == np.bool_:

@@ -139,6 +139,10 @@ class Statistic(ABC):
     def has_rows(self) -> Bools:
         """Return for each class whether anything was counted."""
 
+    def multiples_of(self, step: float) -> Bools | None:
+        """Return for each column whether all values are multiples of a step; None if the values are not known."""
+        return None
+
     @abstractmethod
     def take_columns(self, order: Index) -> Self:
         """Return the same counts with column order[j] at position j; −1 is a column in which no row has a value."""

@@ -99,6 +99,18 @@ class Histogram(Statistic):
         differs = (keys[1:] != keys[:-1]) | (column[1:] != column[:-1])
         return np.concatenate([np.ones(min(len(keys), 1), bool), differs])
 
+    def multiples_of(self, step: float) -> Bools:
+        """Return for each column whether all values are multiples of a step, as far as they are exact.
+
+        >>> numbers = Numbers.of(np.array([[1.0, 0.5], [4.0, 2.0]]))
+        >>> Histogram.count(numbers, np.array([0, 0]), None, n_classes=1).multiples_of(1).tolist()
+        [True, False]
+        """
+        values, _ = key_values(self.cells.keys, self.cells.levels[self.column])
+        with np.errstate(invalid="ignore"):
+            is_other = ~(np.isfinite(values) & (np.fmod(values, step) == 0))
+        return np.asarray((self.cells.levels == 0) & (np.bincount(self.column, is_other, self.n_columns) == 0))
+
     def __add__(self, other: Self) -> Self:
         cap = min(self.cap, other.cap)
         return type(self)(merge_histograms(self.cells, other.cells, 1, cap), self.n_classes, cap)

@@ -78,6 +78,10 @@ class NumberSummary(Statistic):
         """The number of columns."""
         return self.histogram.n_columns
 
+    def multiples_of(self, step: float) -> Bools:
+        """Return for each column whether all values are multiples of a step, as far as they are exact."""
+        return self.histogram.multiples_of(step)
+
     def __add__(self, other: Self) -> Self:
         return type(self)(self.histogram + other.histogram, self.moments + other.moments)
 

@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from naively.data.names import listed
+from naively.data.names import counted, listed
 from naively.errors import InputError
 from naively.store.entries import Entry, Log, StoredEntry, undone_among
 from naively.store.meta import Meta, read_meta
@@ -162,7 +162,7 @@ def _salvage(
         raise InputError(f"{path}: no entry is intact: nothing can be recovered.")
     recovered = _without_impossible_forgets(recovered, log, lost)
     lost.sort()
-    summary = f"{len(recovered)} entries recovered, {len(lost)} lost"
+    summary = f"{counted(len(recovered), 'entry', 'entries')} recovered, {len(lost)} lost"
     if lost:
         summary += f" (number {listed((str(number) for number, _ in lost), MAX_NUMBERS_LISTED)})"
     with new_file(to, meta, overwrite) as new:

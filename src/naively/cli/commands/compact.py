@@ -24,8 +24,9 @@ def command(model: str, force: bool, comment: str, as_json: bool) -> None:
 
     with Ledger(model) as ledger:
         n_entries = len(ledger.log())
+        become = "1 entry is written again." if n_entries == 1 else f"{n_entries:,} entries become one."
         click.echo(
-            f"{model}: {n_entries} entries become one. They can no longer be undone, nor selected by time or source.",
+            f"{model}: {become} They can no longer be undone, nor selected by time or source.",
             err=True,
         )
         if not force:

@@ -28,6 +28,7 @@ def command(model: str, to: Path, is_damaged: bool, force: bool, comment: str, a
     options.refuse_output(to, force)
 
     from naively.cli.output import print_json
+    from naively.data.names import counted
     from naively.store.copy import copy, salvage
 
     if not is_damaged:
@@ -40,6 +41,6 @@ def command(model: str, to: Path, is_damaged: bool, force: bool, comment: str, a
         ids = [entry.id for entry in result.recovered]
         print_json({"recovered": ids, "lost": result.lost, "notes": result.notes})
         return
-    click.echo(f"{len(result.recovered)} entries recovered, {len(result.lost)} lost.")
+    click.echo(f"{counted(len(result.recovered), 'entry', 'entries')} recovered, {len(result.lost)} lost.")
     for line in (*result.notes, *(reason for _, reason in result.lost)):
         click.echo(f"  {line}")
