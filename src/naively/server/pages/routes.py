@@ -257,7 +257,9 @@ def _ask_context(page: Page, data: Data) -> Data:
     """Keep the values of columns that are on another page of the form."""
     shown = {field["column"] for field in data["fields"]}
     hidden = [(parameter_of(page.names, name), text) for name, text in page.row.items() if name not in shown]
-    return {"hidden": hidden, "max_fields": ask.MAX_FIELDS}
+    address = page.link("why", page.row_query)  # a long row is sent by the form, so that the page has it once
+    why_address = address if len(address) <= MAX_ROW_IN_LINK else None
+    return {"hidden": hidden, "max_fields": ask.MAX_FIELDS, "why_address": why_address}
 
 
 def _pair_query(page: Page) -> Query:
