@@ -173,6 +173,17 @@ class Evaluation:
     def __str__(self) -> str:
         return as_text(self)
 
+    def __repr__(self) -> str:
+        return (
+            f"<Evaluation of {self.rows} rows, {len(self.classes)} classes: accuracy {self.accuracy.value:.4f}, "
+            f"log-loss {self.log_loss.value:.4f}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from naively.evaluation.render_html import as_html
+
+        return as_html(self)
+
 
 def evaluate(
     model: Model, X: TableLike, y: LabelsLike, weight: WeightLike = None, **goals: Unpack[Goals]

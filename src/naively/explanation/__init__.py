@@ -8,8 +8,10 @@ would change the prediction, `next_question.py` the missing column that is worth
 from naively.explanation.counterfactual import Change, Counterfactual
 from naively.explanation.explain import explain
 from naively.explanation.explanation import Contribution, Explanation
+from naively.explanation.explanations import Explanations
 from naively.explanation.next_question import NextQuestion, Question, next_question
 
 __all__ = [
-    "Change", "Contribution", "Counterfactual", "Explanation", "NextQuestion", "Question", "explain", "next_question",
+    "Change", "Contribution", "Counterfactual", "Explanation", "Explanations", "NextQuestion", "Question", "explain",
+    "next_question",
 ]  # fmt: skip

@@ -115,6 +115,12 @@ class Explanation:
 
         return as_text(self)
 
+    def __repr__(self) -> str:
+        return (
+            f"<Explanation of {self.of!r} against {self.against!r}: log-odds {self.total:+.4g}, "
+            f"answer {self.answer!r}, {len(self.contributions)} contributions>"
+        )
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from naively.explanation.render_text import render
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
     from naively.evaluation import Evaluation
-    from naively.explanation import Explanation
+    from naively.explanation import Explanations
     from naively.explanation.linear import Linear
     from naively.explanation.next_question import NextQuestion
     from naively.explanation.word_weights import WordWeights
@@ -94,6 +94,11 @@ class Model:
             f"<Model of {int(self.class_weights.rows.sum())} rows, {len(self.classes)} classes ({', '.join(classes)}), "
             f"{len(self.schema.names)} columns ({', '.join(families)})>"
         )
+
+    def _repr_html_(self) -> str:
+        from naively.model.render_html import as_html
+
+        return as_html(self)
 
     @property
     def class_counts(self) -> Floats:
@@ -333,7 +338,7 @@ class Model:
         against: Label | None = None,
         top: int | None = None,
         changes: bool = True,
-    ) -> list[Explanation]:
+    ) -> Explanations:
         """Explain the prediction for each row, as the log-odds of one class against another.
 
         Parameters
@@ -349,9 +354,9 @@ class Model:
         changes
             Whether to search for the fewest changes that would change the prediction.
         """
-        from naively.explanation import explain
+        from naively.explanation import Explanations, explain
 
-        return explain(self, X, of, against, top, changes)
+        return Explanations(explain(self, X, of, against, top, changes))
 
     def next_question(self, row: TableLike, costs: Mapping[str, float] | None = None) -> NextQuestion:
         """Rank the missing columns of a row by how much certainty about the class their value is expected to add.

@@ -28,6 +28,7 @@ from naively.store.fingerprints import encode_fingerprints, remember
 from naively.store.forget import Forgetter
 from naively.store.meta import read_meta
 from naively.store.periods import Moment, Selection, Sources, model_of_selection
+from naively.store.render_html import as_html
 from naively.store.running_sum import catch_up, count_rows, read_sum, write_snapshot
 from naively.store.settings import change_settings, plan_tuning, restore_settings
 from naively.store.sqlite import (
@@ -503,7 +504,11 @@ class Ledger:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Ledger {str(self.path)!r}, {self._sum.head.entries} entries>"
+        n = self._sum.head.entries
+        return f"<Ledger {str(self.path)!r}, {n} {'entry' if n == 1 else 'entries'}>"
+
+    def _repr_html_(self) -> str:
+        return as_html(self.path, self.model(), self.log())
 
     def _writer(self) -> sqlite3.Connection:
         if self._connection is not None and self._process != os.getpid():

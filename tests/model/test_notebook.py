@@ -1,0 +1,95 @@
+"""In a notebook results are tables: short text, HTML with every name escaped, and no colour that one theme hides."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import naively
+from naively.explanation import Explanation
+
+EVIL = "<script>alert(1)</script> & \"co'"
+VOID = {"rect", "line", "br"}
+
+
+class Checker(HTMLParser):
+    """Collect the texts of the cells; every element must be closed in its order."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.texts: list[str] = []
+        self.feed(page)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def example(n_classes: int = 2) -> tuple[naively.Model, dict[str, Any], list[str]]:
+    code = np.random.default_rng(1).integers(0, n_classes, 20 * n_classes)
+    rows: dict[str, Any] = {EVIL: [f"{EVIL}{c % 5}" for c in code], "constant": ["x"] * len(code), "n": code * 1.0}
+    labels = [f"{EVIL} {c}" for c in code]
+    return naively.fit(rows, labels), rows, labels
+
+
+@pytest.mark.parametrize("n_classes", [2, 30])
+def test_results_are_short_as_text_and_escaped_in_html(tmp_path: Path, n_classes: int) -> None:
+    model, rows, labels = example(n_classes)
+    model.save(tmp_path / "model.naively", source=EVIL)
+    ledger = naively.open(tmp_path / "model.naively")
+    evaluation, explanations = model.evaluate(rows, labels), model.explain(rows)
+    for result in (model, ledger, evaluation, explanations[0]):
+        assert len(repr(result)) < 600
+    for shown in (model, ledger, evaluation, explanations):
+        page = shown._repr_html_()
+        checker = Checker(page)
+        assert "script" not in checker.tags
+        assert any(EVIL in text for text in checker.texts)
+        assert "http" not in page
+        assert len(page) < 120_000
+
+
+def test_evaluation_has_its_figures_in_html() -> None:
+    model, rows, labels = example()
+    evaluation = model.evaluate(rows, labels)
+    texts = Checker(evaluation._repr_html_()).texts
+    assert f"{evaluation.accuracy.value:.4f}" in texts
+    assert f"{evaluation.log_loss.low:.4f} – {evaluation.log_loss.high:.4f}" in texts
+
+
+def test_explanations_are_a_list_and_the_first_ten_are_shown() -> None:
+    model, rows, _ = example()
+    explanations = model.explain(rows)
+    assert isinstance(explanations, list)
+    assert all(isinstance(explanation, Explanation) for explanation in explanations)
+    assert "… and 30 more explanations" in Checker(explanations._repr_html_()).texts
+    assert "more" not in "".join(
+        Checker(model.explain({name: values[:1] for name, values in rows.items()})._repr_html_()).texts
+    )
+
+
+def test_a_ledger_shows_its_last_entries(tmp_path: Path) -> None:
+    path = tmp_path / "mail.naively"
+    naively.fit(["cheap pills", "lunch today"], ["spam", "ham"]).save(path, source="first.csv")
+    ledger = naively.open(path)
+    assert repr(ledger).endswith(" 1 entry>")
+    entry = ledger.update(["cheap lunch"], ["ham"], source="anna")
+    ledger.undo(entry.id, comment="a mistake")
+    texts = Checker(ledger._repr_html_()).texts
+    assert texts.index("a mistake") < texts.index("update (undone)") < texts.index("first.csv")
