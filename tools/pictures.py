@@ -60,6 +60,7 @@ def pictures() -> dict[str, Figure]:
     return {
         "nomogram": plot.nomogram(sex, "MALE", "FEMALE"),
         "waterfall": plot.waterfall(species.explain(EXPLAINED)[0]),
+        "importance": plot.importance(species),
         "distributions": plot.distributions(species),
         "words": plot.words(authors),
         "calibration": plot.calibration(labels, probability, sex.classes),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         register,
     )
     from naively.fitting import fit
-    from naively.model.calibrate import Tuning
+    from naively.model.calibrate import ColumnImportance, Tuning
     from naively.model.model import Model
     from naively.model.predict_batches import predict_batches
     from naively.priors import ClassPrior, Dirichlet
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "Automatic", "Bernoulli", "BernoulliNB", "Binned", "Categorical", "CategoricalNB", "ClassPrior", "Complement",
-    "ComplementNB", "Dirichlet", "Evaluation", "Exponential", "Family", "Files", "Gaussian", "GaussianNB",
+    "Automatic", "Bernoulli", "BernoulliNB", "Binned", "Categorical", "CategoricalNB", "ClassPrior", "ColumnImportance",
+    "Complement", "ComplementNB", "Dirichlet", "Evaluation", "Exponential", "Family", "Files", "Gaussian", "GaussianNB",
     "ImpossibleRowsWarning", "InputError", "Ledger", "LeftOutWarning", "LogNormal", "LostDigitsWarning", "Model",
     "Multinomial", "MultinomialNB", "NaiveBayes", "Poisson", "SchemaError", "Text", "Tuning", "TuningWarning",
     "compare", "copy", "cross_validate", "diff", "fit", "load", "merge", "open", "predict_batches", "register",
@@ -62,6 +62,7 @@ _MODULE_OF = {
     "Files": "data.files.paths",
     "Model": "model.model",
     "fit": "fitting",
+    "ColumnImportance": "model.calibrate",
     "Tuning": "model.calibrate",
     "Ledger": "store.ledger",
     "compare": "evaluation",

@@ -52,6 +52,7 @@ def pictures(n_classes: int) -> Iterator[tuple[str, Figure]]:
     answers = [model.classes[c] for c in posterior.argmax(axis=1)]
     yield "waterfall", plot.waterfall(model.explain({name: values[:1] for name, values in table.items()})[0])
     yield "nomogram", plot.nomogram(model)
+    yield "importance", plot.importance(model)
     yield "distributions", plot.distributions(model)
     yield "words", plot.words(model)
     yield "calibration", plot.calibration(label, posterior, model.classes)

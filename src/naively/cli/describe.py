@@ -49,12 +49,52 @@ def describe_columns(model: Model, n_missing: Mapping[str, int] | None = None) -
 
 
 def describe_tuning(model: Model) -> str:
-    """Return tables of what tuning chose: the weight of each column and the offset of each class."""
+    """Return tables of what tuning chose: worth and weight of each column, and the offset of each class."""
     tuning = model.tuning
     if tuning is None:
         return "Not tuned: plain Naive Bayes."
     if tuning.is_textbook:
-        return "Tuned, and plain Naive Bayes stays: nothing else was better by more than chance."
+        stays = "Tuned, and plain Naive Bayes stays: nothing else was better by more than chance."
+        return f"{stays}\n\n{describe_importance(model)}" if tuning.importance else stays
+    offsets = [(str(label), f"{offset:+.4g}") for label, offset in tuning.offsets.items()]
+    tables = [describe_importance(model) if tuning.importance else _describe_weights(model, tuning)]
+    if offsets:
+        tables += ["", format_table(("class", "offset"), offsets[:MAX_LINES], right=("offset",))]
+    return "\n".join(tables)
+
+
+def describe_importance(model: Model) -> str:
+    """Return a table of what each column is worth, the highest first, and the weight of its evidence."""
+    tuning, worth = model.tuning, model.importance()
+    assert tuning is not None
+    rows = []
+    for column in worth[:MAX_LINES]:
+        interval = f"{column.low:.4f} – {column.high:.4f}"
+        weight = _weight_of(column.column, tuning)
+        rows.append((column.name, f"{column.nats:.4f}", interval, f"{column.alone:.4f}", weight, column.remark))
+    lines = [
+        "What each column is worth: how much the log-loss grows without it, in nats per row (leave-one-out,",
+        "95 % interval); alone: how much less it is by this column alone; weight: 1 is plain Naive Bayes.",
+        format_table(
+            ("column", "worth", "interval", "alone", "weight", ""), rows, right=("worth", "interval", "alone")
+        ),
+    ]
+    if len(worth) > MAX_LINES:
+        lines.append(f"… {len(worth) - MAX_LINES} more")
+    return "\n".join(lines)
+
+
+def _weight_of(name: str, tuning: Tuning) -> str:
+    """Return the weight of a column, of whether it has a value, and the power of the length of a text."""
+    key, presence = EvidenceKey((name,)), EvidenceKey((name,), "presence")
+    weight = f"{tuning.weights.get(key, tuning.default_weight):.4g}"
+    if tuning.exponents.get(key):
+        weight += f" times words to the power of {-tuning.exponents[key]:.4g}"
+    return f"{weight}, present {tuning.weights[presence]:.4g}" if presence in tuning.weights else weight
+
+
+def _describe_weights(model: Model, tuning: Tuning) -> str:
+    """Return a table of the weights, the highest first."""
     keys = {EvidenceKey((name,), block.family.role) for block in model.chosen.schema.blocks for name in block.names}
     own = sorted((key for key in tuning.weights if key in keys), key=lambda key: -tuning.weights[key])
     weights = [(_with_exponent(key, tuning), f"{tuning.weights[key]:.4g}") for key in own[:MAX_LINES]]
@@ -62,11 +102,8 @@ def describe_tuning(model: Model) -> str:
         weights.append((f"and {len(own) - MAX_LINES:,} more", ""))
     if keys - set(own):
         weights.append(("every other column", f"{tuning.default_weight:.4g}"))
-    offsets = [(str(label), f"{offset:+.4g}") for label, offset in tuning.offsets.items()]
-    tables = ["Weight of each column's evidence (1: plain Naive Bayes):", format_table(("column", "weight"), weights)]
-    if offsets:
-        tables += ["", format_table(("class", "offset"), offsets[:MAX_LINES], right=("offset",))]
-    return "\n".join(tables)
+    table = format_table(("column", "weight"), weights)
+    return f"Weight of each column's evidence (1: plain Naive Bayes):\n{table}"
 
 
 def _with_exponent(key: EvidenceKey, tuning: Tuning) -> str:
@@ -108,6 +145,7 @@ def model_data(model: Model) -> dict[str, Any]:
         "target": model.target,
         "classes": [{"class": c, "rows": n, "weight": w, "prior": p} for c, n, w, p in counts],
         "columns": [{"column": name, "family": family} for name, family in model.chosen.families().items()],
+        "importance": [column.to_dict() for column in model.tuning.importance] if model.tuning else [],
         "tuning": None if model.tuning is None else json.loads(model.tuning.to_json()),
     }
 

@@ -54,6 +54,57 @@ class EvidenceKey(NamedTuple):
 
 _LIKE_PRESENCE = re.compile(r" present( value)*$")
 
+REDUNDANT_SHARE = 0.01  # of what a column is worth alone: one that adds less to the others repeats them
+REDUNDANT_SHARE_BY_CHANCE = 0.1  # the same, of a column that may add nothing
+ANSWER_SHARE = 0.95  # of the uncertainty about the class that a column alone removes, if it may hold the answer
+
+
+class ColumnImportance(NamedTuple):
+    """What a column is worth: how much the log-loss grows, in nats per row, when the model does without it.
+
+    Parameters
+    ----------
+    column
+        The name; of columns that share one distribution the first.
+    nats, low, high
+        The mean over rows by leave-one-out, the other weights fitted again, and its 95 % interval.
+    alone, alone_low, alone_high
+        How much the column alone lowers the log-loss of the class shares, and its 95 % interval.
+    n_columns
+        The number of columns that share the distribution.
+    """
+
+    column: str
+    nats: float
+    low: float
+    high: float
+    alone: float
+    alone_low: float
+    alone_high: float
+    n_columns: int = 1
+
+    @property
+    def name(self) -> str:
+        """The column, and how many more share its distribution."""
+        return self.column if self.n_columns == 1 else f"{self.column} and {self.n_columns - 1:,} more"
+
+    @property
+    def remark(self) -> str:
+        """What the intervals say: "redundant", "no more than chance", or nothing.
+
+        A redundant column repeats others. It adds less than a hundredth of what it is worth alone, or less than a tenth
+        and no more than chance.
+        """
+        if self.alone_low <= 0:
+            return "no more than chance" if self.low <= 0 else ""
+        share = REDUNDANT_SHARE if self.low > 0 else REDUNDANT_SHARE_BY_CHANCE
+        return "redundant" if self.high < share * self.alone else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers and the remark as plain data."""
+        return {**self._asdict(), "remark": self.remark}
+
+
 ByColumn = Mapping[EvidenceKey | str, float]  # a name is short for the key of the column's value
 
 
@@ -77,6 +128,8 @@ class Tuning:
         The number of rows that the numbers were chosen by.
     report
         How good the predictions are by leave-one-out: accuracy, log_loss, prior_log_loss.
+    importance
+        What each column is worth by leave-one-out, the highest first; empty where it was not computed.
     """
 
     offsets: Mapping[Any, float] = field(default_factory=dict)
@@ -86,6 +139,7 @@ class Tuning:
     default_weight: float = 1.0
     rows: int = 0
     report: Mapping[str, float] = field(default_factory=dict)
+    importance: tuple[ColumnImportance, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("weights", "exponents"):
@@ -125,6 +179,7 @@ class Tuning:
             "common": self.default_weight,
             "rows": self.rows,
             "report": dict(self.report),
+            "importance": [list(column) for column in self.importance],
         }
         return json.dumps(content, ensure_ascii=False)
 
@@ -158,6 +213,7 @@ class Tuning:
                 _number(content["common"]),
                 rows,
                 report,
+                tuple(_column_importance(*column) for column in content.get("importance", ())),
             )
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
             raise InputError(f"this is not a tuning in JSON ({type(error).__name__}: {error}).") from None
@@ -165,6 +221,14 @@ class Tuning:
 
 def _by_name(numbers: ByColumn) -> dict[str, float]:
     return {EvidenceKey(*key).to_json(): number for key, number in numbers.items()}
+
+
+def _column_importance(name: object, *numbers: object) -> ColumnImportance:
+    *nats, n_columns = numbers
+    if not isinstance(name, str) or len(nats) != 6 or type(n_columns) is not int or n_columns < 1:
+        raise ValueError("the importance of a column is its name, six numbers and the number of columns")
+    worth, low, high, alone, alone_low, alone_high = map(_number, nats)
+    return ColumnImportance(name, worth, low, high, alone, alone_low, alone_high, n_columns)
 
 
 def _number(value: object) -> float:

@@ -25,7 +25,7 @@ from naively.data.labelled import Label, LabelsLike, WeightLike, class_array
 from naively.data.read import TableLike
 from naively.errors import InputError
 from naively.model import merge
-from naively.model.calibrate import Tuning, WeightedBlocks, weigh_blocks
+from naively.model.calibrate import ColumnImportance, Tuning, WeightedBlocks, weigh_blocks
 from naively.model.count import count_relabelled, count_rows
 from naively.model.decide import Thresholds, decision_rule, log_odds_against, log_odds_of, log_sum_exp, position_of
 from naively.model.score import predict_positions, score_rows, warn_of_impossible_rows
@@ -498,6 +498,38 @@ class Model:
         from naively.tuning.tune import tune
 
         return self.with_tuning(tune(self, X, y, weight))
+
+    @on_own_threads
+    def importance(
+        self, X: TableLike | None = None, y: LabelsLike = None, weight: WeightLike = None
+    ) -> tuple[ColumnImportance, ...]:
+        """Return what each column is worth: the log-loss that leaving it out would add, the highest first.
+
+        Without rows: as computed by the last tuning. Columns that the model does not use are not listed.
+
+        Parameters
+        ----------
+        X, y, weight
+            The rows that the model was fitted on, or some of them, with their labels and weights. They are needed if
+            the model is not tuned, or has more than 256 columns.
+
+        Examples
+        --------
+        >>> from naively import fit
+        >>> rows = {"sky": ["sun", "sun", "rain", "rain"] * 5, "wind": ["calm", "gusty"] * 10}
+        >>> model = fit(rows, ["yes", "yes", "no", "no"] * 5)
+        >>> [column.column for column in model.importance()]
+        ['sky', 'wind']
+        """
+        if X is not None:
+            from naively.tuning.tune import importance_by_rows
+
+            return importance_by_rows(self, X, y, weight)
+        worth = () if self.tuning is None else self.tuning.importance
+        if not worth:
+            why = "is not tuned" if self.tuning is None else "was tuned without it"
+            raise InputError(f"the model {why}: give importance(X, y) the rows that it was fitted on.")
+        return worth
 
     @on_own_threads
     def leave_one_out(

@@ -7,6 +7,7 @@ They show an explanation, a model, or labels with probabilities. matplotlib is i
 from naively.plot.calibration import calibration
 from naively.plot.confusion import confusion
 from naively.plot.distributions import distributions
+from naively.plot.importance import importance
 from naively.plot.nomogram import nomogram
 from naively.plot.ranking import precision_recall, roc
 from naively.plot.waterfall import waterfall
@@ -16,6 +17,7 @@ __all__ = [
     "calibration",
     "confusion",
     "distributions",
+    "importance",
     "nomogram",
     "precision_recall",
     "roc",

@@ -30,11 +30,17 @@ CROSS_FIT_TOLERANCE = 1e-5  # enough to compare strengths by
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """The solution (None for the textbook), the common weight of columns, and cross-fitted log posteriors."""
+    """The solution (None for the textbook), the common weight of columns, and cross-fitted log posteriors.
+
+    `penalty` is what the solution was found under: centre and strength of the pull on each feature, and its group.
+    With `has_common_weight`, the features of a group have one weight, and centre and strength are those of the group.
+    """
 
     solution: Solution | None
     default_weight: float
     log_posterior: Floats
+    penalty: tuple[Floats, Floats, NDArray[np.intp]] = (np.zeros(0), np.zeros(0), np.zeros(0, np.intp))
+    has_common_weight: bool = False
 
 
 def calibrate(problem: Problem, n_columns: int, fold: NDArray[np.intp]) -> Calibration:
@@ -78,9 +84,13 @@ def calibrate(problem: Problem, n_columns: int, fold: NDArray[np.intp]) -> Calib
             break  # weaker strengths would do worse still
         best_loss, best = loss, (solutions[0], pulls[0], log_posterior)
     solution, own_pull, log_posterior = best
-    if np.isfinite(own_pull).all():
+    has_common_weight = not np.isfinite(own_pull).all()
+    penalty = prior[group], pull[group], group
+    if not has_common_weight:
         solution = problem.solve(centre[0], own_pull, solution)
-    return Calibration(solution, float(common[0].weight[0]) if n_columns else 1.0, log_posterior)
+        penalty = centre[0], own_pull, group
+    default_weight = float(common[0].weight[0]) if n_columns else 1.0
+    return Calibration(solution, default_weight, log_posterior, penalty, has_common_weight)
 
 
 def choose(problem: Problem, unit: Floats, textbook: Floats, calibration: Calibration) -> Calibration:

@@ -79,6 +79,10 @@ class Problem:
         """Return the problem of some of the rows; `take` keeps the classes of a row together, unlike an index."""
         return Problem(self.base[keep], self.evidence.take(keep, axis=1), self.target[keep], self.weight[keep])
 
+    def every(self, step: int) -> Problem:
+        """Return the problem of every `step`-th row."""
+        return self if step == 1 else self.rows(np.arange(0, len(self.base), step))
+
     def summed(self, group: NDArray[np.intp], n_groups: int) -> Problem:
         """Add up the evidence within groups of features."""
         evidence = np.zeros((n_groups, *self.base.shape))
@@ -111,9 +115,13 @@ class Problem:
             prior = self.base[:, 1] - self.base[:, 0] + (solution.offset[1] - solution.offset[0])
             smaller_odds = np.exp(-np.abs(prior + solution.weight @ difference))
             return difference**2 @ (self.weight * smaller_odds / (1.0 + smaller_odds) ** 2), solution
-        posterior = np.exp(log_softmax(self.scores(solution.offset, solution.weight)))
-        matrix = self._second_derivatives(posterior, self._n_offsets)
+        matrix = self.second_derivatives(solution)
         return np.diag(matrix)[self._n_offsets :], replace(solution, curvature=matrix)
+
+    def second_derivatives(self, solution: Solution) -> Floats:
+        """Return the matrix of second derivatives of the loss by (b, w)."""
+        posterior = np.exp(log_softmax(self.scores(solution.offset, solution.weight)))
+        return self._second_derivatives(posterior, self._n_offsets)
 
     def solve(
         self, centre: Floats, strength: Floats, start: Solution | None = None, tolerance: float = SOLVER_TOLERANCE

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from naively.data.labelled import Label
     from naively.model.model import Model
 
-OF_MODEL = ("distributions", "nomogram", "words")
+OF_MODEL = ("importance", "distributions", "nomogram", "words")
 OF_ROWS = ("calibration", "roc", "precision-recall", "confusion")
 KINDS = ("waterfall", *OF_MODEL, *OF_ROWS)
 
@@ -56,6 +56,7 @@ def command(
 
     \b
     waterfall         explain the prediction for one row; needs DATA, or --set and --text
+    importance        what each column is worth, by leave-one-out
     distributions     the distribution of each column in each class
     nomogram          the model as scales of points, to predict by hand
     words             the words with the most evidence for each class
@@ -94,6 +95,8 @@ def command(
         figure = plot.waterfall(loaded.explain(table, of=label, against=other, changes=False)[0])
     elif kind == "nomogram":
         figure = plot.nomogram(loaded, of=label, against=other)
+    elif kind == "importance":
+        figure = plot.importance(loaded)
     elif kind == "distributions":
         figure = plot.distributions(loaded, columns or None)
     elif kind == "words":
