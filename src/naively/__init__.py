@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         InputError,
         LeftOutWarning,
         LostDigitsWarning,
+        RepeatedRowsWarning,
         SchemaError,
         TuningWarning,
     )
@@ -48,7 +49,8 @@ __all__ = [
     "Automatic", "Bernoulli", "BernoulliNB", "Binned", "Categorical", "CategoricalNB", "ClassPrior", "ColumnImportance",
     "Complement", "ComplementNB", "Dirichlet", "Evaluation", "Exponential", "Family", "Files", "Gaussian", "GaussianNB",
     "ImpossibleRowsWarning", "InputError", "Ledger", "LeftOutWarning", "LogNormal", "LostDigitsWarning", "Model",
-    "Multinomial", "MultinomialNB", "NaiveBayes", "Poisson", "SchemaError", "Text", "Tuning", "TuningWarning",
+    "Multinomial", "MultinomialNB", "NaiveBayes", "Poisson", "RepeatedRowsWarning", "SchemaError", "Text", "Tuning",
+    "TuningWarning",
     "compare", "copy", "cross_validate", "diff", "fit", "load", "merge", "open", "predict_batches", "register",
     "salvage",
 ]  # fmt: skip

@@ -39,6 +39,10 @@ class LostDigitsWarning(UserWarning):
     """A subtraction left numbers that have lost their digits, or different integers became the same number."""
 
 
+class RepeatedRowsWarning(UserWarning):
+    """Rows that were counted before and count twice now."""
+
+
 class LeftOutWarning(UserWarning):
     """Rows or cells that were left out, or a column that was taken as missing or read as another type."""
 

@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 
 import naively
-from naively.errors import ImpossibleRowsWarning, InputError, LeftOutWarning, LostDigitsWarning, TuningWarning
+from naively.errors import (
+    ImpossibleRowsWarning,
+    InputError,
+    LeftOutWarning,
+    LostDigitsWarning,
+    RepeatedRowsWarning,
+    TuningWarning,
+)
 from naively.store import sqlite
 
 SKY: dict[str, list[Any]] = {"sky": ["sun", "rain", "sun", "rain"] * 5, "wind": [1.0, 9.0, 2.0, 8.0] * 5}
@@ -45,7 +52,7 @@ def a_missing_column_of_batches(_: Path) -> object:
 
 def an_unknown_column(folder: Path) -> object:
     plain().save(folder / "m.naively")
-    return naively.open(folder / "m.naively").update(SKY | {"moon": [1] * 20}, PLAY)
+    return naively.open(folder / "m.naively").update({"sky": ["sun"], "wind": [1.0], "moon": [1]}, ["yes"])
 
 
 def impossible_rows(_: Path) -> object:
@@ -73,19 +80,25 @@ def another_process_writes(folder: Path) -> object:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sqlite, "SILENT_SECONDS", 0.02)
         ledger = naively.open(folder / "m.naively", wait=0.2)
-        ledger.update(SKY, PLAY)
+        ledger.update({"sky": ["sun"], "wind": [1.0]}, ["yes"])
         other = sqlite3.connect(folder / "m.naively", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(InputError):
-            ledger.update(SKY, PLAY)
+            ledger.update({"sky": ["sun"], "wind": [1.0]}, ["yes"])
         other.close()
         return ledger
+
+
+def repeated_rows(folder: Path) -> object:
+    plain().save(folder / "m.naively")
+    return naively.open(folder / "m.naively").update(SKY, PLAY)
 
 
 @pytest.mark.parametrize(
     ("call", "category"),
     [
         (unlabelled_rows, LeftOutWarning),
+        (repeated_rows, RepeatedRowsWarning),
         (unlabelled_rows_of_a_file, LeftOutWarning),
         (a_wider_type, LeftOutWarning),
         (a_missing_column, LeftOutWarning),

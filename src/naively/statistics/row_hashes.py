@@ -87,6 +87,14 @@ class RowHashes:
         """Return for each hash whether it is held. If it is not and lies within the limit, it was not counted."""
         return self._search(hashes)[1]
 
+    def equals(self, other: RowHashes) -> bool:
+        """Return whether both hold the same hashes of as many rows."""
+        return (
+            self.limit == other.limit
+            and np.array_equal(self.hashes, other.hashes)
+            and np.array_equal(self.rows, other.rows)
+        )
+
     def export(self) -> tuple[Wholes, Wholes | None, int | None]:
         """Return what a model file holds: rows only if one is not 1, the limit only if hashes lie above it."""
         rows = None if (self.rows == 1).all() else self.rows

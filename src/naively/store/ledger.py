@@ -16,7 +16,7 @@ from typing import Any, Self
 from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, relabelled
 from naively.data.names import Names, listed
 from naively.data.read import TableLike
-from naively.errors import InputError, LeftOutWarning, warn_user
+from naively.errors import InputError, LeftOutWarning, RepeatedRowsWarning, warn_user
 from naively.model.count import rows_to_count
 from naively.model.merge import refuse_other_type
 from naively.model.model import Model
@@ -42,6 +42,7 @@ from naively.store.undo import entry_to_undo, sum_after_undo, undone_root
 from naively.store.versions import model_at
 from naively.store.write import refuse_loss, write_model
 
+MIN_REPEATED_ROWS, MAX_ENTRIES_COMPARED = 10, 4  # fewer equal rows are no surprise; entries are decoded for that
 MAX_PENDING_AT_CLOSE = 16  # with more entries after the last snapshot, closing writes one
 _PARENT_CONNECTIONS: list[sqlite3.Connection] = []  # a forked process must not close the connections of its parent
 
@@ -75,6 +76,23 @@ def warn_of_ignored_columns(batches: Iterable[LabelledRows], names: Names) -> It
                 message = f"the model has no column {listed(ignored)}: not counted. To count it, fit a new model."
                 warn_user(message, LeftOutWarning)
         yield rows
+
+
+def warn_of_repeated_rows(log: Log, counts: Model) -> None:
+    """Warn if one of the last entries with as many rows has counted the same rows: a file was given twice."""
+    n_rows, hashes = int(counts.class_weights.rows.sum()), counts.row_hashes
+    if n_rows < MIN_REPEATED_ROWS or hashes is None:
+        return
+    condition = "sign = 1 AND rows = ? ORDER BY number DESC LIMIT ?"
+    for entry in log.select(condition, n_rows, MAX_ENTRIES_COMPARED):
+        earlier = log.counts(entry).model.row_hashes
+        if earlier is not None and hashes.equals(earlier) and entry.id not in log.undone_ids():
+            warn_user(
+                f"these {n_rows:,} rows were counted before, by entry {entry.short_id} ({entry.source or entry.act}, "
+                f"{entry.written[:10]}), and count twice now. If that is a mistake: naively undo.",
+                RepeatedRowsWarning,
+            )
+            return
 
 
 class Ledger:
@@ -205,6 +223,7 @@ class Ledger:
                 fingerprints = encode_fingerprints(template, rows, key)
             counts = count_rows(template, rows)
             self._refuse_classes_without_prior(counts)
+            warn_of_repeated_rows(log, counts)
             entry = log.new_entry("update", counts, source=source, comment=comment, fingerprints=fingerprints, id=id_)
             return self._append(log, entry, counts)
 
