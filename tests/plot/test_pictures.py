@@ -18,6 +18,7 @@ from matplotlib.text import Text
 
 import naively as nb
 from naively import plot
+from naively.plot.style import COLOURS
 
 ODD = ["$x^2$ <script>", "a rather long name that goes on and on", "", "ß\nnew line"]
 
@@ -119,6 +120,51 @@ def test_histogram_behind_the_curve() -> None:
     assert model.chosen.families() == {"x": "Gaussian(ddof=1.0, pooled_rows=2.0)"}
     (panel,) = (axes for axes in plot.distributions(model).axes if axes.get_visible())
     assert len(panel.patches) == 2 * 24
+
+
+JUDGED: dict[str, Any] = {name: getattr(plot, name) for name in ("calibration", "roc", "precision_recall", "confusion")}
+
+
+@pytest.mark.parametrize("name", sorted(JUDGED))
+def test_a_model_an_estimator_and_an_evaluation_can_be_drawn(name: str) -> None:
+    draw = JUDGED[name]
+    numbers = np.random.default_rng(3).normal(size=(60, 2)) + np.arange(60)[:, None] % 3
+    labels = np.array(["a", "b", "c"])[np.arange(60) % 3]
+    estimator = nb.GaussianNB().fit(numbers, labels)
+    evaluation = estimator.model_.evaluate(numbers, labels)
+    for arguments in ((evaluation,), (estimator.model_, numbers, labels), (estimator, numbers, labels)):
+        assert draw(*arguments)._repr_png_().startswith(b"\x89PNG")
+        own = Figure(figsize=(8, 4))
+        panel, other = own.subplots(1, 2)
+        assert draw(*arguments, ax=panel) is own
+        assert panel.get_title(loc="left")
+        assert not other.has_data()
+    with pytest.raises(nb.InputError, match="rows"):
+        draw(estimator)
+
+
+def test_pictures_of_a_model_take_an_estimator_and_axes() -> None:
+    rows = {"a": ["x", "y", "x", "y"] * 5, "b": np.arange(20.0) % 7}
+    estimator = nb.NaiveBayes().fit(rows, ["yes", "no", "yes", "yes"] * 5)
+    mail = nb.fit(["cheap pills", "lunch"], ["spam", "ham"])
+    own = Figure(figsize=(12, 8))
+    first, second, third, fourth = own.subplots(2, 2).flat
+    assert plot.distributions(estimator, ["a"], ax=first) is own
+    assert plot.nomogram(estimator, ax=second) is own
+    assert plot.waterfall(estimator.model_.explain(rows)[0], ax=third) is own
+    assert plot.words(mail, classes=["spam"], min_count=1, ax=fourth) is own
+    with pytest.raises(nb.InputError, match="room for one panel"):
+        plot.distributions(estimator, ["a", "b"], ax=first)
+    with pytest.raises(nb.InputError, match="fit an estimator"):
+        plot.nomogram(nb.NaiveBayes())
+
+
+def test_a_class_has_the_colour_of_its_position_in_curves_too() -> None:
+    p = np.array([[0.8, 0.1, 0.1], [0.1, 0.5, 0.4], [0.2, 0.5, 0.3], [0.1, 0.1, 0.8]])
+    figure: Any = plot.roc(["a", "b", "c", "c"], p, ["a", "b", "c"])
+    (legend,) = figure.legends
+    colour = {text.get_text()[0]: line.get_color() for text, line in zip(legend.texts, legend.get_lines(), strict=True)}
+    assert [colour[label] for label in "abc"] == list(COLOURS[:3])
 
 
 def test_matplotlib_is_imported_only_to_draw() -> None:

@@ -1,7 +1,7 @@
 """Pictures: one function per picture, each returns a matplotlib `Figure`; `figure.savefig("name.svg")` writes it.
 
-They show an explanation, a model, or labels with probabilities. matplotlib is imported when a picture is drawn:
-`pip install "naively[plot]"`.
+A notebook shows them. They draw an explanation, a model or an estimator, an evaluation, or labels with probabilities.
+matplotlib is imported when a picture is drawn: `pip install "naively[plot]"`.
 """
 
 from naively.plot.calibration import calibration

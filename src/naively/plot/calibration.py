@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from naively._kernels.types import Bools, Floats, Wholes
+from naively.errors import InputError
+from naively.evaluation import Evaluation
 from naively.plot.style import COLOURS, GREY, class_positions, clean_axes, legend_below, panels, short_name, with_title
+from naively.plot.subject import labels_and_posterior
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from naively.data.labelled import LabelsLike
+    from naively.plot.subject import Judged, Rows
 
 
 def reliability(p: Floats, is_right: Bools, bins: int) -> tuple[Floats, Floats, Wholes]:
@@ -32,46 +39,79 @@ def reliability(p: Floats, is_right: Bools, bins: int) -> tuple[Floats, Floats, 
 
 
 def calibration(
-    labels: Sequence[object], posterior: Floats, classes: Sequence[object], of: object = None, bins: int = 15
+    labels: Judged,
+    posterior: Rows | None = None,
+    classes: LabelsLike = None,
+    of: object = None,
+    bins: int = 15,
+    *,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw the share of the rows that are of a class against its probability.
 
     Parameters
     ----------
     labels, posterior, classes
-        As in `roc`.
+        As in `roc`: an evaluation; a model or an estimator, rows and labels; or labels, probabilities and classes.
     of
         The class. Default: the last of two; with more classes, the prediction of each row.
     bins
-        The number of bins, of equal width.
+        The number of bins, of equal width. An evaluation has its own bins, of equal weight.
+    ax
+        Draw in these axes of matplotlib, without the number of rows, not in a new figure.
 
     >>> figure = calibration(["a", "b", "b"], np.array([[0.9, 0.1], [0.4, 0.6], [0.6, 0.4]]), ["a", "b"])
     """
-    label = np.array(class_positions(labels, classes))
-    if of is None and len(classes) != 2:
-        p, is_right, what, share = posterior.max(axis=1), posterior.argmax(axis=1) == label, "the answer", "right"
+    bars: tuple[Floats, Floats, float | Floats]  # where, how many rows, how wide
+    if isinstance(labels, Evaluation):
+        c = _position(labels.classes, of)
+        stored = labels.calibration if c is None else labels.by_class[c].calibration
+        if not stored:
+            raise InputError("the evaluation has no calibration of this class: draw it from a model and rows.")
+        names: Sequence[object] = labels.classes
+        mean, rows = np.array([b.probability for b in stored]), np.array([b.weight for b in stored])
+        right, low, high = np.array([b.observed for b in stored]).T
+        bars = mean, rows, 0.012
     else:
-        (c,) = class_positions([classes[-1] if of is None else of], classes)
-        what = share = short_name(classes[c])
-        p, is_right = posterior[:, c], label == c
-    mean, right, rows = reliability(p, is_right, bins)
-    error = float((np.abs(mean - right) * rows).sum() / max(len(p), 1))
-    figure, (upper, lower) = panels(6.2, 6.8, 2, height_ratios=(4, 1), sharex=True)
+        truth, posterior, names = labels_and_posterior(labels, posterior, classes)
+        label, c = np.array(class_positions(truth, names)), _position(names, of)
+        if c is None:
+            p, is_right = posterior.max(axis=1), posterior.argmax(axis=1) == label
+        else:
+            p, is_right = posterior[:, c], label == c
+        mean, right, rows = reliability(p, is_right, bins)
+        half_width = 1.96 * np.sqrt(np.maximum(right * (1 - right), 1e-9) / rows)
+        low, high = np.maximum(right - half_width, 0), np.minimum(right + half_width, 1)
+        bars = np.arange(bins) / bins + 0.5 / bins, np.histogram(p, bins, (0, 1))[0], 0.9 / bins
+    what, share = ("the answer", "right") if c is None else (short_name(names[c]),) * 2
+    n_rows = float(rows.sum())
+    error = float((np.abs(mean - right) * rows).sum() / max(n_rows, 1e-300))
+    if ax is None:
+        figure, (upper, lower) = panels(6.2, 6.8, 2, height_ratios=(4, 1), sharex=True)
+        lower.bar(bars[0], bars[1], width=bars[2], color=GREY)
+        lower.set_ylabel("rows")
+        clean_axes(lower, "both")
+    else:
+        figure, (upper,) = panels(6.2, 6.8, ax=ax)
+        lower = upper
     ideal = upper.plot([0, 1], [0, 1], color=GREY, linewidth=0.9, linestyle=":")
     line = upper.plot(mean, right, color=COLOURS[0], marker="o", markersize=4, linewidth=1.5)
-    half_width = 1.96 * np.sqrt(np.maximum(right * (1 - right), 1e-9) / rows)
-    low, high = np.maximum(right - half_width, 0), np.minimum(right + half_width, 1)
     upper.vlines(mean, low, high, color=COLOURS[0], linewidth=0.8)
     upper.set_ylabel(f"share of rows that are {share}")
     upper.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    lower.bar(np.arange(bins) / bins + 0.5 / bins, np.histogram(p, bins, (0, 1))[0], width=0.9 / bins, color=GREY)
-    lower.set_ylabel("rows")
     lower.set_xlabel(f"probability of {what}")
-    for axes in (upper, lower):
-        clean_axes(axes, "both")
-    legend_below(figure, [*line, *ideal], [f"{len(p):,} rows, with 95 % error bars", "perfect calibration"])
+    clean_axes(upper, "both")
+    legend_below(figure, [*line, *ideal], [f"{n_rows:,.10g} rows, with 95 % error bars", "perfect calibration"], ax=ax)
     return with_title(
         figure,
         f"Calibration: is {what} right as often as its probability says?",
         f"mean distance from the dotted line: {error:.3f}",
+        ax,
     )
+
+
+def _position(classes: Sequence[object], of: object) -> int | None:
+    """Return the class to draw; None is the prediction of each row."""
+    if of is None and len(classes) != 2:
+        return None
+    return class_positions([classes[-1] if of is None else of], classes)[0]

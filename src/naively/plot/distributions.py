@@ -15,6 +15,7 @@ from naively.explanation.explain import scored_blocks
 from naively.families.base import score_column
 from naively.families.evidence import Grid, format_value
 from naively.plot.style import COLOURS, clean_axes, legend_below, panels, short_name, short_names, with_title
+from naively.plot.subject import model_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from naively.data.kinds import Kind
     from naively.model.model import Model
+    from naively.plot.subject import Subject
 
 MAX_VALUES = 12  # of a categorical column, the most frequent ones
 N_HISTOGRAM_BINS = 24
@@ -38,17 +40,21 @@ class ColumnCurve:
     is_count: bool
 
 
-def distributions(model: Model, columns: Sequence[str] | None = None, top: int = 9) -> Figure:
+def distributions(
+    model: Subject, columns: Sequence[str] | None = None, top: int = 9, *, ax: Axes | None = None
+) -> Figure:
     """Draw the distribution of each column in each class, as the model has estimated it.
 
     Parameters
     ----------
     model
-        The model.
+        A model, or a fitted estimator.
     columns
         The columns to draw. Default: the first `top` ones that differ between the classes.
     top
         The number of columns without `columns`.
+    ax
+        Draw in these axes of matplotlib, not in a new figure; `columns` has one column then.
 
     Returns
     -------
@@ -59,6 +65,7 @@ def distributions(model: Model, columns: Sequence[str] | None = None, top: int =
     >>> model = naively.fit({"sky": ["sun", "sun", "rain"], "wind": [1.0, 2.0, 9.0]}, ["yes", "yes", "no"])
     >>> figure = distributions(model)
     """
+    model = model_of(model)
     curves = {curve.name: curve for curve in _curves(model)}
     curves = {name: curves[name] for name in model.schema.names if name in curves}
     for name in columns or ():
@@ -77,7 +84,7 @@ def distributions(model: Model, columns: Sequence[str] | None = None, top: int =
     n_across = 1 if len(names) == 1 else 2 if len(names) <= 4 or in_shades else 3
     n_down = -(-len(names) // n_across)
     panel_height = 1.2 + 0.16 * n_classes if in_shades else 2.5
-    figure, axes = panels(max(11 / 3 * n_across, 6.5), 1.3 + panel_height * n_down, n_down, n_across, len(names))
+    figure, axes = panels(max(11 / 3 * n_across, 6.5), 1.3 + panel_height * n_down, n_down, n_across, len(names), ax=ax)
     for panel, name in zip(axes, names, strict=True):
         if in_shades:
             _draw_shades(panel, curves[name], model.classes)
@@ -85,15 +92,17 @@ def distributions(model: Model, columns: Sequence[str] | None = None, top: int =
             _draw_bars(panel, curves[name])
         else:
             _draw_curves(panel, curves[name], _histogram(model, name))
-        panel.set_title(short_name(name, 30), fontsize=9, loc="left")
+        if ax is None:
+            panel.set_title(short_name(name, 30), fontsize=9, loc="left")
     if not in_shades:
         from matplotlib.patches import Patch
 
         handles = [Patch(color=COLOURS[c]) for c in range(n_classes)]
-        legend_below(figure, handles, short_names(model.classes), columns=6)
+        legend_below(figure, handles, short_names(model.classes), columns=6, ax=ax)
     cut = f"; {len(names)} of {len(curves)} columns" if len(names) < len(curves) else ""
     key = "darker is more probable" if in_shades else "bars: share within the class; curve: fitted density"
-    return with_title(figure, f"{short_name(model.target)}: distribution of each column by class", key + cut)
+    what = "each column" if ax is None else short_name(names[0], 30)
+    return with_title(figure, f"{short_name(model.target)}: distribution of {what} by class", key + cut, ax)
 
 
 def _curves(model: Model) -> Iterator[ColumnCurve]:

@@ -10,40 +10,50 @@ from naively.data.names import listed
 from naively.errors import InputError
 from naively.explanation.nomogram import Axis, Nomogram, make_nomogram, round_numbers
 from naively.plot.style import FOR, GREY, panels, short_name, with_title
+from naively.plot.subject import model_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from naively.model.model import Model
+    from naively.plot.subject import Subject
 
 LETTER_WIDTH = 0.98  # of a small letter, in points of the scale
 PROBABILITIES = (1e-6, 1e-4, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.999999)
 
 
-def nomogram(model: Model, of: Label | None = None, against: Label | None = None, top: int = 12) -> Figure:
+def nomogram(
+    model: Subject,
+    of: Label | None = None,
+    against: Label | None = None,
+    top: int = 12,
+    *,
+    ax: Axes | None = None,
+) -> Figure:
     """Draw a model as scales of points, to compute the probability of one class against another by hand.
 
     Parameters
     ----------
     model
-        The model.
+        A model, or a fitted estimator.
     of
         The class whose probability is read off. Default: the last one.
     against
         The class to compare it with. Default: the first other one.
     top
         The number of scales, of the columns and words that can change the log-odds most.
+    ax
+        Draw in these axes of matplotlib, not in a new figure.
 
     >>> import naively
     >>> model = naively.fit({"sky": ["sun", "sun", "rain", "rain"]}, ["yes", "yes", "no", "yes"])
     >>> figure = nomogram(model)
     """
-    scales = make_nomogram(model, of, against, top)
+    scales = make_nomogram(model_of(model), of, against, top)
     if not scales.axes:
         raise InputError("a nomogram needs a column that distinguishes the two classes: the model has none.")
     n_axes = len(scales.axes)
-    figure, (axes,) = panels(10, 2.1 + 0.58 * (n_axes + 2))
+    figure, (axes,) = panels(10, 2.1 + 0.58 * (n_axes + 2), ax=ax)
     axes.set_xlim(-24, 103)
     axes.set_ylim(n_axes + 2.5, -0.6)
     axes.axis("off")
@@ -57,6 +67,7 @@ def nomogram(model: Model, of: Label | None = None, against: Label | None = None
         figure,
         f"{short_name(scales.of, 30)} or {short_name(scales.against, 30)}? Find the points of each value",
         f"Add the points, then read the probability below the total. ○: value unknown{hidden}",
+        ax,
     )
 
 

@@ -17,21 +17,35 @@ from naively.explanation.render_text import shorten
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
 FOR, AGAINST, GREY = "#0072b2", "#d55e00", "#767676"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#b8a600")
 
 
 def panels(
-    width: float, height: float, n_rows: int = 1, n_columns: int = 1, n_panels: int | None = None, **layout: Any
-) -> tuple[Figure, list[Axes]]:
-    """Return a figure of this size in inches, and its panels row by row; the last ones of the grid stay empty."""
+    width: float,
+    height: float,
+    n_rows: int = 1,
+    n_columns: int = 1,
+    n_panels: int | None = None,
+    *,
+    ax: Axes | None = None,
+    **layout: Any,
+) -> tuple[Figure | SubFigure, list[Axes]]:
+    """Return a figure of this size in inches, and its panels row by row; the last ones of the grid stay empty.
+
+    With `ax`, return these axes, which are the only panel, and their figure.
+    """
+    if ax is not None:
+        if (n_panels or n_rows * n_columns) > 1:
+            raise InputError("ax= has room for one panel: draw one column, or one class, in it.")
+        return ax.figure, [ax]
     try:
-        from matplotlib.figure import Figure
+        from naively.plot.figure import Picture
     except ImportError:
         raise InputError('pictures need matplotlib: pip install "naively[plot]".') from None
-    figure = Figure(figsize=(width, height), dpi=120, layout="constrained")
+    figure = Picture(figsize=(width, height), dpi=120, layout="constrained")
     grid = list(figure.subplots(n_rows, n_columns, squeeze=False, **layout).flat)
     for panel in grid[n_panels or len(grid) :]:
         panel.set_visible(False)
@@ -72,18 +86,33 @@ def clean_axes(axes: Axes, grid: Literal["x", "y", "both"]) -> None:
     axes.set_axisbelow(True)
 
 
-def with_title(figure: Figure, title: str, subtitle: str) -> Figure:
-    """Write what the picture shows, and below it how to read it; return the figure."""
-    n_letters = int(12 * figure.get_figwidth())
+def with_title(figure: Figure | SubFigure, title: str, subtitle: str, ax: Axes | None = None) -> Figure:
+    """Write what the picture shows, and below it how to read it, above the figure or given axes; return the figure."""
+    root = figure.get_figure(root=True)
+    assert root is not None
+    width = root.get_figwidth() * (1 if ax is None else ax.get_position().width)
+    n_letters = max(int(12 * width), 12)
     lines = [*textwrap.wrap(title, n_letters), *textwrap.wrap(subtitle, n_letters)]
-    figure.suptitle("\n".join(lines), fontsize=10.5, x=0.02, ha="left")
-    return figure
+    if ax is None:
+        figure.suptitle("\n".join(lines), fontsize=10.5, x=0.02, ha="left")
+    else:
+        ax.set_title("\n".join(lines), fontsize=9, loc="left")
+    return root
 
 
-def legend_below(figure: Figure, handles: Sequence[Artist], names: Sequence[str], columns: int = 4) -> None:
-    """Draw a legend below the picture."""
+def legend_below(
+    figure: Figure | SubFigure,
+    handles: Sequence[Artist],
+    names: Sequence[str],
+    columns: int = 4,
+    ax: Axes | None = None,
+) -> None:
+    """Draw a legend below the picture, or in given axes."""
+    if ax is not None:
+        ax.legend(handles, names, frameon=False, fontsize=8)
+        return
     n_letters = 6 + max((len(name) for name in names), default=0)
-    columns = max(1, min(columns, len(names), int(10 * figure.get_figwidth() / n_letters)))
+    columns = max(1, min(columns, len(names), int(10 * figure.bbox.width / figure.dpi / n_letters)))
     figure.legend(handles, names, loc="outside lower left", ncols=columns, frameon=False, fontsize=9)
 
 

@@ -10,12 +10,13 @@ from naively.explanation.render_text import number
 from naively.plot.style import AGAINST, FOR, GREY, annotate, clean_axes, panels, short_name, short_names, with_title
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 BAR_HEIGHT = 0.62
 
 
-def waterfall(explanation: Explanation, top: int = 15) -> Figure:
+def waterfall(explanation: Explanation, top: int = 15, *, ax: Axes | None = None) -> Figure:
     """Draw how the log-odds of a prediction add up.
 
     Parameters
@@ -24,6 +25,8 @@ def waterfall(explanation: Explanation, top: int = 15) -> Figure:
         One of `Model.explain`.
     top
         The number of contributions that have a bar, the strongest ones; the others are one bar.
+    ax
+        Draw in these axes of matplotlib, not in a new figure.
 
     >>> import naively
     >>> model = naively.fit({"sky": ["sun", "sun", "rain"], "wind": [1.0, 2.0, 9.0]}, ["yes", "yes", "no"])
@@ -39,7 +42,7 @@ def waterfall(explanation: Explanation, top: int = 15) -> Figure:
     rest, n_rest = math.fsum((e.rest, *(x for _, x in cut if math.isfinite(x)))), e.n_rest + len(cut)
     bars = [("prior", e.prior), *shown] + ([(f"{n_rest} more", rest)] if n_rest else [])
     infinite_length = 2 * math.fsum(abs(x) for _, x in bars if math.isfinite(x)) + 1
-    figure, (axes,) = panels(8.5, 1.6 + 0.3 * (len(bars) + 1))
+    figure, (axes,) = panels(8.5, 1.6 + 0.3 * (len(bars) + 1), ax=ax)
     start, ends = 0.0, [0.0]
     for i, (_, log_odds) in enumerate(bars):
         length = log_odds if math.isfinite(log_odds) else math.copysign(infinite_length, log_odds)
@@ -65,4 +68,5 @@ def waterfall(explanation: Explanation, top: int = 15) -> Figure:
         figure,
         f"Why {short_name(e.of, 30)} and not {short_name(e.against, 30)}",
         "each bar starts where the one above ends",
+        ax,
     )
