@@ -171,7 +171,7 @@ class Tuning:
 
     def to_json(self) -> str:
         """Return the tuning as JSON."""
-        content = {
+        content: dict[str, Any] = {
             "offsets": [[label, b] for label, b in self.offsets.items()],
             "weights": _by_name(self.weights),
             "exponents": _by_name(self.exponents),
@@ -179,8 +179,9 @@ class Tuning:
             "common": self.default_weight,
             "rows": self.rows,
             "report": dict(self.report),
-            "importance": [list(column) for column in self.importance],
         }
+        if self.importance:  # a tuning of an earlier version stays as it was written
+            content["importance"] = [list(column) for column in self.importance]
         return json.dumps(content, ensure_ascii=False)
 
     @classmethod

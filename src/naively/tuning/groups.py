@@ -19,7 +19,7 @@ import numpy as np
 from naively.data.labelled import LabelledRows
 from naively.data.names import listed
 from naively.data.row_hash import mix
-from naively.errors import InputError
+from naively.errors import InputError, collect_warnings
 from naively.model.calibrate import Tuning
 from naively.model.count import count_like
 from naively.model.merge import total, with_classes
@@ -71,7 +71,8 @@ class GroupFolds:
         posteriors = []
         for f in used:
             rest = with_classes(model - self.models[f][0], model.classes)
-            rest = rest.with_tuning(tuned(rest, join_folds({g: samples[g] for g in used if g != f})))
+            with collect_warnings():  # they repeat those of all rows
+                rest = rest.with_tuning(tuned(rest, join_folds({g: samples[g] for g in used if g != f})))
             posteriors.append(rest.log_posterior(samples[f].table))
         label = np.concatenate([samples[f].label for f in used])
         weight = np.concatenate([samples[f].weight for f in used])
