@@ -250,3 +250,16 @@ def test_sms_spam() -> None:
     n = int(len(frame) * 0.3)
     model = naively.fit(frame["text"][:n], frame["label"][:n], columns=Text(), tune=False)
     assert (model.predict(frame["text"][n:]) == frame["label"][n:]).mean() == pytest.approx(0.982, abs=0.005)
+
+
+def test_words_by_evidence_are_ranked_by_occurrences_times_log_odds() -> None:
+    texts = ["often often often often rare", "often often lunch", "lunch dinner", "lunch tea often"]
+    weights = naively.fit(texts, ["x", "x", "y", "y"], tune=False).evidence("text")
+    every = list(weights.top("x", 9, min_count=1))
+    by_evidence = list(weights.top("x", 9, min_count=1, by="evidence"))
+    assert [word.word for word in by_evidence] == [
+        word.word for word in sorted(every, key=lambda word: -word.count * word.log_odds)
+    ]
+    assert by_evidence[0].word == "often"
+    with pytest.raises(InputError, match="ranked by"):
+        weights.top("x", by="count")  # type: ignore[arg-type]

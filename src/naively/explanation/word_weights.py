@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -68,8 +69,15 @@ class WordWeights:
     model: Model
     shares: WordShares
 
-    def top(self, of: Label | None, n: int = 20, against: Label | None = None, min_count: float = 5) -> TopWords:
-        """Return the words with the largest log-odds (1).
+    def top(
+        self,
+        of: Label | None,
+        n: int = 20,
+        against: Label | None = None,
+        min_count: float = 5,
+        by: Literal["log-odds", "evidence"] = "log-odds",
+    ) -> TopWords:
+        """Return the words with the largest log-odds (1), or the most evidence.
 
         Parameters
         ----------
@@ -81,7 +89,12 @@ class WordWeights:
             The class to compare with. Default: all other classes together.
         min_count
             The number of occurrences, in both, that a word must have.
+        by
+            "log-odds" of one occurrence, which ranks rare words first; or "evidence", the log-odds times the number of
+            occurrences in the class.
         """
+        if by not in ("log-odds", "evidence"):
+            raise InputError(f'by={by!r}: words are ranked by "log-odds" or by "evidence".')
         position = np.arange(len(self.model.classes))
         is_class = position == position_of(of, self.model.classes)
         is_other = ~is_class if against is None else position == position_of(against, self.model.classes)
@@ -90,7 +103,8 @@ class WordWeights:
         (count, texts), (count_against, texts_against) = map(self.shares.counts, (is_class, is_other))
         log_odds = self.shares.log_share(is_class) - self.shares.log_share(is_other)
         frequent = np.flatnonzero((count + count_against >= max(min_count, 1e-300)) & (count > 0))
-        order = frequent[np.lexsort((frequent, -log_odds[frequent]))][:n]
+        worth = log_odds[frequent] * (count[frequent] if by == "evidence" else 1.0)
+        order = frequent[np.lexsort((frequent, -worth))][:n]
         columns = (column[order].tolist() for column in (log_odds, count, count_against, texts, texts_against))
         words = tuple(map(Word, self.shares.names_of(order), *columns))
         return TopWords(of, "all other classes together" if against is None else repr(against), words)

@@ -26,7 +26,7 @@ def words(
     *,
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw for each class the words with the largest log-odds against all other classes together.
+    """Draw for each class the words with the most evidence: log-odds against all other classes × occurrences.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def words(
     n_down = -(-len(classes) // n_across)
     figure, axes = panels(1 + 2.6 * n_across, 1.1 + n_down * (0.5 + 0.2 * n), n_down, n_across, len(classes), ax=ax)
     for i, (panel, name, label) in enumerate(zip(axes, short_names(classes, 24), classes, strict=True)):
-        top = [word for word in weights.top(label, n, min_count=min_count) if word.log_odds > 0]
+        top = [word for word in weights.top(label, n, min_count=min_count, by="evidence") if word.log_odds > 0]
         colour = COLOURS[model.classes.index(label) % len(COLOURS)]
         panel.barh(range(len(top)), [word.log_odds for word in top], color=colour, height=0.7)
         panel.set_yticks(range(len(top)), [short_name(word.word, 14) for word in top], fontsize=8)
@@ -77,6 +77,6 @@ def words(
     return with_title(
         figure,
         f"{short_name(column)}: words with the most evidence for {whose}",
-        "log-odds of one occurrence against all other classes together; after each bar, how often the class has it",
+        "bar: log-odds of one occurrence against all other classes; after it, occurrences; ranked by the product",
         ax,
     )
