@@ -70,6 +70,8 @@ def test_evaluation_has_its_figures_in_html() -> None:
     evaluation = model.evaluate(rows, labels)
     texts = Checker(evaluation._repr_html_()).texts
     assert f"{evaluation.accuracy.value:.4f}" in texts
+    assert f"{evaluation.baseline['accuracy']:.4f}" in texts
+    assert evaluation.origin in texts
     assert f"{evaluation.log_loss.low:.4f} – {evaluation.log_loss.high:.4f}" in texts
 
 

@@ -148,11 +148,12 @@ def test_pictures_of_a_model_take_an_estimator_and_axes() -> None:
     estimator = nb.NaiveBayes().fit(rows, ["yes", "no", "yes", "yes"] * 5)
     mail = nb.fit(["cheap pills", "lunch"], ["spam", "ham"])
     own = Figure(figsize=(12, 8))
-    first, second, third, fourth = own.subplots(2, 2).flat
+    first, second, third, fourth, fifth, _ = own.subplots(2, 3).flat
     assert plot.distributions(estimator, ["a"], ax=first) is own
     assert plot.nomogram(estimator, ax=second) is own
     assert plot.waterfall(estimator.model_.explain(rows)[0], ax=third) is own
     assert plot.words(mail, classes=["spam"], min_count=1, ax=fourth) is own
+    assert plot.importance(estimator, ax=fifth) is own
     with pytest.raises(nb.InputError, match="room for one panel"):
         plot.distributions(estimator, ["a", "b"], ax=first)
     with pytest.raises(nb.InputError, match="fit an estimator"):

@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 from naively.data.html import more, paragraph, section, table_html
-from naively.evaluation.evaluate import SUMMARY, Evaluation
+from naively.evaluation.evaluate import Evaluation
 from naively.evaluation.intervals import Estimate
+from naively.evaluation.render_text import TITLES
 
 MAX_CLASSES = 20  # lines; `to_dict` has all
 MAX_CONFUSION_MATRIX_CLASSES = 12
@@ -18,9 +19,8 @@ def as_html(evaluation: Evaluation) -> str:
     """Return the estimates, the classes and the confusion matrix."""
     e = evaluation
     estimates = [
-        [name.replace("_", " "), _number(estimate.value), _interval(estimate)]
-        for name in SUMMARY
-        for estimate in [getattr(e, name)]
+        [title, _number(getattr(e, name).value), _interval(getattr(e, name)), _baseline(e, name)]
+        for name, title in TITLES.items()
     ]
     largest = sorted(range(len(e.by_class)), key=lambda c: -e.by_class[c].weight)[:MAX_CLASSES]
     by_class = [
@@ -33,7 +33,8 @@ def as_html(evaluation: Evaluation) -> str:
     ]
     parts = [
         paragraph(f"Evaluation of {e.rows:,} rows, {len(e.classes)} classes"),
-        table_html(["", "value", "95 % interval"], estimates),
+        paragraph(e.origin) if e.origin else "",
+        table_html(["", "value", "95 % interval", "class shares"], estimates),
         table_html(["class", "weight", "precision", "recall", "AUC"], by_class),
         more(len(e.by_class) - len(largest), "classes"),
     ]
@@ -50,6 +51,11 @@ def _confusion(e: Evaluation) -> str:
         for label, weights in zip(e.classes, e.confusion.tolist(), strict=True)
     ]
     return table_html(["true class \\ answer", *map(str, e.classes)], rows)
+
+
+def _baseline(e: Evaluation, name: str) -> str:
+    """Return what the class shares alone would give."""
+    return _number(e.baseline[name]) if name in e.baseline else ""
 
 
 def _number(x: float) -> str:

@@ -5,30 +5,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from naively.plot.style import COLOURS, clean_axes, panels, short_name, with_title
+from naively.plot.subject import model_of
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from naively.model.model import Model
+    from naively.plot.subject import Subject
 
 
-def importance(model: Model, n: int = 20) -> Figure:
+def importance(model: Subject, n: int = 20, *, ax: Axes | None = None) -> Figure:
     """Draw how much the log-loss grows without each column, with its interval, and what the column is worth alone.
 
     Parameters
     ----------
     model
-        A tuned model.
+        A tuned model, or a fitted estimator.
     n
         The number of columns, those that are worth the most.
+    ax
+        Draw in these axes of matplotlib, not in a new figure.
 
     >>> import naively
     >>> rows = {"sky": ["sun", "sun", "rain", "rain"] * 5, "wind": ["calm", "gusty"] * 10}
     >>> figure = importance(naively.fit(rows, ["yes", "yes", "no", "no"] * 5))
     """
+    model = model_of(model)
     worth = model.importance()
     shown = worth[:n]
-    figure, (axes,) = panels(7.4, 1.6 + 0.3 * len(shown))
+    figure, (axes,) = panels(7.4, 1.6 + 0.3 * len(shown), ax=ax)
     places = range(len(shown))
     axes.barh(places, [column.nats for column in shown], color=COLOURS[0], height=0.6)
     reach = [[column.nats - column.low for column in shown], [column.high - column.nats for column in shown]]
@@ -50,4 +55,5 @@ def importance(model: Model, n: int = 20) -> Figure:
         figure,
         f"{short_name(model.target)}: what each column is worth",
         f"by leave-one-out, with 95 % interval; alone: what it is worth without the others{more}",
+        ax,
     )
