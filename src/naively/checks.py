@@ -294,7 +294,7 @@ class _FamilyCheck:
         X, _ = self.rows(slice(0, 12))
         for i, explanation in enumerate(model.explain(X)):
             row = {name: values[i : i + 1] for name, values in X.items()}
-            total = explanation.prior + sum(line.log_odds for line in explanation.contributions)
+            total = explanation.prior + explanation.offset + sum(line.log_odds for line in explanation.contributions)
             wanted = float(model.log_odds(row, explanation.of, explanation.against)[0])
             same = np.isclose(total, wanted, rtol=1e-8, atol=1e-8) or total == wanted
             self.require(bool(same), f"the lines of an explanation add to {total}, the log-odds are {wanted}")

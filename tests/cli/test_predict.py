@@ -104,3 +104,37 @@ def test_a_file_without_rows(model: Path, out: str) -> None:
     (model.parent / "none.csv").write_text(NEW.splitlines()[0] + "\n")
     result = CliRunner().invoke(main, ["predict", str(model), str(model.parent / "none.csv"), "-o", out])
     assert (result.exit_code, "none.csv: has a header and no rows." in result.stderr) == (1, True)
+
+
+def test_reasons_are_the_strongest_lines_of_the_explanation(model: Path) -> None:
+    import naively
+
+    arguments = ("predict", model, model.parent / "new.csv", "--reasons", "2")
+    lines = run(*arguments, "--format", "jsonl").stdout.splitlines()
+    results = [json.loads(line) for line in lines]
+    run(*arguments, "-o", model.parent / "o.parquet")
+    table = pq.read_table(model.parent / "o.parquet")
+    assert [(row["reason_1"], row["log_odds_1"]) for row in results] == list(
+        zip(table["reason_1"].to_pylist(), table["log_odds_1"].to_pylist(), strict=True)
+    )
+    loaded = naively.load(model)
+    explanations = loaded.explain({"code": ["A7", "12"], "age": [30, 41], "size": [1.5, None]}, top=2)
+    for row, explanation in zip(results, explanations, strict=True):
+        for i, line in enumerate(explanation.contributions, start=1):
+            if line.log_odds:
+                assert row[f"log_odds_{i}"] == pytest.approx(line.log_odds)
+                assert row[f"reason_{i}"].startswith(line.column)
+            else:
+                assert row[f"reason_{i}"] is row[f"log_odds_{i}"] is None
+    assert results[0]["reason_1"] == "size=1.50"
+    csv = run(*arguments).stdout.splitlines()
+    assert csv[0].endswith(",prediction,reason_1,log_odds_1,reason_2,log_odds_2")
+
+
+def test_reasons_of_a_text_are_words(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("text,n,class\ncheap pills now,1,spam\nlunch at noon,2,ham\ncheap pills,1,spam\n")
+    run("fit", tmp_path / "d.csv", "--target", "class", "-o", tmp_path / "m", "--no-tune", "--column", "text=Text")
+    result = run("predict", tmp_path / "m", "-", "--reasons", "5", "--format", "jsonl", text="text,n\nCheap lunch,\n")
+    row = json.loads(result.stdout)
+    assert {row["reason_1"], row["reason_2"]} == {"text: cheap", "text: lunch"}
+    assert row["reason_5"] is None

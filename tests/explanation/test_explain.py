@@ -12,7 +12,8 @@ from tests.support.strange_rows import mixed_rows, quiet
 from tests.support.strategies import Rows, rows
 
 import naively as nb
-from naively.explanation import Change
+from naively.explanation import Change, counterfactual
+from naively.model.calibrate import Tuning
 
 EVIL = "<script>alert(1)</script>"
 
@@ -84,7 +85,7 @@ def test_top_keeps_the_strongest_lines_and_sums_up_the_rest() -> None:
     assert len(cut.contributions) == 2
     assert cut.n_rest == 4
     assert cut.rest == pytest.approx(math.fsum(line.log_odds for line in full.contributions[2:]))
-    assert "4 more" in str(cut)
+    assert "4 other columns" in str(cut)
 
 
 def test_plain_data(weather: nb.Model) -> None:
@@ -176,3 +177,69 @@ def test_wrong_arguments(weather: nb.Model, arguments: dict[str, Any], message: 
 def test_a_model_of_one_class_is_refused() -> None:
     with pytest.raises(nb.InputError, match="compares two classes"):
         nb.fit({"a": [1.0, 2.0]}, ["x", "x"], tune=False).explain({"a": [1.0]})
+
+
+def tuned_weather() -> tuple[nb.Model, dict[str, list[Any]]]:
+    table = {"sky": ["sun", "sun", "rain", "rain", "sun"], "wind": [1.0, 2, 30, 31, 3]}
+    model = nb.fit(table, ["yes", "yes", "no", "no", "yes"], columns={"wind": nb.Gaussian()}, tune=False)
+    return model.with_tuning(Tuning({"yes": 0.5, "no": 0.2}, {"sky": 0.5, "wind": 0.0})), {
+        "sky": ["sun"],
+        "wind": [2.0],
+    }
+
+
+def test_prior_and_offset_are_separate_and_the_weight_is_shown() -> None:
+    model, row = tuned_weather()
+    explanation = model.explain(row)[0]
+    assert explanation.prior == pytest.approx(math.log(3 / 2))
+    assert explanation.offset == pytest.approx(0.5 - 0.2)
+    sky, wind = explanation.contributions
+    assert sky.evidence == pytest.approx(math.log((4 / 5) / (1 / 4)))
+    assert (sky.weight, sky.log_odds) == (0.5, pytest.approx(0.5 * sky.evidence))
+    assert (wind.weight, wind.log_odds, wind.note, wind.low, wind.high) == (0.0, 0.0, "not used", 0.0, 0.0)
+    assert explanation.total == pytest.approx(explanation.prior + explanation.offset + sky.log_odds)
+    text, page = str(explanation), explanation._repr_html_()
+    for rendering in (text, page):
+        for part in ("class offset", "evidence", "weight", "× 0.50", "+1.16", "+0.58"):
+            assert part in rendering
+    assert "class offset" not in str(model.with_tuning(None).explain(row)[0])
+    assert {"offset", "others", "is_left_out"} <= explanation.to_dict().keys()
+    assert {"evidence", "weight"} <= set(explanation.to_arrow().column_names)
+
+
+def test_long_tails_are_grouped_by_text() -> None:
+    words = [f"w{k:02}" for k in range(40)]
+    table = {"text": [" ".join(words[:20]), " ".join(words[20:])], "sky": ["sun", "rain"]}
+    model = nb.fit(table, ["a", "b"], columns={"text": nb.Text(), "sky": nb.Categorical(alpha=0.1)}, tune=False)
+    explanation = model.explain({"text": [" ".join(words[:30])], "sky": ["sun"]}, changes=False)[0]
+    assert explanation.n_rest == 0
+    text = str(explanation)
+    assert "11 other words" in text
+    assert "11 other words" in explanation._repr_html_()
+    assert "other columns" not in text
+    cut = model.explain({"text": [" ".join(words[:30])], "sky": ["sun"]}, top=0, changes=False)[0]
+    assert [(group.text, group.n) for group in cut.others] == [(None, 1), ("text", 30)]
+    assert sum(group.log_odds for group in cut.others) == pytest.approx(cut.rest)
+    assert "30 other words" in str(cut)
+    assert "1 other column " in str(cut)
+
+
+@given(rows(), st.integers(0, 2**32))
+def test_sums_and_scored_rows_find_the_same_counterfactual(drawn: Rows, seed: int) -> None:
+    """Search by sums of evidence, and by scoring each changed row: between two classes, the same number of changes."""
+    model = drawn.fit()
+    if len(model.classes) != 2:
+        return
+    x = mixed_rows(drawn, seed)
+    by_sums = quiet(lambda: model.explain(x))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counterfactual, "_additive_columns", lambda model: frozenset())
+        by_rows = quiet(lambda: model.explain(x))
+    for one, two in zip(by_sums, by_rows, strict=True):
+        if one.counterfactual is not None:
+            assert two.counterfactual is not None
+            assert len(two.counterfactual.changes) <= len(one.counterfactual.changes)
+            assert one.counterfactual.answer == two.counterfactual.answer
+        if two.counterfactual is not None and two.counterfactual.probability > 0.5 + 1e-6:
+            assert one.counterfactual is not None
+            assert len(one.counterfactual.changes) == len(two.counterfactual.changes)

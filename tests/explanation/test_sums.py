@@ -46,12 +46,25 @@ unsmoothed: dict[str, nb.Family] = {
 def assert_sum(model: nb.Model, x: Any, explanations: list[Explanation]) -> None:
     for row, explanation in enumerate(explanations):
         expected = quiet(lambda of=explanation.of, against=explanation.against: model.log_odds(x, of, against))[row]
-        parts = [explanation.prior, *(c.log_odds for c in explanation.contributions), explanation.rest]
+        parts = [
+            explanation.prior,
+            explanation.offset,
+            *(c.log_odds for c in explanation.contributions),
+            explanation.rest,
+        ]
         assert not any(math.isnan(part) for part in parts)
         total = math.fsum(parts) if all(map(math.isfinite, parts)) else sum(parts)
         assert total == pytest.approx(expected, rel=1e-12, abs=1e-10)
         assert explanation.total == pytest.approx(expected, rel=1e-12, abs=1e-10)
         assert math.fsum(explanation.posterior.values()) == pytest.approx(1)
+        assert math.fsum(group.log_odds for group in explanation.others) == pytest.approx(explanation.rest)
+        for line in explanation.contributions:
+            if line.log_odds and math.isfinite(line.log_odds):
+                assert line.weight * line.evidence == pytest.approx(line.log_odds, rel=1e-12)
+        terms = quiet(lambda e=explanation: model.contributions(x, e.of, e.against))[row]
+        parts = [explanation.prior, explanation.offset, *terms.tolist()]
+        total = math.fsum(parts) if all(map(math.isfinite, parts)) else sum(parts)
+        assert total == pytest.approx(expected, rel=1e-12, abs=1e-10)
 
 
 @each_family

@@ -87,6 +87,11 @@ class Table(ABC):
         """Return a copy of one row for each value of one column: numbers in an array, or distinct values."""
         return self.with_cells(row, [{self.names[position]: value} for value in values])
 
+    @property
+    def can_change_any_cell(self) -> bool:
+        """Whether `with_cells` can change every cell of a row."""
+        return True
+
     def with_absent_columns(self, names: Iterable[str]) -> tuple[Table, list[str]]:
         """Return the table with each named column that it does not have as absent, and the names of these columns.
 
@@ -316,6 +321,11 @@ class MatrixTable(Table):
     def take(self, positions: Positions) -> MatrixTable:
         """Return the rows at these positions, in this order."""
         return replace(self, matrix=_by_rows(self.matrix)[positions])
+
+    @property
+    def can_change_any_cell(self) -> bool:
+        """Whether the matrix is dense: of a sparse one, entries that are zero stay so."""
+        return not self.is_sparse
 
     def with_cells(self, row: int, edits: Edits) -> MatrixTable:
         """Return a copy of one row for each edit; of a sparse matrix, only entries that are not zero are changed."""

@@ -43,6 +43,11 @@ class Pieces:
             yield slice(start, start + piece.shape[1]), piece
             start += piece.shape[1]
 
+    @property
+    def n_columns(self) -> int:
+        """Return the number of columns."""
+        return sum(piece.shape[1] for piece in self.pieces)
+
     def rows(self, start: int, stop: int) -> Self:
         """Return the rows from start to stop."""
         return replace(self, pieces=tuple(piece[start:stop] for piece in self.pieces))
@@ -67,11 +72,6 @@ class Numbers(Pieces):
             return x
         x = np.asarray(x)
         return cls((x[:, None] if x.ndim == 1 else x,))
-
-    @property
-    def n_columns(self) -> int:
-        """Return the number of columns."""
-        return sum(piece.shape[1] for piece in self.pieces)
 
     def dense(self, width: int = 64) -> Iterator[tuple[slice, NDArray[Any]]]:
         """Yield each piece as a dense array; a sparse one a few columns at a time, to bound the memory."""

@@ -7,11 +7,12 @@ would change the prediction, `next_question.py` the missing column that is worth
 
 from naively.explanation.counterfactual import Change, Counterfactual
 from naively.explanation.explain import explain
-from naively.explanation.explanation import Contribution, Explanation
+from naively.explanation.explanation import Contribution, Explanation, Others
 from naively.explanation.explanations import Explanations
 from naively.explanation.next_question import NextQuestion, Question, next_question
 
 __all__ = [
-    "Change", "Contribution", "Counterfactual", "Explanation", "Explanations", "NextQuestion", "Question", "explain",
+    "Change", "Contribution", "Counterfactual", "Explanation", "Explanations", "NextQuestion", "Others", "Question",
+    "explain",
     "next_question",
 ]  # fmt: skip

@@ -10,10 +10,10 @@ is impossible in both classes is left with the prior, as in `Model.log_odds`; it
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,15 +21,17 @@ from naively._kernels.types import Floats
 from naively.data.labelled import Classes, Label
 from naively.data.read import TableLike
 from naively.errors import InputError
-from naively.explanation.counterfactual import Counterfactual, find_counterfactual
-from naively.explanation.explanation import Contribution, Explanation
-from naively.families.evidence import Pair, RowView, Term
+from naively.explanation.counterfactual import Counterfactual, find_counterfactuals
+from naively.explanation.explanation import Contribution, Explanation, Others, group_others
+from naively.families.evidence import Pair, Pieces, RowView, Term, intervals_of
 from naively.model.count import View, views_of
 from naively.model.decide import log_odds_against, position_of
 from naively.model.model import Model
 from naively.model.score import read_rows
 from naively.schema.schema import Block
 from naively.statistics import Statistic
+
+ROWS_AT_A_TIME = 256  # whose alternatives and intervals are computed together
 
 
 def explain(
@@ -45,19 +47,33 @@ def explain(
         raise InputError(f"top={top}: the number of contributions to keep is zero or more.")
     table = read_rows(model, X)
     log_posterior = model.log_posterior(table)
+    views = views_of(table, model.chosen.schema)
     blocks = [
         ExplainedBlock.of(model, *block, view, table.n_rows)
-        for block, view in zip(scored_blocks(model), views_of(table, model.chosen.schema), strict=True)
+        for block, view in zip(scored_blocks(model), views, strict=True)
     ]
-    explanations = []
-    for row in range(table.n_rows):
-        order = np.argsort(-log_posterior[row], kind="stable").tolist()
-        pair, counterfactual = class_pair(model, of, against, order), None
+    explanations: list[Explanation] = []
+    for start in range(0, table.n_rows, ROWS_AT_A_TIME):
+        rows = range(start, min(start + ROWS_AT_A_TIME, table.n_rows))
+        orders = np.argsort(-log_posterior[rows.start : rows.stop], axis=1, kind="stable").tolist()
+        counterfactuals: list[Counterfactual | None] = [None] * len(rows)
         if changes:
-            alternatives = (b.block.family.alternatives(b.row(row), b.parameters, order[1]) for b in blocks)
-            candidates = list(chain.from_iterable(alternatives))
-            counterfactual = find_counterfactual(model, table, row, log_posterior[row], candidates)
-        explanations.append(_explain_row(model, blocks, row, log_posterior[row], pair, top, counterfactual))
+            candidates = [
+                [a for b in blocks for a in b.block.family.alternatives(b.row(row), b.parameters, order[1])]
+                if len(order) > 1
+                else []
+                for row, order in zip(rows, orders, strict=True)
+            ]
+            counterfactuals = find_counterfactuals(model, table, views, rows, log_posterior, candidates)
+        drafts = [
+            _Draft.of(model, blocks, row, log_posterior[row], class_pair(model, of, against, order), top)
+            for row, order in zip(rows, orders, strict=True)
+        ]
+        intervals = iter(intervals_of([line.term for draft in drafts for line in draft.shown]))
+        explanations += (
+            draft.finish(model, log_posterior[row], counterfactual, intervals)
+            for row, draft, counterfactual in zip(rows, drafts, counterfactuals, strict=True)
+        )
     return explanations
 
 
@@ -96,7 +112,7 @@ class ExplainedBlock:
     classes: Classes
     weight: Floats | None = None
     factor: Floats | None = None
-    cache: dict[str, object] = field(default_factory=dict)
+    cache: dict[Hashable, object] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -116,77 +132,140 @@ class ExplainedBlock:
             factor = factor * np.maximum(length, 1.0) ** -exponent
         return replace(block_of_rows, factor=factor)
 
+    @cached_property
+    def weight_of(self) -> dict[str, float]:
+        """The weight of each column by its name."""
+        return {} if self.weight is None else dict(zip(self.block.names, self.weight.tolist(), strict=True))
+
     def row(self, i: int) -> RowView:
         """Return one row for the family."""
         x = self.view.rows(i, i + 1)
         return RowView(x, self.block.names, self.block.kinds, self.classes, self.weight, self.cache)
 
-    def terms(self, i: int, pair: Pair) -> list[Term]:
-        """Return the weighted terms of a row."""
-        terms = self.block.family.terms(self.row(i), self.statistic, self.parameters, pair)
+    def lines(self, i: int, pair: Pair) -> tuple[list[Line], Pieces | None]:
+        """Return the terms of a row with their weights, and the pieces of its text."""
+        row, family = self.row(i), self.block.family
+        terms = family.terms(row, self.statistic, self.parameters, pair)
         if self.factor is not None:
             factor = float(self.factor[i if len(self.factor) > 1 else 0])
-            return [term.times(factor) for term in terms]
-        if self.weight is None:
-            return terms
-        weight = dict(zip(self.block.names, self.weight.tolist(), strict=True))
-        return [term.times(weight.get(term.column, 1.0)) for term in terms]
+            lines = [Line.of(term, factor) for term in terms]
+        else:
+            weight_of = self.weight_of
+            lines = [Line.of(term, weight_of.get(term.column, 1.0)) for term in terms]
+        weighted = {line.term.value: line.log_odds for line in lines if line.term.value is not None}
+        return lines, family.pieces(row, terms, weighted) if family.own_block else None
 
 
-def _explain_row(
-    model: Model,
-    blocks: Sequence[ExplainedBlock],
-    row: int,
-    log_posterior: Floats,
-    pair: Pair,
-    top: int | None,
-    counterfactual: Counterfactual | None,
-) -> Explanation:
-    """Return the explanation of one row between two classes."""
-    terms_by_block = [block.terms(row, pair) for block in blocks]
-    terms = [term for terms in terms_by_block for term in terms]
-    terms += [Term(name, None, "", note=f"not used: {reason}") for name, reason in model.chosen.left_out.items()]
-    log_prior = model.log_prior
-    is_impossible = all(
-        log_prior[c] == -np.inf or any(term.scores[side] == -np.inf for term in terms) for side, c in enumerate(pair)
-    )
-    start = log_prior if is_impossible else log_prior + model.weighted_blocks.offset
-    labels = model.classes[pair[0]], model.classes[pair[1]]
-    lines = sorted((_contribution(term, labels, is_impossible) for term in terms), key=lambda line: -abs(line.log_odds))
-    n_shown = len(lines) if top is None else min(top, len(lines))
-    texts = {}
-    for block, block_terms in zip(blocks, terms_by_block, strict=True):
-        pieces = block.block.family.pieces(block.row(row), block_terms)
-        if pieces is not None:
-            texts[block.block.names[0]] = pieces
-    return Explanation(
-        of=labels[0],
-        against=labels[1],
-        answer=model.classes[int(log_posterior.argmax())],
-        prior=float(log_odds_against(start[None], log_prior, *pair)[0]),
-        contributions=tuple(lines[:n_shown]),
-        total=float(log_odds_against(log_posterior[None], log_prior, *pair)[0]),
-        posterior=dict(zip(model.classes, np.exp(log_posterior).tolist(), strict=True)),
-        rest=math.fsum(line.log_odds for line in lines[n_shown:]),
-        n_rest=len(lines) - n_shown,
-        counterfactual=counterfactual,
-        texts=texts or None,
-    )
+class Line(NamedTuple):
+    """A term, the weight of its column, and the log-odds with the weight."""
+
+    term: Term
+    weight: float
+    log_odds: float
+
+    @classmethod
+    def of(cls, term: Term, weight: float) -> Line:
+        """Weigh a term; a weight of zero removes all evidence, even what is impossible."""
+        of, against = term.scores
+        return cls(term, weight, 0.0 if weight == 0.0 or of == against else weight * (of - against))
+
+    def is_impossible(self, side: int) -> bool:
+        """Return whether the row is impossible in a class by this term alone."""
+        return self.weight != 0.0 and self.term.scores[side] == -math.inf
 
 
-def _contribution(term: Term, labels: tuple[Label, Label], is_impossible: bool) -> Contribution:
-    """Return the difference of a term between two classes; zero if the row is impossible in both."""
-    zero_in = [str(label) for label, score in zip(labels, term.scores, strict=True) if score == -np.inf]
-    has_interval = all(map(math.isfinite, term.interval)) and not zero_in
+@dataclass(frozen=True, slots=True, eq=False)
+class _Draft:
+    """The lines of one row before their intervals are known: those that are shown, and the sums of the others."""
+
+    pair: Pair
+    shown: list[Line]
+    others: tuple[Others, ...]
+    texts: dict[str, Pieces]
+    is_impossible: bool
+
+    @classmethod
+    def of(
+        cls,
+        model: Model,
+        blocks: Sequence[ExplainedBlock],
+        row: int,
+        log_posterior: Floats,
+        pair: Pair,
+        top: int | None,
+    ) -> _Draft:
+        """Collect the lines of a row, the strongest first."""
+        lines: list[Line] = []
+        texts: dict[str, Pieces] = {}
+        for block in blocks:
+            block_lines, pieces = block.lines(row, pair)
+            lines += block_lines
+            if pieces is not None:
+                texts[block.block.names[0]] = pieces
+        for name, reason in model.chosen.left_out.items():
+            lines.append(Line(Term(name, None, "", note=f"not used: {reason}"), 0.0, 0.0))
+        is_impossible = all(
+            model.log_prior[c] == -np.inf or any(line.is_impossible(side) for line in lines)
+            for side, c in enumerate(pair)
+        )
+        if is_impossible:
+            lines = [line._replace(log_odds=0.0) for line in lines]
+        lines.sort(key=lambda line: -abs(line.log_odds))
+        n_shown = len(lines) if top is None else min(top, len(lines))
+        others = group_others(((line.term.column, line.log_odds) for line in lines[n_shown:]), texts)
+        return cls(pair, lines[:n_shown], others, texts, is_impossible)
+
+    def finish(
+        self,
+        model: Model,
+        log_posterior: Floats,
+        counterfactual: Counterfactual | None,
+        intervals: Iterator[tuple[float, float]],
+    ) -> Explanation:
+        """Return the explanation; `intervals` are those of the lines that are shown, without their weights."""
+        first, second = self.pair
+        labels, log_prior = (model.classes[first], model.classes[second]), model.log_prior
+        offset = (
+            0.0
+            if self.is_impossible
+            else float(model.weighted_blocks.offset[first] - model.weighted_blocks.offset[second])
+        )
+        return Explanation(
+            of=labels[0],
+            against=labels[1],
+            answer=model.classes[int(log_posterior.argmax())],
+            prior=float(log_odds_against(log_prior[None], log_prior, first, second)[0]),
+            offset=offset,
+            contributions=tuple(_contribution(line, labels, next(intervals)) for line in self.shown),
+            rest=math.fsum(group.log_odds for group in self.others),
+            n_rest=sum(group.n for group in self.others),
+            others=self.others,
+            total=float(log_odds_against(log_posterior[None], log_prior, first, second)[0]),
+            posterior=dict(zip(model.classes, np.exp(log_posterior).tolist(), strict=True)),
+            counterfactual=counterfactual,
+            texts=self.texts or None,
+        )
+
+
+def _contribution(line: Line, labels: tuple[Label, Label], interval: tuple[float, float]) -> Contribution:
+    """Return a line as plain data."""
+    term, weight, log_odds = line
+    zero_in = [str(label) for side, label in enumerate(labels) if line.is_impossible(side)]
+    low, high = (weight * end if weight else 0.0 for end in interval)
+    has_interval = math.isfinite(low) and math.isfinite(high) and not zero_in
+    of, against = term.scores
+    note = term.note or ("not used" if weight == 0.0 else "")
     return Contribution(
         column=term.column,
         value=term.value,
         shown=term.shown,
         count=term.count,
-        log_odds=0.0 if is_impossible or len(zero_in) == 2 else term.log_odds,
+        log_odds=log_odds,
+        evidence=0.0 if of == against else of - against,
+        weight=weight,
         counts=term.counts[0],
         counts_against=term.counts[1],
-        low=term.interval[0] if has_interval else None,
-        high=term.interval[1] if has_interval else None,
-        note=f"impossible under {' and '.join(zero_in)}" if zero_in else term.note,
+        low=low if has_interval else None,
+        high=high if has_interval else None,
+        note=f"impossible under {' and '.join(zero_in)}" if zero_in else note,
     )

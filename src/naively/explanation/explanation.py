@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,11 @@ class Contribution:
     count
         How often a word or token is in the row.
     log_odds
-        What the column or word adds, with all weights.
+        What the column or word adds: `weight` times `evidence`.
+    evidence
+        The log-odds by the counts alone, before the weight.
+    weight
+        The weight of the column under the tuning; for texts, also the effect of the length. 1 without a tuning.
     counts, counts_against
         What was counted of it in the two classes: `count` and `all`, or `rows`, `mean` and `deviation`.
     low, high
@@ -44,6 +49,8 @@ class Contribution:
     shown: str
     count: float
     log_odds: float
+    evidence: float
+    weight: float
     counts: Mapping[str, float]
     counts_against: Mapping[str, float]
     low: float | None = None
@@ -53,9 +60,38 @@ class Contribution:
     to_dict = as_plain
 
 
+@dataclass(frozen=True, slots=True)
+class Others:
+    """Contributions that are not listed: how many words of a text, or columns (`text` is None), and their sum."""
+
+    text: str | None
+    n: int
+    log_odds: float
+
+    to_dict = as_plain
+
+    def __str__(self) -> str:
+        what = (
+            ("word" if self.n == 1 else "words") if self.text is not None else ("column" if self.n == 1 else "columns")
+        )
+        return f"{self.n} other {what}"
+
+
+def group_others(lines: Iterable[tuple[str, float]], texts: Collection[str]) -> tuple[Others, ...]:
+    """Return the sums of contributions, given as column and log-odds: one for the words of each text, one for columns.
+
+    >>> group_others([("text", 0.5), ("age", 1.0), ("text", -0.25)], {"text"})
+    (Others(text='text', n=2, log_odds=0.25), Others(text=None, n=1, log_odds=1.0))
+    """
+    groups: dict[str | None, list[float]] = {}
+    for column, log_odds in lines:
+        groups.setdefault(column if column in texts else None, []).append(log_odds)
+    return tuple(Others(text, len(group), math.fsum(group)) for text, group in groups.items())
+
+
 @dataclass(frozen=True)
 class Explanation:
-    """Why a row is `of` rather than `against`: prior + Σ contributions + rest = total, all in log-odds.
+    """Why a row is `of` rather than `against`: prior + offset + Σ contributions + rest = total, all in log-odds.
 
     It prints as a table, in a notebook as HTML.
 
@@ -66,17 +102,23 @@ class Explanation:
     answer
         The predicted class.
     prior
-        The log-odds of the class prior, with the offsets of the tuning.
+        The log-odds of the class prior.
+    offset
+        The difference of the class offsets of the tuning; 0 without one.
     contributions
         One for each column or word, the strongest first.
     rest, n_rest
         The sum and the number of the contributions beyond `top`.
+    others
+        The same, separately for the words of each text and for columns.
     total
         The log-odds of the model.
     posterior
         The probability of each class.
     counterfactual
         The fewest changes that would change the prediction; None if there are none, or they were not searched for.
+    is_left_out
+        Whether the model has counted the row, which is explained by the model without it.
     texts
         The texts of the row in pieces, each with the log-odds of its words.
     """
@@ -85,12 +127,15 @@ class Explanation:
     against: Label
     answer: Label
     prior: float
+    offset: float
     contributions: tuple[Contribution, ...]
     rest: float
     n_rest: int
+    others: tuple[Others, ...]
     total: float
     posterior: Mapping[Label, float]
     counterfactual: Counterfactual | None = None
+    is_left_out: bool = False
     texts: Mapping[str, Pieces] | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -105,7 +150,7 @@ class Explanation:
 
         rows = [contribution.to_dict() | {"value": contribution.shown} for contribution in self.contributions]
         types: dict[str, pa.DataType] = {"column": pa.string(), "value": pa.string()}
-        types |= dict.fromkeys(("count", "log_odds", "low", "high"), pa.float64())
+        types |= dict.fromkeys(("count", "evidence", "weight", "log_odds", "low", "high"), pa.float64())
         types |= dict.fromkeys(("counts", "counts_against"), pa.map_(pa.string(), pa.float64()))
         types["note"] = pa.string()
         return pa.table({name: pa.array([_cell(row[name]) for row in rows], kind) for name, kind in types.items()})

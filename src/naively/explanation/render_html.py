@@ -4,7 +4,9 @@ from html import escape
 
 from naively.explanation.explanation import Contribution, Explanation
 from naively.explanation.render_text import (
+    LEFT_OUT,
     Layout,
+    evidence_and_weight,
     format_counterfactual,
     format_counts,
     interval,
@@ -30,6 +32,8 @@ def as_html(explanation: Explanation) -> str:
     ]
     parts += [coloured_html(column, pieces) for column, pieces in (e.texts or {}).items()]
     parts.append(_table(e))
+    if e.is_left_out:
+        parts.append(f"<p>{LEFT_OUT}</p>")
     if e.counterfactual is not None:
         parts.append(f"<p>{escape(format_counterfactual(e.counterfactual))}</p>")
     return f'<div class="naively-explanation">{"".join(parts)}</div>'
@@ -51,27 +55,42 @@ def coloured_html(column: str, pieces: Pieces) -> str:
 
 def _table(e: Explanation) -> str:
     layout = Layout.of(e)
-    titles = ("column", "value", "", "log-odds", "95 %", f"in {shorten(e.of, 20)}", f"in {shorten(e.against, 20)}")
+    weights = ("evidence", "weight") if layout.has_weights else ()
+    titles = ("column", "value", "", *weights, "log-odds", "95 %")
     head = "".join(f'<th style="text-align:left">{escape(title)}</th>' for title in titles)
-    rows = [_row("prior", "", e.prior, layout.longest)]
-    rows += [_contribution(line, layout.longest) for line in layout.shown]
-    if layout.n_rest:
-        rows.append(_row(f"{layout.n_rest} more", "", layout.rest, layout.longest))
-    total = f"<tr><td><b>total</b></td><td></td><td></td><td><b>{number(e.total)}</b></td></tr>"
-    return f'<table style="border-collapse:collapse"><tr>{head}</tr>{"".join(rows)}{total}</table>'
+    head += "".join(f'<th style="text-align:left">in {escape(shorten(label, 20))}</th>' for label in (e.of, e.against))
+    no_weight = ("",) * len(weights)
+    rows = [_row(name, "", log_odds, layout.longest, no_weight) for name, log_odds in layout.starts(e)]
+    rows += [_contribution(line, layout) for line in layout.shown]
+    rows += [
+        _row(
+            *((shorten(group.text), str(group)) if group.text is not None else (str(group), "")),
+            group.log_odds,
+            layout.longest,
+            no_weight,
+        )
+        for group in layout.others
+    ]
+    total = "<td></td>" * (2 + len(weights)) + f'<td style="text-align:right"><b>{number(e.total)}</b></td>'
+    return (
+        f'<table style="border-collapse:collapse"><tr>{head}</tr>{"".join(rows)}'
+        f"<tr><td><b>total</b></td>{total}</tr></table>"
+    )
 
 
-def _contribution(line: Contribution, longest: float) -> str:
+def _contribution(line: Contribution, layout: Layout) -> str:
     occurs, note = occurrences_and_note(line)
     value = shorten(line.shown, 40) + occurs + (f" ({note})" if note else "")
     counts = format_counts(line.counts), format_counts(line.counts_against)
-    return _row(shorten(line.column), value, line.log_odds, longest, interval(line), *counts)
+    weight = evidence_and_weight(line) if layout.has_weights else ()
+    return _row(shorten(line.column), value, line.log_odds, layout.longest, weight, interval(line), *counts)
 
 
-def _row(column: str, value: str, log_odds: float, longest: float, *cells: str) -> str:
+def _row(column: str, value: str, log_odds: float, longest: float, weight: tuple[str, ...], *cells: str) -> str:
+    weight_cells = "".join(f'<td style="text-align:right">{escape(cell)}</td>' for cell in weight)
     more_cells = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
     return (
-        f"<tr><td>{escape(column)}</td><td>{escape(value)}</td><td>{_bar(log_odds, longest)}</td>"
+        f"<tr><td>{escape(column)}</td><td>{escape(value)}</td><td>{_bar(log_odds, longest)}</td>{weight_cells}"
         f'<td style="text-align:right">{number(log_odds)}</td>{more_cells}</tr>'
     )
 

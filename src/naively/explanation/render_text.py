@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from naively.explanation.counterfactual import Counterfactual
-from naively.explanation.explanation import Contribution, Explanation
+from naively.explanation.explanation import Contribution, Explanation, Others, group_others
 from naively.families.evidence import Pieces
 
 if TYPE_CHECKING:
@@ -17,15 +17,17 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-MAX_LINES = 25  # contributions; `to_dict()` has all
+MAX_LINES = 20  # contributions; `to_dict()` has all
 MAX_CHANGES = 8
 MAX_PIECES = 400  # of a text
 BAR_WIDTH = 12  # characters on either side of zero; half of that in a narrow terminal
 MIN_WIDE = 126  # characters from which there is room for intervals and counts
+WEIGHT_WIDTH = 20  # characters more if there are weights
+LEFT_OUT = "The model has counted this row. It is explained by the model without it."
 FOR, AGAINST = "blue", "dark_orange"  # colours that the colour-blind can tell apart
 
 
-def as_text(explanation: Explanation, width: int = 130) -> str:
+def as_text(explanation: Explanation, width: int = 160) -> str:
     """Return the table as plain text."""
     from rich.console import Console
 
@@ -36,20 +38,29 @@ def as_text(explanation: Explanation, width: int = 130) -> str:
 
 @dataclass(frozen=True)
 class Layout:
-    """What tables of an explanation show: the first contributions, the sum of the others, and the scale of bars."""
+    """What tables of an explanation show: the first contributions, the sums of the others, and the scale of bars."""
 
     shown: tuple[Contribution, ...]
-    n_rest: int
-    rest: float
+    others: tuple[Others, ...]
     longest: float  # log-odds of the longest bar
+    has_weights: bool
 
     @classmethod
-    def of(cls, e: Explanation) -> Layout:
-        """Cut the contributions to the lines of a table."""
-        shown, cut = e.contributions[:MAX_LINES], e.contributions[MAX_LINES:]
-        rest = math.fsum((e.rest, *(line.log_odds for line in cut if math.isfinite(line.log_odds))))
-        longest = largest((e.prior, rest, *(line.log_odds for line in shown)))
-        return cls(shown, e.n_rest + len(cut), rest, longest)
+    def of(cls, e: Explanation, max_lines: int = MAX_LINES) -> Layout:
+        """Cut the contributions to the lines of a table; a single other line is shown as it is."""
+        n_shown = max_lines if len(e.contributions) > max_lines + 1 else len(e.contributions)
+        shown, cut = e.contributions[:n_shown], e.contributions[n_shown:]
+        sums = {group.text: group for group in e.others}
+        for group in group_others([(line.column, line.log_odds) for line in cut], e.texts or ()):
+            before = sums.get(group.text, Others(group.text, 0, 0.0))
+            sums[group.text] = Others(group.text, before.n + group.n, before.log_odds + group.log_odds)
+        others = tuple(sums.values())
+        longest = largest((e.prior, e.offset, *(g.log_odds for g in others), *(line.log_odds for line in shown)))
+        return cls(shown, others, longest, any(line.weight not in (0.0, 1.0) for line in e.contributions))
+
+    def starts(self, e: Explanation) -> list[tuple[str, float]]:
+        """Return the lines before the contributions: the prior, and the class offset of a tuned model."""
+        return [("prior", e.prior)] + ([("class offset", e.offset)] if e.offset else [])
 
 
 def largest(log_odds: tuple[float, ...]) -> float:
@@ -121,6 +132,8 @@ def render(explanation: Explanation, width: int) -> Iterator[RenderableType]:
     for column, pieces in (e.texts or {}).items():
         yield _coloured_text(column, pieces)
     yield _table(e, width)
+    if e.is_left_out:
+        yield Text(LEFT_OUT)
     if e.counterfactual is not None:
         yield Text(format_counterfactual(e.counterfactual))
 
@@ -146,7 +159,8 @@ def _table(e: Explanation, width: int) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    layout, is_wide = Layout.of(e), width >= MIN_WIDE
+    layout = Layout.of(e)
+    is_wide = width >= MIN_WIDE + (WEIGHT_WIDTH if layout.has_weights else 0)
     bar_width = BAR_WIDTH if is_wide else BAR_WIDTH // 2
 
     def bar(log_odds: float) -> Text:
@@ -157,27 +171,40 @@ def _table(e: Explanation, width: int) -> Table:
     table.add_column("value", overflow="fold", min_width=14)
     title = f"{shorten(e.against, bar_width):>{bar_width}}│{shorten(e.of, bar_width)}"
     table.add_column(Text(title), no_wrap=True)
+    if layout.has_weights:
+        table.add_column("evidence", justify="right", no_wrap=True)
+        table.add_column("weight", justify="right", no_wrap=True)
     table.add_column("log-odds", justify="right", no_wrap=True)
     if is_wide:
         table.add_column("95 %", justify="right", no_wrap=True)
     for label in (e.of, e.against):
         table.add_column(Text(f"in {shorten(label, 16 if is_wide else 7)}"), justify="right", no_wrap=True)
-    table.add_row("prior", "", bar(e.prior), number(e.prior))
+    no_weight = ["", ""] if layout.has_weights else []
+    for name, log_odds in layout.starts(e):
+        table.add_row(name, "", bar(log_odds), *no_weight, number(log_odds))
     for line in layout.shown:
         occurs, note = occurrences_and_note(line)
         value = Text(shorten(line.shown, 36) + occurs)
         if note:
             value.append(f" ({shorten(note, 40)})", style="dim")
-        cells: list[RenderableType] = [Text(shorten(line.column, 24 if is_wide else 16)), value]
-        cells += [bar(line.log_odds), number(line.log_odds)]
+        cells: list[RenderableType] = [Text(shorten(line.column, 24 if is_wide else 16)), value, bar(line.log_odds)]
+        cells += list(evidence_and_weight(line)) if layout.has_weights else []
+        cells.append(number(line.log_odds))
         cells += [interval(line)] if is_wide else []
         counts = (line.counts, line.counts_against)
         table.add_row(*cells, *(format_counts(side) if is_wide else _format_share(side) for side in counts))
-    if layout.n_rest:
-        table.add_row(Text(f"{layout.n_rest} more", style="dim"), "", bar(layout.rest), number(layout.rest))
+    for group in layout.others:
+        name = shorten(group.text, 24 if is_wide else 16) if group.text is not None else str(group)
+        value = Text(str(group) if group.text is not None else "", style="dim")
+        table.add_row(Text(name, style="dim"), value, bar(group.log_odds), *no_weight, number(group.log_odds))
     table.add_section()
-    table.add_row(Text("total", style="bold"), "", "", Text(number(e.total), style="bold"))
+    table.add_row(Text("total", style="bold"), "", "", *no_weight, Text(number(e.total), style="bold"))
     return table
+
+
+def evidence_and_weight(line: Contribution) -> tuple[str, str]:
+    """Return the log-odds before the weight, and the weight; empty if there is no evidence."""
+    return ("", "") if line.evidence == 0.0 else (number(line.evidence), f"× {line.weight:.2f}")
 
 
 def _format_share(counts: Mapping[str, float]) -> str:

@@ -13,7 +13,7 @@ guesses. Override a default where a family can do it faster or say more.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple
 
@@ -222,6 +222,17 @@ class Family(ABC, Generic[S, P]):
 
     # What follows has a default.
 
+    def score_columns(self, x: Any, parameters: P, out: Floats) -> None:
+        """Add log p(x_j | c) of each column to `out`, (column, row, class); over all columns they add up to the row's.
+
+        A text is one column. The columns of a joint family that cannot be separated are in the first one.
+        """
+        if self.joint or self.own_block:
+            self.log_likelihood(x, parameters, out[0])
+            return
+        for column, alone in each_column_alone(x):
+            self.log_likelihood(alone, parameters, out[column])
+
     def structure(self, stats: S) -> Any:
         """Return what `estimate` would choose by the labels or the pooled counts (bins, a vocabulary), or None."""
         return None
@@ -280,8 +291,11 @@ class Family(ABC, Generic[S, P]):
         """Return the evidence of a row between two classes, as terms whose sum is the block's log-odds."""
         return terms_by_column(self, row, parameters, pair)
 
-    def pieces(self, row: RowView, terms: Sequence[Term]) -> Pieces | None:
-        """Return the text of a row in pieces, each with the log-odds of its words; None unless it is a text."""
+    def pieces(self, row: RowView, terms: Sequence[Term], log_odds: Mapping[Any, float]) -> Pieces | None:
+        """Return the text of a row in pieces, each with the log-odds of its words; None unless it is a text.
+
+        `log_odds` is what each word adds under the weights of the tuning, by its value.
+        """
         return None
 
     def alternatives(self, row: RowView, parameters: P, rival: int) -> Iterable[Alternative]:
@@ -380,6 +394,15 @@ def one_column_each(x: View) -> Iterator[tuple[slice, View]]:
         alone = np.full((place.stop - start, len(values)), np.nan)
         alone[np.arange(len(alone)), np.arange(start, place.stop)] = values[place]
         yield place, Numbers((alone,)) if isinstance(x, Numbers) else Codes((alone,), x.listed, x.max_codes)
+
+
+def each_column_alone(x: Numbers | Codes) -> Iterator[tuple[int, Numbers | Codes]]:
+    """Yield the rows once for each column, with all other columns missing."""
+    for place, piece in x.dense() if isinstance(x, Numbers) else x.placed():
+        for i, column in enumerate(range(place.start, place.stop)):
+            alone = np.full((len(piece), x.n_columns), np.nan)
+            alone[:, column] = piece[:, i]
+            yield column, Numbers((alone,)) if isinstance(x, Numbers) else Codes((alone,), x.listed, x.max_codes)
 
 
 def score_each_column(family: Family[S, P], x: View, parameters: P, out: Floats) -> None:

@@ -93,6 +93,14 @@ class Bernoulli(TokenFamily):
         form = bernoulli_form(stats.cells, stats.missing, stats.seen, known, self.a, self.b)
         return TokenParameters(form, np.ones(stats.n_classes))
 
+    def score_columns(self, x: Numbers, parameters: TokenParameters, out: Floats) -> None:
+        """Add equation (3) of each column."""
+        for columns, piece in x.dense():
+            tokens = np.arange(columns.start, columns.stop)
+            zero, one = (parameters.form.log_presence(tokens, is_present)[:, None] for is_present in (False, True))
+            values = piece.T[:, :, None]
+            out[columns] += np.where(values != values, 0.0, np.where(values != 0, one, zero))
+
     def leave_one_out(
         self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:

@@ -36,7 +36,7 @@ from naively.data.kinds import Kind
 from naively.data.views import is_sparse
 from naively.families import evidence
 from naively.families.base import Family, Labels, Leaving, Lengths, draw_positions, log_shares, times
-from naively.families.evidence import Alternative, Grid, Pair, RowView, Term
+from naively.families.evidence import Alternative, Grid, Pair, PairTable, RowView, Term
 from naively.families.leave_one_out.columns import dense_numbers, leave_values_out
 from naively.families.scores import IntervalScores
 from naively.priors import pseudo_count
@@ -121,6 +121,13 @@ class Binned(Family[Histogram, BinnedParameters]):
             cuts = parameters.cuts[offsets[0] : offsets[-1]]
             kernels.score_bins(pieces, cuts, offsets - offsets[0], parameters.log_probability[bins], out)
 
+    def score_columns(self, x: Numbers, parameters: BinnedParameters, out: Floats) -> None:
+        """Add equation (3) of each column."""
+        for columns, piece in x.dense():
+            for i, j in enumerate(range(columns.start, columns.stop)):
+                cuts, table = parameters.column_cuts(j), parameters.log_probability[parameters.column_bins(j)]
+                kernels.score_bins([piece[:, i : i + 1]], cuts, np.array([0, len(cuts)]), table, out[j])
+
     def weighted(self, parameters: BinnedParameters, weight: Floats) -> BinnedParameters:
         """Return the same bins, with log θ of each column times its weight."""
         per_bin = np.repeat(weight, np.diff(parameters.offsets) + 1)[:, None]
@@ -200,18 +207,27 @@ class Binned(Family[Histogram, BinnedParameters]):
         if not len(cuts):
             return Term(name, value, shown, note="same in all classes")
         b, bins = int(np.searchsorted(cuts, x, side="right")), parameters.column_bins(j)
-        table = row.cached(
+        weight = row.cached(
             "weight", lambda: kernels.bin_cells(stats.cells, stats.n_classes, parameters.cuts, parameters.offsets)[0]
         )[bins]
-        if not table[b].any():
+
+        def table() -> PairTable:
+            alpha = np.broadcast_to(self.alpha * weight.any(axis=1, keepdims=True), weight.shape)
+            return PairTable.of(weight, alpha, parameters.log_probability[bins], pair)
+
+        if not weight[b].any():
             return Term.unseen(name, value, shown)
-        alpha = np.broadcast_to(self.alpha * table.any(axis=1, keepdims=True), table.shape)
-        label = name, value, f"{shown} ({format_interval(cuts, b, kind)})"
-        return evidence.value_term(label, b, table, alpha, parameters.log_probability[bins], pair)
+        bin_name = row.cached((j, b), lambda: format_interval(cuts, b, kind))
+        return row.cached((j, pair), table).term((name, value, f"{shown} ({bin_name})"), b)
 
     def alternatives(self, row: RowView, parameters: BinnedParameters, rival: int) -> Iterator[Alternative]:
         """Yield the row with the nearest number of each other bin."""
-        return evidence.number_alternatives(row, lambda j, x: _nearest_in_other_bins(parameters, j, x))
+
+        def others(j: int, x: float) -> list[float]:
+            ends = row.cached(("ends of bins", j), lambda: _ends_of_bins(parameters, j))
+            return _nearest_in_other_bins(parameters.column_cuts(j), ends, x)
+
+        return evidence.number_alternatives(row, others)
 
     def grid(self, stats: Histogram, parameters: BinnedParameters, column: int, kind: Kind = "number") -> Grid:
         """Return the smallest number of each bin, marked with the interval."""
@@ -275,18 +291,21 @@ def format_interval(cuts: Floats, b: int, kind: str) -> str:
     return f"{low} and more" if high is None else f"{low} to {high}"
 
 
-def _nearest_in_other_bins(parameters: BinnedParameters, j: int, x: float) -> list[float]:
-    """Return the finite number nearest to x in each bin of a column but its own."""
-    cuts = parameters.column_cuts(j)
-    own_bin = int(np.searchsorted(cuts, x, side="right"))
+def _ends_of_bins(parameters: BinnedParameters, j: int) -> list[tuple[float, float] | None]:
+    """Return the smallest and the largest finite number of each bin of a column; None for a bin without one."""
     place = parameters.column_bins(j)
-    nearest = []
-    for b, (start, stop) in enumerate(pairwise(parameters.first_key[place.start : place.stop + 1].tolist())):
+    ends: list[tuple[float, float] | None] = []
+    for start, stop in pairwise(parameters.first_key[place.start : place.stop + 1].tolist()):
         low = parameters.low[start:stop]
         low = low[np.isfinite(low)]
-        if b != own_bin and len(low):
-            nearest.append(float(low[np.argmin(np.abs(low - x))]))
-    return nearest
+        ends.append((float(low[0]), float(low[-1])) if len(low) else None)
+    return ends
+
+
+def _nearest_in_other_bins(cuts: Floats, ends: Sequence[tuple[float, float] | None], x: float) -> list[float]:
+    """Return the finite number nearest to x in each bin of a column but its own: an end of the bin."""
+    own_bin = int(cuts.searchsorted(x, side="right"))
+    return [end[0 if b > own_bin else 1] for b, end in enumerate(ends) if end is not None and b != own_bin]
 
 
 def _draw_keys(parameters: BinnedParameters, bins: Index, generator: np.random.Generator) -> Floats:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,6 @@ from naively._kernels.types import Array, Bools, Floats, Index, Wholes
 from naively.data.kinds import Kind
 from naively.data.names import Names
 from naively.errors import InputError
-from naively.families import evidence
 from naively.families.base import (
     ALL_KINDS,
     Family,
@@ -39,7 +38,7 @@ from naively.families.base import (
     log_shares,
     times,
 )
-from naively.families.evidence import Alternative, Grid, Pair, RowView, Term
+from naively.families.evidence import Alternative, Grid, Pair, PairTable, RowView, Term
 from naively.families.leave_one_out.columns import leave_values_out
 from naively.families.leave_one_out.tokens import TokenRows, leave_rows_out, token_cells
 from naively.families.scores import ValueScores
@@ -185,6 +184,13 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
             sizes = np.array([len(table) for table in tables], dtype=np.int64)
             score_codes(codes, sizes, np.ascontiguousarray(np.concatenate(tables)), out)
 
+    def score_columns(self, x: Codes, parameters: CategoricalParameters, out: Floats) -> None:
+        """Add equation (3) of each column."""
+        for columns, codes in x.placed():
+            for i, j in enumerate(range(columns.start, columns.stop)):
+                table = _by_code(x.values[j], parameters.positions[j], parameters.log_probability[j])
+                score_codes(codes[:, i : i + 1], np.array([len(table)]), table, out[j])
+
     def weighted(self, parameters: CategoricalParameters, weight: Floats) -> CategoricalParameters | None:
         """Return the same values, with log θ of each column times its weight."""
         if self.shared:
@@ -232,7 +238,8 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
             else:
                 counted = columns[0 if self.shared else j]
                 tables = counted.weight, counted.alpha, parameters.log_probability[j]
-                terms.append(evidence.value_term((name, value, str(value)), position, *tables, pair))
+                table = row.cached((j, pair), partial(PairTable.of, *tables, pair))
+                terms.append(table.term((name, value, str(value)), position))
         return terms
 
     def alternatives(self, row: RowView, parameters: CategoricalParameters, rival: int) -> Iterator[Alternative]:

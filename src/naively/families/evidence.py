@@ -13,9 +13,9 @@ International de Statistique 5 (1938) 307–320; Abramowitz & Stegun (1964), 26.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -40,9 +40,33 @@ Label = tuple[str, Any, str]  # column, value, and the value as text
 T = TypeVar("T")
 
 
+class Beta(NamedTuple):
+    """a and A of equation (1) in two classes, and by how much log θ₁ − log θ₂ is multiplied."""
+
+    a: tuple[float, float]
+    total: tuple[float, float]
+    factor: float = 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
-    """The evidence of one column or word: its scores in two classes, the counts behind them, and a 95 % interval."""
+    """The evidence of one column or word, without the weight of its column.
+
+    Attributes
+    ----------
+    column, value, shown
+        The column, the value or word, and the value as text.
+    scores
+        The evidence in two classes.
+    count
+        How often a word is in the row.
+    counts
+        The counts behind the evidence, in each of the classes.
+    posterior
+        What the 95 % interval is computed from: the posterior of the shares, or the standard deviation of the log-odds.
+    note
+        What is special.
+    """
 
     column: str
     value: Any
@@ -50,20 +74,13 @@ class Term:
     scores: tuple[float, float] = (0.0, 0.0)
     count: float = 1.0
     counts: tuple[Counts, Counts] = ({}, {})
-    interval: tuple[float, float] = (float("nan"), float("nan"))
+    posterior: Beta | float | None = None
     note: str = ""
 
     @property
     def log_odds(self) -> float:
         """The difference of the two scores."""
         return self.scores[0] - self.scores[1]
-
-    def times(self, weight: float) -> Term:
-        """Return the term with a weight; a weight of zero removes all evidence, even what is impossible."""
-        if weight == 0.0:
-            return replace(self, scores=(0.0, 0.0), interval=(0.0, 0.0), note=self.note or "not used")
-        scores = (weight * self.scores[0], weight * self.scores[1])
-        return replace(self, scores=scores, interval=(weight * self.interval[0], weight * self.interval[1]))
 
     @classmethod
     def missing(cls, column: str) -> Term:
@@ -89,13 +106,13 @@ class RowView:
     kinds: Kind | tuple[Kind, ...]
     classes: tuple[Any, ...]
     weight: Floats | None = None
-    cache: dict[str, object] = field(default_factory=dict)
+    cache: dict[Hashable, object] = field(default_factory=dict)
 
     def kind(self, column: int) -> Kind:
         """Return the kind of a column."""
         return self.kinds if isinstance(self.kinds, str) else self.kinds[column]
 
-    def cached(self, key: str, compute: Callable[[], T]) -> T:
+    def cached(self, key: Hashable, compute: Callable[[], T]) -> T:
         """Return what was computed for an earlier row of the block, or compute it."""
         if key not in self.cache:
             self.cache[key] = compute()
@@ -121,6 +138,24 @@ class RowView:
             return [Texts.as_strings(texts)[0] for texts in self.x.columns]
         known, codes = self.x.values, [code for _, piece in self.x.placed() for code in piece[0].tolist()]
         return [known[j][int(k)] if k == k and 0 <= k < len(known[j]) else None for j, k in enumerate(codes)]
+
+
+def intervals_of(terms: Sequence[Term]) -> list[tuple[float, float]]:
+    """Return the 95 % interval of the log-odds of each term; NaN where it is not known. Equal terms cost nothing."""
+    betas = list(dict.fromkeys(term.posterior for term in terms if isinstance(term.posterior, Beta)))
+    spread: dict[Beta, tuple[float, float]] = {}
+    if betas:
+        low, high = beta_spread(np.array([beta.a for beta in betas]), np.array([beta.total for beta in betas]))
+        factor = np.array([beta.factor for beta in betas])
+        spread = dict(zip(betas, zip((low * factor).tolist(), (high * factor).tolist(), strict=True), strict=True))
+    intervals = []
+    for term in terms:
+        if isinstance(term.posterior, Beta):
+            intervals.append(spread[term.posterior])
+        else:
+            half_width = float("nan") if term.posterior is None else Z * term.posterior
+            intervals.append((term.log_odds - half_width, term.log_odds + half_width))
+    return intervals
 
 
 def nonzero_entries(x: Numbers) -> tuple[Index, Index, Floats]:
@@ -382,40 +417,55 @@ def share_terms(
     """
     ones = np.ones(len(labels))
     occurrences, factor = (ones if x is None else x for x in (occurrences, factor))
-    low, high = (np.full(len(labels), np.nan),) * 2 if beta is None else beta_spread(*beta)
-    ends = np.stack([low, high], axis=1) * factor[:, None]
+    posteriors: list[Beta | None] = [None] * len(labels)
+    if beta is not None:
+        parts = zip(*(x.tolist() for x in (*beta, factor)), strict=True)
+        posteriors = [Beta((a, b), (total, other_total), f) for (a, b), (total, other_total), f in parts]
     items = zip(
-        labels, *(x.tolist() for x in (scores * factor[:, None], occurrences, counts, totals, ends)), strict=True
+        labels, *(x.tolist() for x in (scores * factor[:, None], occurrences, counts, totals)), posteriors, strict=True
     )
     return [
-        Term(name, value, shown, (s, t), n, ({"count": k, "all": k_of}, {"count": m, "all": m_of}), (low, high))
-        for (name, value, shown), (s, t), n, (k, m), (k_of, m_of), (low, high) in items
+        Term(name, value, shown, (s, t), n, ({"count": k, "all": k_of}, {"count": m, "all": m_of}), posterior)
+        for (name, value, shown), (s, t), n, (k, m), (k_of, m_of), posterior in items
     ]
 
 
-def value_term(label: Label, position: int, weight: Floats, alpha: Floats, log_probability: Floats, pair: Pair) -> Term:
-    """Return the term of the value at a position, from the tables of its column, (value, class).
+@dataclass(frozen=True, slots=True, eq=False)
+class PairTable:
+    """The values of a column in two classes: score, count and posterior of each, and what they are counted of."""
 
-    A class without values has the counts of all classes.
-    """
-    classes = list(pair)
-    totals = weight.sum(axis=0)[classes]
-    smoothed = np.where(totals > 0, weight[:, classes], weight.sum(axis=1, keepdims=True)) + alpha[:, classes]
-    beta = smoothed[[position]], smoothed.sum(axis=0, keepdims=True)
-    scores, counts = log_probability[[position]][:, classes], weight[[position]][:, classes]
-    return share_terms([label], scores, counts, totals[None], beta)[0]
+    scores: list[tuple[float, float]]
+    counts: list[tuple[float, float]]
+    totals: tuple[float, float]
+    smoothed: list[tuple[float, float]]
+    smoothed_totals: tuple[float, float]
+
+    @classmethod
+    def of(cls, weight: Floats, alpha: Floats, log_probability: Floats, pair: Pair) -> PairTable:
+        """Read the tables of a column, (value, class); a class without values has the counts of all classes."""
+        classes = list(pair)
+        totals = weight.sum(axis=0)[classes]
+        smoothed = np.where(totals > 0, weight[:, classes], weight.sum(axis=1, keepdims=True)) + alpha[:, classes]
+        tables = (log_probability[:, classes], weight[:, classes], smoothed)
+        scores, counts, smoothed_rows = ([(a, b) for a, b in table.tolist()] for table in tables)
+        return cls(scores, counts, pair_of(totals), smoothed_rows, pair_of(smoothed.sum(axis=0)))
+
+    def term(self, label: Label, position: int) -> Term:
+        """Return the term of the value at a position."""
+        (k, m), (k_of, m_of) = self.counts[position], self.totals
+        counts = {"count": k, "all": k_of}, {"count": m, "all": m_of}
+        return Term(*label, self.scores[position], 1.0, counts, Beta(self.smoothed[position], self.smoothed_totals))
 
 
 def with_counts(terms: Sequence[Term], counts: Sequence[Sequence[Counts]], variance: Floats) -> list[Term]:
-    """Return one term per column with the counts behind it in both classes, and the interval of a variance."""
+    """Return one term per column with the counts behind it in both classes, and the variance of its log-odds."""
     with np.errstate(invalid="ignore"):
-        half_width = Z * np.sqrt(variance)
+        deviation = np.sqrt(variance)
     completed = []
-    for term, first, second, half in zip(terms, *counts, half_width.tolist(), strict=True):
+    for term, first, second, sigma in zip(terms, *counts, deviation.tolist(), strict=True):
         if term.value is not None:
             note = "" if first["rows"] or second["rows"] else "never seen in these classes"
-            interval = term.log_odds - half, term.log_odds + half
-            term = replace(term, counts=(first, second), interval=interval, note=note)
+            term = replace(term, counts=(first, second), posterior=sigma, note=note)
         completed.append(term)
     return completed
 

@@ -103,6 +103,19 @@ class Gaussian(Family[Moments, GaussianParameters]):
             constant=~(total[0] + added >= TINY),
         )
 
+    def score_columns(self, x: Numbers, parameters: GaussianParameters, out: Floats) -> None:
+        """Add equation (4) of each column."""
+        for columns, piece in x.dense():
+            for i, j in enumerate(range(columns.start, columns.stop)):
+                one = slice(j, j + 1)
+                of_column = GaussianParameters(
+                    parameters.mean[:, one], parameters.variance[:, one], parameters.constant[one]
+                )
+                try:
+                    Gaussian.log_likelihood(self, Numbers((piece[:, i : i + 1],)), of_column, out[j])
+                except InfiniteValueError:
+                    raise InfiniteValueError(j) from None
+
     def log_likelihood(self, x: Numbers, parameters: GaussianParameters, out: Floats, length: Lengths = None) -> None:
         """Add equation (4), summed over the columns."""
         for columns, piece in x.dense():

@@ -48,6 +48,13 @@ class LogNormal(Gaussian):
         for piece in logs.pieces:
             out -= np.nansum(piece, axis=1)[:, None]
 
+    def score_columns(self, x: Numbers, parameters: GaussianParameters, out: Floats) -> None:
+        """Add equation (2) of each column."""
+        logs = self.transform(x)
+        super().score_columns(logs, parameters, out)
+        for columns, piece in logs.placed():
+            out[columns] -= np.nan_to_num(piece.T)[:, :, None]
+
     def leave_one_out(
         self, x: Numbers, stats: Moments, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:

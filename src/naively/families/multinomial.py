@@ -155,6 +155,12 @@ class Multinomial(CountFamily):
         if self.coefficient:
             out += log_coefficient(x)[:, None]
 
+    def score_columns(self, x: Numbers, parameters: TokenParameters, out: Floats) -> None:
+        """Add the count of each column times its weight; the coefficient is in the first column."""
+        super().score_columns(x, parameters, out)
+        if self.coefficient:
+            out[0] += log_coefficient(x)[:, None]
+
     def leave_one_out(
         self, x: Numbers, stats: TokenCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:

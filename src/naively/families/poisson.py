@@ -71,6 +71,15 @@ class RateFamily(Family[Sums, Floats]):
             for c, rate in enumerate(parameters[:, columns]):
                 out[:, c] += np.where(is_missing, 0.0, self.scores(numbers, rate)).sum(axis=1)
 
+    def score_columns(self, x: Numbers, parameters: Floats, out: Floats) -> None:
+        """Add equation (3) of each column."""
+        for columns, piece in x.dense():
+            is_missing = np.isnan(piece)
+            numbers = np.where(is_missing, 0.0, piece)
+            out[columns] += self.log_measure(numbers).T[:, :, None]
+            for c, rate in enumerate(parameters[:, columns]):
+                out[columns, :, c] += np.where(is_missing, 0.0, self.scores(numbers, rate)).T
+
     def leave_one_out(
         self, x: Numbers, stats: Sums, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:

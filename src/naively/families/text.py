@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NoReturn
@@ -319,9 +319,12 @@ class Text(WordFamily[WordCounts, TextParameters]):
         is_known = (numbers >= 0) & (numbers < len(form.score.base))
         is_known[is_known] = ~form.is_unknown(numbers[is_known])
         numbers = numbers[is_known]
-        alpha = self.pseudo_counts(stats, row.classes)
+        alpha = row.cached("alpha", lambda: self.pseudo_counts(stats, row.classes))
         alpha = alpha[:, list(pair)] if alpha.ndim == 2 else alpha[:, None]
-        total_alpha = np.array([2 * self.alpha]) if is_bernoulli else alpha[is_active].sum(axis=0)
+        total_alpha = row.cached(
+            ("total alpha", pair),
+            lambda: np.array([2 * self.alpha]) if is_bernoulli else alpha[is_active].sum(axis=0),
+        )
         labels = [(column, word, word) for word in occurrences]
         known = [label for label, k in zip(labels, is_known.tolist(), strict=True) if k]
         counts = np.array(list(occurrences.values()), dtype=np.float64)
@@ -337,18 +340,16 @@ class Text(WordFamily[WordCounts, TextParameters]):
     def _tokenise(self, text: str) -> list[str]:
         return tokens_of(self.tokeniser.prepare([text]), self.tokeniser.options)
 
-    def pieces(self, row: RowView, terms: Sequence[Term]) -> Pieces | None:
+    def pieces(self, row: RowView, terms: Sequence[Term], log_odds: Mapping[Any, float]) -> Pieces | None:
         """Return the text in pieces, each word with the log-odds of one occurrence."""
         (text,) = row.values()
         if text is None:
             return None
-        words = [term for term in terms if term.value is not None]
-        log_odds = {
-            term.value: term.log_odds / (1.0 if self.counts_presence else max(term.count, 1.0)) for term in words
-        }
+        counts = {term.value: 1.0 if self.counts_presence else max(term.count, 1.0) for term in terms}
+        of_one = {word: log_odds.get(word, 0.0) / count for word, count in counts.items()}
         parts = enumerate(re.split(f"({WORD.pattern})", text))  # every second one is a word
         return tuple(
-            (part, float(sum(log_odds.get(token, 0.0) for token in self._tokenise(part))) if i % 2 else 0.0)
+            (part, float(sum(of_one.get(token, 0.0) for token in self._tokenise(part))) if i % 2 else 0.0)
             for i, part in parts
             if part
         )

@@ -15,7 +15,7 @@ from naively._kernels.cells import Cells
 from naively._kernels.types import Floats, Index
 from naively.data.views import Numbers
 from naively.families import evidence
-from naively.families.base import EventModel, Family, Feature, Labels, Lengths, LinearPart
+from naively.families.base import EventModel, Family, Feature, Labels, Lengths, LinearPart, times
 from naively.families.compare import W, compare_words
 from naively.families.evidence import Alternative, Label, LikelihoodRatio, Pair, RowView, Term, WordShares, WordTable
 from naively.families.linear_form import EVERY, LogLinear
@@ -141,6 +141,12 @@ class TokenFamily(WordFamily[TokenCounts, TokenParameters]):
     def log_likelihood(self, x: Numbers, parameters: TokenParameters, out: Floats, length: Lengths = None) -> None:
         """Add the linear form of each row."""
         parameters.form.add_to(out, x, length)
+
+    def score_columns(self, x: Numbers, parameters: TokenParameters, out: Floats) -> None:
+        """Add the count of each column times its weight."""
+        for columns, piece in x.dense():
+            counts = np.nan_to_num(piece.T[:, :, None].astype(np.float64))
+            out[columns] += times(counts, parameters.form.log_weights(columns)[:, None])
 
     def linear(self, parameters: TokenParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Return log θ_k,of − log θ_k,against of each token, and the difference of the offsets as bias."""

@@ -26,9 +26,10 @@ from naively.data.read import TableLike
 from naively.errors import InputError
 from naively.model import merge
 from naively.model.calibrate import ColumnImportance, Tuning, WeightedBlocks, weigh_blocks
+from naively.model.contributions import contributions, two_classes
 from naively.model.count import count_relabelled, count_rows
 from naively.model.decide import Thresholds, decision_rule, log_odds_against, log_odds_of, log_sum_exp, position_of
-from naively.model.score import predict_positions, score_rows, warn_of_impossible_rows
+from naively.model.score import predict_positions, read_rows, score_rows, warn_of_impossible_rows
 from naively.priors import EMPIRICAL, ClassPrior, PriorLike
 from naively.schema.choose import Chosen, choose
 from naively.schema.schema import Schema
@@ -277,6 +278,30 @@ class Model:
         if against is None:
             return log_odds_of(log_posterior, first)
         return log_odds_against(log_posterior, self.log_prior, first, position_of(against, self.classes))
+
+    @on_own_threads
+    def contributions(self, X: TableLike, of: Label | None = None, against: Label | None = None) -> Floats:
+        """Return what each column adds to the log-odds of each row, (row, column), columns as in `schema.names`.
+
+        A row adds up, with the prior and the class offset, to `log_odds(X, of, against)`. A column that is not used
+        has 0, and so has a missing value unless it is evidence. The weights of the tuning are included. Where a
+        probability is zero a contribution is infinite; a row that is impossible in both classes has zeros.
+
+        Parameters
+        ----------
+        X
+            Rows, of any kind that `fit` takes.
+        of
+            A class; with two classes, by default the second.
+        against
+            Another class; with two classes, by default the other one.
+
+        >>> from naively import fit
+        >>> model = fit({"sky": ["sun", "sun", "rain"], "sea": ["calm", "rough", "calm"]}, ["a", "a", "b"], tune=False)
+        >>> model.contributions({"sky": ["rain", None], "sea": ["calm", "calm"]}).round(3).tolist()
+        [[0.981, 0.288], [0.0, 0.288]]
+        """
+        return contributions(self, read_rows(self, X), *two_classes(self, of, against))
 
     def odds(self, X: TableLike, of: Label | None = None, against: Label | None = None) -> Floats:
         """Return P(of | x) / P(against | x) for each row; infinite if it is too large for a number.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from naively._kernels.types import Codes32
+from naively._kernels.types import Codes32, Floats
 from naively.data.columns import arrow_array
 from naively.data.files.paths import Where
 from naively.data.labelled import Label, class_array
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from naively.data.columns import ArrowArray
+    from naively.data.table import Table
+
+    MoreColumns = Callable[[Table, pa.Table, Codes32, Floats], Mapping[str, ArrowArray]]
 
 N_ROWS = 65_536  # predicted at a time
 PREDICTION = "prediction"  # the column, unless it has another name
@@ -83,10 +86,12 @@ def predict_tables(
     name: str = PREDICTION,
     prompt: bool = False,
     follow: Follow | None = None,
+    more: MoreColumns | None = None,
 ) -> Iterator[tuple[pa.Table, pa.Table]]:
     """Yield the rows of all batches, and the columns that `predict_batches` adds to them; `follow` as in `read_like`.
 
     A column of the rows that has the name of an added one is left out, with a warning.
+    `more` adds columns, given the rows as the model reads them and as they are, their classes and their posteriors.
     """
     import pyarrow as pa
 
@@ -95,7 +100,7 @@ def predict_tables(
     warned: set[str] = set()
     for table, rows in read_like(model, batches, 0 if prompt else N_ROWS, follow):
         results: dict[str, Any] = {}
-        if not (proba or top):
+        if not (proba or top or more):
             results[name] = _take(classes, predict_positions(model, rows, rule))
         else:
             positions, posterior = predict_with_posterior(model, rows, rule)
@@ -107,6 +112,8 @@ def predict_tables(
                 kth = order[:, k].astype(np.int32)
                 results[f"{prefix}top_{k + 1}"] = _take(classes, kth)
                 results[f"{prefix}p_top_{k + 1}"] = arrow_array(posterior[np.arange(len(kth)), kth])
+            if more is not None:
+                results |= {prefix + column: x for column, x in more(rows, table, positions, posterior).items()}
         earlier = [column for column in table.column_names if column in results]
         _warn_of_earlier(model, [column for column in earlier if column not in warned])
         warned.update(earlier)

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from naively.explanation import Explanation
-from naively.explanation.render_text import number
+from naively.explanation.render_text import Layout, number
 from naively.plot.style import AGAINST, FOR, GREY, annotate, clean_axes, panels, short_name, short_names, with_title
 
 if TYPE_CHECKING:
@@ -32,15 +32,14 @@ def waterfall(explanation: Explanation, top: int = 15, *, ax: Axes | None = None
     >>> model = naively.fit({"sky": ["sun", "sun", "rain"], "wind": [1.0, 2.0, 9.0]}, ["yes", "yes", "no"])
     >>> figure = waterfall(model.explain({"sky": ["rain"], "wind": [8.0]})[0])
     """
-    e = explanation
+    e, layout = explanation, Layout.of(explanation, top)
     steps = [
         (f"{short_name(c.column)} = {short_name(c.shown, 28)}" if c.shown else short_name(c.column), c.log_odds)
-        for c in e.contributions
+        for c in layout.shown
         if c.log_odds != 0
     ]
-    shown, cut = steps[:top], steps[top:]
-    rest, n_rest = math.fsum((e.rest, *(x for _, x in cut if math.isfinite(x)))), e.n_rest + len(cut)
-    bars = [("prior", e.prior), *shown] + ([(f"{n_rest} more", rest)] if n_rest else [])
+    others = [(str(group), group.log_odds) for group in layout.others if group.log_odds != 0]
+    bars = [*layout.starts(e), *steps, *others]
     infinite_length = 2 * math.fsum(abs(x) for _, x in bars if math.isfinite(x)) + 1
     figure, (axes,) = panels(8.5, 1.6 + 0.3 * (len(bars) + 1), ax=ax)
     start, ends = 0.0, [0.0]
@@ -67,6 +66,6 @@ def waterfall(explanation: Explanation, top: int = 15, *, ax: Axes | None = None
     return with_title(
         figure,
         f"Why {short_name(e.of, 30)} and not {short_name(e.against, 30)}",
-        "each bar starts where the one above ends",
+        "each bar starts where the one above ends" + ("; the model without this row" if e.is_left_out else ""),
         ax,
     )

@@ -14,6 +14,12 @@ from naively.data.files.paths import Files
 @click.option("--proba", is_flag=True, help="Add the probability of every class, as p_CLASS.")
 @click.option("--top", type=click.IntRange(min=1), metavar="K", help="Add the K most probable classes.")
 @click.option(
+    "--reasons",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Add the K strongest reasons, as reason_1 and log_odds_1 (against the most probable other class), …",
+)
+@click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
     metavar="P",
@@ -46,6 +52,7 @@ def command(
     force: bool,
     proba: bool,
     top: int | None,
+    reasons: int | None,
     threshold: float | None,
     of: str | None,
     min_probability: float | None,
@@ -69,6 +76,7 @@ def command(
     naively predict spam.naively --text "Cheap pills, now!"
     naively predict spam.naively mail.parquet --threshold 0.99 --of spam -o predictions.parquet
     naively predict spam.naively mail.csv --as spam --keep id --min-probability 0.9
+    naively predict income.naively new.csv --reasons 3
     """
     options.refuse_rows_and_row(data, values, text)
     if threshold is not None and min_probability is not None:
@@ -80,6 +88,7 @@ def command(
 
     from naively.cli.input import name_file_in_errors, row_of_options, show_progress
     from naively.cli.write import write_predictions
+    from naively.explanation.reasons import Reasons
     from naively.model.decide import decision_rule
     from naively.model.predict_batches import predict_tables
     from naively.store.running_sum import load
@@ -91,6 +100,7 @@ def command(
     prompt = data is not None and data.is_standard_input and kind != "parquet"
     with name_file_in_errors(data, output):
         follow = None if data is None else show_progress
-        pairs = predict_tables(loaded, rows, rule, proba, top, name, prompt, follow)
+        more = None if reasons is None else Reasons(loaded, reasons)
+        pairs = predict_tables(loaded, rows, rule, proba, top, name, prompt, follow, more)
         numbers = {name for name, column_kind in loaded.schema.kinds().items() if column_kind == "number"}
         write_predictions(pairs, output, kind, numbers, keep)
