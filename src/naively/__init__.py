@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from naively.model.model import Model
     from naively.model.predict_batches import predict_batches
     from naively.priors import ClassPrior, Dirichlet
+    from naively.reports import Report, report
     from naively.schema.infer import Automatic
     from naively.sklearn import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes
     from naively.store.copy import copy, salvage
@@ -49,10 +50,10 @@ __all__ = [
     "Automatic", "Bernoulli", "BernoulliNB", "Binned", "Categorical", "CategoricalNB", "ClassPrior", "ColumnImportance",
     "Complement", "ComplementNB", "Dirichlet", "Evaluation", "Exponential", "Family", "Files", "Gaussian", "GaussianNB",
     "ImpossibleRowsWarning", "InputError", "Ledger", "LeftOutWarning", "LogNormal", "LostDigitsWarning", "Model",
-    "Multinomial", "MultinomialNB", "NaiveBayes", "Poisson", "RepeatedRowsWarning", "SchemaError", "Text", "Tuning",
-    "TuningWarning",
+    "Multinomial", "MultinomialNB", "NaiveBayes", "Poisson", "RepeatedRowsWarning", "Report", "SchemaError", "Text",
+    "Tuning", "TuningWarning",
     "compare", "copy", "cross_validate", "diff", "fit", "load", "merge", "open", "predict_batches", "register",
-    "salvage",
+    "report", "salvage",
 ]  # fmt: skip
 
 _ESTIMATORS = {"BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB", "NaiveBayes"}
@@ -76,6 +77,8 @@ _MODULE_OF = {
     "open": "store.ledger",
     "salvage": "store.copy",
     "predict_batches": "model.predict_batches",
+    "Report": "reports",
+    "report": "reports",
 }
 
 _SUBMODULES = {

@@ -292,7 +292,7 @@ class _FamilyCheck:
 
     def explanation(self, model: Model) -> None:
         X, _ = self.rows(slice(0, 12))
-        for i, explanation in enumerate(model.explain(X)):
+        for i, explanation in enumerate(model.explain(X, leave_out=False)):
             row = {name: values[i : i + 1] for name, values in X.items()}
             total = explanation.prior + explanation.offset + sum(line.log_odds for line in explanation.contributions)
             wanted = float(model.log_odds(row, explanation.of, explanation.against)[0])

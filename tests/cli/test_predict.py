@@ -118,7 +118,7 @@ def test_reasons_are_the_strongest_lines_of_the_explanation(model: Path) -> None
         zip(table["reason_1"].to_pylist(), table["log_odds_1"].to_pylist(), strict=True)
     )
     loaded = naively.load(model)
-    explanations = loaded.explain({"code": ["A7", "12"], "age": [30, 41], "size": [1.5, None]}, top=2)
+    explanations = loaded.explain({"code": ["A7", "12"], "age": [30, 41], "size": [1.5, None]}, top=2, leave_out=False)
     for row, explanation in zip(results, explanations, strict=True):
         for i, line in enumerate(explanation.contributions, start=1):
             if line.log_odds:

@@ -73,7 +73,7 @@ def test_notes_name_the_classes_under_which_a_row_is_impossible() -> None:
 def test_a_bin_is_an_interval() -> None:
     age = np.concatenate([np.arange(20.0, 40), np.arange(50.0, 70)])
     model = nb.fit({"age": age}, [0] * 20 + [1] * 20, columns=nb.Binned(), tune=False)
-    (line,) = model.explain({"age": [55.0]})[0].contributions
+    (line,) = model.explain({"age": [55.0]}, leave_out=False)[0].contributions
     assert line.shown == "55 (44.5 and more)"
     assert (line.counts, line.counts_against) == ({"count": 20.0, "all": 20.0}, {"count": 0.0, "all": 20.0})
 
@@ -190,7 +190,7 @@ def tuned_weather() -> tuple[nb.Model, dict[str, list[Any]]]:
 
 def test_prior_and_offset_are_separate_and_the_weight_is_shown() -> None:
     model, row = tuned_weather()
-    explanation = model.explain(row)[0]
+    explanation = model.explain(row, leave_out=False)[0]
     assert explanation.prior == pytest.approx(math.log(3 / 2))
     assert explanation.offset == pytest.approx(0.5 - 0.2)
     sky, wind = explanation.contributions

@@ -73,16 +73,16 @@ def test_every_family(group: tuple[str, ...], data: st.DataObject) -> None:
     drawn = data.draw(rows(groups=[group]))
     model = with_classes(drawn.fit(), ["tofu", "ham"])
     x = mixed_rows(drawn, data.draw(st.integers(0, 2**32)))
-    assert_sum(model, x, quiet(lambda: model.explain(x)))
+    assert_sum(model, x, quiet(lambda: model.explain(x, leave_out=False)))
 
 
 @given(rows(), st.integers(0, 2**32), st.sampled_from(["empirical", "uniform", 1.0]))
 def test_any_mixture(drawn: Rows, seed: int, prior: Any) -> None:
     model = with_classes(drawn.fit(prior=prior), ["tofu", "ham"])
     x = mixed_rows(drawn, seed)
-    assert_sum(model, x, quiet(lambda: model.explain(x, top=2)))
-    assert_sum(model, x, quiet(lambda: model.explain(x, of="ham", changes=False)))
-    assert_sum(model, x, quiet(lambda: model.explain(x, of="ham", against="tofu", changes=False)))
+    assert_sum(model, x, quiet(lambda: model.explain(x, top=2, leave_out=False)))
+    assert_sum(model, x, quiet(lambda: model.explain(x, of="ham", changes=False, leave_out=False)))
+    assert_sum(model, x, quiet(lambda: model.explain(x, of="ham", against="tofu", changes=False, leave_out=False)))
 
 
 @given(rows(), st.integers(0, 2**32))
@@ -90,7 +90,7 @@ def test_probabilities_of_zero(drawn: Rows, seed: int) -> None:
     families = {names: unsmoothed.get(type(f).__name__, f) for names, f in drawn.columns.items()}
     model = with_classes(replace(drawn, columns=families).fit(), ["tofu", "ham"])
     x = mixed_rows(drawn, seed)
-    explanations = quiet(lambda: model.explain(x))
+    explanations = quiet(lambda: model.explain(x, leave_out=False))
     assert_sum(model, x, explanations)
     for explanation in explanations:
         for line in explanation.contributions:
@@ -109,7 +109,7 @@ def test_texts(drawn: list[tuple[str | None, str]], family: nb.Text, data: st.Da
     texts, labels = [text for text, _ in drawn], [label for _, label in drawn]
     model = with_classes(nb.fit({"text": texts}, labels, columns={"text": family}, tune=False), ["a", "b"])
     new_rows = {"text": [*data.draw(st.lists(st.none() | words, min_size=1, max_size=4)), "never to be seen"]}
-    explanations = quiet(lambda: model.explain(new_rows))
+    explanations = quiet(lambda: model.explain(new_rows, leave_out=False))
     assert_sum(model, new_rows, explanations)
     for text, explanation in zip(new_rows["text"], explanations, strict=True):
         if text is not None:
@@ -125,7 +125,7 @@ def test_wide_blocks_of_a_sparse_matrix() -> None:
     label = generator.integers(0, 3, 40)
     for family in (nb.Bernoulli(), nb.Multinomial(), nb.Complement(), nb.Bernoulli(a=0, b=0)):
         model = nb.fit(x, label, columns=family, tune=False)
-        explanations = model.explain(x[:4])
+        explanations = model.explain(x[:4], leave_out=False)
         assert_sum(model, x[:4], explanations)
         assert all(len(explanation.contributions) < 100 for explanation in explanations)
 
@@ -136,14 +136,14 @@ def test_tokens_beyond_a_dense_table() -> None:
     texts = [" ".join(f"w{k}" for k in generator.integers(0, 60_000, 60)) for _ in range(1500)]
     model = nb.fit(texts, [f"c{i % 150}" for i in range(1500)], tune=False)
     assert model.parameters[0].form.score.table is None
-    assert_sum(model, texts[:3], model.explain(texts[:3]))
+    assert_sum(model, texts[:3], model.explain(texts[:3], leave_out=False))
 
 
 def test_gaussian_columns_one_by_one() -> None:
     generator = np.random.default_rng(3)
     x, label = generator.normal(size=(30, 150)), generator.integers(0, 2, 30)
     model = nb.fit(x, label, tune=False)
-    explanations = model.explain(x[:2])
+    explanations = model.explain(x[:2], leave_out=False)
     assert_sum(model, x[:2], explanations)
     assert [len(explanation.contributions) for explanation in explanations] == [150, 150]
 
@@ -156,7 +156,7 @@ def test_families_chosen_from_the_statistics(drawn: Rows, seed: int, missing_is_
         columns = {names: replace(family, missing="value") for names, family in separate.items()}
     model = with_classes(replace(drawn, columns=columns).fit(), ["tofu", "ham"])
     x = mixed_rows(drawn, seed)
-    explanations = quiet(lambda: model.explain(x))
+    explanations = quiet(lambda: model.explain(x, leave_out=False))
     assert_sum(model, x, explanations)
     for explanation in explanations:
         assert {line.column for line in explanation.contributions if "not used" in line.note} >= set(
@@ -178,7 +178,7 @@ def test_any_tuning(drawn: Rows, seed: int, data: st.DataObject) -> None:
     )
     model = with_classes(replace(drawn, columns=families).fit(), ["tofu", "ham"]).with_tuning(tuning)
     x = mixed_rows(drawn, seed)
-    assert_sum(model, x, quiet(lambda: model.explain(x)))
+    assert_sum(model, x, quiet(lambda: model.explain(x, leave_out=False)))
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_tuned_texts(family: nb.Text) -> None:
     tuning = nb.Tuning({"a": 0.3}, {"text": 0.6}, {} if family.model == "bernoulli" else {"text": 0.4})
     model = nb.fit(texts, ["a", "a", "b", "b", "c"], columns=family, tune=False).with_tuning(tuning)
     new_rows = ["be more milk, milk", "", "never seen", "to be"]
-    assert_sum(model, new_rows, model.explain(new_rows))
+    assert_sum(model, new_rows, model.explain(new_rows, leave_out=False))
 
 
 def test_tuned_bernoulli_of_a_wide_block() -> None:
@@ -197,4 +197,4 @@ def test_tuned_bernoulli_of_a_wide_block() -> None:
     x, label = generator.integers(0, 2, (30, 300)), generator.integers(0, 2, 30)
     for tuning in (nb.Tuning(default_weight=0.5), nb.Tuning(weights={"x3": 0.0, "x7": 2.0}, default_weight=0.5)):
         model = nb.fit(x, label, columns=nb.Bernoulli(), tune=False).with_tuning(tuning)
-        assert_sum(model, x[:3], model.explain(x[:3]))
+        assert_sum(model, x[:3], model.explain(x[:3], leave_out=False))

@@ -131,7 +131,9 @@ def _predictions(model: naively.Model, tuned: naively.Model, papers: Sequence[Pa
 
 
 def _explanations(model: naively.Model, papers: Sequence[Paper]) -> list[str]:
-    explanations = model.explain(table(papers, model.schema.names), of="Hamilton", against="Madison", top=12)
+    explanations = model.explain(
+        table(papers, model.schema.names), of="Hamilton", against="Madison", top=12, leave_out=False
+    )
     return [
         f"<details><summary>No. {paper.number} ({escape(paper.status)})</summary>{explanation._repr_html_()}</details>"
         for paper, explanation in zip(papers, explanations, strict=True)

@@ -20,14 +20,17 @@ import numpy as np
 from naively._kernels.types import Floats
 from naively.data.labelled import Classes, Label
 from naively.data.read import TableLike
+from naively.data.table import Table
 from naively.errors import InputError
 from naively.explanation.counterfactual import Counterfactual, find_counterfactuals
 from naively.explanation.explanation import Contribution, Explanation, Others, group_others
 from naively.families.evidence import Pair, Pieces, RowView, Term, intervals_of
 from naively.model.count import View, views_of
+from naively.model.counted import counted_classes
 from naively.model.decide import log_odds_against, position_of
 from naively.model.model import Model
 from naively.model.score import read_rows
+from naively.model.without_row import without_counted_row
 from naively.schema.schema import Block
 from naively.statistics import Statistic
 
@@ -41,11 +44,33 @@ def explain(
     against: Label | None = None,
     top: int | None = None,
     changes: bool = True,
+    leave_out: bool = True,
 ) -> list[Explanation]:
     """Explain the prediction for each row. See `Model.explain`."""
     if top is not None and top < 0:
         raise InputError(f"top={top}: the number of contributions to keep is zero or more.")
     table = read_rows(model, X)
+    counted = counted_classes(model, table) if leave_out else np.full(table.n_rows, -1)
+    if (counted < 0).all():
+        return _explain_rows(model, table, of, against, top, changes)
+    explanations: dict[int, Explanation] = {}
+    for i in np.flatnonzero(counted >= 0).tolist():
+        row = table.take(np.array([i]))
+        others = without_counted_row(model, row, int(counted[i]))
+        if others is not None:
+            [explanation] = _explain_rows(others, row, of, against, top, changes)
+            explanations[i] = replace(explanation, is_left_out=True)
+    new_rows = [i for i in range(table.n_rows) if i not in explanations]
+    if new_rows:
+        of_new_rows = _explain_rows(model, table.take(np.array(new_rows)), of, against, top, changes)
+        explanations |= zip(new_rows, of_new_rows, strict=True)
+    return [explanations[i] for i in range(table.n_rows)]
+
+
+def _explain_rows(
+    model: Model, table: Table, of: Label | None, against: Label | None, top: int | None, changes: bool
+) -> list[Explanation]:
+    """Explain rows by a model as it is."""
     log_posterior = model.log_posterior(table)
     views = views_of(table, model.chosen.schema)
     blocks = [

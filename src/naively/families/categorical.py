@@ -188,7 +188,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         """Add equation (3) of each column."""
         for columns, codes in x.placed():
             for i, j in enumerate(range(columns.start, columns.stop)):
-                table = _by_code(x.values[j], parameters.positions[j], parameters.log_probability[j])
+                table = _by_code(x.values[j], parameters.positions[j], parameters.tables[j])
                 score_codes(codes[:, i : i + 1], np.array([len(table)]), table, out[j])
 
     def weighted(self, parameters: CategoricalParameters, weight: Floats) -> CategoricalParameters | None:

@@ -114,3 +114,25 @@ def counted_rows(
     for of_class in np.unique(_of_classes(model.classes)):
         is_counted |= held.are_held(content | of_class)
     return CountedRows(is_counted | ((content | CLASS_MASK) <= held.limit), is_counted)
+
+
+def counted_classes(model: Model, table: Table) -> Wholes:
+    """Return the position of the class with which each row was counted; −1 if it was not, or in several classes.
+
+    >>> from naively import fit
+    >>> from naively.data.read import read
+    >>> model = fit({"sky": ["sun", "rain", "fog", "fog"]}, ["yes", "no", "yes", "no"])
+    >>> counted_classes(model, read({"sky": ["rain", "sun", "hail", "fog"]})).tolist()
+    [0, 1, -1, -1]
+    """
+    position = np.full(table.n_rows, -1, np.int64)
+    if model.row_hashes is None:
+        return position
+    complete, _ = table.with_absent_columns(model.schema.names)
+    content = _content(complete, model.schema.names)
+    n_classes = np.zeros(table.n_rows, np.int64)
+    for c, of_class in enumerate(_of_classes(model.classes)):
+        is_held = model.row_hashes.are_held(content | of_class)
+        position[is_held] = c
+        n_classes += is_held
+    return np.where(n_classes == 1, position, -1)

@@ -363,6 +363,7 @@ class Model:
         against: Label | None = None,
         top: int | None = None,
         changes: bool = True,
+        leave_out: bool = True,
     ) -> Explanations:
         """Explain the prediction for each row, as the log-odds of one class against another.
 
@@ -378,10 +379,13 @@ class Model:
             Keep this many contributions, the strongest, and sum up the others; by default keep all.
         changes
             Whether to search for the fewest changes that would change the prediction.
+        leave_out
+            Whether a row that the model is known to have counted is explained by the model without it. Its own counts
+            would be evidence for its own class. `is_left_out` tells such explanations.
         """
         from naively.explanation import Explanations, explain
 
-        return Explanations(explain(self, X, of, against, top, changes))
+        return Explanations(explain(self, X, of, against, top, changes, leave_out))
 
     def next_question(self, row: TableLike, costs: Mapping[str, float] | None = None) -> NextQuestion:
         """Rank the missing columns of a row by how much certainty about the class their value is expected to add.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +10,8 @@ import numpy as np
 from naively._kernels.types import Floats
 from naively.data.names import listed
 from naively.errors import InputError
-from naively.explanation.explain import scored_blocks
-from naively.families.base import score_column
-from naively.families.evidence import Grid, format_value
+from naively.explanation.column_curves import ColumnCurve, column_curves
+from naively.families.evidence import format_value
 from naively.plot.style import COLOURS, clean_axes, legend_below, panels, short_name, short_names, with_title
 from naively.plot.subject import model_of
 
@@ -21,23 +19,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from naively.data.kinds import Kind
     from naively.model.model import Model
     from naively.plot.subject import Subject
 
 MAX_VALUES = 12  # of a categorical column, the most frequent ones
 N_HISTOGRAM_BINS = 24
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnCurve:
-    """A column with the values of its grid, and the probability or density of each value in each class."""
-
-    name: str
-    kind: Kind
-    grid: Grid
-    density: Floats  # (value, class)
-    is_count: bool
 
 
 def distributions(
@@ -66,7 +52,7 @@ def distributions(
     >>> figure = distributions(model)
     """
     model = model_of(model)
-    curves = {curve.name: curve for curve in _curves(model)}
+    curves = {curve.name: curve for curve in column_curves(model)}
     curves = {name: curves[name] for name in model.schema.names if name in curves}
     for name in columns or ():
         if name not in curves:
@@ -103,19 +89,6 @@ def distributions(
     key = "darker is more probable" if in_shades else "bars: share within the class; curve: fitted density"
     what = "each column" if ax is None else short_name(names[0], 30)
     return with_title(figure, f"{short_name(model.target)}: distribution of {what} by class", key + cut, ax)
-
-
-def _curves(model: Model) -> Iterator[ColumnCurve]:
-    """Yield the columns that have a distribution of their own."""
-    for block, statistic, parameters in scored_blocks(model):
-        family = block.family
-        if family.role == "presence" or family.joint or family.own_block:
-            continue
-        for j, name in enumerate(block.names):
-            grid = family.grid(statistic, parameters, j, block.kind(j))
-            if grid is not None:
-                density = np.exp(score_column(family, statistic, parameters, j, grid.values))
-                yield ColumnCurve(name, block.kind(j), grid, density, family.support == "count")
 
 
 def _draw_bars(panel: Axes, curve: ColumnCurve) -> None:

@@ -133,7 +133,7 @@ def _explain(model: Model, rows: protocol.Rows, parameters: dict[str, Any]) -> l
     if "prior" in parameters:
         model = protocol.with_prior(model, parameters["prior"])
     table, _ = read(rows.columns).with_absent_columns(model.schema.names)
-    return [explanation.to_dict() for explanation in model.explain(table, **classes, top=top)]  # type: ignore[arg-type]
+    return [explanation.to_dict() for explanation in model.explain(table, **classes, top=top, leave_out=False)]  # type: ignore[arg-type]
 
 
 async def ask(request: HttpRequest) -> HttpResponse:

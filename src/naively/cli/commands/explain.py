@@ -27,6 +27,11 @@ UNLIMITED_WIDTH = 1000  # a file or a pipe has no width: do not shorten lines
     metavar="K",
     help="Show the K strongest contributions, and sum up the others in one line.",
 )
+@click.option(
+    "--no-leave-out",
+    is_flag=True,
+    help="Explain a row that MODEL has counted by MODEL as it is. Default: by MODEL without the row.",
+)
 @options.as_json
 @click.option("--html", "as_html", is_flag=True, help="Print HTML.")
 @options.reads_data(required=False)
@@ -39,6 +44,7 @@ def command(
     of: str | None,
     against: str | None,
     top: int | None,
+    no_leave_out: bool,
     as_json: bool,
     as_html: bool,
 ) -> None:
@@ -66,7 +72,11 @@ def command(
     numbers = rows or (1,)
     table = read_one_row(loaded, values, text) if data is None else read_numbered_rows(loaded, data, numbers)
     explanations = loaded.explain(
-        table, of=options.find_class(loaded, of), against=options.find_class(loaded, against), top=top
+        table,
+        of=options.find_class(loaded, of),
+        against=options.find_class(loaded, against),
+        top=top,
+        leave_out=not no_leave_out,
     )
     if as_json:
         print_json([explanation.to_dict() for explanation in explanations])

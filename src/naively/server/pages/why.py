@@ -31,7 +31,7 @@ async def why(page: Page) -> dict[str, Any]:
         "prediction": explanation.answer,
         "of": explanation.of,
         "against": explanation.against,
-        "prior": explanation.prior,
+        "prior": explanation.prior + explanation.offset,
         "contributions": [line.to_dict() for line in explanation.contributions],
         "rest": explanation.rest,
         "n_rest": explanation.n_rest,
@@ -49,7 +49,7 @@ async def why(page: Page) -> dict[str, Any]:
 def _explain(model: Model, page: Page, of: Label | None, against: Label | None) -> tuple[Explanation, list[float]]:
     """Return the explanation, and the probabilities as predictions have them, to the last digit."""
     table = table_of(model, page.columns)
-    [explanation] = model.explain(table, of, against, MAX_LINES)
+    [explanation] = model.explain(table, of, against, MAX_LINES, leave_out=False)
     return explanation, model.posterior(table)[0].tolist()
 
 
@@ -98,7 +98,7 @@ def waterfall(explanation: Explanation) -> list[dict[str, Any]]:
     """Return the steps of the sum: where each begins and ends, as shares of the width; infinite ones fill it."""
     steps: list[tuple[float, float]] = []
     at = 0.0
-    lines = [explanation.prior, *(line.log_odds for line in explanation.contributions)]
+    lines = [explanation.prior + explanation.offset, *(line.log_odds for line in explanation.contributions)]
     lines += [explanation.rest] if explanation.n_rest else []
     finite = [x for x in lines if abs(x) != float("inf")]
     bound = 1.5 * sum(map(abs, finite)) + 1.0

@@ -1,0 +1,88 @@
+"""Rows that a model has counted are explained by the model without them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.strange_rows import quiet
+from tests.support.strategies import Rows, rows
+
+import naively as nb
+
+
+def tickets() -> tuple[dict[str, list[Any]], list[str]]:
+    n = 60
+    table = {
+        "ticket": [f"T{i}" for i in range(n)],
+        "sex": ["male", "female"] * (n // 2),
+        "age": [20.0 + i for i in range(n)],
+    }
+    return table, ["no" if i % 2 == 0 or i % 5 == 0 else "yes" for i in range(n)]
+
+
+def families() -> dict[str, nb.Family]:
+    return {"ticket": nb.Categorical(alpha=0.1), "sex": nb.Categorical(), "age": nb.Gaussian()}
+
+
+def test_a_counted_row_is_explained_as_if_it_had_not_been_counted() -> None:
+    table, label = tickets()
+    model = nb.fit(table, label, columns=families(), tune=False)
+    row = {name: [values[7]] for name, values in table.items()}
+    (with_row,) = model.explain(row, leave_out=False)
+    (explanation,) = model.explain(row)
+    assert with_row.contributions[0].column == "ticket"
+    assert not with_row.is_left_out
+    assert explanation.is_left_out
+    assert explanation.contributions[0].column == "sex"
+    others = model.forget(row, [label[7]])
+    (expected,) = others.explain(row, of=explanation.of, against=explanation.against)
+    assert not expected.is_left_out
+    assert explanation.total == pytest.approx(expected.total, rel=1e-12)
+    assert explanation.prior == pytest.approx(expected.prior, rel=1e-12)
+    lines = {line.column: line for line in expected.contributions}
+    for line in explanation.contributions:
+        assert line.log_odds == pytest.approx(lines[line.column].log_odds, rel=1e-9, abs=1e-12)
+        assert (line.counts, line.note) == (lines[line.column].counts, lines[line.column].note)
+    assert "without it" in str(explanation)
+    assert "without it" in explanation._repr_html_()
+    assert explanation.to_dict()["is_left_out"]
+
+
+def test_new_rows_and_counted_rows_stay_in_order() -> None:
+    table, label = tickets()
+    model = nb.fit(table, label, columns=families(), tune=False)
+    mixed = {"ticket": ["T3", "new", "T8"], "sex": ["female", "male", "male"], "age": [23.0, 40.0, 28.0]}
+    explanations = model.explain(mixed)
+    assert [explanation.is_left_out for explanation in explanations] == [True, False, True]
+    values = [next(c.shown for c in e.contributions if c.column == "ticket") for e in explanations]
+    assert values == ["T3", "new", "T8"]
+
+
+def test_a_row_of_several_classes_and_the_last_of_a_class_stay() -> None:
+    model = nb.fit({"sky": ["sun", "sun", "rain", "fog", "fog"]}, ["a", "b", "c", "a", "a"], tune=False)
+    assert [e.is_left_out for e in model.explain({"sky": ["sun", "rain", "fog"]})] == [False, False, True]
+
+
+@given(rows(), st.data())
+def test_the_sum_is_the_log_odds_of_the_other_rows(drawn: Rows, data: st.DataObject) -> None:
+    """Fit without the row, under the families of the model: the same log-odds, wherever nothing is chosen by rows."""
+    structured = any(isinstance(family, nb.Binned) for family in drawn.columns.values())
+    if structured or len(drawn) < 3 or len(set(drawn.weight)) > 1 or drawn.weight[0] != 1.0:
+        return
+    model = drawn.fit()
+    if len(model.classes) < 2:
+        return
+    i = data.draw(st.integers(0, len(drawn) - 1))
+    row = {name: [values[i]] for name, values in drawn.x.items()}
+    (explanation,) = quiet(lambda: model.explain(row, changes=False))
+    if not explanation.is_left_out:
+        return
+    others = model.forget(row, [drawn.label[i]])
+    if set(others.classes) != set(model.classes) or others.chosen.families() != model.chosen.families():
+        return
+    expected = quiet(lambda: others.log_odds(row, explanation.of, explanation.against))[0]
+    assert np.isclose(explanation.total, expected, rtol=1e-8, atol=1e-8) or explanation.total == expected
