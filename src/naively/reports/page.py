@@ -131,10 +131,14 @@ def _labels(rows: LabelledRows) -> list[Label]:
 def column_worths(model: Model, rows: LabelledRows | None) -> tuple[list[Worth], str]:
     """Return what each column is worth, the largest first, and what the number means.
 
-    Without rows it is the mean size of contributions in rows that are drawn from the model.
+    It is the importance that tuning has computed. Without it, it is the mean size of contributions in the rows, or in
+    rows that are drawn from the model.
     """
     if len(model.classes) < 2:
         return [], "The model has one class, so no column matters."
+    if model.tuning is not None and model.tuning.importance:
+        worths = [Worth(c.column, max(c.nats, 0.0), c.low, c.high) for c in model.importance()]
+        return worths, "The worth of a column is by how much the log-loss grows, in nats per row, without it."
     try:
         table = rows.table if rows is not None else _samples(model, 500)
     except InputError as error:
