@@ -16,7 +16,7 @@ import naively as nb
 
 def tickets() -> tuple[dict[str, list[Any]], list[str]]:
     n = 60
-    table = {
+    table: dict[str, list[Any]] = {
         "ticket": [f"T{i}" for i in range(n)],
         "sex": ["male", "female"] * (n // 2),
         "age": [20.0 + i for i in range(n)],
