@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naively
@@ -54,3 +56,25 @@ def test_scikit_learns_own_tests_pass_with_our_classes() -> None:
     assert passed is not None
     assert int(passed[1]) >= 83, summary
     assert "failed" not in summary
+
+
+NAMES = ("BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB", "NaiveBayes")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_estimators_explain_and_evaluate_what_they_predict(name: str) -> None:
+    rows = np.random.default_rng(2).integers(0, 3, (120, 4))
+    labels = np.array(["a", "b", "c"])[rows[:, :2].sum(axis=1) % 3]
+    is_new = rows.sum(axis=1) % 2 == 1  # no new row is a counted one
+    new, truth = rows[is_new], labels[is_new]
+    estimator = getattr(naively, name)().fit(rows[~is_new], labels[~is_new])
+    explanations, predicted = estimator.explain(new, top=2), estimator.predict(new)
+    assert [explanation.answer for explanation in explanations] == predicted.tolist()
+    posterior = [list(explanation.posterior.values()) for explanation in explanations]
+    np.testing.assert_allclose(posterior, estimator.predict_proba(new), atol=1e-12)
+    evaluation = estimator.evaluate(new, truth, np.full(len(new), 2.0))
+    assert evaluation.weight == 2 * len(new)
+    assert evaluation.accuracy.value == pytest.approx((predicted == truth).mean())
+    for method, arguments in (("explain", (new,)), ("evaluate", (new, truth))):
+        with pytest.raises(NotFittedError):
+            getattr(getattr(naively, name)(), method)(*arguments)

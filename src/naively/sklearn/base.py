@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar, Generic, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classi
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
 from naively._kernels.types import Array, Codes32, Floats
-from naively.data.labelled import LabelledRows, LabelsLike, class_array, code_labels, refuse_missing_labels
+from naively.data.labelled import Label, LabelledRows, LabelsLike, class_array, code_labels, refuse_missing_labels
 from naively.data.names import Names, Numbered
 from naively.data.read import TableLike
 from naively.data.table import MatrixTable, Table
@@ -29,6 +29,10 @@ from naively.model.score import predict_positions
 from naively.priors import ClassPrior
 from naively.schema.schema import Block, Schema
 from naively.statistics import Statistic
+
+if TYPE_CHECKING:
+    from naively.evaluation import Evaluation
+    from naively.explanation import Explanations
 
 S = TypeVar("S", bound=Statistic)
 
@@ -103,6 +107,32 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Rows.
         """
         return self._ask(Model.log_joint, X)
+
+    def explain(
+        self, X: TableLike, of: Label | None = None, against: Label | None = None, top: int | None = None
+    ) -> Explanations:
+        """Explain the prediction for each row; a notebook shows the result as tables.
+
+        Parameters
+        ----------
+        X
+            Rows.
+        of, against, top
+            As in `Model.explain`.
+        """
+        check_is_fitted(self, "model_")
+        return self.model_.explain(self._read(X), of, against, top)
+
+    def evaluate(self, X: TableLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Evaluation:
+        """Return accuracy, log-loss, calibration and more on rows whose class is known, as `Model.evaluate` does.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows, their classes and weights.
+        """
+        check_is_fitted(self, "model_")
+        return self.model_.evaluate(self._read(X), self._labels(y).tolist(), sample_weight)
 
     def _labels(self, y: LabelsLike) -> Array:
         """Return labels as a one-dimensional array of classes."""
