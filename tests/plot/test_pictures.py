@@ -102,7 +102,7 @@ def test_every_picture_is_drawn_and_readable(n_classes: int) -> None:
 def test_infinite_log_odds_and_refusals() -> None:
     table = {"x": ["a", "b", "a"]}
     model = nb.fit(table, [0, 1, 1], columns=nb.Categorical(alpha=0))
-    sure = model.explain({"x": ["b"]})[0]
+    sure = model.explain({"x": ["b"]}, leave_out=False)[0]
     assert not np.isfinite(sure.total)
     assert plot.waterfall(sure)
     with pytest.raises(nb.InputError, match="above zero"):
