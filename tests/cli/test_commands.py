@@ -124,7 +124,7 @@ def test_demo_and_help() -> None:
         (("fit", "d.csv", "--target", "y", "-o", "m"), 1, "there is no column 'y'"),
         (("fit", "d.csv", "--target", "play", "-o", "m", "--ignore", "cat"), 1, "--ignore cat"),
         (("fit", "d.csv", "--target", "play", "-o", "m", "--column", "sky=odd"), 1, "'odd' is not a family"),
-        (("fit", "d.csv", "--target", "play", "-o", "m", "--column", "sky"), 2, "NAME=VALUE"),
+        (("fit", "d.csv", "--target", "play", "-o", "m", "--column", "sky"), 2, "COLUMN=FAMILY"),
         (("fit", "d.csv", "--target", "play", "-o", "none/m"), 2, "no such folder"),
         (("fit", "d.csv"), 2, "--target"),
         (("predict", "d.csv", "d.csv"), 1, "d.csv: is not a model file"),

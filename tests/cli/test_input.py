@@ -39,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("tune m.naively other.csv", "other.csv: there is no column 'play' to predict"),
         ("evaluate m.naively other.csv", "other.csv: there is no column 'play'"),
         ("explain m.naively other.csv --row 3", "other.csv: there is no row 3: the data has 1 row"),
-        ("plot confusion m.naively other.csv -o c.svg", "other.csv: confusion needs rows"),
+        ("plot confusion m.naively other.csv -o c.svg", "other.csv: there is no column 'play' to predict"),
         ("update m.naively absent.csv", "absent.csv: there is no such file"),
     ],
 )

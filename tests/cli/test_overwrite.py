@@ -25,6 +25,8 @@ WRITERS = {
     "plot": "plot nomogram m.naively -o OUT.svg",
     "merge": "merge m.naively n.naively -o OUT",
     "copy": "copy m.naively OUT",
+    "export": "export m.naively --to json -o OUT",
+    "report": "report m.naively -o OUT",
 }
 
 

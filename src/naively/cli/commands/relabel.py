@@ -8,7 +8,7 @@ from naively.data.files.paths import Files
 
 @click.command("relabel", short_help="Correct the labels of rows.")
 @click.argument("model")
-@click.option("--to", required=True, metavar="CLASS", help="The right class of the rows.")
+@click.option("--to", "new_label", required=True, metavar="CLASS", help="The right class of the rows.")
 @options.takes_one_row
 @options.label
 @options.target
@@ -21,7 +21,7 @@ from naively.data.files.paths import Files
 def command(
     model: str,
     data: Files | None,
-    to: str,
+    new_label: str,
     values: tuple[str, ...],
     text: str | None,
     label: str | None,
@@ -50,6 +50,6 @@ def command(
 
     with Ledger(model) as ledger, name_file_in_errors(data, model):
         rows, labels = rows_and_labels(ledger, data, values, text, label, target)
-        new_label = options.find_class(ledger.model(), to)
-        entries = ledger.relabel(rows, labels, to=new_label, weight=weight, entry=entry, source=source, comment=comment)
+        to = options.find_class(ledger.model(), new_label)
+        entries = ledger.relabel(rows, labels, to=to, weight=weight, entry=entry, source=source, comment=comment)
     print_entries(entries, as_json)
