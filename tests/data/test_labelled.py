@@ -215,5 +215,6 @@ def test_rows_of_weight_zero_are_ignored_also_if_their_class_has_no_other_row(tu
 
     model.save(tmp_path / "m.naively")
     with naively.open(tmp_path / "m.naively") as ledger:
-        ledger.update(X, y, weight=weight)
+        with pytest.warns(naively.RepeatedRowsWarning):
+            ledger.update(X, y, weight=weight)
         assert ledger.model().classes == ("p", "q")

@@ -175,6 +175,7 @@ def test_a_file_is_what_a_refit_would_write(statistic: str, data: st.DataObject)
 
 @each_statistic
 @with_files
+@pytest.mark.filterwarnings("ignore::naively.RepeatedRowsWarning")
 @given(data=st.data())
 def test_any_history_of_a_file_is_a_refit_of_what_is_counted(statistic: str, data: st.DataObject) -> None:
     all_parts = data.draw(parts(statistic))

@@ -26,3 +26,14 @@ def test_repeated_rows_give_a_warning(tmp_path: Path) -> None:
         ledger.update({"x": [*range(11), 99], "s": ROWS["s"]}, LABELS)
         for _ in range(2):
             ledger.update({"x": [1], "s": ["a"]}, ["a"])  # a few equal rows are no surprise
+
+
+def test_forgotten_rows_may_be_taught_again(tmp_path: Path) -> None:
+    rows = {"x": [20.0 + x for x in ROWS["x"]], "s": ROWS["s"]}
+    nb.fit(ROWS, LABELS).save(tmp_path / "m")
+    ledger = nb.open(tmp_path / "m")
+    ledger.update(rows, LABELS)
+    ledger.forget(rows, LABELS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ledger.update(rows, LABELS)

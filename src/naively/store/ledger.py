@@ -29,7 +29,7 @@ from naively.store.forget import Forgetter
 from naively.store.meta import read_meta
 from naively.store.periods import Moment, Selection, Sources, model_of_selection
 from naively.store.render_html import as_html
-from naively.store.running_sum import catch_up, count_rows, read_sum, write_snapshot
+from naively.store.running_sum import RunningSum, catch_up, count_rows, read_sum, write_snapshot
 from naively.store.settings import change_settings, plan_tuning, restore_settings
 from naively.store.sqlite import (
     WAIT_SECONDS,
@@ -78,15 +78,21 @@ def warn_of_ignored_columns(batches: Iterable[LabelledRows], names: Names) -> It
         yield rows
 
 
-def warn_of_repeated_rows(log: Log, counts: Model) -> None:
-    """Warn if one of the last entries with as many rows has counted the same rows: a file was given twice."""
+def warn_of_repeated_rows(log: Log, current: RunningSum, counts: Model) -> None:
+    """Warn if one of the last entries with as many rows has counted the same rows: a file was given twice.
+
+    Rows that were forgotten since then are not in the current sum, and may be taught again.
+    """
     n_rows, hashes = int(counts.class_weights.rows.sum()), counts.row_hashes
     if n_rows < MIN_REPEATED_ROWS or hashes is None:
         return
     condition = "sign = 1 AND rows = ? ORDER BY number DESC LIMIT ?"
     for entry in log.select(condition, n_rows, MAX_ENTRIES_COMPARED):
         earlier = log.counts(entry).model.row_hashes
-        if earlier is not None and hashes.equals(earlier) and entry.id not in log.undone_ids():
+        if earlier is None or not hashes.equals(earlier) or entry.id in log.undone_ids():
+            continue
+        held = current.model.row_hashes
+        if held is not None and held.are_held(hashes.hashes[hashes.hashes <= held.limit]).all():
             warn_user(
                 f"these {n_rows:,} rows were counted before, by entry {entry.short_id} ({entry.source or entry.act}, "
                 f"{entry.written[:10]}), and count twice now. If that is a mistake: naively undo.",
@@ -223,7 +229,7 @@ class Ledger:
                 fingerprints = encode_fingerprints(template, rows, key)
             counts = count_rows(template, rows)
             self._refuse_classes_without_prior(counts)
-            warn_of_repeated_rows(log, counts)
+            warn_of_repeated_rows(log, self._sum, counts)
             entry = log.new_entry("update", counts, source=source, comment=comment, fingerprints=fingerprints, id=id_)
             return self._append(log, entry, counts)
 

@@ -119,7 +119,7 @@ def command(
     from naively.cli.hints import BatchSummary
     from naively.cli.input import name_file_in_errors, read_with_progress
     from naively.cli.output import print_note
-    from naively.cli.test_rows import TestRows
+    from naively.cli.held_out import HeldOutRows
     from naively.data.files.read import retry_with_wider_types
     from naively.fitting import fit
     from naively.schema.infer import Automatic, family_of
@@ -130,9 +130,9 @@ def command(
     for name in missing:
         columns[name] = replace(columns[name], missing="value") if name in columns else Automatic("value")
 
-    def read_and_fit(types: Mapping[str, str]) -> tuple[Model, BatchSummary, TestRows]:
+    def read_and_fit(types: Mapping[str, str]) -> tuple[Model, BatchSummary, HeldOutRows]:
         summary = BatchSummary(data, frozenset(ignore), frozenset((target, *family_names)))
-        test_rows = TestRows(test_share, group)
+        test_rows = HeldOutRows(test_share, group)
         model = fit(
             test_rows.split(summary.add(read_with_progress(data, types))),
             target,

@@ -15,7 +15,7 @@ from naively.errors import InputError
 
 
 @dataclass
-class TestRows:
+class HeldOutRows:
     """The rows that are set aside: a share of all, or of the groups; none if the share is None."""
 
     share: float | None
