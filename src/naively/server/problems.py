@@ -51,7 +51,7 @@ def shorten(message: str) -> str:
     """Return a message with long quoted values, and the message itself, cut.
 
     >>> len(shorten(f"column {'x' * 10_000!r} is unknown"))
-    112
+    111
     """
     message = _QUOTED.sub(lambda match: f"{match[0][: MAX_QUOTED + 1]}…{match[0][0]}", message)
     return message if len(message) <= MAX_MESSAGE else f"{message[:MAX_MESSAGE]}…"

@@ -116,10 +116,10 @@ def command(
     if alpha is not None and not no_tune:
         raise click.UsageError("--alpha needs --no-tune: tuning chooses the smoothing. Or set it by --column.")
 
+    from naively.cli.held_out import HeldOutRows
     from naively.cli.hints import BatchSummary
     from naively.cli.input import name_file_in_errors, read_with_progress
     from naively.cli.output import print_note
-    from naively.cli.held_out import HeldOutRows
     from naively.data.files.read import retry_with_wider_types
     from naively.fitting import fit
     from naively.schema.infer import Automatic, family_of
