@@ -39,6 +39,7 @@ def test_report_is_honest() -> None:
     assert by_groups.schema.names == ("place", "pulse")
 
 
+@pytest.mark.filterwarnings("ignore:'place' alone predicts:naively.TuningWarning")  # rows of a group share it
 def test_counts_are_those_of_all_rows() -> None:
     data = visits()
     grouped = nb.fit(data, "ill", group="patient", tune=False)
