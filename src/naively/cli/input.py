@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 
-from naively.cli.options import find_class
+from naively.cli.options import RowsToCount, find_class
 from naively.data.files.bad_rows import BadRows
 from naively.data.files.batches import ReadProgress, rebatch
 from naively.data.files.cells import Cells
@@ -140,14 +140,12 @@ def read_one_row(model: Model, values: tuple[str, ...], text: str | None) -> Tab
     return row
 
 
-def rows_and_labels(
-    ledger: Ledger, data: Files | None, values: tuple[str, ...], text: str | None, label: str | None, target: str | None
-) -> tuple[Files | Table, str | list[Label | None] | None]:
+def rows_and_labels(ledger: Ledger, rows: RowsToCount) -> tuple[Files | Table, str | list[Label | None] | None]:
     """Return what a command counts: DATA and the name of its target, or one row and its label."""
-    if data is not None:
-        return data, target
+    if rows.data is not None:
+        return rows.data, rows.target
     model = ledger.model()
-    return read_one_row(model, values, text), [find_class(model, label)]
+    return read_one_row(model, rows.values, rows.text), [find_class(model, rows.label)]
 
 
 def _name_and_value(model: Model, item: str) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -57,15 +58,6 @@ def refuse_rows_and_row(data: Files | None, values: tuple[str, ...], text: str |
     """Raise an error unless the rows are given once: as DATA, or by --set and --text."""
     if (data is None) == (not values and text is None):
         raise click.UsageError("give DATA, or one row by --set and --text.")
-
-
-label = click.option("--label", metavar="CLASS", help="Class of the row that --set and --text give.")
-
-
-def refuse_label(data: Files | None, label: str | None) -> None:
-    """Raise an error unless a single row has a label, and DATA has none but its own."""
-    if (label is None) == (data is None):
-        raise click.UsageError("--label is the class of the row given by --set and --text: give them together.")
 
 
 def format_of(*formats: str) -> Callable[[FC], FC]:
@@ -136,6 +128,56 @@ def reads_data(required: bool = True) -> Callable[[Callable[..., None]], Callabl
         return click.argument("data", nargs=-1, required=required)(call)
 
     return decorate
+
+
+@dataclass(frozen=True)
+class RowsToCount:
+    """Rows with their labels, as a command line gives them: DATA, or one row by --set and --text with its --label."""
+
+    data: Files | None
+    values: tuple[str, ...]
+    text: str | None
+    label: str | None
+    target: str | None
+    weight: str | None
+
+
+LABELS = (
+    click.option("--label", metavar="CLASS", help="Class of the row that --set and --text give."),
+    target,
+    weight,
+)
+
+
+def reads_rows_to_count(command: Callable[..., None]) -> Callable[..., None]:
+    """Add DATA, the options that give one row in its place, and those of labels; the command gets them as `rows`."""
+
+    @wraps(command)
+    def call(
+        *,
+        data: Files | None,
+        values: tuple[str, ...],
+        text: str | None,
+        label: str | None,
+        target: str | None,
+        weight: str | None,
+        **others: Any,
+    ) -> None:
+        refuse_rows_and_row(data, values, text)
+        if (label is None) == (data is None):
+            raise click.UsageError("--label is the class of the row given by --set and --text: give them together.")
+        command(rows=RowsToCount(data, values, text, label, target, weight), **others)
+
+    decorated = reads_data(required=False)(call)
+    for option in reversed((*ROW, *LABELS)):
+        decorated = option(decorated)
+    return decorated
+
+
+def takes_entry(command: FC) -> FC:
+    """Add the options that say which entries have counted the rows: `entry` and `source`."""
+    command = click.option("--source", help="Source to take the rows from.")(command)
+    return click.option("--entry", metavar="ID", help="Entry to take the rows from.")(command)
 
 
 def source_name(data: Files | None, source: str | None) -> str:

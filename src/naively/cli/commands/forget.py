@@ -3,28 +3,17 @@
 import click
 
 from naively.cli import options
-from naively.data.files.paths import Files
 
 
 @click.command("forget", short_help="Remove rows from a model.")
 @click.argument("model")
-@options.takes_one_row
-@options.label
-@options.target
-@options.weight
-@click.option("--entry", metavar="ID", help="Entry to take the rows from.")
-@click.option("--source", help="Source to take the rows from.")
+@options.reads_rows_to_count
+@options.takes_entry
 @options.comment
 @options.as_json
-@options.reads_data(required=False)
 def command(
     model: str,
-    data: Files | None,
-    values: tuple[str, ...],
-    text: str | None,
-    label: str | None,
-    target: str | None,
-    weight: str | None,
+    rows: options.RowsToCount,
     entry: str | None,
     source: str | None,
     comment: str,
@@ -42,14 +31,11 @@ def command(
     naively forget spam.naively anna.csv --entry 3f2a81c0
     naively forget spam.naively --text "Lunch at noon?" --label spam
     """
-    options.refuse_rows_and_row(data, values, text)
-    options.refuse_label(data, label)
-
     from naively.cli.input import name_file_in_errors, rows_and_labels
     from naively.cli.output import print_entries
     from naively.store.ledger import Ledger
 
-    with Ledger(model) as ledger, name_file_in_errors(data, model):
-        rows, labels = rows_and_labels(ledger, data, values, text, label, target)
-        entries = ledger.forget(rows, labels, weight=weight, entry=entry, source=source, comment=comment)
+    with Ledger(model) as ledger, name_file_in_errors(rows.data, model):
+        X, y = rows_and_labels(ledger, rows)
+        entries = ledger.forget(X, y, weight=rows.weight, entry=entry, source=source, comment=comment)
     print_entries(entries, as_json)

@@ -3,30 +3,19 @@
 import click
 
 from naively.cli import options
-from naively.data.files.paths import Files
 
 
 @click.command("relabel", short_help="Correct the labels of rows.")
 @click.argument("model")
 @click.option("--to", "new_label", required=True, metavar="CLASS", help="The right class of the rows.")
-@options.takes_one_row
-@options.label
-@options.target
-@options.weight
-@click.option("--entry", metavar="ID", help="Entry to take the rows from.")
-@click.option("--source", help="Source to take the rows from.")
+@options.reads_rows_to_count
+@options.takes_entry
 @options.comment
 @options.as_json
-@options.reads_data(required=False)
 def command(
     model: str,
-    data: Files | None,
+    rows: options.RowsToCount,
     new_label: str,
-    values: tuple[str, ...],
-    text: str | None,
-    label: str | None,
-    target: str | None,
-    weight: str | None,
     entry: str | None,
     source: str | None,
     comment: str,
@@ -41,15 +30,12 @@ def command(
     naively relabel spam.naively --text "Lunch at noon?" --label spam --to ham
     naively relabel spam.naively mistakes.csv --to ham --entry 3f2a81c0
     """
-    options.refuse_rows_and_row(data, values, text)
-    options.refuse_label(data, label)
-
     from naively.cli.input import name_file_in_errors, rows_and_labels
     from naively.cli.output import print_entries
     from naively.store.ledger import Ledger
 
-    with Ledger(model) as ledger, name_file_in_errors(data, model):
-        rows, labels = rows_and_labels(ledger, data, values, text, label, target)
+    with Ledger(model) as ledger, name_file_in_errors(rows.data, model):
+        X, y = rows_and_labels(ledger, rows)
         to = options.find_class(ledger.model(), new_label)
-        entries = ledger.relabel(rows, labels, to=to, weight=weight, entry=entry, source=source, comment=comment)
+        entries = ledger.relabel(X, y, to=to, weight=rows.weight, entry=entry, source=source, comment=comment)
     print_entries(entries, as_json)

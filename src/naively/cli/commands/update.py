@@ -3,27 +3,17 @@
 import click
 
 from naively.cli import options
-from naively.data.files.paths import Files
 
 
 @click.command("update", short_help="Add rows to a model.")
 @click.argument("model")
-@options.takes_one_row
-@options.label
-@options.target
-@options.weight
+@options.reads_rows_to_count
 @options.source
 @options.comment
 @options.as_json
-@options.reads_data(required=False)
 def command(
     model: str,
-    data: Files | None,
-    values: tuple[str, ...],
-    text: str | None,
-    label: str | None,
-    target: str | None,
-    weight: str | None,
+    rows: options.RowsToCount,
     source: str | None,
     comment: str,
     as_json: bool,
@@ -37,15 +27,12 @@ def command(
     naively update spam.naively --text "Cheap pills, now!" --label spam
     cat one.csv | naively update spam.naively -
     """
-    options.refuse_rows_and_row(data, values, text)
-    options.refuse_label(data, label)
-
     from naively.cli.input import name_file_in_errors, rows_and_labels
     from naively.cli.output import print_entries
     from naively.store.ledger import Ledger
 
-    with Ledger(model) as ledger, name_file_in_errors(data, model):
-        rows, labels = rows_and_labels(ledger, data, values, text, label, target)
-        source = options.source_name(data, source)
-        entry = ledger.update(rows, labels, weight=weight, source=source, comment=comment)
+    with Ledger(model) as ledger, name_file_in_errors(rows.data, model):
+        X, y = rows_and_labels(ledger, rows)
+        source = options.source_name(rows.data, source)
+        entry = ledger.update(X, y, weight=rows.weight, source=source, comment=comment)
     print_entries([entry], as_json)
