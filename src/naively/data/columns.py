@@ -81,6 +81,10 @@ class Column(ABC):
     def add_hashes(self, total: Hashes, salt: np.uint64) -> None:
         """Add the terms of this column in equation (1) of `row_hash` to `total`."""
 
+    @abstractmethod
+    def to_arrow(self) -> ArrowArray:
+        """Return the values as an Arrow array of a type that keeps each of them; see `arrow_rows`."""
+
     def ranked(self) -> Column:
         """Return the column with the rank of each number in place of the number; other values stay."""
         return self
@@ -163,6 +167,19 @@ class NumberColumn(Column):
         """Add the hashes of the numbers."""
         add_number_hashes(self.x[:, None], np.array([salt], np.uint64), int(MISSING), total)
 
+    def to_arrow(self) -> ArrowArray:
+        """Return the numbers, integers of which one is missing with nulls; those beyond 64 bits as strings."""
+        import pyarrow as pa
+
+        if self.kind == "unknown":
+            return pa.nulls(len(self))
+        if self.exact is None:
+            return fixed_width_array(self.x)
+        if self.exact.dtype != object:
+            return fixed_width_array(self.exact, self.is_present())
+        cells = zip(self.exact.tolist(), self.is_present().tolist(), strict=True)
+        return pa.array([str(number) if is_present else None for number, is_present in cells], pa.string())
+
 
 class AbsentColumn(NumberColumn):
     """A column that the data does not have: it says nothing, not even that a value is missing."""
@@ -239,6 +256,18 @@ class CodeColumn(Column):
         """Add the hashes of the values."""
         add_hashes_of_codes(total, self.x, self.values, salt)
 
+    def to_arrow(self) -> ArrowArray:
+        """Return booleans, or a dictionary of the values that rows have."""
+        import pyarrow as pa
+
+        if self.kind == "boolean":
+            return fixed_width_array(self.x == 1, self.x >= 0)
+        used, codes = np.unique(self.x[self.x >= 0], return_inverse=True)
+        places = np.zeros(len(self), np.int32)
+        places[self.x >= 0] = codes
+        values = pa.array([self.values[code] for code in used.tolist()])
+        return pa.DictionaryArray.from_arrays(fixed_width_array(places, self.x >= 0), values)
+
 
 class StringColumn(Column):
     """Strings that get codes only if they are counted by value."""
@@ -312,6 +341,10 @@ class ArrowStrings(StringColumn):
             array.offset,
         )
 
+    def to_arrow(self) -> ArrowArray:
+        """Return the array."""
+        return self.array
+
     def with_cells(self, row: int, cells: Cells) -> ListOfStrings:
         """Return a copy of one row for each cell, with that cell unless it is UNCHANGED."""
         return ListOfStrings(self.name, (self.array[row].as_py(),)).with_cells(0, cells)
@@ -350,6 +383,12 @@ class ListOfStrings(StringColumn):
     def texts(self) -> tuple[str | None, ...]:
         """Return the strings."""
         return self.strings
+
+    def to_arrow(self) -> ArrowArray:
+        """Return the strings."""
+        import pyarrow as pa
+
+        return pa.array(self.strings, pa.large_string())
 
     def with_cells(self, row: int, cells: Cells) -> ListOfStrings:
         """Return a copy of one row for each cell, with that cell unless it is UNCHANGED."""
@@ -458,9 +497,18 @@ def concat_columns(columns: Sequence[Column]) -> Column:
         arrays = [c.array.cast(large) if isinstance(c, ArrowStrings) else pa.array(c.texts(), large) for c in columns]
         return ArrowStrings(first.name, pa.concat_arrays(arrays))
     if isinstance(first, CodeColumn):
-        return CodeColumn(first.name, first.kind, np.concatenate([c.codes()[0] for c in columns]), first.values)
+        return _concat_codes(first.name, first.kind, [column.codes() for column in columns])
     numbers = np.concatenate([column.numbers() for column in columns])
     return NumberColumn(first.name, first.kind, numbers, _concat_exact(columns))
+
+
+def _concat_codes(name: str, kind: Kind, parts: Sequence[tuple[Codes, Values]]) -> CodeColumn:
+    """Return codes one below the other, each with values of its own, as codes of all values."""
+    code_of: dict[Value, int] = dict.fromkeys(chain.from_iterable(values for _, values in parts), 0)
+    for code, value in enumerate(code_of):
+        code_of[value] = code
+    codes = [np.array([*map(code_of.__getitem__, values), -1], np.int32)[part] for part, values in parts]
+    return CodeColumn(name, kind, np.concatenate(codes), tuple(code_of))
 
 
 def _concat_exact(columns: Sequence[Column]) -> NDArray[Any] | None:
@@ -555,6 +603,21 @@ def arrow_array(x: NDArray[Any]) -> ArrowArray:
         return pa.Array.from_buffers(number, len(x), [None, pa.py_buffer(x.tobytes())])
     array: ArrowArray = pa.array(x)
     return array
+
+
+def fixed_width_array(x: NDArray[Any], is_present: NDArray[np.bool_] | None = None) -> ArrowArray:
+    """Return numbers or booleans as an Arrow array of their type, null where `is_present` is false.
+
+    >>> fixed_width_array(np.array([1, 2], np.uint8), np.array([True, False])).to_pylist()
+    [1, None]
+    """
+    import pyarrow as pa
+
+    valid = None if is_present is None else pa.py_buffer(np.packbits(is_present, bitorder="little").tobytes())
+    if x.dtype == np.bool_:
+        data = pa.py_buffer(np.packbits(x, bitorder="little").tobytes())
+        return pa.Array.from_buffers(pa.bool_(), len(x), [valid, data])
+    return pa.Array.from_buffers(pa.from_numpy_dtype(x.dtype), len(x), [valid, pa.py_buffer(x.tobytes())])
 
 
 def arrow_strings(values: Sequence[str]) -> ArrowArray:
