@@ -338,9 +338,9 @@ def _tables(
             warned |= renamed
             table = table.rename_columns([renamed.get(name, name) for name in table.column_names])
             rows = table_of_frame(convert_columns(table, kinds, n_rows, exact, bad, cells))
-            kept = bad.rows_to_keep(n_rows, table.num_rows)
+            good_rows = bad.rows_to_keep(n_rows, table.num_rows)
             n_rows += table.num_rows
-            yield rows if kept is None else rows.take(kept)
+            yield rows if good_rows is None else rows.take(good_rows)
         report_bad_rows(bad)
     except OtherTypeError as error:
         placed = with_place(error, files)

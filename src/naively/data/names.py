@@ -124,8 +124,8 @@ def similar_names(given: Names, wanted: Iterable[str]) -> dict[str, str]:
     for name in given:
         if name not in exact:
             similar.setdefault(name.strip().casefold(), []).append(name)
-    found = {name: similar.pop(name.strip().casefold(), []) for name in absent}
-    return {names[0]: name for name, names in found.items() if len(names) == 1}
+    candidates = {name: similar.pop(name.strip().casefold(), []) for name in absent}
+    return {names[0]: name for name, names in candidates.items() if len(names) == 1}
 
 
 def warn_similar_names(renamed: Mapping[str, str]) -> None:

@@ -214,8 +214,10 @@ class ColumnTable(Table):
 
     def without_column(self, name: str) -> ColumnTable:
         """Return the table without a column."""
-        kept = [j for j, other in enumerate(self.names) if other != name]
-        return ColumnTable(tuple(self.names[j] for j in kept), self.n_rows, tuple(self.columns[j] for j in kept))
+        positions = [j for j, other in enumerate(self.names) if other != name]
+        return ColumnTable(
+            tuple(self.names[j] for j in positions), self.n_rows, tuple(self.columns[j] for j in positions)
+        )
 
     def ranked(self) -> ColumnTable:
         """Return the table with the rank of each number in its column."""

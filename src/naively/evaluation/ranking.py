@@ -50,9 +50,9 @@ class Ranking:
 
     def roc(self) -> tuple[Floats, Floats]:
         """Return false and true positive rates from (0, 0) to (1, 1), without points inside straight lines."""
-        kept = np.ones(len(self.true), np.bool_)
-        kept[1:-1] = (np.diff(self.false, 2) != 0) | (np.diff(self.true, 2) != 0)
-        return np.r_[0.0, self.false[kept] / self.false[-1]], np.r_[0.0, self.true[kept] / self.true[-1]]
+        is_corner = np.ones(len(self.true), np.bool_)
+        is_corner[1:-1] = (np.diff(self.false, 2) != 0) | (np.diff(self.true, 2) != 0)
+        return np.r_[0.0, self.false[is_corner] / self.false[-1]], np.r_[0.0, self.true[is_corner] / self.true[-1]]
 
     def precision_recall(self) -> tuple[Floats, Floats]:
         """Return recall and precision, from recall 0 (with precision 1) to 1."""

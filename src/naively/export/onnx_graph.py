@@ -206,7 +206,7 @@ class _Graph:
         is_good = self.node(
             "And", self.node("GreaterOrEqual", x, zero), self.node("LessOrEqual", x, self.constant(MAX_NUMBER))
         )
-        if scores.whole:
+        if scores.integers_only:
             is_good = self.node("And", is_good, self.node("Equal", self.node("Floor", x), x))
         return self.or_zero(x, self.node("Where", is_good, score, self.constant(np.nan)))
 

@@ -425,7 +425,7 @@ class _Query:
         d = self.dialect
         number, is_present = self.number_of(column)
         is_good = f"{number} >= {d.number(0)} AND {number} <= {d.number(MAX_NUMBER)}"
-        is_good += f" AND {number} = floor({number})" if scores.whole else ""
+        is_good += f" AND {number} = floor({number})" if scores.integers_only else ""
         self.refusals.append(f"({is_present} AND NOT ({is_good}))")
         slope = np.abs(scores.slope[scores.slope != 0])
         high = d.number(MAX_NUMBER / max(1.0, float(slope.max(initial=0.0))))

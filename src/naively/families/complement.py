@@ -88,13 +88,13 @@ def complement_form(cells: Cells, alpha: Floats, known: Bools, members: Bools) -
     """Return −log θ̃_kc = −log(N_k + α_k) + log(N − N_c + Σα) − log((N_k − N_kc + α_k)/(N_k + α_k)), over channel 0."""
     index = cells.index
     token = np.bincount(index, weights=cells.sums[0], minlength=len(alpha))
-    whole = token + alpha
-    base = np.where(known & (whole > 0), -np.log(np.where(whole > 0, whole, 1.0)), np.nan)
+    smoothed = token + alpha
+    base = np.where(known & (smoothed > 0), -np.log(np.where(smoothed > 0, smoothed, 1.0)), np.nan)
     rest = token.sum() - sum_by_class(cells, cells.sums[0]) + alpha[members].sum()
     constant = np.log(np.where(rest > 0, rest, 1.0))
     alone = np.bincount(index, minlength=len(alpha))[index] == 1  # no other class has the token
     others = np.where(alone & (alpha[index] == 0), 0.0, token[index] - cells.sums[0] + alpha[index])
-    value = -np.log(np.where(others > 0, others, 1.0)) + np.log(whole[index])
+    value = -np.log(np.where(others > 0, others, 1.0)) + np.log(smoothed[index])
     score = sparse_form(cells, value, base, constant)
     if (others > 0).all():
         return LogLinear(score)

@@ -99,7 +99,7 @@ class Exponential(RateFamily):
         slope = -np.where(is_point, 0.0, parameters)
         intercept = np.log(np.where(is_point | (parameters == 0), 1.0, parameters))
         columns = zip(intercept.T, slope.T, is_point.T, strict=True)
-        return [LinearScores(*column, whole=False) for column in columns]
+        return [LinearScores(*column, integers_only=False) for column in columns]
 
     def sample(self, parameters: Floats, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1)."""

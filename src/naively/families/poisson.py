@@ -181,7 +181,7 @@ class Poisson(RateFamily):
         """Return equation (3) without log x!, the same in all classes; a rate of zero allows only 0."""
         slope = np.log(np.where(parameters > 0, parameters, 1.0))
         columns = zip(-parameters.T, slope.T, (parameters == 0).T, strict=True)
-        return [LinearScores(*column, whole=True) for column in columns]
+        return [LinearScores(*column, integers_only=True) for column in columns]
 
     def sample(self, parameters: Floats, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1)."""

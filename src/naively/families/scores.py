@@ -97,7 +97,7 @@ class LinearScores:
     intercept: Floats
     slope: Floats
     zero_only: Bools
-    whole: bool
+    integers_only: bool
     in_length: bool = False
 
     form: ClassVar[Literal["linear"]] = "linear"

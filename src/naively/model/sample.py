@@ -38,7 +38,7 @@ def sample(model: Model, n: int, of: Label | None = None, seed: int | None = Non
         codes = generator.choice(len(model.classes), size=n, p=probability / probability.sum())
     else:
         codes = np.full(n, position_of(of, model.classes), dtype=np.intp)
-    whole = _whole_columns(model)
+    integer_columns = _integer_columns(model)
     columns: dict[str, Any] = {}
     is_present: dict[str, Array] = {}
     for block, parameters in zip(model.chosen.schema.blocks, model.parameters, strict=True):
@@ -48,7 +48,7 @@ def sample(model: Model, n: int, of: Label | None = None, seed: int | None = Non
             if block.family.role == "presence":
                 is_present[name] = values
             else:
-                columns[name] = _arrow_array(values, block.kind(i), name in whole)
+                columns[name] = _arrow_array(values, block.kind(i), name in integer_columns)
     for name in model.schema.names:
         if name not in columns:
             columns[name] = pa.nulls(n)
@@ -59,15 +59,15 @@ def sample(model: Model, n: int, of: Label | None = None, seed: int | None = Non
     return pa.table([*(columns[name] for name in model.schema.names), classes], names=[*model.schema.names, target])
 
 
-def _whole_columns(model: Model) -> set[str]:
+def _integer_columns(model: Model) -> set[str]:
     """Return the columns of which all numbers that were counted are whole, or all dates are days."""
-    whole: set[str] = set()
+    names: set[str] = set()
     for block, statistic in zip(model.schema.blocks, model.statistics, strict=True):
         numbers, days = statistic.multiples_of(1), statistic.multiples_of(SECONDS_OF_A_DAY)
         if numbers is not None and days is not None:
             is_whole = [days[i] if block.kind(i) == "date" else numbers[i] for i in range(len(block.names))]
-            whole.update(name for name, yes in zip(block.names, is_whole, strict=True) if yes)
-    return whole
+            names.update(name for name, yes in zip(block.names, is_whole, strict=True) if yes)
+    return names
 
 
 def _arrow_array(values: Array, kind: Kind, is_whole: bool) -> Any:

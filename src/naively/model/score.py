@@ -92,9 +92,9 @@ def read_like(
     try:
         for table in arrow_tables(batches) if rows_at_once == 0 else rebatch(batches, rows_at_once):
             rows = as_trained(model, table, warned, n_rows, bad)
-            kept = bad.rows_to_keep(n_rows, table.num_rows)
+            good_rows = bad.rows_to_keep(n_rows, table.num_rows)
             n_rows += table.num_rows
-            yield (table, rows) if kept is None else (table.take(kept), rows.take(kept))
+            yield (table, rows) if good_rows is None else (table.take(good_rows), rows.take(good_rows))
     except OtherTypeError as error:
         raise with_place(error, files) from None
     report_bad_rows(bad)
