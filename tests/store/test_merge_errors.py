@@ -48,3 +48,16 @@ def test_the_file_with_a_class_without_a_prior_is_named(tmp_path: Path, monkeypa
     naively.fit(ROWS, ["yes", "maybe"] * 3, tune=False).save("c")
     with pytest.raises(InputError, match=r"^c: the class prior is that of a: .*maybe"):
         naively.merge(["a", "b", "c"], "out")
+
+
+def test_merge_reports_other_tunings(tmp_path: Path) -> None:
+    table, label = {"x": [0.1 * k for k in range(60)]}, [k % 7 > 3 for k in range(60)]
+    plain = naively.fit(table, label, tune=False)
+    plain.save(tmp_path / "plain")
+    plain.tune(table, label).save(tmp_path / "tuned")
+    with pytest.warns(naively.TuningWarning, match=r"tuned is tuned differently: .*plain is not tuned"):
+        model = naively.merge([tmp_path / "plain", tmp_path / "tuned"], tmp_path / "both")
+    assert model.tuning is None
+    with pytest.warns(naively.TuningWarning, match=r"plain is tuned differently: the tuning of .*tuned was kept"):
+        model = naively.merge([tmp_path / "tuned", tmp_path / "plain"], tmp_path / "other")
+    assert model.tuning is not None

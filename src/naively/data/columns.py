@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -31,7 +31,8 @@ Positions = NDArray[np.intp]
 Cells = Sequence[Any]  # of any type, or UNCHANGED
 
 MIN_SORTED_STRINGS = 1000  # distinct strings of a column above which Arrow sorts them
-MAX_ROWS_READ_AS_TEXT = 65_536  # rows by which a column is judged to be text or values
+MAX_ROWS_READ_AS_TEXT = 65_536  # rows by which a column is judged to be text, values or identifiers
+MIN_UNCOUNTED_IDENTIFIERS = 10_000  # strings in these rows; columns with fewer are counted before they are judged
 MAX_EXACT_INTEGER = 2**53  # all integers up to this are float64
 CORE_TYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
 WIDER_TYPES = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64"}  # others become float64
@@ -399,11 +400,12 @@ class ListOfStrings(StringColumn):
         return "text" if self.are_texts else _use_of_strings(self.strings[:MAX_ROWS_READ_AS_TEXT])
 
 
-def _use_of_strings(column: Iterable[str | None]) -> Use:
+def _use_of_strings(column: Sequence[str | None]) -> Use:
     """Return "text" if the distinct strings have 3 words or 50 characters on average, and are many.
 
     They are many if more than a third of the strings are distinct, or from 50 on if each occurs fewer than 30 times on
-    average. So a column of texts that was copied stays one.
+    average. So a column of texts that was copied stays one. Other strings of 65,536 rows are an "identifier" if 10,000
+    or more rows have one, and 19 of 20 of them another one.
     """
     strings = [string for string in column if string is not None]
     distinct = set(strings)
@@ -411,7 +413,10 @@ def _use_of_strings(column: Iterable[str | None]) -> Use:
     if not are_many:
         return "string"
     n_words, n_characters = sum(len(string.split()) for string in distinct), sum(map(len, distinct))
-    return "text" if n_words >= 3 * len(distinct) or n_characters >= 50 * len(distinct) else "string"
+    if n_words >= 3 * len(distinct) or n_characters >= 50 * len(distinct):
+        return "text"
+    is_large = len(column) >= MAX_ROWS_READ_AS_TEXT and len(strings) >= MIN_UNCOUNTED_IDENTIFIERS
+    return "identifier" if is_large and 20 * len(distinct) >= 19 * len(strings) else "string"
 
 
 def as_core_type(x: Piece) -> Piece:

@@ -13,7 +13,7 @@ from naively.data.views import Numbers, Piece, is_sparse
 from naively.errors import InputError
 
 Kind = Literal["number", "boolean", "string", "date", "unknown"]
-Use = Kind | Literal["text"]  # how a column is used by default: strings are values ("string") or "text"
+Use = Kind | Literal["text", "identifier"]  # how a column is used by default: strings are values unless they are these
 Support = Literal["real", "positive", "non-negative", "count", "binary", "any"]
 
 # Smallest and largest number of each column, and whether all of its numbers are whole.

@@ -1,7 +1,7 @@
 """One likelihood per file; see `base.py` for the methods that each has, always in the same order."""
 
 from naively.data.kinds import Kind, Support
-from naively.families.automatic import AutoBoolean, AutoNumber, AutoString, NoValuesYet
+from naively.families.automatic import AutoBoolean, AutoNumber, AutoString, Identifier, NoValuesYet
 from naively.families.base import Dropped, Family, LinearPart, Missing
 from naively.families.bernoulli import Bernoulli, Presence
 from naively.families.binned import Binned
@@ -27,6 +27,7 @@ __all__ = [
     "Exponential",
     "Family",
     "Gaussian",
+    "Identifier",
     "Kind",
     "LinearPart",
     "LogNormal",

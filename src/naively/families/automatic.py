@@ -4,6 +4,7 @@
     AutoString     strings: value counts, then Categorical
     AutoBoolean    booleans: counts of yes, then Bernoulli
     NoValuesYet    no value yet: nothing, until the type is known
+    Identifier     strings of which nearly every row has its own: nothing
 
 `decide` chooses from the statistics, so that batches, order and merging do not change the choice. Columns are decided
 by the first rule that holds:
@@ -24,14 +25,16 @@ by the first rule that holds:
     booleans   no value; one value only                                             dropped
                anything else                                                        Bernoulli
 
-The rules look at rows, not at classes. (Strings that read like sentences are `Text` from the start: `schema/infer.py`.)
-Each automatic family is also a likelihood: that of its first choice.
+The rules look at rows, not at classes. Strings that read like sentences are `Text` from the start, and strings that
+are an identifier in the first 65,536 rows are not counted (`schema/infer.py`). Each automatic family is also a
+likelihood: that of its first choice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -59,6 +62,7 @@ MIN_IDENTIFIER_ROWS = 20
 MAX_CATEGORIES = 10  # of a column of integers
 MIN_BINNED_ROWS = 30
 NO_VALUE = Dropped("no value")
+IDENTIFIER = Dropped("an identifier, nearly every row has its own")
 SHRUNK = Gaussian(ddof=1.0, pooled_rows=2.0)  # two nearly equal numbers of a class are chance, not a tiny variance
 
 
@@ -146,7 +150,7 @@ class AutoString(Categorical):
             if not values
             else Dropped(f"one value only, {values[0]!r}")
             if len(values) == 1
-            else Dropped("an identifier, nearly every row has its own")
+            else IDENTIFIER
             if n >= MIN_IDENTIFIER_ROWS and 20 * len(values) >= 19 * n
             else categorical
             for values, n in zip(stats.values, n_rows.tolist(), strict=True)
@@ -178,15 +182,11 @@ class AutoBoolean(Bernoulli):
 
 
 @dataclass(frozen=True)
-class NoValuesYet(Family[EmptyStatistic, int]):
-    """A column in which every value was missing so far: no evidence.
-
-    When two models are added, the column takes the family of the other model.
-    """
+class Uncounted(Family[EmptyStatistic, int]):
+    """A column that is not counted, for a reason: no evidence."""
 
     statistic = EmptyStatistic
-    kinds = ALL_KINDS
-    awaits_values = True
+    reason: ClassVar[str]
 
     def read_columns(self, table: Table, positions: Sequence[int]) -> Numbers:
         """Return a piece without numbers for each column, of any kind."""
@@ -214,7 +214,7 @@ class NoValuesYet(Family[EmptyStatistic, int]):
 
     def terms(self, row: RowView, stats: EmptyStatistic, parameters: int, pair: Pair) -> list[Term]:
         """Return terms that add nothing."""
-        return [Term(name, None, "", note="not used: it had no value in training") for name in row.names]
+        return [Term(name, None, "", note=f"not used: {self.reason}") for name in row.names]
 
     def column_scores(self, parameters: int, names: Sequence[str], n_classes: int) -> list[ValueScores]:
         """Return scores that add nothing."""
@@ -225,5 +225,37 @@ class NoValuesYet(Family[EmptyStatistic, int]):
         """Return missing values."""
         return [np.full(len(label), None, dtype=object) for _ in range(parameters)]
 
+
+@dataclass(frozen=True)
+class NoValuesYet(Uncounted):
+    """A column in which every value was missing so far.
+
+    When two models are added, the column takes the family of the other model.
+    """
+
+    kinds = ALL_KINDS
+    awaits_values = True
+    reason = "it had no value in training"
+
     def __str__(self) -> str:
         return "left out: no value yet"
+
+
+@dataclass(frozen=True)
+class Identifier(Uncounted):
+    """Strings that are an identifier in the first rows of large data, so that counting them would only cost memory.
+
+    When two models are added, the column stays an identifier if the other model has an automatic family for it.
+    """
+
+    kinds = ("string",)
+    automatic = True
+    replaces_automatic = True
+    reason = IDENTIFIER.reason
+
+    def decide(self, stats: EmptyStatistic, kinds: Sequence[Kind]) -> list[Family | Dropped]:
+        """Drop the columns."""
+        return [IDENTIFIER] * len(kinds)
+
+    def __str__(self) -> str:
+        return f"left out: {self.reason}"

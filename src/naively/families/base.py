@@ -155,6 +155,8 @@ class Family(ABC, Generic[S, P]):
         Whether `decide` chooses another family from the statistics.
     awaits_values
         Whether the columns had no value yet, so that their kind is unknown.
+    replaces_automatic
+        Whether the family replaces an automatic one of the same column when models are added.
     has_length
         Whether a row has a length, the number of its known words, which `log_likelihood` can report.
     tunes_alpha
@@ -171,6 +173,7 @@ class Family(ABC, Generic[S, P]):
     joint: ClassVar[bool] = False
     automatic: ClassVar[bool] = False
     awaits_values: ClassVar[bool] = False
+    replaces_automatic: ClassVar[bool] = False
     has_length: ClassVar[bool] = False
     tunes_alpha: ClassVar[bool] = False
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from naively._kernels.types import Bools
 from naively.data.convert import kind_of_classes
+from naively.data.kinds import Kind
 from naively.data.labelled import Label
 from naively.data.names import Names, listed, positions_of
 from naively.errors import InputError, LostDigitsWarning, SchemaError, TuningWarning, warn_user
@@ -207,20 +208,27 @@ def unite(a: Schema, b: Schema) -> Schema:
         for name in (of_a | of_b)
         if (name not in of_a or name not in of_b) and name not in tokens
     ]
-    for name in of_a.keys() & of_b.keys():
+    kinds_of_a, kinds_of_b = a.kinds(), b.kinds()
+    replaced = {n for n in of_a.keys() & of_b.keys() if _gives_way(of_a[n], kinds_of_a[n], of_b[n])}
+    for name in of_a.keys() & of_b.keys() - replaced:
         one, two = of_a[name], of_b[name]
-        if one != two and not (one.awaits_values or two.awaits_values):
+        if one != two and not _gives_way(two, kinds_of_b[name], one):
             problems.append(f"{name!r} is {one} in the first, {two} in the second")
     if problems:
         raise SchemaError("the models have different columns: " + listed(sorted(problems), separator="; ") + ".")
     names = a.names if len(of_a) == len(of_a | of_b) else tuple(of_a | of_b)
-    families = of_b | {name: family for name, family in of_a.items() if not family.awaits_values}
-    kinds = b.kinds() | {name: kind for name, kind in a.kinds().items() if kind != "unknown"}
+    families = of_b | {name: family for name, family in of_a.items() if name not in replaced}
+    kinds = kinds_of_b | {name: kind for name, kind in kinds_of_a.items() if kind != "unknown"}
     groups = group_columns({name: families[name] for name in names})
     blocks = [*((family, tuple(group)) for family, group in groups), *_joint_blocks(a, b)]
     position = positions_of(names)
     blocks.sort(key=lambda block: position[block[1][0]])
     return Schema(names, tuple(Block(group, tuple(kinds[n] for n in group), family) for family, group in blocks))
+
+
+def _gives_way(family: Family, kind: Kind, other: Family) -> bool:
+    """Return whether a column of one family, and of this kind, is counted by the other family in a sum."""
+    return family.awaits_values or (family.automatic and other.replaces_automatic and other.accepts(kind))
 
 
 def _joint_blocks(a: Schema, b: Schema) -> list[tuple[Family, tuple[str, ...]]]:

@@ -15,7 +15,17 @@ from naively.data.kinds import Kind, Use
 from naively.data.names import listed, positions_of, select
 from naively.data.table import Table
 from naively.errors import InputError, SchemaError
-from naively.families import AutoBoolean, AutoNumber, AutoString, Family, Missing, Multinomial, NoValuesYet, Text
+from naively.families import (
+    AutoBoolean,
+    AutoNumber,
+    AutoString,
+    Family,
+    Identifier,
+    Missing,
+    Multinomial,
+    NoValuesYet,
+    Text,
+)
 from naively.families.registry import family_named, family_names
 from naively.schema.schema import Block, Schema
 
@@ -27,6 +37,7 @@ DEFAULTS: Mapping[Use, Family] = {
     "boolean": AutoBoolean(),
     "string": AutoString(),
     "text": Text(),
+    "identifier": Identifier(),
     "unknown": NoValuesYet(),
 }
 _CONTENTS: Mapping[Kind, str] = {
@@ -132,7 +143,7 @@ def infer(table: Table, columns: Any = None, alpha: float | None = None) -> Sche
     for key, spec in (columns or {}).items():
         positions = _positions(key, position, given)
         if isinstance(spec, Automatic):
-            given |= {p: replace(defaults[table.use(p)], missing=spec.missing) for p in positions}
+            given |= {p: replace(defaults[_counted_use(table, p, spec)], missing=spec.missing) for p in positions}
             continue
         family = family_of(spec)
         given |= dict.fromkeys(positions, family)
@@ -141,6 +152,12 @@ def infer(table: Table, columns: Any = None, alpha: float | None = None) -> Sche
     groups = [*group_columns({p: given.get(p) or defaults[table.use(p)] for p in every}), *joint]
     groups.sort(key=lambda group: group[1][0])
     return Schema(table.names, tuple(_block(table, positions, family) for family, positions in groups))
+
+
+def _counted_use(table: Table, position: int, spec: Automatic) -> Use:
+    """Return the use of a column; an identifier is counted if its missing values are evidence."""
+    use = table.use(position)
+    return "string" if use == "identifier" and spec.missing == "value" else use
 
 
 def group_columns(families: Mapping[T, Family]) -> list[tuple[Family, list[T]]]:

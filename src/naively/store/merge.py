@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from naively.data.names import listed
-from naively.errors import InputError
+from naively.errors import InputError, TuningWarning, warn_user
 from naively.model.merge import align
 from naively.model.model import Model
 from naively.schema.schema import Schema
@@ -25,8 +25,8 @@ from naively.store.write import new_file, refuse_loss
 def merge(paths: Sequence[str | Path], to: str | Path, *, overwrite: bool = False) -> Model:
     """Write a file with the entries of several files, each once.
 
-    Target, class prior and tuning are those of the first file. The entries of the new file do not depend on the order
-    of the files.
+    Target, class prior and tuning are those of the first file; a TuningWarning names files with another tuning. The
+    entries of the new file do not depend on the order of the files.
 
     Parameters
     ----------
@@ -83,7 +83,21 @@ def merge(paths: Sequence[str | Path], to: str | Path, *, overwrite: bool = Fals
             _refuse_different_files(paths)
             raise
         _refuse_classes_without_prior(paths, meta, model)
+    _warn_of_other_tunings(paths, metas)
     return model
+
+
+def _warn_of_other_tunings(paths: Sequence[str | Path], metas: Sequence[Meta]) -> None:
+    """Warn if the files are tuned differently, and name the file whose tuning was kept."""
+    others = [str(path) for path, meta in zip(paths, metas, strict=True) if meta.tuning != metas[0].tuning]
+    if others:
+        kept = "is not tuned, and neither is the result" if metas[0].tuning is None else "was kept"
+        subject = paths[0] if metas[0].tuning is None else f"the tuning of {paths[0]}"
+        warn_user(
+            f"{listed(others, 4)} {'is' if len(others) == 1 else 'are'} tuned differently: {subject} {kept}. "
+            "To choose another tuning: naively tune.",
+            TuningWarning,
+        )
 
 
 def _refuse_different_files(paths: Sequence[str | Path]) -> None:

@@ -18,7 +18,7 @@ def command(models: tuple[str, ...], output: Path, force: bool, as_json: bool) -
     """Merge MODELS into one file with all of their entries. Entries that several files have in common are counted once.
 
     Words, values and classes are matched by name. All files must have the same columns. Target, class prior and tuning
-    are those of the first file.
+    are those of the first file; a warning names files with another tuning.
 
     \b
     naively merge anna.naively ben.naively -o both.naively
