@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from naively.data.files.paths import Files
+    from naively.engines.parts import Part, count, total
     from naively.errors import (
         ImpossibleRowsWarning,
         InputError,
@@ -31,13 +32,14 @@ if TYPE_CHECKING:
         Text,
         register,
     )
-    from naively.fitting import fit
+    from naively.fitting import fit, infer_schema
     from naively.model.calibrate import ColumnImportance, Tuning
     from naively.model.model import Model
     from naively.model.predict_batches import predict_batches
     from naively.priors import ClassPrior, Dirichlet
     from naively.reports import Report, report
     from naively.schema.infer import Automatic
+    from naively.schema.schema import Schema
     from naively.sklearn import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes
     from naively.store.copy import copy, salvage
     from naively.store.ledger import Ledger, open  # noqa: A004  (naively.open)
@@ -47,13 +49,13 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "Automatic", "Bernoulli", "BernoulliNB", "Binned", "Categorical", "CategoricalNB", "ClassPrior", "ColumnImportance",
-    "Complement", "ComplementNB", "Dirichlet", "Evaluation", "Exponential", "Family", "Files", "Gaussian", "GaussianNB",
-    "ImpossibleRowsWarning", "InputError", "Ledger", "LeftOutWarning", "LogNormal", "LostDigitsWarning", "Model",
-    "Multinomial", "MultinomialNB", "NaiveBayes", "Poisson", "RepeatedRowsWarning", "Report", "SchemaError", "Text",
-    "Tuning", "TuningWarning",
-    "compare", "copy", "cross_validate", "diff", "fit", "load", "merge", "open", "predict_batches", "register",
-    "report", "salvage",
+    "Automatic", "Bernoulli", "BernoulliNB", "Binned", "Categorical", "CategoricalNB", "ClassPrior",
+    "ColumnImportance", "Complement", "ComplementNB", "Dirichlet", "Evaluation", "Exponential", "Family", "Files",
+    "Gaussian", "GaussianNB", "ImpossibleRowsWarning", "InputError", "Ledger", "LeftOutWarning", "LogNormal",
+    "LostDigitsWarning", "Model", "Multinomial", "MultinomialNB", "NaiveBayes", "Part", "Poisson",
+    "RepeatedRowsWarning", "Report", "Schema", "SchemaError", "Text", "Tuning", "TuningWarning", "compare", "copy",
+    "count", "cross_validate", "diff", "fit", "infer_schema", "load", "merge", "open", "predict_batches", "register",
+    "report", "salvage", "total",
 ]  # fmt: skip
 
 _ESTIMATORS = {"BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB", "NaiveBayes"}
@@ -65,6 +67,11 @@ _MODULE_OF = {
     "Files": "data.files.paths",
     "Model": "model.model",
     "fit": "fitting",
+    "infer_schema": "fitting",
+    "Part": "engines.parts",
+    "Schema": "schema.schema",
+    "count": "engines.parts",
+    "total": "engines.parts",
     "ColumnImportance": "model.calibrate",
     "Tuning": "model.calibrate",
     "Ledger": "store.ledger",
@@ -82,7 +89,7 @@ _MODULE_OF = {
 }
 
 _SUBMODULES = {
-    "_kernels", "checks", "data", "errors", "explanation", "families", "model", "plot", "priors", "schema",
+    "_kernels", "checks", "data", "engines", "errors", "explanation", "families", "model", "plot", "priors", "schema",
     "server", "sklearn", "statistics",
 }  # fmt: skip
 
@@ -95,6 +102,8 @@ def __getattr__(name: str) -> object:
         return version("naively")
     if name in _SUBMODULES:
         return import_module(f"naively.{name}")
+    if name == "spark":
+        return import_module("naively.engines.spark")
     if name not in __all__:
         raise AttributeError(f"module 'naively' has no attribute {name!r}")
     if name in _ESTIMATORS:

@@ -18,9 +18,10 @@ from naively.model.counted import hash_rows
 from naively.model.model import Model
 from naively.priors import ClassPrior, PriorLike
 from naively.schema.infer import Columns, infer
+from naively.schema.schema import Schema
 from naively.statistics import ClassWeights, RowHashes
 from naively.tuning.groups import GroupFolds, split_by_group
-from naively.tuning.sample import Sampler
+from naively.tuning.sample import SampledRows, Sampler
 from naively.tuning.tune import rows_to_keep, tuned
 
 MAX_UNIQUE_CLASSES = 100  # more classes are refused if they have fewer than two rows on average
@@ -40,6 +41,7 @@ def fit(
     n_jobs: int | None = None,
     many_classes: bool = False,
     group: str | None = None,
+    schema: Schema | None = None,
 ) -> Model:
     """Count a table and its labels, and tune the model.
 
@@ -67,10 +69,12 @@ def fit(
     many_classes
         Whether to accept any number of classes. By default more than 100 are refused if the rows are fewer than twice
         as many, before time and memory are spent on them, and numbers that look like amounts give a warning.
-
     group
         The name of a column whose equal values mark rows that belong together, such as a patient or a thread. It is not
         a column of the model. Tuning keeps the rows of a group in one fold, and reports predictions for new groups.
+    schema
+        What to count of each column, as `infer_schema` returns it or another model has it (`model.schema`). By default
+        the first rows decide. Data that does not have these columns is refused; further columns are not read.
 
     >>> mail = {"offer": [True, True, False, False], "length": [20, 35, 120, 80]}
     >>> model = fit(mail, ["spam", "spam", "ham", "ham"])
@@ -79,19 +83,66 @@ def fit(
     """
     if alpha is not None and tune:
         raise InputError("alpha= needs tune=False: tuning chooses the smoothing. Or give it to a family, in columns=.")
-    name = y if isinstance(y, str) else getattr(y, "name", None)
-    target = name if isinstance(name, str) else "class"
+    if schema is not None and not (columns is None and alpha is None and group is None):
+        raise InputError("schema= decides what is counted: give no columns=, alpha= or group= with it.")
+    target = target_name(y)
 
     def read_and_count(types: Mapping[str, str]) -> Model:
-        batches = labelled_batches(X, y, weight, types=types)
-        return count_batches(batches, columns, tune, None if many_classes else target, alpha, group)
+        batches = labelled_batches(X, y, weight, types=types if schema is None else types_of(schema))
+        return count_batches(batches, columns, tune, None if many_classes else target, alpha, group, schema)
 
     with use_threads(n_jobs):
-        model = retry_with_wider_types(read_and_count, can_retry=is_readable_again(X))
+        can_retry = schema is None and is_readable_again(X)
+        model = retry_with_wider_types(read_and_count, can_retry=can_retry)
     return replace(model, prior=ClassPrior.of(prior, model.classes), target=target, n_jobs=n_jobs)
 
 
-def _check_classes(classes: Sequence[Label], n_rows: int, target: str) -> None:
+def target_name(y: LabelsLike) -> str:
+    """Return the name of the column to predict: y, or that of a series; else "class"."""
+    name = y if isinstance(y, str) else getattr(y, "name", None)
+    return name if isinstance(name, str) else "class"
+
+
+def types_of(schema: Schema) -> dict[str, str]:
+    """Return how CSV files are read for a schema: its columns by their kinds; dates and others are inferred."""
+    return {name: kind for name, kind in schema.kinds().items() if kind in ("number", "string", "boolean")}
+
+
+def infer_schema(
+    X: TableLike,
+    y: LabelsLike,
+    *,
+    columns: Columns | None = None,
+    weight: WeightLike = None,
+    alpha: float | None = None,
+    many_classes: bool = False,
+) -> Schema:
+    """Decide what to count of each column, from the first rows of the data: 262,144, or fewer of many columns.
+
+    Parts that are counted under one schema can be added, wherever they were counted; see `count`.
+
+    Parameters
+    ----------
+    X, y, columns, weight, alpha, many_classes
+        As in `fit`.
+
+    Returns
+    -------
+    Schema
+        The columns, their kinds and their families; `to_json` and `from_json` convert it.
+
+    >>> print(infer_schema({"age": [31, 45], "job": ["cook", "smith"]}, ["a", "b"]))
+    age  automatic, from the numbers seen
+    job  automatic, from the values seen
+    """
+    for rows in labelled_batches(X, y, weight):
+        if not many_classes:
+            check_classes(rows.classes, rows.n_rows, target_name(y))
+        return infer(rows.table, columns, alpha)
+    raise AssertionError  # `labelled_batches` refuses data without rows
+
+
+def check_classes(classes: Sequence[Label], n_rows: int, target: str) -> None:
     """Refuse labels that are amounts or names, and warn if they may be; `classes` are those of the first rows."""
     n_classes = len(classes)
     if n_classes > MAX_UNIQUE_CLASSES and 2 * n_classes > n_rows:
@@ -116,20 +167,28 @@ def count_batches(
     target: str | None = None,
     alpha: float | None = None,
     group: str | None = None,
+    schema: Schema | None = None,
 ) -> Model:
     """Return the sum of the models of all batches, tuned on a sample of their rows if `tune` is true.
 
-    The first batch determines the schema, but for columns in which it has no value. Its labels must look like classes
-    if `target`, their name, is given.
+    The first batch determines the schema, but for columns in which it has no value, unless a schema is given. Its
+    labels must look like classes if `target`, their name, is given.
     """
+    if schema is not None:
+        sampler = Sampler(rows_to_keep(schema)) if tune else None
+        counted = count_under(schema, batches, sampler)
+        assert counted is not None  # `labelled_batches` refuses data without rows
+        if target is not None:
+            check_classes(counted.classes, int(counted.class_weights.rows.sum()), target)
+        return tuned_on(counted, None if sampler is None else sampler.sampled)
     if group is not None:
         return _count_groups(batches, columns, tune, target, alpha, group)
     model: Model | None = None
-    sampler: Sampler | None = None
+    sampler = None
     for rows in batches:
         if model is None:
             if target is not None:
-                _check_classes(rows.classes, rows.n_rows, target)
+                check_classes(rows.classes, rows.n_rows, target)
             schema = infer(rows.table, columns, alpha)
             hashes = RowHashes.of(hash_rows(rows, schema.names))
             model = Model(schema, rows.classes, *count(rows, schema), row_hashes=hashes)
@@ -139,9 +198,29 @@ def count_batches(
             sampler = sampler or Sampler(rows_to_keep(model.schema))
             sampler.add(rows.table, rows.classes, rows.label, rows.weight)
     assert model is not None  # `labelled_batches` refuses data without rows
-    if sampler is None:
-        return model
-    return model.with_tuning(tuned(model, sampler.sample(model.classes)))
+    return tuned_on(model, None if sampler is None else sampler.sampled)
+
+
+def count_under(schema: Schema, batches: Iterable[LabelledRows], sampler: Sampler | None) -> Model | None:
+    """Return the sum of the models of batches under a schema, None without rows; the sampler looks at the rows.
+
+    A batch must have the columns of the schema, of the same kinds. Other columns are left out.
+    """
+    model: Model | None = None
+    for batch in batches:
+        rows = replace(batch, table=batch.table.select(schema.names))
+        like = () if model is None else model.statistics
+        hashes = RowHashes.of(hash_rows(rows, schema.names))
+        part = Model(schema, rows.classes, *count(rows, schema, like, to_add=bool(like)), row_hashes=hashes)
+        model = part if model is None else model + part
+        if sampler is not None:
+            sampler.add(rows.table, rows.classes, rows.label, rows.weight)
+    return model
+
+
+def tuned_on(model: Model, sampled: SampledRows | None) -> Model:
+    """Return a model tuned on a sample of its rows; not tuned without a sample."""
+    return model if sampled is None else model.with_tuning(tuned(model, sampled.sample(model.classes)))
 
 
 def _count_groups(
@@ -158,7 +237,7 @@ def _count_groups(
         parts = split_by_group(rows, group)
         if folds is None:
             if target is not None:
-                _check_classes(rows.classes, rows.n_rows, target)
+                check_classes(rows.classes, rows.n_rows, target)
             table = rows.table.without_column(group)
             weights = ClassWeights(np.zeros(len(rows.classes)), np.zeros(len(rows.classes), np.int64))
             folds = GroupFolds(Model(infer(table, columns, alpha), rows.classes, weights, ()))

@@ -183,6 +183,33 @@ def read_labelled(
     )
 
 
+@dataclass
+class RowTally:
+    """How many rows were read, how many of them have no label, and how many are counted."""
+
+    n_rows: int = 0
+    n_unlabelled: int = 0
+    n_counted: int = 0
+
+    def __add__(self, other: RowTally) -> RowTally:
+        return RowTally(
+            self.n_rows + other.n_rows, self.n_unlabelled + other.n_unlabelled, self.n_counted + other.n_counted
+        )
+
+    def report(self, name: str | None) -> None:
+        """Refuse data of which no row is counted; warn of rows without a label, whose column may have a name."""
+        name = "label" if name is None else repr(name)
+        if not self.n_counted:
+            if self.n_rows > self.n_unlabelled:
+                raise InputError("all weights are zero: at least one row must count.")
+            unlabelled = f"{self.n_rows} in the data, {self.n_unlabelled} of them without a {name}"
+            where = unlabelled if self.n_rows else "the data has none"
+            raise InputError(f"no rows to count: {where}; at least one row with a label is needed.")
+        if self.n_unlabelled:
+            message = f"{self.n_unlabelled} of {self.n_rows} rows have no {name} and were left out."
+            warn_user(message, LeftOutWarning)
+
+
 def labelled_batches(
     X: TableLike,
     y: LabelsLike,
@@ -191,6 +218,7 @@ def labelled_batches(
     types: Types | None = None,
     like: TrainedColumns | None = None,
     keep_all: bool = False,
+    tally: RowTally | None = None,
 ) -> Iterator[LabelledRows]:
     """Yield the rows of X with their labels and weights: a table in memory as one batch.
 
@@ -209,6 +237,8 @@ def labelled_batches(
         A model's columns and classes: files and batches are read as the kinds that these had at training.
     keep_all
         Refuse rows without a label and keep rows of weight zero, so that the rows stay those of X.
+    tally
+        Counts the rows for the caller, who reports them; then there may be no rows. By default they are reported here.
 
     Yields
     ------
@@ -221,14 +251,16 @@ def labelled_batches(
     labels = y if isinstance(y, str) else code_labels(y)
     weights = weight if weight is None or isinstance(weight, str) else _weight_array(weight)
     is_streamed = is_path(X) or is_stream(X)
-    n_rows = n_unlabelled = n_yielded = 0
+    counted = RowTally() if tally is None else tally
+    n_rows = 0
     for table in _tables(X, y, weight, types, like) if is_streamed else [_read_table(X, y, weight, like)]:
         first_row, n_rows = n_rows, n_rows + table.n_rows
         batch = _label_rows(table, labels, weights, slice(first_row, n_rows), is_last=not is_streamed)
         if like is not None:
             batch = replace(batch, classes=_as_integers(batch.classes, like.classes))
         is_labelled = batch.label >= 0
-        n_unlabelled += int(np.count_nonzero(~is_labelled))
+        counted.n_rows += table.n_rows
+        counted.n_unlabelled += int(np.count_nonzero(~is_labelled))
         if batch.weight is not None:
             _check_weight(np.where(is_labelled, batch.weight, 1.0), first_row)
         if keep_all:
@@ -238,18 +270,12 @@ def labelled_batches(
             if is_streamed or not keep.all():
                 batch = batch.where(keep).without_empty_classes()
         if len(batch.label):
-            n_yielded += len(batch.label)
+            counted.n_counted += len(batch.label)
             yield batch
     _check_length(labels, weights, n_rows, is_last=True)
-    name = y if isinstance(y, str) else getattr(y, "name", None)
-    name = repr(name) if isinstance(name, str) else "label"
-    if not n_yielded:
-        if n_rows > n_unlabelled:
-            raise InputError("all weights are zero: at least one row must count.")
-        where = f"{n_rows} in the data, {n_unlabelled} of them without a {name}" if n_rows else "the data has none"
-        raise InputError(f"no rows to count: {where}; at least one row with a label is needed.")
-    if n_unlabelled:
-        warn_user(f"{n_unlabelled} of {n_rows} rows have no {name} and were left out.", LeftOutWarning)
+    if tally is None:
+        name = y if isinstance(y, str) else getattr(y, "name", None)
+        counted.report(name if isinstance(name, str) else None)
 
 
 def _label_of_one_row(X: TableLike, y: LabelsLike, like: TrainedColumns | None) -> LabelsLike:

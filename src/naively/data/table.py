@@ -27,7 +27,15 @@ from naively.data.columns import (
     ranks,
 )
 from naively.data.kinds import Kind, Use, refuse_infinite
-from naively.data.names import Names, Numbered, missing_names, positions_of, similar_names
+from naively.data.names import (
+    Names,
+    Numbered,
+    missing_names,
+    positions_of,
+    require_columns,
+    require_same_width,
+    similar_names,
+)
 from naively.data.row_hash import KEY, MISSING, Hashes, hash_numbers, mix
 from naively.data.views import Codes, Numbers, Piece, Texts, is_sparse
 from naively.errors import InputError
@@ -102,6 +110,14 @@ class Table(ABC):
     def with_similar_names(self, names: Iterable[str]) -> tuple[Table, dict[str, str]]:
         """Return the table with these names where its own differ in case or blanks only, and the names that changed."""
         return self, {}
+
+    def select(self, names: Names) -> Table:
+        """Return these columns, in this order; refuse a column that the table does not have."""
+        if names == self.names:
+            return self
+        require_same_width(self.names, names)
+        require_columns(names, self.names)
+        raise InputError("an array has its columns in one order only: give a table with names of columns.")
 
     def without_column(self, name: str) -> Table:
         """Return the table without a column; an array has no columns of its own name."""
@@ -211,6 +227,14 @@ class ColumnTable(Table):
             return self, {}
         columns = tuple(c.with_name(renamed[c.name]) if c.name in renamed else c for c in self.columns)
         return ColumnTable(tuple(renamed.get(n, n) for n in self.names), self.n_rows, columns), renamed
+
+    def select(self, names: Names) -> ColumnTable:
+        """Return these columns, in this order; refuse a column that the table does not have."""
+        if names == self.names:
+            return self
+        require_columns(names, self.names)
+        position = positions_of(self.names)
+        return ColumnTable(names, self.n_rows, tuple(self.columns[position[name]] for name in names))
 
     def without_column(self, name: str) -> ColumnTable:
         """Return the table without a column."""
