@@ -229,7 +229,9 @@ class _FamilyCheck:
         first, second = self.fit(slice(0, middle)), self.fit(slice(middle, None))
         self.require_same_scores(first + second, self.model, "parts do not add to the total")
         self.require_same_scores(self.model - second, first, "the total minus a part is not the rest")
-        self.require_same_scores(first.update(*self.rows(slice(middle, None))), self.model, "update is not adding")
+        self.require_same_scores(
+            first.update(*self.rows(slice(middle, None)), new_classes=True), self.model, "update is not adding"
+        )
         rest = self.model.forget(*self.rows(slice(middle, None)))
         self.require_same_scores(rest, first, "forgetting is not subtracting")
         nothing = rest.forget(*self.rows(slice(0, middle)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from naively.cli.output import format_table
-from naively.data.names import listed
+from naively.data.names import counted, listed
 from naively.errors import InputError
 from naively.evaluation.intervals import around, wilson
 from naively.families.evidence import Z
@@ -19,9 +19,11 @@ from naively.model.calibrate import EvidenceKey
 if TYPE_CHECKING:
     from naively.model.calibrate import Tuning
     from naively.model.model import Model
+    from naively.store.entries import Entry
 
 MAX_LINES = 20  # columns, classes, values or words of a list for people
 MAX_CLASSES = 30  # that are all listed
+MIN_GROWTH = 1.0  # rows since the tuning per row before it, from which tuning again mostly gains 0.01 nats or more
 
 
 def describe_classes(model: Model) -> str:
@@ -137,6 +139,35 @@ def describe_quality(model: Model) -> str:
     return title + format_table(header, rows, right=header[1:])
 
 
+def describe_age(model: Model) -> str:
+    """Return how many rows came since the tuning, and advice; an empty string if none did, or if it is not known."""
+    n_since = model.rows_since_tuning
+    if not n_since or model.tuning is None:
+        return ""
+    then = f"Tuned when it had learnt {counted(model.tuning.counted_rows, 'row')}"
+    if n_since < 0:
+        return f"{then}; it has {-n_since:,} fewer now."
+    advice = " Tuning it again may pay (naively tune)." if has_outgrown(model.tuning, n_since) else ""
+    return f"{then}; {n_since:,} more came since.{advice}"
+
+
+def has_outgrown(tuning: Tuning, n_since: int) -> bool:
+    """Return whether so many rows came since the tuning that tuning again is likely to pay."""
+    return bool(tuning.counted_rows) and n_since >= MIN_GROWTH * tuning.counted_rows
+
+
+def advise_tuning(model: Model, entry: Entry) -> str:
+    """Return the advice to tune again, if the rows of an update were predicted badly or have doubled the model."""
+    n_since, tuning = model.rows_since_tuning, model.tuning
+    if entry.before is not None and entry.before.is_worse_than_expected:
+        return "these rows were predicted worse than the tuning expected: tuning again may pay (naively tune)."
+    if tuning is None or n_since is None or not has_outgrown(tuning, n_since):
+        return ""
+    if has_outgrown(tuning, n_since - entry.rows):
+        return ""  # the update that crossed the line printed it
+    return f"the model was tuned with {counted(tuning.counted_rows, 'row')}: tuning again may pay (naively tune)."
+
+
 def model_data(model: Model) -> dict[str, Any]:
     """Return target, classes, columns and tuning as plain data."""
     priors = np.exp(model.log_prior).tolist()
@@ -146,6 +177,7 @@ def model_data(model: Model) -> dict[str, Any]:
         "classes": [{"class": c, "rows": n, "weight": w, "prior": p} for c, n, w, p in counts],
         "columns": [{"column": name, "family": family} for name, family in model.chosen.families().items()],
         "importance": [column.to_dict() for column in model.tuning.importance] if model.tuning else [],
+        "rows_since_tuning": model.rows_since_tuning,
         "tuning": None if model.tuning is None else json.loads(model.tuning.to_json()),
     }
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 
-from naively.cli.options import RowsToCount, find_class
+from naively.cli.options import RowsToCount, label_of
 from naively.data.files.bad_rows import BadRows
 from naively.data.files.batches import ReadProgress, rebatch
 from naively.data.files.cells import Cells
@@ -145,7 +145,7 @@ def rows_and_labels(ledger: Ledger, rows: RowsToCount) -> tuple[Files | Table, s
     if rows.data is not None:
         return rows.data, rows.target
     model = ledger.model()
-    return read_one_row(model, rows.values, rows.text), [find_class(model, rows.label)]
+    return read_one_row(model, rows.values, rows.text), [label_of(model, rows.label)]
 
 
 def _name_and_value(model: Model, item: str) -> tuple[str, str]:

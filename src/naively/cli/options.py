@@ -30,6 +30,7 @@ target = click.option(
     "--target", metavar="COLUMN", help="Column with the labels. Default: the column that the model predicts."
 )
 weight = click.option("--weight", metavar="COLUMN", help="Column with the weight of each row.")
+new_classes = click.option("--new-class", "new_classes", is_flag=True, help="Labels may be new to the model.")
 source = click.option("--source", help="Where the rows come from, for the log. Default: the file names.")
 comment = click.option("--comment", default="", help="Comment for the log.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -261,6 +262,18 @@ def with_classes(prior: str | dict[str, float], model: Model) -> PriorLike:
 def find_class(model: Model, name: str | None) -> Label | None:
     """Return the class that is written like this; the name itself if there is none, so that the model refuses it."""
     return next((label for label in model.classes if str(label) == name), name)
+
+
+def label_of(model: Model, name: str | None) -> Label | None:
+    """Return the class that is written like this; a new one has the type of the classes if it can be read so."""
+    label = find_class(model, name)
+    numbers = [type(known) for known in model.classes if type(known) in (int, float)]
+    if isinstance(label, str) and numbers:
+        try:
+            return numbers[0](label)
+        except ValueError:
+            pass  # the model refuses it
+    return label
 
 
 def known_class(model: Model, name: str | None) -> Label | None:

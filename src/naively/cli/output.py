@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
 from naively.data.names import counted
+from naively.data.plain import as_plain
 
 if TYPE_CHECKING:
     from naively.store.entries import Entry
@@ -43,7 +43,7 @@ def _finite(data: object) -> object:
 def print_entries(entries: Iterable[Entry], as_json: bool) -> None:
     """Print log entries, one line each, or as JSON."""
     if as_json:
-        print_json([asdict(entry) for entry in entries])
+        print_json([as_plain(entry) for entry in entries])
         return
     for entry in entries:
         click.echo(format_entry(entry))

@@ -130,6 +130,8 @@ class Tuning:
         How good the predictions are by leave-one-out: accuracy, log_loss, prior_log_loss.
     importance
         What each column is worth by leave-one-out, the highest first; empty where it was not computed.
+    counted_rows
+        The number of rows that the model had counted then; 0 if it is not known.
     """
 
     offsets: Mapping[Any, float] = field(default_factory=dict)
@@ -140,6 +142,7 @@ class Tuning:
     rows: int = 0
     report: Mapping[str, float] = field(default_factory=dict)
     importance: tuple[ColumnImportance, ...] = ()
+    counted_rows: int = 0
 
     def __post_init__(self) -> None:
         for name in ("weights", "exponents"):
@@ -182,6 +185,8 @@ class Tuning:
         }
         if self.importance:  # a tuning of an earlier version stays as it was written
             content["importance"] = [list(column) for column in self.importance]
+        if self.counted_rows:
+            content["counted_rows"] = self.counted_rows
         return json.dumps(content, ensure_ascii=False)
 
     @classmethod
@@ -203,8 +208,9 @@ class Tuning:
                 {str(name): _number(value) for name, value in content[part].items()}
                 for part in ("weights", "exponents", "report")
             )
-            rows = content["rows"]
-            if type(rows) is not int or rows < 0 or any(w < 0 for w in weights.values()):
+            rows, counted_rows = content["rows"], content.get("counted_rows", 0)
+            is_number = type(rows) is int and type(counted_rows) is int
+            if not is_number or rows < 0 or counted_rows < 0 or any(w < 0 for w in weights.values()):
                 raise ValueError("rows and weights are not negative")
             return cls(
                 {label: _number(b) for label, b in content["offsets"]},
@@ -215,6 +221,7 @@ class Tuning:
                 rows,
                 report,
                 tuple(_column_importance(*column) for column in content.get("importance", ())),
+                counted_rows,
             )
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
             raise InputError(f"this is not a tuning in JSON ({type(error).__name__}: {error}).") from None

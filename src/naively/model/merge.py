@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -178,6 +179,21 @@ def refuse_other_type(classes: Sequence[Any], labels: Sequence[Any]) -> None:
         raise InputError(
             f"the label {labels[0]!r} is not of the type of the model's classes, which are {kinds[trained_kind]} "
             f"({listed(map(repr, classes), 4)}): correct it, or fit a new model."
+        )
+
+
+def refuse_new_classes(classes: Sequence[Any], labels: Iterable[Any]) -> None:
+    """Raise InputError if labels are new to a model that has two classes or more: they may be typing errors."""
+    if len(classes) < 2:
+        return
+    known = set(classes)
+    new = [label for label in labels if label not in known]
+    if new:
+        similar = get_close_matches(str(new[0]), map(str, classes), n=1)
+        hint = f" Did you mean {similar[0]!r}?" if similar else ""
+        raise InputError(
+            f"the model has no class {listed(map(repr, new), 4)}; it has {listed(map(repr, classes), 4)}.{hint} "
+            "To add a class, give new_classes=True (in the shell: --new-class)."
         )
 
 

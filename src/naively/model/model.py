@@ -133,6 +133,13 @@ class Model:
         """What posteriors are computed from: the parameters under the tuning, if there is one."""
         return weigh_blocks(self.chosen, self.parameters, self.classes, self.tuning)
 
+    @property
+    def rows_since_tuning(self) -> int | None:
+        """How many rows more the model has counted than when it was tuned; None if that is not known."""
+        if self.tuning is None or not self.tuning.counted_rows:
+            return None
+        return int(self.class_weights.rows.sum()) - self.tuning.counted_rows
+
     def with_tuning(self, tuning: Tuning | None) -> Model:
         """Return the same counts under another tuning.
 
@@ -314,7 +321,9 @@ class Model:
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(self.log_odds(X, of, against)))
 
-    def update(self, X: TableLike, y: LabelsLike = None, weight: WeightLike = None) -> Model:
+    def update(
+        self, X: TableLike, y: LabelsLike = None, weight: WeightLike = None, *, new_classes: bool = False
+    ) -> Model:
         """Return the model of the counted rows and some more.
 
         Parameters
@@ -322,8 +331,13 @@ class Model:
         X, y, weight
             Rows, labels and weights, of any kind that `fit` takes. By default the labels are the column that the model
             predicts; for one row, y may be its label.
+        new_classes
+            Whether labels may be new to a model of two or more classes. Else they are refused as typing errors.
         """
-        return self + count_rows(self, X, y, weight)
+        counts = count_rows(self, X, y, weight)
+        if not new_classes:
+            merge.refuse_new_classes(self.classes, counts.classes)
+        return self + counts
 
     def forget(self, X: TableLike, y: LabelsLike = None, weight: WeightLike = None) -> Model:
         """Return the model of the counted rows without some of them, as if they had never been counted.
@@ -335,7 +349,15 @@ class Model:
         """
         return self - count_rows(self, X, y, weight)
 
-    def relabel(self, X: TableLike, y: LabelsLike = None, *, to: LabelsLike, weight: WeightLike = None) -> Model:
+    def relabel(
+        self,
+        X: TableLike,
+        y: LabelsLike = None,
+        *,
+        to: LabelsLike,
+        weight: WeightLike = None,
+        new_classes: bool = False,
+    ) -> Model:
         """Return the model in which some counted rows have other labels: they are forgotten, and learnt again.
 
         Parameters
@@ -344,8 +366,12 @@ class Model:
             The rows, with the labels and weights with which they were counted.
         to
             The new labels: one for each row, or one for all rows.
+        new_classes
+            As in `update`.
         """
         old, new = count_relabelled(self, X, y, to, weight)
+        if not new_classes:
+            merge.refuse_new_classes(self.classes, new.classes)
         return self - old + new
 
     def __add__(self, other: Model) -> Model:

@@ -138,7 +138,9 @@ class ServedModel:
         def change(ledger: Ledger) -> Change:
             before = self._before(ledger, columns, len(labels))
             rows = _all_columns(before.model, columns, len(labels))
-            entry = ledger.update(rows, list(labels), source=source, comment=comment, request_id=request_id)
+            entry = ledger.update(
+                rows, list(labels), source=source, comment=comment, request_id=request_id, new_classes=True
+            )
             if entry.number <= before.version:
                 return self._repeated(ledger, entry, columns, len(labels))
             self.corrections.extend(a == b for a, b in zip(before.prediction, labels, strict=True))

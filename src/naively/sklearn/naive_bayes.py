@@ -100,7 +100,7 @@ class NaiveBayes(Estimator):
         if not hasattr(self, "model_"):
             self._fit(X, labels, sample_weight, tune=False)
         else:
-            self.model_ = self.model_.update(self._read(X), labels, sample_weight)
+            self.model_ = self.model_.update(self._read(X), labels, sample_weight, new_classes=True)
         if classes is not None or len(self.model_.classes) > len(self.classes_):
             known = [self.classes_, labels] if classes is None else [self.classes_, labels, np.asarray(classes)]
             self.classes_ = np.unique(np.concatenate(known))

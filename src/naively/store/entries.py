@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from naively.errors import ConflictError, InputError
 from naively.model.model import Model
@@ -27,6 +27,9 @@ from naively.schema.schema import Schema
 from naively.store.codec import Classes, decode_counts, encode_counts, open_payload
 from naively.store.meta import Meta, digest_of, read_meta
 from naively.store.sqlite import DECODE_ERRORS, DamagedError, close_reader, open_to_read, translate_file_errors
+
+if TYPE_CHECKING:
+    from naively.evaluation.before import PredictedBefore
 
 ID_BYTES = 16
 ACTS = {"fit": 1, "update": 1, "compact": 1, "forget": -1, "undo": 0, "tune": 0, "salvage": 0}
@@ -59,6 +62,8 @@ class Entry:
         False if the entry is undone.
     note
         What an entry without rows records: what was tuned, what a salvage lost.
+    before
+        How well the rows of an update with `evaluate=True` were predicted before they were learnt; it is not stored.
     """
 
     number: int
@@ -77,6 +82,7 @@ class Entry:
     sources: tuple[str, ...] = ()
     in_force: bool = True
     note: str = ""
+    before: PredictedBefore | None = None
 
 
 class StoredEntry(NamedTuple):

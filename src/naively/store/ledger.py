@@ -18,7 +18,7 @@ from naively.data.names import Names, listed
 from naively.data.read import TableLike
 from naively.errors import InputError, LeftOutWarning, RepeatedRowsWarning, warn_user
 from naively.model.count import rows_to_count
-from naively.model.merge import refuse_other_type
+from naively.model.merge import refuse_new_classes, refuse_other_type
 from naively.model.model import Model
 from naively.priors import PriorLike
 from naively.store.compact import compact, vacuum
@@ -193,6 +193,8 @@ class Ledger:
         source: str = "",
         comment: str = "",
         request_id: str | None = None,
+        new_classes: bool = False,
+        evaluate: bool = False,
     ) -> Entry:
         """Count further rows and append them as one entry.
 
@@ -210,6 +212,10 @@ class Ledger:
         request_id
             A name for this change. If the file has an entry of this name already, nothing is changed: a change whose
             answer was lost can be sent again.
+        new_classes
+            Whether labels may be new to a file of two or more classes. Else they are refused as typing errors.
+        evaluate
+            Whether to score the rows before they are learnt: `before` of the result says how well they were predicted.
 
         Returns
         -------
@@ -227,11 +233,18 @@ class Ledger:
             if key is not None:
                 rows = list(rows)
                 fingerprints = encode_fingerprints(template, rows, key)
+            first_rows = None
+            if evaluate:
+                from naively.evaluation.before import FirstRows  # not needed to open a file
+
+                first_rows = FirstRows()
+                rows = first_rows.follow(rows)
             counts = count_rows(template, rows)
-            self._refuse_classes_without_prior(counts)
+            self._refuse_classes(counts, new_classes)
+            before = None if first_rows is None else first_rows.evaluate(self._sum.model)
             warn_of_repeated_rows(log, self._sum, counts)
             entry = log.new_entry("update", counts, source=source, comment=comment, fingerprints=fingerprints, id=id_)
-            return self._append(log, entry, counts)
+            return replace(self._append(log, entry, counts), before=before)
 
     def forget(
         self,
@@ -291,6 +304,7 @@ class Ledger:
         entry: str | None = None,
         source: str | None = None,
         comment: str = "",
+        new_classes: bool = False,
     ) -> tuple[Entry, ...]:
         """Give counted rows other labels: forget them and learn them again, completely or not at all.
 
@@ -304,6 +318,8 @@ class Ledger:
             The entry or the source that counted the rows, as in `forget`. The new entries have its time and source.
         comment
             A comment for the log.
+        new_classes
+            As in `update`.
 
         Returns
         -------
@@ -323,7 +339,7 @@ class Ledger:
             for batch in new_rows:
                 refuse_other_type(model.classes, batch.classes)
             counts = count_rows(template, new_rows)
-            self._refuse_classes_without_prior(counts)
+            self._refuse_classes(counts, new_classes)
             fingerprints = None if key is None else encode_fingerprints(template, new_rows, key)
             learnt = log.new_entry(
                 "update", counts, source=forgets[0].source, comment=comment, fingerprints=fingerprints
@@ -332,13 +348,15 @@ class Ledger:
                 learnt = learnt._replace(time=forgets[0].time)
             return (*forgets, self._append(log, learnt, counts))
 
-    def _refuse_classes_without_prior(self, counts: Model) -> None:
-        """Raise an error if rows have a class for which the class prior, given by hand, has no probability."""
+    def _refuse_classes(self, counts: Model, new_classes: bool) -> None:
+        """Raise an error if rows have a class that the file, or a prior given by hand, does not have."""
+        if not new_classes:
+            refuse_new_classes(self._sum.classes, counts.classes)
         given = self._sum.meta.prior.given
-        new_classes = [label for label in counts.classes if given is not None and label not in given]
-        if new_classes:
+        without_prior = [label for label in counts.classes if given is not None and label not in given]
+        if without_prior:
             raise InputError(
-                f"{self.path}: its class prior was given by hand and has no probability for {new_classes[0]!r}: "
+                f"{self.path}: its class prior was given by hand and has no probability for {without_prior[0]!r}: "
                 "set the empirical prior (tune with prior='empirical'), update it, and give a prior that names "
                 "this class."
             )

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from naively._kernels.threads import use_threads
-from naively.data.labelled import LabelledRows
+from naively.data.labelled import Label, LabelledRows
 from naively.model import merge
 from naively.model.count import count_like
 from naively.model.model import Model
@@ -137,6 +137,12 @@ class RunningSum:
         if model is None:
             raise DamagedError("no entry counts any rows")
         return self.meta.apply(model)
+
+    @property
+    def classes(self) -> list[Label]:
+        """Return the classes of all rows that were added, without decoding their counts; forgotten ones too."""
+        parts = (*self.base, *self.recent, *self.pending)
+        return list(dict.fromkeys(label for part in parts if part.sign > 0 for label in part.classes))
 
     def template(self) -> Model:
         """Return a model without statistics whose schema and classes say how further rows are counted."""

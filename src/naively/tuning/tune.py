@@ -149,6 +149,10 @@ def _under_prior(model: Model, log_posterior: Floats, log_shares: Floats) -> Flo
 
 def tuned(model: Model, sample: Sample) -> Tuning:
     """Return a tuning from a sample of rows that the model has counted."""
+    return replace(_tuned(model, sample), counted_rows=int(model.class_weights.rows.sum()))
+
+
+def _tuned(model: Model, sample: Sample) -> Tuning:
     model = model.with_tuning(None)
     with one_thread():
         sample = sample.smallest(rows_to_look_at(model))

@@ -10,6 +10,7 @@ from naively.cli import options
 @click.option("--to", "new_label", required=True, metavar="CLASS", help="The right class of the rows.")
 @options.reads_rows_to_count
 @options.takes_entry
+@options.new_classes
 @options.comment
 @options.as_json
 def command(
@@ -18,6 +19,7 @@ def command(
     new_label: str,
     entry: str | None,
     source: str | None,
+    new_classes: bool,
     comment: str,
     as_json: bool,
 ) -> None:
@@ -36,6 +38,8 @@ def command(
 
     with Ledger(model) as ledger, name_file_in_errors(rows.data, model):
         X, y = rows_and_labels(ledger, rows)
-        to = options.find_class(ledger.model(), new_label)
-        entries = ledger.relabel(X, y, to=to, weight=rows.weight, entry=entry, source=source, comment=comment)
+        to = options.label_of(ledger.model(), new_label)
+        entries = ledger.relabel(
+            X, y, to=to, weight=rows.weight, entry=entry, source=source, comment=comment, new_classes=new_classes
+        )
     print_entries(entries, as_json)

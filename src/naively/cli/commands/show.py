@@ -33,5 +33,6 @@ def command(model: str, column: str | None, as_json: bool) -> None:
             describe.describe_columns(loaded),
             describe.describe_tuning(loaded),
             describe.describe_quality(loaded),
+            describe.describe_age(loaded),
         ]
         click.echo("\n\n".join(filter(None, parts)))
