@@ -102,9 +102,15 @@ def test_show(model: Path) -> None:
     assert "plain Naive Bayes stays" in shown  # four rows
     tuning = json.loads(run("show", model, "--json").stdout)["tuning"]
     assert set(tuning) >= {"weights", "exponents", "offsets", "common", "report"}
-    assert "mean  8.5" in run("show", model, "wind").stdout
-    sky = json.loads(run("show", model, "sky", "--json").stdout)
-    assert sky["classes"][1]["values"] == [["sun", 2.0]]
+    assert "\nmean          8.5    1.75\n" in run("show", model, "wind").stdout
+    [sky] = json.loads(run("show", model, "sky", "--json").stdout)
+    assert [(v["value"], v["count"]) for v in sky["values"]] == [("rain", [1.0, 0.0]), ("sun", [0.0, 2.0])]
+    header, *lines = run("show", model, "--csv").stdout.splitlines()
+    assert header.split(",")[:6] == ["column", "family", "value", "parameter", "class", "weight"]
+    assert sum(line.startswith("sky,") for line in lines) == 4
+    against = run("show", model, "sky", "--of", "no", "--against", "yes").stdout
+    assert "log-odds of no against yes" in against
+    assert run("show", model, "--json", "--csv").exit_code == 2
     assert [c["class"] for c in json.loads(run("show", model, "--json").stdout)["classes"]] == ["no", "yes"]
     assert run("show", model, "nothing").exit_code == 1
 

@@ -116,7 +116,7 @@ def assert_counts(model: nb.Model, counted: Sequence[Part], known: Part) -> None
     if not counted:
         assert not model.class_weights.rows.any()
         assert not any(statistic.has_rows().any() for statistic in model.statistics)
-        again = model.update(known.x, known.label, known.weight)
+        again = model.update(known.x, known.label, known.weight, new_classes=True)
         assert again.classes == known.fit().classes
         assert same(again, known.fit())
         return
@@ -209,7 +209,7 @@ def test_any_history_of_a_file_is_a_refit_of_what_is_counted(statistic: str, dat
                     undoable = [*undoable, (entries[0].id, i)] if len(entries) == 1 else []
                     counted[i] = False
                 elif act == "update" and not counted[i]:
-                    undoable.append((ledger.update(part.x, part.label, weight=part.weight).id, i))
+                    undoable.append((ledger.update(part.x, part.label, weight=part.weight, new_classes=True).id, i))
                     counted[i] = True
             assert_counts(
                 nb.load(path), [all_parts[i] for i, is_counted in counted.items() if is_counted], all_parts[0]

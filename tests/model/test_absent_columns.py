@@ -118,6 +118,6 @@ def test_classes_of_a_file_are_integers_as_those_of_the_model(tmp_path: Path) ->
     (tmp_path / "d.jsonl").write_text('{"sky": "sun", "class": 1}\n{"sky": "rain", "class": 2}\n')
     for name in ("d.csv", "d.jsonl"):
         naively.fit({"sky": ["sun", "rain"] * 3}, [0, 1] * 3, tune=False).save(tmp_path / "m", overwrite=True)
-        naively.open(tmp_path / "m").update(tmp_path / name)
+        naively.open(tmp_path / "m").update(tmp_path / name, new_classes=True)
         classes = naively.load(tmp_path / "m").classes
         assert (classes, [*map(type, classes)]) == ((0, 1, 2), [int] * 3)

@@ -26,14 +26,16 @@ def write_file(path: Path, *seeds: int, base: Path | None = None) -> Path:
         naively.copy(base, path)
     with naively.open(path) as ledger:
         for seed in seeds:
-            ledger.update(*rows(seed, classes="abc"), source=str(seed))
+            ledger.update(*rows(seed, classes="abc"), source=str(seed), new_classes=True)
     return path
 
 
 def test_merge_counts_an_entry_once(tmp_path: Path) -> None:
     base = write_file(tmp_path / "base", 0, 1)
     a, b = write_file(tmp_path / "a", 2, base=base), write_file(tmp_path / "b", 3, base=base)
-    expected = naively.load(base).update(*rows(2, classes="abc")).update(*rows(3, classes="abc"))
+    expected = naively.load(base)
+    for seed in (2, 3):
+        expected = expected.update(*rows(seed, classes="abc"), new_classes=True)
     assert same(naively.merge([a, b], tmp_path / "ab"), expected)
     assert same(naively.load(tmp_path / "ab"), expected)
     assert same(naively.merge([tmp_path / "ab", a, base], tmp_path / "again"), expected)
@@ -142,7 +144,8 @@ def test_compared_models_are_without_forgotten_rows(is_attributed: bool, tmp_pat
     one, two, note = disjoint_models(a, b)
     assert same(one, fitted())
     rest = {name: values[2:] for name, values in data.items()}, labels[2:]
-    assert same(fitted() + two, fitted().update(*rest).update(*rows(2, classes="abc")))
+    expected = fitted().update(*rest, new_classes=True).update(*rows(2, classes="abc"), new_classes=True)
+    assert same(fitted() + two, expected)
     assert "2 entries more" in note
 
 

@@ -37,7 +37,7 @@ def test_update_learns_a_new_class_if_it_is_expected(path: Path) -> None:
 
 def test_relabel_refuses_a_new_class(path: Path) -> None:
     ledger = naively.open(path)
-    with pytest.raises(InputError, match="has no class 'hm'; .* Did you mean 'ham'"):
+    with pytest.raises(InputError, match=r"has no class 'hm'; .* Did you mean 'ham'"):
         ledger.relabel(["cheap pills"], ["spam"], to="hm")
     assert len(ledger.log()) == 1
     ledger.relabel(["cheap pills"], ["spam"], to="offer", new_classes=True)

@@ -29,7 +29,7 @@ def test_relabelled_rows_equal_rows_with_the_new_label(chosen: list[bool], data:
     old = [label for label, c in zip(LABELS, chosen, strict=True) if c]
     corrected = iter(new)
     labels = [next(corrected) if c else label for label, c in zip(LABELS, chosen, strict=True)]
-    model = naively.fit(table, LABELS, columns=columns, tune=False).relabel(rows, old, to=new)
+    model = naively.fit(table, LABELS, columns=columns, tune=False).relabel(rows, old, to=new, new_classes=True)
     expected = naively.fit(table, labels, columns=columns, tune=False)
     assert model.classes == expected.classes
     assert model.class_counts.tolist() == expected.class_counts.tolist()

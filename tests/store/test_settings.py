@@ -61,7 +61,7 @@ def test_another_prior(mail: Path) -> None:
     assert model.tuning is not None
     assert np.exp(model.log_prior).tolist() == [0.5, 0.5]
     ledger.tune(prior="empirical")
-    ledger.update(["the news"], ["news"])
+    ledger.update(["the news"], ["news"], new_classes=True)
     assert naively.load(mail).classes == ("ham", "news", "spam")
 
 

@@ -99,7 +99,7 @@ def test_undo_of_the_only_texts_of_a_class(tmp_path: Path) -> None:
     path = tmp_path / "m"
     naively.fit(["a b", "c"], ["x", "y"], tune=False).save(path)
     ledger = naively.open(path)
-    new = ledger.update(["d"], ["z"])
+    new = ledger.update(["d"], ["z"], new_classes=True)
     ledger.undo(new.id)
     assert ledger.model().classes == naively.load(path).classes == ("x", "y")
     ledger.undo(ledger.log()[0].id)

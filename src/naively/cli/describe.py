@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from naively.cli.output import format_table
-from naively.data.names import counted, listed
-from naively.errors import InputError
+from naively.data.names import counted
+from naively.data.text_table import format_table
 from naively.evaluation.intervals import around, wilson
 from naively.families.evidence import Z
 from naively.model.calibrate import EvidenceKey
@@ -180,35 +179,3 @@ def model_data(model: Model) -> dict[str, Any]:
         "rows_since_tuning": model.rows_since_tuning,
         "tuning": None if model.tuning is None else json.loads(model.tuning.to_json()),
     }
-
-
-def column_data(model: Model, column: str) -> dict[str, Any]:
-    """Return what the model has learnt of one column, class by class, as plain data."""
-    chosen = model.chosen
-    for block, statistic, fitted in zip(chosen.schema.blocks, chosen.statistics, model.parameters, strict=True):
-        if column in block.names:
-            place = list(block.names).index(column)
-            described = zip(model.classes, block.family.describe(statistic, fitted, place), strict=True)
-            classes = [{"class": label, **description} for label, description in described]
-            return {"column": column, "family": chosen.families()[column], "classes": classes}
-    if column in chosen.left_out:
-        return {"column": column, "family": chosen.families()[column], "classes": []}
-    raise InputError(f"the model has no column {column!r}; it has {listed(model.schema.names)}.")
-
-
-def describe_column(model: Model, column: str) -> str:
-    """Return what the model has learnt of one column, class by class, as lines of text."""
-    data = column_data(model, column)
-    lines = [f"{data['column']}  {data['family']}"]
-    for values in data["classes"]:
-        lines.append(f"\n{values.pop('class')}")
-        lines += [f"  {name}  {_format_value(value)}" for name, value in values.items()]
-    return "\n".join(lines)
-
-
-def _format_value(value: object) -> str:
-    """Return a number, or the largest of a list of pairs (name, number)."""
-    if not isinstance(value, list):
-        return f"{value:.4g}" if isinstance(value, float) else str(value)
-    largest = sorted(value, key=lambda pair: -pair[1])
-    return listed([f"{name} {count:.4g}" for name, count in largest], MAX_LINES)

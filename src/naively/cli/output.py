@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
 
 from naively.data.names import counted
-from naively.data.plain import as_plain
 
 if TYPE_CHECKING:
     from naively.store.entries import Entry
@@ -43,6 +42,8 @@ def _finite(data: object) -> object:
 def print_entries(entries: Iterable[Entry], as_json: bool) -> None:
     """Print log entries, one line each, or as JSON."""
     if as_json:
+        from naively.data.plain import as_plain
+
         print_json([as_plain(entry) for entry in entries])
         return
     for entry in entries:
@@ -62,23 +63,3 @@ def format_entry(entry: Entry) -> str:
         entry.comment and f"“{entry.comment}”",
     )
     return "  ".join(str(part) for part in parts if part)
-
-
-def format_table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str] = ()) -> str:
-    """Return rows of text in aligned columns; the columns named in `right` are aligned to the right.
-
-    >>> print(format_table(["class", "rows"], [["no", "12"], ["yes", "1,200"]], right=["rows"]))
-    class   rows
-    no        12
-    yes    1,200
-    """
-    from rich.cells import cell_len  # Chinese characters take two places
-
-    lines = [header, *rows]
-    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
-
-    def pad(name: str, cell: str, width: int) -> str:
-        space = " " * (width - cell_len(cell))
-        return space + cell if name in right else cell + space
-
-    return "\n".join("  ".join(map(pad, header, line, widths)).rstrip() for line in lines)

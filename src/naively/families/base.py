@@ -39,9 +39,10 @@ from naively.families.evidence import (
     format_value,
     pair_of,
 )
+from naively.families.learnt import Learnt
 from naively.families.scores import ColumnScores, ValueScores
 from naively.statistics.arrays import NegativeCountError, require
-from naively.statistics.base import PLAN, CountPlan, Description, Statistic, View
+from naively.statistics.base import PLAN, CountPlan, Statistic, View
 
 Lengths = Floats | None  # the number of known words of each row, if it is to be added up
 Labels = Sequence[Value]  # the classes of a model, in order: strings, numbers or booleans
@@ -256,9 +257,16 @@ class Family(ABC, Generic[S, P]):
         require(isinstance(stats, self.statistic), f"the statistic of {names[:1]}")
         stats.check(n_classes, names)
 
-    def describe(self, stats: S, parameters: P, column: int) -> Sequence[Description]:
-        """Return what was learnt of a column as plain data, one description for each class."""
-        return stats.describe(column)
+    def learnt(
+        self, stats: S, parameters: P, column: int, classes: Labels, kind: Kind = "number", top: int | None = None
+    ) -> Learnt:
+        """Return what was learnt of a column as numbers; by default the numbers that were counted.
+
+        Of a text, the `top` most frequent words; None is all of them.
+        """
+        described = stats.describe(column)
+        names = [name for name, number in described[0].items() if isinstance(number, (int, float))]
+        return Learnt(parameters={name: np.array([of_class[name] for of_class in described]) for name in names})
 
     def decide(self, stats: S, kinds: Sequence[Kind]) -> Sequence[Family | Dropped]:
         """Return for each column the family that scores it, or the reason why it is dropped."""

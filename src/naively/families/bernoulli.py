@@ -41,6 +41,7 @@ from naively.errors import InputError
 from naively.families import evidence
 from naively.families.base import ALL_KINDS, Labels, Leaving, times
 from naively.families.evidence import Alternative, Grid, Pair, RowView, Term, WordTable
+from naively.families.learnt import Learnt
 from naively.families.leave_one_out.columns import dense_numbers, leave_values_out
 from naively.families.linear_form import EVERY, LinearForm, LogLinear, dense_form, sparse_form
 from naively.families.scores import ValueScores
@@ -155,6 +156,25 @@ class Bernoulli(TokenFamily):
         terms = evidence.share_terms(labels, scores[:, list(pair)], counts, totals, beta)
         is_unknown = parameters.form.is_unknown(columns).tolist()
         return [Term.unseen(*labels[i]) if unknown else terms[i] for i, unknown in enumerate(is_unknown)]
+
+    def learnt(
+        self,
+        stats: TokenCounts,
+        parameters: TokenParameters,
+        column: int,
+        classes: Labels,
+        kind: Kind = "number",
+        top: int | None = None,
+    ) -> Learnt:
+        """Return 0 and 1: weight of the rows, pseudo-count and log θ, in each class."""
+        columns = np.array([column])
+        sides = [_ones_in_class(stats, columns, c) for c in range(stats.n_classes)]
+        ones, totals = (np.concatenate(part) for part in zip(*sides, strict=True))
+        prior = [np.broadcast_to(np.asarray(prior), stats.n_tokens)[column] for prior in (self.b, self.a)]
+        scores = [parameters.form.log_presence(columns, is_one)[0] for is_one in (False, True)]
+        values, shown = zip(*(self._format(is_one, kind) for is_one in (False, True)), strict=True)
+        counts, alpha = np.stack([totals - ones, ones]), np.array(prior)[:, None]
+        return Learnt.of_values(values, shown, counts, alpha, np.stack(scores))
 
     def _format(self, is_one: bool, kind: str) -> tuple[Any, str]:
         """Return a 1 or 0 as plain data and as text."""

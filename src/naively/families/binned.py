@@ -37,11 +37,11 @@ from naively.data.views import is_sparse
 from naively.families import evidence
 from naively.families.base import Family, Labels, Leaving, Lengths, draw_positions, log_shares, times
 from naively.families.evidence import Alternative, Grid, Pair, PairTable, RowView, Term
+from naively.families.learnt import Learnt
 from naively.families.leave_one_out.columns import dense_numbers, leave_values_out
 from naively.families.scores import IntervalScores
 from naively.priors import pseudo_count
 from naively.statistics import Histogram, Numbers, Statistic
-from naively.statistics.base import Description
 
 MAX_FLOAT = float(np.finfo(np.float64).max)
 
@@ -187,12 +187,23 @@ class Binned(Family[Histogram, BinnedParameters]):
         bins = kernels.find_bins(by_column, ends, cuts.cuts, cuts.offsets).reshape(p, n).T
         leave_values_out(cells, bins, leaving, out)
 
-    def describe(self, stats: Histogram, parameters: BinnedParameters, column: int) -> list[Description]:
-        """Return the bins of a column and the probability of each, in each class."""
-        edges = ["-inf", *(f"{cut:.10g}" for cut in parameters.column_cuts(column)), "inf"]
-        names = [f"{low} to {high}" for low, high in pairwise(edges)]
-        shares = np.exp(parameters.log_probability[parameters.column_bins(column)]).T.tolist()
-        return [{"bins": [[name, p] for name, p in zip(names, of_class, strict=True)]} for of_class in shares]
+    def learnt(
+        self,
+        stats: Histogram,
+        parameters: BinnedParameters,
+        column: int,
+        classes: Labels,
+        kind: Kind = "number",
+        top: int | None = None,
+    ) -> Learnt:
+        """Return the bins of a column in order: their ends, weight, pseudo-count and log θ, in each class."""
+        cuts, bins = parameters.column_cuts(column), parameters.column_bins(column)
+        cells = stats.part(Histogram).cells
+        weight = kernels.bin_cells(cells, stats.n_classes, parameters.cuts, parameters.offsets)[0][bins]
+        alpha = np.where(weight.any(axis=1, keepdims=True), self.alpha, 0.0)
+        ends = [None, *(evidence.format_value(cut, kind)[0] for cut in cuts.tolist()), None]
+        shown = [format_interval(cuts, b, kind) for b in range(len(cuts) + 1)]
+        return Learnt.of_values(tuple(pairwise(ends)), shown, weight, alpha, parameters.log_probability[bins])
 
     def terms(self, row: RowView, stats: Histogram, parameters: BinnedParameters, pair: Pair) -> list[Term]:
         """Return one term per column, with the bin as an interval and the weight of each class in it."""

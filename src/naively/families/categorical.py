@@ -39,6 +39,7 @@ from naively.families.base import (
     times,
 )
 from naively.families.evidence import Alternative, Grid, Pair, PairTable, RowView, Term
+from naively.families.learnt import Learnt
 from naively.families.leave_one_out.columns import leave_values_out
 from naively.families.leave_one_out.tokens import TokenRows, leave_rows_out, token_cells
 from naively.families.scores import ValueScores
@@ -219,6 +220,20 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
             rows_until_unknown=np.where(vanishes, rows.sum(axis=1), NEVER_VANISHES),
         )
         leave_values_out(cells, slot, leaving, out)
+
+    def learnt(
+        self,
+        stats: ValueCounts,
+        parameters: CategoricalParameters,
+        column: int,
+        classes: Labels,
+        kind: Kind = "number",
+        top: int | None = None,
+    ) -> Learnt:
+        """Return the values of a column: weight, pseudo-count and log θ, in each class."""
+        counted = self._counted(stats, classes)[0 if self.shared else column]
+        tables = counted.weight, counted.alpha, parameters.log_probability[column]
+        return Learnt.of_values(counted.values, tuple(map(str, counted.values)), *tables)
 
     def linear(self, parameters: CategoricalParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Return one weight per column and value (one-hot), log θ_of − log θ_against; no bias."""

@@ -35,6 +35,7 @@ from naively.families import evidence
 from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, Lengths, terms_by_column
 from naively.families.compare import compare_likelihoods
 from naively.families.evidence import Alternative, Counts, Grid, LikelihoodRatio, Pair, RowView, Term
+from naively.families.learnt import Learnt
 from naively.families.leave_one_out.columns import MomentsWithout, dense_numbers, sum_of_others
 from naively.families.scores import GaussianScores
 from naively.priors import pseudo_count
@@ -194,6 +195,21 @@ class Gaussian(Family[Moments, GaussianParameters]):
                 squared = np.square(values - mean) / parameters.variance[c]
                 variance += np.where(parameters.constant, 0.0, squared / n + np.square(squared - 1) / (2 * n))
         return evidence.with_counts(terms_by_column(self, row, parameters, pair), counts, variance)
+
+    def learnt(
+        self,
+        stats: Moments,
+        parameters: GaussianParameters,
+        column: int,
+        classes: Labels,
+        kind: Kind = "number",
+        top: int | None = None,
+    ) -> Learnt:
+        """Return rows, mean and standard deviation of a column in each class; of the logarithm for `LogNormal`."""
+        of = " of log" if self.support == "positive" else ""
+        mean, variance = parameters.mean[:, column], parameters.variance[:, column]
+        numbers = {"rows": stats.weight[:, column], f"mean{of}": mean, f"deviation{of}": np.sqrt(variance)}
+        return Learnt(parameters=numbers)
 
     def alternatives(self, row: RowView, parameters: GaussianParameters, rival: int) -> Iterator[Alternative]:
         """Yield the row with the mean of the rival class in each column."""

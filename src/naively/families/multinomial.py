@@ -27,11 +27,12 @@ import numpy as np
 from naively._kernels.cells import Cells, seen_tokens, token_log_table, token_logs
 from naively._kernels.leave_one_out import Model
 from naively._kernels.types import Array, Bools, Floats, Index
-from naively.data.kinds import Support
+from naively.data.kinds import Kind, Support
 from naively.data.views import Numbers
 from naively.families import evidence
 from naively.families.base import EventModel, Family, Labels, Leaving, Lengths
 from naively.families.evidence import Pair, RowView, Term
+from naively.families.learnt import Learnt
 from naively.families.leave_one_out.tokens import TokenRows, WordScorer, leave_rows_out, token_cells
 from naively.families.linear_form import LinearForm, LogLinear, dense_form, sparse_form, stays_sparse
 from naively.families.scores import LinearScores
@@ -93,6 +94,23 @@ class CountFamily(TokenFamily):
             LinearScores(zeros, slope[k], is_impossible[k], not self.fractional, bool(is_known[k]))
             for k in range(len(names))
         ]
+
+    def learnt(
+        self,
+        stats: TokenCounts,
+        parameters: TokenParameters,
+        column: int,
+        classes: Labels,
+        kind: Kind = "number",
+        top: int | None = None,
+    ) -> Learnt:
+        """Return one token: its occurrences among all of the block, pseudo-count and log θ, in each class."""
+        alpha = self.pseudo_counts(stats, classes)
+        alpha = alpha if alpha.ndim == 2 else alpha[:, None]
+        totals, numbers = sum_by_class(stats.cells, stats.cells.sums[0]), np.array([column])
+        total_alpha = alpha[self.known(stats)].sum(axis=0)
+        form, shown = parameters.form, ("each occurrence",)
+        return self.learnt_words(numbers, shown, form, stats.cells, totals, alpha[numbers], total_alpha, 1)
 
     def terms(self, row: RowView, stats: TokenCounts, parameters: TokenParameters, pair: Pair) -> list[Term]:
         """Return one term per token of the row, with its occurrences in each class."""

@@ -26,6 +26,7 @@ from naively.families import evidence
 from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, Lengths, terms_by_column
 from naively.families.compare import compare_likelihoods
 from naively.families.evidence import Alternative, Counts, Grid, LikelihoodRatio, Pair, RowView, Term
+from naively.families.learnt import Learnt
 from naively.families.leave_one_out.columns import SumsWithout, dense_numbers
 from naively.families.scores import LinearScores
 from naively.priors import pseudo_count
@@ -102,6 +103,19 @@ class RateFamily(Family[Sums, Floats]):
             columns = zip(stats.weight[c].tolist(), stats.total[c].tolist(), strict=True)
             counts.append([{"rows": n, "mean": total / n if n else 0.0} for n, total in columns])
         return evidence.with_counts(terms_by_column(self, row, parameters, pair), counts, variance)
+
+    def learnt(
+        self,
+        stats: Sums,
+        parameters: Floats,
+        column: int,
+        classes: Labels,
+        kind: Kind = "number",
+        top: int | None = None,
+    ) -> Learnt:
+        """Return rows, total and rate of a column in each class."""
+        rows, total = stats.weight[:, column], stats.total[:, column]
+        return Learnt(parameters={"rows": rows, "total": total, "rate": parameters[:, column]})
 
     def compare(self, one: Sums, two: Sums, top: int = 20) -> list[LikelihoodRatio]:
         """Test each column: two rates in each class against one."""

@@ -36,6 +36,7 @@ from naively._kernels.text import (
     tokens_of,
 )
 from naively._kernels.types import Array, Bools, Floats, Index
+from naively.data.kinds import Kind
 from naively.data.names import Names
 from naively.data.views import Texts
 from naively.errors import InputError
@@ -44,6 +45,7 @@ from naively.families.base import EventModel, Labels, Leaving, Lengths, LinearPa
 from naively.families.bernoulli import bernoulli_form
 from naively.families.complement import complement_form
 from naively.families.evidence import Alternative, Pair, Pieces, RowView, Term
+from naively.families.learnt import Learnt
 from naively.families.leave_one_out.tokens import TokenRows, WordScorer, check_counted, token_cells
 from naively.families.linear_form import LinearForm
 from naively.families.multinomial import multinomial_form
@@ -336,6 +338,29 @@ class Text(WordFamily[WordCounts, TextParameters]):
             scores = evidence.pair_of(form.log_absence_except(numbers)[list(pair)])
             terms.append(Term(column, None, shown, scores, count=0.0, note="together"))
         return terms
+
+    def learnt(
+        self,
+        stats: WordCounts,
+        parameters: TextParameters,
+        column: int,
+        classes: Labels,
+        kind: Kind = "number",
+        top: int | None = None,
+    ) -> Learnt:
+        """Return the most frequent words of a text, and how many texts each class has."""
+        cells, is_active = self.active_words(stats)
+        is_bernoulli, channel = self.model == "bernoulli", 1 if self.counts_presence else 0
+        occurrences = np.bincount(cells.index, cells.sums[channel], minlength=stats.n_tokens)
+        words = np.flatnonzero(is_active)
+        numbers = words[np.argsort(-occurrences[words], kind="stable")[:top]]
+        totals = stats.seen.weight if is_bernoulli else sum_by_class(cells, cells.sums[channel])
+        alpha = self.pseudo_counts(stats, classes)
+        alpha = alpha if alpha.ndim == 2 else alpha[:, None]
+        total_alpha = np.array([2 * self.alpha]) if is_bernoulli else alpha[is_active].sum(axis=0)
+        shown, form = stats.names_of(numbers), parameters.form
+        learnt = self.learnt_words(numbers, shown, form, cells, totals, alpha[numbers], total_alpha, len(words))
+        return replace(learnt, parameters={"texts": stats.seen.weight})
 
     def _tokenise(self, text: str) -> list[str]:
         return tokens_of(self.tokeniser.prepare([text]), self.tokeniser.options)

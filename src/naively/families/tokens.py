@@ -18,6 +18,7 @@ from naively.families import evidence
 from naively.families.base import EventModel, Family, Feature, Labels, Lengths, LinearPart, times
 from naively.families.compare import W, compare_words
 from naively.families.evidence import Alternative, Label, LikelihoodRatio, Pair, RowView, Term, WordShares, WordTable
+from naively.families.learnt import Learnt
 from naively.families.linear_form import EVERY, LogLinear
 from naively.priors import Alpha, Dirichlet, pseudo_counts
 from naively.statistics.cells import cells_of_entries, class_of_cells, values_in_class
@@ -85,6 +86,28 @@ class WordFamily(Family[W, F]):
         """Return the counts of all words."""
         kind = self.event_model == "bernoulli", self.counts_presence
         return WordShares(stats.names_of, stats.n_tokens, stats.cells, stats.seen.weight, self.pseudo_count, *kind)
+
+    def learnt_words(
+        self,
+        numbers: Index,
+        shown: Sequence[str],
+        form: LogLinear,
+        cells: Cells,
+        totals: Floats,
+        alpha: Floats,
+        total_alpha: Floats,
+        n_words: int,
+    ) -> Learnt:
+        """Return words: occurrences (rows with the word if it counts once), pseudo-count and log θ, in each class.
+
+        The parameters are as in `word_terms`. A weight of `Complement` is evidence, not the logarithm of a share.
+        """
+        sums, n_classes = cells.sums[1 if self.counts_presence else 0], len(totals)
+        counts = np.stack([values_in_class(cells, c, numbers, sums) for c in range(n_classes)], axis=1)
+        is_bernoulli = self.event_model == "bernoulli"
+        scores = form.log_presence(numbers, True) if is_bernoulli else form.log_weights(numbers)
+        alpha, total_alpha = np.broadcast_to(alpha, counts.shape), np.broadcast_to(total_alpha, n_classes)
+        return Learnt(tuple(shown), tuple(shown), counts, alpha, scores, totals, total_alpha, {}, n_words)
 
     def compare(self, one: W, two: W, top: int = 20) -> list[LikelihoodRatio]:
         """Test all words together: which of them are in a row."""

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from naively.explanation import Explanations
     from naively.explanation.linear import Linear
     from naively.explanation.next_question import NextQuestion
+    from naively.explanation.tables import Tables
     from naively.explanation.word_weights import WordWeights
     from naively.tuning.leave_one_out import LeaveOneOut
 
@@ -460,6 +461,35 @@ class Model:
         from naively.explanation.word_weights import word_weights
 
         return word_weights(self, column)
+
+    def tables(self, of: Label | None = None, against: Label | None = None, top: int | None = 1_000) -> Tables:
+        """Return what the model has learnt of each column, as numbers from which predictions can be computed by hand.
+
+        Parameters
+        ----------
+        of
+            The class that log-odds are for, by default the last.
+        against
+            The class to compare it with, by default the first other one.
+        top
+            How many words of a text the table has, the most frequent first; None is all.
+
+        Examples
+        --------
+        >>> from naively import fit
+        >>> model = fit({"sky": ["sun", "sun", "rain"], "wind": [3.5, 8.0, 4.5]}, ["yes", "yes", "no"], tune=False)
+        >>> print(model.tables()["sky"])
+        sky: Categorical; weight 1
+        <BLANKLINE>
+        value  n | no  n | yes  p | no  p | yes  log-odds
+        rain        1        0  0.6667     0.25   −0.9808
+        sun         0        2  0.3333     0.75   +0.8109
+        all         1        2
+        log-odds of yes against no; p = (n + 1) / (all + 2)
+        """
+        from naively.explanation.tables import make_tables
+
+        return make_tables(self, of, against, top)
 
     def sample(self, n: int, of: Label | None = None, seed: int | None = None) -> pa.Table:
         """Return random rows from the model, with their class in the last column.

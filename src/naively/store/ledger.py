@@ -350,8 +350,6 @@ class Ledger:
 
     def _refuse_classes(self, counts: Model, new_classes: bool) -> None:
         """Raise an error if rows have a class that the file, or a prior given by hand, does not have."""
-        if not new_classes:
-            refuse_new_classes(self._sum.classes, counts.classes)
         given = self._sum.meta.prior.given
         without_prior = [label for label in counts.classes if given is not None and label not in given]
         if without_prior:
@@ -360,6 +358,8 @@ class Ledger:
                 "set the empirical prior (tune with prior='empirical'), update it, and give a prior that names "
                 "this class."
             )
+        if not new_classes:
+            refuse_new_classes(self._sum.classes, counts.classes)
 
     def undo(
         self,

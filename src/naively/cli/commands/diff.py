@@ -38,7 +38,8 @@ def command(a: str, b: str, top: int, show_all: bool, as_json: bool) -> None:
     naively diff march.naively april.naively
     naively diff spam.naively spam-now.naively --json
     """
-    from naively.cli.output import format_table, print_json
+    from naively.cli.output import print_json
+    from naively.data.text_table import format_table
     from naively.evaluation.diff import diff
     from naively.store.compare import disjoint_models
 
