@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <array>
 #include <cstdint>
@@ -25,6 +26,7 @@ template <class T, int N>
 using Out = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 template <int N>
 using Numbers = nb::ndarray<nb::ro, nb::ndim<N>, nb::device::cpu>;  // of any type and strides
+using Pieces = std::vector<Numbers<2>>;                             // columns side by side
 template <class T, int N>
 using New = nb::ndarray<nb::numpy, T, nb::ndim<N>>;
 

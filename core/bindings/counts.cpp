@@ -115,20 +115,27 @@ CountedArrays py_count_dense(const Numbers<2>& x, const LabelArray& label, const
   return counted([&] { return count_dense(matrix, labels, n_threads); });
 }
 
-Codes codes_of(const Numbers<2>& x, const Ints& sizes) {
-  const Matrix matrix = matrix_of(x);
-  checked(sizes, "sizes", {matrix.p});
-  std::int64_t sum = 0;
-  for (std::int64_t j = 0; j < matrix.p; ++j)
+// The columns of all pieces side by side have the sizes.
+std::vector<Codes> codes_of(const Pieces& pieces, const Ints& sizes) {
+  std::int64_t n_columns = 0, sum = 0;
+  for (const Numbers<2>& piece : pieces) n_columns += size_of(piece, 1);
+  checked(sizes, "sizes", {n_columns});
+  for (std::int64_t j = 0; j < n_columns; ++j)
     require(sizes(j) >= 0 && sizes(j) <= kMaxInt32 && (sum += sizes(j)) < kMaxInt32,
             "sizes must not be negative and add up to less than 2^31 - 1");
-  return {matrix, sizes.data()};
+  std::vector<Codes> codes;
+  const std::int64_t* sizes_of_piece = sizes.data();
+  for (const Numbers<2>& piece : pieces) {
+    codes.push_back({matrix_of(piece), sizes_of_piece});
+    sizes_of_piece += codes.back().x.p;
+  }
+  return codes;
 }
 
 std::tuple<New<double, 2>, New<std::int64_t, 2>> py_count_codes(const Numbers<2>& x, const Ints& sizes,
                                                                 const LabelArray& label, const Weight& weight,
                                                                 std::int64_t n_classes, int n_threads) {
-  const Codes codes = codes_of(x, sizes);
+  const Codes codes = codes_of({x}, sizes)[0];
   const Labels labels = labels_of(label, weight, codes.x.n, n_classes);
   const std::int64_t slots = n_slots(codes);
   Buffer<double> sums(n_classes * slots);
@@ -149,11 +156,23 @@ Scores scores_of(const OutTable& out, std::int64_t n_rows, std::int64_t n_classe
   return {checked(out, "out", {n_rows, n_classes}), n_classes, checked(length, "length", {n_rows})};
 }
 
-void py_score_codes(const Numbers<2>& x, const Ints& sizes, const Table& table, const OutTable& out, int n_threads) {
-  const Codes codes = codes_of(x, sizes);
-  checked(table, "table", {n_slots(codes), -1});
-  const Scores scores = scores_of(out, codes.x.n, size_of(table, 1));
-  without_gil([&] { score_codes(codes, table.data(), scores, n_threads); });
+// Adds the columns piece by piece.
+void py_score_codes(const Pieces& pieces, const Ints& sizes, const Table& table, const OutTable& out, int n_threads) {
+  const std::vector<Codes> parts = codes_of(pieces, sizes);
+  const std::int64_t n_classes = size_of(table, 1);
+  std::int64_t slots = 0;
+  for (const Codes& codes : parts) {
+    checked(out, "out", {codes.x.n, n_classes});
+    slots += n_slots(codes);
+  }
+  checked(table, "table", {slots, -1});
+  without_gil([&] {
+    const double* rows_of_piece = table.data();
+    for (const Codes& codes : parts) {
+      score_codes(codes, rows_of_piece, {out.data(), n_classes}, n_threads);
+      rows_of_piece += n_slots(codes) * n_classes;
+    }
+  });
 }
 
 bool py_score_csr(const SparseMatrix& matrix, const Table& table, const Floats& constant, const OutTable& out,
@@ -219,7 +238,7 @@ void bind_counts(nb::module_& m) {
   m.def("count_codes", py_count_codes, "codes"_a, "sizes"_a, "label"_a, "weight"_a.none(), "n_classes"_a,
         "n_threads"_a);
   m.def("column_range", py_column_range, "x"_a, "n_threads"_a);
-  m.def("score_codes", py_score_codes, "codes"_a, "sizes"_a, "table"_a, "out"_a.noconvert(), "n_threads"_a);
+  m.def("score_codes", py_score_codes, "pieces"_a, "sizes"_a, "table"_a, "out"_a.noconvert(), "n_threads"_a);
   m.def("score_csr", py_score_csr, "matrix"_a, "weights"_a, "class_constant"_a, "out"_a.noconvert(),
         "length"_a.noconvert().none(), "above"_a.none(), "n_threads"_a);
   m.def("score_csr", py_score_csr_sparse, "matrix"_a, "weights"_a, "class_constant"_a, "out"_a.noconvert(),

@@ -67,19 +67,34 @@ std::tuple<New<double, 2>, New<double, 2>> py_describe_moments(const InMoments& 
   return {to_numpy(std::move(mean), x.classes, x.columns), to_numpy(std::move(squares), x.classes, x.columns)};
 }
 
-std::tuple<std::int64_t, bool> py_score_gaussian(const Numbers<2>& x, const Table& mean, const Table& variance,
+// Adds the columns piece by piece: how they are cut does not change a bit if each column is a piece of its own.
+std::tuple<std::int64_t, bool> py_score_gaussian(const Pieces& pieces, const Table& mean, const Table& variance,
                                                  const OutTable& out, int n_threads) {
-  const support::FloatTable table = float_table(x);
-  const std::int64_t classes = size_of(mean);
-  checked(mean, "mean", {classes, table.columns});
-  checked(variance, "variance", {classes, table.columns});
-  checked(out, "out", {table.rows, classes});
+  const std::int64_t classes = size_of(mean), columns = size_of(mean, 1);
+  std::vector<support::FloatTable> tables;
+  std::int64_t n_columns = 0;
+  for (const Numbers<2>& piece : pieces) {
+    tables.push_back(float_table(piece));
+    checked(out, "out", {tables.back().rows, classes});
+    n_columns += tables.back().columns;
+  }
+  checked(mean, "mean", {classes, n_columns});
+  checked(variance, "variance", {classes, n_columns});
   for (std::size_t i = 0; i < mean.size(); ++i)
     require(variance.data()[i] > 0 && std::isfinite(variance.data()[i]) && std::isfinite(mean.data()[i]),
             "a variance is not positive and finite, or a mean not finite; smooth the estimate first");
-  const IrregularValues irregular =
-      without_gil([&] { return score_gaussian(table, mean.data(), variance.data(), classes, out.data(), n_threads); });
-  return {irregular.infinite, irregular.missing};
+  return without_gil([&]() -> std::tuple<std::int64_t, bool> {
+    bool missing = false;
+    std::int64_t start = 0;
+    for (const support::FloatTable& table : tables) {
+      const GaussianTable parameters = {mean.data() + start, variance.data() + start, classes, columns};
+      const IrregularValues irregular = score_gaussian(table, parameters, out.data(), n_threads);
+      if (irregular.infinite >= 0) return {start + irregular.infinite, missing};
+      missing |= irregular.missing;
+      start += table.columns;
+    }
+    return {-1, missing};
+  });
 }
 
 }  // namespace
@@ -89,7 +104,7 @@ void bind_moments(nb::module_& m) {
   m.def("add_moments", py_add_moments, "a"_a, "b"_a, "sign"_a);
   m.def("pool_moments", py_pool_moments, "moments"_a);
   m.def("describe_moments", py_describe_moments, "moments"_a);
-  m.def("score_gaussian", py_score_gaussian, "x"_a, "mean"_a, "variance"_a, "out"_a.noconvert(), "n_threads"_a);
+  m.def("score_gaussian", py_score_gaussian, "pieces"_a, "mean"_a, "variance"_a, "out"_a.noconvert(), "n_threads"_a);
 }
 
 }  // namespace naively::bindings

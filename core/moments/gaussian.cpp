@@ -40,7 +40,7 @@ struct Parameters {
 
 class Gaussian {
  public:
-  Gaussian(const double* mean, const double* variance, std::ptrdiff_t classes, std::ptrdiff_t columns);
+  Gaussian(const GaussianTable& table, std::ptrdiff_t columns);
 
   const Parameters* of(std::ptrdiff_t c, std::ptrdiff_t j) const { return &parameters_[c * columns_ + j]; }
   std::ptrdiff_t classes() const { return classes_; }
@@ -55,12 +55,17 @@ class Gaussian {
   bool extreme_ = false;                  // a z may have an infinite square nevertheless
 };
 
-Gaussian::Gaussian(const double* mean, const double* variance, std::ptrdiff_t classes, std::ptrdiff_t columns)
-    : classes_(classes), columns_(columns), parameters_(classes * columns), lowest_(columns), highest_(columns) {
+Gaussian::Gaussian(const GaussianTable& table, std::ptrdiff_t columns)
+    : classes_(table.classes),
+      columns_(columns),
+      parameters_(table.classes * columns),
+      lowest_(columns),
+      highest_(columns) {
   for (std::ptrdiff_t j = 0; j < columns; ++j) {
     double low = std::numeric_limits<double>::infinity(), high = -low, narrowest = low;
-    for (std::ptrdiff_t c = 0; c < classes; ++c) {
-      const double mu = mean[c * columns + j], square = variance[c * columns + j], deviation = std::sqrt(square);
+    for (std::ptrdiff_t c = 0; c < classes_; ++c) {
+      const double mu = table.mean[c * table.stride + j], square = table.variance[c * table.stride + j];
+      const double deviation = std::sqrt(square);
       parameters_[c * columns + j] = {mu, 1 / deviation, std::log(2 * std::numbers::pi) + std::log(square)};
       low = std::min(low, mu), high = std::max(high, mu), narrowest = std::min(narrowest, deviation);
     }
@@ -126,9 +131,11 @@ NAIVELY_DISPATCH(bool, clamp_columns, clamp_body,
 
 // A tile of rows stored by column. Missing values are NaN, all others are clamped between the limits of their column.
 struct ColumnTile {
-  support::LargeArray<double> x{kBlockColumns * kTileRows};
+  support::LargeArray<double> x;
   bool missing = false;
   std::ptrdiff_t infinite = -1;  // the first column with an infinity
+
+  explicit ColumnTile(std::ptrdiff_t columns) : x(std::min(columns, kBlockColumns) * kTileRows) {}
 
   void read(const FloatTable& table, const Gaussian& model, std::ptrdiff_t row, std::ptrdiff_t rows,
             std::ptrdiff_t column, std::ptrdiff_t columns) {
@@ -236,9 +243,9 @@ void score_tile(const Gaussian& model, const ColumnTile& tile, std::ptrdiff_t co
 
 }  // namespace
 
-IrregularValues score_gaussian(const FloatTable& x, const double* mean, const double* variance, std::ptrdiff_t classes,
-                               double* out, int n_threads) {
-  const Gaussian model(mean, variance, classes, x.columns);
+IrregularValues score_gaussian(const FloatTable& x, const GaussianTable& table, double* out, int n_threads) {
+  const Gaussian model(table, x.columns);
+  const std::ptrdiff_t classes = table.classes;
   const std::ptrdiff_t n_blocks = (x.columns + kBlockColumns - 1) / kBlockColumns;
   std::vector<double> log_scale(n_blocks * classes);  // Σ log 2πσ² over a block
   for (std::ptrdiff_t c = 0; c < classes; ++c)
@@ -249,7 +256,7 @@ IrregularValues score_gaussian(const FloatTable& x, const double* mean, const do
   std::atomic<std::ptrdiff_t> infinite{none};
   std::atomic<bool> missing{false};
   support::parallel_for((x.rows + kChunkRows - 1) / kChunkRows, n_threads, [&](std::ptrdiff_t chunk) {
-    ColumnTile tile;
+    ColumnTile tile(x.columns);
     const std::ptrdiff_t end = std::min(x.rows, (chunk + 1) * kChunkRows);
     for (std::ptrdiff_t row = chunk * kChunkRows; row < end; row += kTileRows)
       for (std::ptrdiff_t block = 0; block < n_blocks; ++block) {

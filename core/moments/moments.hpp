@@ -90,8 +90,14 @@ struct IrregularValues {
   bool missing;             // whether a value is missing
 };
 
-// mean and variance are (classes, columns), out (rows, classes).
-IrregularValues score_gaussian(const support::FloatTable& x, const double* mean, const double* variance,
-                               std::ptrdiff_t classes, double* out, int n_threads);
+// The parameters of some columns of a table (classes, stride): those of class c begin at c · stride.
+struct GaussianTable {
+  const double* mean;
+  const double* variance;
+  std::ptrdiff_t classes, stride;
+};
+
+// out is (rows, classes).
+IrregularValues score_gaussian(const support::FloatTable& x, const GaussianTable& table, double* out, int n_threads);
 
 }  // namespace naively::moments

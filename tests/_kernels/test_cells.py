@@ -103,7 +103,7 @@ def test_ranges_and_codes_are_the_twins(seed: int) -> None:
         for a, b in zip(core.count_codes(x, sizes, d.label, d.weight, d.n_classes, n_jobs), expected, strict=True):
             np.testing.assert_array_equal(a, b)
         out = np.ones_like(score)
-        core.score_codes(x, sizes, table, out, n_jobs)
+        core.score_codes([x], sizes, table, out, n_jobs)
         np.testing.assert_allclose(out, score, rtol=1e-13, atol=1e-12)
 
 

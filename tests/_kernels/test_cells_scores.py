@@ -46,5 +46,5 @@ def test_every_width_of_table(n_classes: int) -> None:
 def test_minus_infinity_never_becomes_nan() -> None:
     out = np.full((2, 2), -np.inf)
     table = np.array([[-np.inf, 0.0], [-np.inf, -np.inf]])
-    core.score_codes(np.array([[0, 0], [0, 9]]), np.array([1, 1]), table, out)
+    core.score_codes([np.array([[0, 0], [0, 9]])], np.array([1, 1]), table, out)
     assert (out == -np.inf).all()

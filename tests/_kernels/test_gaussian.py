@@ -35,7 +35,7 @@ def test_scores_as_its_twin(data: st.DataObject) -> None:
     variance = np.exp(data.draw(numbers) / 50)
     actual, expected = np.ones((shape[0], n_classes)), np.ones((shape[0], n_classes))
     missing = bool(np.isnan(x).any())
-    assert moments.score_gaussian(x, mean, variance, actual) == (-1, missing)
+    assert moments.score_gaussian([x], mean, variance, actual) == (-1, missing)
     assert twin.score_gaussian(x, mean, variance, expected) == (-1, missing)
     assert np.isfinite(actual).all()
     log_scale = np.abs(np.log(2 * np.pi * variance)).sum(axis=1)
@@ -55,13 +55,13 @@ def test_many_rows_and_columns(dtype: type, n_classes: int, missing: float) -> N
     twin.score_gaussian(x, mean, variance, expected)
     for table, n_jobs in ((x, 1), (x, 2), (np.asfortranarray(x), 1)):
         out = np.zeros((len(x), n_classes))
-        assert moments.score_gaussian(table, mean, variance, out, n_jobs) == (-1, missing > 0)
+        assert moments.score_gaussian([table], mean, variance, out, n_jobs) == (-1, missing > 0)
         np.testing.assert_allclose(out, expected, rtol=1e-13)
 
 
 def test_gaussian_by_hand() -> None:
     out = np.array([[1.0]])
-    assert moments.score_gaussian(np.array([[3.0, np.nan]]), np.ones((1, 2)), np.full((1, 2), 4.0), out) == (-1, True)
+    assert moments.score_gaussian([np.array([[3.0, np.nan]])], np.ones((1, 2)), np.full((1, 2), 4.0), out) == (-1, True)
     assert out[0, 0] == pytest.approx(1 - 0.5 * (np.log(2 * np.pi * 4) + 1), rel=1e-15)
 
 
@@ -72,16 +72,16 @@ def test_infinity_is_reported(column: int, infinity: float) -> None:
     x[4999, column] = infinity
     x[10, 2] = infinity
     out = np.zeros((5000, 1))
-    assert moments.score_gaussian(x, np.zeros((1, 3)), np.ones((1, 3)), out, 2) == (column, False)
+    assert moments.score_gaussian([x], np.zeros((1, 3)), np.ones((1, 3)), out, 2) == (column, False)
 
 
 def test_the_widest_class_wins_far_away() -> None:
     x = np.array([[1e300], [-1e300], [1e160]])
     out = np.zeros((3, 2))
-    assert moments.score_gaussian(x, np.array([[5.0], [-5.0]]), np.array([[1.0], [2.0]]), out) == (-1, False)
+    assert moments.score_gaussian([x], np.array([[5.0], [-5.0]]), np.array([[1.0], [2.0]]), out) == (-1, False)
     assert np.isfinite(out).all()
     assert out.argmax(axis=1).tolist() == [1, 1, 1]
-    assert moments.score_gaussian(x, np.array([[1e150], [0.0]]), np.full((2, 1), 1e-300), out) == (-1, False)
+    assert moments.score_gaussian([x], np.array([[1e150], [0.0]]), np.full((2, 1), 1e-300), out) == (-1, False)
     assert np.isfinite(out).all()
 
 
@@ -136,9 +136,9 @@ def test_the_number_of_threads_changes_nothing() -> None:
 
 def test_wrong_arguments() -> None:
     with pytest.raises(ValueError, match="smooth"):
-        moments.score_gaussian(np.ones((1, 1)), np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 1)))
+        moments.score_gaussian([np.ones((1, 1))], np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 1)))
     with pytest.raises(ValueError, match=r"out has the shape \(1, 1\)"):
-        moments.score_gaussian(np.ones((2, 1)), np.zeros((1, 1)), np.ones((1, 1)), np.zeros((1, 1)))
+        moments.score_gaussian([np.ones((2, 1))], np.zeros((1, 1)), np.ones((1, 1)), np.zeros((1, 1)))
     with pytest.raises(ValueError, match="kind"):
         posterior.normalise(np.zeros((1, 1)), np.zeros(1), 2)
     with pytest.raises(ValueError, match="log_prior has 1 entries, but 2"):

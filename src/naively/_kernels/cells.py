@@ -8,6 +8,7 @@ also the same for any order and division of the rows. Weights are above 0: leave
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -182,9 +183,12 @@ def count_codes(
     return _core.count_codes(readable(codes), sizes, classes, weight, n_classes, thread_count(n_jobs))
 
 
-def score_codes(codes: Array, sizes: Array, table: Floats, out: Floats, n_jobs: int | None = None) -> None:
-    """Increase out (n, C) by Σ_j table[offset_j + codes_ij]; the table (S, C) may hold −∞, not +∞ or NaN."""
-    _core.score_codes(readable(codes), sizes, table, out, thread_count(n_jobs))
+def score_codes(pieces: Sequence[Array], sizes: Array, table: Floats, out: Floats, n_jobs: int | None = None) -> None:
+    """Increase out (n, C) by Σ_j table[offset_j + codes_ij]; the table (S, C) may hold −∞, not +∞ or NaN.
+
+    `pieces` are the columns of codes, in arrays (row, column) side by side; their sums are added in this order.
+    """
+    _core.score_codes(tuple(map(readable, pieces)), sizes, table, out, thread_count(n_jobs))
 
 
 def score_csr(

@@ -15,6 +15,8 @@ threads.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from naively import _core
 from naively._kernels.threads import thread_count
 from naively._kernels.types import Array, Codes32, Floats, Wholes
@@ -60,19 +62,20 @@ def describe_moments(rows: Wholes, state: Floats) -> tuple[Floats, Floats]:
 
 
 def score_gaussian(
-    x: Array, mean: Floats, variance: Floats, out: Floats, n_jobs: int | None = None
+    pieces: Sequence[Array], mean: Floats, variance: Floats, out: Floats, n_jobs: int | None = None
 ) -> tuple[int, bool]:
     """Add the log density of every row under every class to `out` (row, class); missing values are left out.
 
+    `pieces` are the columns, in arrays (row, column) side by side; the sums of the pieces are added in their order.
     mean and variance are (class, column), variance > 0. Finite values of any size give finite scores: x is kept within
     1e150 times the smallest deviation of the outermost means. Return −1, or the first column with an infinity (`out` is
     then of no use), and whether any value is missing.
 
     >>> import numpy as np
     >>> out = np.zeros((1, 2))
-    >>> score_gaussian(np.array([[0.0, np.nan]]), np.zeros((2, 2)), np.array([[1.0, 1.0], [4.0, 1.0]]), out)
+    >>> score_gaussian([np.array([[0.0, np.nan]])], np.zeros((2, 2)), np.array([[1.0, 1.0], [4.0, 1.0]]), out)
     (-1, True)
     >>> out.round(4).tolist()
     [[-0.9189, -1.6121]]
     """
-    return _core.score_gaussian(x, mean, variance, out, thread_count(n_jobs))
+    return _core.score_gaussian(pieces, mean, variance, out, thread_count(n_jobs))

@@ -26,6 +26,13 @@ def is_sparse(piece: Piece) -> bool:
     return not isinstance(piece, np.ndarray)
 
 
+def place_columns(pieces: Sequence[Piece], start: int = 0) -> Iterator[tuple[slice, Piece]]:
+    """Yield each piece with the positions of its columns, from `start` on."""
+    for piece in pieces:
+        yield slice(start, start + piece.shape[1]), piece
+        start += piece.shape[1]
+
+
 class RefusedEntryError(ValueError):
     """A missing, infinite or (if it would be counted) negative entry of strict numbers."""
 
@@ -38,10 +45,7 @@ class Pieces:
 
     def placed(self) -> Iterator[tuple[slice, Piece]]:
         """Yield each piece with the positions of its columns."""
-        start = 0
-        for piece in self.pieces:
-            yield slice(start, start + piece.shape[1]), piece
-            start += piece.shape[1]
+        return place_columns(self.pieces)
 
     @property
     def n_columns(self) -> int:
@@ -84,6 +88,14 @@ class Numbers(Pieces):
             for start in range(0, piece.shape[1], width):
                 strip = by_column[:, start : start + width].toarray()
                 yield slice(place.start + start, place.start + start + strip.shape[1]), strip
+
+    def dense_groups(self) -> Iterator[tuple[slice, Sequence[NDArray[Any]]]]:
+        """Yield dense arrays and the positions of their columns: all at once, unless a piece is sparse."""
+        if any(map(is_sparse, self.pieces)):
+            for place, piece in self.dense():
+                yield place, (piece,)
+        else:
+            yield slice(0, self.n_columns), self.pieces
 
     def columns(self, order: NDArray[np.intp]) -> Numbers:
         """Return columns, each a piece of its own."""

@@ -13,9 +13,10 @@ Source: Mitchell, Machine Learning (1997), §6.9; documents 001 ("single distrib
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import accumulate, chain
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,7 @@ from naively.statistics.cells import cells_of_table
 from naively.statistics.value_counts import in_order
 
 MAX_ALTERNATIVES = 50  # other values of a column that a counterfactual tries
+MAX_JOINED_VALUES = 2**16  # of all columns, whose scores are looked up at once: bounds the memory
 MAX_DECLARED_VALUES = 2**24  # of all columns, by `sizes`: bounds the memory that a file can request
 NEVER_VANISHES = np.int64(2**62)  # rows of a value that stays known though no row has it
 
@@ -79,9 +81,21 @@ class CategoricalParameters:
         return tuple({value: k for k, value in enumerate(values)} for values in self.values)
 
     @cached_property
-    def tables(self) -> tuple[Floats, ...]:
-        """For each column log θ, and a last row of zeros for an unknown value."""
-        return tuple(np.concatenate([table, np.zeros((1, table.shape[1]))]) for table in self.log_probability)
+    def _table(self) -> tuple[list[int], Floats]:
+        """Log θ of each column and a row of zeros for an unknown value, one below the other, and where each starts."""
+        starts = list(accumulate((len(values) + 1 for values in self.values), initial=0))
+        parts = ((table, np.zeros((1, table.shape[1]))) for table in self.log_probability)
+        return starts, np.concatenate(list(chain.from_iterable(parts)))
+
+    def tables_of(self, values: Sequence[Values], first_column: int) -> tuple[Wholes, Floats]:
+        """Return the number of values of each column, from one on, and log θ of these values, column by column."""
+        starts, table = self._table
+        rows = []
+        for j, values_of_column in enumerate(values, first_column):
+            start, position = starts[j], self.positions[j]
+            rows += [start + position.get(value, len(position)) for value in values_of_column]
+        sizes = np.array([len(values_of_column) for values_of_column in values], dtype=np.int64)
+        return sizes, table.take(np.array(rows, dtype=np.intp), axis=0)
 
     @classmethod
     def of(cls, values: tuple[Values, ...], tables: tuple[Floats, ...]) -> CategoricalParameters:
@@ -174,23 +188,18 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
     def log_likelihood(self, x: Codes, parameters: CategoricalParameters, out: Floats, length: Lengths = None) -> None:
         """Add equation (3); the values of x are matched with those that were counted."""
         if parameters.joined is not None and x.max_codes is not None:
-            score_codes(x.pieces[0], *parameters.joined, out)
+            score_codes(x.pieces[:1], *parameters.joined, out)
             return
-        values = x.values
-        for columns, codes in x.placed():
-            tables = [
-                _by_code(values[j], parameters.positions[j], parameters.tables[j])
-                for j in range(columns.start, columns.stop)
-            ]
-            sizes = np.array([len(table) for table in tables], dtype=np.int64)
-            score_codes(codes, sizes, np.ascontiguousarray(np.concatenate(tables)), out)
+        is_small = sum(map(len, x.values)) <= MAX_JOINED_VALUES
+        groups = [(slice(0, x.n_columns), x.pieces)] if is_small else [(place, (piece,)) for place, piece in x.placed()]
+        for columns, pieces in groups:
+            score_codes(pieces, *parameters.tables_of(x.values[columns], columns.start), out)
 
     def score_columns(self, x: Codes, parameters: CategoricalParameters, out: Floats) -> None:
         """Add equation (3) of each column."""
         for columns, codes in x.placed():
             for i, j in enumerate(range(columns.start, columns.stop)):
-                table = _by_code(x.values[j], parameters.positions[j], parameters.tables[j])
-                score_codes(codes[:, i : i + 1], np.array([len(table)]), table, out[j])
+                score_codes((codes[:, i : i + 1],), *parameters.tables_of((x.values[j],), j), out[j])
 
     def weighted(self, parameters: CategoricalParameters, weight: Floats) -> CategoricalParameters | None:
         """Return the same values, with log θ of each column times its weight."""
@@ -337,9 +346,3 @@ def _leave_shared_values_out(column: CountedValues, slot: Index, leaving: Leavin
     cells = cells_of_table(column.rows.T, column.weight.T)
     tokens = token_cells(cells, column.alpha, known, column.vanishes, alpha_vanishes=True)
     leave_rows_out(rows, tokens, leaving, "multinomial", out)
-
-
-def _by_code(codes: Values, position: Mapping[Value, int], table: Floats) -> Floats:
-    """Return the rows of a table in the order of another list of values; the last row for an unknown value."""
-    rows = np.array([position.get(value, -1) for value in codes], dtype=np.intp)
-    return table.take(rows, axis=0, mode="wrap")

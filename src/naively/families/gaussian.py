@@ -29,7 +29,7 @@ import numpy as np
 from naively._kernels.moments import score_gaussian
 from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.kinds import Kind
-from naively.data.views import RefusedEntryError
+from naively.data.views import RefusedEntryError, place_columns
 from naively.errors import InputError
 from naively.families import evidence
 from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, Lengths, terms_by_column
@@ -119,14 +119,19 @@ class Gaussian(Family[Moments, GaussianParameters]):
 
     def log_likelihood(self, x: Numbers, parameters: GaussianParameters, out: Floats, length: Lengths = None) -> None:
         """Add equation (4), summed over the columns."""
-        for columns, piece in x.dense():
-            constant, mean = parameters.constant[columns], parameters.mean[:, columns]
-            numbers = piece if piece.dtype in (np.float64, np.float32) else piece.astype(np.float64)
-            if constant.any():  # as if x were the constant
-                numbers = np.where(constant & np.isfinite(numbers), 0.0, numbers)
-                mean = np.where(constant, 0.0, mean)
-            variance = np.ascontiguousarray(parameters.variance[:, columns])
-            infinite, missing = score_gaussian(numbers, np.ascontiguousarray(mean), variance, out)
+        constant, mean = parameters.constant, parameters.mean
+        has_constants = constant.any()
+        if has_constants:  # as if x were the constant
+            mean = np.where(constant, 0.0, mean)
+        for columns, pieces in x.dense_groups():
+            numbers = [piece if piece.dtype.char in "df" else piece.astype(np.float64) for piece in pieces]
+            if has_constants:
+                numbers = [
+                    np.where(constant[place] & np.isfinite(piece), 0.0, piece)
+                    for place, piece in place_columns(numbers, columns.start)
+                ]
+            of_columns = np.ascontiguousarray(mean[:, columns]), np.ascontiguousarray(parameters.variance[:, columns])
+            infinite, missing = score_gaussian(numbers, *of_columns, out)
             if infinite >= 0:
                 raise InfiniteValueError(columns.start + infinite)
             if missing and x.strict:
