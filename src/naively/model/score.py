@@ -51,10 +51,13 @@ def read_rows(model: Model, X: TableLike) -> Table:
 
     A column of the model that they do not have says nothing. Names of columns are matched up to case and blanks.
     """
-    X = files_or_table(X, model.schema.text_column() if isinstance(X, str) else None)
-    if is_path(X) or is_stream(X):
-        return concat_tables([rows for _, rows in read_like(model, X)])
-    table = read(X)
+    if isinstance(X, Table):
+        table = X
+    else:
+        X = files_or_table(X, model.schema.text_column() if isinstance(X, str) else None)
+        if is_path(X) or is_stream(X):
+            return concat_tables([rows for _, rows in read_like(model, X)])
+        table = read(X)
     if table.names == model.schema.names:
         return table
     require_same_width(table.names, model.schema.names)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
@@ -21,7 +20,7 @@ from naively.server.gate import Gate
 from naively.server.limits import Limits
 from naively.server.metrics import Metrics
 from naively.server.pages import error_page, page_routes
-from naively.server.problems import Problem, json_response
+from naively.server.problems import Problem, json_response, server_error
 from naively.server.security import Policy, Token
 from naively.server.served import ServedModel
 from naively.server.service import Service, names_of
@@ -104,24 +103,23 @@ def app(
 
     application = Starlette(
         routes=[*_routes(), *page_routes(service)],
-        middleware=[
-            *([Middleware(CORSMiddleware, origins, ("GET", "POST"), ("*",))] if origins else []),
-            Middleware(
-                Gate,
-                policy=Policy(tokens, read_needs_token, hosts, any_address, origins),
-                limits=limits,
-                metrics=metrics,
-                error_page=page_of,
-                direct={f"/v2/models/{served.name}/infer": inference.Infer(service, served) for served in service},
-            ),
-        ],
         exception_handlers={
             Problem: lambda request, error: error_page(request, error),
             InputError: lambda request, error: error_page(request, Problem.of_input(error)),
             HTTPException: lambda request, error: error_page(request, _problem(error)),
+            Exception: lambda _request, _error: server_error().response(),
         },
         lifespan=lifespan,
     )
+    gate = Gate(
+        application.build_middleware_stack(),
+        policy=Policy(tokens, read_needs_token, hosts, any_address, origins),
+        limits=limits,
+        metrics=metrics,
+        error_page=page_of,
+        direct={f"/v2/models/{served.name}/infer": inference.Infer(service, served) for served in service},
+    )
+    application.middleware_stack = CORSMiddleware(gate, origins, ("GET", "POST"), ("*",)) if origins else gate
     application.state.service = service
     application.state.openapi = openapi.document(service)
     application.state.metrics = metrics

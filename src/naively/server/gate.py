@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from naively.errors import InputError
 from naively.server.inference import infer
 from naively.server.limits import Limits
-from naively.server.problems import Problem
+from naively.server.problems import Problem, server_error
 from naively.server.security import HEADERS, Policy, cookie_name, without_token
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ ErrorPage = Callable[[Scope, Problem], Response]
 
 
 class Gate:
-    """Middleware that lets requests through which the policy and the limits allow."""
+    """What wraps the application: it lets requests through which the policy and the limits allow."""
 
     def __init__(
         self,
@@ -80,9 +80,7 @@ class Gate:
         except Exception as error:
             log_error(scope, error)
             if status is None:
-                await Problem(500, "an error of the server: its log has the place.").response()(
-                    scope, receive, send_with_headers
-                )
+                await server_error().response()(scope, receive, send_with_headers)
         finally:
             self.n_requests -= 1
             seconds = time.perf_counter() - start

@@ -47,6 +47,11 @@ class Problem(Exception):  # noqa: N818  (RFC 9457 calls it a problem)
         return Response(body, self.status, self.headers, "application/json")
 
 
+def server_error() -> Problem:
+    """Return the response to an error of the server: its message may hold values of a row."""
+    return Problem(500, "an error of the server: its log has the place.")
+
+
 def shorten(message: str) -> str:
     """Return a message with long quoted values, and the message itself, cut.
 

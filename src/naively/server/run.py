@@ -21,6 +21,7 @@ from naively.errors import InputError
 from naively.server.limits import Limits
 
 MAX_HEAD_BYTES = 65_536  # of the request line and all headers
+MAX_HELD_BYTES = 65_536  # of a response, until the end of a turn of the event loop
 BACKLOG = 1024
 Protocol: Any = AutoHTTPProtocol
 
@@ -37,6 +38,44 @@ SLOW = refusal("408 Request Timeout", "the request did not arrive in time.")
 LARGE_HEAD = refusal("431 Request Header Fields Too Large", "the headers are too large.")
 
 
+class JoinedWrites:
+    """A transport that sends what is written in one turn of the event loop at once.
+
+    The head and the body of a response are one packet and one call of the system instead of two. More than
+    `MAX_HELD_BYTES` are sent immediately, so that a stream sees that its client does not read.
+    """
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        """Write to this transport."""
+        self._transport = transport
+        self._loop = asyncio.get_running_loop()
+        self._parts: list[bytes] = []
+        self._n_bytes = 0
+
+    def write(self, data: bytes) -> None:
+        """Send bytes at the end of this turn."""
+        if not self._parts:
+            self._loop.call_soon(self.flush)
+        self._parts.append(data)
+        self._n_bytes += len(data)
+        if self._n_bytes > MAX_HELD_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send what was written."""
+        parts, self._parts, self._n_bytes = self._parts, [], 0
+        if parts:
+            self._transport.write(b"".join(parts))
+
+    def close(self) -> None:
+        """Send what was written, and close."""
+        self.flush()
+        self._transport.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
 class Guarded(Protocol):  # type: ignore[misc]
     """uvicorn's protocol with limits of connections, and of the time and the size of the head of a request."""
 
@@ -48,7 +87,7 @@ class Guarded(Protocol):  # type: ignore[misc]
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Begin a connection, or refuse it."""
-        super().connection_made(transport)
+        super().connection_made(JoinedWrites(transport))
         self.is_surplus = len(self.connections) > self.limits.connections
         self.start_timer()
 
@@ -146,6 +185,7 @@ def run(application: Starlette, listener: socket.socket, limits: Limits, on_read
         ws="none",
         lifespan="on",
         log_config=None,
+        proxy_headers=False,  # nothing depends on the address of a client
         access_log=False,  # it would log queries, which hold rows
         server_header=False,
         backlog=BACKLOG,
@@ -153,6 +193,7 @@ def run(application: Starlette, listener: socket.socket, limits: Limits, on_read
     )
     server = Server(config, on_ready)
     gc.collect()
+    gc.set_threshold(10_000)  # a request makes hardly any cycles
     gc.freeze()  # models stay: looking through them for garbage would take longer than a request
     server.run([listener])
     if server.is_interrupted:

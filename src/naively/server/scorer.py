@@ -33,14 +33,14 @@ def score(model: Model, columns: Columns, n_rows: int, rule: Rule | None = None)
     return positions, posterior
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class _Job:
-    """Rows that wait to be scored, and the type of the values of each column (NoneType if all are missing)."""
+    """Rows to be scored, the type of the values of each column (NoneType if all are missing), and their scores."""
 
     columns: Columns
     n_rows: int
     types: tuple[type, ...]
-    future: asyncio.Future[Scored]
+    result: Scored | BaseException | None = None
 
 
 class Scorer:
@@ -50,34 +50,34 @@ class Scorer:
         """Score by the snapshots of this writer."""
         self._writer = writer
         self._jobs: list[_Job] = []
-        self._is_busy = False
+        self._thread: asyncio.Future[None] | None = None  # scores jobs at present
 
     async def score(self, columns: Columns, n_rows: int, types: tuple[type, ...]) -> Scored:
         """Return the snapshot that has scored these rows, positions of classes and posteriors."""
-        loop = asyncio.get_running_loop()
-        job = _Job(columns, n_rows, types, loop.create_future())
+        job = _Job(columns, n_rows, types)
         self._jobs.append(job)
-        if len(self._jobs) == 1 and not self._is_busy:
-            loop.call_soon(self._flush)
-        return await job.future
+        await asyncio.sleep(0)  # other requests that have arrived are read; the first one scores all
+        while job.result is None:
+            if self._thread is None:
+                self._score_all()
+            else:
+                await asyncio.wait([self._thread])
+        if isinstance(job.result, BaseException):
+            raise job.result
+        return job.result
 
-    def _flush(self) -> None:
+    def _score_all(self) -> None:
         """Score what has been collected: at once if it is little, else in a thread."""
         jobs, self._jobs = self._jobs, []
         if sum(job.n_rows for job in jobs) <= MAX_ROWS_IN_LOOP and _n_characters(jobs) <= MAX_CHARACTERS_IN_LOOP:
-            _resolve(jobs, _score_jobs(self._writer.snapshot, jobs))
+            _score_jobs(self._writer.snapshot, jobs)
             return
-        self._is_busy = True
         loop = asyncio.get_running_loop()
-        future = loop.run_in_executor(None, _score_jobs, self._writer.snapshot, jobs)
-        future.add_done_callback(lambda done: self._finish(jobs, done))
+        self._thread = loop.run_in_executor(None, _score_jobs, self._writer.snapshot, jobs)
+        self._thread.add_done_callback(self._finish)
 
-    def _finish(self, jobs: list[_Job], done: asyncio.Future[list[Scored | BaseException]]) -> None:
-        self._is_busy = False
-        error = done.exception()
-        _resolve(jobs, [error] * len(jobs) if error is not None else done.result())
-        if self._jobs:
-            self._flush()
+    def _finish(self, _: asyncio.Future[None]) -> None:
+        self._thread = None
 
 
 def types_of(columns: Columns) -> tuple[type, ...]:
@@ -98,16 +98,14 @@ def _n_characters(jobs: list[_Job]) -> int:
     return sum(len(text) for values in texts for text in values if text is not None)
 
 
-def _score_jobs(snapshot: Snapshot, jobs: list[_Job]) -> list[Scored | BaseException]:
+def _score_jobs(snapshot: Snapshot, jobs: list[_Job]) -> None:
     """Score all jobs: those with the same columns and types together."""
-    groups: dict[tuple[tuple[str, ...], tuple[type, ...]], list[int]] = {}
-    for i, job in enumerate(jobs):
-        groups.setdefault((tuple(job.columns), job.types), []).append(i)
-    results: dict[int, Scored | BaseException] = {}
-    for members in groups.values():
-        parts = _score_together(snapshot, [jobs[i] for i in members])
-        results.update(zip(members, parts, strict=True))
-    return [results[i] for i in range(len(jobs))]
+    groups: dict[tuple[tuple[str, ...], tuple[type, ...]], list[_Job]] = {}
+    for job in jobs:
+        groups.setdefault((tuple(job.columns), job.types), []).append(job)
+    for group in groups.values():
+        for job, result in zip(group, _score_together(snapshot, group), strict=True):
+            job.result = result
 
 
 def _score_together(snapshot: Snapshot, jobs: list[_Job]) -> list[Scored | BaseException]:
@@ -127,13 +125,3 @@ def _score_together(snapshot: Snapshot, jobs: list[_Job]) -> list[Scored | BaseE
         results.append((snapshot, positions[start:stop], posterior[start:stop]))
         start = stop
     return results
-
-
-def _resolve(jobs: list[_Job], results: list[Scored | BaseException]) -> None:
-    for job, result in zip(jobs, results, strict=True):
-        if job.future.done():  # the client has gone
-            continue
-        if isinstance(result, BaseException):
-            job.future.set_exception(result)
-        else:
-            job.future.set_result(result)

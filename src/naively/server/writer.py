@@ -37,6 +37,12 @@ class Snapshot:
         return self.model.schema.kinds()
 
     @cached_property
+    def types(self) -> dict[str, type]:
+        """For columns of numbers, booleans and strings the type of Python of values that need not be converted."""
+        types: dict[Kind, type] = {"number": float, "boolean": bool, "string": str}
+        return {name: types[kind] for name, kind in self.kinds.items() if kind in types}
+
+    @cached_property
     def exact(self) -> frozenset[str]:
         """The columns of numbers that are counted by value, so that large integers stay exact."""
         return frozenset(self.model.schema.coded_numbers())
@@ -149,4 +155,4 @@ def warm(snapshot: Snapshot) -> None:
     """Compute what predictions are made from, so that the first request need not."""
     model = snapshot.model
     _ = model.weighted_blocks, model.log_prior, model._class_array, model._used_columns
-    _ = snapshot.kinds, snapshot.exact
+    _ = snapshot.kinds, snapshot.types, snapshot.exact
