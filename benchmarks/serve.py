@@ -1,13 +1,15 @@
 """Requests per second of `naively serve`, compared with a bare echo of the same bytes, and with FastAPI + scikit-learn.
 
 Everything stays on the loopback address, and every measurement has a fixed time. Contenders take turns. `wrk` (Debian)
-sends the requests; without it the benchmark ends with a message.
+sends the requests; without it the benchmark ends with a message. On a machine with other work the rates depend on it;
+the CPU time of the server for each request hardly does.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import resource
 import shutil
@@ -132,6 +134,19 @@ def wait_for(url: str, body: bytes, seconds: float = 60) -> bytes:
             time.sleep(0.05)
 
 
+def cpu_seconds(process: subprocess.Popen[bytes]) -> float:
+    """Return the CPU time, of the process and of the system for it."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def cost(process: subprocess.Popen[bytes], url: str, body: Path, connections: int, seconds: int) -> tuple[float, float]:
+    """Return the requests per second, and the CPU time of the server for a request in microseconds."""
+    start = cpu_seconds(process)
+    requests_per_second = rate(url, body, connections, seconds)
+    return requests_per_second, 1e6 * (cpu_seconds(process) - start) / (requests_per_second * seconds)
+
+
 def rate(url: str, body: Path, connections: int, seconds: int) -> float:
     """Return the requests per second that wrk measures; an answer that is not a success is an error."""
     script = body.with_suffix(".lua")
@@ -160,34 +175,40 @@ def compare(name: str, model: naively.Model, peer: Any, row: Row, folder: Path, 
     (folder / f"{name}.pickle").write_bytes(pickle.dumps((peer, name == "text")))
     ports = [free_port() for _ in range(3)]
     urls = [f"http://127.0.0.1:{port}/v2/models/{name}/infer" for port in ports]
-    with server("-m", "naively", "serve", str(path), "--port", str(ports[0])):
+    with server("-m", "naively", "serve", str(path), "--port", str(ports[0])) as ours:
         (folder / "answer.json").write_bytes(wait_for(urls[0], body.read_bytes()))
         with (
-            server(str(folder / "echo.py"), str(ports[1]), str(folder / "answer.json")),
-            server(str(folder / "peer.py"), str(ports[2]), str(folder / f"{name}.pickle")),
+            server(str(folder / "echo.py"), str(ports[1]), str(folder / "answer.json")) as echo,
+            server(str(folder / "peer.py"), str(ports[2]), str(folder / f"{name}.pickle")) as other,
         ):
+            contenders = list(zip((ours, echo, other), urls, strict=True))
             for url in urls:
                 wait_for(url, body.read_bytes())
                 rate(url, body, 8, 1)
             for connections in (1, 32):
-                rates = [[rate(url, body, connections, seconds) for url in urls] for _ in range(rounds)]
-                ours, echo, other = (np.array(column) for column in zip(*rates, strict=True))
-                figures: dict[str, Any] = {
-                    "requests per second": float(np.median(ours)),
-                    "echo": float(np.median(echo)),
-                    "FastAPI + scikit-learn": float(np.median(other)),
-                    "share of the echo": float(np.median(ours / echo)),
-                    "share, lowest and highest": [float((ours / echo).min()), float((ours / echo).max())],
-                    "times FastAPI + scikit-learn": float(np.median(ours / other)),
-                }
-                record(f"{name}, {connections} connections", None, **figures)
-                print(
-                    f"{name:6} {connections:3} connections: {figures['requests per second']:8.0f}/s, "
-                    f"{100 * np.median(ours / echo):4.0f} % of the echo "
-                    f"({100 * (ours / echo).min():.0f}–{100 * (ours / echo).max():.0f}), "
-                    f"{np.median(ours / other):5.1f} × FastAPI + scikit-learn",
-                    flush=True,
-                )
+                costs = [[cost(*each, body, connections, seconds) for each in contenders] for _ in range(rounds)]
+                report(f"{name}, {connections} connections", np.array(costs))
+
+
+def report(title: str, costs: Any) -> None:
+    """Print and record rates and CPU times, (round, contender, rate or time)."""
+    rates, times = costs[..., 0], costs[..., 1]
+    ratios = {
+        "share of the echo": rates[:, 0] / rates[:, 1],
+        "share of the echo by CPU time": times[:, 1] / times[:, 0],
+        "times FastAPI + scikit-learn": rates[:, 0] / rates[:, 2],
+        "times FastAPI + scikit-learn by CPU time": times[:, 2] / times[:, 0],
+    }
+    names = ("naively", "echo", "FastAPI + scikit-learn")
+    figures: dict[str, Any] = {
+        "requests per second": dict(zip(names, np.median(rates, axis=0).tolist(), strict=True)),
+        "CPU time of a request, µs": dict(zip(names, np.median(times, axis=0).tolist(), strict=True)),
+        **{name: [float(np.median(r)), float(r.min()), float(r.max())] for name, r in ratios.items()},
+    }
+    record(title, None, **figures)
+    print(f"{title}: {figures['requests per second']['naively']:.0f}/s")
+    for name, ratio in ratios.items():
+        print(f"    {name}: {np.median(ratio):.2f} ({ratio.min():.2f}–{ratio.max():.2f})", flush=True)
 
 
 def million_rows(model: naively.Model, columns: dict[str, list[Any]], folder: Path, n_rows: int) -> None:
@@ -196,10 +217,10 @@ def million_rows(model: naively.Model, columns: dict[str, list[Any]], folder: Pa
     from pyarrow import csv
 
     path, data, out = folder / "table.naively", folder / "rows.csv", folder / "out.csv"
-    some = pa.table(columns)
+    rows = pa.table(columns)
     with data.open("wb") as file:
-        for i in range(-(-n_rows // some.num_rows)):
-            csv.write_csv(some, file, csv.WriteOptions(include_header=i == 0, quoting_style="none"))
+        for i in range(-(-n_rows // rows.num_rows)):
+            csv.write_csv(rows, file, csv.WriteOptions(include_header=i == 0, quoting_style="none"))
     start = time.perf_counter()
     command = [sys.executable, "-m", "naively", "predict", str(path), str(data), "-o", str(out), "--force"]
     subprocess.run(command, check=True)

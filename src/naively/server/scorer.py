@@ -10,7 +10,7 @@ from types import NoneType
 from typing import Any
 
 from naively._kernels.types import Codes32, Floats
-from naively.data.read import read
+from naively.data.frames import table_of_columns
 from naively.errors import InputError
 from naively.model.decide import Rule
 from naively.model.model import Model
@@ -26,7 +26,7 @@ MAX_CHARACTERS_IN_LOOP = 50_000  # … or more text
 
 def score(model: Model, columns: Columns, n_rows: int, rule: Rule | None = None) -> tuple[Codes32, Floats]:
     """Return the position of each row's class, −1 for none, and the posteriors; nothing warns."""
-    table = read(columns) if columns else read({name: [None] * n_rows for name in model.schema.names[:1]})
+    table = table_of_columns(columns or {name: [None] * n_rows for name in model.schema.names[:1]})
     if len(columns) < len(model.schema.names):
         table, _ = table.with_absent_columns(model.schema.names)
     positions, posterior, _ = score_positions(model, table, rule)
