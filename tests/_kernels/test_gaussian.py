@@ -43,6 +43,29 @@ def test_scores_as_its_twin(data: st.DataObject) -> None:
     assert (np.abs(actual - expected) <= 1e-13 * scale).all()
 
 
+@examples
+@given(st.data())
+def test_pieces_are_added_in_their_order(data: st.DataObject) -> None:
+    """One call gives the bits of a call for each piece."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    n_rows, n_classes = data.draw(st.integers(0, 70)), data.draw(st.integers(1, 5))
+    widths = data.draw(st.lists(st.integers(0, 4), max_size=5))
+    pieces = [rng.normal(size=(n_rows, width)) for width in widths]
+    for piece in pieces:
+        piece[rng.random(piece.shape) < 0.1] = np.nan
+    mean, variance = rng.normal(size=(n_classes, sum(widths))), rng.exponential(size=(n_classes, sum(widths))) + 0.1
+    together, one_by_one = np.ones((n_rows, n_classes)), np.ones((n_rows, n_classes))
+    missing = moments.score_gaussian(pieces, mean, variance, together)[1]
+    starts = np.cumsum([0, *widths])
+    parts = [(piece, slice(a, b)) for piece, a, b in zip(pieces, starts[:-1], starts[1:], strict=True)]
+    are_missing = [
+        moments.score_gaussian([piece], mean[:, place].copy(), variance[:, place].copy(), one_by_one)[1]
+        for piece, place in parts
+    ]
+    assert together.tobytes() == one_by_one.tobytes()
+    assert missing == any(are_missing)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n_classes", [1, 2, 7])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
@@ -73,6 +96,8 @@ def test_infinity_is_reported(column: int, infinity: float) -> None:
     x[10, 2] = infinity
     out = np.zeros((5000, 1))
     assert moments.score_gaussian([x], np.zeros((1, 3)), np.ones((1, 3)), out, 2) == (column, False)
+    pieces = [x[:, :1], x[:, 1:]]
+    assert moments.score_gaussian(pieces, np.zeros((1, 3)), np.ones((1, 3)), out, 2) == (column, False)
 
 
 def test_the_widest_class_wins_far_away() -> None:

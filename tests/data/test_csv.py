@@ -1,4 +1,4 @@
-"""A zero byte beyond the first megabyte of a CSV is an error that names the line, for all types of the column."""
+"""Rows of CSV: zero bytes, long cells, quotes without an end. Errors name the line."""
 
 from __future__ import annotations
 
@@ -27,3 +27,24 @@ def test_the_error_names_the_line_of_a_zero_byte(name: str, raw: bool, encoding:
 def test_a_file_without_zero_bytes_is_read(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("x,play\n,yes\na,no\nNA,yes\n")
     assert sum(batch.num_rows for batch in read_files(tmp_path / "d.csv")) == 3
+
+
+@pytest.mark.parametrize("n_words", [30_000, 400_000, 1_200_000])  # 0.2, 2 and 7 MB
+def test_long_cells_are_read_and_no_row_twice(tmp_path: Path, n_words: int) -> None:
+    """A row that is longer than a block makes the reader begin again, with larger blocks."""
+    path = tmp_path / "long.csv"
+    rows = ["short", *["rain, sun"] * 150_000, "long " * n_words, "last"]
+    path.write_text("text;day\n" + "".join(f"{text};{i}\n" for i, text in enumerate(rows)))
+    batches = list(read_files(path, raw=True))
+    assert [text for batch in batches for text in batch.column("text").to_pylist()] == rows
+    assert [day for batch in batches for day in batch.column("day").to_pylist()] == [str(i) for i in range(len(rows))]
+
+
+def test_a_row_without_an_end_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "open.csv"
+    path.write_text('text\nshort\n"' + "no end\n" * 6_000_000)
+    with pytest.raises(naively.InputError, match="close all quotes"):
+        list(read_files(path, raw=True))
+    path.write_text("x" * 200_000 + ",text\n1,2\n")
+    with pytest.raises(naively.InputError, match="line 1: cannot be read as names"):
+        list(read_files(path, raw=True))

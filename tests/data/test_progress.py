@@ -40,6 +40,7 @@ def test_the_share_is_that_of_the_rows(
     kind: str, suffix: str, raw: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(csv, "BLOCK_BYTES", BLOCK)
+    monkeypatch.setattr(csv, "SMALL_BLOCK_BYTES", BLOCK)
     monkeypatch.setattr(lines, "BLOCK_BYTES", BLOCK)
     n_rows = [60_000, 5_000, 180_000]
     tolerance = {"": 0.06, ".gz": 0.12, ".bz2": 0.3}[suffix]  # a block of bzip2 is 900 kB, a fifth of all files

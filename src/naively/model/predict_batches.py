@@ -71,7 +71,7 @@ def predict_batches(
     {'day': [1, 2], 'sky': ['rain', None], 'prediction': ['no', 'yes']}
     """
     rule = decision_rule(model.classes, odds, threshold, costs, of, min_probability)
-    for table, results in predict_tables(model, batches, rule, proba, top, name, prompt):
+    for table, results in predict_tables(model, batches, rule, proba, top, name, 0 if prompt else N_ROWS):
         for column, values in zip(results.column_names, results.columns, strict=True):
             table = table.append_column(column, values)
         yield table
@@ -84,11 +84,13 @@ def predict_tables(
     proba: bool = False,
     top: int | None = None,
     name: str = PREDICTION,
-    prompt: bool = False,
+    rows_at_once: int = N_ROWS,
     follow: Follow | None = None,
     more: MoreColumns | None = None,
 ) -> Iterator[tuple[pa.Table, pa.Table]]:
-    """Yield the rows of all batches, and the columns that `predict_batches` adds to them; `follow` as in `read_like`.
+    """Yield the rows of all batches, and the columns that `predict_batches` adds to them.
+
+    `rows_at_once` and `follow` as in `read_like`.
 
     A column of the rows that has the name of an added one is left out, with a warning.
     `more` adds columns, given the rows as the model reads them and as they are, their classes and their posteriors.
@@ -98,7 +100,7 @@ def predict_tables(
     classes = arrow_array(class_array(model.classes))
     prefix = "" if name == PREDICTION else f"{name}_"
     warned: set[str] = set()
-    for table, rows in read_like(model, batches, 0 if prompt else N_ROWS, follow):
+    for table, rows in read_like(model, batches, rows_at_once, follow):
         results: dict[str, Any] = {}
         if not (proba or top or more):
             results[name] = _take(classes, predict_positions(model, rows, rule))

@@ -40,6 +40,7 @@ FORMATS = {
     "application/vnd.apache.arrow.stream": "arrow",
 }
 CHUNK_BYTES = 1 << 20
+ROWS_AT_ONCE = 16_384  # fewer than `naively predict` reads: several files are predicted at a time
 OPTIONS = ("proba", "top", "min_probability", "threshold", "of", "prior")
 
 
@@ -131,7 +132,9 @@ def _predict(model: Model, source: Path, result: Path, kind: str, options: dict[
             # The format is that of the header: a database in the guise of CSV is not opened.
             file_of_rows = DataFile(source, "the file", {"jsonl": "json"}.get(kind, kind))
             batches = _check_cells(read_one(file_of_rows), limits)
-            pairs = predict_tables(model, batches, rule, options.get("proba", False), options.get("top"))
+            pairs = predict_tables(
+                model, batches, rule, options.get("proba", False), options.get("top"), rows_at_once=ROWS_AT_ONCE
+            )
             write_rows(counted(pairs), file, kind, numbers, result.parent)
     except OSError as error:
         raise Problem(507, f"there is no space for the predictions ({error.strerror}).") from None

@@ -90,7 +90,7 @@ def command(
     from naively.cli.write import write_predictions
     from naively.explanation.reasons import Reasons
     from naively.model.decide import decision_rule
-    from naively.model.predict_batches import predict_tables
+    from naively.model.predict_batches import N_ROWS, predict_tables
     from naively.store.running_sum import load
 
     loaded = load(model)
@@ -101,6 +101,6 @@ def command(
     with name_file_in_errors(data, output):
         follow = None if data is None else show_progress
         more = None if reasons is None else Reasons(loaded, reasons)
-        pairs = predict_tables(loaded, rows, rule, proba, top, name, prompt, follow, more)
+        pairs = predict_tables(loaded, rows, rule, proba, top, name, 0 if prompt else N_ROWS, follow, more)
         numbers = {name for name, column_kind in loaded.schema.kinds().items() if column_kind == "number"}
         write_predictions(pairs, output, kind, numbers, keep)

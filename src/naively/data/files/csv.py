@@ -32,8 +32,14 @@ if TYPE_CHECKING:
 
     from naively.data.columns import ArrowArray, ArrowColumn
 
+    ArrowOptions = tuple[arrow_csv.ReadOptions, arrow_csv.ParseOptions, arrow_csv.ConvertOptions]
+
 Types: TypeAlias = Mapping[str, "str | pa.DataType"]  # "number", "string", "boolean", or an Arrow type, by column name
 
+SMALL_BLOCK_BYTES = 1 << 20  # of blocks whose cells are strings: as fast as larger ones
+LARGE_BLOCK_BYTES = 16 << 20  # if a row is longer
+STRADDLING = "straddling object"  # in Arrow's message: a row is longer than a block
+MAX_CELL_CHARACTERS = 100_000  # for Python's reader of CSV
 HEAD_BYTES = 1 << 20  # that show encoding, delimiter and header
 OTHER_COLUMNS = "\0"  # in a mapping of types, stands for all columns that it does not name; not in any file's header
 UNDECODED = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, as Python's "surrogateescape" has them
@@ -107,24 +113,24 @@ def read_csv(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows in batches; with `raw`, all cells as strings, none of them missing, marked by `Cells.mark`."""
     import pyarrow as pa
-    from pyarrow import csv as arrow_csv
 
     layout, source = layout_of(file, how), Source(file.given, file.open)
     try:
         column_types = _infer_types(file, how, layout, _arrow_types(layout, types, raw))
         empty = [name for name, kind in column_types.items() if kind is None]
-        on_disk, stream = file.open_both()
-        n_batches = 0
-        is_transcoded = layout.encoding != "utf8"  # then the size of a block is not that of its bytes in the file
-        progress.follow(on_disk, stream, None if is_transcoded else lambda: n_batches * BLOCK_BYTES)
         known = {name: kind or pa.int64() for name, kind in column_types.items()}
         skip = bad.skip_line(source, layout) if bad.are_allowed else None
-        options = _arrow_options(how, layout, known, raw, layout.has_header, skip=skip)
+        options = partial(_arrow_options, how, layout, known, raw, layout.has_header, skip=skip)
         last: pa.RecordBatch | None = None
         mark = Cells.in_files(how).mark()
-        for batch in arrow_csv.open_csv(stream, *options):
+        is_small = raw and skip is None  # reading again would report rows that are skipped twice
+        blocks = (
+            _read_long_rows(file, options, layout.encoding, progress)
+            if is_small
+            else _read_blocks(file, options, BLOCK_BYTES, layout.encoding, progress)
+        )
+        for batch in blocks:
             _refuse_zero_bytes(source, batch, layout)
-            n_batches += 1
             yield batch.replace_schema_metadata(mark) if raw else _with_null_columns(batch, empty)
             last = batch.slice(max(batch.num_rows - 1, 0))
         if last is not None:
@@ -135,6 +141,43 @@ def read_csv(
         raise _translate_error(source, how, layout, str(error)) from None
     except (OSError, UnicodeError, EOFError) as error:
         raise InputError(f"{file.given}: cannot be read to its end ({error}).") from None
+
+
+def _read_long_rows(
+    file: DataFile, options: Callable[..., ArrowOptions], encoding: str, progress: ReadProgress
+) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of small blocks. From the first row that is longer than a block on, read larger blocks."""
+    import pyarrow as pa
+
+    n_yielded = 0
+    try:
+        for batch in _read_blocks(file, options, SMALL_BLOCK_BYTES, encoding, progress):
+            yield batch
+            n_yielded += batch.num_rows
+        return
+    except pa.ArrowInvalid as error:
+        if STRADDLING not in str(error):
+            raise
+    for batch in _read_blocks(file, options, LARGE_BLOCK_BYTES, encoding, progress):
+        n_known = min(n_yielded, batch.num_rows)
+        n_yielded -= n_known
+        if n_known < batch.num_rows:
+            yield batch.slice(n_known)
+
+
+def _read_blocks(
+    file: DataFile, options: Callable[..., ArrowOptions], block_bytes: int, encoding: str, progress: ReadProgress
+) -> Iterator[pa.RecordBatch]:
+    """Yield a batch for each block. Arrow reads 32 blocks ahead."""
+    from pyarrow import csv as arrow_csv
+
+    n_batches = 0
+    on_disk, stream = file.open_both()
+    is_transcoded = encoding != "utf8"  # then the size of a block is not that of its bytes in the file
+    progress.follow(on_disk, stream, None if is_transcoded else lambda: n_batches * block_bytes)
+    for batch in arrow_csv.open_csv(stream, *options(block_bytes=block_bytes)):
+        n_batches += 1
+        yield batch
 
 
 def layout_of(file: DataFile, how: Files) -> Layout:
@@ -241,7 +284,10 @@ def _find_layout(given: str, head: bytes, how: Files, delimiter: str | None = No
     if not text.strip():
         raise InputError(f"{given}: the file is empty.")
     delimiter = how.delimiter or delimiter or _delimiter(text, how.decimal)
-    first = next(row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row)
+    try:
+        first = next(row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row)
+    except csv.Error as error:
+        raise InputError(f"{given}, line 1: cannot be read as names of columns ({error}).") from None
     if not how.header:
         return Layout(encoding, delimiter, tuple(Numbered(len(first))), has_header=False)
     return Layout(encoding, delimiter, unique_names(first, f"{given}, line 1: "))
@@ -270,7 +316,9 @@ def _delimiter(text: str, decimal: str = ".") -> str:
 
     A comma that is the decimal sign is a delimiter only if no other character is.
     """
-    lines = list(islice(io.StringIO(text, newline=""), 20))  # `splitlines` also splits at form feeds and the like
+    lines = list(
+        islice(io.StringIO(text[:MAX_CELL_CHARACTERS], newline=""), 20)
+    )  # `splitlines` also splits at form feeds and the like
     best, most_cells = ",", 1
     for delimiter in ";\t|" if decimal == "," else ",;\t|":
         widths = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
@@ -287,7 +335,7 @@ def _arrow_options(
     has_header: bool,
     block_bytes: int | None = None,
     skip: Callable[[arrow_csv.InvalidRow], Literal["skip", "error"]] | None = None,
-) -> tuple[arrow_csv.ReadOptions, arrow_csv.ParseOptions, arrow_csv.ConvertOptions]:
+) -> ArrowOptions:
     """Return Arrow's options for blocks, cells and missing values."""
     from pyarrow import csv as arrow_csv
 
@@ -389,6 +437,8 @@ def _translate_error(source: Source, how: Files, layout: Layout, message: str) -
         )
     if "Empty CSV file" in message:
         return InputError(f"{given}: has a header and no rows.")
+    if STRADDLING in message:
+        return InputError(f"{given}: a row has many MB: close all quotes, or cut the text.")
     if "UTF8" in message:
         line = source.first_line("utf8", lambda text: bool(UNDECODED.search(text)))
         return InputError(f"{given}, line {line}: is not UTF-8, as all before it is: convert the file with iconv.")
