@@ -193,7 +193,6 @@ def run(application: Starlette, listener: socket.socket, limits: Limits, on_read
     )
     server = Server(config, on_ready)
     gc.collect()
-    gc.set_threshold(10_000)  # a request makes hardly any cycles
     gc.freeze()  # models stay: looking through them for garbage would take longer than a request
     server.run([listener])
     if server.is_interrupted:

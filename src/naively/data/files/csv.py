@@ -175,9 +175,10 @@ def _read_blocks(
     on_disk, stream = file.open_both()
     is_transcoded = encoding != "utf8"  # then the size of a block is not that of its bytes in the file
     progress.follow(on_disk, stream, None if is_transcoded else lambda: n_batches * block_bytes)
-    for batch in arrow_csv.open_csv(stream, *options(block_bytes=block_bytes)):
-        n_batches += 1
-        yield batch
+    with on_disk, stream:
+        for batch in arrow_csv.open_csv(stream, *options(block_bytes=block_bytes)):
+            n_batches += 1
+            yield batch
 
 
 def layout_of(file: DataFile, how: Files) -> Layout:
