@@ -8,7 +8,7 @@ CORE := $(wildcard core/*/*.cpp core/*/*.hpp) CMakeLists.txt pyproject.toml
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser check docs pictures dist bench soak sanitize races portable stub clean
+.PHONY: help demo test browser engines check docs pictures dist bench soak sanitize races portable stub clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -33,6 +33,16 @@ browser: $(VENV)/.installed ## the pages of the server in a real browser; skippe
 	@if command -v chromium > /dev/null; then $(BIN)/python -m pip install --quiet --group browser && \
 		$(BIN)/python -m pytest -q tests/browser; \
 	else echo "browser tests are skipped: chromium is not installed, and apt-get could not install it"; fi
+
+# The engine tests run with a server that tools/with_postgres.py starts, and with what else is installed here.
+ENGINE_TESTS := tests/data/test_postgresql.py tests/laws/test_sources.py tests/export/test_sql.py
+
+engines: $(VENV)/.installed ## the tests of databases, on servers that this starts; skipped where they cannot be had
+	@mkdir -p build
+	@ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || command -v initdb > /dev/null || \
+		{ echo "installing postgresql"; apt-get install --yes --quiet --no-install-recommends \
+		postgresql > build/postgresql.log 2>&1; } || true
+	$(BIN)/python tools/with_postgres.py $(BIN)/python -m pytest -n $(WORKERS) -q $(ENGINE_TESTS)
 
 check: $(VENV)/.installed ## style of Python and C++, types, layers, spelling
 	$(BIN)/ruff format --check .

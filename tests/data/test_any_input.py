@@ -279,7 +279,10 @@ REFUSED: dict[str, tuple[str, Callable[[], Any]]] = {
         lambda: pa.table({"c": pa.UnionArray.from_sparse(pa.array([0] * 4, pa.int8()), [pa.array(WHOLE)])}),
     ),
     "identifiers of Arrow": ("'c'.*uuid", lambda: extension(pa.uuid(), [bytes(16)] * 4, pa.binary(16))),
-    "an unknown extension": ("'c'.*opaque", lambda: extension(pa.opaque(pa.int8(), "t", "v"), WHOLE, pa.int8())),
+    "an unknown extension": (
+        "'c' has type shape of v,",
+        lambda: extension(pa.opaque(pa.int8(), "shape", "v"), WHOLE, pa.int8()),
+    ),
     "a dictionary of bytes": ("'c'.*categories of type binary", lambda: pa.table({"c": _dictionary([b"u"] * 4, None)})),
     "a dictionary of lists": (
         "'c'.*categories of type list",

@@ -1,7 +1,7 @@
 """Databases in which the tests run exported SQL: DuckDB and SQLite always, PostgreSQL and Spark where there is one.
 
-NAIVELY_POSTGRES is the URI of a PostgreSQL server, such as postgresql://user@localhost/database. Spark needs the
-package pyspark and Java.
+NAIVELY_POSTGRES is the URI of a PostgreSQL server, such as postgresql://user@localhost/database. `make engines` starts
+one. Spark needs the package pyspark and Java.
 """
 
 from __future__ import annotations
@@ -23,16 +23,14 @@ POSTGRES = os.environ.get("NAIVELY_POSTGRES")
 HAS_SPARK = find_spec("pyspark") is not None and shutil.which("java") is not None
 HAS_ADBC = find_spec("adbc_driver_postgresql") is not None
 
+needs_postgresql = pytest.mark.skipif(
+    not (POSTGRES and HAS_ADBC),
+    reason="no PostgreSQL server: run make engines, or set NAIVELY_POSTGRES and install adbc-driver-postgresql",
+)
 ALL = [
     "duckdb",
     "sqlite",
-    pytest.param(
-        "postgresql",
-        marks=pytest.mark.skipif(
-            not (POSTGRES and HAS_ADBC),
-            reason="no PostgreSQL server: set NAIVELY_POSTGRES, install adbc-driver-postgresql",
-        ),
-    ),
+    pytest.param("postgresql", marks=needs_postgresql),
     pytest.param("spark", marks=pytest.mark.skipif(not HAS_SPARK, reason="no Spark: install pyspark and Java")),
 ]
 

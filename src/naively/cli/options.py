@@ -112,7 +112,7 @@ def reads_data(required: bool = True) -> Callable[[Callable[..., None]], Callabl
         ) -> None:
             try:
                 files = Files(
-                    data[0] if len(data) == 1 else [Path(name) for name in data],
+                    data[0] if len(data) == 1 else data,
                     delimiter="\t" if delimiter in ("tab", "\\t") else delimiter,
                     decimal=decimal,
                     missing_values=[cell for cells in missing_values for cell in cells.split(",")] or MISSING_CELLS,

@@ -66,7 +66,8 @@ def _rare_type(name: str, array: ArrowColumn) -> Column:
     if isinstance(kind, pa.BaseExtensionType) and kind.extension_name in PLAIN_EXTENSIONS:
         storage = in_one_piece(array).storage  # type: ignore[attr-defined]
         return column_of_arrow(name, storage.cast(pa.bool_()) if kind.extension_name == "arrow.bool8" else storage)
-    raise InputError(f"column {name!r} has type {kind}, which cannot be counted: leave it out, or convert it.")
+    shown = f"{kind.type_name} of {kind.vendor_name}" if isinstance(kind, pa.OpaqueType) else kind
+    raise InputError(f"column {name!r} has type {shown}, which cannot be counted: leave it out, or convert it.")
 
 
 def in_one_piece(array: ArrowColumn) -> ArrowArray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -76,14 +75,14 @@ def command(
 
     loaded = load(model)
     target = target or loaded.target
-    first, *others = data.given
+    first, *others = data.names
     if is_model_file(first):
         if not others:
             raise click.UsageError("give DATA after the models.")
         given = {"--cv": cv, "--group": group, "--min-probability": min_probability, "--of": of, "--cost": cost}
         if used := [name for name, value in (given | {"--precision": precision}).items() if value is not None]:
             raise click.UsageError(f"{used[0]} is for one model: leave it out to compare two.")
-        rest = replace(data, where=others[0] if len(others) == 1 else [Path(name) for name in others])
+        rest = replace(data, where=others[0] if len(others) == 1 else others)
         _compare(model, first, rest, target, weight, as_json)
         return
     goals: Goals = {

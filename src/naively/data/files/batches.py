@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 
 from naively.data.files.paths import DataFile
@@ -21,6 +21,7 @@ MIN_ROWS = 2**10  # rows of a table, if it has many columns
 MAX_CELLS = 2**23  # cells of a table that has more than MIN_ROWS rows: 64 MB of numbers
 MAX_BYTES = 2**27  # of strings in a table, whose cells may be long
 READER_NAME = "naively-reader"  # of threads that read ahead
+SECONDS_OF_A_WAIT = 0.2
 MAX_WAITING = 2  # batches read ahead, of 4 MB of CSV or 65,536 rows each
 
 
@@ -107,7 +108,7 @@ def prefetch(batches: Generator[T]) -> Iterator[T]:
     reader = ThreadPoolExecutor(1, READER_NAME)  # one thread opens, reads and closes: SQLite requires it
     waiting = deque(reader.submit(next, batches, end) for _ in range(MAX_WAITING))
     try:
-        while (batch := waiting.popleft().result()) is not end:
+        while (batch := _result(waiting.popleft())) is not end:
             waiting.append(reader.submit(next, batches, end))
             yield cast("T", batch)
     except KeyboardInterrupt:
@@ -118,6 +119,13 @@ def prefetch(batches: Generator[T]) -> Iterator[T]:
             future.cancel()
         reader.submit(batches.close)
         reader.shutdown(wait=not is_interrupted)
+
+
+def _result(future: Future[T]) -> T:
+    """Wait for a result, a moment at a time: a signal handler of polars keeps Ctrl-C from ending a wait."""
+    while wait([future], SECONDS_OF_A_WAIT).not_done:
+        pass
+    return future.result()
 
 
 class ReadProgress:
@@ -135,8 +143,8 @@ class ReadProgress:
 
     def begin(self, file: DataFile, files: Sequence[DataFile]) -> None:
         """Start the next one of the files; the share of it that has been read is not known yet."""
-        self._total = self._total or sum(file.path.stat().st_size for file in files)
-        self._before, self._size, self._share = self._before + self._size, file.path.stat().st_size, _unknown
+        self._total = self._total or sum(file.size for file in files)
+        self._before, self._size, self._share = self._before + self._size, file.size, _unknown
 
     def follow(self, file: BinaryIO, stream: BinaryIO, n_parsed: Callable[[], int] | None = None) -> None:
         """Follow the position in a file.
@@ -158,9 +166,9 @@ class ReadProgress:
 
         self._share = share
 
-    def rows(self, n_read: int, n_rows: int) -> None:
-        """Set how many of the file's rows have been read."""
-        self._share = lambda: n_read / max(1, n_rows)
+    def rows(self, n_read: int, n_rows: int | None) -> None:
+        """Set how many of the file's rows have been read; None, or fewer than these, is an unknown number of rows."""
+        self._share = _unknown if n_rows is None or n_rows < n_read else lambda: n_read / max(1, n_rows)
 
     def note_batch(self) -> None:
         """Note the share that the next batch brings."""

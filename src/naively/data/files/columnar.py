@@ -1,29 +1,27 @@
-"""Read files that know their types: Parquet, Arrow (Feather), JSON, and tables in SQLite, DuckDB and Excel files."""
+"""Read sources that know their types: Parquet, Arrow (Feather), JSON, Excel, and tables in databases."""
 
 from __future__ import annotations
 
 import io
-import re
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from datetime import date, datetime, time, timedelta
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from naively.data.columns import MAX_EXACT_INTEGER
 from naively.data.files.batches import MAX_ROWS, ReadProgress
 from naively.data.files.csv import Types, repeats
+from naively.data.files.databases import choose_table, read_duckdb
 from naively.data.files.lines import read_json
 from naively.data.files.paths import DataFile, Files
-from naively.data.names import Numbered, listed, unique_names
+from naively.data.files.postgresql import read_postgresql
+from naively.data.files.sqlite import read_sqlite
+from naively.data.names import Numbered, unique_names
 from naively.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ARROW_FILE = b"ARROW1"  # how a file of Arrow begins; else it is a stream
-Cell = str | bytes | int | float | date | None  # of SQLite
-
-ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?")
 
 
 def read_columnar(
@@ -41,18 +39,16 @@ def read_columnar(
             yield from _read_parquet(file, types, raw, progress)
         elif file.format == "json":
             yield from _read_json(file, how, raw, progress)
-        elif file.format == "sqlite":
-            yield from _read_sqlite(file, raw)
+        elif file.format == "duckdb":
+            yield from read_duckdb(file, progress)
         elif file.format == "excel":
             yield from _read_excel(file, how)
+        elif file.format == "arrow":
+            yield from _read_arrow(file)
         else:
-            yield from {"arrow": _read_arrow, "duckdb": _read_duckdb}[file.format](file)
-    except (pa.ArrowException, OSError, sqlite3.Error) as error:
-        raise _unreadable(file, error) from None
-
-
-def _unreadable(file: DataFile, error: Exception) -> InputError:
-    return InputError(f"{file.given}: cannot be read as {file.format} ({error}).")
+            yield from {"sqlite": read_sqlite, "postgresql": read_postgresql}[file.format](file, raw, progress)
+    except (pa.ArrowException, OSError) as error:
+        raise file.unreadable(error) from None
 
 
 def _read_parquet(file: DataFile, types: Types, raw: bool, progress: ReadProgress) -> Iterator[pa.RecordBatch]:
@@ -111,98 +107,6 @@ def _as_utf8(file: DataFile, stream: BinaryIO, encoding: str) -> BinaryIO:
         raise InputError(f"{file.given}: is not {encoding} ({error.reason} at byte {error.start}).") from None
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _query(file: DataFile, tables: Sequence[str]) -> str:
-    """Return the given query, or that of all rows of the given table, or of the only one."""
-    if file.query is not None and file.query not in tables and " " in file.query.strip():
-        return file.query.strip().rstrip(";")
-    return f"SELECT * FROM {_quoted(_table(file, tables, 'table'))}"
-
-
-def _table(file: DataFile, tables: Sequence[str], kind: str) -> str:
-    """Return the name of the given table, or of the only one; `kind` is what messages call it."""
-    name = tables[0] if file.query is None and len(tables) == 1 else file.query
-    if name is None or name not in tables:
-        problem = f"name a {kind}" if name is None else f"there is no {kind} {name!r}"
-        names = listed(tables) or "none"
-        raise InputError(f"{file.given}: {problem}, as {file.given}::{kind.upper()}; it has {names}.")
-    return name
-
-
-def _read_sqlite(file: DataFile, raw: bool) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a table; each SQLite cell has its own type, so that of a column is decided over all rows."""
-    import pyarrow as pa
-
-    connection = sqlite3.connect(file.path.resolve().as_uri() + "?mode=ro", uri=True)
-    connection.create_function("is_iso_date", 1, _is_iso_date, deterministic=True)
-    try:
-        tables = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
-        query = _query(file, [name for (name,) in tables if not name.startswith("sqlite_")])
-        names = [column[0] for column in connection.execute(f"SELECT * FROM ({query}) LIMIT 0").description]
-        types = [_sqlite_type(connection, query, name, raw) for name in names]
-        rows = connection.execute(query)
-        while fetched := rows.fetchmany(MAX_ROWS):
-            columns = [
-                pa.array([None if cell is None else convert(cell) for cell in cells], kind)
-                for (kind, convert), cells in zip(types, zip(*fetched, strict=True), strict=True)
-            ]
-            yield pa.record_batch(columns, names)
-    finally:
-        connection.close()
-
-
-def _sqlite_type(
-    connection: sqlite3.Connection, query: str, name: str, raw: bool
-) -> tuple[pa.DataType, Callable[[Any], Cell]]:
-    """Return the type of a column, and the function that converts its cells; SQLite stores dates as text."""
-    import pyarrow as pa
-
-    column = _quoted(name)
-    types = {kind for (kind,) in connection.execute(f"SELECT DISTINCT typeof({column}) FROM ({query})")}
-    types -= {"null"}
-    if types <= {"integer"}:
-        return pa.int64() if types else pa.null(), int
-    if types <= {"integer", "real"}:
-        return pa.float64(), float
-    if types == {"text"} and not raw:
-        other = f"SELECT 1 FROM ({query}) WHERE {column} NOT NULL AND NOT is_iso_date({column}) LIMIT 1"
-        if connection.execute(other).fetchone() is None:
-            return pa.timestamp("us"), datetime.fromisoformat
-    return pa.string(), _text
-
-
-def _is_iso_date(text: str) -> bool:
-    """Return whether a text is a date that CSV reads as one, with or without a time.
-
-    >>> _is_iso_date("2020-12-31"), _is_iso_date("2020-12-31 23:59"), _is_iso_date("2020-02-31"), _is_iso_date("2020")
-    (True, True, False, False)
-    """
-    try:
-        return ISO_DATE.fullmatch(text) is not None and datetime.fromisoformat(text) is not None
-    except ValueError:
-        return False
-
-
-def _text(cell: Cell) -> str:
-    return cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
-
-
-def _read_duckdb(file: DataFile) -> Iterator[pa.RecordBatch]:
-    try:
-        import duckdb
-    except ImportError:
-        raise InputError(f"{file.given}: is a DuckDB file; install the package duckdb to read it.") from None
-    try:
-        with duckdb.connect(str(file.path), read_only=True) as connection:
-            tables = [row[0] for row in connection.execute("SHOW TABLES").fetchall()]
-            yield from connection.sql(_query(file, tables)).to_arrow_reader(MAX_ROWS)
-    except duckdb.Error as error:
-        raise _unreadable(file, error) from None
-
-
 def _read_excel(file: DataFile, how: Files) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a sheet: its first row names the columns, and the type of a column is decided over all rows."""
     import pyarrow as pa
@@ -215,10 +119,10 @@ def _read_excel(file: DataFile, how: Files) -> Iterator[pa.RecordBatch]:
         ) from None
     try:
         book = python_calamine.CalamineWorkbook.from_path(str(file.path))
-        sheet = book.get_sheet_by_name(_table(file, book.sheet_names, "sheet"))
+        sheet = book.get_sheet_by_name(choose_table(file, book.sheet_names, "sheet"))
         rows = [row for row in sheet.to_python() if any(cell != "" for cell in row)]
     except python_calamine.CalamineError as error:
-        raise _unreadable(file, error) from None
+        raise file.unreadable(error) from None
     if not rows:
         raise InputError(f"{file.given}: the sheet is empty.")
     header = [str(cell).strip() for cell in rows[0]] if how.header else list(Numbered(len(rows[0])))
@@ -248,11 +152,11 @@ def _excel_column(cells: Sequence[Any], missing: frozenset[str]) -> pa.Array[Any
         return pa.array(times, pa.timestamp("us"))
     if not types:
         return pa.nulls(len(values))
-    return pa.array([None if value is None else _text(_plain(value)) for value in values], pa.string())
+    return pa.array([None if value is None else _shown(value) for value in values], pa.string())
 
 
-def _plain(value: Any) -> Cell:
+def _shown(value: object) -> str:
     """Return a cell among strings as it is shown: 12, not 12.0."""
     if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_EXACT_INTEGER:
-        return int(value)
-    return str(value) if isinstance(value, (time, timedelta)) else value
+        return str(int(value))
+    return str(value)

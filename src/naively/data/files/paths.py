@@ -1,5 +1,7 @@
 """Find the files that a name stands for: a path, a glob, a folder, a list, or a database with `::` and a query.
 
+The address of a database server is a name too.
+
 The name gives the format (`.csv.gz`); if it does not, the first bytes do. `Files` says how they are read.
 """
 
@@ -11,10 +13,11 @@ import io
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeGuard, cast
 
+from naively.data.files.addresses import Address, is_address, parse_address, shown_name
 from naively.errors import InputError
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -47,7 +50,7 @@ class Files:
     Parameters
     ----------
     where
-        A path, a glob, a folder, a list of these, or "-" for standard input.
+        A path, a glob, a folder, the address of a table in a database, a list of these, or "-" for standard input.
     delimiter
         The character between the cells of CSV; by default the one that splits the first lines best.
     decimal
@@ -98,11 +101,20 @@ class Files:
         """Return the files, read by the usual rules unless others are given."""
         return where if isinstance(where, Files) else cls(where)
 
+    def __repr__(self) -> str:
+        values = {f.name: getattr(self, f.name) for f in fields(self)} | {"where": self.given}
+        return f"Files({', '.join(f'{name}={value!r}' for name, value in values.items())})"
+
     @property
-    def given(self) -> tuple[str, ...]:
-        """Return the names as they were given."""
+    def names(self) -> tuple[str, ...]:
+        """Return the names as they were given; that of a server may have a password."""
         where = [self.where] if isinstance(self.where, (str, os.PathLike)) else self.where
         return tuple(os.fspath(path) for path in where)
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Return the names without passwords, for messages and the log."""
+        return tuple(map(shown_name, self.names))
 
     @property
     def is_standard_input(self) -> bool:
@@ -119,13 +131,26 @@ Where = Paths | Files
 
 @dataclass(frozen=True)
 class DataFile:
-    """One file, the name it was given by, its format and compression; `query` is a table or query in a database."""
+    """One file, the name it was given by, its format and compression; `query` is a table or query in a database.
+
+    A database server has an address instead of a path.
+    """
 
     path: Path
     given: str
     format: str
     compression: str | None = None
     query: str | None = None
+    address: Address | None = None
+
+    @property
+    def size(self) -> int:
+        """Return the number of bytes, 1 if the file is a server."""
+        return 1 if self.address is not None else self.path.stat().st_size
+
+    def unreadable(self, error: object) -> InputError:
+        """Return the error that the file cannot be read as its format."""
+        return InputError(f"{self.given}: cannot be read as {self.format} ({error}).")
 
     def open(self) -> BinaryIO:
         """Return a stream of its bytes, decompressed."""
@@ -181,7 +206,7 @@ def is_path(X: object, is_text: bool = False) -> TypeGuard[Where]:
 
     `Files`, a path object and a list of path objects do; a list of strings is a list of texts. A string does, unless it
     may be a text (`is_text`): then it does if a file or folder has this name, if it ends as the name of a data file
-    (.csv, .jsonl.gz, …), if it has `::`, or if it is "-".
+    (.csv, .jsonl.gz, …), if it has `::`, if it is the address of a server, or if it is "-".
 
     >>> is_path("cheap pills"), is_path("cheap pills", is_text=True), is_path("mail.csv", is_text=True)
     (True, False, True)
@@ -194,6 +219,8 @@ def is_path(X: object, is_text: bool = False) -> TypeGuard[Where]:
 
 
 def _looks_like_a_path(text: str) -> bool:
+    if is_address(text):
+        return True
     if "\n" in text or "\0" in text:
         return False
     if text == "-" or "::" in text or _format_by_name(Path(text))[0] is not None:
@@ -219,6 +246,9 @@ def data_files(where: Paths) -> list[DataFile]:
 
 
 def _files(given: str) -> list[DataFile]:
+    if is_address(given):
+        address = parse_address(given)
+        return [DataFile(Path(), address.shown, "postgresql", None, address.query, address)]
     name, _, query = given.partition("::")
     path = Path(name)
     if query or path.is_file():
