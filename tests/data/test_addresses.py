@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from urllib.parse import quote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import naively
 from naively.data.files.addresses import is_address, parse_address, shown_name
 from naively.data.files.paths import Files, is_path
 from naively.errors import InputError
@@ -89,3 +91,13 @@ def test_any_password_can_be_given(password: str, as_parameter: bool) -> None:
 def test_nothing_else_is_an_address(text: str) -> None:
     assert not is_address(text)
     assert shown_name(text) == text
+
+
+def test_without_the_extra_the_message_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "adbc_driver_postgresql", None)
+    with pytest.raises(InputError) as error:
+        naively.fit(f"postgresql://u:{SECRET}@h/d::t", "y")
+    assert str(error.value) == (
+        "postgresql://u@h/d: is a PostgreSQL server; install adbc-driver-postgresql to read it "
+        '(pip install "naively[postgres]").'
+    )

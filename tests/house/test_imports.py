@@ -25,6 +25,7 @@ import naively
         "starlette",
         "onnx",
         "pyspark",
+        "adbc_driver_manager",
     ],
 )
 def test_not_loaded(library: str) -> None:
