@@ -87,7 +87,7 @@ def test_both_modules_read_the_same(
 
 def check_column(column: pa.ChunkedArray[Any], cells: Sequence[Any]) -> None:
     """Compare a column with its cells: no cell is lost, and different cells stay different."""
-    values = column.to_pylist()
+    values: list[Any] = column.to_pylist()
     assert [value is None for value in values] == [cell is None for cell in cells]
     present = [(value, cell) for value, cell in zip(values, cells, strict=True) if cell is not None]
     if pa.types.is_timestamp(column.type):

@@ -33,7 +33,7 @@ def without_empty_strings(table: pa.Table) -> pa.Table:
     """Replace the empty string, which is a missing value in CSV, by another one."""
     is_text = [pa.types.is_string(kind) for kind in table.schema.types]
     columns = [
-        pc.if_else(pc.equal(column, ""), pa.scalar("-"), column) if text else column
+        pc.if_else(pc.equal(column, pa.scalar("")), pa.scalar("-"), column) if text else column
         for column, text in zip(table.columns, is_text, strict=True)
     ]
     return pa.table(columns, names=table.column_names)
