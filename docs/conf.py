@@ -8,13 +8,19 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
 project = "naively"
 author = "The naively developers"
-extensions = ["myst_parser"]
+extensions = ["myst_nb", "sphinx-mathjax-offline"]  # MathJax comes with the package, not from a network
 exclude_patterns = ["conf.py"]
 html_theme = "furo"
 html_title = "naively"
 html_copy_source = False
 highlight_language = "none"
 myst_heading_anchors = 3
+myst_enable_extensions = ["dollarmath"]
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_output_stderr = "remove"  # warnings there have names of temporary files
+html_show_copyright = False
 
 
 def insert_reference(_app: Any, page: str, source: list[str]) -> None:

@@ -101,13 +101,14 @@ def _members(owner: type) -> Iterator[str]:
         member = inspect.getattr_static(owner, name)
         if name.startswith("_") or not inspect.getdoc(getattr(owner, name, None)):
             continue
+        full_name = f"{owner.__name__}.{name}"
         if isinstance(member, (property, functools.cached_property)):
-            yield _fenced("python", f"{owner.__name__}.{name}")
+            signature = full_name
         elif isinstance(member, (classmethod, staticmethod)) or inspect.isfunction(member):
-            yield _fenced("python", _signature(f"{owner.__name__}.{name}", getattr(owner, name)))
+            signature = _signature(full_name, getattr(owner, name))
         else:
             continue
-        yield as_markdown(inspect.getdoc(member) or "")
+        yield from (f"#### {full_name}", _fenced("python", signature), as_markdown(inspect.getdoc(member) or ""))
 
 
 def _classes_of_package(owner: type) -> list[type]:

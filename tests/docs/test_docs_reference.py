@@ -31,6 +31,12 @@ def test_every_name_once() -> None:
     assert sorted(titles) == sorted(naively.__all__)
 
 
+def test_methods_have_headings_to_link_to() -> None:
+    titles = re.findall(r"^#### (\w+\.\w+)$", reference_pages.names(), flags=re.MULTILINE)
+    assert len(titles) == len(set(titles))
+    assert {"Model.predict", "Model.log_prior", "Ledger.undo", "NaiveBayes.predict_proba"} <= set(titles)
+
+
 def test_signatures_are_as_written() -> None:
     page = reference_pages.names()
     assert "Poisson(a: float = 0.5, b: float = 1.0, *, missing: Missing = 'skip')" in page

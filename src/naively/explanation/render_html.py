@@ -20,6 +20,7 @@ from naively.families.evidence import Pieces
 FOR, AGAINST = "#2166ac", "#b35806"  # blue and orange, which the colour-blind can tell apart
 FOR_RGB, AGAINST_RGB = "33,102,172", "179,88,6"
 BAR_WIDTH = 60  # pixels on either side of zero
+CELL = "padding:2px 8px;white-space:nowrap"
 
 
 def as_html(explanation: Explanation) -> str:
@@ -57,8 +58,8 @@ def _table(e: Explanation) -> str:
     layout = Layout.of(e)
     weights = ("evidence", "weight") if layout.has_weights else ()
     titles = ("column", "value", "", *weights, "log-odds", "95 %")
-    head = "".join(f'<th style="text-align:left">{escape(title)}</th>' for title in titles)
-    head += "".join(f'<th style="text-align:left">in {escape(shorten(label, 20))}</th>' for label in (e.of, e.against))
+    titles += tuple(f"in {shorten(label, 20)}" for label in (e.of, e.against))
+    head = "".join(f'<th style="text-align:left;{CELL}">{escape(title)}</th>' for title in titles)
     no_weight = ("",) * len(weights)
     rows = [_row(name, "", log_odds, layout.longest, no_weight) for name, log_odds in layout.starts(e)]
     rows += [_contribution(line, layout) for line in layout.shown]
@@ -71,10 +72,10 @@ def _table(e: Explanation) -> str:
         )
         for group in layout.others
     ]
-    total = "<td></td>" * (2 + len(weights)) + f'<td style="text-align:right"><b>{number(e.total)}</b></td>'
+    total = "<td></td>" * (2 + len(weights)) + f'<td style="text-align:right;{CELL}"><b>{number(e.total)}</b></td>'
     return (
-        f'<table style="border-collapse:collapse"><tr>{head}</tr>{"".join(rows)}'
-        f"<tr><td><b>total</b></td>{total}</tr></table>"
+        f'<div style="overflow-x:auto"><table style="border-collapse:collapse"><tr>{head}</tr>{"".join(rows)}'
+        f'<tr><td style="{CELL}"><b>total</b></td>{total}</tr></table></div>'
     )
 
 
@@ -87,12 +88,12 @@ def _contribution(line: Contribution, layout: Layout) -> str:
 
 
 def _row(column: str, value: str, log_odds: float, longest: float, weight: tuple[str, ...], *cells: str) -> str:
-    weight_cells = "".join(f'<td style="text-align:right">{escape(cell)}</td>' for cell in weight)
-    more_cells = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-    return (
-        f"<tr><td>{escape(column)}</td><td>{escape(value)}</td><td>{_bar(log_odds, longest)}</td>{weight_cells}"
-        f'<td style="text-align:right">{number(log_odds)}</td>{more_cells}</tr>'
+    names = "".join(f'<td style="{CELL}">{escape(cell)}</td>' for cell in (column, value))
+    numbers = "".join(
+        f'<td style="text-align:right;{CELL}">{escape(cell)}</td>' for cell in (*weight, number(log_odds))
     )
+    others = "".join(f'<td style="{CELL}">{escape(cell)}</td>' for cell in cells)
+    return f"<tr>{names}<td>{_bar(log_odds, longest)}</td>{numbers}{others}</tr>"
 
 
 def _bar(log_odds: float, longest: float) -> str:
