@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +24,18 @@ from naively.data.names import listed
 from naively.errors import InputError
 
 Thresholds = ArrayLike | Mapping[Any, float]
+
+
+class DecisionOptions(TypedDict, total=False):
+    """The options of `Model.predict` that choose a decision rule."""
+
+    odds: float | None
+    threshold: Thresholds | None
+    costs: ArrayLike | None
+    of: Label | None
+    min_probability: float | None
+
+
 Rule = Callable[[Floats], Index]  # log posteriors (row, class) → the position of each row's class, −1 for none
 
 ROUNDING = 1e-12  # odds whose logarithms differ by less than this are equal: sums of logarithms are not more precise

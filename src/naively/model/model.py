@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from naively._kernels.posterior import normalise
 from naively._kernels.threads import on_own_threads, use_threads
 from naively._kernels.types import Array, Floats
+from naively.data.frame_output import Output, frame_of, series_of
 from naively.data.labelled import Label, LabelsLike, WeightLike, class_array
 from naively.data.read import TableLike
 from naively.errors import InputError
@@ -28,7 +29,15 @@ from naively.model import merge
 from naively.model.calibrate import ColumnImportance, Tuning, WeightedBlocks, weigh_blocks
 from naively.model.contributions import contributions, two_classes
 from naively.model.count import count_relabelled, count_rows
-from naively.model.decide import Thresholds, decision_rule, log_odds_against, log_odds_of, log_sum_exp, position_of
+from naively.model.decide import (
+    DecisionOptions,
+    Thresholds,
+    decision_rule,
+    log_odds_against,
+    log_odds_of,
+    log_sum_exp,
+    position_of,
+)
 from naively.model.score import predict_positions, read_rows, score_rows, warn_of_impossible_rows
 from naively.priors import EMPIRICAL, ClassPrior, PriorLike
 from naively.schema.choose import Chosen, choose
@@ -38,6 +47,8 @@ from naively.statistics import ClassWeights, RowHashes, Statistic
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pandas as pd
+    import polars as pl
     import pyarrow as pa
     from onnx import ModelProto
 
@@ -198,8 +209,13 @@ class Model:
         """
         return self._probabilities(X, 0)
 
-    @on_own_threads
-    def posterior(self, X: TableLike) -> Floats:
+    @overload
+    def posterior(self, X: TableLike, *, output: None = None) -> Floats: ...
+    @overload
+    def posterior(self, X: TableLike, *, output: Literal["pandas"]) -> pd.DataFrame: ...
+    @overload
+    def posterior(self, X: TableLike, *, output: Literal["polars"]) -> pl.DataFrame: ...
+    def posterior(self, X: TableLike, *, output: Output | None = None) -> Floats | pd.DataFrame | pl.DataFrame:
         """Return the probability of each class, equation (2), (row, class), columns as in `classes`.
 
         A row that is impossible in every class gets the class prior.
@@ -208,8 +224,12 @@ class Model:
         ----------
         X
             Rows, as in `predict`.
+        output
+            "pandas" or "polars": return a frame with a column for each class. The index of a pandas frame is kept.
         """
-        return self._probabilities(X, 1)
+        with use_threads(self.n_jobs):
+            posterior = self._probabilities(X, 1)
+        return posterior if output is None else frame_of(posterior, self.classes, X, output)
 
     predict_proba = posterior
 
@@ -228,6 +248,14 @@ class Model:
                 raise InputError(f"{name} is evidence, not a likelihood: it has no marginal. Use Multinomial.")
         return log_sum_exp(self.log_joint(X))
 
+    @overload
+    def predict(self, X: TableLike, *, output: None = None, **options: Unpack[DecisionOptions]) -> Array: ...
+    @overload
+    def predict(
+        self, X: TableLike, *, output: Literal["pandas"], **options: Unpack[DecisionOptions]
+    ) -> pd.Series[Any]: ...
+    @overload
+    def predict(self, X: TableLike, *, output: Literal["polars"], **options: Unpack[DecisionOptions]) -> pl.Series: ...
     def predict(
         self,
         X: TableLike,
@@ -237,7 +265,8 @@ class Model:
         costs: ArrayLike | None = None,
         of: Label | None = None,
         min_probability: float | None = None,
-    ) -> Array:
+        output: Output | None = None,
+    ) -> Array | pd.Series[Any] | pl.Series:
         """Return a class for each row: the most probable, unless one of the options says otherwise.
 
         Parameters
@@ -256,6 +285,8 @@ class Model:
             The class for `odds` and `threshold`, by default the last.
         min_probability
             Return None, in an object array, for rows in which no class has this probability.
+        output
+            "pandas" or "polars": return a series instead of an array. The index of a pandas frame is kept.
         """
         is_plain = all(option is None for option in (odds, threshold, costs, min_probability))
         rule = None if is_plain else decision_rule(self.classes, odds, threshold, costs, of, min_probability)
@@ -264,7 +295,7 @@ class Model:
         if rule is not None and (positions < 0).any():
             classes = classes.astype(object)
             classes[positions < 0] = None
-        return classes
+        return classes if output is None else series_of(classes, self.target, X, output)
 
     @on_own_threads
     def log_odds(self, X: TableLike, of: Label | None = None, against: Label | None = None) -> Floats:

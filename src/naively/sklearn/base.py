@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,12 +16,15 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classi
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
 from naively._kernels.types import Array, Codes32, Floats
+from naively.data.frame_output import Output, frame_of, series_of
 from naively.data.labelled import Label, LabelledRows, LabelsLike, class_array, code_labels, refuse_missing_labels
 from naively.data.names import Names, Numbered
 from naively.data.read import TableLike
 from naively.data.table import MatrixTable, Table
 from naively.data.views import RefusedEntryError
+from naively.errors import InputError
 from naively.families import Family
+from naively.model.calibrate import ColumnImportance
 from naively.model.count import count
 from naively.model.merge import with_classes
 from naively.model.model import Model
@@ -29,6 +32,7 @@ from naively.model.score import predict_positions
 from naively.priors import ClassPrior
 from naively.schema.schema import Block, Schema
 from naively.statistics import Statistic
+from naively.store.model_bytes import from_bytes, to_bytes
 
 if TYPE_CHECKING:
     from naively.evaluation import Evaluation
@@ -51,6 +55,20 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags = replace(tags.input_tags, **self._input_tags)
         return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the parameters and attributes, the model as bytes that skops stores without trusting its types."""
+        state: dict[str, Any] = super().__getstate__()
+        if "model_" not in state:
+            return state
+        try:
+            return {**state, "model_": to_bytes(state["model_"])}
+        except InputError:  # a family that is not registered: pickle stores the object
+            return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        model = state.get("model_")
+        super().__setstate__({**state, "model_": from_bytes(model)} if isinstance(model, bytes) else state)
 
     def _read(self, X: TableLike) -> Table:
         """Check the rows to be scored, by scikit-learn's rules."""
@@ -76,7 +94,9 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Rows.
         """
         positions = self._ask(predict_positions, X)
-        return np.asarray(self.classes_[positions])
+        classes = np.asarray(self.classes_[positions])
+        output = self._output()
+        return classes if output is None else cast("Array", series_of(classes, "prediction", X, output))
 
     def predict_log_proba(self, X: TableLike) -> Floats:
         """Return the logarithm of the probability of each class, (row, class).
@@ -86,7 +106,7 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X
             Rows.
         """
-        return self._ask(Model.log_posterior, X)
+        return self._with_classes(self._ask(Model.log_posterior, X), X)
 
     def predict_proba(self, X: TableLike) -> Floats:
         """Return the probability of each class, (row, class).
@@ -96,7 +116,7 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X
             Rows.
         """
-        return self._ask(Model.posterior, X)
+        return self._with_classes(self._ask(Model.posterior, X), X)
 
     def predict_joint_log_proba(self, X: TableLike) -> Floats:
         """Return log p(x, c), (row, class).
@@ -107,6 +127,45 @@ class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Rows.
         """
         return self._ask(Model.log_joint, X)
+
+    def set_output(self, *, predict: Literal["default", "pandas", "polars"] | None = None) -> Self:
+        """Choose what `predict`, `predict_proba` and `predict_log_proba` return; `clone` keeps the choice.
+
+        Parameters
+        ----------
+        predict
+            "default" is arrays; "pandas" and "polars" are a series of classes, and frames with a column for each class
+            and, in pandas, the index of the rows. None changes nothing.
+        """
+        if predict not in (None, "default", "pandas", "polars"):
+            raise ValueError(f'predict={predict!r}: give "default", "pandas" or "polars".')
+        if predict is not None:
+            self._sklearn_output_config = {"predict": predict}  # a name that scikit-learn's clone copies
+        return self
+
+    def _output(self) -> Output | None:
+        output = self.__dict__.get("_sklearn_output_config", {}).get("predict", "default")
+        return None if output == "default" else cast("Output", output)
+
+    def _with_classes(self, numbers: Floats, X: TableLike) -> Floats:
+        """Return numbers by class in the container that `set_output` has chosen, an array by default."""
+        output = self._output()
+        return numbers if output is None else cast("Floats", frame_of(numbers, self.classes_.tolist(), X, output))
+
+    def importance(
+        self, X: TableLike | None = None, y: LabelsLike = None, sample_weight: ArrayLike | None = None
+    ) -> tuple[ColumnImportance, ...]:
+        """Return what each column is worth, the highest first, as `Model.importance` does.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows that the estimator was fitted on. They are needed unless it is tuned.
+        """
+        check_is_fitted(self, "model_")
+        if X is None:
+            return self.model_.importance()
+        return self.model_.importance(self._read(X), self._labels(y).tolist(), sample_weight)
 
     def explain(
         self, X: TableLike, of: Label | None = None, against: Label | None = None, top: int | None = None
