@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from naively._kernels.types import Array, Floats
 from naively.errors import InputError
@@ -12,6 +12,11 @@ from naively.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+
+    PandasFrame: TypeAlias = pd.DataFrame
+    PandasSeries: TypeAlias = pd.Series[Any]
+    PolarsFrame: TypeAlias = pl.DataFrame
+    PolarsSeries: TypeAlias = pl.Series
 
 Output = Literal["pandas", "polars"]
 

@@ -47,11 +47,10 @@ from naively.statistics import ClassWeights, RowHashes, Statistic
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pandas as pd
-    import polars as pl
     import pyarrow as pa
     from onnx import ModelProto
 
+    from naively.data.frame_output import PandasFrame, PandasSeries, PolarsFrame, PolarsSeries
     from naively.evaluation import Evaluation
     from naively.explanation import Explanations
     from naively.explanation.linear import Linear
@@ -212,10 +211,10 @@ class Model:
     @overload
     def posterior(self, X: TableLike, *, output: None = None) -> Floats: ...
     @overload
-    def posterior(self, X: TableLike, *, output: Literal["pandas"]) -> pd.DataFrame: ...
+    def posterior(self, X: TableLike, *, output: Literal["pandas"]) -> PandasFrame: ...
     @overload
-    def posterior(self, X: TableLike, *, output: Literal["polars"]) -> pl.DataFrame: ...
-    def posterior(self, X: TableLike, *, output: Output | None = None) -> Floats | pd.DataFrame | pl.DataFrame:
+    def posterior(self, X: TableLike, *, output: Literal["polars"]) -> PolarsFrame: ...
+    def posterior(self, X: TableLike, *, output: Output | None = None) -> Floats | PandasFrame | PolarsFrame:
         """Return the probability of each class, equation (2), (row, class), columns as in `classes`.
 
         A row that is impossible in every class gets the class prior.
@@ -253,9 +252,11 @@ class Model:
     @overload
     def predict(
         self, X: TableLike, *, output: Literal["pandas"], **options: Unpack[DecisionOptions]
-    ) -> pd.Series[Any]: ...
+    ) -> PandasSeries: ...
     @overload
-    def predict(self, X: TableLike, *, output: Literal["polars"], **options: Unpack[DecisionOptions]) -> pl.Series: ...
+    def predict(
+        self, X: TableLike, *, output: Literal["polars"], **options: Unpack[DecisionOptions]
+    ) -> PolarsSeries: ...
     def predict(
         self,
         X: TableLike,
@@ -266,7 +267,7 @@ class Model:
         of: Label | None = None,
         min_probability: float | None = None,
         output: Output | None = None,
-    ) -> Array | pd.Series[Any] | pl.Series:
+    ) -> Array | PandasSeries | PolarsSeries:
         """Return a class for each row: the most probable, unless one of the options says otherwise.
 
         Parameters
