@@ -123,6 +123,18 @@ std::tuple<New<double, 1>, New<std::int64_t, 1>> py_bin_cells(const HistogramArr
   return {to_numpy(std::move(weight), n), to_numpy(std::move(rows), n)};
 }
 
+New<std::int64_t, 2> py_find_bins(const Pieces& pieces, std::int64_t n, const Ints& levels, const Floats& cuts,
+                                  const Ints& offsets) {
+  std::int64_t columns;
+  const std::vector<Matrix> matrices = matrices_of(pieces, n, columns);
+  checked_offsets(offsets, "offsets", columns, size_of(cuts));
+  checked(levels, "levels", {columns});
+  for (std::int64_t j = 0; j < columns; ++j) require_level(levels(j));
+  Buffer<std::int64_t> bins(n * columns);
+  without_gil([&] { find_bins(matrices, levels.data(), cuts.data(), offsets.data(), bins.get()); });
+  return to_numpy(std::move(bins), n, columns);
+}
+
 void py_score_bins(const Pieces& pieces, const Floats& cuts, const Ints& offsets, const Table& table,
                    const OutTable& out, int n_threads) {
   std::int64_t columns;
@@ -142,6 +154,7 @@ void bind_histogram(nb::module_& m) {
   m.def("merge_histograms", py_merge_histograms, "a"_a, "b"_a, "sign"_a, "cap"_a);
   m.def("cut_histogram", py_cut_histogram, "cells"_a, "n_classes"_a, "n_threads"_a);
   m.def("bin_cells", py_bin_cells, "cells"_a, "n_classes"_a, "cuts"_a, "offsets"_a);
+  m.def("find_bins", py_find_bins, "pieces"_a, "n_rows"_a, "levels"_a, "cuts"_a, "offsets"_a);
   m.def("score_bins", py_score_bins, "pieces"_a, "cuts"_a, "offsets"_a, "table"_a, "out"_a.noconvert(), "n_threads"_a);
 }
 

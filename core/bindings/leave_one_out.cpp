@@ -6,6 +6,7 @@
 
 #include "bindings/arrays.hpp"
 #include "bindings/strings.hpp"
+#include "leave_one_out/gaussian.hpp"
 #include "leave_one_out/token_scores.hpp"
 #include "leave_one_out/tokens.hpp"
 #include "leave_one_out/values.hpp"
@@ -149,8 +150,17 @@ void py_score_bernoulli(const PythonRows& rows, double scale, const Floats& n_ro
 // Weight, rows and alpha, (value, class); total_alpha, (column, class); start of each column; rows_until_unknown.
 using CellsOfValues = std::tuple<Table, In<std::int64_t, 2>, Table, Table, Ints, Ints>;
 
+// Scores (row, column, class), of which those of a row and column are neighbours.
+using Scores = nb::ndarray<double, nb::ndim<3>, nb::device::cpu>;
+
+ScoreTable score_table(const Scores& out) {
+  require(out.size() == 0 || size_of(out, 2) == 1 || out.stride(2) == 1,
+          "the classes of out are not neighbours in memory");
+  return {out.data(), out.stride(0), out.stride(1)};
+}
+
 Uncounted py_leave_values_out(const CellsOfValues& counted, const In<std::int64_t, 2>& value, const Leaving& leaving,
-                              const Out<double, 3>& out, int n_threads) {
+                              const Scores& out, int n_threads) {
   const auto& [weight, rows, alpha, total_alpha, start, rows_until_unknown] = counted;
   const std::int64_t n = size_of(out), n_columns = size_of(out, 1), n_classes = size_of(out, 2);
   const std::int64_t n_values = size_of(weight);
@@ -171,9 +181,37 @@ Uncounted py_leave_values_out(const CellsOfValues& counted, const In<std::int64_
   const auto& [label, row_weight, n_rows] = leaving;
   const ValueRows to_score{n, value.data(), label.data(), row_weight.data(), n_rows.data()};
   const UncountedValue uncounted =
-      without_gil([&] { return leave_values_out(to_score, cells, out.data(), n_threads); });
+      without_gil([&] { return leave_values_out(to_score, cells, score_table(out), n_threads); });
   if (uncounted.row < 0) return std::nullopt;
   return std::tuple(uncounted.row, uncounted.column, uncounted.rows, uncounted.weight);
+}
+
+// Weight, rows, mean and squares: (class, column), and (column,) of all classes together.
+using ClassMoments = std::tuple<Table, In<std::int64_t, 2>, Table, Table>;
+using PooledMoments = std::tuple<Floats, Ints, Floats, Floats>;
+using Settings = std::tuple<double, double, double, bool>;  // ddof, floor, pooled_rows, pool_zero_variance
+
+New<std::int64_t, 1> py_leave_gaussian_out(const Table& value, const Leaving& leaving, const ClassMoments& classes,
+                                           const PooledMoments& pooled, const Settings& settings, const Scores& out,
+                                           int n_threads) {
+  const std::int64_t n = size_of(out), p = size_of(out, 1), n_classes = size_of(out, 2);
+  check_leaving(leaving, n, n_classes);
+  const auto& [label, row_weight, n_rows] = leaving;
+  const NumberRows rows{n, p, checked(value, "value", {n, p}), label.data(), row_weight.data(), n_rows.data()};
+  const auto& [weight, class_rows, mean, squares] = classes;
+  const MomentTable of_classes{checked(weight, "weight of the classes", {n_classes, p}),
+                               checked(class_rows, "rows of the classes", {n_classes, p}),
+                               checked(mean, "mean of the classes", {n_classes, p}),
+                               checked(squares, "squares of the classes", {n_classes, p})};
+  const auto& [all_weight, all_rows, all_mean, all_squares] = pooled;
+  const MomentTable of_all{checked(all_weight, "pooled weight", {p}), checked(all_rows, "pooled rows", {p}),
+                           checked(all_mean, "pooled mean", {p}), checked(all_squares, "pooled squares", {p})};
+  const auto& [ddof, floor, pooled_rows, pool_zero_variance] = settings;
+  const GaussianSettings how{ddof, floor, pooled_rows, pool_zero_variance};
+  std::vector<std::int64_t> positions = without_gil(
+      [&] { return leave_gaussian_out(rows, n_classes, of_classes, of_all, how, score_table(out), n_threads); });
+  const auto size = static_cast<std::int64_t>(positions.size());
+  return to_numpy(std::move(positions), size);
 }
 
 }  // namespace
@@ -184,6 +222,8 @@ void bind_leave_one_out(nb::module_& m) {
   m.def("leave_texts_out", py_leave_texts_out, "documents"_a, "vocabulary"_a.none(), "options"_a, "once"_a, "leaving"_a,
         "cells"_a, "model"_a, "out"_a.noconvert(), "n_threads"_a);
   m.def("leave_values_out", py_leave_values_out, "cells"_a, "value"_a, "leaving"_a, "out"_a.noconvert(), "n_threads"_a);
+  m.def("leave_gaussian_out", py_leave_gaussian_out, "value"_a, "leaving"_a, "classes"_a, "pooled"_a, "settings"_a,
+        "out"_a.noconvert(), "n_threads"_a);
   nb::class_<PythonRows>(m, "LeftOutRows")
       .def("score", py_score_rows, "scale"_a, "model"_a, "out"_a.noconvert(), "n_threads"_a)
       .def("score_bernoulli", py_score_bernoulli, "scale"_a, "n_rows"_a, "out"_a.noconvert(), "n_threads"_a);

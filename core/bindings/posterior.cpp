@@ -1,7 +1,9 @@
 // Posteriors, classes, and the calibration of two classes.
 #include "bindings/arrays.hpp"
 #include "posterior/normalise.hpp"
+#include "posterior/row_losses.hpp"
 #include "posterior/two_class_solver.hpp"
+#include "support/memory.hpp"
 
 namespace naively::bindings {
 namespace {
@@ -50,11 +52,24 @@ std::tuple<New<double, 1>, double> py_minimise_two_classes(const CalibrationRows
   return {to_numpy(std::move(x), size), value};
 }
 
+New<double, 2> py_row_losses(const Table& score, const Table& target, const In<double, 3>& evidence, double factor,
+                             int n_threads) {
+  const std::int64_t n = size_of(score), n_classes = size_of(score, 1), n_tables = size_of(evidence);
+  checked(target, "target", {n, n_classes});
+  checked(evidence, "evidence", {n_tables, n, n_classes});
+  require(n_classes > 0, "there is no class");
+  const ScoredRows rows{n, n_classes, score.data(), target.data()};
+  support::Buffer<double> out(n_tables * n);
+  without_gil([&] { row_losses(rows, n_tables, evidence.data(), factor, out.data(), n_threads); });
+  return to_numpy(std::move(out), n_tables, n);
+}
+
 }  // namespace
 
 void bind_posterior(nb::module_& m) {
   m.def("normalise", py_normalise, "log_joint"_a.noconvert(), "log_prior"_a, "kind"_a, "n_threads"_a);
   m.def("best_class", py_best_class, "log_joint"_a, "log_prior"_a, "out"_a.noconvert(), "n_threads"_a);
+  m.def("row_losses", py_row_losses, "score"_a, "target"_a, "evidence"_a, "factor"_a, "n_threads"_a);
   m.def("minimise_two_classes", py_minimise_two_classes, "rows"_a, "centre"_a, "strength"_a, "start"_a, "max_weight"_a,
         "tolerance"_a, "max_steps"_a);
 }

@@ -40,6 +40,37 @@ void bin_cells(const HistogramView& columns, const double* cuts, const std::int6
   }
 }
 
+void find_bins(const std::vector<Matrix>& pieces, const std::int64_t* levels, const double* cuts,
+               const std::int64_t* offsets, std::int64_t* out) {
+  constexpr std::int64_t kTileRows = 64;
+  std::int64_t n_columns = 0;
+  for (const Matrix& x : pieces) n_columns += x.p;
+  std::vector<std::int64_t> cut_keys(offsets[n_columns]);
+  for (std::size_t k = 0; k < cut_keys.size(); ++k) cut_keys[k] = key_of_any(cuts[k]);
+  const std::int64_t n = pieces.empty() ? 0 : pieces[0].n;
+  for (std::int64_t from = 0; from < n; from += kTileRows) {
+    const std::int64_t rows = std::min(kTileRows, n - from);
+    double buffer[kTileRows];
+    std::int64_t column = 0;
+    for (const Matrix& x : pieces)
+      for (std::int64_t j = 0; j < x.p; ++j, ++column) {
+        const std::int64_t *const first = cut_keys.data() + offsets[column], level = levels[column];
+        const std::int64_t *const last = cut_keys.data() + offsets[column + 1], first_bin = offsets[column] + column;
+        const double* values = x.values.read(from * x.row_step + j * x.column_step, x.row_step, rows, buffer);
+        for (std::int64_t i = 0; i < rows; ++i) {
+          const double value = values[i];
+          std::int64_t& bin = out[(from + i) * n_columns + column];
+          if (value != value) {
+            bin = -1;
+            continue;
+          }
+          const std::int64_t key = std::isinf(value) ? key_of_any(value) : key_of(value) >> level;
+          bin = first_bin + (std::upper_bound(first, last, lowest_of(key, level)) - first);
+        }
+      }
+  }
+}
+
 void score_bins(const std::vector<Matrix>& pieces, const double* cuts, const std::int64_t* offsets, const double* table,
                 std::int64_t n_classes, double* out, int n_threads) {
   constexpr std::int64_t kTileRows = 512;

@@ -78,6 +78,11 @@ HistogramColumn merge(HistogramColumn a, HistogramColumn b, int sign, std::int64
 void bin_cells(const HistogramView& columns, const double* cuts, const std::int64_t* offsets, std::int64_t n_classes,
                double* weight, std::int64_t* rows);
 
+// Writes the bin of each number to out (row, column), −1 for NaN: first bin of the column + number of its cuts that are
+// not above the smallest number of the key, at the level of the column. So a number is in the bin of its cell.
+void find_bins(const std::vector<Matrix>& pieces, const std::int64_t* levels, const double* cuts,
+               const std::int64_t* offsets, std::int64_t* out);
+
 // Adds table[bin] to out (row, class) for each column, bin = first bin of the column + number of its cuts ≤ x. The cuts
 // of column j are [offsets[j], offsets[j + 1]), ascending; it has one bin more than cuts.
 void score_bins(const std::vector<Matrix>& pieces, const double* cuts, const std::int64_t* offsets, const double* table,

@@ -43,11 +43,9 @@ class ValueScorer {
     return {};
   }
 
-  void add(std::int64_t i, double* out) const {
-    for (std::int64_t j = 0; j < cells_.n_columns; ++j, out += cells_.n_classes) {
-      const std::int64_t k = value(i, j);
-      if (k >= 0 && cells_.rows_until_unknown[k] - rows_.rows[i] > 0) add(i, j, k, out);
-    }
+  void add(std::int64_t i, std::int64_t j, double* out) const {
+    const std::int64_t k = value(i, j);
+    if (k >= 0 && cells_.rows_until_unknown[k] - rows_.rows[i] > 0) add(i, j, k, out);
   }
 
  private:
@@ -104,13 +102,14 @@ class ValueScorer {
 
 }  // namespace
 
-UncountedValue leave_values_out(const ValueRows& rows, const ValueCells& cells, double* out, int n_threads) {
+UncountedValue leave_values_out(const ValueRows& rows, const ValueCells& cells, const ScoreTable& out, int n_threads) {
   const ValueScorer scorer(rows, cells);
   const UncountedValue uncounted = scorer.first_uncounted();
   if (uncounted.row >= 0) return uncounted;
   support::parallel_for((rows.n + kValueRows - 1) / kValueRows, n_threads, [&](std::ptrdiff_t chunk) {
-    for (std::int64_t i = chunk * kValueRows; i < std::min<std::int64_t>((chunk + 1) * kValueRows, rows.n); ++i)
-      scorer.add(i, out + i * cells.n_columns * cells.n_classes);
+    const std::int64_t end = std::min<std::int64_t>((chunk + 1) * kValueRows, rows.n);
+    for (std::int64_t j = 0; j < cells.n_columns; ++j)
+      for (std::int64_t i = chunk * kValueRows; i < end; ++i) scorer.add(i, j, out.at(i, j));
   });
   return {};
 }

@@ -7,6 +7,8 @@
 #pragma once
 #include <cstdint>
 
+#include "leave_one_out/score_table.hpp"
+
 namespace naively::leave_one_out {
 
 // The cells are the values of all columns, one column after the other: those of column j begin at start[j]. Counts,
@@ -36,7 +38,7 @@ struct UncountedValue {
   double weight = 0;
 };
 
-// Adds to out (row, column, class), unless a value was never counted: returns the first of these.
-UncountedValue leave_values_out(const ValueRows& rows, const ValueCells& cells, double* out, int n_threads);
+// Adds to `out`, unless a value was never counted: returns the first of these.
+UncountedValue leave_values_out(const ValueRows& rows, const ValueCells& cells, const ScoreTable& out, int n_threads);
 
 }  // namespace naively::leave_one_out

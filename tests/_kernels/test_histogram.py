@@ -119,14 +119,34 @@ def test_nan_and_infinities_are_distinct_at_every_level(cap: int, kind: str) -> 
     same(counted, twin.count_histogram([x[:, None]], label, None, 2, cap))
 
 
-@given(st.lists(st.tuples(st.lists(values, max_size=9), st.lists(any_number.filter(lambda v: v == v), max_size=5))))
-def test_bins_equal_those_of_the_twin(columns: list[tuple[list[float], list[float]]]) -> None:
-    flat = [
-        np.concatenate([np.zeros(0), *parts]) for parts in ([v for v, _ in columns], [sorted(c) for _, c in columns])
-    ]
-    ends, offsets = (np.cumsum([0, *map(len, parts)]) for parts in ([v for v, _ in columns], [c for _, c in columns]))
-    given_to_both = flat[0], ends, flat[1], offsets
+@given(
+    st.integers(0, 5),
+    st.lists(st.tuples(st.lists(values, min_size=5, max_size=5), st.lists(any_number.filter(lambda v: v == v)))),
+    st.sampled_from([0, 1, 30, 52, 60, 63]),
+    st.sampled_from(TYPES[:2]),
+)
+def test_bins_equal_those_of_the_twin(
+    n: int, columns: list[tuple[list[float], list[float]]], level: int, kind: str
+) -> None:
+    with np.errstate(over="ignore"):
+        pieces = [np.array(numbers[:n])[:, None].astype(kind) for numbers, _ in columns]
+    cuts = np.concatenate([np.zeros(0), *(np.sort(of_column) for _, of_column in columns)])
+    offsets = np.cumsum([0, *(len(of_column) for _, of_column in columns)])
+    levels = np.array([level if j % 2 else 0 for j in range(len(columns))], np.int64)
+    given_to_both = pieces, n, levels, cuts, offsets
     np.testing.assert_array_equal(find_bins(*given_to_both), twin.find_bins(*given_to_both))
+
+
+def test_bins_refuse_other_shapes() -> None:
+    one = np.zeros((2, 1))
+    with pytest.raises(ValueError, match="a piece has the shape"):
+        find_bins([one], 3, np.zeros(1, np.int64), np.zeros(0), np.zeros(2, np.int64))
+    with pytest.raises(ValueError, match="levels has 2 entries"):
+        find_bins([one], 2, np.zeros(2, np.int64), np.zeros(0), np.zeros(2, np.int64))
+    with pytest.raises(ValueError, match="a level lies outside"):
+        find_bins([one], 2, np.full(1, 64), np.zeros(0), np.zeros(2, np.int64))
+    with pytest.raises(ValueError, match="offsets must rise"):
+        find_bins([one], 2, np.zeros(1, np.int64), np.zeros(1), np.zeros(2, np.int64))
 
 
 @pytest.mark.parametrize("kind", TYPES)

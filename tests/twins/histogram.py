@@ -149,29 +149,41 @@ def best_bounds(table: NDArray[np.float64]) -> tuple[float, list[int]]:
 
 
 def find_bins(
-    values: NDArray[np.float64],
-    ends: NDArray[np.int64],
+    pieces: Sequence[NDArray[Any]],
+    n_rows: int,
+    levels: NDArray[np.int64],
     cuts: NDArray[np.float64],
     offsets: NDArray[np.int64],
-    n_jobs: int = 1,
 ) -> NDArray[np.int64]:
-    """Return how many cuts of its column are not above a value, column by column."""
-    bins = np.full(len(values), -1, np.int64)
-    for j in range(len(ends) - 1):
-        for i in range(ends[j], ends[j + 1]):
-            if not math.isnan(values[i]):
-                bins[i] = offsets[j] + j + sum(cut <= values[i] for cut in cuts[offsets[j] : offsets[j + 1]].tolist())
+    """Return how many cuts of its column are not above the smallest number with the key of each number."""
+    bins = np.full((n_rows, len(levels)), -1, np.int64)
+    columns = [x[:, j].astype(np.float64) for x in pieces for j in range(x.shape[1])]
+    for j, column in enumerate(columns):
+        for i, value in enumerate(column.tolist()):
+            if not math.isnan(value):
+                key = order(value) if math.isinf(value) else order(value) >> int(levels[j])
+                bins[i, j] = offsets[j] + j + n_cuts_up_to(key, int(levels[j]), cuts[offsets[j] : offsets[j + 1]])
     return bins
+
+
+def n_cuts_up_to(key: int, level: int, cuts: NDArray[np.float64]) -> int:
+    """Return how many cuts are not above the smallest number of a key."""
+    low = key_values(np.array([key]), np.array([level]))[0][0]
+    return sum(cut <= low for cut in cuts.tolist())
 
 
 def bin_cells(
     cells: HistogramCells, n_classes: int, cuts: NDArray[np.float64], offsets: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the bin of each cell, and sums over the cells of a bin and a class."""
-    low, _ = key_values(cells.keys, np.repeat(cells.levels, np.diff(cells.offsets)))
     shape = len(cuts) + len(cells.levels), n_classes
     weight, rows = np.zeros(shape), np.zeros(shape, np.int64)
-    place = find_bins(low, cells.offsets, cuts, offsets), cells.classes
+    column = np.repeat(np.arange(len(cells.levels)), np.diff(cells.offsets)).tolist()
+    bins = [
+        offsets[j] + j + n_cuts_up_to(key, int(cells.levels[j]), cuts[offsets[j] : offsets[j + 1]])
+        for j, key in zip(column, cells.keys.tolist(), strict=True)
+    ]
+    place = np.array(bins, np.int64), cells.classes
     np.add.at(weight, place, cells.weight)
     np.add.at(rows, place, cells.rows)
     return weight, rows

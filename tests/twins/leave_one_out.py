@@ -6,7 +6,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from naively._kernels.leave_one_out import Entries, Leaving, Model, TokenCells, UncountedRow, ValueArrays
+from naively._kernels.leave_one_out import (
+    Entries,
+    GaussianSettings,
+    Leaving,
+    Model,
+    MomentArrays,
+    TokenCells,
+    UncountedRow,
+    ValueArrays,
+)
 from naively._kernels.types import Bools, Floats, Wholes
 
 
@@ -94,3 +103,69 @@ def leave_values_out(cells: ValueArrays, value: Wholes, leaving: Leaving, out: F
                 logs[i, j] = np.log(count) - np.log(np.where(total > 0, total, 1.0))
     out += logs
     return None
+
+
+def leave_gaussian_out(
+    values: Floats,
+    leaving: Leaving,
+    classes: MomentArrays,
+    pooled: MomentArrays,
+    settings: GaussianSettings,
+    out: Floats,
+) -> list[int]:
+    """Increase out (row, column, class) by the Gaussian score of each number without the row; return the others."""
+    refused = []
+    for i, (y, taken, n) in enumerate(zip(*leaving, strict=True)):
+        for j, x in enumerate(values[i].tolist()):
+            if np.isnan(x):
+                continue
+            rest = _without(x, taken, n, *(table[y, j] for table in classes))
+            rest_of_all = _without(x, taken, n, *(table[j] for table in pooled))
+            if rest is None or rest_of_all is None or not 1e-280 < rest_of_all[3] / rest_of_all[0] < 1e280:
+                refused.append(i * values.shape[1] + j)
+                continue
+            table = [tuple(part[c, j] for part in classes) for c in range(out.shape[2])]
+            table[y] = rest
+            total = rest_of_all[3] / rest_of_all[0]
+            within = sum(squares for *_, squares in table) / sum(weight for weight, *_ in table)
+            for c, (weight, rows, mean, squares) in enumerate(table):
+                variance = _variance(weight, squares, rows > 0, total, within, settings)
+                square = min((x - (mean if rows > 0 else rest_of_all[2])) ** 2 / variance, 1e300)
+                out[i, j, c] += -0.5 * (np.log(2 * np.pi) + np.log(variance) + square)
+    return refused
+
+
+def _without(
+    x: float, taken: float, n: int, weight: float, rows: int, mean: float, squares: float
+) -> tuple[float, int, float, float] | None:
+    """Return weight, rows, mean and squares without a number; None if that loses digits or leaves no rows."""
+    if np.isinf(x):
+        return None
+    rest, n_rest, rest_mean, rest_squares = weight, rows, mean, squares
+    if taken > 0:
+        rest, n_rest = weight - taken, rows - n
+        with np.errstate(all="ignore"):
+            rest_mean = mean - taken * np.float64(x - mean) / rest
+            rest_squares = squares - taken * np.float64(x - mean) ** 2 * (weight / rest)
+        if not (rest_squares > 0.01 * squares and mean**2 * weight < 1e4 * squares):
+            return None
+    return None if n_rest <= 0 or rest < 0 else (rest, n_rest, rest_mean, rest_squares)
+
+
+def _variance(
+    n: float, squares: float, has_rows: bool, total: float, within: float, settings: GaussianSettings
+) -> float:
+    """Return the variance of a class: equation (2) of core/leave_one_out/gaussian.hpp and its exceptions."""
+    pooled = within if within > 0 else total
+    if not has_rows:
+        variance = total
+    elif settings.pooled_rows:
+        own = squares if n > settings.ddof else 0.0
+        variance = (own + settings.pooled_rows * pooled) / (max(n - settings.ddof, 0.0) + settings.pooled_rows)
+    elif n <= settings.ddof or not squares > 0:
+        variance = pooled if settings.pool_zero_variance else 0.0
+    else:
+        variance = squares / (n - settings.ddof)
+    if has_rows:
+        variance = max(variance, settings.floor * total)
+    return variance if variance >= np.finfo(float).tiny else 1.0

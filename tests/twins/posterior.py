@@ -18,3 +18,9 @@ def log_loss(
     residual = row_weight[:, None] * (np.exp(log_posterior) - target)
     loss = -float((row_weight[:, None] * target * log_posterior).sum())
     return loss, residual.sum(axis=0), np.einsum("jic,ic->j", evidence, residual)
+
+
+def row_losses(scores: Floats, target: Floats, evidence: Floats, factor: float) -> Floats:
+    """Return log Σ_c exp s_ic − Σ_c t_ic s_ic of each row, for each table of evidence."""
+    tables = scores + factor * evidence
+    return np.asarray(np.logaddexp.reduce(tables, axis=2) - (target * tables).sum(axis=2))

@@ -9,7 +9,6 @@ and discretise.cpp. Results are the same, bit for bit, for any number of threads
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -88,18 +87,16 @@ def cut_histogram(cells: HistogramCells, n_classes: int, n_jobs: int | None = No
     return _core.cut_histogram(cells, n_classes, thread_count(n_jobs))
 
 
-def find_bins(values: Floats, ends: Wholes, cuts: Floats, offsets: Wholes) -> Wholes:
-    """Return the bin of each value among all bins, −1 for NaN; column j has the values ends[j] … ends[j + 1].
+def find_bins(pieces: Sequence[Array], n_rows: int, levels: Wholes, cuts: Floats, offsets: Wholes) -> Wholes:
+    """Return the bin of each number among all bins, (row, column), −1 for NaN.
 
-    >>> find_bins(np.array([1.0, 5.0, np.nan, 7.0]), np.array([0, 1, 4]), np.array([5.0]), np.array([0, 0, 1])).tolist()
-    [0, 2, -1, 2]
+    A number is in the bin of the smallest number of its key, as `bin_cells` has it.
+
+    >>> x, levels = np.array([[1.0, 7.0], [5.0, np.nan]]), np.zeros(2, np.int64)
+    >>> find_bins([x], 2, levels, np.array([5.0]), np.array([0, 0, 1])).tolist()
+    [[0, 2], [0, -1]]
     """
-    bins = np.empty(len(values), np.int64)
-    columns = zip(pairwise(ends.tolist()), pairwise(offsets.tolist()), strict=True)
-    for j, ((start, stop), (first, last)) in enumerate(columns):
-        bins[start:stop] = cuts[first:last].searchsorted(values[start:stop], side="right") + (first + j)
-    bins[np.isnan(values)] = -1
-    return bins
+    return _core.find_bins([readable(x) for x in pieces], n_rows, levels, cuts, offsets)
 
 
 def bin_cells(cells: HistogramCells, n_classes: int, cuts: Floats, offsets: Wholes) -> tuple[Floats, Wholes]:
@@ -147,15 +144,3 @@ def key_values(keys: Wholes, levels: Wholes) -> tuple[Floats, Floats]:
         value = bits.view(np.float64) + 0.0
         ends.append(np.where(infinite, np.where(keys < 0, -np.inf, np.inf), value))
     return ends[0], ends[1]
-
-
-def floor_to_key(values: Floats, levels: Wholes) -> Floats:
-    """Return the smallest number with the key of each value (row, column), at the level of its column.
-
-    >>> floor_to_key(np.array([[1.7, 1.7], [-1.7, np.inf]]), np.array([52, 0])).tolist()
-    [[1.0, 1.7], [-1.9999999999999998, inf]]
-    """
-    bits = (values + 0.0).view(np.int64)
-    keys = (bits ^ ((bits >> 63) & np.int64(PLUS_INFINITY))) >> levels
-    low, _ = key_values(keys, np.broadcast_to(levels, keys.shape))
-    return np.where(np.isfinite(values) & (levels > 0), low, values)

@@ -82,13 +82,44 @@ def leave_values_out(
     """Increase out (row, column, class) by the log θ of the values of each row without the row itself.
 
     `value` is (row, column), −1 if missing. Return None, or the first value that was never counted; `out` is then as it
-    was.
+    was. The classes of a row and column must be neighbours in `out`.
     """
-    target = out if out.flags.c_contiguous else np.zeros(out.shape)
-    uncounted = _core.leave_values_out(cells, value, leaving, target, thread_count(n_jobs))
-    if target is not out:
-        out += target
-    return uncounted
+    return _core.leave_values_out(cells, value, leaving, out, thread_count(n_jobs))
+
+
+class MomentArrays(NamedTuple):
+    """Weight, rows, mean and Σ w (x − mean)²: (class, column), or (column,) of all classes together."""
+
+    weight: Floats
+    rows: Wholes
+    mean: Floats
+    squares: Floats
+
+
+class GaussianSettings(NamedTuple):
+    """How a variance is estimated: see families/gaussian.py."""
+
+    ddof: float
+    floor: float
+    pooled_rows: float
+    pool_zero_variance: bool
+
+
+def leave_gaussian_out(
+    values: Floats,
+    leaving: Leaving,
+    classes: MomentArrays,
+    pooled: MomentArrays,
+    settings: GaussianSettings,
+    out: Floats,
+    n_jobs: int | None = None,
+) -> Wholes:
+    """Increase out (row, column, class) by the Gaussian score of each number (row, column) without the row itself.
+
+    Return the positions in `values.ravel()` of numbers that need exact arithmetic; nothing is added for them. The
+    equations are in core/leave_one_out/gaussian.hpp.
+    """
+    return _core.leave_gaussian_out(values, leaving, classes, pooled, settings, out, thread_count(n_jobs))
 
 
 class LeftOutRows:

@@ -58,6 +58,19 @@ def best_class(log_joint: Floats, log_prior: Floats, out: Codes32, n_jobs: int |
     return _core.best_class(log_joint, log_prior, out, thread_count(n_jobs))
 
 
+def row_losses(
+    scores: Floats, target: Floats, evidence: Floats, factor: float = 1.0, n_jobs: int | None = None
+) -> Floats:
+    """Return the log-loss of each row for scores (row, class) plus each table of evidence times a factor, (table, row).
+
+    `target` is (row, class), and the targets of a row add up to 1; `evidence` is (table, row, class).
+
+    >>> row_losses(np.zeros((1, 2)), np.array([[1.0, 0.0]]), np.log([[[3.0, 1.0]], [[1.0, 1.0]]])).round(3).tolist()
+    [[0.288], [0.693]]
+    """
+    return _core.row_losses(scores, target, evidence, factor, thread_count(n_jobs))
+
+
 def minimise_two_classes(
     base: Floats,
     evidence: Floats,

@@ -38,7 +38,7 @@ from naively.families import evidence
 from naively.families.base import Family, Labels, Leaving, Lengths, draw_positions, log_shares, times
 from naively.families.evidence import Alternative, Grid, Pair, PairTable, RowView, Term
 from naively.families.learnt import Learnt
-from naively.families.leave_one_out.columns import dense_numbers, leave_values_out
+from naively.families.leave_one_out.columns import leave_values_out
 from naively.families.scores import IntervalScores
 from naively.priors import pseudo_count
 from naively.statistics import Histogram, Numbers, Statistic
@@ -109,8 +109,7 @@ class Binned(Family[Histogram, BinnedParameters]):
         first = np.flatnonzero(stats.first_of_keys())
         pooled = np.add.reduceat(cells.weight, first) if len(first) else np.zeros(0)
         low, high = kernels.key_values(cells.keys[first], cells.levels[stats.column[first]])
-        bin_of = kernels.find_bins(low, np.searchsorted(first, cells.offsets), cuts, offsets)
-        first_key = np.searchsorted(bin_of, np.arange(len(table) + 1))
+        first_key = _first_keys(low, np.searchsorted(first, cells.offsets), structure)
         return BinnedParameters(cuts, offsets, log_probability, low, high, pooled, first_key)
 
     def log_likelihood(self, x: Numbers, parameters: BinnedParameters, out: Floats, length: Lengths = None) -> None:
@@ -179,12 +178,8 @@ class Binned(Family[Histogram, BinnedParameters]):
             start=starts,
             rows_until_unknown=rows.sum(axis=1),
         )
-        values = dense_numbers(x)
-        if stats.cells.levels.any():  # a cut of other rows may divide a key: its cells and values stay together
-            values = kernels.floor_to_key(values, stats.cells.levels)
-        n, p = values.shape
-        ends, by_column = n * np.arange(p + 1, dtype=np.int64), np.ascontiguousarray(values.T).ravel()
-        bins = kernels.find_bins(by_column, ends, cuts.cuts, cuts.offsets).reshape(p, n).T
+        pieces = [piece for _, piece in x.dense()]
+        bins = kernels.find_bins(pieces, len(leaving.label), stats.cells.levels, cuts.cuts, cuts.offsets)
         leave_values_out(cells, bins, leaving, out)
 
     def learnt(
@@ -276,6 +271,15 @@ class Binned(Family[Histogram, BinnedParameters]):
             bins = place.start + draw_positions(parameters.log_probability[place], label, generator)
             columns.append(_draw_keys(parameters, bins, generator))
         return columns
+
+
+def _first_keys(low: Floats, ends: Wholes, structure: Cuts) -> Index:
+    """Return the first key of each bin, and the end; `low` are the smallest numbers of keys, by column up to `ends`."""
+    first = [
+        start + np.searchsorted(low[start:stop], [-np.inf, *structure.column_cuts(j)], side="left")
+        for j, (start, stop) in enumerate(pairwise(ends.tolist()))
+    ]
+    return np.concatenate([*first, [len(low)]]).astype(np.intp)
 
 
 def _dense_pieces(x: Numbers) -> Iterator[tuple[slice, Sequence[Array]]]:

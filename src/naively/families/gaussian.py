@@ -26,13 +26,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from naively._kernels.leave_one_out import GaussianSettings, MomentArrays, leave_gaussian_out
 from naively._kernels.moments import score_gaussian
 from naively._kernels.types import Array, Bools, Floats, Index
 from naively.data.kinds import Kind
 from naively.data.views import RefusedEntryError, place_columns
 from naively.errors import InputError
 from naively.families import evidence
-from naively.families.base import N_GRID_POINTS, Family, Labels, Leaving, Lengths, terms_by_column
+from naively.families.base import (
+    N_GRID_POINTS,
+    Family,
+    Labels,
+    Leaving,
+    Lengths,
+    NotCountedError,
+    terms_by_column,
+)
 from naively.families.compare import compare_likelihoods
 from naively.families.evidence import Alternative, Counts, Grid, LikelihoodRatio, Pair, RowView, Term
 from naively.families.learnt import Learnt
@@ -142,13 +151,33 @@ class Gaussian(Family[Moments, GaussianParameters]):
     ) -> None:
         """Add equation (4) without the row, which also leaves the pooled variance, the floor and the smoothing."""
         values = dense_numbers(self.transform(x))
-        own = MomentsWithout.of(stats, leaving.label, values, leaving)
-        pooled = MomentsWithout.of(stats.pooled(), np.zeros(len(values), np.intp), values, leaving)
+        if self.var_smoothing:  # which depends on all columns of the row
+            positions = np.arange(values.size)
+        else:
+            pooled = stats.pooled()
+            settings = GaussianSettings(self.ddof, self.floor, self.pooled_rows, self.pool_zero_variance)
+            of_classes = MomentArrays(stats.weight, stats.rows, *stats.mean_and_squares())
+            of_all = MomentArrays(pooled.weight[0], pooled.rows[0], *(t[0] for t in pooled.mean_and_squares()))
+            positions = leave_gaussian_out(np.ascontiguousarray(values), leaving, of_classes, of_all, settings, out)
+        if len(positions):
+            i, j = np.divmod(positions, values.shape[1])
+            out[i, j] += self._scores_without(values[i, j], i, j, stats, leaving)
+
+    def _scores_without(self, values: Floats, i: Index, j: Index, stats: Moments, leaving: Leaving) -> Floats:
+        """Return equation (4) of the numbers in rows i and columns j by exact arithmetic, (number, class)."""
+        left = leaving.part(i)
+        try:
+            own = MomentsWithout.of(stats, left.label, j, values, left)
+            pooled = MomentsWithout.of(stats.pooled(), np.zeros(len(i), np.intp), j, values, left)
+        except NotCountedError as error:
+            raise NotCountedError(int(i[error.row]), error.class_position, error.column, error.remainder) from None
         mean, squares = stats.mean_and_squares()
-        weight = np.maximum(sum_of_others(stats.weight)[leaving.label] + own.weight, 1e-300)
-        within = np.where(pooled.weight > 0, (sum_of_others(squares)[leaving.label] + own.squares) / weight, 0.0)
+        weight = np.maximum(sum_of_others(stats.weight)[left.label, j] + own.weight, 1e-300)
+        within = np.where(pooled.weight > 0, (sum_of_others(squares)[left.label, j] + own.squares) / weight, 0.0)
         total = np.where(pooled.weight > 0, pooled.squares / np.maximum(pooled.weight, 1e-300), 0.0)
-        added = self.var_smoothing * total.max(axis=1, initial=0.0, keepdims=True)
+        added = np.zeros(len(i))
+        if self.var_smoothing:
+            added = self.var_smoothing * np.maximum.reduceat(total, np.flatnonzero(np.diff(i, prepend=-1)))[i]
         is_missing, constant = np.isnan(values), ~(total + added >= TINY)
 
         def scores(n: Floats, spread: Floats, centre: Floats, has_rows: Bools) -> Floats:
@@ -158,12 +187,11 @@ class Gaussian(Family[Moments, GaussianParameters]):
             score = -0.5 * (LOG_2PI + np.log(variance) + z * z)
             return np.where(is_missing, 0.0, np.where(constant, -0.5 * LOG_2PI, score))
 
-        own_scores = scores(own.weight, own.squares, own.mean, own.rows > 0)
+        out = np.empty((len(i), stats.n_classes))
         for c in range(stats.n_classes):
-            of_class = scores(stats.weight[c], squares[c], mean[c], stats.rows[c] > 0)
-            is_own = leaving.label == c
-            of_class[is_own] = own_scores[is_own]
-            out[:, :, c] += of_class
+            out[:, c] = scores(stats.weight[c, j], squares[c, j], mean[c, j], stats.rows[c, j] > 0)
+        out[np.arange(len(i)), left.label] = scores(own.weight, own.squares, own.mean, own.rows > 0)
+        return out
 
     def _variance(
         self, n: Floats, squares: Floats, has_rows: Bools, total: Floats, within: Floats, added: Floats

@@ -48,7 +48,7 @@ def sum_of_others(table: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MomentsWithout:
-    """Rows, weight, mean and Σ w (x − mean)² of a group without each row in turn, (row, column)."""
+    """Rows, weight, mean and Σ w (x − mean)² of a group and column, without one number each."""
 
     rows: Wholes
     weight: Floats
@@ -56,34 +56,31 @@ class MomentsWithout:
     squares: Floats
 
     @classmethod
-    def of(cls, stats: Moments, group: Index | Codes32, values: Floats, leaving: Leaving) -> MomentsWithout:
-        """Take each row out of its group: by formula, or by exact arithmetic where that would lose digits."""
-        leaves = ~np.isnan(values) & (leaving.weight > 0)[:, None]
-        mean, squares = (table[group] for table in stats.mean_and_squares())
-        taken, before = np.where(leaves, leaving.weight[:, None], 0.0), stats.weight[group]
-        rows, weight = stats.rows[group] - np.where(leaves, leaving.rows[:, None], 0), before - taken
-        with np.errstate(all="ignore"):
-            away = np.where(leaves, values - mean, 0.0)
-            rest_mean = np.where(leaves, mean - taken * away / weight, mean)
-            rest_squares = np.where(leaves, squares - taken * np.square(away) * (before / weight), squares)
-            keeps_digits = (rest_squares > 0.01 * squares) & (np.square(mean) * before < 1e4 * squares)
-        i, j = np.nonzero(leaves & ~keeps_digits)
+    def of(
+        cls, stats: Moments, group: Index | Codes32, column: Index, values: Floats, leaving: Leaving
+    ) -> MomentsWithout:
+        """Take each number out of its group and column by exact arithmetic; missing ones and those of weight 0 stay."""
+        leaves = ~np.isnan(values) & (leaving.weight > 0)
+        before, taken = stats.weight[group, column], np.where(leaves, leaving.weight, 0.0)
+        mean, squares = (table[group, column] for table in stats.mean_and_squares())
+        rows, weight = stats.rows[group, column] - np.where(leaves, leaving.rows, 0), before - taken
+        i = np.flatnonzero(leaves)
         if len(i):
             state = np.zeros((STATE_SIZE, 1, len(i)))  # of one value about itself: all sums are zero
-            state[0], state[1] = taken[i, j], values[i, j]
+            state[0], state[1] = taken[i], values[i]
             # A row may leave with part of its weight and as zero rows, which the core would take for nothing.
             n_taken = np.maximum(leaving.rows[i], 1)[None]
-            own = np.ascontiguousarray(stats.state[:, group[i], j][:, None])
-            n_own = stats.rows[group[i], j][None] + n_taken - leaving.rows[i]
+            own = np.ascontiguousarray(stats.state[:, group[i], column[i]][:, None])
+            n_own = stats.rows[group[i], column[i]][None] + n_taken - leaving.rows[i]
             n_rest, rest = add_moments(n_own, own, n_taken, state, -1)
-            rows[i, j], weight[i, j] = n_rest[0], rest[0, 0]
-            rest_mean[i, j], rest_squares[i, j] = (table[0] for table in describe_moments(n_rest, rest))
+            rows[i], weight[i] = n_rest[0], rest[0, 0]
+            mean[i], squares[i] = (table[0] for table in describe_moments(n_rest, rest))
         negative = (rows < 0) | (weight < -1e-9 * (1.0 + taken))
         if negative.any():
-            row, column = (int(k) for k in np.argwhere(negative)[0])
-            left = f"{rows[row, column]} rows of weight {weight[row, column]:g}"
-            raise NotCountedError(row, int(leaving.label[row]), column, left)
-        return cls(rows, weight, rest_mean, rest_squares)
+            first = int(np.argmax(negative))
+            left = f"{rows[first]} rows of weight {weight[first]:g}"
+            raise NotCountedError(first, int(leaving.label[first]), int(column[first]), left)
+        return cls(rows, weight, mean, squares)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
