@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from naively.tuning.sample import FOLDS
 from naively.tuning.solver import (
+    MAX_WEIGHT,
     WEIGHT_PENALTY,
     Floats,
     Problem,
@@ -25,7 +26,8 @@ from naively.tuning.solver import (
 SHRINKAGE_STRENGTHS = (1.0, 0.1, 0.01)  # of the pull to the common weight, as shares of the rows' own curvature
 COLUMN_PENALTY = 0.5  # κ of the pull to the common weight for a column about which the rows say little
 MIN_GAIN_NATS = 4.0  # over the sample, to replace the textbook: by chance at most once in e⁴ = 55 tables
-CROSS_FIT_TOLERANCE = 1e-5  # enough to compare strengths by
+CROSS_FIT_TOLERANCE = 1e-5  # nats per row: enough to compare strengths by
+FINAL_TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +77,9 @@ def calibrate(problem: Problem, n_columns: int, fold: NDArray[np.intp]) -> Calib
     for strength in (np.inf, *(SHRINKAGE_STRENGTHS if n_columns > 1 else ())):
         if np.isfinite(strength):
             pulls = np.where(is_column, strength * share * curvature + COLUMN_PENALTY, pull[group])
-            solutions = problem.solve_each(row_weight, centre, pulls, solutions, CROSS_FIT_TOLERANCE)
+            full = problem.solve(centre[0], pulls[0], solutions[0], CROSS_FIT_TOLERANCE)
+            starts = [moved(s, solutions[0], full, float(k)) for s, k in zip(solutions[1:], share[1:, 0], strict=True)]
+            solutions = [full, *problem.solve_each(row_weight[1:], centre[1:], pulls[1:], starts, CROSS_FIT_TOLERANCE)]
         log_posterior = np.zeros_like(problem.base)
         for held_out, of_fold in zip(is_held_out, solutions[1:], strict=True):
             log_posterior[held_out] = log_softmax(problem.scores(of_fold.offset, of_fold.weight)[held_out])
@@ -87,10 +91,17 @@ def calibrate(problem: Problem, n_columns: int, fold: NDArray[np.intp]) -> Calib
     has_common_weight = not np.isfinite(own_pull).all()
     penalty = prior[group], pull[group], group
     if not has_common_weight:
-        solution = problem.solve(centre[0], own_pull, solution)
+        solution = problem.solve(centre[0], own_pull, solution, FINAL_TOLERANCE)
         penalty = centre[0], own_pull, group
     default_weight = float(common[0].weight[0]) if n_columns else 1.0
     return Calibration(solution, default_weight, log_posterior, penalty, has_common_weight)
+
+
+def moved(start: Solution, before: Solution, after: Solution, share: float) -> Solution:
+    """Return the solution of a fold, moved as that of all rows has moved, with that share of its curvature."""
+    weight = np.clip(start.weight + (after.weight - before.weight), 0.0, MAX_WEIGHT)
+    curvature = None if after.curvature is None else share * after.curvature
+    return Solution(start.offset + (after.offset - before.offset), weight, 0.0, curvature)
 
 
 def choose(problem: Problem, unit: Floats, textbook: Floats, calibration: Calibration) -> Calibration:

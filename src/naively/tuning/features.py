@@ -15,6 +15,7 @@ from naively.families.leave_one_out.tokens import WordScorer
 from naively.model.calibrate import EvidenceKey
 from naively.schema.schema import Block
 from naively.tuning.loo_scores import LooScorer
+from naively.tuning.solver import stacked
 
 Floats = NDArray[np.float64]
 MAX_WEIGHTED_COLUMNS = 256
@@ -78,7 +79,7 @@ class Features:
 
     def summed_pieces(self) -> list[Floats]:
         """Return the same with all columns together as one feature, if there are any."""
-        columns = [sum(e.sum(axis=0, keepdims=True) for e in self.evidence)] if self.evidence else []
+        columns = [stacked(self.evidence).sum(axis=0, keepdims=True)] if self.evidence else []
         return [*columns, *(word.length_scaled()[None] for word in self.words)]
 
     def with_block(self, i: int, block: Block, evidence: Floats) -> Features:
@@ -93,7 +94,9 @@ class Features:
 
     def where(self, keep: NDArray[np.bool_], words: tuple[WordFeature, ...]) -> Features:
         """Return the features of some of the rows, with words that have been scored for them."""
-        return replace(self, evidence=tuple(e.compress(keep, axis=1) for e in self.evidence), words=words)
+        ends = np.cumsum([len(e) for e in self.evidence])[:-1]
+        evidence = np.split(stacked(self.evidence).compress(keep, axis=1), ends) if self.evidence else ()
+        return replace(self, evidence=tuple(evidence), words=words)
 
     def with_word(self, i: int, word: WordFeature) -> Features:
         """Return the features with other settings for block i of words."""

@@ -22,8 +22,9 @@ the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -36,7 +37,6 @@ from naively.tuning.features import Features
 from naively.tuning.loo_scores import LooScorer, column_groups
 from naively.tuning.solver import (
     MAX_CELLS_AT_A_TIME,
-    OFFSET_PENALTY,
     Floats,
     Problem,
     Solution,
@@ -48,6 +48,7 @@ REFIT_TOLERANCE = 1e-4  # relative, of the objective
 MAX_REFIT_CELLS = 2**23  # (dropped column, column, row, class), up to which weights are fitted again
 MAX_SCORED_CELLS = 2**19  # (dropped column, row, class) that are scored where they are not
 PINNED = 1e12  # strength that keeps the weight of a dropped column at 0
+MeanAndInterval: TypeAlias = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,22 +88,23 @@ def importance(
     is_used = [bool(solution.weight[part.features].any()) for part in parts]
     dropped = [np.array(part.features, dtype=np.intp) for part, used in zip(parts, is_used, strict=True) if used]
     n_cells = len(dropped) * problem.base.size
-    step = 1
-    if calibration.solution is None:
+    step, without = 1, np.zeros((0, len(problem.base)))
+    if not dropped:
+        pass  # without a weight of 0, the best weights are the same
+    elif calibration.solution is None:
         without = _textbook_without(problem, dropped)
     elif n_cells * len(problem.evidence) <= MAX_REFIT_CELLS:
         without = losses_refitted(problem, calibration, dropped)
     else:
         step = -(-n_cells // MAX_SCORED_CELLS)
         without = losses_after_step(problem, calibration, dropped, step)
-    rows, unit = (problem.every(step), unit[::step])
-    total = rows.losses(solution)
-    out = []
-    for part, used in zip(parts, is_used, strict=True):  # without a weight of 0, the best weights are the same
-        worth = _mean_and_interval(next(without) - total, rows.weight, unit) if used else (0.0, 0.0, 0.0)
-        alone = _mean_and_interval(_gain_alone(rows, rows.evidence[part.features].sum(axis=0)), rows.weight, unit)
-        out.append(ColumnImportance(part.column, *worth, *alone, part.n_columns))
-    return ranked(out)
+    rows, unit = problem.every(step), unit[::step]
+    of_used = iter(_means_and_intervals(without - rows.losses(solution), rows.weight, unit))
+    worth = [next(of_used) if used else (0.0, 0.0, 0.0) for used in is_used]
+    every = _evidence_of(rows, [np.array(part.features, dtype=np.intp) for part in parts])
+    alone = _means_and_intervals(_gains_alone(rows, every), rows.weight, unit)
+    columns = zip(parts, worth, alone, strict=True)
+    return ranked(ColumnImportance(part.column, *w, *a, part.n_columns) for part, w, a in columns)
 
 
 def importance_of_many(scorer: LooScorer, features: Features, calibration: Calibration) -> tuple[ColumnImportance, ...]:
@@ -115,9 +117,9 @@ def importance_of_many(scorer: LooScorer, features: Features, calibration: Calib
     out = []
 
     def add(name: str, n_columns: int, weighted: Floats, plain: Floats) -> None:
-        worth = problem.losses_of(log_softmax(scores - weighted)) - total
-        alone = _gain_alone(problem, plain)
-        of_worth, of_alone = (_mean_and_interval(gain, problem.weight, unit) for gain in (worth, alone))
+        worth = problem.losses_of_tables(scores, weighted[None], -1.0) - total
+        alone = _gains_alone(problem, plain[None])
+        of_worth, of_alone = (_means_and_intervals(gains, problem.weight, unit)[0] for gains in (worth, alone))
         out.append(ColumnImportance(name, *of_worth, *of_alone, n_columns))
 
     for block in features.blocks:
@@ -147,31 +149,37 @@ def ranked(columns: Iterable[ColumnImportance]) -> tuple[ColumnImportance, ...]:
     return tuple(sorted(columns, key=lambda column: (-column.nats, -column.alone, column.column)))
 
 
-def _gain_alone(problem: Problem, evidence: Floats) -> Floats:
-    """Return how much less each row loses by evidence (row, class) alone than by the class shares."""
-    of_shares, alone = (problem.losses_of(log_softmax(scores)) for scores in (problem.base, problem.base + evidence))
-    return np.asarray(of_shares - alone)
+def _evidence_of(problem: Problem, features: Sequence[Index]) -> Floats:
+    """Return the evidence of sets of features, (set, row, class), each added up."""
+    if [of_set.tolist() for of_set in features] == [[i] for i in range(len(problem.evidence))]:
+        return problem.evidence
+    return np.stack([problem.evidence[of_set].sum(axis=0) for of_set in features])
 
 
-def _mean_and_interval(gain: Floats, weight: Floats, unit: Floats) -> tuple[float, float, float]:
+def _gains_alone(problem: Problem, evidence: Floats) -> Floats:
+    """Return how much less each row loses by evidence (table, row, class) alone than by the class shares."""
+    return problem.losses_of(log_softmax(problem.base)) - problem.losses_of_tables(problem.base, evidence)
+
+
+def _means_and_intervals(gains: Floats, weight: Floats, unit: Floats) -> list[MeanAndInterval]:
+    """Return the mean of each line of gains (table, row), and the ends of its interval."""
     total = float(weight.sum())
-    mean, half = float(gain.sum()) / total, Z * standard_error_of_sum(gain, weight, unit) / total
-    return mean, mean - half, mean + half
+    mean, half = gains.sum(axis=1) / total, Z * standard_error_of_sum(gains, weight, unit) / total
+    return list(zip(mean.tolist(), (mean - half).tolist(), (mean + half).tolist(), strict=True))
 
 
 def _textbook_of(problem: Problem) -> Solution:
     return Solution(np.zeros(problem.n_classes), np.ones(len(problem.evidence)), 0.0)
 
 
-def _textbook_without(problem: Problem, dropped: Sequence[Index]) -> Iterator[Floats]:
-    """Yield the loss of each row by plain Naive Bayes without features."""
+def _textbook_without(problem: Problem, dropped: Sequence[Index]) -> Floats:
+    """Return the loss of each row by plain Naive Bayes without features, (drop, row)."""
     scores = problem.scores(0.0, np.ones(len(problem.evidence)))
-    for drop in dropped:
-        yield problem.losses_of(log_softmax(scores - problem.evidence[drop].sum(axis=0)))
+    return problem.losses_of_tables(scores, _evidence_of(problem, dropped), -1.0)
 
 
-def losses_refitted(problem: Problem, calibration: Calibration, dropped: Sequence[Index]) -> Iterator[Floats]:
-    """Yield the loss of each row without features, the other weights and the offsets fitted again."""
+def losses_refitted(problem: Problem, calibration: Calibration, dropped: Sequence[Index]) -> Floats:
+    """Return the loss of each row without features, (drop, row), the other weights and the offsets fitted again."""
     solution, (centre, pull, group) = calibration.solution, calibration.penalty
     assert solution is not None
     if calibration.has_common_weight:
@@ -179,13 +187,14 @@ def losses_refitted(problem: Problem, calibration: Calibration, dropped: Sequenc
         grouped = problem.summed(group, n_groups)
         first = np.array([np.flatnonzero(group == g)[0] for g in range(n_groups)])
         start = Solution(solution.offset, solution.weight[first], 0.0)
+        losses = []
         for drop in dropped:
             evidence = grouped.evidence.copy()
             for i in drop.tolist():
                 evidence[group[i]] -= problem.evidence[i]
             rest = replace(grouped, evidence=evidence)
-            yield rest.losses(rest.solve(centre[first], pull[first], start, REFIT_TOLERANCE))
-        return
+            losses.append(rest.losses(rest.solve(centre[first], pull[first], start, REFIT_TOLERANCE)))
+        return np.stack(losses)
     n = len(dropped)
     centres, pulls = np.tile(centre, (n, 1)), np.tile(pull, (n, 1))
     starts = []
@@ -194,22 +203,20 @@ def losses_refitted(problem: Problem, calibration: Calibration, dropped: Sequenc
         centres[k, drop], pulls[k, drop], weight[drop] = 0.0, PINNED, 0.0
         starts.append(replace(solution, weight=weight))
     row_weight = np.tile(problem.weight, (n, 1))
-    for refit in problem.solve_each(row_weight, centres, pulls, starts, REFIT_TOLERANCE):
-        yield problem.losses(refit)
+    refits = problem.solve_each(row_weight, centres, pulls, starts, REFIT_TOLERANCE)
+    return np.stack([problem.losses(refit) for refit in refits])
 
 
-def losses_after_step(
-    problem: Problem, calibration: Calibration, dropped: Sequence[Index], step: int = 1
-) -> Iterator[Floats]:
-    """Yield the loss of every `step`-th row without features, after one Newton step (3) of the others."""
+def losses_after_step(problem: Problem, calibration: Calibration, dropped: Sequence[Index], step: int = 1) -> Floats:
+    """Return the loss of every `step`-th row without features, (drop, row), after one Newton step (3) of the others."""
     solution, (_, pull, group) = calibration.solution, calibration.penalty
     assert solution is not None
     matrix = problem.second_derivatives(solution) if solution.curvature is None else solution.curvature
-    n_features = len(solution.weight)
-    n_offsets = len(matrix) - n_features
+    loss, n_features = problem.loss, len(solution.weight)
+    n_offsets = loss.n_offsets
     is_tied = calibration.has_common_weight
     strength = np.where(np.bincount(group)[group] > 1, 0.0, pull) if is_tied else pull
-    matrix = matrix + np.diag(np.concatenate([np.full(n_offsets, OFFSET_PENALTY), strength]))
+    matrix = matrix + np.diag(np.concatenate([np.full(n_offsets, loss.offset_penalty), strength]))
     change = np.zeros((len(dropped), len(matrix)))
     inverse = np.zeros((0, 0)) if is_tied else np.linalg.inv(matrix)
     for k, drop in enumerate(dropped):
@@ -222,14 +229,16 @@ def losses_after_step(
         else:
             change[k] = inverse[:, places] @ np.linalg.solve(inverse[np.ix_(places, places)], lost)
     weight = np.maximum(solution.weight + change[:, n_offsets:], 0.0)
-    offset = solution.offset + (change[:, :n_offsets] if n_offsets else np.zeros((len(dropped), 1)))
+    offset = solution.offset + np.stack([loss.offsets(x) for x in change])
     rows = problem.every(step)
     evidence = rows.evidence.reshape(n_features, rows.base.size)
     at_a_time = max(1, MAX_CELLS_AT_A_TIME // rows.base.size)
+    losses = np.empty((len(dropped), len(rows.base)))
     for start in range(0, len(dropped), at_a_time):
         part = slice(start, start + at_a_time)
-        for of_evidence, of_class in zip(weight[part] @ evidence, offset[part], strict=True):
-            yield rows.losses_of(log_softmax(of_evidence.reshape(rows.base.shape) + rows.base + of_class))
+        tables = (weight[part] @ evidence).reshape(-1, *rows.base.shape) + offset[part, None]
+        losses[part] = rows.losses_of_tables(rows.base, tables)
+    return losses
 
 
 def _moves(n_offsets: int, group: Index, drop: Index) -> Floats:

@@ -22,7 +22,7 @@ from naively.schema.choose import statistic_for
 from naively.schema.schema import Block, Schema
 from naively.statistics import Statistic, TokenCounts
 from naively.tuning.sample import FOLDS, Sample
-from naively.tuning.solver import Problem, one_hot
+from naively.tuning.solver import Problem, one_hot, stacked
 
 if TYPE_CHECKING:
     from naively.model.model import Model
@@ -52,7 +52,8 @@ class LooScorer:
 
     def problem(self, pieces: Sequence[Floats]) -> Problem:
         """Return the usable rows to calibrate on, with pieces of evidence, each (feature, row, class)."""
-        evidence = np.concatenate([np.zeros((0, len(self.sample), len(self.model.classes))), *pieces])
+        no_evidence = np.zeros((0, len(self.sample), len(self.model.classes)))
+        evidence = stacked(pieces) if pieces else no_evidence
         evidence = evidence if self.is_usable.all() else evidence.compress(self.is_usable, axis=1)
         target = one_hot(self.sample.label[self.is_usable], len(self.model.classes))
         return Problem(self._log_prior, evidence, target, self.scaled_weight[0])
@@ -116,14 +117,15 @@ class LooScorer:
         """Return the evidence of a block, (column, row, class); a joint block has one column."""
         family, classes, leaving = block.family, self.model.classes, self.leaving
         statistic, view = self.statistic(block), self.view(block)
-        out = np.zeros((len(leaving.label), 1 if family.joint else len(block.names), len(classes)))
+        by_column = np.zeros((1 if family.joint else len(block.names), len(leaving.label), len(classes)))
+        out = by_column.transpose(1, 0, 2)
         has_structure = family.has_structure(statistic)
         for start, stop, fold in self._fold_spans(has_structure):
             structure = self._every._structure(fold, block, statistic) if has_structure else None
             span = slice(start, stop)
             part = view if stop - start == len(leaving.label) else view.rows(start, stop)
             family.leave_one_out(part, statistic, classes, structure, leaving.part(span), out[span])
-        return bound_evidence(np.ascontiguousarray(out.transpose(1, 0, 2)))
+        return bound_evidence(by_column)
 
     def summed_evidence(self, block: Block) -> Floats:
         """Return the evidence of all columns of a block together, (1, row, class), a few columns at a time."""
@@ -176,7 +178,7 @@ def column_groups(block: Block, numbers_per_column: int) -> Iterator[Block]:
 
 def bound_evidence(evidence: Floats) -> Floats:
     """Replace infinite evidence against a class by 1,000 nats, and by none where every class is impossible."""
-    if np.isfinite(evidence).all():
+    if np.isfinite(evidence.sum()):  # so all are
         return evidence
     finite = np.where(np.isfinite(evidence), evidence, -np.inf)
     top = finite.max(axis=2, keepdims=True)
