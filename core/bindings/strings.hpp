@@ -43,9 +43,10 @@ inline void check_signals() {
   if (PyErr_CheckSignals()) throw nanobind::python_error();
 }
 
-// Tokens are numbered by a vocabulary or by hash_bits.
+// Tokens are numbered by a vocabulary or by hash_bits; or by a vocabulary of hashes with as many bits, to be read.
 inline void check_numbering(const text::Vocabulary* vocabulary, const text::Options& options) {
-  if (!vocabulary == !options.hash_bits)
+  const bool has_hashes = vocabulary && vocabulary->hashes;
+  if (has_hashes ? vocabulary->hashes->bits() != options.hash_bits : !vocabulary == !options.hash_bits)
     throw std::invalid_argument("give either a vocabulary, or options with hash_bits, and not both");
 }
 

@@ -127,18 +127,21 @@ PythonDocuments documents_of_buffers(const Offsets& offsets, const Bytes& data, 
 }
 
 void make_options(Options* self, const std::string& tokens, bool lowercase, bool strip_accents, int shortest,
-                  int longest, nb::handle stop_words, int hash_bits) {
+                  int longest, nb::handle stop_words, int hash_bits, int window) {
   require(tokens == "words" || tokens == "chars" || tokens == "chars_in_words",
           "tokens is '" + tokens + "': it must be 'words', 'chars' or 'chars_in_words'");
   require(1 <= shortest && shortest <= longest && longest <= 64,
           "ngrams is (" + std::to_string(shortest) + ", " + std::to_string(longest) +
               "): it must be two lengths from 1 to 64, the shorter first");
+  require(window == 0 || (2 <= window && window <= 64 && longest == 2 && tokens == "words"),
+          "window is " + std::to_string(window) +
+              ": it must be from 2 to 64, or None, for pairs of words: ngrams (1, 2) or (2, 2)");
   require(0 <= hash_bits && hash_bits <= 31,
           "hash_bits is " + std::to_string(hash_bits) + ": it must be from 1 to 31, or None");
   Options options;
   options.cut = tokens == "words" ? Cut::kWords : tokens == "chars" ? Cut::kChars : Cut::kCharsInWords;
   options.lowercase = lowercase, options.strip_accents = strip_accents;
-  options.shortest = shortest, options.longest = longest, options.hash_bits = hash_bits;
+  options.shortest = shortest, options.longest = longest, options.hash_bits = hash_bits, options.window = window;
   const PythonStrings words(stop_words);
   for (std::string_view word : words.views()) {
     const auto bytes = folded(word, lowercase, strip_accents);
@@ -153,7 +156,7 @@ void bind_text(nb::module_& m) {
   m.attr("UNICODE_VERSION") = tables::kUnicodeVersion;
   nb::class_<Options>(m, "TextOptions")
       .def("__init__", make_options, "tokens"_a, "lowercase"_a, "strip_accents"_a, "shortest"_a, "longest"_a,
-           "stop_words"_a, "hash_bits"_a);
+           "stop_words"_a, "hash_bits"_a, "window"_a = 0);
   nb::class_<PythonDocuments>(m, "Documents")
       .def_static("of_sequence", documents_of_sequence, "documents"_a)
       .def_static("of_tokens", documents_of_tokens, "documents"_a)

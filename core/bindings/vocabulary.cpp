@@ -42,14 +42,46 @@ Ids for_words(nb::handle words, Act&& act) {
   }));
 }
 
+void require_words(const Vocabulary& vocabulary) {
+  require(!vocabulary.hashes, "this vocabulary has hashes, and no words");
+}
+
+std::int32_t find_hash(const HashIndex& hashes, std::string_view word) {
+  std::uint8_t room[kShortBytes];
+  const Key key = make_key(Words::padded(word, room), static_cast<std::uint32_t>(word.size()), kFeatureSeeds);
+  return static_cast<std::int32_t>(hashes.find(feature_hash(key, hashes.bits())));
+}
+
 Ids find(const Vocabulary& self, nb::handle words) {
   return for_words(words, [&](const auto& views, auto& ids) {
     std::shared_lock lock(self.lock);
-    for (std::string_view word : views) ids.push_back(self.words.find(repaired(word)));
+    for (std::string_view word : views)
+      ids.push_back(self.hashes ? find_hash(*self.hashes, repaired(word)) : self.words.find(repaired(word)));
   });
 }
 
+Ids find_hashes(const Vocabulary& self, const In<std::int32_t, 1>& hashes) {
+  require(self.hashes.has_value(), "this vocabulary has words, and no hashes");
+  return to_ids(without_gil([&] {
+    std::vector<std::int32_t> ids(hashes.size());
+    const auto limit = std::uint64_t{1} << self.hashes->bits();
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const auto hash = static_cast<std::uint32_t>(hashes(i));
+      ids[i] = hash < limit ? static_cast<std::int32_t>(self.hashes->find(hash)) : -1;
+    }
+    return ids;
+  }));
+}
+
+Vocabulary* of_hashes(const In<std::int32_t, 1>& hashes, int bits) {
+  require(1 <= bits && bits <= 31, "bits is " + std::to_string(bits) + ": it must be from 1 to 31");
+  auto vocabulary = std::make_unique<Vocabulary>();
+  vocabulary->hashes.emplace(std::vector<std::uint32_t>(hashes.data(), hashes.data() + hashes.size()), bits);
+  return vocabulary.release();
+}
+
 Ids add(Vocabulary& self, nb::handle words) {
+  require_words(self);
   return for_words(words, [&](const auto& views, auto& ids) {
     std::unique_lock lock(self.lock);
     for (std::string_view word : views) ids.push_back(self.words.compose(repaired(word)));
@@ -61,13 +93,14 @@ nb::typed<nb::list, nb::str> words_of(
   nb::list words;
   std::shared_lock lock(self.lock, std::defer_lock);
   without_gil([&] { lock.lock(); });  // its holder may wait for the GIL
-  const std::size_t n = ids ? ids->size() : self.words.size();
+  const std::size_t n = ids ? ids->size() : self.size();
   for (std::size_t i = 0; i < n; ++i) {
     const std::int64_t id = ids ? (*ids)(i) : static_cast<std::int64_t>(i);
-    if (id < 0 || static_cast<std::size_t>(id) >= self.words.size())
-      throw std::out_of_range("word " + std::to_string(id) + " of a vocabulary of " +
-                              std::to_string(self.words.size()));
-    const std::string word = self.words.as_string(static_cast<std::size_t>(id));
+    const auto number = static_cast<std::size_t>(id);
+    if (id < 0 || number >= self.size())
+      throw std::out_of_range("word " + std::to_string(id) + " of a vocabulary of " + std::to_string(self.size()));
+    const std::string word =
+        self.hashes ? "#" + std::to_string(self.hashes->hash(number)) : self.words.as_string(number);
     words.append(nb::str(word.data(), word.size()));
   }
   return nb::borrow<nb::typed<nb::list, nb::str>>(words);
@@ -98,6 +131,7 @@ void write_all(const Words& words, std::vector<std::uint8_t>& bytes, std::vector
 }
 
 WordArrays export_words(const Vocabulary& self) {
+  require_words(self);
   std::vector<std::uint8_t> bytes;
   std::vector<std::int64_t> offsets;
   without_gil([&] {
@@ -169,6 +203,8 @@ void fill(Vocabulary& self, const Bytes& bytes, const Ints& offsets) {
 }
 
 Ids unite(Vocabulary& self, const Vocabulary& other) {
+  require_words(self);
+  require_words(other);
   return to_ids(without_gil([&] {
     std::unique_lock own_lock(self.lock, std::defer_lock);
     if (&self == &other) {
@@ -192,11 +228,12 @@ void bind_vocabulary(nb::module_& m) {
            [](const Vocabulary& self) {
              nb::gil_scoped_release no_gil;
              std::shared_lock lock(self.lock);
-             return self.words.size();
+             return self.size();
            })
       .def("find", find, "words"_a, "Return the numbers of the words; −1 for a word that is not in the vocabulary.")
       .def("add", add, "words"_a, "Return the numbers of the words; new words are appended.")
-      .def("words", words_of, "ids"_a.none() = nb::none(), "Return the words of these numbers, or all in order.")
+      .def("words", words_of, "ids"_a.none() = nb::none(),
+           "Return the words of these numbers, or all in order; a hash is shown with # before it.")
       .def("export", export_words, "Return all words as UTF-8, and their n + 1 offsets.")
       .def_static(
           "from_arrays",
@@ -207,6 +244,9 @@ void bind_vocabulary(nb::module_& m) {
           },
           nb::rv_policy::take_ownership, "bytes"_a, "offsets"_a,
           "Return the vocabulary of arrays that `export` returned; refuse others.")
+      .def_static("of_hashes", of_hashes, nb::rv_policy::take_ownership, "hashes"_a, "bits"_a,
+                  "Return the vocabulary of feature hashes of this many bits, which ascend: a word is its hash.")
+      .def("find_hashes", find_hashes, "hashes"_a, "Return the numbers of hashes; −1 for one that is unknown.")
       .def("union", unite, "other"_a,
            "Append the new words of another vocabulary; return the numbers of all its words in this one.")
       .def("__getstate__", export_words)

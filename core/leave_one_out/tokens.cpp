@@ -48,9 +48,9 @@ void score_all(const ReadRows& rows, const TokenCells& cells, double scale, Mode
 // Collects the distinct tokens of a document, and prefetches the counts of a token as soon as its number is known.
 class PrefetchingCollector final : public text::TokenResolver {
  public:
-  PrefetchingCollector(const text::Words* words, const text::Options& options, const TokenScores& scores,
+  PrefetchingCollector(const text::Vocabulary* vocabulary, const text::Options& options, const TokenScores& scores,
                        const OwnClassCells& own_class)
-      : TokenResolver(words, options, SIZE_MAX), scores_(scores), own_class_(own_class) {}
+      : TokenResolver(vocabulary, options, SIZE_MAX), scores_(scores), own_class_(own_class) {}
   void known(const std::uint32_t* ids, std::size_t n) final {
     for (std::size_t i = 0; i < n; ++i) scores_.prefetch_place(ids[i]);
     const std::size_t before = distinct.items().size();
@@ -143,7 +143,7 @@ UncountedEntry leave_texts_out(const CountedDocuments& counted, const text::Voca
   text::for_chunks(chunks, vocabulary, n_threads, poll, [&](std::size_t chunk) {
     RowScorer scorer(cells, scores, 1.0, model);
     OwnClassPool::Lease own_class(pool);
-    PrefetchingCollector collector(vocabulary ? &vocabulary->words : nullptr, options, scores, *own_class);
+    PrefetchingCollector collector(vocabulary, options, scores, *own_class);
     std::vector<std::int32_t> index;
     std::vector<double> count;
     std::vector<RowToken> tokens;

@@ -1,7 +1,7 @@
 // Sparse counts per class, collected document by document; memory follows the counts that are not zero.
 //
 // A class has a list of cells. New cells are appended. When the list has doubled, cells of the same token are added up,
-// in order, by a scratch array over all tokens. Counts of the tokens with the smallest numbers, which come first and
+// in order, by a scratch array over all tokens, or by sorting them if numbers are hashes of many bits. Counts of the tokens with the smallest numbers, which come first and
 // most often, are in a small dense table instead. Sums of weights are taken section by section (see count.cpp), each in
 // the order of the documents, so that they are the same, bit for bit, for any number of threads.
 #pragma once
@@ -16,6 +16,7 @@
 #include "support/exact_sum.hpp"
 #include "support/memory.hpp"
 #include "support/threads.hpp"
+#include "text/radix_sort.hpp"
 
 namespace naively::text {
 
@@ -69,11 +70,24 @@ struct WeightedWordCount {
 };
 
 // Adds up cells of the same token; one per thread. Entries of earlier lists have another epoch.
+template <class Cell>
 class CellCombiner {
  public:
+  explicit CellCombiner(bool sorts) : sorts_(sorts) {}
+
   // Adds up cells of the same token in place; returns the number of cells that remain.
-  template <class Cell>
-  std::size_t combine(Cell* cells, std::size_t n) {
+  std::size_t combine(Cell* cells, std::size_t n) { return sorts_ ? combine_sorted(cells, n) : combine_seen(cells, n); }
+
+ private:
+  std::size_t combine_sorted(Cell* cells, std::size_t n) {
+    sort_by_id(cells, n, spare_);
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      if (!size || cells[size - 1].id != cells[i].id || !cells[size - 1].absorb(cells[i])) cells[size++] = cells[i];
+    return size;
+  }
+
+  std::size_t combine_seen(Cell* cells, std::size_t n) {
     if (++epoch_ == 0) std::fill(entries_.begin(), entries_.end(), Entry{}), epoch_ = 1;
     std::size_t size = 0;
     for (std::size_t i = 0; i < n; ++i) {
@@ -87,10 +101,11 @@ class CellCombiner {
     return size;
   }
 
- private:
   struct Entry {
     std::uint32_t epoch = 0, at = 0;
   };
+  const bool sorts_;
+  std::vector<Cell> spare_;
   std::vector<Entry> entries_;
   std::uint32_t epoch_ = 0;
 };
@@ -147,14 +162,14 @@ class ClassTally {
   }
 
   // Adds up cells if the list has grown enough; call it after each document of a class.
-  void combine_if_grown(std::size_t c, CellCombiner& combiner) {
+  void combine_if_grown(std::size_t c, CellCombiner<Cell>& combiner) {
     const auto [from, size, joined] = states_[c];
     if (lists_[c].size() - from >= kMinCells + size + (size < kLargeList ? size : size / 2)) combine(c, combiner);
   }
 
   // Ends a section: its sums are added to those of other sections as one, in order. `is_first`: this tally has all
   // sections before, so they can be added up now.
-  void end_section(CellCombiner& combiner, bool is_first) {
+  void end_section(CellCombiner<Cell>& combiner, bool is_first) {
     for (std::size_t c = 0; c < classes(); ++c) {
       ListState& state = states_[c];
       if (lists_[c].size() > state.from) combine(c, combiner);
@@ -225,7 +240,7 @@ class ClassTally {
     lists_[c].insert(lists_[c].end(), cells.begin(), cells.end());
   }
 
-  void combine(std::size_t c, CellCombiner& combiner) {
+  void combine(std::size_t c, CellCombiner<Cell>& combiner) {
     ListState& state = states_[c];
     state.size = combiner.combine(lists_[c].data() + state.from, lists_[c].size() - state.from);
     lists_[c].resize(state.from + state.size);

@@ -24,6 +24,7 @@ namespace naively::text {
 namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{1} << 17, kSectionChunks = 4, kMaxSections = 64;
+constexpr int kMaxArrayBits = 20;  // of hashes, up to which arrays have an entry for each
 
 struct CountJob {
   const Documents& documents;
@@ -70,7 +71,8 @@ class Worker {
         first_size_(first ? job.words() : 0),
         words_(job.options),
         hashes_(job.options),
-        tally_(job.n_classes, tokens) {}
+        combiner_(has_many_hashes()),
+        tally_(job.n_classes, has_many_hashes() ? 0 : tokens) {}
 
   void count_chunk(std::size_t from, std::size_t to) {
     std::unique_lock<std::shared_mutex> lock;
@@ -112,6 +114,9 @@ class Worker {
 
   bool backwards() const { return Cell::kExact && !first_; }
 
+  // Whether numbers of tokens are spread over so many that no array can have an entry for each.
+  bool has_many_hashes() const { return job_.options.hash_bits > kMaxArrayBits; }
+
   void count_document(std::size_t i, std::size_t next) {
     job_.check(i);
     job_.documents.prefetch(next);
@@ -149,7 +154,7 @@ class Worker {
   DocumentWords words_;
   DocumentHashes hashes_;
   Words own_;
-  CellCombiner combiner_;
+  CellCombiner<Cell> combiner_;
   ClassTally<Cell> tally_;
 };
 

@@ -33,8 +33,8 @@ std::size_t add_rows(const TokenWeights& weights, const std::uint32_t* ids, std:
 
 class TextScorer : public TokenResolver {
  public:
-  TextScorer(const Words* words, const Options& options, const TokenWeights& weights)
-      : TokenResolver(words, options, weights.n_tokens),
+  TextScorer(const Vocabulary* vocabulary, const Options& options, const TokenWeights& weights)
+      : TokenResolver(vocabulary, options, weights.n_tokens),
         weights_(weights),
         part_(weights.n_classes),
         total_(weights.n_classes),
@@ -122,7 +122,7 @@ class TextScorer : public TokenResolver {
 
 class RowCollector : public TokenResolver {
  public:
-  RowCollector(const Words* words, const Options& options) : TokenResolver(words, options, SIZE_MAX) {}
+  RowCollector(const Vocabulary* vocabulary, const Options& options) : TokenResolver(vocabulary, options, SIZE_MAX) {}
   void known(const std::uint32_t* ids, std::size_t n) final { distinct.add(ids, n); }
   DistinctTokens distinct;
 };
@@ -185,8 +185,29 @@ void TokenResolver::take_ngrams(const std::uint8_t* text, const std::uint32_t* b
   }
 }
 
+// A feature hash is the number of a token, or is looked up among those that have one.
+void TokenResolver::take_hashes(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n) {
+  std::uint32_t ids[kBatch];
+  for (std::size_t i = 0; i < n; i += kBatch) {
+    const std::size_t size = std::min(kBatch, n - i);
+    for (std::size_t k = 0; k < size; ++k) {
+      const std::uint32_t start = bounds[2 * (i + k)], bytes = bounds[2 * (i + k) + 1] - start;
+      ids[k] = feature_hash(make_key(text + start, bytes, kFeatureSeeds), bits_);
+      if (hashes_) hashes_->prefetch(ids[k]);
+    }
+    if (hashes_) {
+      for (std::size_t k = 0; k < size; ++k) hashes_->prefetch_bucket(ids[k]);
+      for (std::size_t k = 0; k < size; ++k) ids[k] = hashes_->find(ids[k]);
+    }
+    const auto is_unknown = [&](std::uint32_t id) { return id >= limit_ || (hashes_ && id == HashIndex::kNone); };
+    const auto n_known = static_cast<std::size_t>(std::remove_if(ids, ids + size, is_unknown) - ids);
+    if (n_known) known(ids, n_known);
+  }
+}
+
 void TokenResolver::take(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n) {
   if (composing_) return take_ngrams(text, bounds, n);
+  if (!words_) return take_hashes(text, bounds, n);
   std::uint32_t ids[kPartialTerms];
   std::size_t n_known = 0;
   Key keys[kBatch];
@@ -195,20 +216,16 @@ void TokenResolver::take(const std::uint8_t* text, const std::uint32_t* bounds, 
     const std::size_t size = std::min(kBatch, n - i);
     for (std::size_t k = 0; k < size; ++k) {
       const std::uint32_t start = bounds[2 * (i + k)], size = bounds[2 * (i + k) + 1] - start;
-      keys[k] = words_ ? words_->key(text + start, size) : make_key(text + start, size, kFeatureSeeds);
-      if (words_) words_->prefetch(keys[k]);
+      keys[k] = words_->key(text + start, size);
+      words_->prefetch(keys[k]);
     }
-    if (words_) {
-      for (std::size_t k = 0; k < size; ++k) guessed[k] = words_->guess(keys[k]);
-      for (std::size_t k = 0; k < size; ++k) words_->prefetch_long(guessed[k], keys[k]);
-    }
+    for (std::size_t k = 0; k < size; ++k) guessed[k] = words_->guess(keys[k]);
+    for (std::size_t k = 0; k < size; ++k) words_->prefetch_long(guessed[k], keys[k]);
     for (std::size_t k = 0; k < size; ++k) {
-      const std::uint8_t* start = text + bounds[2 * (i + k)];
-      const Entry* entry = words_ ? words_->find(keys[k], start, guessed[k]) : nullptr;
-      if (words_ && !entry) continue;
-      const std::uint32_t id = entry ? entry->id : feature_hash(keys[k], bits_);
-      ids[n_known] = id;
-      n_known += id < limit_;
+      const Entry* entry = words_->find(keys[k], text + bounds[2 * (i + k)], guessed[k]);
+      if (!entry) continue;
+      ids[n_known] = entry->id;
+      n_known += entry->id < limit_;
     }
     if (n_known + kBatch > kPartialTerms || i + size == n) {
       if (n_known) known(ids, n_known);
@@ -219,10 +236,9 @@ void TokenResolver::take(const std::uint8_t* text, const std::uint32_t* bounds, 
 
 void score_text(const Documents& documents, const Vocabulary* vocabulary, const Options& options,
                 const TokenWeights& weights, double* out, double* length, int n_threads, const Poll& poll) {
-  const Words* words = vocabulary ? &vocabulary->words : nullptr;
   const Chunks chunks = make_chunks(documents);
   for_chunks(chunks, vocabulary, n_threads, poll, [&](std::size_t chunk) {
-    TextScorer scorer(words, options, weights);
+    TextScorer scorer(vocabulary, options, weights);
     for (std::size_t i = chunks.first[chunk]; i < chunks.first[chunk + 1]; ++i) {
       if (documents.missing(i)) continue;
       scorer.begin();
@@ -235,13 +251,12 @@ void score_text(const Documents& documents, const Vocabulary* vocabulary, const 
 
 TokenRows token_rows(const Documents& documents, const Vocabulary* vocabulary, const Options& options, bool ordered,
                      int n_threads, const Poll& poll) {
-  const Words* words = vocabulary ? &vocabulary->words : nullptr;
   const Chunks chunks = make_chunks(documents);
   std::vector<std::vector<DistinctTokens::Item>> items_of(chunks.size());
   TokenRows rows;
   rows.indptr.assign(documents.size() + 1, 0);
   for_chunks(chunks, vocabulary, n_threads, poll, [&](std::size_t chunk) {
-    RowCollector collector(words, options);
+    RowCollector collector(vocabulary, options);
     for (std::size_t i = chunks.first[chunk]; i < chunks.first[chunk + 1]; ++i) {
       if (documents.missing(i)) continue;
       collector.distinct.begin();

@@ -94,7 +94,7 @@ CellTable make_table(ClassTally<Cell>& tally, std::size_t n_tokens, std::size_t 
     });
   };
   for_classes([&](std::size_t c, TableScratch<Cell>& scratch) {
-    sort_by_id(tally.list(c), scratch.cells);
+    sort_by_id(tally.list(c).data(), tally.list(c).size(), scratch.cells);
     std::int64_t n = 0;
     for_totals(tally, c, n_tokens, tally.list(c), scratch, [&](std::uint32_t, const auto&) { ++n; });
     table.indptr[c + 1] = n;

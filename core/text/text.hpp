@@ -45,11 +45,6 @@ void for_chunks(const Chunks& chunks, const Vocabulary* vocabulary, int n_thread
   }
 }
 
-// Returns the number of a token by feature hashing.
-inline std::uint32_t feature_hash(const Key& key, int bits) {
-  return static_cast<std::uint32_t>(key.hash >> (64 - bits));
-}
-
 // The distinct token numbers of a document and their counts, in order of first appearance.
 class DistinctTokens {
  public:
@@ -91,12 +86,13 @@ class DistinctTokens {
   std::uint32_t epoch_ = 0, n_items_ = 0;
 };
 
-// Looks up tokens and passes on the numbers of the known ones.
+// Looks up tokens and passes on the numbers of the known ones. Without a vocabulary, the number is the feature hash.
 class TokenResolver : public TokenSink {
  public:
-  TokenResolver(const Words* words, const Options& options, std::size_t limit)
+  TokenResolver(const Vocabulary* vocabulary, const Options& options, std::size_t limit)
       : reader_(options),
-        words_(words),
+        words_(vocabulary && !vocabulary->hashes ? &vocabulary->words : nullptr),
+        hashes_(vocabulary && vocabulary->hashes ? &*vocabulary->hashes : nullptr),
         bits_(options.hash_bits),
         longest_(static_cast<std::uint32_t>(options.longest)),
         limit_(limit) {}
@@ -111,12 +107,14 @@ class TokenResolver : public TokenSink {
 
  private:
   void take_ngrams(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n);
+  void take_hashes(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n);
 
   DocumentReader reader_;
   NgramLookup lookup_;
   LastNgrams before_;
   bool composing_ = false;
   const Words* words_;
+  const HashIndex* hashes_;
   const int bits_;
   const std::uint32_t longest_;
   const std::size_t limit_;
@@ -127,7 +125,8 @@ struct CountedText {
 };
 
 // Labels must be in [0, n_classes). Weights are null, or finite and not negative; a document of weight 0 is skipped.
-// New words are appended to the vocabulary (null with hash_bits) in the order of the documents.
+// New words are appended to the vocabulary (null with hash_bits: the index of a cell is then the hash) in the order of
+// the documents.
 CountedText count_text(const Documents& documents, const std::int32_t* label, const double* weight,
                        std::size_t n_classes, Vocabulary* vocabulary, const Options& options, int n_threads,
                        const Poll& poll);

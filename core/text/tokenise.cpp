@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 namespace naively::text {
 namespace {
 
 constexpr std::size_t kSegmentBytes = 8192;  // folded at a time: text, bounds and keys stay in the first cache
 constexpr std::size_t kMaxTokens = 2048;     // passed on at a time
+constexpr std::string_view kBetween = " \xE2\x80\xA6 ";  // the words of a pair in a window: an ellipsis
 
 bool starts_point(std::uint8_t byte) { return (byte & 0xC0) != 0x80; }
 
@@ -33,7 +35,7 @@ Tokeniser::Tokeniser(const Options& options, bool single)
 
 void Tokeniser::begin() {
   scanner_.begin();
-  starts_.clear();
+  starts_.clear(), in_window_.clear();
   n_bounds_ = line_size_ = chars_done_ = 0;
   source_ = line_.data();
 }
@@ -92,15 +94,20 @@ void Tokeniser::flush(TokenSink& sink) {
   n_bounds_ = 0;
 }
 
+// Makes room for this many bytes at the end of the line.
+void Tokeniser::make_room_in_line(std::size_t bytes, TokenSink& sink) {
+  const std::size_t max_size = line_size_ + bytes + kPadding;
+  if (line_.size() >= max_size) return;
+  if (max_size > UINT32_MAX) throw std::length_error("an n-gram has over 4 GB: cut its words up beforehand");
+  flush(sink);
+  line_.resize(std::max(max_size, 2 * line_.size()));
+  source_ = line_.data();
+}
+
 // Appends a word and a space to the line; returns where the word starts.
 std::size_t Tokeniser::append_to_line(std::string_view word, bool padded, TokenSink& sink) {
-  const std::size_t start = line_size_, max_size = start + word.size() + 1 + kPadding;
-  if (line_.size() < max_size) {
-    if (max_size > UINT32_MAX) throw std::length_error("an n-gram has over 4 GB: cut its words up beforehand");
-    flush(sink);
-    line_.resize(std::max(max_size, 2 * line_.size()));
-    source_ = line_.data();
-  }
+  const std::size_t start = line_size_;
+  make_room_in_line(word.size() + 1, sink);
   if (padded && word.size() <= kPadding)
     std::memcpy(line_.data() + start, word.data(), kPadding);  // most words: cheaper than a copy of their size
   else if (word.size())
@@ -110,9 +117,13 @@ std::size_t Tokeniser::append_to_line(std::string_view word, bool padded, TokenS
   return start;
 }
 
-// Appends a word to the line and emits the n-grams that it ends, which are pieces of the line.
 void Tokeniser::add_word(std::string_view word, bool padded, TokenSink& sink) {
   if (options_.stop_words.size() && options_.stop_words.find(word) >= 0) return;
+  options_.window && longest_ > 1 ? add_pairs(word, padded, sink) : add_ngrams(word, padded, sink);
+}
+
+// Appends a word to the line and emits the n-grams that it ends, which are pieces of the line.
+void Tokeniser::add_ngrams(std::string_view word, bool padded, TokenSink& sink) {
   if (line_size_ > kSegmentBytes) {  // drop all but the words that later n-grams need
     flush(sink);
     const std::size_t n_needed = std::min(starts_.size(), static_cast<std::size_t>(longest_ - 1));
@@ -127,6 +138,33 @@ void Tokeniser::add_word(std::string_view word, bool padded, TokenSink& sink) {
   const std::size_t words = starts_.size();
   for (std::size_t n = static_cast<std::size_t>(options_.shortest); n <= static_cast<std::size_t>(longest_); ++n)
     if (n <= words) emit(starts_[words - n], end, sink);
+}
+
+// Emits a word and its pairs with the words before it in the window. A pair is written to the line.
+void Tokeniser::add_pairs(std::string_view word, bool padded, TokenSink& sink) {
+  if (line_size_ > kSegmentBytes) {  // drop all but the words that later pairs need
+    flush(sink);
+    line_size_ = 0;
+    for (auto& [start, size] : in_window_) {
+      std::memmove(line_.data() + line_size_, line_.data() + start, size);
+      start = std::exchange(line_size_, line_size_ + size);
+    }
+  }
+  const std::size_t last = append_to_line(word, padded, sink);
+  if (options_.shortest == 1) emit(last, last + word.size(), sink);
+  for (auto before = in_window_.rbegin(); before != in_window_.rend(); ++before) {
+    const auto [first, size] = *before;
+    const std::size_t n = size + kBetween.size() + word.size();
+    make_room_in_line(n, sink);
+    const std::size_t start = std::exchange(line_size_, line_size_ + n);
+    std::uint8_t* const line = line_.data();
+    std::memcpy(line + start, line + first, size);
+    std::memcpy(line + start + size, kBetween.data(), kBetween.size());
+    std::memcpy(line + start + size + kBetween.size(), line + last, word.size());
+    emit(start, start + n, sink);
+  }
+  in_window_.push_back({last, word.size()});
+  if (in_window_.size() == static_cast<std::size_t>(options_.window)) in_window_.erase(in_window_.begin());
 }
 
 // Like scikit-learn's char_wb: n-grams of " word ", by length. A word shorter than a length is emitted once and ends

@@ -1,7 +1,8 @@
 // The tokens of a document: words, characters, or characters inside words, and n-grams of them.
 //
-// docs/words.md defines them; tests/twins/text.py is that definition as a program. N-grams come in the order of their
-// last word (or character), the shortest first; inside words, by length and then by position.
+// docs/words.md defines them; tests/twins/words.py is that definition as a program. N-grams come in the order of their
+// last word (or character), the shortest first; inside words, by length and then by position. Pairs of words in a window
+// come in the order of their last word, the nearest first.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,12 +20,14 @@ struct Options {
   Cut cut = Cut::kWords;
   bool lowercase = true, strip_accents = false;
   int shortest = 1, longest = 1;  // n-grams
+  int window = 0;                 // pairs are of words this many words apart, less one; 0: of neighbours
   int hash_bits = 0;              // 0: use a vocabulary
   Words stop_words{};             // folded like the text
 
   // Whether n-grams can be pairs of a shorter one and a word; see vocabulary.hpp.
   bool are_composed() const {
-    return cut == Cut::kWords && shortest == 1 && longest > 1 && static_cast<std::uint32_t>(longest) <= kMaxWords;
+    return cut == Cut::kWords && !window && shortest == 1 && longest > 1 &&
+           static_cast<std::uint32_t>(longest) <= kMaxWords;
   }
 };
 
@@ -49,8 +52,11 @@ class Tokeniser {
   void add_words(const std::uint8_t* text, const std::uint32_t* bounds, std::size_t n, TokenSink& sink);
   // padded: kPadding bytes can be read from the start of the word on, for any size.
   void add_word(std::string_view word, bool padded, TokenSink& sink);
+  void add_ngrams(std::string_view word, bool padded, TokenSink& sink);
+  void add_pairs(std::string_view word, bool padded, TokenSink& sink);
   void add_chars_of_word(std::string_view word, TokenSink& sink);
   void add_chars(TokenSink& sink, bool last);
+  void make_room_in_line(std::size_t bytes, TokenSink& sink);
   std::size_t append_to_line(std::string_view word, bool padded, TokenSink& sink);
   void emit(std::size_t start, std::size_t end, TokenSink& sink);
   void flush(TokenSink& sink);
@@ -60,8 +66,12 @@ class Tokeniser {
   const int longest_;      // words of an n-gram
   const bool are_tokens_;  // the words of the scanner are the tokens
   Scanner scanner_;
-  std::vector<std::uint8_t> line_;     // words separated by one space
+  struct Span {
+    std::size_t start, size;
+  };
+  std::vector<std::uint8_t> line_;     // words separated by one space, and the pairs of a window
   std::vector<std::uint32_t> starts_;  // of the words in line_, or of the characters of a segment
+  std::vector<Span> in_window_;        // the words in line_ that the next one forms pairs with
   std::size_t line_size_ = 0;
   const std::uint8_t* source_ = nullptr;  // the memory of bounds_
   std::vector<std::uint32_t> bounds_;     // of tokens that are not passed on yet

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 
 #include "support/compiler.hpp"
 #include "support/memory.hpp"
+#include "text/hash_index.hpp"
 #include "text/keys.hpp"
 
 namespace naively::text {
@@ -238,10 +240,13 @@ class Words {
 };
 
 // Words under a lock: any number of readers, or one writer. Numbers never change, so a reader may release it in
-// between.
+// between. Or the hashes of words, which do not change.
 struct Vocabulary {
   mutable std::shared_mutex lock;
   Words words;
+  std::optional<HashIndex> hashes;
+
+  std::size_t size() const { return hashes ? hashes->size() : words.size(); }
 };
 
 }  // namespace naively::text

@@ -37,9 +37,9 @@ void sort_by_mark(const Words& words, std::vector<std::uint32_t>& numbers) {
     marked[k] = {static_cast<std::uint32_t>(mark), static_cast<std::uint32_t>(mark >> 32), numbers[k]};
     smallest = std::min(smallest, marked[k].other_half);
   }
-  sort_by_id(marked, spare);
+  sort_by_id(marked.data(), marked.size(), spare);
   for (Marked& word : marked) word.id = word.other_half - smallest;
-  sort_by_id(marked, spare);
+  sort_by_id(marked.data(), marked.size(), spare);
   for (std::size_t k = 0; k < numbers.size(); ++k) numbers[k] = marked[k].number;
 }
 

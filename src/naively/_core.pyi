@@ -53,7 +53,9 @@ class Vocabulary:
         """Return the numbers of the words; new words are appended."""
 
     def words(self, ids: NDArray[numpy.int32] | None = None) -> list[str]:
-        """Return the words of these numbers, or all in order."""
+        """
+        Return the words of these numbers, or all in order; a hash is shown with # before it.
+        """
 
     def export(self) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]:
         """Return all words as UTF-8, and their n + 1 offsets."""
@@ -61,6 +63,15 @@ class Vocabulary:
     @staticmethod
     def from_arrays(bytes: NDArray[numpy.uint8], offsets: NDArray[numpy.int64]) -> Vocabulary:
         """Return the vocabulary of arrays that `export` returned; refuse others."""
+
+    @staticmethod
+    def of_hashes(hashes: NDArray[numpy.int32], bits: int) -> Vocabulary:
+        """
+        Return the vocabulary of feature hashes of this many bits, which ascend: a word is its hash.
+        """
+
+    def find_hashes(self, hashes: NDArray[numpy.int32]) -> NDArray[numpy.int32]:
+        """Return the numbers of hashes; −1 for one that is unknown."""
 
     def union(self, other: Vocabulary) -> NDArray[numpy.int32]:
         """
@@ -74,7 +85,7 @@ class Vocabulary:
 UNICODE_VERSION: str = '14.0.0'
 
 class TextOptions:
-    def __init__(self, tokens: str, lowercase: bool, strip_accents: bool, shortest: int, longest: int, stop_words: object, hash_bits: int) -> None: ...
+    def __init__(self, tokens: str, lowercase: bool, strip_accents: bool, shortest: int, longest: int, stop_words: object, hash_bits: int, window: int = 0) -> None: ...
 
 class Documents:
     @staticmethod

@@ -68,6 +68,7 @@ def check_family(
     >>> from naively import Poisson
     >>> check_family(Poisson())
     """
+    family = family.counted_as()
     if X is None or y is None:
         X, y = draw_rows(family, n_rows, seed)
     check = _FamilyCheck(family, X, list(y))

@@ -42,6 +42,12 @@ all_options = st.builds(
     ngrams=st.tuples(st.integers(1, 5), st.integers(0, 4)).map(lambda p: (p[0], min(5, p[0] + p[1]))),
     stop_words=st.sampled_from([(), ("a",), ("É", "a'b", "9")]),
 )
+window_options = st.builds(
+    Options,
+    ngrams=st.sampled_from([(1, 2), (2, 2)]),
+    stop_words=st.sampled_from([(), ("a",)]),
+    window=st.integers(2, 9),
+)
 
 
 # All code points but surrogates; outside a soak one in 61 of the large ranges where nothing changes.
@@ -77,6 +83,11 @@ def test_words_by_hand(text: str | bytes, expected: list[str]) -> None:
         (Options(ngrams=(1, 2)), ["to", "be", "to be", "ou", "be ou", "été", "ou été"]),
         (Options(ngrams=(2, 3), stop_words=("BE",), strip_accents=True), ["to ou", "ou ete", "to ou ete"]),
         (
+            Options(ngrams=(2, 2), window=3),
+            ["to … be", "be … ou", "to … ou", "ou … été", "be … été"],
+        ),
+        (Options(ngrams=(1, 2), window=2, stop_words=("ou",)), ["to", "be", "to … be", "été", "be … été"]),
+        (
             Options(tokens="chars", ngrams=(15, 15), lowercase=False),
             ["To be, ou  \u0045te\u0301", "o be, ou  Ete\u0301!"],
         ),
@@ -90,7 +101,7 @@ def test_options_by_hand(options: Options, expected: list[str]) -> None:
 
 
 @many
-@given(document=documents, options=all_options)
+@given(document=documents, options=all_options | window_options)
 def test_tokens(document: str | bytes, options: Options) -> None:
     assert compiled.tokens(document, options) == oracle.tokens(document, options)
 
@@ -104,7 +115,8 @@ def test_tokens(document: str | bytes, options: Options) -> None:
 def test_tokens_across_segments(document: str | bytes, junk: str, at: int) -> None:
     data = document if isinstance(document, bytes) else document.encode("utf-8", "replace")
     data = (junk * (at // len(junk.encode()) + 1)).encode()[:at] + data + b"a'b"
-    for options in (Options(), Options(strip_accents=True), Options(tokens="chars", ngrams=(1, 3))):
+    windows = Options(ngrams=(1, 2), window=5), Options(ngrams=(2, 2), window=2)
+    for options in (Options(), Options(strip_accents=True), Options(tokens="chars", ngrams=(1, 3)), *windows):
         assert compiled.tokens(data, options) == oracle.tokens(data, options)
 
 

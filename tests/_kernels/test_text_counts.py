@@ -34,6 +34,8 @@ options = st.sampled_from(
         Options(tokens="chars_in_words", ngrams=(2, 3)),
         Options(hash_bits=3),
         Options(hash_bits=20, ngrams=(1, 4)),
+        Options(ngrams=(2, 2), window=5),
+        Options(hash_bits=31, ngrams=(1, 2), window=3),
     ]
 )
 
@@ -288,6 +290,9 @@ def test_refusals() -> None:
         Options(ngrams=(2, 1))
     with pytest.raises(ValueError, match="hash_bits is 32"):
         Options(hash_bits=32)
+    for wrong in ({"window": 1}, {"window": 65}, {"window": 5, "ngrams": (1, 3)}, {"window": 5, "tokens": "chars"}):
+        with pytest.raises(ValueError, match="window is"):
+            Options(**{"ngrams": (1, 2), **wrong})
     with pytest.raises(IndexError, match="word 3 of a vocabulary of 0"):
         Vocabulary().words(np.array([3], np.int32))
 

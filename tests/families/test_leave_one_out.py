@@ -77,6 +77,11 @@ TEXTS = [
     nb.Text(model="complement", alpha=0.0),
     nb.Text(model="complement", binary=True, ngrams=(2, 2)),
     nb.Text(model="complement", max_tokens=2),
+    nb.Text(ngrams=(2, 2), window=3),
+    nb.Text(ngrams=(2, 2), window=4, hash_bits=31, min_count=2),
+    nb.Text(hash_bits=31),
+    nb.Text(window=3, binary=True).counted_as(),
+    nb.Text(window=5, hash_bits=31, model="complement", max_tokens=4).counted_as(),
 ]
 
 
@@ -181,7 +186,7 @@ def test_texts(family: nb.Text, data: st.DataObject) -> None:
 def test_where_nothing_leaves_it_is_the_score(family: nb.Family, data: st.DataObject) -> None:
     """Rows that were never counted, with weight 0 and as 0 rows: the score under all counts, column by column."""
     n = data.draw(st.integers(2, 8))
-    if isinstance(family, nb.Text):
+    if family in TEXTS:
         table: Any = {"text": data.draw(st.lists(texts, min_size=n, max_size=n))}
         columns: Any = {"text": family}
     else:

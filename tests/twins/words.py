@@ -123,9 +123,20 @@ def fold(document: str | bytes, options: Options) -> str:
 def ngrams(parts: Sequence[str], options: Options, between: str) -> list[str]:
     """Return runs of neighbours, in the order of their last part, the shortest first."""
     low, high = options.ngrams
+    if options.window is not None:
+        return list(pairs_in_window(parts, options.window, low == 1))
     return [
         between.join(parts[end - n : end]) for end in range(1, len(parts) + 1) for n in range(low, min(high, end) + 1)
     ]
+
+
+def pairs_in_window(parts: Sequence[str], window: int, has_words: bool) -> Iterator[str]:
+    """Yield each word, and its pairs with the words before it in the window, the nearest first."""
+    for end, word in enumerate(parts):
+        if has_words:
+            yield word
+        for before in range(end - 1, max(end - window, -1), -1):
+            yield f"{parts[before]} … {word}"
 
 
 def chars_of_word(word: str, options: Options) -> Iterator[str]:

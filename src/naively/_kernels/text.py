@@ -59,11 +59,14 @@ TokenLists: TypeAlias = Sequence[Sequence[str] | None] | _core.Documents
 class Options:
     """The definition of a token.
 
-    `stop_words` are folded like the text and dropped before n-grams are made ("chars" has none). With `hash_bits` the
-    number of a token is a hash of this many bits, and there is no vocabulary.
+    `stop_words` are folded like the text and dropped before n-grams are made ("chars" has none). With `window`, a pair
+    is two words that are at most `window` − 1 words apart. With `hash_bits` the number of a token is a hash of this
+    many bits, and there is no vocabulary.
 
     >>> tokens("To be, or not to be", Options(ngrams=(1, 2), stop_words=("or", "not")))
     ['to', 'be', 'to be', 'to', 'be to', 'be', 'to be']
+    >>> tokens("buy cheap blue pills", Options(ngrams=(2, 2), window=3))
+    ['buy … cheap', 'cheap … blue', 'buy … blue', 'blue … pills', 'cheap … pills']
     """
 
     tokens: Literal["words", "chars", "chars_in_words"] = "words"
@@ -72,13 +75,20 @@ class Options:
     ngrams: tuple[int, int] = (1, 1)
     stop_words: tuple[str, ...] = ()
     hash_bits: int | None = None
+    window: int | None = None
     compiled: _core.TextOptions = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.hash_bits is not None and not 1 <= self.hash_bits <= 31:
             raise ValueError(f"hash_bits is {self.hash_bits}: it must be from 1 to 31, or None")
         compiled = _core.TextOptions(
-            self.tokens, self.lowercase, self.strip_accents, *self.ngrams, self.stop_words, self.hash_bits or 0
+            self.tokens,
+            self.lowercase,
+            self.strip_accents,
+            *self.ngrams,
+            self.stop_words,
+            self.hash_bits or 0,
+            self.window or 0,
         )
         object.__setattr__(self, "compiled", compiled)
 
@@ -86,6 +96,7 @@ class Options:
         return Options, tuple(getattr(self, f.name) for f in fields(self) if f.init)
 
 
+MAX_HASH_BITS = 31
 DEFAULT_OPTIONS = Options()
 
 

@@ -87,16 +87,23 @@ def describe_importance(model: Model) -> str:
 
 def _weight_of(name: str, tuning: Tuning) -> str:
     """Return the weight of a column, of whether it has a value, and the power of the length of a text."""
-    key, presence = EvidenceKey((name,)), EvidenceKey((name,), "presence")
-    weight = f"{tuning.weights.get(key, tuning.default_weight):.4g}"
-    if tuning.exponents.get(key):
-        weight += f" times words to the power of {-tuning.exponents[key]:.4g}"
-    return f"{weight}, present {tuning.weights[presence]:.4g}" if presence in tuning.weights else weight
+    key = EvidenceKey((name,))
+    weight = f"{tuning.weights.get(key, tuning.default_weight):.4g}{_power_of_length(key, tuning)}"
+    for part in tuning.weights:
+        if part[0] == (name,) and part[1] != "value":
+            role = "present" if part[1] == "presence" else part[1]
+            weight += f", {role} {tuning.weights[part]:.4g}{_power_of_length(part, tuning)}"
+    return weight
+
+
+def _power_of_length(key: EvidenceKey | str, tuning: Tuning) -> str:
+    exponent = tuning.exponents.get(key)
+    return f" times words to the power of {-exponent:.4g}" if exponent else ""
 
 
 def _describe_weights(model: Model, tuning: Tuning) -> str:
     """Return a table of the weights, the highest first."""
-    keys = {EvidenceKey((name,), block.family.role) for block in model.chosen.schema.blocks for name in block.names}
+    keys = {EvidenceKey((name,), block.role) for block in model.chosen.schema.blocks for name in block.names}
     own = sorted((key for key in tuning.weights if key in keys), key=lambda key: -tuning.weights[key])
     weights = [(_with_exponent(key, tuning), f"{tuning.weights[key]:.4g}") for key in own[:MAX_LINES]]
     if len(own) > MAX_LINES:
@@ -108,8 +115,8 @@ def _describe_weights(model: Model, tuning: Tuning) -> str:
 
 
 def _with_exponent(key: EvidenceKey, tuning: Tuning) -> str:
-    exponent = tuning.exponents.get(key)
-    return f"{key}, times words to the power of {-exponent:.4g}" if exponent else str(key)
+    power = _power_of_length(key, tuning)
+    return f"{key},{power}" if power else str(key)
 
 
 def describe_quality(model: Model) -> str:

@@ -77,6 +77,7 @@ def _explain_rows(
         ExplainedBlock.of(model, *block, view, table.n_rows)
         for block, view in zip(scored_blocks(model), views, strict=True)
     ]
+    columns = [block for block in blocks if not block.block.part]
     explanations: list[Explanation] = []
     for start in range(0, table.n_rows, ROWS_AT_A_TIME):
         rows = range(start, min(start + ROWS_AT_A_TIME, table.n_rows))
@@ -84,7 +85,7 @@ def _explain_rows(
         counterfactuals: list[Counterfactual | None] = [None] * len(rows)
         if changes:
             candidates = [
-                [a for b in blocks for a in b.block.family.alternatives(b.row(row), b.parameters, order[1])]
+                [a for b in columns for a in b.block.family.alternatives(b.row(row), b.parameters, order[1])]
                 if len(order) > 1
                 else []
                 for row, order in zip(rows, orders, strict=True)
@@ -226,7 +227,8 @@ class _Draft:
             block_lines, pieces = block.lines(row, pair)
             lines += block_lines
             if pieces is not None:
-                texts[block.block.names[0]] = pieces
+                name = block.block.names[0]
+                texts[name] = _added(texts[name], pieces) if name in texts else pieces
         for name, reason in model.chosen.left_out.items():
             lines.append(Line(Term(name, None, "", note=f"not used: {reason}"), 0.0, 0.0))
         is_impossible = all(
@@ -270,6 +272,11 @@ class _Draft:
             counterfactual=counterfactual,
             texts=self.texts or None,
         )
+
+
+def _added(a: Pieces, b: Pieces) -> Pieces:
+    """Return the pieces of a text with the log-odds of two parts of its column."""
+    return tuple((text, x + y) for (text, x), (_, y) in zip(a, b, strict=True))
 
 
 def _contribution(line: Line, labels: tuple[Label, Label], interval: tuple[float, float]) -> Contribution:

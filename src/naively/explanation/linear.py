@@ -61,7 +61,7 @@ def linear_form(model: Model, of: Label | None = None, against: Label | None = N
                 "use with_tuning(None) or tune=False."
             )
         bias += weight * part.bias
-        features += [(column, value, block.family.role) for column, value in part.features]
+        features += [(column, value, block.role) for column, value in part.features]
         weights += (weight * part.weights).tolist()
     position = {name: i for i, name in enumerate(model.schema.names)}
     order = sorted(range(len(features)), key=lambda i: position[features[i][0]])

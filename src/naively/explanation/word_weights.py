@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 
+from naively._kernels.types import Bools
 from naively.data.labelled import Label
 from naively.data.names import listed
 from naively.data.plain import as_plain
@@ -64,10 +65,15 @@ class TopWords:
 
 @dataclass(frozen=True, eq=False)
 class WordWeights:
-    """The words of a column of text, or of a block of token counts."""
+    """The words of a column of text, or of a block of token counts; a text may have pairs of words too."""
 
     model: Model
-    shares: WordShares
+    parts: tuple[WordShares, ...]
+
+    @property
+    def shares(self) -> WordShares:
+        """The counts of the words."""
+        return self.parts[0]
 
     def top(
         self,
@@ -100,24 +106,42 @@ class WordWeights:
         is_other = ~is_class if against is None else position == position_of(against, self.model.classes)
         if (is_class & is_other).any():
             raise InputError(f"of= and against= are the same class, {of!r}: name two.")
-        (count, texts), (count_against, texts_against) = map(self.shares.counts, (is_class, is_other))
-        log_odds = self.shares.log_share(is_class) - self.shares.log_share(is_other)
-        frequent = np.flatnonzero((count + count_against >= max(min_count, 1e-300)) & (count > 0))
-        worth = log_odds[frequent] * (count[frequent] if by == "evidence" else 1.0)
-        order = frequent[np.lexsort((frequent, -worth))][:n]
-        columns = (column[order].tolist() for column in (log_odds, count, count_against, texts, texts_against))
-        words = tuple(map(Word, self.shares.names_of(order), *columns))
-        return TopWords(of, "all other classes together" if against is None else repr(against), words)
+        words: list[Word] = []
+        for shares in self.parts:
+            words += _top_words(shares, is_class, is_other, n, min_count, by)
+        if len(self.parts) > 1:
+            words = sorted(words, key=lambda word: -_worth(word, by))[:n]
+        return TopWords(of, "all other classes together" if against is None else repr(against), tuple(words))
+
+
+def _top_words(
+    shares: WordShares, is_class: Bools, is_other: Bools, n: int, min_count: float, by: str
+) -> Iterator[Word]:
+    """Return the words of one part of a column."""
+    (count, texts), (count_against, texts_against) = map(shares.counts, (is_class, is_other))
+    log_odds = shares.log_share(is_class) - shares.log_share(is_other)
+    frequent = np.flatnonzero((count + count_against >= max(min_count, 1e-300)) & (count > 0))
+    worth = log_odds[frequent] * (count[frequent] if by == "evidence" else 1.0)
+    order = frequent[np.lexsort((frequent, -worth))][:n]
+    columns = (column[order].tolist() for column in (log_odds, count, count_against, texts, texts_against))
+    return map(Word, shares.names_of(order), *columns)
+
+
+def _worth(word: Word, by: str) -> float:
+    return word.log_odds * (word.count if by == "evidence" else 1.0)
 
 
 def word_weights(model: Model, column: str) -> WordWeights:
     """Return the words of a column of text, or of the block of token counts that a column belongs to."""
+    parts: list[WordShares] = []
     for block, statistic in zip(model.chosen.schema.blocks, model.chosen.statistics, strict=True):
-        if column in block.names and block.family.role == "value":
+        if column in block.names and block.role != "presence":
             shares = block.family.word_shares(statistic)
             if shares is None:
                 raise InputError(f"column {column!r} is {block.family}, which has no words.")
-            return WordWeights(model, shares)
+            parts.append(shares)
+    if parts:
+        return WordWeights(model, tuple(parts))
     raise InputError(f"the model has no column {column!r}; it has {listed(model.schema.names)}.")
 
 

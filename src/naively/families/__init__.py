@@ -14,6 +14,7 @@ from naively.families.multinomial import Multinomial
 from naively.families.poisson import Poisson
 from naively.families.registry import family_named, family_names, register
 from naively.families.text import Text
+from naively.families.text_blocks import TextBlocks
 
 __all__ = [
     "AutoBoolean",
@@ -38,6 +39,7 @@ __all__ = [
     "Presence",
     "Support",
     "Text",
+    "TextBlocks",
     "family_named",
     "family_names",
     "register",

@@ -162,6 +162,8 @@ class Family(ABC, Generic[S, P]):
         Whether a row has a length, the number of its known words, which `log_likelihood` can report.
     tunes_alpha
         Whether tuning may change the field `alpha`, a pseudo-count, if the columns are not joint.
+    has_parts
+        Whether a column is scored in several parts, each with its own family and weight; see `parts`.
     """
 
     missing: Missing = field(default="skip", repr=False)
@@ -177,6 +179,7 @@ class Family(ABC, Generic[S, P]):
     replaces_automatic: ClassVar[bool] = False
     has_length: ClassVar[bool] = False
     tunes_alpha: ClassVar[bool] = False
+    has_parts: ClassVar[bool] = False
 
     def __str__(self) -> str:
         """Return the name and the settings that differ from the default."""
@@ -271,6 +274,17 @@ class Family(ABC, Generic[S, P]):
     def decide(self, stats: S, kinds: Sequence[Kind]) -> Sequence[Family | Dropped]:
         """Return for each column the family that scores it, or the reason why it is dropped."""
         return [self] * len(kinds)
+
+    def counted_as(self) -> Family:
+        """Return the family that counts a column for which this one is given; itself, as a rule."""
+        return self
+
+    def parts(self, stats: S) -> Sequence[tuple[str, Family, Statistic]]:
+        """Return the role, the family and the statistic of each part of a column, if it `has_parts`.
+
+        The first has the role "value".
+        """
+        return ()
 
     def weighted(self, parameters: P, weight: Floats) -> P | None:
         """Return parameters whose log-likelihood is weight[j] times that of column j; None if they cannot hold it."""

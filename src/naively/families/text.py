@@ -9,6 +9,9 @@ N_kc and D_kc are `WordCounts`: occurrences, and texts with the word. The K word
 text, and not cut off by `min_count` (occurrences), `max_share` (of the texts), `max_tokens` (the most frequent by
 texts, then by name) or `vocabulary`. Cut-offs are applied here and not when counting, so that counts stay additive.
 Other words are no evidence; a text without known words leaves the class prior. What a word is: docs/words.md.
+
+N-grams of several lengths are counted in one block for each length (`text_blocks.py`). A file of an earlier version may
+hold a `Text` of several lengths: it has one vocabulary for all of them.
 """
 
 from __future__ import annotations
@@ -29,22 +32,29 @@ from naively._kernels.text import (
     Prepared,
     Strings,
     Tokeniser,
-    Vocabulary,
     prepare_tokens,
     score_text,
     token_rows,
     tokens_of,
 )
-from naively._kernels.types import Array, Bools, Floats, Index
+from naively._kernels.types import Array, Bools, Codes32, Floats, Index
 from naively.data.kinds import Kind
 from naively.data.names import Names
 from naively.data.views import Texts
 from naively.errors import InputError
 from naively.families import evidence
-from naively.families.base import EventModel, Labels, Leaving, Lengths, LinearPart, refit_without_each_row
+from naively.families.base import (
+    EventModel,
+    Family,
+    Labels,
+    Leaving,
+    Lengths,
+    LinearPart,
+    refit_without_each_row,
+)
 from naively.families.bernoulli import bernoulli_form
 from naively.families.complement import complement_form
-from naively.families.evidence import Alternative, Pair, Pieces, RowView, Term
+from naively.families.evidence import Alternative, Pair, Pieces, RowView, Term, WordShares, WordTable
 from naively.families.learnt import Learnt
 from naively.families.leave_one_out.tokens import TokenRows, WordScorer, check_counted, token_cells
 from naively.families.linear_form import LinearForm
@@ -58,6 +68,7 @@ from naively.statistics.word_counts import WordCounts
 
 WORD = re.compile(r"\w+(?:['’]\w+)*")  # what is shown as one word; docs/words.md defines what is counted
 MAX_WORDS = 1000  # of a text that a counterfactual may leave out
+ActiveWords = Bools | Codes32  # by number, whether it is active; or the hashes of those that are
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +89,11 @@ class Text(WordFamily[WordCounts, TextParameters]):
     binary
         Whether a word counts once per text.
     ngrams
-        The smallest and the largest number of neighbouring tokens that are counted together.
+        The smallest and the largest number of neighbouring tokens that are counted together. Each number is a block of
+        its own, with its own vocabulary.
+    window
+        Count pairs of words of which one is at most `window` − 1 words after the other, besides the words. Stop words
+        are not counted.
     tokens
         "words", "chars", "chars_in_words", or a function that splits a string into a list of tokens.
     lowercase, strip_accents
@@ -91,7 +106,8 @@ class Text(WordFamily[WordCounts, TextParameters]):
     alpha
         The pseudo-count of each word: one number, or a mapping from word (or class) to number.
     hash_bits
-        Count hashes of this many bits instead of words: memory is bounded, but the words are lost.
+        Count hashes of this many bits instead of words. Few bits bound the memory, and words share hashes. With 31, two
+        words hardly ever do. The model does not keep the words; an explanation names those of the text.
 
     >>> from naively import fit
     >>> model = fit(["cheap pills", "lunch at noon", "cheap lunch"], ["spam", "ham", "ham"])
@@ -112,6 +128,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
     vocabulary: tuple[str, ...] | None = None
     alpha: Any = 1.0
     hash_bits: int | None = None
+    window: int | None = None
 
     statistic = WordCounts
     kinds = ("string",)
@@ -123,6 +140,8 @@ class Text(WordFamily[WordCounts, TextParameters]):
             raise InputError(f'model={self.model!r}: Text knows "multinomial", "bernoulli" and "complement".')
         object.__setattr__(self, "alpha", alpha_of("alpha", self.alpha))
         object.__setattr__(self, "ngrams", tuple(self.ngrams))
+        if self.window is not None and self.ngrams == (1, 1):
+            object.__setattr__(self, "ngrams", (1, 2))
         if not isinstance(self.stop_words, str):
             object.__setattr__(self, "stop_words", tuple(self.stop_words))
         if self.vocabulary is not None:
@@ -139,7 +158,8 @@ class Text(WordFamily[WordCounts, TextParameters]):
         kind = "words" if callable(self.tokens) else self.tokens
         stop = _stop_words(self.stop_words) if isinstance(self.stop_words, str) else self.stop_words
         try:
-            options = Options(kind, self.lowercase, self.strip_accents, self.ngrams, stop, self.hash_bits)
+            folding = self.lowercase, self.strip_accents
+            options = Options(kind, *folding, self.ngrams, stop, self.hash_bits, self.window)
         except ValueError as error:
             raise InputError(f"Text: {error}") from None
         return Tokeniser(options, self.tokens if callable(self.tokens) else None)
@@ -150,13 +170,26 @@ class Text(WordFamily[WordCounts, TextParameters]):
         """Count texts, split by the tokeniser of this family."""
         return WordCounts.count(x, label, weight, n_classes, replace(plan, tokeniser=self.tokeniser))
 
+    def counted_as(self) -> Family:
+        """Return a block for each number of words, if there are several; n-grams of characters are one block."""
+        from naively.families.text_blocks import TextBlocks  # which has this family as its blocks
+
+        shortest, longest = self.ngrams
+        if shortest == longest or self.tokens in ("chars", "chars_in_words"):
+            return self
+        plain = replace(self, missing="skip", window=None)
+        lengths = range(shortest, longest + 1)
+        blocks = [replace(plain, ngrams=(n, n), window=self.window if n == 2 else None) for n in lengths]
+        return TextBlocks(tuple(blocks), missing=self.missing)
+
     def check(self, stats: WordCounts, n_classes: int, names: Names) -> None:
         """Raise ValueError unless the statistic is sound, and its words are hashed if the family hashes them."""
         super().check(stats, n_classes, names)
         require((stats.vocabulary is None) == (self.hash_bits is not None), "words, hashed or not")
 
-    def estimate(self, stats: WordCounts, classes: Labels, structure: Bools | None = None) -> TextParameters:
+    def estimate(self, stats: WordCounts, classes: Labels, structure: ActiveWords | None = None) -> TextParameters:
         """Estimate equations (1) to (4) over the active words."""
+        stats = self._numbered(stats)
         cells, known = self.active_words(stats, structure)
         if self.model == "bernoulli":
             form = bernoulli_form(cells, Cells.empty(stats.n_classes, 1), stats.seen, known, self.alpha, self.alpha)
@@ -170,10 +203,22 @@ class Text(WordFamily[WordCounts, TextParameters]):
         texts = np.maximum(stats.seen.weight, 1e-300)
         return TextParameters(form, sum_by_class(cells, cells.sums[0]) / texts, stats)
 
-    def structure(self, stats: WordCounts) -> Bools | None:
+    def structure(self, stats: WordCounts) -> ActiveWords | None:
         """Return which words are active; None without cut-offs."""
-        if self.min_count <= 0 and self.max_share >= 1 and self.max_tokens is None and self.vocabulary is None:
+        if not self.has_structure(stats):
             return None
+        active = self._within_cut_offs(self._numbered(stats))
+        return active if self.hash_bits is None else np.unique(stats.cells.index)[active]
+
+    def has_structure(self, stats: WordCounts) -> bool:
+        """Return whether there are cut-offs."""
+        return self.min_count > 0 or self.max_share < 1 or self.max_tokens is not None or self.vocabulary is not None
+
+    def _numbered(self, stats: WordCounts) -> WordCounts:
+        """Return the counts with words numbered from 0 on."""
+        return stats if self.hash_bits is None else stats.numbered(self.hash_bits)
+
+    def _within_cut_offs(self, stats: WordCounts) -> Bools:
         cells, n = stats.cells, stats.n_tokens
         active = seen_tokens(cells.index, n)
         if self.min_count > 0:
@@ -188,16 +233,21 @@ class Text(WordFamily[WordCounts, TextParameters]):
             active = _most_frequent(active, texts, stats, self.max_tokens)
         return active
 
-    def active_words(self, stats: WordCounts, structure: Bools | None = None) -> tuple[Cells, Bools]:
+    def active_words(self, stats: WordCounts, structure: ActiveWords | None = None) -> tuple[Cells, Bools]:
         """Return the cells of the active words, and which these are: by the cut-offs, or by a given structure.
 
-        Words that were numbered after the structure was chosen are not active.
+        Words that were numbered after the structure was chosen are not active. Hashed words are numbered already.
         """
         cells, n = stats.cells, stats.n_tokens
         active = seen_tokens(cells.index, n)
-        structure = self.structure(stats) if structure is None else structure
         if structure is None:
-            return cells, active
+            if not self.has_structure(stats):
+                return cells, active
+            structure = self._within_cut_offs(stats)
+        elif self.hash_bits is not None and stats.vocabulary is not None:
+            numbers = stats.vocabulary.find_hashes(structure.astype(np.int32))
+            structure = seen_tokens(numbers[numbers >= 0], n)
+        structure = structure.astype(np.bool_, copy=False)
         active[len(structure) :] = False
         active[: len(structure)] &= structure[:n]
         keep = active[cells.index]
@@ -229,7 +279,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
     @property
     def tunes_words(self) -> bool:
         """Whether event model, smoothing and vocabulary are the defaults."""
-        free = ("missing", "tokens", "ngrams", "lowercase", "strip_accents", "stop_words", "hash_bits")
+        free = ("missing", "tokens", "ngrams", "window", "lowercase", "strip_accents", "stop_words", "hash_bits")
         return self == replace(Text(), **{name: getattr(self, name) for name in free})
 
     def with_word_settings(self, event_model: EventModel, binary: bool, alpha: float) -> Text:
@@ -238,7 +288,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
 
     def word_scorer(self, x: Texts, stats: WordCounts, leaving: Leaving) -> WordScorer:
         """Read the texts once, to score them under many settings."""
-        (texts,) = x.columns
+        (texts,), stats = x.columns, self._numbered(stats)
         rows, has_text = self._token_rows(texts, stats), ~Texts.missing(texts)
         return WordScorer.of_texts(rows, stats.cells, stats.seen.weight, has_text, leaving)
 
@@ -272,12 +322,13 @@ class Text(WordFamily[WordCounts, TextParameters]):
         return linear_part(parameters.form, features, known, (of, against))
 
     def leave_one_out(
-        self, x: Texts, stats: WordCounts, classes: Labels, structure: Bools | None, leaving: Leaving, out: Floats
+        self, x: Texts, stats: WordCounts, classes: Labels, structure: ActiveWords | None, leaving: Leaving, out: Floats
     ) -> None:
         """Add equations (1) to (4) without the words of the row."""
         if self.model == "bernoulli":
             self._leave_bernoulli_out(x, stats, classes, structure, leaving, out)
             return
+        stats = self._numbered(stats)
         cells, known = self.active_words(stats, structure)
         counted = cells._replace(sums=cells.sums[1:]) if self.counts_presence else cells
         alpha = self.pseudo_counts(stats, classes)
@@ -288,15 +339,16 @@ class Text(WordFamily[WordCounts, TextParameters]):
             check_counted(uncounted, leaving)
 
     def _leave_bernoulli_out(
-        self, x: Texts, stats: WordCounts, classes: Labels, structure: Bools | None, leaving: Leaving, out: Floats
+        self, x: Texts, stats: WordCounts, classes: Labels, structure: ActiveWords | None, leaving: Leaving, out: Floats
     ) -> None:
         """Add equation (3) without the words of the row; estimate again where a class loses its last text, or α = 0."""
         (texts,) = x.columns
         has_text = ~Texts.missing(texts)
         refit = np.ones(len(leaving.label), dtype=np.bool_)
         if self.alpha > 0 and (stats.seen.weight > 0).all():
-            cells, known = self.active_words(stats, structure)
-            rows = self._token_rows(texts, stats)
+            numbered = self._numbered(stats)
+            cells, known = self.active_words(numbered, structure)
+            rows = self._token_rows(texts, numbered)
             keep = known[rows.token]
             rows = TokenRows.of(rows.row[keep], rows.token[keep], rows.counts[keep], len(has_text))
             scorer = WordScorer.of_texts(rows, cells, stats.seen.weight, has_text, leaving)
@@ -309,6 +361,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
         column, (text,), form = row.names[0], row.values(), parameters.form
         if text is None:
             return [Term.missing(column)]
+        stats = parameters.counts
         cells, is_active = row.cached("active words", lambda: self.active_words(stats))
         is_bernoulli, channel = self.model == "bernoulli", 1 if self.counts_presence else 0
         totals = (
@@ -317,7 +370,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
             else row.cached("totals", lambda: sum_by_class(cells, cells.sums[channel]))
         )
         occurrences = Counter(self._tokenise(text))
-        numbers = _find_words(list(occurrences), stats.vocabulary, self.hash_bits)
+        numbers = _find_words(list(occurrences), stats)
         is_known = (numbers >= 0) & (numbers < len(form.score.base))
         is_known[is_known] = ~form.is_unknown(numbers[is_known])
         numbers = numbers[is_known]
@@ -349,6 +402,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
         top: int | None = None,
     ) -> Learnt:
         """Return the most frequent words of a text, and how many texts each class has."""
+        stats = parameters.counts
         cells, is_active = self.active_words(stats)
         is_bernoulli, channel = self.model == "bernoulli", 1 if self.counts_presence else 0
         occurrences = np.bincount(cells.index, cells.sums[channel], minlength=stats.n_tokens)
@@ -362,22 +416,45 @@ class Text(WordFamily[WordCounts, TextParameters]):
         learnt = self.learnt_words(numbers, shown, form, cells, totals, alpha[numbers], total_alpha, len(words))
         return replace(learnt, parameters={"texts": stats.seen.weight})
 
+    def frequent_words(
+        self, stats: WordCounts, parameters: TextParameters, names: Sequence[str], min_count: float
+    ) -> WordTable | None:
+        """Return the words that occur at least `min_count` times; hashes are not words."""
+        return super().frequent_words(parameters.counts, parameters, names, min_count)
+
+    def word_shares(self, stats: WordCounts) -> WordShares | None:
+        """Return the counts of all words."""
+        return super().word_shares(self._numbered(stats))
+
     def _tokenise(self, text: str) -> list[str]:
         return tokens_of(self.tokeniser.prepare([text]), self.tokeniser.options)
 
     def pieces(self, row: RowView, terms: Sequence[Term], log_odds: Mapping[Any, float]) -> Pieces | None:
-        """Return the text in pieces, each word with the log-odds of one occurrence."""
+        """Return the text in pieces, each word with the log-odds of one occurrence, and its share of n-grams."""
         (text,) = row.values()
         if text is None:
             return None
         counts = {term.value: 1.0 if self.counts_presence else max(term.count, 1.0) for term in terms}
         of_one = {word: log_odds.get(word, 0.0) / count for word, count in counts.items()}
-        parts = enumerate(re.split(f"({WORD.pattern})", text))  # every second one is a word
-        return tuple(
-            (part, float(sum(of_one.get(token, 0.0) for token in self._tokenise(part))) if i % 2 else 0.0)
-            for i, part in parts
-            if part
-        )
+        parts = re.split(f"({WORD.pattern})", text)  # every second one is a word
+        odds = [0.0] * len(parts)
+        for token, places in self._tokens_in(parts):
+            for i in places:
+                odds[i] += of_one.get(token, 0.0) / len(places)
+        return tuple((part, x) for part, x in zip(parts, odds, strict=True) if part)
+
+    def _tokens_in(self, parts: Sequence[str]) -> Iterator[tuple[str, list[int]]]:
+        """Yield the tokens of a text, and the positions of the parts that each is made of; every second is a word."""
+        if self.tokens in ("chars", "chars_in_words"):
+            yield from ((token, [i]) for i in range(1, len(parts), 2) for token in self._tokenise(parts[i]))
+            return
+        single = replace(self.tokeniser.options, ngrams=(1, 1), window=None)
+        words = [(w, i) for i in range(1, len(parts), 2) for w in tokens_of(self.tokeniser.prepare([parts[i]]), single)]
+        joined = Options(ngrams=self.ngrams, window=self.window)
+        tokens = tokens_of(prepare_tokens([[word for word, _ in words]]), joined)
+        places = tokens_of(prepare_tokens([list(map(str, range(len(words))))]), joined)  # the same of their positions
+        for token, place in zip(tokens, places, strict=True):
+            yield token, [words[int(k)][1] for k in re.findall(r"\d+", place)]
 
     def alternatives(self, row: RowView, parameters: TextParameters, rival: int) -> Iterator[Alternative]:
         """Yield the text without each of its words."""
@@ -432,12 +509,11 @@ def _most_frequent(known: Bools, texts: Floats, stats: WordCounts, max_tokens: i
     return most_frequent
 
 
-def _find_words(words: Sequence[str], vocabulary: Vocabulary | None, hash_bits: int | None) -> Index:
-    """Return the number of each word, −1 for one that is not in the vocabulary; hashed if there is none."""
-    if vocabulary is not None:
-        return vocabulary.find(list(words)).astype(np.intp) if words else np.zeros(0, np.intp)
-    _, numbers, _ = token_rows(prepare_tokens([[word] for word in words]), None, Options(hash_bits=hash_bits))
-    return numbers.astype(np.intp)
+def _find_words(words: Sequence[str], stats: WordCounts) -> Index:
+    """Return the number of each word, −1 for one that is not in the vocabulary."""
+    if stats.vocabulary is None or not words:  # nothing was counted
+        return np.full(len(words), -1, dtype=np.intp)
+    return stats.vocabulary.find(list(words)).astype(np.intp)
 
 
 def without_words(text: str, words: Collection[str]) -> str:

@@ -22,37 +22,40 @@ from naively._kernels.types import Floats
 from naively.data.labelled import Label
 from naively.errors import InputError
 from naively.families import Family
-from naively.families.base import Role
 from naively.schema.choose import Chosen, split
 from naively.schema.family_json import family_from_json, family_to_json
-from naively.schema.schema import Block, Schema
+from naively.schema.schema import Block, Schema, name_of_part
 
 
 class EvidenceKey(NamedTuple):
-    """What a weight belongs to: the value of a column, or whether it has a value (role "presence").
+    """What a weight belongs to: the value of a column, whether it has one (role "presence"), or a part of it ("pairs").
 
     A block of counts has the key of its first column.
     """
 
     columns: tuple[str, ...]
-    role: Role = "value"
+    role: str = "value"
 
     def __str__(self) -> str:
-        return ", ".join(self.columns) + (" present" if self.role == "presence" else "")
+        column = ", ".join(self.columns)
+        return f"{column} present" if self.role == "presence" else name_of_part(column, self.role)
 
     def to_json(self) -> str:
-        """Return the name in JSON: "age", "age present"; "age present value" for a column that is called so."""
-        return f"{self} value" if self.role == "value" and _LIKE_PRESENCE.search(str(self)) else str(self)
+        """Return the name in JSON: "age", "age present", "text [pairs]"; "age present value" for a column called so."""
+        return f"{self} value" if self.role == "value" and _LIKE_ROLE.search(str(self)) else str(self)
 
     @classmethod
     def from_json(cls, name: str) -> EvidenceKey:
         """Return the key that has this name in JSON."""
-        if name.endswith(" present"):
-            return cls((name.removesuffix(" present"),), "presence")
-        return cls((name.removesuffix(" value") if _LIKE_PRESENCE.search(name) else name,))
+        role = _LIKE_ROLE.search(name)
+        if role is None:
+            return cls((name,))
+        if role["value"]:
+            return cls((name.removesuffix(" value"),))
+        return cls((name[: role.start()],), role["part"] or "presence")
 
 
-_LIKE_PRESENCE = re.compile(r" present( value)*$")
+_LIKE_ROLE = re.compile(r" (?:present|\[(?P<part>pairs|\d+-grams)\])(?P<value>(?: value)*)$")
 
 REDUNDANT_SHARE = 0.01  # of what a column is worth alone: one that adds less to the others repeats them
 REDUNDANT_SHARE_BY_CHANCE = 0.1  # the same, of a column that may add nothing
@@ -121,7 +124,7 @@ class Tuning:
     exponents
         β by column, or by `EvidenceKey`.
     families
-        The families that replace those of the rules, by column.
+        The families that replace those of the rules, by column; for a part of a column by "text [pairs]".
     default_weight
         w of a column that is not named.
     rows
@@ -163,14 +166,14 @@ class Tuning:
 
     def weight(self, block: Block) -> Floats:
         """Return w for each column of a block, one number for a joint block."""
-        role = block.family.role
+        role = block.role
         by_name = {key[0][0]: w for key, w in self.weights.items() if key[1] == role}
         names = block.names[:1] if block.family.joint else block.names
         return np.array([by_name.get(name, self.default_weight) for name in names])
 
     def exponent(self, block: Block) -> float:
         """Return β of a block."""
-        return self.exponents.get(EvidenceKey((block.names[0],), block.family.role), 0.0) if len(block.names) else 0.0
+        return self.exponents.get(EvidenceKey((block.names[0],), block.role), 0.0) if len(block.names) else 0.0
 
     def to_json(self) -> str:
         """Return the tuning as JSON."""

@@ -127,7 +127,8 @@ def schema_for(model: Model, table: Table) -> Schema:
     if not any(block.family.awaits_values for block in model.schema.blocks):
         return model.schema
     families = ((tuple(block.names), block.family) for block in model.schema.blocks)
-    return infer(table, {names: Automatic(f.missing) if f.awaits_values else f for names, f in families})
+    columns = {names: Automatic(f.missing) if f.awaits_values else f for names, f in families}
+    return infer(table, columns, as_counted=True)
 
 
 def rows_to_count(model: Model, X: TableLike, y: LabelsLike, weight: WeightLike = None) -> Iterator[LabelledRows]:

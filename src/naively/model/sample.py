@@ -45,9 +45,9 @@ def sample(model: Model, n: int, of: Label | None = None, seed: int | None = Non
         for i, (name, values) in enumerate(
             zip(block.names, block.family.sample(parameters, codes, generator), strict=True)
         ):
-            if block.family.role == "presence":
+            if block.role == "presence":
                 is_present[name] = values
-            else:
+            elif block.role == "value":
                 columns[name] = _arrow_array(values, block.kind(i), name in integer_columns)
     for name in model.schema.names:
         if name not in columns:

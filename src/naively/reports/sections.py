@@ -245,7 +245,7 @@ def _weight_of(model: Model, column: str) -> str:
     if model.tuning is None:
         return "1"
     for block in model.chosen.schema.blocks:
-        if column in block.names and block.family.role == "value":
+        if column in block.names and block.role == "value":
             weight = model.tuning.weight(block)
             return f"{float(weight[block.names.index(column) if len(weight) > 1 else 0]):.2f}"
     return ""

@@ -16,7 +16,7 @@ from naively.data.kinds import Kind
 from naively.data.names import select
 from naively.errors import SchemaError
 from naively.families import Dropped, Family, Presence
-from naively.schema.schema import Block, Schema
+from naively.schema.schema import Block, Schema, name_of_part
 from naively.statistics import ClassWeights, Statistic, TokenCounts
 
 Part = tuple[Block, Statistic]
@@ -57,15 +57,23 @@ def choose(
     classes
         The weight of all rows.
     given
-        Families to use instead, by column; a joint block goes by its first column.
+        Families to use instead, by column, or by column and part; a joint block goes by its first column.
     """
     given = given or {}
-    if not given and all(b.family.missing == "skip" and not b.family.automatic for b in schema.blocks):
+    is_chosen = all(
+        b.family.missing == "skip" and not (b.family.automatic or b.family.has_parts) for b in schema.blocks
+    )
+    if not given and is_chosen:
         return Chosen(schema, tuple(statistics), {})
     parts: list[Part] = []
     left_out: dict[str, str] = {}
     for block, statistic in zip(schema.blocks, statistics, strict=True):
-        if block.family.joint or not (block.family.automatic or any(name in given for name in block.names)):
+        if block.family.has_parts:
+            for role, family, part in block.family.parts(statistic):
+                family = given.get(name_of_part(block.names[0], role), family)
+                parts.append((Block(block.names, block.kinds, family, "" if role == "value" else role), part))
+            with_presence = [0] if block.family.missing == "value" else []
+        elif block.family.joint or not (block.family.automatic or any(name in given for name in block.names)):
             family = given.get(block.names[0], block.family) if len(block.names) else block.family
             parts.append((Block(block.names, block.kinds, family), statistic))
             with_presence = list(range(len(block.names))) if family.missing == "value" else []
@@ -96,6 +104,8 @@ def statistic_for(schema: Schema, statistics: Sequence[Statistic], block: Block)
     """Return the statistic that the family of a chosen block reads, from those that were counted by a schema."""
     for counted, statistic in zip(schema.blocks, statistics, strict=True):
         if block.names[0] in counted.names:
+            if counted.family.has_parts:
+                return next(part for role, _, part in counted.family.parts(statistic) if role == block.role)
             if block.names == counted.names or counted.family.joint:
                 return _part(statistic, block)
             position = {name: j for j, name in enumerate(counted.names)}

@@ -29,7 +29,8 @@ STORED_NAMES: Mapping[str, str] = {
 CURRENT_NAMES = {stored: name for name, stored in STORED_NAMES.items()}
 
 
-OMITTED = {"missing": "skip", "pooled_rows": 0.0}  # settings that the first files did not have, unless they differ
+# Settings that the first files did not have; they are written only if they differ.
+OMITTED = {"missing": "skip", "pooled_rows": 0.0, "window": None}
 
 
 def family_to_json(family: Family) -> dict[str, Any]:
@@ -55,6 +56,8 @@ def _plain(where: str, value: Any) -> Any:
     """Return a field as JSON has it."""
     if isinstance(value, Dirichlet):
         return {"dirichlet": _pairs(where, value.alpha), "other": value.other}
+    if isinstance(value, Family):
+        return family_to_json(value)
     if isinstance(value, Mapping):
         return {"pairs": _pairs(where, value)}
     if isinstance(value, tuple):
@@ -124,6 +127,8 @@ def _frozen(value: Any) -> Any:
         return Dirichlet(_mapping(value["dirichlet"]), value["other"])
     if isinstance(value, dict) and set(value) == {"pairs"}:
         return _mapping(value["pairs"])
+    if isinstance(value, dict) and "family" in value:
+        return family_from_json(value)
     if isinstance(value, dict):
         raise TypeError(f"{_short(value)} is not a value of a field")
     return value

@@ -112,7 +112,7 @@ def with_alpha(family: Family, alpha: float) -> Family:
     return replace(family, alpha=alpha) if hasattr(type(family), "alpha") else family  # type: ignore[call-arg]
 
 
-def infer(table: Table, columns: Any = None, alpha: float | None = None) -> Schema:
+def infer(table: Table, columns: Any = None, alpha: float | None = None, as_counted: bool = False) -> Schema:
     """Return the schema of a table.
 
     Parameters
@@ -124,6 +124,8 @@ def infer(table: Table, columns: Any = None, alpha: float | None = None) -> Sche
         automatic family.
     alpha
         The pseudo-count of columns whose family is not given.
+    as_counted
+        Whether the given families have counted columns before, so that they are kept as they are.
     """
     defaults = DEFAULTS if alpha is None else {use: with_alpha(family, alpha) for use, family in DEFAULTS.items()}
     if columns is None and table.is_sparse:
@@ -145,7 +147,7 @@ def infer(table: Table, columns: Any = None, alpha: float | None = None) -> Sche
         if isinstance(spec, Automatic):
             given |= {p: replace(defaults[_counted_use(table, p, spec)], missing=spec.missing) for p in positions}
             continue
-        family = family_of(spec)
+        family = family_of(spec) if as_counted else family_of(spec).counted_as()
         given |= dict.fromkeys(positions, family)
         if family.joint:
             joint.append((family, positions))

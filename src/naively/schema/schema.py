@@ -22,11 +22,20 @@ from naively.schema.family_json import family_from_json, family_to_json
 
 @dataclass(frozen=True)
 class Block:
-    """Columns of one family; `kinds` is one kind for all of them, or one each."""
+    """Columns of one family; `kinds` is one kind for all of them, or one each.
+
+    `part` names a further part of a column that is scored in several parts, such as the pairs of its words.
+    """
 
     names: Names
     kinds: Kind | tuple[Kind, ...]
     family: Family
+    part: str = ""
+
+    @property
+    def role(self) -> str:
+        """What the evidence is: "value", "presence", or the part of the column."""
+        return self.part or self.family.role
 
     def kind(self, position: int) -> Kind:
         """Return the kind of the column at a position."""
@@ -101,6 +110,11 @@ class Schema:
         schema = cls(names, blocks)
         _check(schema)
         return schema
+
+
+def name_of_part(column: str, role: str) -> str:
+    """Return the name of a part of a column, which its family has in a Tuning: "text", "text [pairs]"."""
+    return column if role == "value" else f"{column} [{role}]"
 
 
 def _names_to_json(names: Names) -> dict[str, int] | list[str]:

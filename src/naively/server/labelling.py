@@ -227,7 +227,7 @@ def _distance_columns(model: Model, table: Table) -> list[tuple[int, Floats | No
     position = {name: j for j, name in enumerate(table.names)}
     shown = [name for name in model.schema.names if name in position]
     for block in model.chosen.schema.blocks:
-        if block.family.role == "presence":
+        if block.role != "value":
             continue
         for name in block.names:
             j = position[name]

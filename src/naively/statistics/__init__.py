@@ -21,6 +21,7 @@ from naively.statistics.row_hashes import RowHashes
 from naively.statistics.sums import Sums
 from naively.statistics.token_counts import TokenCounts
 from naively.statistics.value_counts import ValueCounts
+from naively.statistics.word_blocks import WordBlocks
 from naively.statistics.word_counts import WordCounts
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "ValueCounts",
     "ValueTable",
     "Values",
+    "WordBlocks",
     "WordCounts",
     "register_statistic",
     "statistic_named",
@@ -60,6 +62,7 @@ for _statistic in (
     Sums,
     TokenCounts,
     ValueCounts,
+    WordBlocks,
     WordCounts,
 ):
     register_statistic(_statistic)

@@ -306,6 +306,8 @@ def _placed(value: Any, places: Codes32, n_classes: int) -> Any:
         return value.place_classes(places, n_classes)
     if isinstance(value, Cells):
         return place_cells(value, places, n_classes)
+    if isinstance(value, tuple):
+        return tuple(_placed(part, places, n_classes) for part in value)
     return place(value, places, n_classes, -2) if isinstance(value, np.ndarray) else value
 
 
@@ -315,4 +317,6 @@ def _scaled(value: Any, factor: float) -> Any:
         return value.scaled(factor)
     if hasattr(value, "_asdict"):  # cells
         return value._replace(**{name: _scaled(part, factor) for name, part in value._asdict().items()})
+    if isinstance(value, tuple):
+        return tuple(_scaled(part, factor) for part in value)
     return value * factor if isinstance(value, np.ndarray) and value.dtype == np.float64 else value

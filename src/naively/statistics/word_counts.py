@@ -122,6 +122,18 @@ class WordCounts(Statistic):
             return len(self.vocabulary)
         return max(int(self.base.index.max(initial=-1)), int(self.delta.index.max(initial=-1))) + 1
 
+    def numbered(self, hash_bits: int) -> Self:
+        """Return the counts of hashed words with numbers from 0 on, in the order of the hashes, to be read.
+
+        Hashes are spread over 2^hash_bits numbers, which arrays cannot have an entry for.
+        """
+        if self.vocabulary is not None:
+            return self
+        counts = self.folded()
+        vocabulary = Vocabulary.of_hashes(np.unique(counts.base.index), hash_bits)
+        base = counts.base._replace(index=vocabulary.find_hashes(counts.base.index))
+        return replace(counts, vocabulary=vocabulary, base=base)
+
     def names_of(self, numbers: Index | Codes32) -> list[str]:
         """Return the words of these numbers, or their hashes."""
         if self.vocabulary is None:

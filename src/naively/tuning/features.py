@@ -35,7 +35,7 @@ class WordFeature:
     @property
     def key(self) -> EvidenceKey:
         """The key of the block in a Tuning."""
-        return EvidenceKey((self.block.names[0],), self.block.family.role)
+        return EvidenceKey((self.block.names[0],), self.block.role)
 
     @property
     def typical_length(self) -> float:
@@ -70,7 +70,7 @@ class Features:
         keys: list[EvidenceKey] = []
         for block in self.blocks:
             single = self.has_weight_per_column and not block.family.joint
-            keys += [EvidenceKey((name,), block.family.role) for name in (block.names if single else block.names[:1])]
+            keys += [EvidenceKey((name,), block.role) for name in (block.names if single else block.names[:1])]
         return keys
 
     def pieces(self) -> list[Floats]:

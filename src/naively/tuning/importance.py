@@ -138,9 +138,12 @@ def importance_of_many(scorer: LooScorer, features: Features, calibration: Calib
             n_columns = len(group.names) if group.family.joint else 1
             for j, name in enumerate(group.names[:1] if group.family.joint else group.names):
                 add(name, n_columns, weighted[j], evidence[j])
-    for i, word in enumerate(features.words, len(features.blocks)):
-        evidence = problem.evidence[i]
-        add(word.block.names[0], len(word.block.names), solution.weight[i] * evidence, evidence)
+    parts_of_words = parts_of(replace(features, blocks=(), evidence=()))
+    for part in parts_of_words:
+        at = [len(features.blocks) + i for i in part.features]
+        plain = problem.evidence[at]
+        weighted = (solution.weight[at, None, None] * plain).sum(axis=0)
+        add(part.column, part.n_columns, weighted, plain.sum(axis=0))
     return ranked(out)
 
 

@@ -138,7 +138,7 @@ def evidence_columns(model: Model) -> tuple[EvidenceKey, ...]:
 
 def _pieces(block: Block) -> tuple[EvidenceKey, ...]:
     names = block.names[:1] if block.family.joint else block.names
-    return tuple(EvidenceKey((name,), block.family.role) for name in names)
+    return tuple(EvidenceKey((name,), block.role) for name in names)
 
 
 def _codes(groups: LabelsLike, n_rows: int) -> NDArray[np.intp]:

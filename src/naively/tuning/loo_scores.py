@@ -46,7 +46,7 @@ class LooScorer:
         self._views: dict[tuple[str, Names], View] = {}
         self._rivals: dict[Names, Sequence[Family]] = {}
         self._every: LooScorer = self if every is None else every._every
-        self._structures: dict[tuple[str, Names], list[Any]] = {}  # without each fold
+        self._structures: dict[tuple[str, Names, str], list[Any]] = {}  # without each fold
         has_company = model.class_weights.rows[sample.label] > self.leaving.rows
         self.is_usable = has_company & (model.class_weights.weight[sample.label] > self.leaving.weight)
 
@@ -136,7 +136,7 @@ class LooScorer:
 
     def _structure(self, fold: int, block: Block, statistic: Statistic) -> Any:
         """Return what the family chooses without a fold; its smoothing does not matter for that."""
-        key = type(block.family).__name__, block.names
+        key = type(block.family).__name__, block.names, block.role
         if key not in self._structures:
             coarse = statistic.with_max_keys(MAX_FOLD_KEYS)
             parts = [self._statistic_of_fold(f, block, coarse) for f in range(FOLDS)]

@@ -29,7 +29,7 @@ from naively.families.base import NotCountedError
 from naively.model.calibrate import ANSWER_SHARE, ColumnImportance, EvidenceKey, Tuning
 from naively.model.count import rows_to_count
 from naively.priors import ClassPrior
-from naively.schema.schema import Schema
+from naively.schema.schema import Schema, name_of_part
 from naively.statistics import NegativeCountError
 from naively.tuning.calibrate import MIN_GAIN_NATS, Calibration, calibrate, choose
 from naively.tuning.features import MAX_WEIGHTED_COLUMNS, Features, features_of, word_features_of
@@ -319,7 +319,7 @@ def _with_weights(tuning: Tuning, model: Model, features: Features, calibration:
     weights: dict[EvidenceKey | str, float] = dict(zip(keys, solution.weight.tolist(), strict=False))
     if not features.has_weight_per_column:
         weights = {
-            EvidenceKey((name,), block.family.role): float(w)
+            EvidenceKey((name,), block.role): float(w)
             for block, w in zip(features.blocks, solution.weight, strict=False)
             for name in block.names
             if w != calibration.default_weight
@@ -333,15 +333,16 @@ def _with_weights(tuning: Tuning, model: Model, features: Features, calibration:
 def _families(model: Model, features: Features) -> dict[str, Family]:
     """Return the families that differ from what the rules chose, by column (by the first of a joint block)."""
     by_rule: dict[str, Family] = {}
-    for block in sorted(model.chosen.schema.blocks, key=lambda block: block.family.role == "value"):
-        by_rule |= dict.fromkeys(block.names, block.family)
+    for block in sorted(model.chosen.schema.blocks, key=lambda block: block.role == "value"):
+        role = "value" if block.role == "presence" else block.role
+        by_rule |= {name_of_part(name, role): block.family for name in block.names}
     chosen: dict[str, Family] = {}
     has_presence = set()
     for block in (*features.blocks, *(word.block for word in features.words)):
         if block.family.role == "presence":
             has_presence.add(block.names[0])
             continue
-        names = block.names[:1] if block.family.joint else block.names
+        names = [name_of_part(name, block.role) for name in (block.names[:1] if block.family.joint else block.names)]
         chosen |= {name: block.family for name in names if by_rule[name] != block.family}
     for name in has_presence:
         if name in by_rule and by_rule[name].role == "value":

@@ -34,7 +34,7 @@ def describe(model: Model) -> dict[str, Any]:
     weights = {
         name: float(weight)
         for block in model.chosen.schema.blocks
-        if model.tuning is not None and block.family.role == "value"
+        if model.tuning is not None and block.role == "value"
         for name, weight in zip(block.names, np.broadcast_to(model.tuning.weight(block), len(block.names)), strict=True)
     }
     columns: list[dict[str, Any]] = [
@@ -62,7 +62,7 @@ def _words(model: Model, classes: list[Any]) -> list[dict[str, Any]]:
     """Return the top words of each column of text, for the most frequent classes."""
     columns = []
     for block in model.chosen.schema.blocks:
-        if block.family.statistic.view is not Texts or block.family.role != "value":
+        if block.family.statistic.view is not Texts or block.role != "value":
             continue
         weights = model.evidence(block.names[0])
         if weights.shares.alpha is None or len(model.classes) < 2:
