@@ -59,6 +59,7 @@ COUNTED_BY: Mapping[str, tuple[nb.Family | None, Values]] = {
     "Sums": (nb.Poisson(), with_missing(draw_counts)),
     "TokenCounts": (nb.Multinomial(), with_missing(draw_counts)),
     "ValueCounts": (nb.Categorical(), with_missing(draw_letters)),
+    "WordBlocks": (nb.Text(window=3), with_missing(draw_texts)),
     "WordCounts": (nb.Text(), with_missing(draw_texts)),
 }
 with_files = settings(max_examples=settings().max_examples // 4)  # because each one waits for the disk
@@ -94,7 +95,7 @@ def parts(draw: st.DrawFn, statistic: str) -> list[Part]:
     """Up to four parts, of one or of many rows, some with a class of their own."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     sizes = draw(st.lists(st.sampled_from([1, 2, 60]), min_size=1, max_size=4))
-    names = ["x"] if statistic == "WordCounts" else ["x", "y"]
+    names = ["x"] if statistic in ("WordBlocks", "WordCounts") else ["x", "y"]
     result = []
     for i, n in enumerate(sizes):
         classes = draw(st.sampled_from([["ham", "spam"], ["eggs"], [f"class{i}"]]))

@@ -171,6 +171,8 @@ CELL_FAMILIES: dict[nb.Family, list[Any]] = {
 
 def smallest_weight(statistic: Any) -> float:
     """Return the smallest weight of a cell; 0 without cells."""
+    if hasattr(statistic, "blocks"):
+        return min(map(smallest_weight, statistic.blocks))
     cells = statistic.cells
     weights = cells.weight if hasattr(cells, "weight") else cells.sums
     return float(weights.min(initial=0.0))

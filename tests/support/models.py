@@ -19,6 +19,7 @@ from naively.statistics import (
     Sums,
     TokenCounts,
     ValueCounts,
+    WordBlocks,
     WordCounts,
 )
 
@@ -63,6 +64,8 @@ def cells_by_name(statistic: Any, classes: Any) -> Any:
             "lengths": _cells(statistic.lengths, classes, str),
             "seen": cells_by_name(statistic.seen, classes),
         }
+    if isinstance(statistic, WordBlocks):
+        return [cells_by_name(block, classes) for block in statistic.blocks]
     if isinstance(statistic, ValueCounts):
         names = [(j, v) for j, values in enumerate(statistic.values) for v in values]
         return _cells(statistic.cells, classes, lambda k: names[k])

@@ -208,7 +208,7 @@ class Text(WordFamily[WordCounts, TextParameters]):
         if not self.has_structure(stats):
             return None
         active = self._within_cut_offs(self._numbered(stats))
-        return active if self.hash_bits is None else np.unique(stats.cells.index)[active]
+        return active if self.hash_bits is None else stats.distinct_tokens()[active]
 
     def has_structure(self, stats: WordCounts) -> bool:
         """Return whether there are cut-offs."""

@@ -122,6 +122,11 @@ class WordCounts(Statistic):
             return len(self.vocabulary)
         return max(int(self.base.index.max(initial=-1)), int(self.delta.index.max(initial=-1))) + 1
 
+    def distinct_tokens(self) -> Codes32:
+        """Return the numbers or hashes of the words that some text has, ascending."""
+        index = np.sort(self.cells.index, kind="stable")  # merges the classes, which are sorted; np.unique hashes
+        return index[np.diff(index, prepend=-1) != 0]
+
     def numbered(self, hash_bits: int) -> Self:
         """Return the counts of hashed words with numbers from 0 on, in the order of the hashes, to be read.
 
@@ -130,7 +135,7 @@ class WordCounts(Statistic):
         if self.vocabulary is not None:
             return self
         counts = self.folded()
-        vocabulary = Vocabulary.of_hashes(np.unique(counts.base.index), hash_bits)
+        vocabulary = Vocabulary.of_hashes(counts.distinct_tokens(), hash_bits)
         base = counts.base._replace(index=vocabulary.find_hashes(counts.base.index))
         return replace(counts, vocabulary=vocabulary, base=base)
 
