@@ -1,9 +1,10 @@
 // Sparse counts per class, collected document by document; memory follows the counts that are not zero.
 //
 // A class has a list of cells. New cells are appended. When the list has doubled, cells of the same token are added up,
-// in order, by a scratch array over all tokens, or by sorting them if numbers are hashes of many bits. Counts of the tokens with the smallest numbers, which come first and
-// most often, are in a small dense table instead. Sums of weights are taken section by section (see count.cpp), each in
-// the order of the documents, so that they are the same, bit for bit, for any number of threads.
+// in order, by a scratch array over all tokens, or by sorting them if numbers are hashes of many bits. Counts of the
+// tokens with the smallest numbers, which come first and most often, are in a small dense table instead. Sums of
+// weights are taken section by section (see count.cpp), each in the order of the documents, so that they are the same,
+// bit for bit, for any number of threads.
 #pragma once
 #include <algorithm>
 #include <cstddef>

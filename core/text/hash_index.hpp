@@ -51,9 +51,7 @@ class HashIndex {
     return kNone;
   }
   void prefetch(std::uint32_t hash) const { support::prefetch(&start_[hash >> shift_]); }
-  void prefetch_bucket(std::uint32_t hash) const {
-    support::prefetch(hashes_.data() + start_[hash >> shift_]);
-  }
+  void prefetch_bucket(std::uint32_t hash) const { support::prefetch(hashes_.data() + start_[hash >> shift_]); }
 
  private:
   std::vector<std::uint32_t> hashes_, start_{0, 0};

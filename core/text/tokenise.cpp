@@ -119,7 +119,7 @@ std::size_t Tokeniser::append_to_line(std::string_view word, bool padded, TokenS
 
 void Tokeniser::add_word(std::string_view word, bool padded, TokenSink& sink) {
   if (options_.stop_words.size() && options_.stop_words.find(word) >= 0) return;
-  options_.window && longest_ > 1 ? add_pairs(word, padded, sink) : add_ngrams(word, padded, sink);
+  options_.window&& longest_ > 1 ? add_pairs(word, padded, sink) : add_ngrams(word, padded, sink);
 }
 
 // Appends a word to the line and emits the n-grams that it ends, which are pieces of the line.

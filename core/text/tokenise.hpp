@@ -1,8 +1,8 @@
 // The tokens of a document: words, characters, or characters inside words, and n-grams of them.
 //
 // docs/words.md defines them; tests/twins/words.py is that definition as a program. N-grams come in the order of their
-// last word (or character), the shortest first; inside words, by length and then by position. Pairs of words in a window
-// come in the order of their last word, the nearest first.
+// last word (or character), the shortest first; inside words, by length and then by position. Pairs of words in a
+// window come in the order of their last word, the nearest first.
 #pragma once
 #include <cstddef>
 #include <cstdint>
