@@ -290,9 +290,10 @@ def test_refusals() -> None:
         Options(ngrams=(2, 1))
     with pytest.raises(ValueError, match="hash_bits is 32"):
         Options(hash_bits=32)
-    for wrong in ({"window": 1}, {"window": 65}, {"window": 5, "ngrams": (1, 3)}, {"window": 5, "tokens": "chars"}):
+    wrong: list[dict[str, Any]] = [{"window": 1}, {"window": 65}, {"ngrams": (1, 3)}, {"tokens": "chars"}]
+    for settings_of_text in wrong:
         with pytest.raises(ValueError, match="window is"):
-            Options(**{"ngrams": (1, 2), **wrong})
+            Options(**{"ngrams": (1, 2), "window": 5, **settings_of_text})
     with pytest.raises(IndexError, match="word 3 of a vocabulary of 0"):
         Vocabulary().words(np.array([3], np.int32))
 

@@ -47,10 +47,11 @@ def test_the_log_likelihood_is_that_of_words_plus_that_of_pairs(
     label = ["x" if i % 2 else "y" for i in range(len(rows))]
     family = Text(window=window, hash_bits=31 if hashed else None, alpha=0.5)
     model = naively.fit({"text": rows}, label, columns=family, tune=False)
-    expected = np.log([label.count(c) / len(label) for c in model.classes])
+    assert set(model.classes) <= {"x", "y"}
+    expected = np.log([label.count(str(c)) / len(label) for c in model.classes])
     for tokens in (lambda text: Counter(text.split()), lambda text: pairs(text, window)):
         counts = {c: sum((tokens(r) for r, of in zip(rows, label, strict=True) if of == c), Counter()) for c in "xy"}
-        expected += [log_shares(counts, tokens(new), c, 0.5) for c in model.classes]
+        expected = expected + [log_shares(counts, tokens(new), str(c), 0.5) for c in model.classes]
     np.testing.assert_allclose(model.log_joint({"text": [new]})[0], expected, rtol=1e-12)
 
 
@@ -134,6 +135,8 @@ def test_tuning_weighs_each_block_and_the_model_does_everything(
     assert abs(pieces["not"]) > 4 * abs(pieces["w1"])
     top = model.evidence("text").top("spam", 5)
     assert hash_bits or "not … good" in {word.word for word in top}
+    assert list(model.tables()) == ["text", "text [pairs]"]
+    assert [table.column for table in model.tables().of_column("text")] == ["text", "text [pairs]"]
     assert model.sample(4, seed=0).num_rows == 4
     assert naively.diff(merged, model)[1].column == "text"
     with pytest.raises(InputError, match="cannot be exported"):
@@ -178,6 +181,7 @@ def test_keys_of_parts_and_of_columns_with_such_names_survive_json() -> None:
 
 def test_windows_are_for_pairs_of_words() -> None:
     assert Text(window=5) == Text(ngrams=(1, 2), window=5)
-    for wrong in ({"ngrams": (1, 3)}, {"tokens": "chars"}, {"window": 1}):
+    wrong: list[dict[str, Any]] = [{"ngrams": (1, 3)}, {"tokens": "chars"}, {"window": 1}]
+    for settings_of_text in wrong:
         with pytest.raises(InputError, match="window is"):
-            Text(**{"window": 5, **wrong})
+            Text(**{"window": 5, **settings_of_text})

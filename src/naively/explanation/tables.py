@@ -299,21 +299,20 @@ class Tables(Mapping[str, ColumnTable]):
     def _places(self) -> dict[str, tuple[int, int]]:
         """The block of each column, and its position there."""
         return {
-            EvidenceKey((name,), block.family.role).to_json(): (b, j)
+            EvidenceKey((name,), block.role).to_json(): (b, j)
             for b, block in enumerate(self.model.chosen.schema.blocks)
             for j, name in enumerate(block.names)
         }
 
     def of_column(self, column: str) -> list[ColumnTable]:
-        """Return the table of a column, and that of whether it has a value if this is evidence too.
+        """Return the table of a column, and those of its pairs of words, or of whether it has a value, if it has them.
 
         Parameters
         ----------
         column
             The name of a column, or a key of the tables, such as "age present".
         """
-        presence = EvidenceKey((column,), "presence").to_json()
-        keys = [key for key in (EvidenceKey((column,)).to_json(), presence) if key in self._places]
+        keys = [key for key in self._places if EvidenceKey.from_json(key).columns == (column,)]
         if keys:
             return [self[key] for key in keys]
         if column in self._places:

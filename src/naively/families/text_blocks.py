@@ -22,7 +22,7 @@ from naively.families.base import Family, Labels, Leaving, Lengths
 from naively.families.evidence import LikelihoodRatio
 from naively.families.text import ActiveWords, Text, TextParameters
 from naively.statistics.arrays import require
-from naively.statistics.base import PLAN, CountPlan, Description
+from naively.statistics.base import PLAN, CountPlan
 from naively.statistics.word_blocks import WordBlocks
 from naively.statistics.word_counts import WordCounts
 
@@ -116,10 +116,6 @@ class TextBlocks(Family[WordBlocks, tuple[TextParameters, ...]]):
         super().check(stats, n_classes, names)
         for block, counts in zip(self.blocks, self._counts(stats), strict=True):
             block.check(counts, n_classes, names)
-
-    def describe(self, stats: WordBlocks, parameters: tuple[TextParameters, ...], column: int) -> list[Description]:
-        """Return what was learnt of the first block."""
-        return list(self.blocks[0].describe(stats.first, parameters[0], column))
 
     def compare(self, one: WordBlocks, two: WordBlocks, top: int = 20) -> list[LikelihoodRatio]:
         """Test the tokens of the first block, as the others are made of them."""

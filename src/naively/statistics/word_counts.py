@@ -125,7 +125,7 @@ class WordCounts(Statistic):
     def distinct_tokens(self) -> Codes32:
         """Return the numbers or hashes of the words that some text has, ascending."""
         index = np.sort(self.cells.index, kind="stable")  # merges the classes, which are sorted; np.unique hashes
-        return index[np.diff(index, prepend=-1) != 0]
+        return np.asarray(index[np.diff(index, prepend=-1) != 0])
 
     def numbered(self, hash_bits: int) -> Self:
         """Return the counts of hashed words with numbers from 0 on, in the order of the hashes, to be read.
