@@ -11,6 +11,7 @@ void bind_moments(nanobind::module_& m);
 void bind_support(nanobind::module_& m);
 void bind_posterior(nanobind::module_& m);
 void bind_text(nanobind::module_& m);
+void bind_together(nanobind::module_& m);
 void bind_vocabulary(nanobind::module_& m);
 
 }  // namespace naively::bindings
@@ -28,4 +29,5 @@ NB_MODULE(_core, m) {
   bind_leave_one_out(m);
   bind_posterior(m);
   bind_support(m);
+  bind_together(m);
 }

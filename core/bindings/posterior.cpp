@@ -10,12 +10,15 @@ namespace {
 
 using namespace posterior;
 
-std::int64_t py_normalise(const OutTable& log_joint, const Floats& log_prior, int kind, int n_threads) {
+std::int64_t py_normalise(const OutTable& log_joint, const Floats& log_prior, int kind, double floor,
+                          int n_threads) {
   const std::int64_t rows = size_of(log_joint), classes = size_of(log_joint, 1);
   checked(log_prior, "log_prior", {classes});
   require(kind == 0 || kind == 1, "kind must be 0 (log posterior) or 1 (posterior)");
+  require(floor >= 0 && floor < 1, "floor must be a probability below 1");
   return without_gil([&] {
-    return normalise(log_joint.data(), rows, classes, log_prior.data(), static_cast<PosteriorKind>(kind), n_threads);
+    const auto posterior_kind = static_cast<PosteriorKind>(kind);
+    return normalise(log_joint.data(), rows, classes, log_prior.data(), posterior_kind, floor, n_threads);
   });
 }
 
@@ -67,7 +70,7 @@ New<double, 2> py_row_losses(const Table& score, const Table& target, const In<d
 }  // namespace
 
 void bind_posterior(nb::module_& m) {
-  m.def("normalise", py_normalise, "log_joint"_a.noconvert(), "log_prior"_a, "kind"_a, "n_threads"_a);
+  m.def("normalise", py_normalise, "log_joint"_a.noconvert(), "log_prior"_a, "kind"_a, "floor"_a, "n_threads"_a);
   m.def("best_class", py_best_class, "log_joint"_a, "log_prior"_a, "out"_a.noconvert(), "n_threads"_a);
   m.def("row_losses", py_row_losses, "score"_a, "target"_a, "evidence"_a, "factor"_a, "n_threads"_a);
   m.def("minimise_two_classes", py_minimise_two_classes, "rows"_a, "centre"_a, "strength"_a, "start"_a, "max_weight"_a,

@@ -40,6 +40,30 @@ std::ptrdiff_t subtract_largest(double* value, std::ptrdiff_t rows, std::ptrdiff
   return n_without_class;
 }
 
+// Equation (1): what is added for each class, and the rest that its posterior is multiplied by.
+struct Floor {
+  double rest = 1;
+  std::vector<double> share;
+
+  Floor(double floor, const double* log_prior, std::ptrdiff_t classes) : rest(1 - floor), share(classes) {
+    const auto n_impossible = std::count(log_prior, log_prior + classes, kImpossible);
+    for (std::ptrdiff_t c = 0; c < classes; ++c) {
+      share[c] = log_prior[c] == kImpossible ? 0 : floor / static_cast<double>(classes - n_impossible);
+    }
+  }
+};
+
+// Applies (1) to posteriors, and takes their logarithms if these are wanted.
+void raise_to_floor(double* value, std::ptrdiff_t rows, const Floor& floor, PosteriorKind kind) {
+  const auto classes = static_cast<std::ptrdiff_t>(floor.share.size());
+  for (double *row = value, *end = value + rows * classes; row < end; row += classes) {
+    for (std::ptrdiff_t c = 0; c < classes; ++c) {
+      const double posterior = floor.rest * row[c] + floor.share[c];
+      row[c] = kind == PosteriorKind::kLogarithm ? std::log(posterior) : posterior;
+    }
+  }
+}
+
 // Normalises rows; `exponential` has room for as many values.
 void normalise_rows(double* value, std::ptrdiff_t rows, std::ptrdiff_t classes, PosteriorKind kind,
                     double* exponential) {
@@ -63,8 +87,10 @@ void normalise_rows(double* value, std::ptrdiff_t rows, std::ptrdiff_t classes, 
 }  // namespace
 
 std::ptrdiff_t normalise(double* log_joint, std::ptrdiff_t rows, std::ptrdiff_t classes, const double* log_prior,
-                         PosteriorKind kind, int n_threads) {
+                         PosteriorKind kind, double floor, int n_threads) {
   if (classes == 0) return 0;
+  const Floor least(floor, log_prior, classes);
+  const PosteriorKind first_kind = floor > 0 ? PosteriorKind::kProbability : kind;
   const std::ptrdiff_t step = rows_of_chunk(classes);
   std::atomic<std::ptrdiff_t> n_without_class{0};
   support::parallel_for((rows + step - 1) / step, n_threads, [&](std::ptrdiff_t chunk) {
@@ -73,7 +99,8 @@ std::ptrdiff_t normalise(double* log_joint, std::ptrdiff_t rows, std::ptrdiff_t 
     for (std::ptrdiff_t i = chunk * step; i < end; i += part) {
       const std::ptrdiff_t count = std::min(part, end - i);
       n_without_class += subtract_largest(log_joint + i * classes, count, classes, log_prior);
-      normalise_rows(log_joint + i * classes, count, classes, kind, scratch.data());
+      normalise_rows(log_joint + i * classes, count, classes, first_kind, scratch.data());
+      if (floor > 0) raise_to_floor(log_joint + i * classes, count, least, kind);
     }
   });
   return n_without_class;

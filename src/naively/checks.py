@@ -298,6 +298,7 @@ class _FamilyCheck:
         for i, explanation in enumerate(model.explain(X, leave_out=False)):
             row = {name: values[i : i + 1] for name, values in X.items()}
             total = explanation.prior + explanation.offset + sum(line.log_odds for line in explanation.contributions)
+            total += explanation.floor + (0.0 if explanation.together is None else explanation.together.log_odds)
             wanted = float(model.log_odds(row, explanation.of, explanation.against)[0])
             same = np.isclose(total, wanted, rtol=1e-8, atol=1e-8) or total == wanted
             self.require(bool(same), f"the lines of an explanation add to {total}, the log-odds are {wanted}")

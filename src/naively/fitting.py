@@ -11,13 +11,16 @@ from naively._kernels.threads import use_threads
 from naively.data.files.paths import is_readable_again
 from naively.data.files.read import retry_with_wider_types
 from naively.data.labelled import Label, LabelledRows, LabelsLike, WeightLike, labelled_batches
+from naively.data.names import listed, missing_names
 from naively.data.read import TableLike
+from naively.data.table import Table
 from naively.errors import InputError, warn_user
-from naively.model.count import count, count_like
+from naively.model.count import count, count_like, count_tables
 from naively.model.counted import hash_rows
 from naively.model.model import Model
 from naively.priors import ClassPrior, PriorLike
 from naively.schema.infer import Columns, infer
+from naively.schema.plan_tables import with_tables
 from naively.schema.schema import Schema
 from naively.statistics import ClassWeights, RowHashes
 from naively.tuning.groups import GroupFolds, split_by_group
@@ -42,6 +45,7 @@ def fit(
     many_classes: bool = False,
     group: str | None = None,
     schema: Schema | None = None,
+    together: bool = False,
 ) -> Model:
     """Count a table and its labels, and tune the model.
 
@@ -75,6 +79,9 @@ def fit(
     schema
         What to count of each column, as `infer_schema` returns it or another model has it (`model.schema`). By default
         the first rows decide. Data that does not have these columns is refused; further columns are not read.
+    together
+        Whether to count tables of columns too, and to use what columns say together where tuning finds that it helps
+        (docs/together.md).
 
     >>> mail = {"offer": [True, True, False, False], "length": [20, 35, 120, 80]}
     >>> model = fit(mail, ["spam", "spam", "ham", "ham"])
@@ -83,13 +90,15 @@ def fit(
     """
     if alpha is not None and tune:
         raise InputError("alpha= needs tune=False: tuning chooses the smoothing. Or give it to a family, in columns=.")
-    if schema is not None and not (columns is None and alpha is None and group is None):
-        raise InputError("schema= decides what is counted: give no columns=, alpha= or group= with it.")
+    if schema is not None and not (columns is None and alpha is None and group is None and not together):
+        raise InputError("schema= decides what is counted: give no columns=, alpha=, group= or together= with it.")
+    if together and not tune:
+        raise InputError("together= needs tuning, which decides whether columns together help: leave out tune=False.")
     target = target_name(y)
 
     def read_and_count(types: Mapping[str, str]) -> Model:
         batches = labelled_batches(X, y, weight, types=types if schema is None else types_of(schema))
-        return count_batches(batches, columns, tune, None if many_classes else target, alpha, group, schema)
+        return count_batches(batches, columns, tune, None if many_classes else target, alpha, group, schema, together)
 
     with use_threads(n_jobs):
         can_retry = schema is None and is_readable_again(X)
@@ -168,6 +177,7 @@ def count_batches(
     alpha: float | None = None,
     group: str | None = None,
     schema: Schema | None = None,
+    together: bool = False,
 ) -> Model:
     """Return the sum of the models of all batches, tuned on a sample of their rows if `tune` is true.
 
@@ -182,7 +192,7 @@ def count_batches(
             check_classes(counted.classes, int(counted.class_weights.rows.sum()), target)
         return tuned_on(counted, None if sampler is None else sampler.sampled)
     if group is not None:
-        return _count_groups(batches, columns, tune, target, alpha, group)
+        return _count_groups(batches, columns, tune, target, alpha, group, together)
     model: Model | None = None
     sampler = None
     for rows in batches:
@@ -192,6 +202,9 @@ def count_batches(
             schema = infer(rows.table, columns, alpha)
             hashes = RowHashes.of(hash_rows(rows, schema.names))
             model = Model(schema, rows.classes, *count(rows, schema), row_hashes=hashes)
+            if together:
+                schema = with_tables(model.schema, rows.table, model.chosen.left_out)
+                model = replace(model, schema=schema, table_counts=count_tables(rows, schema))
         else:
             model = model + count_like(model, rows, to_add=True)
         if tune:
@@ -212,6 +225,8 @@ def count_under(schema: Schema, batches: Iterable[LabelledRows], sampler: Sample
         like = () if model is None else model.statistics
         hashes = RowHashes.of(hash_rows(rows, schema.names))
         part = Model(schema, rows.classes, *count(rows, schema, like, to_add=bool(like)), row_hashes=hashes)
+        if schema.tables is not None:
+            part = replace(part, table_counts=count_tables(rows, schema, None if model is None else model.table_counts))
         model = part if model is None else model + part
         if sampler is not None:
             sampler.add(rows.table, rows.classes, rows.label, rows.weight)
@@ -230,6 +245,7 @@ def _count_groups(
     target: str | None,
     alpha: float | None,
     group: str,
+    together: bool,
 ) -> Model:
     """Do the same for rows that belong together; see `tuning.groups`."""
     folds: GroupFolds | None = None
@@ -239,8 +255,12 @@ def _count_groups(
             if target is not None:
                 check_classes(rows.classes, rows.n_rows, target)
             table = rows.table.without_column(group)
+            schema = infer(table, columns, alpha)
+            if together:
+                first = Model(schema, rows.classes, *count(replace(rows, table=table), schema))
+                schema = with_tables(schema, table, first.chosen.left_out)
             weights = ClassWeights(np.zeros(len(rows.classes)), np.zeros(len(rows.classes), np.int64))
-            folds = GroupFolds(Model(infer(table, columns, alpha), rows.classes, weights, ()))
+            folds = GroupFolds(Model(schema, rows.classes, weights, ()))
         folds.add(parts)
     assert folds is not None  # `labelled_batches` refuses data without rows
     model = folds.model()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import product
 from typing import Any
 
 import mpmath
@@ -124,9 +125,10 @@ def test_posteriors_as_its_twin(data: st.DataObject) -> None:
         prior = data.draw(hnp.arrays(np.float64, n_classes, elements=st.sampled_from([0.0, 1.0, 2.0])))
         prior[data.draw(st.integers(0, n_classes - 1))] = 3.0
         log_prior = np.log(prior / prior.sum())
-    for kind in (0, 1):
+    for kind, floor in product((0, 1), (0.0, data.draw(st.floats(1e-9, 0.5)))):
         actual, expected = log_joint.copy(), log_joint.copy()
-        assert posterior.normalise(actual, log_prior, kind) == twin.normalise(expected, log_prior, kind)
+        n_impossible = twin.normalise(expected, log_prior, kind, floor)
+        assert posterior.normalise(actual, log_prior, kind, floor) == n_impossible
         np.testing.assert_allclose(actual, expected, rtol=1e-13 if kind else 1e-14, atol=1e-16)
     best, expected_best = np.empty(n, np.int32), np.empty(n, np.int32)
     assert posterior.best_class(log_joint, log_prior, best) == twin.best_class(log_joint, log_prior, expected_best)
@@ -150,7 +152,7 @@ def test_the_number_of_threads_changes_nothing() -> None:
     results = []
     for n_jobs in (1, 2):
         probability, best = log_joint.copy(), np.empty(50_000, np.int32)
-        lost = posterior.normalise(probability, log_prior, 1, n_jobs)
+        lost = posterior.normalise(probability, log_prior, 1, n_jobs=n_jobs)
         assert lost == posterior.best_class(log_joint, log_prior, best, n_jobs) == 7143
         results.append((probability, best))
     np.testing.assert_array_equal(results[0][0], results[1][0])
@@ -166,5 +168,7 @@ def test_wrong_arguments() -> None:
         moments.score_gaussian([np.ones((2, 1))], np.zeros((1, 1)), np.ones((1, 1)), np.zeros((1, 1)))
     with pytest.raises(ValueError, match="kind"):
         posterior.normalise(np.zeros((1, 1)), np.zeros(1), 2)
+    with pytest.raises(ValueError, match="floor"):
+        posterior.normalise(np.zeros((1, 1)), np.zeros(1), 1, 1.0)
     with pytest.raises(ValueError, match="log_prior has 1 entries, but 2"):
         posterior.best_class(np.zeros((1, 2)), np.zeros(1), np.zeros(1, np.int32))

@@ -39,7 +39,11 @@ def score(card: dict[str, Any], row: dict[str, Any]) -> list[float]:
     if max(total) == -math.inf:
         total = list(map(float, card["log_prior"]))
     best = max(total)
-    return [t - best - math.log(sum(math.exp(u - best) for u in total)) for t in total]
+    shares = [t - best - math.log(sum(math.exp(u - best) for u in total)) for t in total]
+    if not any(card["floor"]):
+        return shares
+    rest = 1.0 - sum(card["floor"])
+    return [math.log(rest * math.exp(share) + floor) for share, floor in zip(shares, card["floor"], strict=True)]
 
 
 def term(column: dict[str, Any], x: Any, c: int) -> float:

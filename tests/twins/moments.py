@@ -121,8 +121,10 @@ def score_gaussian(x: Table, mean: Floats, variance: Floats, out: Floats, n_jobs
     return -1, missing
 
 
-def normalise(log_joint: Floats, log_prior: Floats, kind: int, n_jobs: int = 1) -> int:
+def normalise(log_joint: Floats, log_prior: Floats, kind: int, floor: float = 0.0, n_jobs: int = 1) -> int:
     """Turn log joint probabilities, in place, into log posteriors (kind 0) or posteriors (kind 1).
+
+    With a floor ε, p is (1 − ε) p + ε / C for the C classes whose prior is not zero.
 
     A row without a possible class (all −inf) gets the prior; the number of such rows is returned.
     """
@@ -131,6 +133,10 @@ def normalise(log_joint: Floats, log_prior: Floats, kind: int, n_jobs: int = 1) 
     log_joint -= log_joint.max(axis=1, keepdims=True, initial=-np.inf)
     with np.errstate(divide="ignore"):
         log_joint -= np.log(np.exp(log_joint).sum(axis=1, keepdims=True))
+    if floor:
+        is_possible = np.isfinite(log_prior)
+        with np.errstate(divide="ignore"):
+            log_joint[:] = np.log((1 - floor) * np.exp(log_joint) + floor / is_possible.sum() * is_possible)
     if kind == 1:
         np.exp(log_joint, out=log_joint)
     return int(no_class.sum())

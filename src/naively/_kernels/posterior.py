@@ -42,12 +42,19 @@ def add_to_rows(out: Floats, row: Floats) -> None:
             out[:, c] += value
 
 
-def normalise(log_joint: Floats, log_prior: Floats, kind: int, n_jobs: int | None = None) -> int:
+def normalise(log_joint: Floats, log_prior: Floats, kind: int, floor: float = 0.0, n_jobs: int | None = None) -> int:
     """Turn log joint probabilities (row, class), in place, into log posteriors (kind 0) or posteriors (kind 1).
 
     A row without a possible class (all −inf) gets the prior, which must be normalised. Return the number of such rows.
+    A floor ε makes p into (1 − ε) p + ε / C, where C is the number of classes whose prior is not zero.
+
+    >>> scores = np.array([[0.0, -1000.0]])
+    >>> normalise(scores, np.log([0.5, 0.5]), 1, floor=0.1)
+    0
+    >>> scores.tolist()
+    [[0.9500000000000001, 0.05]]
     """
-    return _core.normalise(log_joint, log_prior, kind, thread_count(n_jobs))
+    return _core.normalise(log_joint, log_prior, kind, floor, thread_count(n_jobs))
 
 
 def best_class(log_joint: Floats, log_prior: Floats, out: Codes32, n_jobs: int | None = None) -> int:

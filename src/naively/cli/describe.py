@@ -56,12 +56,27 @@ def describe_tuning(model: Model) -> str:
         return "Not tuned: plain Naive Bayes."
     if tuning.is_textbook:
         stays = "Tuned, and plain Naive Bayes stays: nothing else was better by more than chance."
-        return f"{stays}\n\n{describe_importance(model)}" if tuning.importance else stays
+        parts = [stays, describe_together(tuning), describe_importance(model) if tuning.importance else ""]
+        return "\n\n".join(filter(None, parts))
     offsets = [(str(label), f"{offset:+.4g}") for label, offset in tuning.offsets.items()]
     tables = [describe_importance(model) if tuning.importance else _describe_weights(model, tuning)]
     if offsets:
         tables += ["", format_table(("class", "offset"), offsets[:MAX_LINES], right=("offset",))]
+    if tuning.together:
+        tables += ["", describe_together(tuning)]
     return "\n".join(tables)
+
+
+def describe_together(tuning: Tuning) -> str:
+    """Return whether tables of columns are used, and what they gain."""
+    if not tuning.together:
+        return ""
+    nats, low, high = tuning.together
+    gain = f"{nats:.4f} nats per row (leave-one-out, 95 % interval {low:.4f} – {high:.4f})"
+    if not tuning.table_weights:
+        return f"Columns together: nothing gained by more than chance, not used. {gain[0].upper() + gain[1:]}."
+    n_used = sum(weight > 0 for weight in tuning.table_weights)
+    return f"Columns together: {n_used} of {len(tuning.table_weights)} tables are used, which gain {gain}."
 
 
 def describe_importance(model: Model) -> str:

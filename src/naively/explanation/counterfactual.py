@@ -3,7 +3,7 @@
 Families propose other values of each column, and words to leave out. The model scores each change by itself. Then the
 best changes of all columns and words are made together, the most effective first, until the model predicts another
 class. The log-odds is a sum, so no smaller number of these changes does it between two classes. The exceptions are
-texts scored by n-grams or with a length exponent, where the order is a guess.
+texts scored by n-grams or with a length exponent, and models with tables of columns, where the order is a guess.
 
 Where the evidence of each column is independent of the others, a change is scored once for all rows, and the score of a
 row with several changes is a sum. Texts and blocks of counts are scored as whole rows.
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from naively._kernels.posterior import normalise
 from naively._kernels.types import Floats, Index
 from naively.data.labelled import Label
 from naively.data.names import positions_of
@@ -72,7 +73,7 @@ def find_counterfactuals(
     Parameters
     ----------
     model, table, views, log_posterior
-        The model, the rows, their columns by block, and their log posteriors.
+        The model, the rows, their columns by block, and their log posteriors before the floor.
     rows
         The positions of the rows to explain.
     candidates
@@ -102,7 +103,9 @@ def find_counterfactuals(
 
 
 def _additive_columns(model: Model) -> frozenset[str]:
-    """Return the columns whose evidence does not depend on other columns."""
+    """Return the columns whose evidence does not depend on other columns: none if the model has tables of columns."""
+    if model.weighted_blocks.tables is not None:
+        return frozenset()
     blocks = model.chosen.schema.blocks
     names = {name for block in blocks for name in block.names}
     return frozenset(
@@ -220,7 +223,9 @@ def _best(model: Model, plans: Sequence[Plan], scores: Floats, successes: Index)
 def _counterfactual(model: Model, changes: tuple[Change, ...], log_posterior: Floats) -> Counterfactual:
     """Return changes with the class that they lead to."""
     answer = int(log_posterior.argmax())
-    return Counterfactual(changes, model.classes[answer], float(np.exp(log_posterior[answer])))
+    scores = log_posterior[None].copy()
+    normalise(scores, model.log_prior, 1, model.floor)
+    return Counterfactual(changes, model.classes[answer], float(scores[0, answer]))
 
 
 def _log_odds(log_posterior: Floats, answer: int, rival: int) -> Floats:
@@ -231,10 +236,10 @@ def _log_odds(log_posterior: Floats, answer: int, rival: int) -> Floats:
 
 
 def _log_posteriors(model: Model, table: Table, row: int, plans: Sequence[Plan]) -> Floats:
-    """Return the log posteriors of the row after each plan."""
+    """Return the log posteriors of the row after each plan, before the floor."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ImpossibleRowsWarning)
-        return model.log_posterior(table.with_cells(row, [_new_cells(plan) for plan in plans]))
+        return model.without_floor().log_posterior(table.with_cells(row, [_new_cells(plan) for plan in plans]))
 
 
 def _new_cells(plan: Plan) -> dict[str, object]:

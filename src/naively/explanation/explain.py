@@ -2,6 +2,9 @@
 
     log P(of | x) − log P(against | x) = log π_of/π_against + b_of − b_against + Σ_j w_j (e_j,of − e_j,against)   (1)
 
+A model with tables of columns adds Σ_m u_m (e_m,of − e_m,against), what columns say together (together.py). A floor of
+the tuning is the last line, the difference that it makes to (1).
+
 e_jc is the evidence of column j for class c. The offsets b, added to the prior, and the weights w are those of
 the tuning, 0 and 1 without one. Where a probability is zero the evidence is −∞, and one such line decides. A row that
 is impossible in both classes is left with the prior, as in `Model.log_odds`; its contributions are then zero.
@@ -24,6 +27,7 @@ from naively.data.table import Table
 from naively.errors import InputError
 from naively.explanation.counterfactual import Counterfactual, find_counterfactuals
 from naively.explanation.explanation import Contribution, Explanation, Others, group_others
+from naively.explanation.together import together_of
 from naively.families.evidence import Pair, Pieces, RowView, Term, intervals_of
 from naively.model.count import View, views_of
 from naively.model.counted import counted_classes
@@ -72,6 +76,9 @@ def _explain_rows(
 ) -> list[Explanation]:
     """Explain rows by a model as it is."""
     log_posterior = model.log_posterior(table)
+    before_floor = log_posterior if not model.floor else model.without_floor().log_posterior(table)
+    tables = model.weighted_blocks.tables
+    table_view = None if tables is None else tables.view(table)
     views = views_of(table, model.chosen.schema)
     blocks = [
         ExplainedBlock.of(model, *block, view, table.n_rows)
@@ -81,7 +88,7 @@ def _explain_rows(
     explanations: list[Explanation] = []
     for start in range(0, table.n_rows, ROWS_AT_A_TIME):
         rows = range(start, min(start + ROWS_AT_A_TIME, table.n_rows))
-        orders = np.argsort(-log_posterior[rows.start : rows.stop], axis=1, kind="stable").tolist()
+        orders = np.argsort(-before_floor[rows.start : rows.stop], axis=1, kind="stable").tolist()
         counterfactuals: list[Counterfactual | None] = [None] * len(rows)
         if changes:
             candidates = [
@@ -90,16 +97,18 @@ def _explain_rows(
                 else []
                 for row, order in zip(rows, orders, strict=True)
             ]
-            counterfactuals = find_counterfactuals(model, table, views, rows, log_posterior, candidates)
+            counterfactuals = find_counterfactuals(model, table, views, rows, before_floor, candidates)
         drafts = [
             _Draft.of(model, blocks, row, log_posterior[row], class_pair(model, of, against, order), top)
             for row, order in zip(rows, orders, strict=True)
         ]
         intervals = iter(intervals_of([line.term for draft in drafts for line in draft.shown]))
-        explanations += (
-            draft.finish(model, log_posterior[row], counterfactual, intervals)
-            for row, draft, counterfactual in zip(rows, drafts, counterfactuals, strict=True)
-        )
+        for row, draft, counterfactual in zip(rows, drafts, counterfactuals, strict=True):
+            explanation = draft.finish(model, log_posterior[row], before_floor[row], counterfactual, intervals)
+            if tables is not None and table_view is not None and not draft.is_impossible:
+                together = together_of(model, tables, table_view.rows(row, row + 1), draft.pair)
+                explanation = replace(explanation, together=together)
+            explanations.append(explanation)
     return explanations
 
 
@@ -246,6 +255,7 @@ class _Draft:
         self,
         model: Model,
         log_posterior: Floats,
+        before_floor: Floats,
         counterfactual: Counterfactual | None,
         intervals: Iterator[tuple[float, float]],
     ) -> Explanation:
@@ -257,20 +267,23 @@ class _Draft:
             if self.is_impossible
             else float(model.weighted_blocks.offset[first] - model.weighted_blocks.offset[second])
         )
+        total = float(log_odds_against(log_posterior[None], log_prior, first, second)[0])
+        before = float(log_odds_against(before_floor[None], log_prior, first, second)[0])
         return Explanation(
             of=labels[0],
             against=labels[1],
-            answer=model.classes[int(log_posterior.argmax())],
+            answer=model.classes[int(before_floor.argmax())],
             prior=float(log_odds_against(log_prior[None], log_prior, first, second)[0]),
             offset=offset,
             contributions=tuple(_contribution(line, labels, next(intervals)) for line in self.shown),
             rest=math.fsum(group.log_odds for group in self.others),
             n_rest=sum(group.n for group in self.others),
             others=self.others,
-            total=float(log_odds_against(log_posterior[None], log_prior, first, second)[0]),
+            total=total,
             posterior=dict(zip(model.classes, np.exp(log_posterior).tolist(), strict=True)),
             counterfactual=counterfactual,
             texts=self.texts or None,
+            floor=total - before if total != before else 0.0,
         )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from naively.data.plain import as_plain
 from naively.explanation.counterfactual import Counterfactual
+from naively.explanation.together import Together
 from naively.families.evidence import Pieces
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
     from naively.data.labelled import Label
+
+
+MIN_SHOWN_FLOOR = 0.01  # log-odds
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,9 @@ def group_others(lines: Iterable[tuple[str, float]], texts: Collection[str]) -> 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a row is `of` rather than `against`: prior + offset + Σ contributions + rest = total, all in log-odds.
+    """Why a row is `of` rather than `against`: the log-odds of the model, `total`, as a sum.
+
+    prior + offset + Σ contributions + rest + together + floor = total
 
     It prints as a table, in a notebook as HTML.
 
@@ -117,6 +123,11 @@ class Explanation:
         The probability of each class.
     counterfactual
         The fewest changes that would change the prediction; None if there are none, or they were not searched for.
+    together
+        What columns say together, if the model uses tables of columns; `together.log_odds` is the term of the sum.
+    floor
+        What the floor of the tuning changes: it makes sure predictions less sure. The table shows it if it is more than
+        0.01. Where a class is impossible but for the floor, it is infinite, and so is a contribution.
     is_left_out
         Whether the model has counted the row, which is explained by the model without it.
     texts
@@ -137,6 +148,13 @@ class Explanation:
     counterfactual: Counterfactual | None = None
     is_left_out: bool = False
     texts: Mapping[str, Pieces] | None = None
+    together: Together | None = None
+    floor: float = 0.0
+
+    @property
+    def shown_floor(self) -> float:
+        """The floor if tables and pictures show it, else 0."""
+        return self.floor if abs(self.floor) > MIN_SHOWN_FLOOR else 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; the keys of `posterior` are the names of the classes."""

@@ -48,6 +48,7 @@ def linear_form(model: Model, of: Label | None = None, against: Label | None = N
     prior = model.log_prior
     if not np.isfinite(prior[[first, second]]).all():
         raise InputError("linear() has no finite bias here: a class has prior probability zero.")
+    model = model if model.weighted_blocks.tables is None else model.without_tables()
     weighted = model.weighted_blocks
     bias = float(prior[first] - prior[second]) + float(weighted.offset[first] - weighted.offset[second])
     features: list[tuple[str, Any, str]] = []

@@ -6,7 +6,9 @@
 
 e_j(x) is the log-odds contribution of value x in column j, as in an explanation. It is computed from the likelihood of
 the family, at the values of its grid. Columns that are not shown count as missing, and words as absent. In a Bernoulli
-model of words the absence of words is evidence too, which is then part of the start.
+model of words the absence of words is evidence too, which is then part of the start. The floor of a tuning is left out:
+the model's probability of two classes is (1 − ε) p + ε/2. So are tables of columns: the nomogram of a model that uses
+them is that of `model.without_tables()`.
 Source: Možina, Demšar, Kattan & Zupan, Nomograms for visualization of naive Bayesian classifier, PKDD 2004.
 """
 
@@ -92,6 +94,7 @@ class Nomogram:
 
 def make_nomogram(model: Model, of: Label | None = None, against: Label | None = None, top: int = 12) -> Nomogram:
     """Make the nomogram of a model between two classes; the parameters are those of `plot.nomogram`."""
+    model = model if model.weighted_blocks.tables is None else model.without_tables()
     of = model.classes[-1] if of is None else of
     first, second = class_pair(model, of, against, range(len(model.classes)))
     start = model.log_prior + model.weighted_blocks.offset

@@ -9,6 +9,7 @@ from naively.explanation.render_text import (
     evidence_and_weight,
     format_counterfactual,
     format_counts,
+    format_together,
     interval,
     largest,
     number,
@@ -33,6 +34,7 @@ def as_html(explanation: Explanation) -> str:
     ]
     parts += [coloured_html(column, pieces) for column, pieces in (e.texts or {}).items()]
     parts.append(_table(e))
+    parts += [f"<p>{escape(line.strip())}</p>" for line in format_together(e)]
     if e.is_left_out:
         parts.append(f"<p>{LEFT_OUT}</p>")
     if e.counterfactual is not None:
@@ -72,6 +74,7 @@ def _table(e: Explanation) -> str:
         )
         for group in layout.others
     ]
+    rows += [_row(name, "", log_odds, layout.longest, no_weight) for name, log_odds in layout.ends(e)]
     total = "<td></td>" * (2 + len(weights)) + f'<td style="text-align:right;{CELL}"><b>{number(e.total)}</b></td>'
     return (
         f'<div style="overflow-x:auto"><table style="border-collapse:collapse"><tr>{head}</tr>{"".join(rows)}'

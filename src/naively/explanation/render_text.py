@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from naively.explanation.counterfactual import Counterfactual
 from naively.explanation.explanation import Contribution, Explanation, Others, group_others
+from naively.explanation.together import MAX_RULES
 from naively.families.evidence import Pieces
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 MAX_LINES = 20  # contributions; `to_dict()` has all
 MAX_CHANGES = 8
+MAX_SHARES = 6  # of columns in what they say together
 MAX_PIECES = 400  # of a text
 BAR_WIDTH = 12  # characters on either side of zero; half of that in a narrow terminal
 MIN_WIDE = 126  # characters from which there is room for intervals and counts
@@ -55,12 +57,18 @@ class Layout:
             before = sums.get(group.text, Others(group.text, 0, 0.0))
             sums[group.text] = Others(group.text, before.n + group.n, before.log_odds + group.log_odds)
         others = tuple(sums.values())
-        longest = largest((e.prior, e.offset, *(g.log_odds for g in others), *(line.log_odds for line in shown)))
+        ends = (e.shown_floor, 0.0 if e.together is None else e.together.log_odds)
+        longest = largest((e.prior, e.offset, *ends, *(g.log_odds for g in others), *(line.log_odds for line in shown)))
         return cls(shown, others, longest, any(line.weight not in (0.0, 1.0) for line in e.contributions))
 
     def starts(self, e: Explanation) -> list[tuple[str, float]]:
         """Return the lines before the contributions: the prior, and the class offset of a tuned model."""
         return [("prior", e.prior)] + ([("class offset", e.offset)] if e.offset else [])
+
+    def ends(self, e: Explanation) -> list[tuple[str, float]]:
+        """Return the lines after the contributions: columns together, and the floor of a tuned model if it matters."""
+        together = [("columns together", e.together.log_odds)] if e.together is not None else []
+        return together + ([("floor", e.shown_floor)] if e.shown_floor else [])
 
 
 def largest(log_odds: tuple[float, ...]) -> float:
@@ -116,6 +124,21 @@ def format_counterfactual(counterfactual: Counterfactual) -> str:
     return f"Would become {answer} {' and '.join(parts)}."
 
 
+def format_together(e: Explanation) -> list[str]:
+    """Return what columns say together: the share of each column, and the strongest rules with their counts."""
+    if e.together is None or not e.together.by_column:
+        return []
+    shares = [f"{shorten(name)} {number(x)}" for name, x in list(e.together.by_column.items())[:MAX_SHARES]]
+    n_more = len(e.together.by_column) - len(shares)
+    lines = [f"Columns together: {', '.join(shares)}" + (f" and {n_more} more." if n_more else ".")]
+    for rule in e.together.rules[:MAX_RULES]:
+        label, count = (e.of, rule.count) if rule.log_odds > 0 else (e.against, rule.count_against)
+        rows = f"{count:,.6g} of {rule.all:,.6g} {shorten(label)}"
+        lines.append(f"  {shorten(rule.condition, 100)}: {rows}, {number(rule.log_odds)}")
+    n_more = len(e.together.rules) - MAX_RULES
+    return lines + ([f"  and {n_more} weaker rules"] if n_more > 0 else [])
+
+
 def render(explanation: Explanation, width: int) -> Iterator[RenderableType]:
     """Yield the heading, the texts, the table, and what would change the prediction."""
     from rich.text import Text
@@ -132,6 +155,8 @@ def render(explanation: Explanation, width: int) -> Iterator[RenderableType]:
     for column, pieces in (e.texts or {}).items():
         yield _coloured_text(column, pieces)
     yield _table(e, width)
+    for line in format_together(e):
+        yield Text(line)
     if e.is_left_out:
         yield Text(LEFT_OUT)
     if e.counterfactual is not None:
@@ -197,6 +222,8 @@ def _table(e: Explanation, width: int) -> Table:
         name = shorten(group.text, 24 if is_wide else 16) if group.text is not None else str(group)
         value = Text(str(group) if group.text is not None else "", style="dim")
         table.add_row(Text(name, style="dim"), value, bar(group.log_odds), *no_weight, number(group.log_odds))
+    for name, log_odds in layout.ends(e):
+        table.add_row(name, "", bar(log_odds), *no_weight, number(log_odds))
     table.add_section()
     table.add_row(Text("total", style="bold"), "", "", *no_weight, Text(number(e.total), style="bold"))
     return table

@@ -224,8 +224,13 @@ class _Graph:
         is_refused = self.node(
             "IsNaN", self.node("Slice", scores, *map(self.constant, (np.array([0]), np.array([1]), np.array([1]))))
         )
-        self.node("Where", is_refused, self.constant(np.nan), self.node("Div", share, total), output="probabilities")
+        probability = self.node("Div", share, total)
         log_share = self.node("Sub", relative, self.node("Log", total))
+        if self.card.floor.any():
+            rest, floor = self.constant(1.0 - self.card.floor.sum()), self.constant(self.card.floor[None])
+            probability = self.node("Add", self.node("Mul", probability, rest), floor)
+            log_share = self.node("Log", probability)
+        self.node("Where", is_refused, self.constant(np.nan), probability, output="probabilities")
         self.node("Where", is_refused, self.constant(np.nan), log_share, output="log_probabilities")
         position = self.node("ArgMax", scores, axis=1)
         position = self.node("Where", is_refused, self.constant(n_classes), position)

@@ -1,10 +1,13 @@
 """A scorecard: a model as plain data, everything that scoring needs and nothing else.
 
     log p(c | x) ∝ log π_c + b_c + Σ_blocks L^(−β) · Σ_j s_jc(x_j)                          (1)
+    p(c | x) ← (1 − Σ_k f_k) p(c | x) + f_c                                                  (2)
 
 π is the class prior, b the offsets of the tuning, and s_jc the score of a value (`families/scores.py`), which includes
 the weight of its column. β is not zero only for blocks of counts that are tuned by the length of a row: L is the sum of
-the row's counts, at least 1. A row that is impossible in every class gets the prior. A row with a value that the family
+the row's counts, at least 1. f is the floor of the tuning, ε / C for each class whose prior is not zero.
+
+A row that is impossible in every class gets the prior. A row with a value that the family
 of its column refuses, such as a negative count, has no posterior.
 
 Columns that are no evidence are left out. So are texts: a model with one is refused.
@@ -22,6 +25,7 @@ from naively._kernels.types import Floats
 from naively.data.kinds import Kind
 from naively.data.labelled import Label
 from naively.data.plain import as_plain
+from naively.errors import InputError
 from naively.families.scores import ColumnScores
 from naively.model.model import Model
 
@@ -61,6 +65,7 @@ class Scorecard:
     log_prior: Floats
     offset: Floats
     blocks: tuple[ScoredBlock, ...]
+    floor: Floats
 
     @property
     def start(self) -> Floats:
@@ -85,6 +90,7 @@ class Scorecard:
                 {"exponent": block.exponent, "columns": [column.to_dict() for column in block.columns]}
                 for block in self.blocks
             ],
+            "floor": self.floor.tolist(),
         }
 
 
@@ -96,6 +102,11 @@ def scorecard_of(model: Model) -> Scorecard:
     >>> [(column.name, column.scores.values) for column in scorecard_of(model).columns]
     [('sky', ('rain', 'sun'))]
     """
+    if model.weighted_blocks.tables is not None:
+        raise InputError(
+            "a model that uses tables of columns cannot be exported: export model.without_tables(), the model of the "
+            "columns alone, or fit without together=True (--together)."
+        )
     weighted, plain, others = model.weighted_blocks, list[ScoredColumn](), list[ScoredBlock]()
     n_classes = len(model.classes)
     for block, parameters, factor in zip(weighted.schema.blocks, weighted.parameters, weighted.factors, strict=True):
@@ -118,4 +129,7 @@ def scorecard_of(model: Model) -> Scorecard:
     order = {name: i for i, name in enumerate(model.schema.names)}
     plain.sort(key=lambda column: order[column.name])
     blocks = (ScoredBlock(tuple(plain)), *others)
-    return Scorecard(model.target, model.classes, np.asarray(model.log_prior), weighted.offset, blocks)
+    log_prior = np.asarray(model.log_prior)
+    is_possible = ~np.isneginf(log_prior)
+    floor = model.floor * is_possible / is_possible.sum()
+    return Scorecard(model.target, model.classes, log_prior, weighted.offset, blocks, floor)

@@ -80,7 +80,9 @@ class _Query:
         self.refuse_same_names([column.name for column in self.card.columns], self.keys)
         sums = self.score_classes()
         compare = self.compare_two if self.has_two else self.compare_all
-        steps, prediction, posteriors = compare(sums, log)
+        has_floor = bool(self.card.floor.any())
+        steps, prediction, posteriors = compare(sums, log and not has_floor)
+        posteriors = self.with_floor(posteriors, log) if has_floor else posteriors
         names = [*self.keys, PREDICTION, *self.posterior_names()]
         outputs = [*self.key_names(), prediction, *posteriors]
         final = [f"{output} AS {self.dialect.name(name)}" for output, name in zip(outputs, names, strict=True)]
@@ -109,6 +111,16 @@ class _Query:
         ]
         results = [self.or_prior(p, prior, is_possible) for p, prior in zip(posterior, self.prior(log), strict=True)]
         return steps, self.prediction(scores, is_possible), results
+
+    def with_floor(self, posteriors: Sequence[str], log: bool) -> list[str]:
+        """Return posteriors after equation (2) of the scorecard, or their logarithms."""
+        number, rest = self.dialect.number, 1.0 - float(self.card.floor.sum())
+        results = []
+        for posterior, floor in zip(posteriors, self.card.floor.tolist(), strict=True):
+            mixed = f"{number(rest)} * ({posterior}) + {number(floor)}"
+            impossible = f"({posterior}) + {number(-math.inf)}"  # a class whose prior is zero; NULL stays NULL
+            results.append(mixed if not log else f"ln({mixed})" if floor else impossible)
+        return results
 
     def compare_two(self, sums: Sequence[str], log: bool) -> tuple[list[str], str, list[str]]:
         """Return the same for two classes that are never impossible, from the log-odds alone."""

@@ -1,11 +1,17 @@
 """Calibration: a Tuning, how it weighs the evidence of each column, and its JSON.
 
-    log p(c | x) ∝ log π_c + b_c + Σ_j w_j · L_j^(−β_j) · e_jc                              (1)
+    log p(c | x) ∝ log π_c + b_c + Σ_j w_j · L_j^(−β_j) · e_jc + Σ_m u_m · e_mc             (1)
+    p(c | x) ← (1 − ε) p(c | x) + ε / C,    ε = 1 / (2 · rows that were looked at)          (2)
 
 e_jc is the evidence of column j for class c, its log-likelihood. w_j ≥ 0 is the weight of the column and b_c the offset
 of the class. For texts and blocks of counts, L_j is the number of known words in the row. β_j lowers the weight of a
 long text, whose words repeat each other. Without a Tuning w = 1 and b = β = 0: plain Naive Bayes. The score stays a sum
 over columns and words, so that explanations are exact. `tuning` chooses the numbers by leave-one-out.
+
+e_mc is the evidence of table m of columns (families/together.py), u_m ≥ 0 its weight; most models have no tables.
+
+Equation (2) is the floor: no prediction is surer than a sample of this size can show. C is the number of classes whose
+prior is not zero. The textbook has no floor, nor have tunings of earlier files.
 """
 
 from __future__ import annotations
@@ -22,6 +28,7 @@ from naively._kernels.types import Floats
 from naively.data.labelled import Label
 from naively.errors import InputError
 from naively.families import Family
+from naively.families.together import WeightedTables
 from naively.schema.choose import Chosen, split
 from naively.schema.family_json import family_from_json, family_to_json
 from naively.schema.schema import Block, Schema, name_of_part
@@ -135,6 +142,15 @@ class Tuning:
         What each column is worth by leave-one-out, the highest first; empty where it was not computed.
     counted_rows
         The number of rows that the model had counted then; 0 if it is not known.
+    floor
+        ε of equation (2), from 0 to less than 1.
+    table_weights
+        The weight of each table of columns; empty if they are not used.
+    together
+        What tables of columns gain over the columns alone: nats per row by leave-one-out, and its 95 % interval. Empty
+        if the model has none.
+    plain
+        The tuning of the columns alone, for a model that has lost its tables; None if tables are not used.
     """
 
     offsets: Mapping[Any, float] = field(default_factory=dict)
@@ -146,6 +162,10 @@ class Tuning:
     report: Mapping[str, float] = field(default_factory=dict)
     importance: tuple[ColumnImportance, ...] = ()
     counted_rows: int = 0
+    floor: float = 0.0
+    table_weights: tuple[float, ...] = ()
+    together: tuple[float, ...] = ()
+    plain: Tuning | None = None
 
     def __post_init__(self) -> None:
         for name in ("weights", "exponents"):
@@ -190,6 +210,12 @@ class Tuning:
             content["importance"] = [list(column) for column in self.importance]
         if self.counted_rows:
             content["counted_rows"] = self.counted_rows
+        if self.floor:
+            content["floor"] = self.floor
+        if self.together:
+            content["together"] = list(self.together)
+        if self.plain is not None:
+            content["table_weights"], content["plain"] = list(self.table_weights), json.loads(self.plain.to_json())
         return json.dumps(content, ensure_ascii=False)
 
     @classmethod
@@ -215,6 +241,17 @@ class Tuning:
             is_number = type(rows) is int and type(counted_rows) is int
             if not is_number or rows < 0 or counted_rows < 0 or any(w < 0 for w in weights.values()):
                 raise ValueError("rows and weights are not negative")
+            floor = _number(content.get("floor", 0.0))
+            if not 0 <= floor < 1:
+                raise ValueError("the floor is a probability below 1")
+            table_weights, together = (
+                tuple(_number(value) for value in content.get(part, ())) for part in ("table_weights", "together")
+            )
+            plain = None if content.get("plain") is None else cls.from_json(json.dumps(content["plain"]))
+            if any(w < 0 for w in table_weights) or bool(table_weights) != (plain is not None):
+                raise ValueError("tables of columns have weights from 0 on, and a tuning without them")
+            if len(together) not in (0, 3):
+                raise ValueError("the gain of tables of columns has an interval")
             return cls(
                 {label: _number(b) for label, b in content["offsets"]},
                 {EvidenceKey.from_json(name): w for name, w in weights.items()},
@@ -225,6 +262,10 @@ class Tuning:
                 report,
                 tuple(_column_importance(*column) for column in content.get("importance", ())),
                 counted_rows,
+                floor,
+                table_weights,
+                together,
+                plain,
             )
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
             raise InputError(f"this is not a tuning in JSON ({type(error).__name__}: {error}).") from None
@@ -250,7 +291,7 @@ def _number(value: object) -> float:
 
 @dataclass(frozen=True, eq=False)
 class WeightedBlocks:
-    """What posteriors are computed from: blocks, their parameters, and w and β of each block.
+    """What posteriors are computed from: blocks, their parameters, w and β of each block, and tables of columns.
 
     The factor of a block is None if the weights are in its parameters, or if there is no tuning.
     """
@@ -259,6 +300,7 @@ class WeightedBlocks:
     parameters: tuple[Any, ...]
     factors: tuple[tuple[float, float] | None, ...]
     offset: Floats
+    tables: WeightedTables | None = None
 
 
 def weigh_blocks(

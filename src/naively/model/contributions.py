@@ -72,14 +72,23 @@ def log_odds_of_columns(of: Floats, against: Floats, log_prior: Floats) -> Float
 
 
 def evidence_in_chunks(model: Model, table: Table) -> Iterator[tuple[slice, Floats]]:
-    """Yield chunks of rows, and the weighted evidence of each column of the schema, (column, row, class)."""
-    views = views_of(table, model.chosen.schema)
+    """Yield chunks of rows, and the weighted evidence of each column of the schema, (column, row, class).
+
+    What columns say together is included, by the share of each column.
+    """
+    views, tables = views_of(table, model.chosen.schema), model.weighted_blocks.tables
+    table_view = None if tables is None else tables.view(table)
     n_columns, n_classes = len(model.schema.names), len(model.classes)
     step = max(1, MAX_SCORES // max(1, n_columns * n_classes))
     for start in range(0, table.n_rows, step):
         chunk = slice(start, min(start + step, table.n_rows))
         chunk_views = views if table.n_rows <= step else [view.rows(chunk.start, chunk.stop) for view in views]
-        yield chunk, evidence_of_columns(model, chunk_views, chunk.stop - start)
+        evidence = evidence_of_columns(model, chunk_views, chunk.stop - start)
+        if tables is not None and table_view is not None:
+            position = positions_of(model.schema.names)
+            shares = tables.score_columns(table_view.rows(chunk.start, chunk.stop))
+            evidence[[position[name] for name in tables.plan.columns]] += shares
+        yield chunk, evidence
 
 
 def evidence_of_columns(model: Model, views: Sequence[View], n_rows: int) -> Floats:

@@ -28,7 +28,7 @@ from naively.model.merge import refuse_other_type, total
 from naively.priors import EMPIRICAL
 from naively.schema.infer import Automatic, infer
 from naively.schema.schema import Block, Schema
-from naively.statistics import ClassWeights, CountPlan, RowHashes, Statistic, TooLargeError
+from naively.statistics import ClassWeights, CountPlan, Histogram, RowHashes, Statistic, TooLargeError
 from naively.statistics.histogram import max_keys_for
 
 if TYPE_CHECKING:
@@ -102,6 +102,13 @@ def count(
     return ClassWeights.count(None, rows.label, rows.weight, n_classes), statistics
 
 
+def count_tables(rows: LabelledRows, schema: Schema, like: Histogram | None = None) -> Histogram | None:
+    """Count the tables of columns of a schema, if it has any; with `like`, only to add to it."""
+    if schema.tables is None:
+        return None
+    return schema.tables.count(rows.table, rows.label, rows.weight, len(rows.classes), like)
+
+
 def count_like(model: Model, rows: LabelledRows, to_add: bool = False) -> Model:
     """Return the model of these rows alone, under the schema and the tuning of a model.
 
@@ -117,6 +124,7 @@ def count_like(model: Model, rows: LabelledRows, to_add: bool = False) -> Model:
         classes=rows.classes,
         class_weights=weights,
         statistics=statistics,
+        table_counts=count_tables(rows, schema, model.table_counts if to_add else None),
         prior=EMPIRICAL,
         row_hashes=RowHashes.of(hash_rows(rows, schema.names)),
     )
@@ -128,7 +136,7 @@ def schema_for(model: Model, table: Table) -> Schema:
         return model.schema
     families = ((tuple(block.names), block.family) for block in model.schema.blocks)
     columns = {names: Automatic(f.missing) if f.awaits_values else f for names, f in families}
-    return infer(table, columns, as_counted=True)
+    return replace(infer(table, columns, as_counted=True), tables=model.schema.tables)
 
 
 def rows_to_count(model: Model, X: TableLike, y: LabelsLike, weight: WeightLike = None) -> Iterator[LabelledRows]:

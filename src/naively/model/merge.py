@@ -18,7 +18,7 @@ from naively.errors import InputError, LostDigitsWarning, SchemaError, TuningWar
 from naively.families import Family
 from naively.schema.infer import group_columns
 from naively.schema.schema import Block, Schema
-from naively.statistics import ClassWeights, NegativeCountError, RowHashes, Statistic
+from naively.statistics import ClassWeights, Histogram, NegativeCountError, RowHashes, Statistic
 from naively.statistics.arrays import added_in_pairs
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def add(a: Model, b: Model) -> Model:
     """Return the model of the rows of both, with the prior and the settings of a."""
     a, b = align(a, b)
     statistics = tuple(one + two for one, two in zip(a.statistics, b.statistics, strict=True))
-    tuning = a.tuning
+    tuning, tables = a.tuning, _add_tables(a, b)
     if a.tuning != b.tuning:
         tuning = None
         warn_user(
@@ -39,7 +39,9 @@ def add(a: Model, b: Model) -> Model:
         )
     weights = a.class_weights + b.class_weights
     hashes = _sum_of_hashes((a, b))
-    both = replace(a, class_weights=weights, statistics=statistics, tuning=tuning, row_hashes=hashes)
+    both = replace(
+        a, class_weights=weights, statistics=statistics, tuning=tuning, row_hashes=hashes, table_counts=tables
+    )
     return both if a.class_weights.rows.any() else _without_classes(both, weights.rows == 0)
 
 
@@ -55,7 +57,9 @@ def total(models: Sequence[Model]) -> Model | None:
         weights = ClassWeights.sum_of([model.class_weights for model in group])
         blocks = zip(*(model.statistics for model in group), strict=True)
         statistics = tuple(type(parts[0]).sum_of(parts) for parts in blocks)
-        sums.append(replace(group[0], class_weights=weights, statistics=statistics, row_hashes=_sum_of_hashes(group)))
+        tables = [model.table_counts for model in group if model.table_counts is not None]
+        with_sums = replace(group[0], class_weights=weights, statistics=statistics, row_hashes=_sum_of_hashes(group))
+        sums.append(replace(with_sums, table_counts=Histogram.sum_of(tables) if tables else None))
     return added_in_pairs(sums)
 
 
@@ -77,8 +81,10 @@ def subtract(a: Model, b: Model) -> Model:
             names = block.names
             statistics.append(one - two)
             statistics[-1].refuse_excess(weights)
+        names = ()
+        tables = None if a.table_counts is None or b.table_counts is None else a.table_counts - b.table_counts
     except NegativeCountError as error:
-        where = "" if error.column is None else f"column {names[error.column]!r}, "
+        where = "" if error.column is None else f"column {names[error.column]!r}, " if names else "columns together, "
         raise InputError(
             f"cannot subtract what was never counted: {where}class {a.classes[error.class_position]!r} would be left "
             f"with {error.remainder}."
@@ -90,7 +96,7 @@ def subtract(a: Model, b: Model) -> Model:
     hashes = None
     if a.row_hashes is not None and (b.row_hashes is not None or not b.class_weights.rows.any()):
         hashes = a.row_hashes if b.row_hashes is None else a.row_hashes - b.row_hashes
-    rest = replace(a, class_weights=weights, statistics=tuple(statistics), row_hashes=hashes)
+    rest = replace(a, class_weights=weights, statistics=tuple(statistics), row_hashes=hashes, table_counts=tables)
     return _without_classes(rest, lost_all_rows) if lost_all_rows.any() else rest
 
 
@@ -131,8 +137,26 @@ def _warn_of_lost_digits(schema: Schema, statistics: Sequence[Statistic]) -> Non
 def align(a: Model, b: Model) -> tuple[Model, Model]:
     """Return both models with the same classes and columns in the same positions."""
     schema = unite(a.schema, b.schema)
+    if a.schema.tables != b.schema.tables:
+        _warn_of_other_tables(a, b)
+        a, b = (model if model.schema.tables is None else model.without_tables() for model in (a, b))
     classes = union_of_classes(a.classes, b.classes)
     return with_layout(a, schema, classes), with_layout(b, schema, classes)
+
+
+def _warn_of_other_tables(a: Model, b: Model) -> None:
+    warn_user(
+        "the models have different tables of columns, which cannot be added: the sum is that of the columns alone. Fit "
+        "the second model with schema=FIRST.schema, or add its rows with update().",
+        TuningWarning,
+    )
+
+
+def _add_tables(a: Model, b: Model) -> Histogram | None:
+    """Return the counts of the tables of columns of both models, which have the same plan."""
+    if a.table_counts is None or b.table_counts is None:
+        return a.table_counts if b.table_counts is None else b.table_counts
+    return a.table_counts + b.table_counts
 
 
 def with_layout(model: Model, schema: Schema, classes: tuple[Label, ...]) -> Model:
@@ -150,6 +174,7 @@ def with_layout(model: Model, schema: Schema, classes: tuple[Label, ...]) -> Mod
         classes=classes,
         class_weights=model.class_weights.place_classes(positions, n),
         statistics=tuple(statistic.place_classes(positions, n) for statistic in statistics),
+        table_counts=None if model.table_counts is None else model.table_counts.place_classes(positions, n),
     )
 
 
@@ -239,7 +264,9 @@ def unite(a: Schema, b: Schema) -> Schema:
     blocks = [*((family, tuple(group)) for family, group in groups), *_joint_blocks(a, b)]
     position = positions_of(names)
     blocks.sort(key=lambda block: position[block[1][0]])
-    return Schema(names, tuple(Block(group, tuple(kinds[n] for n in group), family) for family, group in blocks))
+    tables = a.tables if a.tables == b.tables else None
+    united = tuple(Block(group, tuple(kinds[n] for n in group), family) for family, group in blocks)
+    return Schema(names, united, tables)
 
 
 def _gives_way(family: Family, kind: Kind, other: Family) -> bool:

@@ -25,6 +25,7 @@ from naively.data.frame_output import Output, frame_of, series_of
 from naively.data.labelled import Label, LabelsLike, WeightLike, class_array
 from naively.data.read import TableLike
 from naively.errors import InputError
+from naively.families.together import WeightedTables
 from naively.model import merge
 from naively.model.calibrate import ColumnImportance, Tuning, WeightedBlocks, weigh_blocks
 from naively.model.contributions import contributions, two_classes
@@ -42,7 +43,7 @@ from naively.model.score import predict_positions, read_rows, score_rows, warn_o
 from naively.priors import EMPIRICAL, ClassPrior, PriorLike
 from naively.schema.choose import Chosen, choose
 from naively.schema.schema import Schema
-from naively.statistics import ClassWeights, RowHashes, Statistic
+from naively.statistics import ClassWeights, Histogram, RowHashes, Statistic
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,6 +83,8 @@ class Model:
         The number of threads; None is all cores.
     tuning
         Weights, offsets and families that `tune` has chosen; None is plain Naive Bayes.
+    table_counts
+        The counts of the tables of columns that the schema plans; None without a plan.
     row_hashes
         Which rows were counted, as far as it is known; None if it is not, as in files of earlier versions.
     """
@@ -95,6 +98,11 @@ class Model:
     n_jobs: int | None = None
     tuning: Tuning | None = None
     row_hashes: RowHashes | None = None
+    table_counts: Histogram | None = None
+
+    def __post_init__(self) -> None:
+        if self.tuning is not None and self.tuning.plain is not None and self.schema.tables is None:
+            object.__setattr__(self, "tuning", self.tuning.plain)  # other weights are wrong without tables
 
     def __repr__(self) -> str:
         classes = [f"{c} {n:g}" for c, n in zip(self.classes[:5], self.class_counts[:5].tolist(), strict=True)]
@@ -139,10 +147,22 @@ class Model:
         with use_threads(self.n_jobs):
             return tuple(block.family.estimate(statistic, self.classes) for block, statistic in pairs)
 
+    @property
+    def floor(self) -> float:
+        """How much of each posterior is shared equally by the classes: ε of `model/calibrate.py`, 0 without tuning."""
+        return 0.0 if self.tuning is None else self.tuning.floor
+
     @cached_property
     def weighted_blocks(self) -> WeightedBlocks:
         """What posteriors are computed from: the parameters under the tuning, if there is one."""
-        return weigh_blocks(self.chosen, self.parameters, self.classes, self.tuning)
+        blocks = weigh_blocks(self.chosen, self.parameters, self.classes, self.tuning)
+        if self.tuning is None or self.schema.tables is None or self.table_counts is None:
+            return blocks
+        weights = np.array(self.tuning.table_weights)
+        if not weights.any():
+            return blocks
+        tables = WeightedTables.of(self.schema.tables, self.table_counts, self.class_weights.weight, weights)
+        return replace(blocks, tables=tables)
 
     @property
     def rows_since_tuning(self) -> int | None:
@@ -161,6 +181,15 @@ class Model:
         """
         return replace(self, tuning=tuning)
 
+    def without_floor(self) -> Model:
+        """Return the model without the floor of its tuning: its log-odds are the sum of its evidence."""
+        if not self.floor or self.tuning is None:
+            return self
+        model = self.with_tuning(replace(self.tuning, floor=0.0))
+        for name in ("chosen", "parameters", "weighted_blocks"):  # do not depend on the floor
+            model.__dict__[name] = getattr(self, name)
+        return model
+
     def with_prior(self, prior: PriorLike) -> Model:
         """Return the same counts under another class prior.
 
@@ -178,7 +207,15 @@ class Model:
     @cached_property
     def _used_columns(self) -> tuple[str, ...]:
         """The names of the columns that predictions depend on."""
-        return tuple(name for block in self.chosen.schema.blocks for name in block.names)
+        names = [name for block in self.chosen.schema.blocks for name in block.names]
+        if self.tuning is not None and any(self.tuning.table_weights) and self.schema.tables is not None:
+            names += [name for name in self.schema.tables.columns if name in self.chosen.left_out]
+        return tuple(names)
+
+    def without_tables(self) -> Model:
+        """Return the model of the columns alone: without its tables of columns, under the tuning made without them."""
+        tuning = self.tuning if self.tuning is None or self.tuning.plain is None else self.tuning.plain
+        return replace(self, schema=replace(self.schema, tables=None), table_counts=None, tuning=tuning)
 
     @on_own_threads
     def log_joint(self, X: TableLike) -> Floats:
@@ -194,7 +231,7 @@ class Model:
     def _probabilities(self, X: TableLike, kind: int) -> Floats:
         """Return log posteriors (kind 0) or posteriors (kind 1)."""
         scores = score_rows(self, X, self.weighted_blocks)
-        warn_of_impossible_rows(normalise(scores, self.log_prior, kind), len(scores))
+        warn_of_impossible_rows(normalise(scores, self.log_prior, kind, self.floor), len(scores))
         return scores
 
     @on_own_threads
@@ -217,7 +254,8 @@ class Model:
     def posterior(self, X: TableLike, *, output: Output | None = None) -> Floats | PandasFrame | PolarsFrame:
         """Return the probability of each class, equation (2), (row, class), columns as in `classes`.
 
-        A row that is impossible in every class gets the class prior.
+        A row that is impossible in every class gets the class prior. A tuned model has a floor: of each probability,
+        (1 − ε) is that of equation (2), and ε is shared equally by the classes; ε = 1 / (2 · rows looked at).
 
         Parameters
         ----------
@@ -323,9 +361,10 @@ class Model:
     def contributions(self, X: TableLike, of: Label | None = None, against: Label | None = None) -> Floats:
         """Return what each column adds to the log-odds of each row, (row, column), columns as in `schema.names`.
 
-        A row adds up, with the prior and the class offset, to `log_odds(X, of, against)`. A column that is not used
-        has 0, and so has a missing value unless it is evidence. The weights of the tuning are included. Where a
-        probability is zero a contribution is infinite; a row that is impossible in both classes has zeros.
+        A row adds up, with the prior and the class offset, to `log_odds(X, of, against)` before the floor: that of
+        `model.without_floor()`. What columns say together is included, by the share of each column. A column that is
+        not used has 0, and so has a missing value unless it is evidence. The weights of the tuning are included. Where
+        a probability is zero a contribution is infinite; a row that is impossible in both classes has zeros.
 
         Parameters
         ----------

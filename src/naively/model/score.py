@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from naively.data.read import TableLike, files_or_table, read
 from naively.data.table import Table, concat_tables
 from naively.errors import ImpossibleRowsWarning, warn_user
 from naively.families.gaussian import InfiniteValueError
+from naively.families.together import TableView
 from naively.model.count import View, views_of
 from naively.model.decide import Rule
 
@@ -139,10 +140,27 @@ def as_trained(
     return rows
 
 
-def score(blocks: WeightedBlocks, views: Sequence[View], log_prior: Floats, n_rows: int) -> Floats:
-    """Return log π_c + b_c + Σ_j w_j · L_j^(−β_j) · e_jc, (row, class); `views` are the columns of each block."""
+class ScoredViews(NamedTuple):
+    """The columns of rows as each block reads them, and as the tables of columns do."""
+
+    blocks: Sequence[View]
+    tables: TableView | None = None
+
+    @classmethod
+    def of(cls, table: Table, blocks: WeightedBlocks) -> ScoredViews:
+        """Read the columns of a table."""
+        return cls(views_of(table, blocks.schema), None if blocks.tables is None else blocks.tables.view(table))
+
+    def rows(self, start: int, stop: int) -> ScoredViews:
+        """Return the rows from start to stop."""
+        tables = None if self.tables is None else self.tables.rows(start, stop)
+        return ScoredViews([view.rows(start, stop) for view in self.blocks], tables)
+
+
+def score(blocks: WeightedBlocks, views: ScoredViews, log_prior: Floats, n_rows: int) -> Floats:
+    """Return equation (1) of `model/calibrate.py` before it is normalised, (row, class)."""
     scores = repeat_row(log_prior + blocks.offset, n_rows)
-    parts = zip(blocks.schema.blocks, views, blocks.parameters, blocks.factors, strict=True)
+    parts = zip(blocks.schema.blocks, views.blocks, blocks.parameters, blocks.factors, strict=True)
     for block, view, parameters, factor in parts:
         try:
             if factor is None:
@@ -158,13 +176,15 @@ def score(blocks: WeightedBlocks, views: Sequence[View], log_prior: Floats, n_ro
             evidence *= np.maximum(length, 1.0)[:, None] ** -exponent
         if weight:  # 0 · −∞ is 0: evidence without weight excludes no class
             scores += weight * evidence
+    if blocks.tables is not None and views.tables is not None:
+        blocks.tables.score(views.tables, scores)
     return scores
 
 
 def score_rows(model: Model, X: TableLike, blocks: WeightedBlocks) -> Floats:
     """Return the scores of all rows, (row, class)."""
     table = read_rows(model, X)
-    return score(blocks, views_of(table, blocks.schema), model.log_prior, table.n_rows)
+    return score(blocks, ScoredViews.of(table, blocks), model.log_prior, table.n_rows)
 
 
 @on_own_threads
@@ -175,18 +195,18 @@ def predict_positions(model: Model, X: TableLike, rule: Rule | None = None) -> C
     """
     table = read_rows(model, X)
     blocks, n_rows = model.weighted_blocks, table.n_rows
-    views = views_of(table, blocks.schema)
+    views = ScoredViews.of(table, blocks)
     positions = np.empty(n_rows, dtype=np.int32)
     step = max(MIN_ROWS, MAX_SCORES // max(1, len(model.classes)))
     n_impossible = 0
     for start in range(0, max(1, n_rows), step):
         chunk = slice(start, min(start + step, n_rows))
-        chunk_views = views if n_rows <= step else [view.rows(chunk.start, chunk.stop) for view in views]
+        chunk_views = views if n_rows <= step else views.rows(chunk.start, chunk.stop)
         scores = score(blocks, chunk_views, model.log_prior, chunk.stop - start)
         if rule is None:
             n_impossible += best_class(scores, model.log_prior, positions[chunk])
         else:
-            n_impossible += normalise(scores, model.log_prior, 0)
+            n_impossible += normalise(scores, model.log_prior, 0, model.floor)
             positions[chunk] = rule(scores)
     warn_of_impossible_rows(n_impossible, n_rows)
     return positions
@@ -208,9 +228,9 @@ def score_positions(model: Model, X: TableLike, rule: Rule | None = None) -> tup
         best_class(scores, model.log_prior, positions)
     else:
         log_posterior = scores.copy()
-        normalise(log_posterior, model.log_prior, 0)
+        normalise(log_posterior, model.log_prior, 0, model.floor)
         positions[:] = rule(log_posterior)
-    n_impossible = normalise(scores, model.log_prior, 1)
+    n_impossible = normalise(scores, model.log_prior, 1, model.floor)
     return positions, scores, n_impossible
 
 

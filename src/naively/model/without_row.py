@@ -30,9 +30,12 @@ def without_counted_row(model: Model, row: Table, c: int) -> Model | None:
             rest = without_row(block.family, view, statistic, leaving)
             statistics.append(rest)
             parameters.append(block.family.estimate(rest, model.classes, block.family.structure(statistic)))
+        tables = model.table_counts
+        if model.schema.tables is not None and tables is not None:
+            tables = tables - model.schema.tables.count(row, label, None, len(model.classes))
     except NegativeCountError:
         return None
-    others = replace(model, class_weights=class_weights, row_hashes=None)
+    others = replace(model, class_weights=class_weights, row_hashes=None, table_counts=tables)
     others.__dict__["chosen"] = replace(model.chosen, statistics=tuple(statistics))  # these would be chosen again
     others.__dict__["parameters"] = tuple(parameters)
     return others

@@ -39,7 +39,7 @@ def waterfall(explanation: Explanation, top: int = 15, *, ax: Axes | None = None
         if c.log_odds != 0
     ]
     others = [(str(group), group.log_odds) for group in layout.others if group.log_odds != 0]
-    bars = [*layout.starts(e), *steps, *others]
+    bars = [*layout.starts(e), *steps, *others, *layout.ends(e)]
     infinite_length = 2 * math.fsum(abs(x) for _, x in bars if math.isfinite(x)) + 1
     figure, (axes,) = panels(8.5, 1.6 + 0.3 * (len(bars) + 1), ax=ax)
     start, ends = 0.0, [0.0]

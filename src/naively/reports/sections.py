@@ -22,6 +22,7 @@ from naively.explanation.render_text import (
     evidence_and_weight,
     format_counterfactual,
     format_counts,
+    format_together,
     interval,
     number,
     occurrences_and_note,
@@ -375,6 +376,7 @@ def _row(model: Model, title: str, truth: Label | None, e: Explanation) -> str:
                 "",
             )
         )
+    rows += [(name, "", log_odds_bar(x), *no_weight, number(x), "", "") for name, x in layout.ends(e)]
     rows.append(("<b>total</b>", "", "", *no_weight, f"<b>{number(e.total)}</b>", "", ""))
     head = (
         "column",
@@ -387,7 +389,7 @@ def _row(model: Model, title: str, truth: Label | None, e: Explanation) -> str:
     )
     numbers = range(3, len(head))
     known = "" if truth is None else f" Its class is {dot(position.get(truth, 0))}{bdi(truth)}."
-    notes = [LEFT_OUT] if e.is_left_out else []
+    notes = [*format_together(e), *([LEFT_OUT] if e.is_left_out else [])]
     notes += [format_counterfactual(e.counterfactual)] if e.counterfactual is not None else []
     return (
         f'<div class="row"><h3>{escape(title)}</h3><p class="answer">'

@@ -17,6 +17,7 @@ from naively.data.names import Names, Numbered
 from naively.data.views import Codes, Texts
 from naively.errors import SchemaError
 from naively.families import Family
+from naively.families.together import TablePlan
 from naively.schema.family_json import family_from_json, family_to_json
 
 
@@ -44,10 +45,11 @@ class Block:
 
 @dataclass(frozen=True)
 class Schema:
-    """All columns in the order of the data, and the blocks that they form."""
+    """All columns in the order of the data, the blocks that they form, and the tables that read them together."""
 
     names: Names
     blocks: tuple[Block, ...]
+    tables: TablePlan | None = None
 
     def families(self) -> Iterator[tuple[str, Family]]:
         """Return each column with its family."""
@@ -87,7 +89,11 @@ class Schema:
             {"names": _names_to_json(b.names), "kinds": b.kinds, "family": family_to_json(b.family)}
             for b in self.blocks
         ]
-        return json.dumps({"names": _names_to_json(self.names), "blocks": blocks}, ensure_ascii=False, indent=1)
+        content: dict[str, Any] = {"names": _names_to_json(self.names), "blocks": blocks}
+        if self.tables is None:
+            return json.dumps(content, ensure_ascii=False, indent=1)
+        tables = json.dumps(self.tables.to_json(), ensure_ascii=False)  # thousands of numbers: not a line each
+        return f'{json.dumps(content, ensure_ascii=False, indent=1)[:-2]},\n "tables": {tables}\n}}'
 
     @classmethod
     def from_json(cls, text: str) -> Schema:
@@ -105,9 +111,10 @@ class Schema:
                 Block(_names_from_json(b["names"]), _kinds_from_json(b["kinds"]), family_from_json(b["family"]))
                 for b in data["blocks"]
             )
-        except (TypeError, KeyError, json.JSONDecodeError, RecursionError) as error:
+            tables = None if data.get("tables") is None else TablePlan.from_json(data["tables"])
+        except (TypeError, KeyError, ValueError, AttributeError, RecursionError) as error:
             raise SchemaError(f"this is not a schema in JSON ({type(error).__name__}: {error}).") from None
-        schema = cls(names, blocks)
+        schema = cls(names, blocks, tables)
         _check(schema)
         return schema
 
@@ -145,6 +152,8 @@ def _check(schema: Schema) -> None:
         names = [name for block in schema.blocks for name in block.names]
         if sorted(names) != sorted(set(schema.names)) or len(schema.names) != n_columns:
             raise SchemaError("this schema does not give each of its columns one family.")
+    if schema.tables is not None and not set(schema.tables.columns) <= set(schema.names):
+        raise SchemaError("this schema has tables of columns that it does not have.")
     for block in schema.blocks:
         if not isinstance(block.kinds, str) and len(block.kinds) != len(block.names):
             raise SchemaError(f"this schema has {len(block.kinds)} kinds for {len(block.names)} columns in a block.")

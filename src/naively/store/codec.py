@@ -41,7 +41,7 @@ from naively.data.names import Numbered
 from naively.errors import InputError
 from naively.model.model import Model
 from naively.schema.schema import Schema
-from naively.statistics import ClassWeights, RowHashes, statistic_named
+from naively.statistics import ClassWeights, Histogram, RowHashes, statistic_named
 from naively.statistics.arrays import require
 
 Array = NDArray[Any]
@@ -69,6 +69,8 @@ def encode_counts(model: Model) -> bytes:
     """Return the payload of what a model has counted; its schema is stored elsewhere, because entries share it."""
     arrays: list[Array] = []
     parts: dict[str, Any] = {"classes": model.classes, "seen": model.class_weights, "statistics": model.statistics}
+    if model.table_counts is not None:
+        parts["tables"] = model.table_counts
     if model.row_hashes is not None:
         parts["row_hashes"] = model.row_hashes.export()
     head = ",".join([f'"{name}":{encode_value(part, arrays)}' for name, part in parts.items()])
@@ -91,9 +93,15 @@ def decode_counts(payload: bytes, schema: Schema) -> Model:
     weights.check(len(classes))
     for block, statistic in zip(schema.blocks, counts, strict=True):
         block.family.check(statistic, len(classes), block.names)
+    tables: Histogram | None = None
+    if schema.tables is not None:
+        tables = decode_value(head["tables"], arrays)
+        require(type(tables) is Histogram, "tables of columns")
+        assert tables is not None
+        tables.check(len(classes), Numbered(len(schema.tables.tables)))
     hashes = head.get("row_hashes")
     known_rows = None if hashes is None else RowHashes.from_export(*decode_value(hashes, arrays))
-    return Model(schema, classes, weights, counts, row_hashes=known_rows)
+    return Model(schema, classes, weights, counts, row_hashes=known_rows, table_counts=tables)
 
 
 def encode_value(value: Any, arrays: list[Array]) -> str:

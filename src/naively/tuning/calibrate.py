@@ -45,7 +45,7 @@ class Calibration:
     has_common_weight: bool = False
 
 
-def calibrate(problem: Problem, n_columns: int, fold: NDArray[np.intp]) -> Calibration:
+def calibrate(problem: Problem, n_columns: int, fold: NDArray[np.intp], n_tables: int = 0) -> Calibration:
     """Fit weights and offsets.
 
     Parameters
@@ -56,27 +56,34 @@ def calibrate(problem: Problem, n_columns: int, fold: NDArray[np.intp]) -> Calib
         Number of features that are columns; the others are blocks of words.
     fold
         The fold of each row.
+    n_tables
+        Number of features, the last ones, that are tables of columns. They have a common weight of their own, which is
+        pulled to 0; several of them have weights that are shrunk to it as those of columns are.
     """
-    n_groups = len(problem.evidence) - n_columns + min(n_columns, 1)
-    group = np.concatenate([np.zeros(n_columns, np.intp), np.arange(min(n_columns, 1), n_groups)])
+    n_words, first_word = len(problem.evidence) - n_columns - n_tables, min(n_columns, 1)
+    n_groups = first_word + n_words + min(n_tables, 1)
+    group = np.repeat(np.arange(n_groups), [n_columns] * first_word + [1] * n_words + [n_tables] * min(n_tables, 1))
     is_held_out = [fold == f for f in range(FOLDS) if (fold == f).any() and (fold != f).any()]
     row_weight = problem.weight * ~np.array([np.zeros_like(fold, bool), *is_held_out])  # all rows; those of other folds
     grouped = problem.summed(group, n_groups)
     prior = prior_weight(grouped)
     pull, n = WEIGHT_PENALTY / prior**2, len(row_weight)
+    if n_tables:
+        prior[-1], pull[-1] = 0.0, WEIGHT_PENALTY
     solution = grouped.solve(prior, pull)
     settings = np.tile(prior, (n, 1)), np.tile(pull, (n, 1)), [solution] * n, CROSS_FIT_TOLERANCE
     common = [solution, *grouped.solve_each(row_weight, *settings)[1:]]
     curvature, start = problem.curvature_at(replace(solution, weight=solution.weight[group]))
     share = row_weight.sum(axis=1, keepdims=True) / problem.weight.sum()  # of the curvature, nearly
     solutions = [replace(start, offset=s.offset, weight=s.weight[group]) for s in common]
-    is_column = np.arange(len(group)) < n_columns
-    centre = np.where(is_column, [s.weight for s in solutions], prior[group])
+    position = np.arange(len(group))
+    is_shrunk = (position < n_columns) | ((n_tables > 1) & (position >= n_columns + n_words))
+    centre = np.where(is_shrunk, [s.weight for s in solutions], prior[group])
     pulls = np.full_like(centre, np.inf)
     best_loss, best = np.inf, (solutions[0], pulls[0], np.zeros_like(problem.base))
-    for strength in (np.inf, *(SHRINKAGE_STRENGTHS if n_columns > 1 else ())):
+    for strength in (np.inf, *(SHRINKAGE_STRENGTHS if max(n_columns, n_tables) > 1 else ())):
         if np.isfinite(strength):
-            pulls = np.where(is_column, strength * share * curvature + COLUMN_PENALTY, pull[group])
+            pulls = np.where(is_shrunk, strength * share * curvature + COLUMN_PENALTY, pull[group])
             full = problem.solve(centre[0], pulls[0], solutions[0], CROSS_FIT_TOLERANCE)
             starts = [moved(s, solutions[0], full, float(k)) for s, k in zip(solutions[1:], share[1:, 0], strict=True)]
             solutions = [full, *problem.solve_each(row_weight[1:], centre[1:], pulls[1:], starts, CROSS_FIT_TOLERANCE)]

@@ -99,10 +99,10 @@ def importance(
         step = -(-n_cells // MAX_SCORED_CELLS)
         without = losses_after_step(problem, calibration, dropped, step)
     rows, unit = problem.every(step), unit[::step]
-    of_used = iter(_means_and_intervals(without - rows.losses(solution), rows.weight, unit))
+    of_used = iter(means_and_intervals(without - rows.losses(solution), rows.weight, unit))
     worth = [next(of_used) if used else (0.0, 0.0, 0.0) for used in is_used]
     every = _evidence_of(rows, [np.array(part.features, dtype=np.intp) for part in parts])
-    alone = _means_and_intervals(_gains_alone(rows, every), rows.weight, unit)
+    alone = means_and_intervals(gains_alone(rows, every), rows.weight, unit)
     columns = zip(parts, worth, alone, strict=True)
     return ranked(ColumnImportance(part.column, *w, *a, part.n_columns) for part, w, a in columns)
 
@@ -118,8 +118,8 @@ def importance_of_many(scorer: LooScorer, features: Features, calibration: Calib
 
     def add(name: str, n_columns: int, weighted: Floats, plain: Floats) -> None:
         worth = problem.losses_of_tables(scores, weighted[None], -1.0) - total
-        alone = _gains_alone(problem, plain[None])
-        of_worth, of_alone = (_means_and_intervals(gains, problem.weight, unit)[0] for gains in (worth, alone))
+        alone = gains_alone(problem, plain[None])
+        of_worth, of_alone = (means_and_intervals(gains, problem.weight, unit)[0] for gains in (worth, alone))
         out.append(ColumnImportance(name, *of_worth, *of_alone, n_columns))
 
     for block in features.blocks:
@@ -159,12 +159,12 @@ def _evidence_of(problem: Problem, features: Sequence[Index]) -> Floats:
     return np.stack([problem.evidence[of_set].sum(axis=0) for of_set in features])
 
 
-def _gains_alone(problem: Problem, evidence: Floats) -> Floats:
+def gains_alone(problem: Problem, evidence: Floats) -> Floats:
     """Return how much less each row loses by evidence (table, row, class) alone than by the class shares."""
     return problem.losses_of(log_softmax(problem.base)) - problem.losses_of_tables(problem.base, evidence)
 
 
-def _means_and_intervals(gains: Floats, weight: Floats, unit: Floats) -> list[MeanAndInterval]:
+def means_and_intervals(gains: Floats, weight: Floats, unit: Floats) -> list[MeanAndInterval]:
     """Return the mean of each line of gains (table, row), and the ends of its interval."""
     total = float(weight.sum())
     mean, half = gains.sum(axis=1) / total, Z * standard_error_of_sum(gains, weight, unit) / total

@@ -432,6 +432,14 @@ def one_hot(label: NDArray[np.integer], n_classes: int) -> Floats:
     return np.asarray(label[:, None] == np.arange(n_classes), dtype=np.float64)
 
 
+def with_floor(log_posterior: Floats, floor: float) -> Floats:
+    """Return log posteriors (row, class) mixed with equal probabilities: p becomes (1 − ε) p + ε / C."""
+    if not floor:
+        return log_posterior
+    n_classes = log_posterior.shape[1]
+    return np.asarray(np.logaddexp(np.log1p(-floor) + log_posterior, np.log(floor / n_classes)))
+
+
 def log_softmax(scores: Floats) -> Floats:
     """Return scores (row, class) as log posteriors."""
     if scores.shape[1] == 2:

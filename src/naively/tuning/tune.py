@@ -37,7 +37,8 @@ from naively.tuning.importance import importance, importance_of_many, parts_of
 from naively.tuning.loo_scores import LooScorer
 from naively.tuning.sample import FOLDS, Sample, Sampler
 from naively.tuning.search import search
-from naively.tuning.solver import Floats, Problem, log_softmax
+from naively.tuning.solver import Floats, Problem, log_softmax, with_floor
+from naively.tuning.tables import TableRows, calibrated, choose_tables, importance_with_tables, table_evidence
 
 if TYPE_CHECKING:
     from naively.model.model import Model
@@ -133,10 +134,15 @@ def cross_fitted(model: Model, sample: Sample) -> CrossFitted:
             problem, log_posterior = _textbook(scorer, textbook)
         else:
             log_posterior = _textbook(scorer, textbook)[1]
-            problem, _, calibration = _judge(scorer, log_posterior, _features_under(scorer, model.tuning))
+            rows = _judge(scorer, log_posterior, _features_under(scorer, model.tuning))
+            problem, calibration = rows.problem, rows.plain
+            evidence = table_evidence(scorer) if model.tuning.table_weights else None
+            if evidence is not None:
+                calibration = calibrated(evidence, rows, len(set(model.tuning.table_weights)) > 1)[0]
             log_posterior = calibration.log_posterior
             kind = np.repeat(kind, sample.n_parts[kind])
-    return CrossFitted(_under_prior(model, log_posterior, problem.base), problem.label, problem.weight, kind)
+    log_posterior = with_floor(_under_prior(model, log_posterior, problem.base), model.floor)
+    return CrossFitted(log_posterior, problem.label, problem.weight, kind)
 
 
 def _under_prior(model: Model, log_posterior: Floats, log_shares: Floats) -> Floats:
@@ -149,7 +155,9 @@ def _under_prior(model: Model, log_posterior: Floats, log_shares: Floats) -> Flo
 
 def tuned(model: Model, sample: Sample) -> Tuning:
     """Return a tuning from a sample of rows that the model has counted."""
-    return replace(_tuned(model, sample), counted_rows=int(model.class_weights.rows.sum()))
+    n_rows = int(model.class_weights.rows.sum())
+    tuning = replace(_tuned(model, sample), counted_rows=n_rows)
+    return tuning if tuning.plain is None else replace(tuning, plain=replace(tuning.plain, counted_rows=n_rows))
 
 
 def _tuned(model: Model, sample: Sample) -> Tuning:
@@ -176,17 +184,41 @@ def _tuned(model: Model, sample: Sample) -> Tuning:
             choices = _tuning_of_choices(model, search(few, textbook.where(is_searched, word_features_of(few))))
             if choices.families or choices.exponents:
                 features = _features_under(scorer, choices)
-        problem, unit, calibration = _judge(scorer, log_posterior, features)
-        if calibration.solution is None:
+        rows = _judge(scorer, log_posterior, features)
+        if rows.plain.solution is None:
             worth = _importance_by_textbook(scorer, textbook)
         else:
-            worth = _importance(features, problem, unit, calibration)
-    report = _report(calibration.log_posterior, problem)
-    _warn_of_answers(features, worth, report, int(sample.rows.sum()))
-    if calibration.solution is None:
-        return Tuning(rows=n_rows, report=report, importance=worth)
-    tuning = _with_weights(_tuning_of_choices(model, features), model, features, calibration)
-    return replace(tuning, rows=n_rows, report=report, importance=worth)
+            worth = _importance(features, rows.problem, rows.unit, rows.plain)
+        floor = 0.0 if rows.plain.solution is None else 0.5 / max(float(rows.problem.weight.sum()), 1.0)
+        report = _report(with_floor(rows.plain.log_posterior, floor), rows.problem)
+        _warn_of_answers(features, worth, report, int(sample.rows.sum()))
+        tuning = Tuning(rows=n_rows, report=report, importance=worth, floor=floor)
+        if rows.plain.solution is not None:
+            tuning = _with_weights(_tuning_of_choices(model, features, tuning), model, features, rows.plain)
+        evidence = table_evidence(scorer)
+        return tuning if evidence is None else _with_tables(scorer, features, rows, evidence, tuning)
+
+
+def _with_tables(scorer: LooScorer, features: Features, rows: TableRows, evidence: Floats, plain: Tuning) -> Tuning:
+    """Return the tuning with tables of columns, if they are better by more than chance; see `tuning/tables.py`."""
+    choice = choose_tables(evidence, rows)
+    if not choice.weights:
+        return replace(plain, together=choice.gain)
+    floor = 0.5 / max(float(rows.problem.weight.sum()), 1.0)
+    report = _report(with_floor(choice.log_posterior, floor), rows.problem)
+    worth = _importance_with_tables(scorer, features, rows, choice.calibration, choice.weights)
+    tuning = Tuning(rows=plain.rows, report=report, importance=worth, floor=floor)
+    tuning = _tuning_of_choices(scorer.model, features, tuning)
+    tuning = _with_weights(tuning, scorer.model, features, choice.calibration)
+    return replace(tuning, table_weights=choice.weights, together=choice.gain, plain=plain)
+
+
+def _importance_with_tables(
+    scorer: LooScorer, features: Features, rows: TableRows, calibration: Calibration, weights: tuple[float, ...]
+) -> tuple[ColumnImportance, ...]:
+    if not features.has_weight_per_column:
+        return ()
+    return importance_with_tables(scorer, features, rows, calibration, weights)
 
 
 def importance_by_rows(
@@ -213,9 +245,14 @@ def _importance_on(model: Model, tuning: Tuning | None, sample: Sample) -> tuple
     calibration = Calibration(None, 1.0, log_posterior)
     if tuning is not None and not tuning.is_textbook:
         features = _features_under(scorer, tuning)
-        problem, unit, calibration = _judge(scorer, log_posterior, features)
+        rows = _judge(scorer, log_posterior, features)
+        calibration = rows.plain
+        evidence = table_evidence(scorer) if tuning.table_weights else None
+        if evidence is not None and features.has_weight_per_column:
+            with_tables, weights = calibrated(evidence, rows, len(set(tuning.table_weights)) > 1)
+            return _importance_with_tables(scorer, features, rows, with_tables, tuple(weights.tolist()))
         if features.has_weight_per_column and calibration.solution is not None:
-            return _importance(features, problem, unit, calibration)
+            return _importance(features, rows.problem, rows.unit, calibration)
     if textbook.has_weight_per_column:
         return _importance_by_textbook(scorer, textbook)
     return importance_of_many(scorer, textbook if calibration.solution is None else features, calibration)
@@ -285,11 +322,10 @@ def _textbook(scorer: LooScorer, features: Features) -> tuple[Problem, Floats]:
     return problem, log_softmax(problem.scores(0.0, np.ones(len(problem.evidence))))
 
 
-def _judge(scorer: LooScorer, textbook: Floats, features: Features) -> tuple[Problem, Floats, Calibration]:
+def _judge(scorer: LooScorer, textbook: Floats, features: Features) -> TableRows:
     """Return the rows divided among folds, and what is best for them: textbook, class shares or calibration.
 
-    The second result is how much of the weight of each row is one observation. `textbook` are the log posteriors of
-    the usable rows by the textbook.
+    `textbook` are the log posteriors of the usable rows by the textbook.
 
     A kind that occurs often is in as many folds as it can fill. Otherwise a table of few kinds would have folds in
     which kinds are missing.
@@ -302,15 +338,16 @@ def _judge(scorer: LooScorer, textbook: Floats, features: Features) -> tuple[Pro
     problem = scorer.problem(features.pieces())
     if len(kind) > len(n_parts):
         problem = replace(problem.rows(kind), weight=(weight / n_parts)[kind])
-    calibration = calibrate(problem, len(features.keys()), (sample.fold[keep][kind] + nth_part) % FOLDS)
-    return problem, unit[kind], choose(problem, unit[kind], textbook[kind], calibration)
+    fold, n_columns = (sample.fold[keep][kind] + nth_part) % FOLDS, len(features.keys())
+    calibration = choose(problem, unit[kind], textbook[kind], calibrate(problem, n_columns, fold))
+    return TableRows(problem, unit[kind], calibration, kind, fold, n_columns)
 
 
-def _tuning_of_choices(model: Model, features: Features) -> Tuning:
+def _tuning_of_choices(model: Model, features: Features, tuning: Tuning | None = None) -> Tuning:
     exponents: dict[EvidenceKey | str, float] = {
         word.key: word.length_exponent for word in features.words if word.length_exponent
     }
-    return Tuning(families=_families(model, features), exponents=exponents)
+    return replace(tuning or Tuning(), families=_families(model, features), exponents=exponents)
 
 
 def _with_weights(tuning: Tuning, model: Model, features: Features, calibration: Calibration) -> Tuning:

@@ -62,6 +62,11 @@ if TYPE_CHECKING:
     metavar="COLUMN",
     help="Column with the name of a group: rows of a group belong together. It is not a column of the model.",
 )
+@click.option(
+    "--together",
+    is_flag=True,
+    help="Count columns together too, and use what they say together where it helps. Takes longer.",
+)
 @click.option("--test", metavar="FILE", help="Evaluate the model on the rows of this file.")
 @click.option(
     "--test-share",
@@ -87,6 +92,7 @@ def command(
     remember_rows: bool,
     many_classes: bool,
     group: str | None,
+    together: bool,
     test: str | None,
     test_share: float | None,
     source: str | None,
@@ -115,6 +121,8 @@ def command(
     parsed_prior = options.parse_prior(prior)
     if alpha is not None and not no_tune:
         raise click.UsageError("--alpha needs --no-tune: tuning chooses the smoothing. Or set it by --column.")
+    if together and no_tune:
+        raise click.UsageError("--together needs tuning, which decides whether it helps: leave out --no-tune.")
 
     from naively.cli.held_out import HeldOutRows
     from naively.cli.hints import BatchSummary
@@ -142,6 +150,7 @@ def command(
             alpha=alpha,
             many_classes=many_classes,
             group=group,
+            together=together,
         )
         return model, summary, test_rows
 

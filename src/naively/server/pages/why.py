@@ -10,6 +10,7 @@ from typing import Any
 from naively.data.labelled import Label
 from naively.data.names import Names
 from naively.explanation.explanation import Explanation
+from naively.explanation.render_text import format_together
 from naively.families.text import without_words
 from naively.model.model import Model
 from naively.server.pages.address import Row, table_of
@@ -35,6 +36,9 @@ async def why(page: Page) -> dict[str, Any]:
         "contributions": [line.to_dict() for line in explanation.contributions],
         "rest": explanation.rest,
         "n_rest": explanation.n_rest,
+        "floor": explanation.shown_floor,
+        "together": None if explanation.together is None else explanation.together.log_odds,
+        "rules": format_together(explanation),
         "total": explanation.total,
         "posterior": posterior_of(model, probabilities),
         "n_more_classes": max(0, len(model.classes) - MAX_CLASSES),
@@ -100,6 +104,8 @@ def waterfall(explanation: Explanation) -> list[dict[str, Any]]:
     at = 0.0
     lines = [explanation.prior + explanation.offset, *(line.log_odds for line in explanation.contributions)]
     lines += [explanation.rest] if explanation.n_rest else []
+    lines += [] if explanation.together is None else [explanation.together.log_odds]
+    lines += [explanation.shown_floor] if explanation.shown_floor else []
     finite = [x for x in lines if abs(x) != float("inf")]
     bound = 1.5 * sum(map(abs, finite)) + 1.0
     for log_odds in lines:

@@ -1,0 +1,128 @@
+"""Plan tables of columns from the first rows: which columns each table reads, and where it cuts numbers.
+
+Labels play no part, so that a plan can be fixed before anything is counted: the counts of parts then add up, and the
+evidence of a row without itself is exact (families/together.py).
+
+The order of columns in a table is random, by hashes of their names: the same columns have the same orders everywhere.
+A number is cut at values of five random rows, a new choice in each table. If there are fewer than eight columns,
+numbers come again with other cuts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from naively._kernels.text import hash_texts
+from naively._kernels.together import MAX_COLUMNS, MAX_CUTS
+from naively._kernels.types import Floats, Index
+from naively.data.names import positions_of
+from naively.data.row_hash import Hashes, mix
+from naively.data.table import Table
+from naively.data.views import Codes, Texts, Values
+from naively.families.together import MAX_VALUES, TableColumn, TablePlan
+from naively.schema.schema import Schema
+
+N_TABLES = 32
+MIN_PLANNED_COLUMNS, MAX_PLANNED_COLUMNS = 2, 256
+MAX_PLANNED_ROWS = 65_536
+
+
+def with_tables(schema: Schema, table: Table, left_out: Collection[str] = ()) -> Schema:
+    """Return a schema with a plan of tables from the first rows, if its columns suit it.
+
+    Parameters
+    ----------
+    schema
+        The columns and their families.
+    table
+        The first rows.
+    left_out
+        Columns that the rules of the families drop, such as identifiers.
+    """
+    names = [name for name in _suitable(schema) if name not in set(left_out)]
+    if table.is_sparse or not MIN_PLANNED_COLUMNS <= len(names) <= MAX_PLANNED_COLUMNS or not table.n_rows:
+        return schema
+    return replace(schema, tables=plan_tables(schema, table, names))
+
+
+def _suitable(schema: Schema) -> list[str]:
+    """Return the columns that tables can read: numbers, dates, booleans and categories, each with its own family."""
+    return [
+        name
+        for block in schema.blocks
+        if not (block.family.joint or block.family.awaits_values or block.family.statistic.view is Texts)
+        for name in block.names
+    ]
+
+
+def plan_tables(schema: Schema, table: Table, names: Sequence[str]) -> TablePlan:
+    """Return the plan of these columns."""
+    categories = {name for b in schema.blocks if b.family.statistic.view is Codes for name in b.names}
+    ordered = sorted(names, key=lambda name: (name in categories, name))
+    n_numbers = sum(name not in categories for name in ordered)
+    step = -(-table.n_rows // MAX_PLANNED_ROWS)
+    rows = table if step == 1 else table.take(np.arange(0, table.n_rows, step))
+    position = positions_of(rows.names)
+    places = [position[name] for name in ordered]
+    numbers = [_present(x) for x in _columns(rows, places[:n_numbers])]
+    values = _frequent_values(rows, places[n_numbers:])
+    # A random number for each use of a column in a table: the first time, and again until it has eight columns.
+    hashes = mix(hash_texts(ordered))
+    seed = mix(np.array([hashes.sum(dtype=np.uint64)]))
+    tables = []
+    for m in range(N_TABLES):
+        order = np.argsort(_mixed(hashes, seed, 2 * m), kind="stable")
+        again = np.argsort(_mixed(hashes[:n_numbers], seed, 2 * m + 1), kind="stable")
+        n_missing = max(0, MAX_COLUMNS - len(order))
+        uses = np.concatenate([order[:MAX_COLUMNS], np.tile(again, -(-n_missing // max(len(again), 1)))[:n_missing]])
+        columns = []
+        for t, j in enumerate(uses.tolist()):
+            draws = _mixed(hashes[j] + np.arange(MAX_CUTS, dtype=np.uint64), seed, 1000 * (m + 1) + t)
+            columns.append(TableColumn(j, _cuts(numbers[j], draws) if j < n_numbers else ()))
+        tables.append(tuple(columns))
+    return TablePlan(tuple(ordered), (*(None for _ in numbers), *values), tuple(tables))
+
+
+def _mixed(hashes: Hashes, seed: Hashes, number: int) -> Hashes:
+    """Return random numbers of 64 bits, one for each hash."""
+    return mix(hashes + mix(seed + np.uint64(number)))
+
+
+def _columns(table: Table, places: Sequence[int]) -> list[Floats]:
+    """Return columns as arrays of numbers."""
+    if not places:
+        return []
+    pieces = [piece for _, piece in table.numbers(places).dense()]
+    return [piece[:, j].astype(np.float64) for piece in pieces for j in range(piece.shape[1])]
+
+
+def _present(x: Floats) -> Floats:
+    """Return the finite numbers of a column, sorted."""
+    return np.sort(x[np.isfinite(x)])
+
+
+def _cuts(sorted_numbers: Floats, draws: Hashes) -> tuple[float, ...]:
+    """Return the values of random rows; equal ones are one cut. Tables are cut above them."""
+    if not len(sorted_numbers):
+        return ()
+    share = (draws >> np.uint64(11)).astype(np.float64) / 2.0**53
+    rows: Index = (share * len(sorted_numbers)).astype(np.intp)
+    return tuple(np.unique(sorted_numbers[rows]).tolist())
+
+
+def _frequent_values(table: Table, places: Sequence[int]) -> list[Values]:
+    """Return the most frequent values of each category; of equally frequent ones the first by name."""
+    if not places:
+        return []
+    coded = table.coded(places)
+    frequent = []
+    pieces = [piece[:, j] for _, piece in coded.placed() for j in range(piece.shape[1])]
+    for codes, values in zip(pieces, coded.values, strict=True):
+        is_value = (codes >= 0) & (codes < len(values))
+        counts = np.bincount(codes[is_value].astype(np.intp), minlength=len(values))
+        order = sorted(range(len(values)), key=lambda k: (-int(counts[k]), str(values[k])))
+        frequent.append(tuple(values[k] for k in order[:MAX_VALUES] if counts[k]))
+    return frequent

@@ -1,0 +1,198 @@
+"""Decide whether tables of columns are used, and with which weights.
+
+Three candidates are calibrated on the same rows and folds, each row scored as if it had not been counted:
+
+    plain    the columns alone: what was chosen without tables
+    one      one more feature, the mean of the evidence of all tables
+    own      the evidence of each table / the number of tables, each weight shrunk to the common one
+
+A candidate replaces the one before it if its cross-fitted predictions gain more than 1 nat and more than a standard
+error; "own" is looked at only after "one" has won. The choice flatters itself on small samples. So the report is that
+of a choice made for each fold by the other folds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naively.families.together import TableTree, TableView
+from naively.model.calibrate import ColumnImportance
+from naively.tuning.calibrate import MIN_GAIN_NATS, Calibration, calibrate
+from naively.tuning.features import Features
+from naively.tuning.importance import (
+    MAX_REFIT_CELLS,
+    Part,
+    gains_alone,
+    losses_refitted,
+    means_and_intervals,
+    parts_of,
+    ranked,
+)
+from naively.tuning.loo_scores import LooScorer
+from naively.tuning.sample import FOLDS
+from naively.tuning.solver import Floats, Problem, standard_error_of_sum
+
+MIN_TABLE_NATS = 1.0  # over the sample, to use tables or to weigh each of them
+
+
+@dataclass(frozen=True, eq=False)
+class TableRows:
+    """Rows to calibrate on: those of the columns alone, what was chosen for them, and their folds.
+
+    `unit` is how much of the weight of each row is one observation, `kind` its position among the usable rows.
+    """
+
+    problem: Problem
+    unit: Floats
+    plain: Calibration
+    kind: NDArray[np.intp]
+    fold: NDArray[np.intp]
+    n_columns: int
+
+
+@dataclass(frozen=True, eq=False)
+class TableChoice:
+    """The candidate that was chosen.
+
+    `weights` are those of the tables, empty if they are not used. `log_posterior` are predictions after a choice by the
+    other folds. `gain` is the gain over the columns alone by these, in nats per row, with a 95 % interval.
+    """
+
+    calibration: Calibration
+    weights: tuple[float, ...]
+    log_posterior: Floats
+    gain: tuple[float, float, float]
+
+
+def table_evidence(scorer: LooScorer) -> Floats | None:
+    """Return the evidence of the tables of a model for usable rows, (table, row, class); None if it has no tables."""
+    model = scorer.model
+    if model.schema.tables is None or model.table_counts is None or not scorer.is_usable.any():
+        return None
+    tree = TableTree.of(model.table_counts, model.class_weights.weight)
+    view = model.schema.tables.view(scorer.sample.table.where(scorer.is_usable))
+    return tree.leave_one_out(view, scorer.leaving.part(np.flatnonzero(scorer.is_usable)))
+
+
+def choose_tables(evidence: Floats, rows: TableRows) -> TableChoice:
+    """Return the best of plain, one and own."""
+    n_tables = len(evidence)
+    candidates = [(rows.plain, np.zeros(n_tables))]
+    weight, unit = rows.problem.weight, rows.unit
+    every_row = np.ones(len(rows.fold), bool)
+    while len(candidates) < 3:
+        candidate = calibrated(evidence, rows, has_own_weights=len(candidates) == 2)
+        gain = _losses(candidates[-1][0], rows) - _losses(candidate[0], rows)
+        if not _is_better(gain, rows, every_row, len(candidates) == 1):
+            if len(candidates) == 1:
+                return TableChoice(rows.plain, (), rows.plain.log_posterior, means_and_intervals(gain[None], weight, unit)[0])
+            break
+        candidates.append(candidate)
+    calibration, weights = candidates[-1]
+    log_posterior = _nested(candidates, rows)
+    gain = _losses(rows.plain, rows) - rows.problem.losses_of(log_posterior)
+    return TableChoice(calibration, tuple(weights.tolist()), log_posterior, means_and_intervals(gain[None], weight, unit)[0])
+
+
+def calibrated(evidence: Floats, rows: TableRows, has_own_weights: bool) -> tuple[Calibration, Floats]:
+    """Return the calibration with tables, and the weight of each table.
+
+    The solution of the calibration has the weights of columns and words only.
+    """
+    n_tables = len(evidence)
+    features = evidence[:, rows.kind] / n_tables
+    if not has_own_weights:
+        features = features.sum(axis=0, keepdims=True)
+    problem = replace(rows.problem, evidence=np.concatenate([rows.problem.evidence, features]))
+    calibration = calibrate(problem, rows.n_columns, rows.fold, len(features))
+    solution, n_plain = calibration.solution, len(rows.problem.evidence)
+    assert solution is not None
+    weights = np.broadcast_to(solution.weight[n_plain:] / n_tables, n_tables)
+    centre, pull, group = calibration.penalty
+    penalty = centre[:n_plain], pull[:n_plain], group[:n_plain]
+    solution = replace(solution, weight=solution.weight[:n_plain], curvature=None)
+    return replace(calibration, solution=solution, penalty=penalty), weights
+
+
+def importance_with_tables(
+    scorer: LooScorer, features: Features, rows: TableRows, calibration: Calibration, weights: tuple[float, ...]
+) -> tuple[ColumnImportance, ...]:
+    """Return what each column is worth in a model with tables: equations (1) and (2) of `importance.py`.
+
+    Without a column, each table reads its other columns. The counts of such tables are not known, so those of the
+    sampled rows take their place, with the column and without it. The weights of the tables stay; those of columns and
+    words are fitted again, unless there is too much work.
+    """
+    table_scores, without = _scores_of_sample(scorer, np.array(weights), rows.kind)
+    problem, solution = rows.problem, calibration.solution
+    assert solution is not None
+    total = replace(problem, base=problem.base + table_scores).losses(solution)
+    parts = {part.column: part for part in parts_of(features)}
+    parts |= {name: Part(name, 1, []) for name in without if name not in parts}
+    is_refitted = len(parts) * problem.evidence.size <= MAX_REFIT_CELLS
+    out = []
+    for part in parts.values():
+        dropped = np.array(part.features, dtype=np.intp)
+        rest = replace(problem, base=problem.base + without.get(part.column, table_scores))
+        if is_refitted:
+            [losses] = losses_refitted(rest, calibration, [dropped])
+        else:
+            weight = solution.weight.copy()
+            weight[dropped] = 0.0
+            losses = rest.losses(replace(solution, weight=weight))
+        [worth] = means_and_intervals((losses - total)[None], problem.weight, rows.unit)
+        alone = gains_alone(problem, problem.evidence[part.features].sum(axis=0)[None])
+        [interval] = means_and_intervals(alone, problem.weight, rows.unit)
+        out.append(ColumnImportance(part.column, *worth, *interval, part.n_columns))
+    return ranked(out)
+
+
+def _scores_of_sample(scorer: LooScorer, weights: Floats, kind: NDArray[np.intp]) -> tuple[Floats, dict[str, Floats]]:
+    """Return the weighted evidence of tables of the sampled rows, (row, class), and the same without each column."""
+    tables = scorer.model.schema.tables
+    assert tables is not None
+    used = np.flatnonzero(weights)
+    view = tables.view(scorer.sample.table.where(scorer.is_usable)).take_tables(used)
+    evidence = _evidence_of_sample(scorer, view)
+    full = np.einsum("m,mic->ic", weights[used], evidence)
+    without = {}
+    for position, name in enumerate(tables.columns):
+        reads = np.flatnonzero((view.plan.columns == position).any(axis=1))
+        rest = _evidence_of_sample(scorer, view.take_tables(reads).without_column(position))
+        without[name] = (full + np.einsum("m,mic->ic", weights[used[reads]], rest - evidence[reads]))[kind]
+    return full[kind], without
+
+
+def _evidence_of_sample(scorer: LooScorer, view: TableView) -> Floats:
+    """Return the evidence of tables that have counted the usable rows of the sample only, each row left out."""
+    usable, n_classes = np.flatnonzero(scorer.is_usable), len(scorer.model.classes)
+    label, weight = scorer.sample.label[usable].astype(np.int32), scorer.sample.weight[usable].astype(np.float64)
+    total = np.bincount(label, weight, n_classes).astype(np.float64)
+    tree = TableTree.of(view.count(label, weight, n_classes), total)
+    return tree.leave_one_out(view, scorer.leaving.part(usable))
+
+
+def _losses(calibration: Calibration, rows: TableRows) -> Floats:
+    return rows.problem.losses_of(calibration.log_posterior)
+
+
+def _is_better(gain: Floats, rows: TableRows, keep: NDArray[np.bool_], is_first: bool) -> bool:
+    """Return whether some rows gain enough; the textbook needs as much to be replaced as by any calibration."""
+    least = MIN_GAIN_NATS if is_first and rows.plain.solution is None else MIN_TABLE_NATS
+    chance = standard_error_of_sum(gain[keep], rows.problem.weight[keep], rows.unit[keep])
+    return bool(gain[keep].sum() > max(least * keep.mean(), chance))
+
+
+def _nested(candidates: list[tuple[Calibration, Floats]], rows: TableRows) -> Floats:
+    """Return predictions of each fold by the candidate that the other folds choose."""
+    log_posterior = rows.plain.log_posterior.copy()
+    losses = [_losses(calibration, rows) for calibration, _ in candidates]
+    for f in range(FOLDS):
+        best, others = 0, rows.fold != f
+        while best + 1 < len(candidates) and _is_better(losses[best] - losses[best + 1], rows, others, best == 0):
+            best += 1
+        log_posterior[~others] = candidates[best][0].log_posterior[~others]
+    return log_posterior

@@ -1,0 +1,266 @@
+"""Models with tables of columns do everything that models do: add, subtract, save, explain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import naively
+from naively import Tuning
+
+ROW_COUNT = 600
+
+
+def world(seed: int = 0, n: int = ROW_COUNT) -> tuple[dict[str, list[Any]], list[str]]:
+    """Return rows whose class depends on two columns together: neither says anything alone."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.choice(["p", "q"], n), rng.choice(["r", "s"], n)
+    x, z = rng.normal(size=n), rng.normal(size=n)
+    is_yes = ((a == "p") == (b == "r")) ^ (rng.random(n) < 0.05)
+    table: dict[str, list[Any]] = {"a": a.tolist(), "b": b.tolist(), "x": x.tolist(), "z": z.tolist()}
+    for values in table.values():
+        for i in np.flatnonzero(rng.random(n) < 0.02).tolist():
+            values[i] = None
+    return table, np.where(is_yes, "yes", "no").tolist()
+
+
+@pytest.fixture(scope="module")
+def model() -> naively.Model:
+    return naively.fit(*world(), together=True)
+
+
+def part(table: dict[str, list[Any]], rows: slice) -> dict[str, list[Any]]:
+    return {name: values[rows] for name, values in table.items()}
+
+
+def same_counts(a: naively.Model, b: naively.Model) -> bool:
+    one, two = a.table_counts, b.table_counts
+    assert one is not None
+    assert two is not None
+    return all(np.array_equal(x, y) for x, y in zip(one.cells, two.cells, strict=True))
+
+
+def test_columns_together_are_used_where_they_help(model: naively.Model) -> None:
+    table, labels = world(1)
+    plain = naively.fit(*world())
+    assert model.tuning is not None
+    assert plain.tuning is not None
+    assert model.tuning.together[0] > 0.3
+    losses = [m.evaluate(table, labels).log_loss[0] for m in (model, plain)]
+    assert losses[0] < 0.35 < 0.65 < losses[1]
+    assert model.tuning.report["log_loss"] == pytest.approx(losses[0], abs=0.1)
+
+
+def test_the_plain_solution_is_the_model_without_tables(model: naively.Model) -> None:
+    table, labels = world()
+    plain = naively.fit(table, labels)
+    assert model.without_tables().tuning == plain.tuning
+    np.testing.assert_array_equal(model.without_tables().posterior(table), plain.posterior(table))
+    assert plain.schema.tables is None
+    assert plain.table_counts is None
+    assert naively.fit(table, labels, together=False).tuning == plain.tuning
+
+
+def test_independent_columns_keep_the_plain_model() -> None:
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 400)
+    table = {f"x{j}": (rng.normal(size=400) + 0.5 * y).tolist() for j in range(4)}
+    model = naively.fit(table, y.tolist(), together=True)
+    plain = naively.fit(table, y.tolist())
+    assert model.tuning is not None
+    assert model.tuning.table_weights == ()
+    assert len(model.tuning.together) == 3
+    assert replace(model.tuning, together=()) == plain.tuning
+    np.testing.assert_array_equal(model.posterior(table), plain.posterior(table))
+
+
+def test_parts_add_up_and_subtract(model: naively.Model) -> None:
+    table, labels = world()
+    first = part(table, slice(0, 200)), labels[:200]
+    rest = part(table, slice(200, None)), labels[200:]
+    without = model.forget(*first)
+    again = without.update(*first)
+    assert same_counts(again, model)
+    np.testing.assert_array_equal(again.posterior(table), model.posterior(table))
+    one = naively.fit(*first, schema=model.schema)
+    two = naively.fit(*rest, schema=model.schema)
+    both = one.with_tuning(None) + two.with_tuning(None)
+    assert same_counts(both, model)
+    assert same_counts(two.with_tuning(None) + one.with_tuning(None), model)
+
+
+def test_leaving_a_row_out_equals_fitting_without_it(model: naively.Model) -> None:
+    """The row is explained by a model without it: the same as forgetting it, under the same tuning."""
+    table, labels = world()
+    for i in (0, 7, 100):
+        row = part(table, slice(i, i + 1))
+        [left_out] = model.explain(row, of="yes", against="no", changes=False)
+        assert left_out.is_left_out
+        forgotten = model.forget(row, labels[i : i + 1])
+        assert left_out.total == pytest.approx(float(forgotten.log_odds(row, "yes")[0]), abs=1e-9)
+
+
+def test_a_weight_of_two_is_two_rows(model: naively.Model) -> None:
+    table, labels = world()
+    some = part(table, slice(0, 50)), labels[:50]
+    twice = model.update(*some, weight=[2.0] * 50)
+    copies = model.update(*some).update(*some)
+    np.testing.assert_allclose(twice.posterior(table), copies.posterior(table), rtol=1e-12)
+
+
+def test_files_keep_tables(model: naively.Model, tmp_path: Any) -> None:
+    path, (table, labels) = tmp_path / "model.naively", world()
+    model.save(path)
+    loaded = naively.load(path)
+    assert loaded.schema == model.schema
+    assert loaded.tuning == model.tuning
+    assert same_counts(loaded, model)
+    np.testing.assert_array_equal(loaded.posterior(table), model.posterior(table))
+    with naively.open(path) as ledger:
+        ledger.update(part(table, slice(0, 30)), labels[:30])
+        ledger.forget(part(table, slice(0, 30)), labels[:30])
+        entry = ledger.update(part(table, slice(30, 40)), labels[30:40])
+        ledger.undo(entry.id)
+    assert same_counts(naively.load(path), model)
+
+
+def test_another_plan_drops_the_tables_and_says_so(model: naively.Model) -> None:
+    other_rows, labels = world(5)
+    other_rows = {
+        "a": other_rows["a"],
+        "b": other_rows["b"],
+        "x": [v and v * 9 for v in other_rows["x"]],
+        "z": other_rows["z"],
+    }
+    other = naively.fit(other_rows, labels, together=True).with_tuning(model.tuning)
+    with pytest.warns(naively.TuningWarning, match="schema=FIRST"):
+        both = model + other
+    assert both.table_counts is None
+    assert both.schema.tables is None
+    assert model.tuning is not None
+    assert both.tuning == model.tuning.plain
+    assert both.class_weights.rows.sum() == 2 * ROW_COUNT
+
+
+def test_new_classes_and_missing_columns(model: naively.Model) -> None:
+    table, _ = world()
+    more = model.update(part(table, slice(0, 5)), ["maybe"] * 5)
+    posterior = more.posterior(table)
+    assert np.isfinite(posterior).all()
+    np.testing.assert_allclose(posterior.sum(axis=1), 1.0)
+    with pytest.warns(UserWarning, match="'a', 'b'"):
+        missing = model.posterior({"x": table["x"], "z": table["z"]})
+    blank = {name: [None] * len(table["x"]) for name in ("a", "b")} | {"x": table["x"], "z": table["z"]}
+    np.testing.assert_array_equal(missing, model.posterior(blank))
+
+
+def test_a_row_of_missing_values_gets_what_it_gets_without_tables(model: naively.Model) -> None:
+    nothing = {name: [None] for name in "abxz"}
+    assert model.tuning is not None
+    offset = model.tuning.offset(model.classes)
+    expected = np.exp(model.log_prior + offset)
+    expected = (1 - model.floor) * expected / expected.sum() + model.floor / 2
+    np.testing.assert_allclose(model.posterior(nothing)[0], expected, rtol=1e-12)
+
+
+def test_without_weights_the_tables_say_nothing(model: naively.Model) -> None:
+    table, _ = world()
+    assert model.tuning is not None
+    silent = model.with_tuning(replace(model.tuning, table_weights=(0.0,) * 32))
+    plain = replace(silent, schema=replace(model.schema, tables=None), table_counts=None)
+    plain = plain.with_tuning(replace(model.tuning, table_weights=(), plain=None))
+    np.testing.assert_array_equal(silent.posterior(table), plain.posterior(table))
+
+
+@pytest.mark.parametrize("leave_out", [True, False])
+def test_every_grain_of_an_explanation_adds_up(model: naively.Model, leave_out: bool) -> None:
+    table, _ = world()
+    rows = part(table, slice(0, 12))
+    for i, e in enumerate(model.explain(rows, leave_out=leave_out)):
+        assert e.together is not None
+        total = e.prior + e.offset + sum(line.log_odds for line in e.contributions) + e.rest
+        total += e.together.log_odds + e.floor
+        assert total == pytest.approx(e.total, abs=1e-9)
+        if not leave_out:
+            row = part(rows, slice(i, i + 1))
+            assert e.total == pytest.approx(float(model.log_odds(row, e.of, e.against)[0]), abs=1e-9)
+        assert sum(e.together.by_column.values()) == pytest.approx(e.together.log_odds, abs=1e-9)
+        assert sum(rule.log_odds for rule in e.together.rules) == pytest.approx(e.together.log_odds, abs=1e-9)
+        assert "columns together" in str(e)
+        assert "columns together" in e._repr_html_()
+        assert e.to_dict()["together"]["log_odds"] == e.together.log_odds
+        for rule in e.together.rules:
+            assert rule.all >= rule.count + rule.count_against - 1e-9
+
+
+def test_contributions_have_the_share_of_each_column(model: naively.Model) -> None:
+    table, _ = world()
+    rows = part(table, slice(0, 20))
+    assert model.tuning is not None
+    offset = model.tuning.offset(model.classes)
+    start = model.log_prior[1] - model.log_prior[0] + offset[1] - offset[0]
+    before = model.with_tuning(replace(model.tuning, floor=0.0)).log_odds(rows)
+    np.testing.assert_allclose(model.contributions(rows).sum(axis=1) + start, before, atol=1e-9)
+
+
+def test_counterfactuals_take_tables_into_account(model: naively.Model) -> None:
+    [e] = model.explain({"a": ["p"], "b": ["r"], "x": [0.0], "z": [0.0]})
+    assert e.counterfactual is not None
+    changed = {"a": ["p"], "b": ["r"], "x": [0.0], "z": [0.0]} | {c.column: [c.after] for c in e.counterfactual.changes}
+    assert model.predict(changed)[0] == e.counterfactual.answer != e.answer
+    assert len(e.counterfactual.changes) == 1
+    assert e.counterfactual.changes[0].column in "ab"
+    assert e.counterfactual.probability == pytest.approx(float(model.posterior(changed).max()), abs=1e-9)
+
+
+def test_importance_counts_the_share_of_a_column(model: naively.Model) -> None:
+    worth = {column.column: column.nats for column in model.importance()}
+    assert min(worth["a"], worth["b"]) > 0.3
+    assert max(worth["x"], worth["z"]) < 0.06  # the weights of tables are not fitted again
+    again = {column.column: column.nats for column in model.importance(*world())}
+    assert again["a"] == pytest.approx(worth["a"], abs=0.02)
+
+
+def test_the_next_question_asks_for_what_decides_together(model: naively.Model) -> None:
+    questions = model.next_question({"a": "p", "x": 0.0, "z": 0.0}).questions
+    assert questions[0].column == "b"
+    assert questions[0].gain > 0.2
+
+
+def test_what_cannot_be_exported_is_refused_by_name(model: naively.Model) -> None:
+    with pytest.raises(naively.InputError, match="tables of columns"):
+        model.to_dict()
+    with pytest.raises(naively.InputError, match="without_tables"):
+        model.to_sql("duckdb")
+    assert model.without_tables().to_dict()["classes"] == ["no", "yes"]
+
+
+def test_order_batches_and_threads_do_not_matter(model: naively.Model) -> None:
+    table, labels = world()
+    order = np.random.default_rng(0).permutation(ROW_COUNT).tolist()
+    shuffled = {name: [values[i] for i in order] for name, values in table.items()}
+    again = naively.fit(shuffled, [labels[i] for i in order], together=True, n_jobs=1)
+    assert again.schema.tables == model.schema.tables
+    assert same_counts(again, model)
+    np.testing.assert_allclose(again.posterior(table), model.posterior(table), rtol=1e-9)
+
+
+def test_groups_with_tables() -> None:
+    table, labels = world()
+    model = naively.fit(table | {"who": [f"g{i % 60}" for i in range(ROW_COUNT)]}, labels, group="who", together=True)
+    assert model.tuning is not None
+    assert model.tuning.table_weights
+    assert model.tuning.report["log_loss"] < 0.4
+
+
+def test_wrong_settings_are_refused(model: naively.Model) -> None:
+    table, labels = world(n=50)
+    with pytest.raises(naively.InputError, match="tune=False"):
+        naively.fit(table, labels, together=True, tune=False)
+    assert model.tuning is not None
+    negative = replace(model.tuning, table_weights=(-1.0,)).to_json()
+    with pytest.raises(naively.InputError, match="weights from 0 on"):
+        Tuning.from_json(negative)
