@@ -11,9 +11,7 @@ from naively._kernels.threads import use_threads
 from naively.data.files.paths import is_readable_again
 from naively.data.files.read import retry_with_wider_types
 from naively.data.labelled import Label, LabelledRows, LabelsLike, WeightLike, labelled_batches
-from naively.data.names import listed, missing_names
 from naively.data.read import TableLike
-from naively.data.table import Table
 from naively.errors import InputError, warn_user
 from naively.model.count import count, count_like, count_tables
 from naively.model.counted import hash_rows
