@@ -89,7 +89,7 @@ def test_an_explanation_adds_up_with_the_floor_as_its_last_line(n_classes: int) 
         assert total == pytest.approx(wanted, abs=1e-9)
         assert total == pytest.approx(e.total, abs=1e-9)
         assert ("floor" in str(e)) == (abs(e.floor) > MIN_SHOWN_FLOOR)
-        assert ("<td>floor</td>" in e._repr_html_()) == (abs(e.floor) > MIN_SHOWN_FLOOR)
+        assert (">floor</td>" in e._repr_html_()) == (abs(e.floor) > MIN_SHOWN_FLOOR)
         assert e.posterior[e.of] == pytest.approx(model.posterior({k: v[i : i + 1] for k, v in rows.items()}).max())
     assert abs(explanations[0].floor) > 1
     assert explanations[0].to_dict()["floor"] == explanations[0].floor

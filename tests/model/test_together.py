@@ -147,7 +147,7 @@ def test_another_plan_drops_the_tables_and_says_so(model: naively.Model) -> None
 
 def test_new_classes_and_missing_columns(model: naively.Model) -> None:
     table, _ = world()
-    more = model.update(part(table, slice(0, 5)), ["maybe"] * 5)
+    more = model.update(part(table, slice(0, 5)), ["maybe"] * 5, new_classes=True)
     posterior = more.posterior(table)
     assert np.isfinite(posterior).all()
     np.testing.assert_allclose(posterior.sum(axis=1), 1.0)

@@ -88,13 +88,15 @@ def choose_tables(evidence: Floats, rows: TableRows) -> TableChoice:
         gain = _losses(candidates[-1][0], rows) - _losses(candidate[0], rows)
         if not _is_better(gain, rows, every_row, len(candidates) == 1):
             if len(candidates) == 1:
-                return TableChoice(rows.plain, (), rows.plain.log_posterior, means_and_intervals(gain[None], weight, unit)[0])
+                gain_and_interval = means_and_intervals(gain[None], weight, unit)[0]
+                return TableChoice(rows.plain, (), rows.plain.log_posterior, gain_and_interval)
             break
         candidates.append(candidate)
     calibration, weights = candidates[-1]
     log_posterior = _nested(candidates, rows)
     gain = _losses(rows.plain, rows) - rows.problem.losses_of(log_posterior)
-    return TableChoice(calibration, tuple(weights.tolist()), log_posterior, means_and_intervals(gain[None], weight, unit)[0])
+    gain_and_interval = means_and_intervals(gain[None], weight, unit)[0]
+    return TableChoice(calibration, tuple(weights.tolist()), log_posterior, gain_and_interval)
 
 
 def calibrated(evidence: Floats, rows: TableRows, has_own_weights: bool) -> tuple[Calibration, Floats]:
