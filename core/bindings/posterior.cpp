@@ -10,8 +10,7 @@ namespace {
 
 using namespace posterior;
 
-std::int64_t py_normalise(const OutTable& log_joint, const Floats& log_prior, int kind, double floor,
-                          int n_threads) {
+std::int64_t py_normalise(const OutTable& log_joint, const Floats& log_prior, int kind, double floor, int n_threads) {
   const std::int64_t rows = size_of(log_joint), classes = size_of(log_joint, 1);
   checked(log_prior, "log_prior", {classes});
   require(kind == 0 || kind == 1, "kind must be 0 (log posterior) or 1 (posterior)");

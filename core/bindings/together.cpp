@@ -43,8 +43,8 @@ Tree tree_of(const TreeArrays& arrays, const Keys& keys) {
   const std::int64_t n_tables = size_of(masks), n_nodes = size_of(parents);
   checked(nodes, "nodes", {size_of(known)});
   checked(keys, "keys", {n_tables, -1});
-  return {n_tables,    n_nodes,      checked_offsets(offsets, "offsets", n_tables, size_of(known)),
-          known.data(), masks.data(), nodes.data(),
+  return {n_tables,      n_nodes,      checked_offsets(offsets, "offsets", n_tables, size_of(known)),
+          known.data(),  masks.data(), nodes.data(),
           parents.data()};
 }
 

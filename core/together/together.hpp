@@ -38,8 +38,8 @@ struct Plan {
 void pack_keys(const std::vector<Matrix>& pieces, const Plan& plan, std::int64_t n_rows, std::int64_t* keys,
                int n_threads);
 
-// The keys of each table, ascending, [offsets[m], offsets[m + 1]), cut to the whole bytes of their level by `masks`. The
-// node of a key is the end of its path; the parent of a node of one column is −1.
+// The keys of each table, ascending, [offsets[m], offsets[m + 1]), cut to the whole bytes of their level by `masks`.
+// The node of a key is the end of its path; the parent of a node of one column is −1.
 struct Tree {
   std::int64_t n_tables, n_nodes;
   const std::int64_t *offsets, *keys, *masks;
@@ -62,7 +62,7 @@ struct LeavingRows {
 // Writes (2) of counted rows without themselves, (table, row, class). `counts` are (node, class), `total` is the weight
 // of each class. Returns the first row that was not counted, or −1.
 std::int64_t leave_out_of_tables(const Tree& tree, const std::int64_t* keys, std::int64_t n_rows, const double* counts,
-                                 const double* total, std::int64_t n_classes, const LeavingRows& leaving,
-                                 double* out, int n_threads);
+                                 const double* total, std::int64_t n_classes, const LeavingRows& leaving, double* out,
+                                 int n_threads);
 
 }  // namespace naively::together

@@ -43,9 +43,8 @@ std::int32_t last_node(const Tree& tree, std::int64_t table, std::int64_t key, i
 
 template <class F>
 void each_chunk(std::int64_t n_rows, int n_threads, F&& f) {
-  support::parallel_for((n_rows + kChunkRows - 1) / kChunkRows, n_threads, [&](std::int64_t chunk) {
-    f(chunk * kChunkRows, std::min(n_rows, (chunk + 1) * kChunkRows));
-  });
+  support::parallel_for((n_rows + kChunkRows - 1) / kChunkRows, n_threads,
+                        [&](std::int64_t chunk) { f(chunk * kChunkRows, std::min(n_rows, (chunk + 1) * kChunkRows)); });
 }
 
 }  // namespace
@@ -74,8 +73,8 @@ void score_tables(const Tree& tree, const std::int64_t* keys, std::int64_t n_row
 }
 
 std::int64_t leave_out_of_tables(const Tree& tree, const std::int64_t* keys, std::int64_t n_rows, const double* counts,
-                                 const double* total, std::int64_t n_classes, const LeavingRows& leaving,
-                                 double* out, int n_threads) {
+                                 const double* total, std::int64_t n_classes, const LeavingRows& leaving, double* out,
+                                 int n_threads) {
   std::atomic<std::int64_t> not_counted{n_rows};
   each_chunk(n_rows, n_threads, [&](std::int64_t from, std::int64_t end) {
     std::vector<double> share(n_classes), first(n_classes);
