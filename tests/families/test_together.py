@@ -39,7 +39,8 @@ def rows_of(seed: int, n: int, missing: float = 0.1) -> dict[str, list[Any]]:
 
 
 def labels_of(seed: int, n: int, n_classes: int = 3) -> list[str]:
-    return np.random.default_rng(seed + 1000).choice(list("xyz")[:n_classes], n).tolist()
+    labels: list[str] = np.random.default_rng(seed + 1000).choice(list("xyz")[:n_classes], n).tolist()
+    return labels
 
 
 def planned(columns: dict[str, list[Any]]) -> TablePlan:
@@ -59,7 +60,8 @@ def counted(plan: TablePlan, columns: dict[str, list[Any]], labels: list[str], w
 
 
 def same(a: Histogram, b: Histogram) -> bool:
-    return all(np.array_equal(x, y) for x, y in zip(a.cells, b.cells, strict=True))
+    pairs: Any = zip(a.cells, b.cells, strict=True)
+    return all(np.array_equal(x, y) for x, y in pairs)
 
 
 def paths_of(plan: TablePlan, columns: dict[str, list[Any]], table: int) -> list[twin.Path]:
@@ -97,7 +99,7 @@ def test_leaving_a_row_out_is_counting_without_it(seed: int, n: int) -> None:
     weight = np.random.default_rng(seed).integers(1, 4, n).astype(float)
     plan, classes = planned(columns), sorted(set(labels))
     code = [classes.index(label) for label in labels]
-    total = np.bincount(code, weight, len(classes))
+    total: Any = np.bincount(code, weight, len(classes))
     tree = TableTree.of(counted(plan, columns, labels, weight), total)
     leaving = Leaving.of(np.array(code), weight, np.ones(n))
     view = plan.view(read(columns))
@@ -106,7 +108,7 @@ def test_leaving_a_row_out_is_counting_without_it(seed: int, n: int) -> None:
         others = [k for k in range(n) if k != i]
         if sum(weight[k] for k in others) == 0:
             continue
-        rest = np.bincount([code[k] for k in others], weight[others], len(classes))
+        rest: Any = np.bincount([code[k] for k in others], weight[others], len(classes))
         for m in range(0, N_TABLES, 11):
             paths = paths_of(plan, columns, m)
             expected = twin.evidence(paths[i], [(paths[k], code[k], weight[k]) for k in others], rest)
@@ -119,7 +121,7 @@ def test_scores_as_its_twin(seed: int, n: int) -> None:
     columns, labels = rows_of(seed, n), labels_of(seed, n)
     plan, classes = planned(columns), sorted(set(labels))
     code = [classes.index(label) for label in labels]
-    total = np.bincount(code, minlength=len(classes)).astype(float)
+    total: Any = np.bincount(code, minlength=len(classes)).astype(float)
     weights = np.random.default_rng(seed).random(N_TABLES) * (np.arange(N_TABLES) % 5 == 0)
     tables = WeightedTables.of(plan, counted(plan, columns, labels), total, weights)
     new = rows_of(seed + 1, 5, missing=0.2)
@@ -145,7 +147,7 @@ def test_a_high_level_uses_whole_bytes_only() -> None:
     plan, classes = planned(columns), sorted(set(labels))
     histogram = counted(plan, columns, labels).with_max_keys(16)
     code = [classes.index(label) for label in labels]
-    total = np.bincount(code).astype(float)
+    total: Any = np.bincount(code).astype(float)
     tables = WeightedTables.of(plan, histogram, total, np.ones(N_TABLES))
     out = np.zeros((500, 3))
     for m in (0, 5):
@@ -203,13 +205,9 @@ def test_a_plan_as_json() -> None:
     assert Schema.from_json(schema.to_json()) == schema
     plain = replace(schema, tables=None)
     assert "tables" not in json.loads(plain.to_json())
-    for change in (
-        {"columns": ["a"]},
-        {"tables": []},
-        {"values": []},
-        {"tables": [[[99, []]]]},
-        {"tables": [[[0, [2, 1]]]]},
-    ):
+    changes: list[dict[str, Any]] = [{"columns": ["a"]}, {"tables": []}, {"values": []}]
+    changes += [{"tables": [[[99, []]]]}, {"tables": [[[0, [2, 1]]]]}]
+    for change in changes:
         content = json.loads(schema.to_json())
         content["tables"] |= change
         with pytest.raises(naively.SchemaError):

@@ -81,7 +81,7 @@ def test_a_tuning_keeps_its_floor_in_json_and_a_file(tmp_path: Any) -> None:
 def test_an_explanation_adds_up_with_the_floor_as_its_last_line(n_classes: int) -> None:
     table, labels = separable(n_classes=n_classes)
     model = naively.fit(table, labels)
-    rows = {"x": [-30.0, 1.4, 4.0], "again": [-30.0, 1.5, 4.1], "noise": [0.1, 0.2, None]}
+    rows: dict[str, Any] = {"x": [-30.0, 1.4, 4.0], "again": [-30.0, 1.5, 4.1], "noise": [0.1, 0.2, None]}
     explanations = model.explain(rows)
     for i, e in enumerate(explanations):
         total = e.prior + e.offset + sum(line.log_odds for line in e.contributions) + e.rest + e.floor

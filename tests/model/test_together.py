@@ -40,7 +40,8 @@ def same_counts(a: naively.Model, b: naively.Model) -> bool:
     one, two = a.table_counts, b.table_counts
     assert one is not None
     assert two is not None
-    return all(np.array_equal(x, y) for x, y in zip(one.cells, two.cells, strict=True))
+    pairs: Any = zip(one.cells, two.cells, strict=True)
+    return all(np.array_equal(x, y) for x, y in pairs)
 
 
 def test_columns_together_are_used_where_they_help(model: naively.Model) -> None:

@@ -32,9 +32,7 @@ def key_of(path: Path) -> int:
     return sum(code << (56 - 8 * t) for t, code in enumerate(path)) if path else 0x7FF8000000000000
 
 
-def evidence(
-    path: Path, counted: Sequence[tuple[Path, int, float]], total: Sequence[float], n_bytes: int = 8
-) -> list[float]:
+def evidence(path: Path, counted: Sequence[tuple[Path, int, float]], total: Sequence[float], n_bytes: int = 8) -> Any:
     """Return equation (1) of a path, given the paths, classes and weights of all rows, and the weight of each class."""
     path = path[:n_bytes]
     classes = range(len(total))
