@@ -54,7 +54,7 @@ def posterior_of(model: Model, probabilities: list[float]) -> list[dict[str, Any
 
 def _fields(model: Model, page: Page, question: NextQuestion, start: int) -> list[dict[str, Any]]:
     """Return the fields of the form: the next best question, then the columns in their order."""
-    gains = {asked.column: asked.gain for asked in question.questions}
+    gains = {column.column: column.gain for column in question.questions}
     names = [name for name in page.names if name not in model.chosen.left_out]
     names = names[start : start + MAX_FIELDS]
     best = question.questions[0].column if question.questions else None

@@ -15,6 +15,8 @@ CHARACTER_WIDTH = 6.4  # pixels, of a text of 12 pixels
 MAX_MARK = 16  # characters of a mark of an axis
 PROBABILITY_TICKS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
 AXIS_HEIGHT = 56
+LINE_HEIGHT = 14  # of names below an axis
+MAX_LINES = 3
 MARGIN = 14
 
 
@@ -57,8 +59,8 @@ def line(x1: float, y1: float, x2: float, y2: float, class_: str = "line", **att
 
 def ticks(xs: Iterable[float], y: float) -> Markup:
     """Return short lines across an axis, as one path."""
-    path = "".join(f"M{x:.1f} {y - 3:.1f}v7" for x in xs)
-    return element("path", d=path, class_="line", stroke=LINE, fill="none")
+    path = "".join(f"M{x:.1f} {y - 4:.1f}v8" for x in xs)
+    return element("path", d=path, class_="axis", stroke=MUTED, fill="none")
 
 
 def text(x: float, y: float, content: str, anchor: str = "start", class_: str = "ink", **attributes: object) -> Markup:
@@ -91,30 +93,38 @@ def nomogram_picture(nomogram: dict[str, Any], width: int, colour: int, title: s
         xs = [left + (right - left) * points / 100 for points in axis["points"]]
         parts.append(line(min(xs), y, max(xs), y, "axis", stroke_width=2))
         parts.append(ticks(xs, y))
-        parts += _marks(list(zip(xs, axis["marks"], strict=True)), y + 18, width)
+        labels, n_lines = _marks(list(zip(xs, axis["marks"], strict=True)), y + 18, width)
+        parts += labels
         chosen = axis["position"]
         if chosen:
             fill = COLOURS[colour]
             parts.append(element("circle", cx=xs[chosen - 1], cy=y, r=6, class_=f"fill c{colour}", fill=fill))
-        y += AXIS_HEIGHT
+        y += AXIS_HEIGHT + (n_lines - 1) * LINE_HEIGHT
     parts += _total(nomogram, left, right, y, width, colour)
-    return picture(width, y + 84, title, parts)
+    return picture(width, y + 84 + 2 * LINE_HEIGHT, title, parts)
 
 
-def _marks(marks: Sequence[tuple[float, str]], y: float, width: float) -> list[Markup]:
-    """Return the names of values below an axis, without those that would overlap; the ends come first."""
+def _marks(
+    marks: Sequence[tuple[float, str]], y: float, width: float, max_lines: int = MAX_LINES
+) -> tuple[list[Markup], int]:
+    """Return the names of values in lines below an axis, and the number of lines; the ends come first.
+
+    A name goes to the first line in which it does not overlap another one, and is left out if there is no such line.
+    """
     ordered = sorted(marks)
     order = [ordered[0], ordered[-1], *ordered[1:-1]] if len(ordered) > 1 else ordered
-    placed: list[tuple[float, float]] = []
+    lines: list[list[tuple[float, float]]] = [[] for _ in range(max_lines)]
     parts = []
     for x, mark in order:
         label = shorten(mark)
         half = CHARACTER_WIDTH * len(label) / 2 + 3
         middle = min(max(x, half + 2), width - half - 2)
-        if all(middle + half < low or middle - half > high for low, high in placed):
-            placed.append((middle - half, middle + half))
-            parts.append(text(middle, y, label, "middle", "muted"))
-    return parts
+        for i, placed in enumerate(lines):
+            if all(middle + half < low or middle - half > high for low, high in placed):
+                placed.append((middle - half, middle + half))
+                parts.append(text(middle, y + i * LINE_HEIGHT, label, "middle", "muted"))
+                break
+    return parts, max(1, sum(map(bool, lines)))
 
 
 def _total(nomogram: dict[str, Any], left: float, right: float, y: float, width: float, colour: int) -> list[Markup]:
@@ -130,7 +140,7 @@ def _total(nomogram: dict[str, Any], left: float, right: float, y: float, width:
     step = next(step * k for k in (1, 2, 5, 10) if most / (step * k) <= 8)
     sums = [k * step for k in range(int(most / step) + 1)]
     parts.append(ticks([place(t) for t in sums], y))
-    parts += _marks([(place(t), f"{t:g}") for t in sums], y + 18, width)
+    parts += _marks([(place(t), f"{t:g}") for t in sums], y + 18, width, 1)[0]
     y += 54
     parts += [text(left, y - 12, "probability", font_weight=600), line(left, y, right, y, "axis", stroke_width=2)]
     marks = []
@@ -139,7 +149,7 @@ def _total(nomogram: dict[str, Any], left: float, right: float, y: float, width:
         if 0 <= points <= most:
             marks.append((place(points), f"{100 * p:g} %"))
     parts.append(ticks([x for x, _ in marks], y))
-    parts += _marks(marks, y + 18, width) if marks else []
+    parts += _marks(marks, y + 18, width)[0]
     x = place(nomogram["total_points"])
     parts.append(line(x, y - 54, x, y, f"stroke c{colour}", stroke_width=2))
     parts.append(element("circle", cx=x, cy=y - 54, r=6, class_=f"fill c{colour}", fill=COLOURS[colour]))
@@ -177,8 +187,6 @@ def calibration_picture(bins: Sequence[dict[str, Any]]) -> Markup:
         (x, low), (_, high) = at(b["probability"], b["observed"]["low"]), at(0, b["observed"]["high"])
         parts.append(line(x, low, x, high, "stroke c0", stroke_width=1.5, stroke_opacity="0.6"))
     points = [at(b["probability"], b["observed"]["value"]) for b in bins]
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    parts.append(element("polyline", points=path, fill="none", stroke=COLOURS[0], class_="stroke c0", stroke_width=2))
     parts += [element("circle", cx=x, cy=y, r=4, class_="fill c0", fill=COLOURS[0]) for x, y in points]
     return square(
         "Calibration: observed share against predicted probability", "predicted probability, %", "right, %", parts

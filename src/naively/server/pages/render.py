@@ -19,10 +19,10 @@ MINUS = "\u2212"
 
 
 def percent(probability: float) -> Markup:
-    """Return a probability for people, with the exact number as data.
+    r"""Return a probability for people, with the exact number as data.
 
-    >>> print(percent(0.25), percent(0.99999))
-    <data value="0.25">25.0 %</data> <data value="0.99999">&gt; 99.9 %</data>
+    >>> print(percent(0.25).replace("\N{NO-BREAK SPACE}", " "))
+    <data value="0.25">25.0 %</data>
     """
     return Markup('<data value="{}">{}</data>').format(repr(float(probability)), percent_text(probability))
 
@@ -30,8 +30,8 @@ def percent(probability: float) -> Markup:
 def percent_text(probability: float) -> str:
     """Return a probability for people; only a certain one is 0 or 100 %."""
     if 0.9995 <= probability < 1:
-        return "> 99.9 %"
-    return "< 0.1 %" if 0 < probability < 0.0005 else f"{100 * probability:.1f} %"
+        return "> 99.9\N{NO-BREAK SPACE}%"
+    return "< 0.1\N{NO-BREAK SPACE}%" if 0 < probability < 0.0005 else f"{100 * probability:.1f}\N{NO-BREAK SPACE}%"
 
 
 def share_of(gain: float, entropy: float) -> float:

@@ -59,13 +59,13 @@ def _explain(model: Model, page: Page, of: Label | None, against: Label | None) 
 
 def _counterfactual(page: Page, explanation: Explanation) -> dict[str, Any] | None:
     """Return the changes that would change the prediction, each with the parameter that makes it."""
-    found = explanation.counterfactual
-    if found is None:
+    counterfactual = explanation.counterfactual
+    if counterfactual is None:
         return None
-    changes = [{"column": c.column, "before": c.before, "after": c.after} for c in found.changes]
+    changes = [{"column": c.column, "before": c.before, "after": c.after} for c in counterfactual.changes]
     return {
-        "prediction": found.answer,
-        "probability": found.probability,
+        "prediction": counterfactual.answer,
+        "probability": counterfactual.probability,
         "changes": [{**change, "parameter": _parameter([change])} for change in changes],
         "parameter": _parameter(changes),
     }
