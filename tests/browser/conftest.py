@@ -17,6 +17,7 @@ import naively
 
 CHROMIUM = os.environ.get("CHROMIUM") or which("chromium") or which("chromium-browser")
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
+OTHER_HOST = "evil.example"  # leads to this machine in the browser
 SIZES = {"narrow": (390, 844), "wide": (1280, 900)}
 
 
@@ -26,7 +27,9 @@ def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("chromium is not installed")
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        started = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", f"--host-resolver-rules=MAP {OTHER_HOST} 127.0.0.1"]
+        )
         yield started
         started.close()
 

@@ -58,3 +58,29 @@ def test_raw_lines_that_are_not_utf_8_are_named() -> None:
     stream = io.BytesIO(b'{"a": "x"}\n{"a": "y"}\n{"a": "\xff"}\n')
     with pytest.raises(InputError, match=r"^x, line 3: is not UTF-8"):
         list(read_json_lines("x", b"", stream, raw=True))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"null\n", "line 1: is not a JSON object"),
+        (b'null{"a": 1}\n', "line 1: is not a JSON object"),
+        (b'{"a": 1}\n{"b\xff": 2}\n', "line 2: is not UTF-8"),
+        (b'{"a":' * 30_000 + b"1" + b"}" * 30_000, "inside each other"),
+        (b'{"a": [[], ' + b"[[]," * 30_000 + b"1" + b"]" * 30_001 + b"}", "inside each other"),
+    ],
+)
+@pytest.mark.parametrize("raw", [True, False])
+def test_what_would_end_the_process_in_the_reader_is_refused(
+    content: bytes, words: str, raw: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=words):
+        list(read_files(path, raw=raw))
+
+
+def test_brackets_in_texts_are_no_nesting(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"a": "' + "[{" * 500 + '\\""}\n{"a": null}\n')
+    assert sum(batch.num_rows for batch in read_files(path)) == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from csv import DictReader
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,16 @@ def test_every_format_agrees_with_the_library(reader: Any, penguins: naively.Mod
         by_line = [[row[f"p_{label}"] for label in penguins.classes] for row in map(json.loads, response.iter_lines())]
         cells = {"island": [x or None for x in islands], "bill_length_mm": lengths, "bill_depth_mm": depths}
         assert np.array(by_line).tobytes() == quiet_posterior(penguins, cells).tobytes()
+
+    csv = "island,bill_length_mm,bill_depth_mm\n" + "".join(
+        ",".join("" if cell is None else str(cell) for cell in row) + "\n" for row in zip(*table.values(), strict=True)
+    )
+    response = http.post(url, content=csv, headers={"Content-Type": "text/csv"})
+    assert response.status_code == 200, response.text
+    cells = {"island": [x or None for x in islands], "bill_length_mm": lengths, "bill_depth_mm": depths}
+    names = [f"p_{label}" for label in penguins.classes]
+    by_csv = [[float(row[name]) for name in names] for row in DictReader(response.text.splitlines())]
+    assert np.array(by_csv).tobytes() == quiet_posterior(penguins, cells).tobytes()
 
     arrow = pa.table(
         {"island": pa.array(islands, pa.string()), **{n: pa.array(table[n], pa.float64()) for n in list(table)[1:]}}
@@ -271,3 +282,45 @@ def test_not_a_number_is_missing_and_infinity_is_refused(reader: Any) -> None:
     assert http.post("/v2/models/penguins/infer", content=body % "Infinity").status_code == 400
     assert http.post("/v2/models/penguins/infer", content=body % "1e999").status_code in (400, 422)
     assert math.isfinite(outputs(http.post("/v2/models/penguins/infer", content=body % "NaN"))["posterior"]["data"][0])
+
+
+DEEP = b"[" * 30_000 + b"]" * 30_000
+
+
+@pytest.mark.parametrize("depth", [300, 900, 990, 3_000, 300_000])
+def test_lists_inside_each_other_are_no_error_of_the_server(reader: Any, depth: int) -> None:
+    for nested in (b"[" * depth + b"]" * depth, b'{"a":' * depth + b"1" + b"}" * depth, b"[" * depth):
+        column = b'{"name": "island", "shape": [1], "datatype": "BYTES", "data": [%s]}' % nested
+        for body in (b'{"inputs": [%s]}' % column, b'{"inputs": [], "parameters": {"prior": %s}}' % nested):
+            for path in ("infer", "explain", "ask"):
+                assert reader.post(f"/v2/models/penguins/{path}", content=body).status_code in (200, 400, 422)
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "status"),
+    [
+        ("text/csv", b"island\n" + b"x" * 200_000 + b"\nDream\n", 200),
+        ("text/csv", b"x" * 200_000 + b"\nDream\n", 400),
+        ("application/x-ndjson", b'null{"island": "Dream"}\n', 400),
+        ("application/x-ndjson", b'{"island\xff": "Dream"}\n', 400),
+        ("application/x-ndjson", b'{"island": ' + DEEP + b"}\n", 400),
+    ],
+)
+def test_files_that_end_other_readers(reader: Any, kind: str, content: bytes, status: int) -> None:
+    response = reader.post("/v2/models/penguins/predict", content=content, headers={"Content-Type": kind})
+    assert response.status_code == status, response.text
+
+
+@settings(FOREVER, max_examples=30)
+@given(data=st.data())
+def test_a_damaged_stream_of_arrow_is_an_error_of_the_client(reader: Any, data: st.DataObject) -> None:
+    sink = pa.BufferOutputStream()
+    table = pa.table({"island": ["Dream", None, "Biscoe"], "bill_length_mm": [44.0, None, 1.0]})
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    content = bytearray(sink.getvalue().to_pybytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    kind = {"Content-Type": "application/vnd.apache.arrow.stream"}
+    response = reader.post("/v2/models/penguins/predict", content=bytes(content), headers=kind)
+    assert response.status_code in (200, 400), response.text

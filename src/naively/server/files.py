@@ -145,6 +145,10 @@ def _check_cells(batches: Iterable[pa.RecordBatch], limits: Limits) -> Iterator[
     """Yield the same batches; Problem if a cell is too large."""
     n_rows = 0
     for batch in batches:
+        try:
+            batch.validate(full=True)  # a stream of Arrow can hold offsets and bytes that are wrong
+        except (pa.ArrowInvalid, UnicodeDecodeError):
+            raise Problem(400, "the stream of Arrow is damaged.") from None
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
             if name == LINE or not (is_string(column.type) or pa.types.is_binary(column.type)):
                 continue

@@ -119,6 +119,8 @@ def decode(body: bytes, kind: Callable[[bytes], Any] = _decode_request) -> Any:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         if b"NaN" not in body:
             raise Problem(400, f"this is not JSON: {error}.") from None
+    except RecursionError:
+        raise Problem(400, "this is not a request of the protocol: too many lists inside each other.") from None
     try:
         plain = json.loads(body, parse_constant=lambda name: None if name == "NaN" else _refuse_constant(name))
         return kind(msgspec.json.encode(plain))
@@ -274,7 +276,10 @@ def _wrong_type(name: str, datatype: Datatype, data: list[Any], expected: type) 
 
 
 def _echo(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        text = f"a {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 

@@ -47,7 +47,7 @@ def read_columnar(
             yield from _read_arrow(file)
         else:
             yield from {"sqlite": read_sqlite, "postgresql": read_postgresql}[file.format](file, raw, progress)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise file.unreadable(error) from None
 
 

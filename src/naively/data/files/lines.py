@@ -6,6 +6,7 @@ import io
 import json
 import re
 import select
+from codecs import BOM_UTF8
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 4 << 20
 MAX_LINE_BYTES = 1 << 28
+MAX_NESTING = 200  # lists and objects inside each other
+NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+JSON_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 LINE = "\0line"  # the column that holds each row as it is written, if that is asked for; not the name of any key
 SECONDS_TO_WAIT = 0.02  # for more input, before what is available is handed on
 # Arrow's names of the types of JSON.
@@ -132,6 +136,7 @@ def read_json_lines(
     for n_lines_before, block in line_blocks(given, head, stream, has_quotes=False, prompt=prompt):
         if not block.strip():
             continue
+        _check_json(given, block, n_lines_before, unit)
         try:
             table = parse_json_lines(block, schema, can_grow=schema is None or raw)
             if raw and any(pa.types.is_timestamp(kind) for kind in table.schema.types):
@@ -149,13 +154,39 @@ def read_json_lines(
                 if pa.types.is_nested(field.type):
                     table = table.set_column(i, field.name, pa.nulls(table.num_rows))
             schema = pa.schema([field for field in table.schema if not pa.types.is_null(field.type)])
-            try:
-                objects = _objects(block, table.num_rows)
-            except UnicodeDecodeError as error:
-                n = n_lines_before + block.count(b"\n", 0, error.start) + 1
-                raise InputError(f"{given}, line {n}: is not UTF-8: convert the file with iconv.") from None
-            table = table.append_column(LINE, pa.array(objects, pa.large_string()))
+            table = table.append_column(LINE, pa.array(_objects(block, table.num_rows), pa.large_string()))
         yield from table.to_batches()
+
+
+def _check_json(given: str, block: bytes, n_lines_before: int, unit: str) -> None:
+    """Refuse a block that is not UTF-8, and one that would end the process in Arrow's reader."""
+    if not block.removeprefix(BOM_UTF8).lstrip().startswith(b"{"):  # such as null
+        raise _translate_json_error(given, "there is no object", block, n_lines_before, unit)
+    if _nesting(block) > MAX_NESTING:
+        raise InputError(f"{given}: has more than {MAX_NESTING} lists or objects inside each other.")
+    try:
+        block.decode()
+    except UnicodeDecodeError as error:
+        n = n_lines_before + block.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{given}, {unit} {n}: is not UTF-8: convert the file with iconv.") from None
+
+
+def _nesting(block: bytes) -> int:
+    """Return how many lists and objects are inside each other; without those in strings if they are many.
+
+    >>> _nesting(b'{"a": [[1], [2]]}')
+    3
+    """
+    depth = _deepest(block.translate(None, NOT_BRACKETS))
+    return depth if depth <= MAX_NESTING else _deepest(JSON_STRING.sub(b"", block).translate(None, NOT_BRACKETS))
+
+
+def _deepest(brackets: bytes) -> int:
+    import numpy as np
+
+    content = np.frombuffer(brackets, np.uint8)
+    is_open = (content == ord("[")) | (content == ord("{"))
+    return int(np.cumsum(np.where(is_open, 1, -1), dtype=np.int32).max(initial=0))
 
 
 def parse_json_lines(block: bytes, schema: pa.Schema | None = None, can_grow: bool = False) -> pa.Table:
