@@ -1,0 +1,446 @@
+"""Read a mail: its bytes → one row of texts.
+
+The row is a function of what sender and list wrote. It leaves out what is added or changed on the way (Received and
+other lines of delivery, line ends, `>From ` of mbox files), dates, ids, and the verdicts of other filters. So a mail
+that comes back from another folder is the same row, and can be unlearnt exactly.
+
+The rules have a number, `EXTRACTOR`. Any change of a row by a change of this folder needs the next number.
+
+No mail raises an exception. Time and memory are bounded: of a mail, the first 2 MB behind the headers and the first
+128 KB of headers are read.
+"""
+
+from __future__ import annotations
+
+import binascii
+import codecs
+import email.parser
+import email.policy
+import hashlib
+import quopri
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from email.message import Message
+from typing import NamedTuple
+
+from naively.mail.html import MAX_TAGS, read_html
+from naively.mail.words import FIELDS, bucket, clean, join, one_word, tag
+
+EXTRACTOR = 1
+MAX_BODY_BYTES, MAX_HEADER_BYTES, MAX_RAW_HEADER_BYTES = 1 << 21, 1 << 17, 1 << 20
+MAX_PARTS, MAX_DEPTH = 100, 20
+MAX_LINKS = 200
+MAX_FIELD_CHARACTERS = {"body": 1 << 19, "hidden": 1 << 16}  # of one field of a row
+MAX_OTHER_CHARACTERS = 1 << 14
+# What is read of the headers: lines that the sender or a list wrote, and that stay as they are until delivery.
+VALUE_HEADERS = frozenset({
+    "content-language", "importance", "mime-version", "organization", "precedence", "priority", "user-agent", "x-mailer",
+    "x-mimeole", "x-msmail-priority", "x-priority", "auto-submitted",
+})  # fmt: skip
+ROUTE_HEADERS = frozenset({"errors-to", "list-id", "mailing-list", "reply-to", "sender", "x-beenthere", "x-sender"})
+NAMED_HEADERS = frozenset({
+    "bcc", "cc", "comments", "content-class", "content-disposition", "content-id", "content-transfer-encoding",
+    "content-type", "disposition-notification-to", "feedback-id", "followup-to", "from", "in-reply-to", "keywords",
+    "list-archive", "list-help", "list-owner", "list-post", "list-subscribe", "list-unsubscribe",
+    "list-unsubscribe-post", "message-id", "newsgroups", "references", "resent-from", "return-receipt-to", "subject",
+    "thread-index", "thread-topic", "to", "x-accept-language", "x-encoding", "x-face", "x-loop", "x-mailman-version",
+    "x-originating-ip", "x-unsent",
+})  # fmt: skip
+ADDRESS_HEADERS = {"from": "from", "to": "to", "cc": "to"}
+READ_HEADERS = VALUE_HEADERS | ROUTE_HEADERS | NAMED_HEADERS | {"date"}
+
+_FIELD_NAME = re.compile(rb"([!-9;-~]+)[ \t]*:")
+_MBOX_QUOTE = re.compile(rb"^>+(?=From )", re.MULTILINE)
+_ENCODED_WORD = re.compile(r"=\?([^?\s*]{1,40})(?:\*[^?\s]*)?\?([bq])\?([^?]*)\?=(\s+(?==\?[^?\s]+\?[bq]\?))?", re.IGNORECASE)
+_ADDRESS = re.compile(r"([^\s<>@,;:\"'()\[\]]{1,100})@([^\s<>@,;:\"'()\[\]]{1,200})")
+_URL = re.compile(r"(?:https?|ftp)://[^\s<>\"']{1,2000}|www\.[^\s<>\"']{1,2000}|mailto:[^\s<>\"']{1,500}", re.IGNORECASE)
+_HOST = re.compile(r"(?:(\w{1,10}):)?(?:/{0,3})(?:[^/?#@\s]{0,200}@)?([^/?#:\s]{1,200})(?::(\d{1,5}))?([^\s]{0,500})", re.DOTALL)
+_PLAIN_NUMBER = re.compile(r"[\d.]+|0x[0-9a-f.x]+|\d+", re.IGNORECASE)
+_TEXT_CODEC_EXCEPTIONS = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined"})
+_TOP_DOMAINS = frozenset({"ac", "co", "com", "edu", "gov", "net", "or", "org"})  # before a country: example.co.uk
+
+
+@dataclass(frozen=True)
+class Mail:
+    """A mail as a row: one text for each of nine fields, and a key.
+
+    Parameters
+    ----------
+    fields
+        The texts by name: from, to, subject, body, hidden, links, route, headers, shape.
+    key
+        16 bytes that identify the mail, however it was delivered or stored.
+    """
+
+    fields: dict[str, str]
+    key: bytes = field(repr=False)
+
+    def __getitem__(self, name: str) -> str:
+        return self.fields[name]
+
+    @property
+    def text(self) -> str:
+        """All fields as one text, in which each word has the prefix of its field."""
+        return join(tag(name, text) for name, text in self.fields.items())
+
+
+class Section(NamedTuple):
+    """One part of a mail that is not multipart: its type, name, charset and bytes."""
+
+    kind: str
+    name: str
+    charset: str
+    encoding: str
+    data: bytes
+    is_attachment: bool
+    is_complete: bool
+
+
+def read(data: bytes) -> Mail:
+    """Return a mail as a row. Any bytes are accepted.
+
+    Parameters
+    ----------
+    data
+        The mail as it was delivered, or as it is stored in a Maildir or an mbox.
+
+    Returns
+    -------
+    Mail
+        The row and the key of the mail.
+
+    Examples
+    --------
+    >>> mail = read(b"From: Ann <ann@example.org>\\nSubject: Cheap\\n\\nSee http://shop.example.com/now\\n")
+    >>> mail["subject"], mail["body"], mail["links"]
+    ('Cheap', 'See', 'http shop_example_com example_com now')
+    >>> mail.key == read(b"Received: by mx\\r\\nFrom: Ann <ann@example.org>\\r\\nSubject: Cheap\\r\\n\\r\\nSee http://shop.example.com/now").key
+    True
+    """
+    head, body, is_complete = _split(data)
+    message = _parse(head + b"\n\n" + body)
+    row = _Row()
+    ids = row.read_headers(message)
+    try:
+        row.read_sections(_sections(message, is_complete))
+    except RecursionError:
+        row.read_text(_decode(body, ""))
+        row.shape("nested")
+    fields = row.fields()
+    return Mail(fields, _key(fields, ids))
+
+
+def _key(fields: dict[str, str], ids: list[str]) -> bytes:
+    """Return a hash of a row and of the lines that identify a mail: those of two mails with the same text differ."""
+    digest = hashlib.blake2b(digest_size=16, person=b"naively mail")
+    for text in (*fields.values(), *ids):
+        part = text.encode("utf-8", "surrogatepass")
+        digest.update(len(part).to_bytes(8, "little") + part)
+    return digest.digest()
+
+
+def _split(data: bytes) -> tuple[bytes, bytes, bool]:
+    """Return the header lines that are read, the body, and whether the body is complete; line ends are LF."""
+    start = 0
+    while data[start : start + 1] in (b"\n", b"\r"):
+        start += 1
+    limit = start + MAX_RAW_HEADER_BYTES
+    ends = [end for mark in (b"\n\n", b"\r\n\r\n", b"\r\r") if (end := data.find(mark, start, limit)) >= 0]
+    end = min(ends) if ends else min(len(data), limit)
+    head = _read_lines(_line_ends(data[start:end]))
+    raw = data[end : end + 3 * MAX_BODY_BYTES]
+    body = _MBOX_QUOTE.sub(b"", _line_ends(raw)).strip(b"\n")
+    is_complete = len(body) <= MAX_BODY_BYTES and end + len(raw) == len(data)
+    return head, body[:MAX_BODY_BYTES], is_complete
+
+
+def _line_ends(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def _read_lines(head: bytes) -> bytes:
+    """Return the header lines that are read, with their continuation lines, and no more than MAX_HEADER_BYTES."""
+    lines: list[bytes] = []
+    n_bytes, is_read = 0, False
+    for line in head.split(b"\n"):
+        if not line.startswith((b" ", b"\t")):
+            name = _FIELD_NAME.match(line)
+            is_read = name is not None and name.group(1).lower().decode("latin-1") in READ_HEADERS
+        if is_read:
+            n_bytes += len(line) + 1
+            if n_bytes > MAX_HEADER_BYTES:
+                break
+            lines.append(line)
+    return b"\n".join(lines)
+
+
+def _parse(data: bytes) -> Message:
+    """Return the parts of a mail; a mail that is nested too deeply as one part of plain text."""
+    try:
+        return email.parser.BytesParser(policy=email.policy.compat32).parsebytes(data)
+    except (RecursionError, ValueError, LookupError, TypeError, AttributeError):
+        message = Message(policy=email.policy.compat32)
+        message.set_payload(data.decode("ascii", "surrogateescape"))
+        return message
+
+
+def _sections(message: Message, is_complete: bool, depth: int = 0) -> Iterator[Section]:
+    """Yield the parts of a mail that are not multipart, in order."""
+    payload = message.get_payload()
+    if isinstance(payload, list) and depth < MAX_DEPTH:
+        for i, part in enumerate(payload[:MAX_PARTS]):
+            if isinstance(part, Message):
+                yield from _sections(part, is_complete or i < len(payload) - 1, depth + 1)
+        return
+    if not isinstance(payload, str):
+        return
+    header = {name: _plain(str(message.get(name, ""))) for name in ("content-type", "content-transfer-encoding", "content-disposition")}
+    kind = header["content-type"].partition(";")[0].strip().lower() or "text/plain"
+    name = _parameter(header["content-disposition"], "filename") or _parameter(header["content-type"], "name")
+    encoding = header["content-transfer-encoding"].strip().lower()
+    is_attachment = header["content-disposition"].strip().lower().startswith("attachment") or (
+        not kind.startswith("text/") and kind != "message/rfc822"
+    )
+    data = payload.encode("ascii", "surrogateescape") if payload.isascii() else payload.encode("utf-8", "surrogateescape")
+    yield Section(kind, name, _parameter(header["content-type"], "charset"), encoding, data, is_attachment, is_complete)
+
+
+def _parameter(value: str, name: str) -> str:
+    """Return a parameter of a header such as Content-Type; charset="x", charset=x and charset*=utf-8''x are read."""
+    match = re.search(rf"[;\s]{name}\*?(?:0\*?)?\s*=\s*(?:\"([^\"]*)\"?|([^\s;]+))", f";{value}", re.IGNORECASE)
+    return "" if match is None else (match.group(1) or match.group(2) or "")[:200]
+
+
+def _plain(value: str) -> str:
+    """Return a header value, in which bytes beyond ASCII are surrogates, as text on one line."""
+    value = value[:MAX_OTHER_CHARACTERS]
+    if not value.isascii():
+        value = _decode(value.encode("utf-8", "surrogateescape"), "")
+    return value
+
+
+def _unfolded(value: str) -> str:
+    """Return a header value as text: encoded words (RFC 2047) are decoded, lines are joined."""
+    value = _plain(value)
+    if "=?" in value:
+        value = _ENCODED_WORD.sub(_decode_word, value)
+    return value
+
+
+def _decode_word(match: re.Match[str]) -> str:
+    charset, encoding, text, _ = match.groups()
+    raw = text.encode("utf-8", "replace")
+    data = _base64(raw) if encoding in "bB" else quopri.decodestring(raw, header=True)
+    return _decode(data, charset)
+
+
+def _base64(data: bytes) -> bytes:
+    """Return decoded base64; what is not base64 is skipped, and an incomplete end is left out."""
+    letters = re.sub(rb"[^A-Za-z0-9+/]", b"", data.partition(b"=")[0] if data.count(b"=") <= 2 else data)
+    letters = letters[: len(letters) - (1 if len(letters) % 4 == 1 else 0)]
+    try:
+        return binascii.a2b_base64(letters + b"=" * (-len(letters) % 4))
+    except binascii.Error:
+        return b""
+
+
+def _decode(data: bytes, charset: str) -> str:
+    """Return text: in the declared charset, else UTF-8, else Windows-1252 with replacement characters."""
+    for name in (charset, "utf-8"):
+        try:
+            info = codecs.lookup(name.strip().strip("\"'")) if name else None
+            if info is None or info.name in _TEXT_CODEC_EXCEPTIONS or not info._is_text_encoding:
+                continue
+            return info.incrementaldecoder("strict").decode(data)  # an incomplete last character is left out
+        except (LookupError, ValueError, TypeError, AttributeError):
+            continue
+    return data.decode("cp1252", "replace")
+
+
+def _transfer_decoded(section: Section) -> bytes:
+    """Return the bytes of a section: base64 and quoted-printable are decoded, other encodings are left alone."""
+    if section.encoding == "base64":
+        return _base64(section.data)
+    if section.encoding == "quoted-printable":
+        return quopri.decodestring(section.data)
+    return section.data
+
+
+class _Row:
+    """The texts of a row while a mail is read."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, list[str]] = {name: [] for name in FIELDS}
+        self._n_tags = MAX_TAGS
+        self._n_links = 0
+
+    def add(self, name: str, text: str) -> None:
+        if text:
+            self._texts[name].append(text)
+
+    def shape(self, *parts: str | int) -> None:
+        """Add a word to the shape of the mail."""
+        self._texts["shape"].append("_".join(str(part) for part in parts))
+
+    def fields(self) -> dict[str, str]:
+        """Return the texts, each cut at its limit."""
+        return {
+            name: clean(" ".join(texts)[: MAX_FIELD_CHARACTERS.get(name, MAX_OTHER_CHARACTERS)])
+            for name, texts in self._texts.items()
+        }
+
+    def read_headers(self, message: Message) -> list[str]:
+        """Add the headers, and return those that identify the mail."""
+        ids: list[str] = []
+        n_recipients = 0
+        for raw_name, raw_value in message.raw_items():
+            name, value = raw_name.lower(), str(raw_value)
+            if name in ("date", "message-id"):
+                ids.append(f"{name}:{''.join(value.split())}")
+            if name == "date":
+                continue
+            self.add("headers", one_word(name))
+            if name in ADDRESS_HEADERS:
+                n_recipients += self._read_addresses(ADDRESS_HEADERS[name], _unfolded(value))
+            elif name == "subject":
+                self._read_subject(_unfolded(value))
+            elif name == "message-id":
+                self.add("route", _domain(value.rpartition("@")[2]))
+            elif name in ROUTE_HEADERS:
+                self._read_addresses("route", _unfolded(value))
+            elif name in VALUE_HEADERS:
+                self.add("headers", join(f"{one_word(name)}_{word}" for word in re.findall(r"\w+", _unfolded(value))[:12]))
+        self.shape("recipients", bucket(n_recipients))
+        for name in ("from", "to", "subject", "message-id"):
+            if name not in message:
+                self.shape("no", one_word(name))
+        return ids
+
+    def _read_subject(self, subject: str) -> None:
+        self.add("subject", subject)
+        if re.match(r"\s*(?:re|aw|fwd?|sv|antw)\s*(?:\[\d+\])?:", subject, re.IGNORECASE):
+            self.shape("subject_reply")
+        letters = [c for c in subject if c.isalpha()]
+        if len(letters) > 5 and sum(c.isupper() for c in letters) > 0.7 * len(letters):
+            self.shape("subject_capitals")
+        for sign, name in (("!", "exclamation"), ("?", "question"), ("$", "dollar"), ("%", "percent")):
+            if sign in subject:
+                self.shape("subject", name)
+        if re.search(r"\s{5,}\S{3,}$", subject):
+            self.shape("subject_code")
+
+    def _read_addresses(self, name: str, value: str) -> int:
+        """Add the names and addresses of a header; return the number of addresses."""
+        addresses = _ADDRESS.findall(value)
+        self.add(name, _ADDRESS.sub(" ", value)[:2000])
+        for local, domain in addresses[:50]:
+            self.add(name, f"{one_word(local)} {_domain(domain)}")
+        return len(addresses)
+
+    def read_sections(self, sections: Iterator[Section]) -> None:
+        """Add the bodies and attachments of a mail."""
+        n_texts = n_html = n_words = 0
+        for _, section in zip(range(MAX_PARTS), sections, strict=False):
+            self.shape("part", one_word(section.kind))
+            if section.encoding in ("base64", "quoted-printable"):
+                self.shape("coded", one_word(section.kind), one_word(section.encoding))
+            if section.charset:
+                self.shape("charset", one_word(section.charset.lower()))
+            if section.name:
+                self.shape("file", one_word(section.name.rpartition(".")[2].lower())[:10])
+                self.add("shape", join(f"file_{word}" for word in re.findall(r"\w+", _unfolded(section.name))[:8]))
+            data = _transfer_decoded(section)
+            if section.is_attachment:
+                self.shape("attachment", one_word(section.kind), bucket(len(data)) if section.is_complete else "cut")
+                continue
+            text = _decode(data, section.charset)
+            if section.kind == "text/html" or (section.kind != "text/plain" and _looks_like_html(text)):
+                n_html += 1
+                n_words += self._read_html(text)
+            else:
+                n_texts += 1
+                n_words += self.read_text(text)
+        self.shape("texts", min(n_texts, 3), "html", min(n_html, 3))
+        self.shape("words", bucket(n_words))
+        self.shape("links", bucket(self._n_links))
+
+    def read_text(self, text: str) -> int:
+        """Add plain text and the links in it; return the number of words, roughly."""
+        text = text[: MAX_FIELD_CHARACTERS["body"]]
+        urls = _URL.findall(text)
+        if urls:
+            text = _URL.sub(" ", text)
+            for url in urls:
+                self._read_link(url)
+        self.add("body", text)
+        n_words = text.count(" ") + text.count("\n")
+        letters = text[:4000]
+        if sum(map(str.isupper, letters)) > 0.4 * len(letters) > 20:
+            self.shape("capitals")
+        for sign, name in (("!", "exclamations"), ("$", "dollars")):
+            if sign in text:
+                self.shape(name, bucket(text.count(sign)))
+        return n_words
+
+    def _read_html(self, html: str) -> int:
+        page = read_html(html, self._n_tags)
+        self._n_tags = max(0, self._n_tags - html.count("<"))
+        for target, shown in page.links:
+            self._read_link(target)
+            if "://" in shown and target.startswith("http") and _domain_of_url(shown.strip()) != _domain_of_url(target):
+                self.shape("link_shows_another")
+        if page.hidden:
+            self.add("hidden", page.hidden)
+            self.shape("hidden", bucket(len(page.hidden)))
+        if page.n_images:
+            self.shape("images", bucket(page.n_images))
+        if page.n_forms:
+            self.shape("form")
+        return self.read_text(page.visible)
+
+    def _read_link(self, url: str) -> None:
+        self._n_links += 1
+        if self._n_links > MAX_LINKS:
+            return
+        if url[:7].lower() == "mailto:":
+            local, _, domain = url[7:200].partition("@")
+            self.add("links", f"mailto {one_word(local)} {_domain(domain.partition('?')[0])}")
+            return
+        match = _HOST.match(url if "://" in url[:12] else url.replace("www.", "http://www.", 1))
+        if match is None:
+            return
+        scheme, host, port, path = match.groups()
+        if scheme is None:
+            self.add("links", "relative")
+            return
+        words = [scheme, _domain(host)]
+        if port:
+            words.append(f"port_{port}")
+        if _PLAIN_NUMBER.fullmatch(host):
+            words.append("number_as_host")
+        if "%" in path:
+            words.append("coded_path")
+        words += [word for word in re.findall(r"[^\W\d_]{3,20}", path)[:8]]
+        self.add("links", " ".join(words))
+
+
+def _looks_like_html(text: str) -> bool:
+    return re.match(r"\s*<(?:!doctype|html|head|body|table|div)\b", text[:500], re.IGNORECASE) is not None
+
+
+def _domain(host: str) -> str:
+    """Return a host as one word, and the domain that was registered as another if they differ.
+
+    >>> _domain("mail.example.co.uk")
+    'mail_example_co_uk example_co_uk'
+    """
+    labels = re.findall(r"[\w-]+", host.lower()[:100])
+    n_labels = 3 if len(labels) > 2 and labels[-2] in _TOP_DOMAINS and len(labels[-1]) == 2 else 2
+    complete, registered = one_word(" ".join(labels)), one_word(" ".join(labels[-n_labels:]))
+    return complete if complete == registered else f"{complete} {registered}"
+
+
+def _domain_of_url(url: str) -> str:
+    match = _HOST.match(url)
+    return "" if match is None else _domain(match.group(2)).rpartition(" ")[2]

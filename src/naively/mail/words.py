@@ -1,0 +1,88 @@
+"""Words of a mail: where they stand is part of the word, so that one column of text holds a complete mail.
+
+`subject_cheap` is the word "cheap" in the subject; a word of the visible text has no prefix. Scripts without spaces
+between words (Han, Kana, Thai, Lao, Khmer, Burmese) are counted as pairs of neighbouring characters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+MAX_WORD_CHARACTERS = 40  # what is longer is not a word, but data
+FIELDS = ("from", "to", "subject", "body", "hidden", "links", "route", "headers", "shape")
+PREFIXES = dict(zip(FIELDS, ("from_", "to_", "subject_", "", "hidden_", "link_", "route_", "header_", "shape_"), strict=True))
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+_DATA = re.compile(rf"[^\s<>]{{{MAX_WORD_CHARACTERS + 1},}}")
+_UNSPACED = re.compile(
+    "[\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f]+"
+)
+
+
+def tag(field: str, text: str) -> str:
+    """Return a text with the prefix of its field before each word.
+
+    >>> tag("subject", "Cheap pills, don't wait!")
+    "subject_Cheap subject_pills subject_don't subject_wait"
+    """
+    prefix = PREFIXES[field]
+    return text if not prefix else " ".join([prefix + word for word in _WORD.findall(text)])
+
+
+def untag(word: str) -> str:
+    """Return a word as it is shown to people.
+
+    >>> untag("subject_cheap"), untag("cheap")
+    ('subject: cheap', 'cheap')
+    """
+    head, sign, tail = word.partition("_")
+    field = next((name for name, prefix in PREFIXES.items() if sign and prefix == f"{head}_" and tail), None)
+    return word if field is None else f"{head}: {tail}"
+
+
+def clean(text: str) -> str:
+    """Return a text with single spaces, without strings that are too long to be words, and split as described above.
+
+    >>> clean("free\\n\\n" + "A" * 100 + " 発票代開")
+    'free 発票 票代 代開'
+    """
+    text = _DATA.sub(_shorten, text)
+    if not text.isascii():
+        text = _UNSPACED.sub(_pair, text)
+    return " ".join(text.split())
+
+
+def one_word(text: str) -> str:
+    """Return a name such as that of a host as one word.
+
+    >>> one_word("mail.example-shop.com")
+    'mail_example_shop_com'
+    """
+    return "_".join(_WORD.findall(text))[:MAX_WORD_CHARACTERS]
+
+
+def bucket(number: int) -> int:
+    """Return a size on a coarse scale: the number of binary digits."""
+    return number.bit_length()
+
+
+def join(parts: Iterable[str]) -> str:
+    """Return the parts that are not empty, with a space between them."""
+    return " ".join(part for part in parts if part)
+
+
+def _shorten(match: re.Match[str]) -> str:
+    """Keep text in a script without spaces, and long strings of several words; drop other long strings."""
+    text = match.group()
+    if not text.isascii() and _UNSPACED.search(text):
+        return text
+    words = _WORD.findall(text)
+    return " ".join(word for word in words if len(word) <= MAX_WORD_CHARACTERS) if len(words) > 1 else " "
+
+
+def _pair(match: re.Match[str]) -> str:
+    text = match.group()
+    if len(text) == 1:
+        return f" {text} "
+    return " " + " ".join([text[i : i + 2] for i in range(len(text) - 1)]) + " "
