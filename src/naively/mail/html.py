@@ -30,8 +30,12 @@ _HIDING_STYLE = re.compile(
 _STYLE_COLOUR = re.compile(r"(?:^|;)color:([^;!]+)")
 _STYLE_BACKGROUND = re.compile(r"(?:^|;)background(?:-color)?:([^;!]+)")
 _WHITE = frozenset({"white", "#fff", "#ffffff", "rgb(255,255,255)", "ffffff", "#fefefe", "#fffffe", "#fdfdfd"})
-_LINK_ATTRIBUTES = (("a[href],area[href],link[href],base[href]", "href"), ("img[src],iframe[src],input[src]", "src"))
-_LINK_ATTRIBUTES += (("form[action]", "action"), ("body[background],table[background],td[background]", "background"))
+_LINK_ATTRIBUTES = (
+    ("a[href],area[href],link[href],base[href]", "href"),
+    ("img[src],iframe[src],input[src]", "src"),
+    ("form[action]", "action"),
+    ("body[background],table[background],td[background]", "background"),
+)
 
 
 class HtmlText(NamedTuple):

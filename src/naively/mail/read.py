@@ -35,8 +35,8 @@ MAX_FIELD_CHARACTERS = {"body": 1 << 19, "hidden": 1 << 16}  # of one field of a
 MAX_OTHER_CHARACTERS = 1 << 14
 # What is read of the headers: lines that the sender or a list wrote, and that stay as they are until delivery.
 VALUE_HEADERS = frozenset({
-    "content-language", "importance", "mime-version", "organization", "precedence", "priority", "user-agent", "x-mailer",
-    "x-mimeole", "x-msmail-priority", "x-priority", "auto-submitted",
+    "content-language", "importance", "mime-version", "organization", "precedence", "priority", "user-agent",
+    "x-mailer", "x-mimeole", "x-msmail-priority", "x-priority", "auto-submitted",
 })  # fmt: skip
 ROUTE_HEADERS = frozenset({"errors-to", "list-id", "mailing-list", "reply-to", "sender", "x-beenthere", "x-sender"})
 NAMED_HEADERS = frozenset({
@@ -52,10 +52,16 @@ READ_HEADERS = VALUE_HEADERS | ROUTE_HEADERS | NAMED_HEADERS | {"date"}
 
 _FIELD_NAME = re.compile(rb"([!-9;-~]+)[ \t]*:")
 _MBOX_QUOTE = re.compile(rb"^>+(?=From )", re.MULTILINE)
-_ENCODED_WORD = re.compile(r"=\?([^?\s*]{1,40})(?:\*[^?\s]*)?\?([bq])\?([^?]*)\?=(\s+(?==\?[^?\s]+\?[bq]\?))?", re.IGNORECASE)
+_ENCODED_WORD = re.compile(
+    r"=\?([^?\s*]{1,40})(?:\*[^?\s]*)?\?([bq])\?([^?]*)\?=(\s+(?==\?[^?\s]+\?[bq]\?))?", re.IGNORECASE
+)
 _ADDRESS = re.compile(r"([^\s<>@,;:\"'()\[\]]{1,100})@([^\s<>@,;:\"'()\[\]]{1,200})")
-_URL = re.compile(r"(?:https?|ftp)://[^\s<>\"']{1,2000}|www\.[^\s<>\"']{1,2000}|mailto:[^\s<>\"']{1,500}", re.IGNORECASE)
-_HOST = re.compile(r"(?:(\w{1,10}):)?(?:/{0,3})(?:[^/?#@\s]{0,200}@)?([^/?#:\s]{1,200})(?::(\d{1,5}))?([^\s]{0,500})", re.DOTALL)
+_URL = re.compile(
+    r"(?:https?|ftp)://[^\s<>\"']{1,2000}|www\.[^\s<>\"']{1,2000}|mailto:[^\s<>\"']{1,500}", re.IGNORECASE
+)
+_HOST = re.compile(
+    r"(?:(\w{1,10}):)?(?:/{0,3})(?:[^/?#@\s]{0,200}@)?([^/?#:\s]{1,200})(?::(\d{1,5}))?([^\s]{0,500})", re.DOTALL
+)
 _PLAIN_NUMBER = re.compile(r"[\d.]+|0x[0-9a-f.x]+|\d+", re.IGNORECASE)
 _TEXT_CODEC_EXCEPTIONS = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined"})
 _TOP_DOMAINS = frozenset({"ac", "co", "com", "edu", "gov", "net", "or", "org"})  # before a country: example.co.uk
@@ -80,9 +86,16 @@ class Mail:
         return self.fields[name]
 
     @property
-    def text(self) -> str:
-        """All fields as one text, in which each word has the prefix of its field."""
-        return join(tag(name, text) for name, text in self.fields.items())
+    def columns(self) -> dict[str, str]:
+        """The two texts that are counted: `head`, and `body` with what is hidden in it.
+
+        A word has the prefix of its field, except in the visible body.
+        """
+        body = ("body", "hidden")
+        return {
+            "head": join(tag(name, text) for name, text in self.fields.items() if name not in body),
+            "body": join(tag(name, self.fields[name]) for name in body),
+        }
 
 
 class Section(NamedTuple):
@@ -195,14 +208,19 @@ def _sections(message: Message, is_complete: bool, depth: int = 0) -> Iterator[S
         return
     if not isinstance(payload, str):
         return
-    header = {name: _plain(str(message.get(name, ""))) for name in ("content-type", "content-transfer-encoding", "content-disposition")}
+    header = {
+        name: _plain(str(message.get(name, "")))
+        for name in ("content-type", "content-transfer-encoding", "content-disposition")
+    }
     kind = header["content-type"].partition(";")[0].strip().lower() or "text/plain"
     name = _parameter(header["content-disposition"], "filename") or _parameter(header["content-type"], "name")
     encoding = header["content-transfer-encoding"].strip().lower()
     is_attachment = header["content-disposition"].strip().lower().startswith("attachment") or (
         not kind.startswith("text/") and kind != "message/rfc822"
     )
-    data = payload.encode("ascii", "surrogateescape") if payload.isascii() else payload.encode("utf-8", "surrogateescape")
+    data = (
+        payload.encode("ascii", "surrogateescape") if payload.isascii() else payload.encode("utf-8", "surrogateescape")
+    )
     yield Section(kind, name, _parameter(header["content-type"], "charset"), encoding, data, is_attachment, is_complete)
 
 
@@ -310,7 +328,9 @@ class _Row:
             elif name in ROUTE_HEADERS:
                 self._read_addresses("route", _unfolded(value))
             elif name in VALUE_HEADERS:
-                self.add("headers", join(f"{one_word(name)}_{word}" for word in re.findall(r"\w+", _unfolded(value))[:12]))
+                self.add(
+                    "headers", join(f"{one_word(name)}_{word}" for word in re.findall(r"\w+", _unfolded(value))[:12])
+                )
         self.shape("recipients", bucket(n_recipients))
         for name in ("from", "to", "subject", "message-id"):
             if name not in message:
@@ -421,7 +441,7 @@ class _Row:
             words.append("number_as_host")
         if "%" in path:
             words.append("coded_path")
-        words += [word for word in re.findall(r"[^\W\d_]{3,20}", path)[:8]]
+        words += re.findall(r"[^\W\d_]{3,20}", path)[:8]
         self.add("links", " ".join(words))
 
 

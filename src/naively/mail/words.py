@@ -11,7 +11,9 @@ from collections.abc import Iterable
 
 MAX_WORD_CHARACTERS = 40  # what is longer is not a word, but data
 FIELDS = ("from", "to", "subject", "body", "hidden", "links", "route", "headers", "shape")
-PREFIXES = dict(zip(FIELDS, ("from_", "to_", "subject_", "", "hidden_", "link_", "route_", "header_", "shape_"), strict=True))
+PREFIXES = dict(
+    zip(FIELDS, ("from_", "to_", "subject_", "", "hidden_", "link_", "route_", "header_", "shape_"), strict=True)
+)
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _DATA = re.compile(rf"[^\s<>]{{{MAX_WORD_CHARACTERS + 1},}}")
 _UNSPACED = re.compile(

@@ -6,17 +6,18 @@ import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self
 
-from naively.data.labelled import LabelledRows, LabelsLike, WeightLike, relabelled
+from naively.data.labelled import Label, LabelledRows, LabelsLike, WeightLike, relabelled
 from naively.data.names import Names, listed
 from naively.data.read import TableLike
 from naively.errors import InputError, LeftOutWarning, RepeatedRowsWarning, warn_user
+from naively.model.calibrate import Tuning
 from naively.model.count import rows_to_count
 from naively.model.merge import refuse_new_classes, refuse_other_type
 from naively.model.model import Model
@@ -26,6 +27,7 @@ from naively.store.copy import copy
 from naively.store.entries import Counts, Entry, Log, StoredEntry, open_file
 from naively.store.fingerprints import encode_fingerprints, remember
 from naively.store.forget import Forgetter
+from naively.store.keyed import KeyedChange, KeyIndex, Position, Taught, plan_teaching
 from naively.store.meta import read_meta
 from naively.store.periods import Moment, Selection, Sources, model_of_selection
 from naively.store.render_html import as_html
@@ -138,6 +140,7 @@ class Ledger:
         self._finalizer: weakref.finalize[..., Any] | None = None
         self._log: Log | None = None  # valid while no other process has changed the file
         self._data_version = 0
+        self._key_index = KeyIndex()
         with open_file(path) as (log, meta):
             self._sum = read_sum(log, meta)
 
@@ -348,6 +351,94 @@ class Ledger:
                 learnt = learnt._replace(time=forgets[0].time)
             return (*forgets, self._append(log, learnt, counts))
 
+    def teach(
+        self,
+        X: TableLike,
+        label: Label,
+        *,
+        keys: Sequence[bytes],
+        source: str = "",
+        comment: str = "",
+        takes_over: Collection[str] = (),
+        may_move: bool = True,
+    ) -> Taught:
+        """Count rows of one class by key: each key once, completely or not at all.
+
+        A row that was counted before under this label is not counted again. A row that was counted under another label
+        is forgotten there and counted here. The file must have been created by `store.keyed.create_keyed`.
+
+        Parameters
+        ----------
+        X, label
+            The rows, and their class.
+        keys
+            16 bytes for each row.
+        source, comment
+            Where the rows come from, and a comment, for the log.
+        takes_over
+            Rows of these sources are moved to `source`, also if they have the same label.
+        may_move
+            Whether rows that were counted before may be moved at all.
+
+        Returns
+        -------
+        Taught
+            The new entries, and the numbers of rows.
+        """
+        with self._change() as log:
+            change = self._keyed_change(log)
+            plan = plan_teaching(change.positions(keys), keys, label, takes_over=takes_over, may_move=may_move)
+            learnt = sorted([*plan.new, *plan.moved])
+            if not learnt:
+                return Taught(n_known=plan.n_known)
+            forgets = [self._append(log, *new) for new in change.forgets(X, keys, plan.moved, comment)]
+            if forgets:
+                _ = self._sum.model  # refuses a sum below zero before anything is written
+            new, counts = change.learns(X, keys, label, learnt, source, comment)
+            self._refuse_classes(counts, new_classes=True)
+            entry = self._append(log, new, counts)
+            return Taught((*forgets, entry), len(plan.new), plan.n_known, len(plan.moved))
+
+    def forget_keys(self, X: TableLike, *, keys: Sequence[bytes], comment: str = "") -> Taught:
+        """Subtract rows that were counted by `teach`, completely or not at all; rows that were not are left alone.
+
+        Parameters
+        ----------
+        X
+            The rows, as they were counted.
+        keys
+            16 bytes for each row.
+        comment
+            A comment for the log.
+
+        Returns
+        -------
+        Taught
+            The new entries, one for each entry and label whose rows are forgotten, and the numbers of rows.
+        """
+        with self._change() as log:
+            change = self._keyed_change(log)
+            unique = {key: i for i, key in reversed(list(enumerate(keys)))}
+            positions = change.positions(keys)
+            counted = {i: position for i in unique.values() if (position := positions[i]) is not None}
+            entries = tuple(self._append(log, *new) for new in change.forgets(X, keys, counted, comment))
+            if entries:
+                _ = self._sum.model  # refuses a sum below zero before anything is written
+            return Taught(entries, n_forgotten=len(counted), n_unknown=len(unique) - len(counted))
+
+    def positions(self, keys: Sequence[bytes]) -> list[Position | None]:
+        """Return under which label, by which entry and source each key was counted by `teach`; None if it was not."""
+        with self._lock, open_file(self.path) as (log, meta):
+            self._sum = catch_up(self._sum, log, meta)
+            return self._keyed_change(log).positions(keys)
+
+    def _keyed_change(self, log: Log) -> KeyedChange:
+        secret = self._sum.meta.key
+        if secret is None:
+            raise InputError(f"{self.path}: does not remember its rows, so they cannot be found by key.")
+        self._key_index.catch_up(log)
+        return KeyedChange(log, self._sum, self._key_index, secret)
+
     def _refuse_classes(self, counts: Model, new_classes: bool) -> None:
         """Raise an error if rows have a class that the file, or a prior given by hand, does not have."""
         given = self._sum.meta.prior.given
@@ -413,6 +504,7 @@ class Ledger:
         weight: WeightLike = None,
         prior: PriorLike | None = None,
         textbook: bool = False,
+        tuning: Tuning | None = None,
         source: str = "",
         comment: str = "",
     ) -> Entry:
@@ -428,6 +520,8 @@ class Ledger:
             Another class prior, as in `naively.fit`.
         textbook
             Remove the tuning.
+        tuning
+            A tuning that was chosen elsewhere, in place of rows.
         source, comment
             Where the rows come from, and a comment, for the log.
 
@@ -436,7 +530,8 @@ class Ledger:
         Entry
             The new entry.
         """
-        tuning = plan_tuning(self.model(), X, y, weight, prior, textbook)
+        if tuning is None:
+            tuning = plan_tuning(self.model(), X, y, weight, prior, textbook)
         with self._change() as log:
             entry, meta = change_settings(log, self._sum, tuning, prior, textbook, source, comment)
             self._sum = replace(self._sum, head=entry.head, meta=meta)
@@ -582,6 +677,7 @@ class Ledger:
                         yield self._log
             except BaseException:
                 self._sum, self._log = before, None  # the next change reads the file again
+                self._key_index = KeyIndex()
                 raise
 
     def _append(self, log: Log, entry: StoredEntry, counts: Model) -> Entry:

@@ -1,0 +1,293 @@
+"""A server that speaks the protocol of spamd, so that `spamc`, exim and others use naively as they use SpamAssassin.
+
+    request:   COMMAND SPAMC/1.5, headers, an empty line, the mail         response: SPAMD/1.5 0 EX_OK, headers, content
+
+PING, CHECK, SYMBOLS, REPORT, REPORT_IFSPAM, PROCESS, HEADERS and TELL are known. The server listens on a Unix socket
+that only its owner can open. `User:` selects a model by name from a folder; a name cannot be a path. If anything goes
+wrong, the response is an error, upon which spamc passes the mail on unchanged.
+Reference: spamd/PROTOCOL in the sources of Apache SpamAssassin.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import socket
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from naively.errors import InputError
+from naively.mail.header import NAME, SPAMASSASSIN_NAMES, header_of, spamassassin_headers, with_headers
+from naively.mail.model import Answer, MailModel, Reason
+from naively.mail.read import read
+from naively.mail.service import N_REASONS, learn_if_sure
+from naively.store.keyed import Taught
+
+MAX_MAIL_BYTES = 1 << 28
+MAX_HEADER_LINES = 64
+REQUEST_SECONDS = 300.0
+TUNE_DELAY_SECONDS = 1.0
+_USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]{0,63}")
+_COMMANDS = ("CHECK", "HEADERS", "PING", "PROCESS", "REPORT", "REPORT_IFSPAM", "SKIP", "SYMBOLS", "TELL")
+OK, USAGE, NO_USER, SOFTWARE = (0, "EX_OK"), (64, "EX_USAGE"), (67, "EX_NOUSER"), (70, "EX_SOFTWARE")
+
+
+class ProtocolError(Exception):
+    """A request that is not valid."""
+
+
+@dataclass
+class Request:
+    """One request: the command, its headers in lower case, and the mail."""
+
+    command: str
+    headers: dict[str, str] = field(default_factory=dict)
+    mail: bytes = b""
+
+
+@dataclass
+class Models:
+    """The models of a server: one for all, or one for each user in a folder."""
+
+    path: Path
+    folder: Path | None = None
+    _open: dict[Path, MailModel] = field(default_factory=dict)
+
+    def of_user(self, user: str) -> MailModel:
+        """Return the model of a user; InputError if the name is not one."""
+        path = self.path
+        if self.folder is not None and user:
+            if _USER.fullmatch(user) is None or ".." in user:
+                raise InputError(f"{user!r} is not the name of a user.")
+            path = self.folder / f"{user}.naively"
+        if path not in self._open:
+            self._open[path] = MailModel(path)
+        return self._open[path]
+
+    def close(self) -> None:
+        """Close all files."""
+        for model in self._open.values():
+            with suppress(InputError):
+                model.close()
+
+
+@dataclass
+class Server:
+    """Answers requests. Models are used by one thread at a time."""
+
+    models: Models
+    spamassassin: bool = True
+    learn: bool = False
+    _work: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _to_tune: set[Path] = field(default_factory=set)
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one request, and close the connection."""
+        try:
+            async with asyncio.timeout(REQUEST_SECONDS):
+                try:
+                    request = await read_request(reader)
+                    response = await self._answer(request)
+                except ProtocolError as error:
+                    response = _response(USAGE, [], f"{error}\r\n".encode())
+                writer.write(response)
+                await writer.drain()
+        except (ConnectionError, asyncio.IncompleteReadError, TimeoutError, ValueError):
+            pass  # the client has gone
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def _answer(self, request: Request) -> bytes:
+        if request.command == "PING":
+            return b"SPAMD/1.5 0 PONG\r\n"
+        if request.command == "SKIP":
+            return b""
+        async with self._work:
+            try:
+                return await asyncio.to_thread(self._respond, request)
+            except InputError as error:
+                return _response(NO_USER if "name of a user" in str(error) else SOFTWARE, [], f"{error}\r\n".encode())
+            except Exception as error:
+                return _response(SOFTWARE, [], f"{type(error).__name__}: {error}\r\n".encode("utf-8", "replace"))
+            finally:
+                self._plan_tuning()
+
+    def _respond(self, request: Request) -> bytes:
+        model = self.models.of_user(request.headers.get("user", ""))
+        if request.command == "TELL":
+            return self._tell(model, request)
+        mail = read(request.mail)
+        (answer,) = model.answers([mail])
+        is_spam = answer.label == "spam"
+        headers = [("Spam", f"{is_spam} ; {answer.score:.1f} / 5.0")]
+        content = b""
+        if request.command != "CHECK":
+            reasons = model.reasons(mail, N_REASONS)
+            content = self._content(request, answer, reasons)
+        if self.learn and learn_if_sure(model, mail, answer):
+            self._to_tune.add(model.path)
+        return _response(OK, headers, content)
+
+    def _content(self, request: Request, answer: Answer, reasons: list[Reason]) -> bytes:
+        if request.command == "SYMBOLS":
+            return (f"NAIVELY_{answer.name.upper()}" + "\r\n").encode()
+        if request.command in ("REPORT", "REPORT_IFSPAM"):
+            if request.command == "REPORT_IFSPAM" and answer.label != "spam":
+                return b""
+            lines = [f"{answer.name}, probability of spam {answer.probability:.4f}", *map(str, reasons)]
+            return ("\r\n".join(lines) + "\r\n").encode("utf-8", "replace")
+        headers, names = [(NAME, header_of(answer, reasons))], [NAME]
+        if self.spamassassin:
+            headers += spamassassin_headers(answer)
+            names += SPAMASSASSIN_NAMES
+        data = with_headers(request.mail, headers, names)
+        if request.command == "HEADERS":
+            end = re.search(rb"(?>\r\n|\n|\r){2}", data)
+            data = data if end is None else data[: end.end()]
+        return data
+
+    def _tell(self, model: MailModel, request: Request) -> bytes:
+        """Learn or forget a mail, as `Message-class`, `Set: local` and `Remove: local` say."""
+        mail, label = read(request.mail), request.headers.get("message-class", "").strip().lower()
+        done = []
+        if "local" in request.headers.get("set", "").lower():
+            if not re.fullmatch(r"[\w.-]{1,64}", label):
+                raise InputError("TELL with Set: local needs Message-class: spam or ham.")
+            taught: Taught = model.learn([mail], label, source="spamd", tune=False)
+            if taught.entries:
+                done.append(("DidSet", "local"))
+                self._to_tune.add(model.path)
+        elif "local" in request.headers.get("remove", "").lower() and model.forget([mail]).n_forgotten:
+            done.append(("DidRemove", "local"))
+        return _response(OK, done, b"")
+
+    def _plan_tuning(self) -> None:
+        """Tune models that have learnt in the background: a client does not wait for that."""
+        if self._to_tune and not self._tasks:
+            task = asyncio.get_running_loop().create_task(self._tune())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _tune(self) -> None:
+        await asyncio.sleep(TUNE_DELAY_SECONDS)
+        while self._to_tune:
+            path = self._to_tune.pop()
+            with suppress(InputError):
+                await asyncio.to_thread(_tune_file, path)
+
+
+def _tune_file(path: Path) -> None:
+    with MailModel(path) as model:  # its own connection: the server goes on answering
+        model.tune_if_due()
+
+
+async def read_request(reader: asyncio.StreamReader) -> Request:
+    """Read one request; ProtocolError if it is not valid."""
+    try:
+        request = await _read_head(reader)
+    except (asyncio.LimitOverrunError, ValueError):
+        raise ProtocolError("a header line is too long") from None
+    if request.command in ("PING", "SKIP"):
+        return request
+    length = request.headers.get("content-length")
+    if length is None:
+        parts, n_bytes = [], 0
+        while n_bytes <= MAX_MAIL_BYTES and (part := await reader.read(1 << 20)):
+            parts.append(part)
+            n_bytes += len(part)
+        request.mail = b"".join(parts)
+    elif re.fullmatch(r"\d{1,12}", length) is None:
+        raise ProtocolError(f"bad Content-length: {length[:60]!r}")
+    else:
+        n_bytes = int(length)
+        request.mail = await reader.readexactly(n_bytes) if n_bytes <= MAX_MAIL_BYTES else b""
+    if n_bytes > MAX_MAIL_BYTES:
+        raise ProtocolError("the mail is larger than 256 MB")
+    return request
+
+
+async def _read_head(reader: asyncio.StreamReader) -> Request:
+    line = (await reader.readline()).decode("latin-1").strip()
+    match = re.fullmatch(r"([A-Z_]+) SPAMC/(\d+)\.(\d+)", line)
+    if match is None or match.group(1) not in _COMMANDS:
+        raise ProtocolError(f"bad request line: {line[:60]!r}")
+    request = Request(match.group(1))
+    for _ in range(MAX_HEADER_LINES):
+        line = (await reader.readline()).decode("latin-1").strip()
+        if not line:
+            return request
+        name, colon, value = line.partition(":")
+        if not colon:
+            raise ProtocolError(f"bad header: {line[:60]!r}")
+        request.headers[name.strip().lower()] = value.strip()
+    raise ProtocolError("too many headers")
+
+
+def _response(status: tuple[int, str], headers: list[tuple[str, str]], content: bytes) -> bytes:
+    lines = [f"SPAMD/1.5 {status[0]} {status[1]}", f"Content-length: {len(content)}"]
+    lines += [f"{name}: {value}" for name, value in headers]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace") + content
+
+
+def listen(path: Path) -> socket.socket:
+    """Return a Unix socket that only its owner can open; replace one that a server left, refuse one that is in use."""
+    if path.exists():
+        if not stat.S_ISSOCK(path.stat().st_mode):
+            raise InputError(f"{path}: exists and is not a socket: give another --socket.")
+        with socket.socket(socket.AF_UNIX) as probe:
+            try:
+                probe.connect(str(path))
+            except OSError:
+                path.unlink()
+            else:
+                raise InputError(f"{path}: another server listens on it.")
+    listener = socket.socket(socket.AF_UNIX)
+    mask = os.umask(0o177)
+    try:
+        listener.bind(str(path))
+    except OSError as error:
+        listener.close()
+        raise InputError(f"{path}: cannot listen ({error.strerror}).") from None
+    finally:
+        os.umask(mask)
+    return listener
+
+
+async def run(server: Server, path: Path, ready: Callable[[], None]) -> None:
+    """Serve until the process is told to end (SIGINT, SIGTERM); requests in progress are finished."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    listener = listen(path)
+    connections: set[asyncio.Task[None]] = set()
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None  # asyncio runs the handler in a task
+        connections.add(task)
+        try:
+            await server.serve_connection(reader, writer)
+        finally:
+            connections.discard(task)
+
+    try:
+        service = await asyncio.start_unix_server(handle, sock=listener, limit=1 << 16)
+        async with service:
+            ready()
+            await stop.wait()
+            service.close()
+            if connections:
+                await asyncio.wait(connections, timeout=10.0)
+    finally:
+        with suppress(OSError):
+            path.unlink()
+        server.models.close()
