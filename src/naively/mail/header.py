@@ -9,13 +9,13 @@ import re
 from collections.abc import Sequence
 
 from naively.mail.model import Answer, Reason
+from naively.mail.read import HEAD_END
 
 NAME = "X-Naively"
 SPAMASSASSIN_NAMES = ("X-Spam-Flag", "X-Spam-Status", "X-Spam-Score", "X-Spam-Level", "X-Spam-Checker-Version")
 MAX_LINE_CHARACTERS = 76
 MAX_WORD_CHARACTERS = 60
 _LINE_END = rb"(?>\r\n|\n|\r)"
-_HEAD_END = re.compile(rb"(?>\r\n|\n|\r){2}")
 
 
 def header_of(answer: Answer, reasons: Sequence[Reason]) -> str:
@@ -77,7 +77,7 @@ def _head_end(data: bytes, start: int) -> int:
     """Return where the headers end: behind the line end of the last one."""
     if data[start : start + 1] in (b"\r", b"\n"):
         return start
-    match = _HEAD_END.search(data, start)
+    match = HEAD_END.search(data, start)
     if match is None:
         return len(data)
     first = re.match(_LINE_END, match.group())

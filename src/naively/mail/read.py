@@ -50,6 +50,7 @@ NAMED_HEADERS = frozenset({
 ADDRESS_HEADERS = {"from": "from", "to": "to", "cc": "to"}
 READ_HEADERS = VALUE_HEADERS | ROUTE_HEADERS | NAMED_HEADERS | {"date"}
 
+HEAD_END = re.compile(rb"(?>\r\n|\n|\r){2}")  # the line end of the last header, and that of the empty line
 _FIELD_NAME = re.compile(rb"([!-9;-~]+)[ \t]*:")
 _MBOX_QUOTE = re.compile(rb"^>+(?=From )", re.MULTILINE)
 _ENCODED_WORD = re.compile(
@@ -159,8 +160,8 @@ def _split(data: bytes) -> tuple[bytes, bytes, bool]:
     while data[start : start + 1] in (b"\n", b"\r"):
         start += 1
     limit = start + MAX_RAW_HEADER_BYTES
-    ends = [end for mark in (b"\n\n", b"\r\n\r\n", b"\r\r") if (end := data.find(mark, start, limit)) >= 0]
-    end = min(ends) if ends else min(len(data), limit)
+    empty_line = HEAD_END.search(data, start, limit)
+    end = min(len(data), limit) if empty_line is None else empty_line.start()
     head = _read_lines(_line_ends(data[start:end]))
     raw = data[end : end + 3 * MAX_BODY_BYTES]
     body = _MBOX_QUOTE.sub(b"", _line_ends(raw)).strip(b"\n")
@@ -200,28 +201,30 @@ def _parse(data: bytes) -> Message:
 
 def _sections(message: Message, is_complete: bool, depth: int = 0) -> Iterator[Section]:
     """Yield the parts of a mail that are not multipart, in order."""
-    payload = message.get_payload()
-    if isinstance(payload, list) and depth < MAX_DEPTH:
-        for i, part in enumerate(payload[:MAX_PARTS]):
+    payload = message.get_payload() if message.is_multipart() else None
+    if isinstance(payload, list):
+        for i, part in enumerate(payload[:MAX_PARTS] if depth < MAX_DEPTH else ()):
             if isinstance(part, Message):
                 yield from _sections(part, is_complete or i < len(payload) - 1, depth + 1)
         return
-    if not isinstance(payload, str):
-        return
-    header = {
-        name: _plain(str(message.get(name, "")))
+    content_type, encoding, disposition = (
+        _plain(str(message.get(name, "")))
         for name in ("content-type", "content-transfer-encoding", "content-disposition")
-    }
-    kind = header["content-type"].partition(";")[0].strip().lower() or "text/plain"
-    name = _parameter(header["content-disposition"], "filename") or _parameter(header["content-type"], "name")
-    encoding = header["content-transfer-encoding"].strip().lower()
-    is_attachment = header["content-disposition"].strip().lower().startswith("attachment") or (
-        not kind.startswith("text/") and kind != "message/rfc822"
     )
-    data = (
-        payload.encode("ascii", "surrogateescape") if payload.isascii() else payload.encode("utf-8", "surrogateescape")
-    )
-    yield Section(kind, name, _parameter(header["content-type"], "charset"), encoding, data, is_attachment, is_complete)
+    kind = content_type.partition(";")[0].strip().lower() or "text/plain"
+    name = _parameter(disposition, "filename") or _parameter(content_type, "name")
+    is_attachment = disposition.strip().lower().startswith("attachment") or not kind.startswith("text/")
+    charset = _parameter(content_type, "charset")
+    yield Section(kind, name, charset, encoding.strip().lower(), _payload(message), is_attachment, is_complete)
+
+
+def _payload(message: Message) -> bytes:
+    """Return the bytes of a part; base64, quoted-printable and uuencode are decoded."""
+    try:
+        data = message.get_payload(decode=True)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return b""
+    return data if isinstance(data, bytes) else b""
 
 
 def _parameter(value: str, name: str) -> str:
@@ -274,15 +277,6 @@ def _decode(data: bytes, charset: str) -> str:
         except (LookupError, ValueError, TypeError, AttributeError):
             continue
     return data.decode("cp1252", "replace")
-
-
-def _transfer_decoded(section: Section) -> bytes:
-    """Return the bytes of a section: base64 and quoted-printable are decoded, other encodings are left alone."""
-    if section.encoding == "base64":
-        return _base64(section.data)
-    if section.encoding == "quoted-printable":
-        return quopri.decodestring(section.data)
-    return section.data
 
 
 class _Row:
@@ -370,7 +364,7 @@ class _Row:
             if section.name:
                 self.shape("file", one_word(section.name.rpartition(".")[2].lower())[:10])
                 self.add("shape", join(f"file_{word}" for word in re.findall(r"\w+", _unfolded(section.name))[:8]))
-            data = _transfer_decoded(section)
+            data = section.data
             if section.is_attachment:
                 self.shape("attachment", one_word(section.kind), bucket(len(data)) if section.is_complete else "cut")
                 continue

@@ -24,7 +24,7 @@ from pathlib import Path
 from naively.errors import InputError
 from naively.mail.header import NAME, SPAMASSASSIN_NAMES, header_of, spamassassin_headers, with_headers
 from naively.mail.model import Answer, MailModel, Reason
-from naively.mail.read import read
+from naively.mail.read import HEAD_END, read
 from naively.mail.service import N_REASONS, learn_if_sure
 from naively.store.keyed import Taught
 
@@ -150,7 +150,7 @@ class Server:
             names += SPAMASSASSIN_NAMES
         data = with_headers(request.mail, headers, names)
         if request.command == "HEADERS":
-            end = re.search(rb"(?>\r\n|\n|\r){2}", data)
+            end = HEAD_END.search(data)
             data = data if end is None else data[: end.end()]
         return data
 
