@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from naively.mail.filter import Filtered
     from naively.mail.model import Answer, MailModel
-    from naively.mail.read import Mail
+    from naively.mail.reader import Mail
 
 PROGRAM = "naively-bogofilter"
 FLAGS = "peSNsnuMbBtTvI:O:d:lo:"
@@ -55,7 +55,7 @@ class OptionError(Exception):
 def parse(arguments: Sequence[str]) -> Settings:
     """Return the options; OptionError names one that is not known."""
     try:
-        pairs, names = getopt.getopt(list(arguments), FLAGS)
+        pairs, names = getopt.gnu_getopt(list(arguments), FLAGS)
     except getopt.GetoptError as error:
         raise OptionError(f"{error}: {PROGRAM} knows -{' -'.join(FLAGS.replace(':', ''))}.") from None
     values = {flag[1]: value for flag, value in pairs if value}
@@ -113,9 +113,8 @@ def _pass_through(settings: Settings) -> None:
 
     def work(data: bytes) -> Filtered:
         from naively.mail.filter import Filtered, code_of
-        from naively.mail.header import with_headers
         from naively.mail.model import MailModel
-        from naively.mail.read import read
+        from naively.mail.reader import read
 
         mail = read(data)
         with MailModel(settings.model) as model:
@@ -125,7 +124,7 @@ def _pass_through(settings: Settings) -> None:
             if settings.n_verbose > 1:
                 headers.append(("X-Naively", "; ".join(map(str, model.reasons(mail)))))
         _log(settings, answer)
-        return Filtered(with_headers(data, headers, [HEADER, "X-Naively"]), code_of(answer.name))
+        return Filtered(code_of(answer.name), headers, [HEADER, "X-Naively"])
 
     run_filter(work, always_zero="e" in settings, program=PROGRAM)
 
@@ -134,7 +133,7 @@ def _run(settings: Settings) -> int:
     """Learn, unlearn or classify the mails of the input; return the exit code."""
     from naively.mail.filter import code_of
     from naively.mail.model import MailModel
-    from naively.mail.read import read
+    from naively.mail.reader import read
 
     names, mails = [], []
     for name, data in _input(settings):

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from naively.errors import InputError
 from naively.mail.header import NAME
 from naively.mail.model import SPAM, Answer, MailModel
-from naively.mail.read import Mail, read
+from naively.mail.reader import Mail, read
 from naively.mail.sources import files_of_maildir, is_maildir
 from naively.store.keyed import Taught
 

@@ -23,7 +23,7 @@ import numpy as np
 from naively.errors import InputError
 from naively.explanation import Explanation, explain
 from naively.families import Family, Text
-from naively.mail.read import EXTRACTOR, Mail
+from naively.mail.reader import EXTRACTOR, Mail
 from naively.mail.sample import Sample
 from naively.mail.words import untag
 from naively.model.calibrate import Tuning

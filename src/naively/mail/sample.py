@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from naively.mail.read import EXTRACTOR, Mail
+from naively.mail.reader import EXTRACTOR, Mail
 
 MAX_MAILS = 1000  # of each class
 WAIT_SECONDS = 5.0

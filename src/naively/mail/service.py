@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from naively.mail.filter import Filtered, code_of
-from naively.mail.header import NAME, SPAMASSASSIN_NAMES, header_of, spamassassin_headers, with_headers
-from naively.mail.model import MIN_LEARNT_PROBABILITY, Answer, MailModel
-from naively.mail.read import Mail, read
+from naively.mail.header import NAME, SPAMASSASSIN_NAMES, header_of, spamassassin_headers
+from naively.mail.model import MIN_LEARNT_PROBABILITY, Answer, MailModel, Reason
+from naively.mail.reader import Mail, read
 
 N_REASONS = 5
 
 
 def filter_mail(model: MailModel, data: bytes, *, spamassassin: bool = False, learn: bool = False) -> Filtered:
-    """Return a mail with our header, and the exit code of the answer.
+    """Return our header for a mail, and the exit code of the answer.
 
     Parameters
     ----------
@@ -27,18 +29,25 @@ def filter_mail(model: MailModel, data: bytes, *, spamassassin: bool = False, le
     Returns
     -------
     Filtered
-        The mail, and the exit code.
+        The exit code, and the headers to add.
     """
     mail = read(data)
     (answer,) = model.answers([mail])
-    headers = [(NAME, header_of(answer, model.reasons(mail, N_REASONS)))]
-    names = [NAME]
+    headers = headers_for(answer, model.reasons(mail, N_REASONS), spamassassin)
+    if learn:
+        learn_if_sure(model, mail, answer)
+    return Filtered(code_of(answer.name), *headers)
+
+
+def headers_for(
+    answer: Answer, reasons: Sequence[Reason], spamassassin: bool
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the headers to add to a mail, and the names of those to remove: they can only be forged."""
+    headers, names = [(NAME, header_of(answer, reasons))], [NAME]
     if spamassassin:
         headers += spamassassin_headers(answer)
         names += SPAMASSASSIN_NAMES
-    if learn:
-        learn_if_sure(model, mail, answer)
-    return Filtered(with_headers(data, headers, names), code_of(answer.name))
+    return headers, names
 
 
 def learn_if_sure(model: MailModel, mail: Mail, answer: Answer) -> bool:

@@ -22,10 +22,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from naively.errors import InputError
-from naively.mail.header import NAME, SPAMASSASSIN_NAMES, header_of, spamassassin_headers, with_headers
+from naively.mail.lines import HEAD_END, with_headers
 from naively.mail.model import Answer, MailModel, Reason
-from naively.mail.read import HEAD_END, read
-from naively.mail.service import N_REASONS, learn_if_sure
+from naively.mail.reader import read
+from naively.mail.service import N_REASONS, headers_for, learn_if_sure
 from naively.store.keyed import Taught
 
 MAX_MAIL_BYTES = 1 << 28
@@ -144,11 +144,7 @@ class Server:
                 return b""
             lines = [f"{answer.name}, probability of spam {answer.probability:.4f}", *map(str, reasons)]
             return ("\r\n".join(lines) + "\r\n").encode("utf-8", "replace")
-        headers, names = [(NAME, header_of(answer, reasons))], [NAME]
-        if self.spamassassin:
-            headers += spamassassin_headers(answer)
-            names += SPAMASSASSIN_NAMES
-        data = with_headers(request.mail, headers, names)
+        data = with_headers(request.mail, *headers_for(answer, reasons, self.spamassassin))
         if request.command == "HEADERS":
             end = HEAD_END.search(data)
             data = data if end is None else data[: end.end()]

@@ -113,7 +113,7 @@ def learn(label: str, sources: tuple[str, ...], model: str | None, comment: str,
     Each SOURCE is one entry of the log, which `naively undo` can undo. A mail that was learnt as CLASS before is not
     counted again; one that was learnt as another class is moved.
     """
-    from naively.mail.read import read
+    from naively.mail.reader import read
     from naively.mail.sources import mails_in
 
     results = []
@@ -152,7 +152,7 @@ def _print_taught(results: list[tuple[str, Taught]]) -> None:
 @options.as_json
 def forget(sources: tuple[str, ...], model: str | None, comment: str, as_json: bool) -> None:
     """Unlearn the mails of each SOURCE, under whatever class they were learnt. Mails that were not are left alone."""
-    from naively.mail.read import read
+    from naively.mail.reader import read
     from naively.mail.sources import mails_in
 
     results = []
@@ -181,7 +181,7 @@ def check(sources: tuple[str, ...], model: str | None, as_json: bool) -> None:
     """
     from naively.cli.output import print_json
     from naively.mail.filter import code_of
-    from naively.mail.read import read
+    from naively.mail.reader import read
 
     names: list[str] = []
     results: list[dict[str, object]] = []
@@ -210,7 +210,7 @@ def _answer_json(name: str, answer: Answer) -> dict[str, object]:
 def explain(sources: tuple[str, ...], model: str | None, top: int, as_json: bool) -> None:
     """Show the words and pairs of words that speak for spam, and those that speak against it."""
     from naively.cli.output import print_json
-    from naively.mail.read import read
+    from naively.mail.reader import read
     from naively.mail.sources import mails_in
 
     with _open(model) as mail_model:

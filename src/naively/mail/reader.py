@@ -25,6 +25,7 @@ from email.message import Message
 from typing import NamedTuple
 
 from naively.mail.html import MAX_TAGS, read_html
+from naively.mail.lines import HEAD_END
 from naively.mail.words import FIELDS, bucket, clean, join, one_word, tag
 
 EXTRACTOR = 1
@@ -50,7 +51,6 @@ NAMED_HEADERS = frozenset({
 ADDRESS_HEADERS = {"from": "from", "to": "to", "cc": "to"}
 READ_HEADERS = VALUE_HEADERS | ROUTE_HEADERS | NAMED_HEADERS | {"date"}
 
-HEAD_END = re.compile(rb"(?>\r\n|\n|\r){2}")  # the line end of the last header, and that of the empty line
 _FIELD_NAME = re.compile(rb"([!-9;-~]+)[ \t]*:")
 _MBOX_QUOTE = re.compile(rb"^>+(?=From )", re.MULTILINE)
 _ENCODED_WORD = re.compile(
