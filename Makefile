@@ -8,7 +8,7 @@ CORE := $(wildcard core/*/*.cpp core/*/*.hpp) CMakeLists.txt pyproject.toml
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser engines check docs pictures dist bench soak sanitize races portable stub clean
+.PHONY: help demo test browser mail engines check docs pictures dist bench soak sanitize races portable stub clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -43,6 +43,12 @@ engines: $(VENV)/.installed ## the tests of databases, on servers that this star
 		{ echo "installing postgresql"; apt-get install --yes --quiet --no-install-recommends \
 		postgresql > build/postgresql.log 2>&1; } || true
 	$(BIN)/python tools/with_postgres.py $(BIN)/python -m pytest -n $(WORKERS) -q $(ENGINE_TESTS)
+
+mail: $(VENV)/.installed ## the mail server with Debian's spamc; skipped if it cannot be had
+	@command -v spamc > /dev/null || { echo "installing spamc"; mkdir -p build; apt-get install --yes --quiet \
+		--no-install-recommends spamc > build/spamc.log 2>&1; } || true
+	@if command -v spamc > /dev/null; then $(BIN)/python -m pytest -q tests/mail/test_spamd.py; \
+	else echo "tests with spamc are skipped: it is not installed, and apt-get could not install it"; fi
 
 check: $(VENV)/.installed ## style of Python and C++, types, layers, spelling
 	$(BIN)/ruff format --check .
