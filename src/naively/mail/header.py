@@ -35,8 +35,8 @@ def spamassassin_headers(answer: Answer) -> list[tuple[str, str]]:
 def _safe(text: str) -> str:
     """Return text for a header: control characters are removed, words beyond ASCII are encoded (RFC 2047).
 
-    >>> _safe("subject: caf\\u00e9\\r\\nX-Evil: 1")
-    'subject: =?utf-8?q?caf=C3=A9?= X-Evil: 1'
+    >>> _safe("subject: \\u00e9t\\u00e9\\r\\nX-Evil: 1")
+    'subject: =?utf-8?q?=C3=A9t=C3=A9?= X-Evil: 1'
     """
     words = "".join(c if c.isprintable() else " " for c in text[:MAX_WORD_CHARACTERS]).split()
     return " ".join(word if word.isascii() and not word.startswith("=?") else _encode(word) for word in words)
