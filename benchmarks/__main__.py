@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.results import RESULTS, write_results
 
-NAMES = ("one_row", "dense", "counts", "text", "tables", "ledger", "tuning", "serve", "quality", "export")
+NAMES = ("one_row", "dense", "counts", "text", "tables", "ledger", "tuning", "serve", "quality", "export", "databases")
 
 
 def main() -> None:

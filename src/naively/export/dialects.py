@@ -101,11 +101,15 @@ class Dialect(ABC):
         return None
 
     def find_interval(self, x: str, cuts: Sequence[float]) -> str:
-        """Return the number of cuts ≤ x, plus 1; by bisection."""
+        """Return the number of cuts ≤ x, plus 1."""
+        return self.choose_by_interval(x, cuts, list(map(str, range(1, len(cuts) + 2))))
+
+    def choose_by_interval(self, x: str, cuts: Sequence[float], results: Sequence[str]) -> str:
+        """Return the result of the interval in which x lies; by bisection."""
 
         def search(low: int, high: int) -> str:
             if low == high:
-                return str(low + 1)
+                return results[low]
             middle = (low + high) // 2
             return (
                 f"CASE WHEN {x} < {self.number(cuts[middle])} "

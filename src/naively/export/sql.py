@@ -8,6 +8,8 @@ The query is a chain of steps. Each step uses the results of the one before, so 
     part      exp(score − best) of each class, 0 below exp(−700), which is an underflow in PostgreSQL
     (last)    the share of each class, and the class with the largest score
 
+Two classes that are never impossible need their log-odds only, so `best` and `part` are left out.
+
 Values that the family of a column refuses, such as an infinity or a negative count, give NULL.
 """
 
@@ -86,7 +88,8 @@ class _Query:
         names = [*self.keys, PREDICTION, *self.posterior_names()]
         outputs = [*self.key_names(), prediction, *posteriors]
         final = [f"{output} AS {self.dialect.name(name)}" for output, name in zip(outputs, names, strict=True)]
-        return "WITH " + ",\n".join([*self.lookups, *steps]) + _select(final, self.step_name("part"), indent="") + "\n"
+        last = self.step_name("score" if self.has_two else "part")
+        return "WITH " + ",\n".join([*self.lookups, *steps]) + _select(final, last, indent="") + "\n"
 
     def compare_all(self, sums: Sequence[str], log: bool) -> tuple[list[str], str, list[str]]:
         """Return the steps, the prediction, and the posterior of each class."""
@@ -124,20 +127,19 @@ class _Query:
 
     def compare_two(self, sums: Sequence[str], log: bool) -> tuple[list[str], str, list[str]]:
         """Return the same for two classes that are never impossible, from the log-odds alone."""
-        d, keys = self.dialect, self.key_names()
-        zero, one = d.number(0), d.number(1)
-        share = f"CASE WHEN abs(d) > {d.number(-MIN_EXPONENT)} THEN {zero} ELSE exp(-abs(d)) END AS e"
-        steps = [
-            *self.score_steps([f"({sums[1]}) - ({sums[0]}) AS d"]),
-            d.step(self.step_name("part"), _select([*keys, "d", share], self.step_name("score"))),
-        ]
+        d, zero, one, limit = self.dialect, *map(self.dialect.number, (0.0, 1.0, -MIN_EXPONENT))
         first, second = map(d.literal, self.card.classes)
         prediction = f"CASE WHEN d > {zero} THEN {second} WHEN d <= {zero} THEN {first} END"
-        if log:
-            pairs = (f"-d ELSE {zero}", f"{zero} ELSE d")
-            return steps, prediction, [f"CASE WHEN d > {zero} THEN {pair} END - ln({one} + e)" for pair in pairs]
-        pairs = (f"e ELSE {one}", f"{one} ELSE e")
-        return steps, prediction, [f"CASE WHEN d > {zero} THEN {pair} END / ({one} + e)" for pair in pairs]
+        posteriors = []
+        for odds, less in (("-d", "d"), ("d", "-d")):
+            cases = f"WHEN {odds} > {limit} THEN {one} WHEN {odds} < -{limit} THEN {zero}"
+            rest = f"{one} / ({one} + exp({less}))"
+            if log:
+                cases = f"WHEN {odds} > {limit} THEN {zero} WHEN {odds} < -{limit} THEN {odds}"
+                cases += f" WHEN {odds} < {zero} THEN {odds} - ln({one} + exp({odds}))"
+                rest = f"-ln({one} + exp({less}))"
+            posteriors.append(f"CASE {cases} ELSE {rest} END")
+        return self.score_steps([f"({sums[1]}) - ({sums[0]}) AS d"]), prediction, posteriors
 
     def score_steps(self, scores: Sequence[str]) -> list[str]:
         """Return the steps read and score; they are one step if nothing that is read is used twice."""
@@ -368,19 +370,21 @@ class _Query:
 
     def score_intervals(self, column: ScoredColumn, scores: IntervalScores) -> list[str]:
         """Read the number of the interval; the one after the last is a missing value."""
+        d, cuts = self.dialect, scores.cuts.tolist()
         number, is_present = self.number_of(column)
-        interval = self.dialect.find_interval(number, scores.cuts.tolist())
         table = [*scores.scores.tolist(), [0.0] * self.n_classes]
-        position = f"CASE WHEN {is_present} THEN {interval} ELSE {len(table)} END"
+        position = f"CASE WHEN {is_present} THEN {d.find_interval(number, cuts)} ELSE {len(table)} END"
         if len(table) > MAX_LISTED + 1:
             return self.look_up(self.add(position), list(map(str, range(1, len(table) + 1))), table)
         by_class = self.by_class(table)
         needed = [c for c, scores_of_class in enumerate(by_class) if any(scores_of_class)]
         if len(needed) > 1:
             return self.choose_among(self.add(position), table)
-        picked = [self.dialect.pick(interval, by_class[c][:-1]) for c in needed]
-        score = [self.add(f"CASE WHEN {is_present} THEN {p} ELSE {self.dialect.number(0)} END") for p in picked]
-        return [score[0] if c in needed else "" for c in range(self.n_classes)]
+        if not needed:
+            return [""] * self.n_classes
+        chosen = d.choose_by_interval(number, cuts, list(map(d.number, by_class[needed[0]][:-1])))
+        score = self.add(f"CASE WHEN {is_present} THEN {chosen} ELSE {d.number(0)} END")
+        return [score if c in needed else "" for c in range(self.n_classes)]
 
     def score_gaussian(self, column: ScoredColumn, scores: GaussianScores) -> list[str]:
         """Read the number, or its logarithm, so far from overflow that its square is finite.
