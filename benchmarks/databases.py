@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +111,7 @@ def compare_sqlite(table: pa.Table, repeats: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "people.db"
         write_sqlite(table, path)
-        turns = {"read": lambda: count_rows(read_files(path)), "cell by cell": partial(read_cells, path)}
+        turns = {"read": lambda: count_rows(read_files(path)), "cell by cell": lambda: read_cells(path)}
         report(f"SQLite, {table.num_rows:,} rows, 11 columns, read", turns, repeats)
 
 
