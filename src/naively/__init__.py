@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from naively.data.files.paths import Files
+    from naively.engines import spark as spark
     from naively.engines.parts import Part, count, total
     from naively.errors import (
         ImpossibleRowsWarning,

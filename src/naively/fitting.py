@@ -10,6 +10,7 @@ import numpy as np
 from naively._kernels.threads import use_threads
 from naively.data.files.paths import is_readable_again
 from naively.data.files.read import retry_with_wider_types
+from naively.data.frames import is_spark_frame
 from naively.data.labelled import Label, LabelledRows, LabelsLike, WeightLike, labelled_batches
 from naively.data.read import TableLike
 from naively.errors import InputError, warn_user
@@ -51,7 +52,8 @@ def fit(
     ----------
     X
         An array, a sparse matrix, a frame, a mapping from column name to values, or a list of texts. Also files (a
-        path, a glob or a folder) or an iterator of batches, which are read once, in bounded memory.
+        path, a glob or a folder) or an iterator of batches, which are read once, in bounded memory. The rows of a Spark
+        DataFrame are counted by its executors (`naively.spark.fit`).
     y
         The labels, or the name of the column to predict. Rows without a label are dropped, with a warning.
     columns
@@ -86,6 +88,22 @@ def fit(
     >>> model.predict({"offer": [True], "length": [30]}).tolist()
     ['spam']
     """
+    if is_spark_frame(X):
+        from naively.engines import spark
+
+        if not isinstance(y, str) or not (weight is None or isinstance(weight, str)) or group is not None:
+            raise InputError("of a Spark frame, y= and weight= are names of columns, and group= is not possible.")
+        return spark.fit(
+            X,
+            y,
+            columns=columns,
+            weight=weight,
+            tune=tune,
+            prior=prior,
+            alpha=alpha,
+            many_classes=many_classes,
+            schema=schema,
+        )
     if alpha is not None and tune:
         raise InputError("alpha= needs tune=False: tuning chooses the smoothing. Or give it to a family, in columns=.")
     if schema is not None and not (columns is None and alpha is None and group is None and not together):

@@ -20,8 +20,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+def is_spark_frame(frame: object) -> bool:
+    """Return whether this is a Spark DataFrame, without importing Spark."""
+    return type(frame).__module__.startswith("pyspark.sql.") and hasattr(frame, "mapInArrow")
+
+
 def table_of_frame(frame: Any) -> ColumnTable:
     """Read a frame; each column stays in its memory if its type allows."""
+    if is_spark_frame(frame):
+        raise InputError(
+            "a Spark frame is not collected: naively.fit counts it on the executors, naively.spark.predict predicts "
+            "it there, and frame.toArrow() collects a small one."
+        )
     arrow = sys.modules.get("pyarrow")
     if arrow is not None and isinstance(frame, arrow.Table):  # narwhals would only hand it on
         names = unique_names(frame.column_names)

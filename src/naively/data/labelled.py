@@ -411,16 +411,21 @@ def _take_column(table: Table, name: str, purpose: str) -> tuple[Column, ColumnT
     """Return a column and the table without it."""
     if not isinstance(table, ColumnTable):
         raise InputError(f"an array has no column {name!r} {purpose}: give an array with one entry per row.")
-    if name not in table.names:
-        shown = list(map(repr, table.names)) if any(n != n.strip() for n in table.names[:8]) else list(table.names)
-        lower = {column.strip().lower(): column for column in reversed(table.names)}
-        near = get_close_matches(name.strip().lower(), lower, 1)
-        hint = f" (did you mean {lower[near[0]]!r}?)" if near else ""
-        raise InputError(f"there is no column {name!r} {purpose}{hint}; the data has {listed(shown)}.")
+    refuse_missing_column(name, table.names, purpose)
     position = table.names.index(name)
     names = table.names[:position] + table.names[position + 1 :]
     columns = table.columns[:position] + table.columns[position + 1 :]
     return table.columns[position], ColumnTable(names, table.n_rows, columns)
+
+
+def refuse_missing_column(name: str, names: Names, purpose: str) -> None:
+    """Raise InputError if there is no column of this name, with the name that is most like it."""
+    if name not in names:
+        shown = list(map(repr, names)) if any(n != n.strip() for n in names[:8]) else list(names)
+        lower = {column.strip().lower(): column for column in reversed(names)}
+        near = get_close_matches(name.strip().lower(), lower, 1)
+        hint = f" (did you mean {lower[near[0]]!r}?)" if near else ""
+        raise InputError(f"there is no column {name!r} {purpose}{hint}; the data has {listed(shown)}.")
 
 
 def _refuse_unlabelled(unlabelled: Bools, first_row: int = 0) -> None:

@@ -220,7 +220,7 @@ def total(parts: Iterable[Part]) -> Part:
         _refuse_other_part(first, part)
     models = [part.counts for part in summands if part.counts is not None]
     samples = [part.sample for part in summands if part.sample is not None]
-    if samples and len(samples) < len(models):
+    if samples and len(samples) < sum(bool(model.class_weights.rows.any()) for model in models):
         raise InputError("some parts have a sample to tune on, and others have none: count all with tune=True.")
     tally = reduce(add, (part.tally for part in summands))
     sample = SampledRows.sum_of(samples) if samples else None

@@ -215,6 +215,15 @@ class Statistic(ABC):
         """Return the counts, just read from a file and not checked yet, without a known fault of an earlier version."""
         return self
 
+    @property
+    def n_keys(self) -> int:
+        """The number of words or values that were counted, if each has counts of its own; else 0."""
+        return 0
+
+    def split_by_key(self, n_shards: int) -> list[Self]:
+        """Return up to `n_shards` statistics that add up to this one, words and values divided by their hash."""
+        return [self]
+
     def token_weight(self) -> float:
         """Return the weight of all pairs of a row and one of its different tokens; 0 without tokens."""
         return 0.0

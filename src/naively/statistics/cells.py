@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively._kernels.cells import Cells, renumber_cells
-from naively._kernels.types import Codes32, Floats, Index, Wholes
+from naively._kernels.types import Bools, Codes32, Floats, Index, Wholes
 from naively.statistics.arrays import NegativeCountError, check_array, require, rounding_slack
 
 
@@ -200,3 +200,11 @@ def join_columns(parts: list[tuple[int, Cells]], n_classes: int) -> Cells:
     index = np.concatenate([cells.index + start for (_, cells), start in zip(parts, starts, strict=False)])
     sums = np.concatenate([cells.sums for _, cells in parts], axis=1)
     return cells_of_entries(owner, index, sums, np.concatenate([cells.rows for _, cells in parts]), n_classes)
+
+
+def select_slots(cells: Cells, keep: Bools) -> Cells:
+    """Return the cells of some slots, which are numbered again in their order."""
+    number = np.cumsum(keep, dtype=np.int64) - 1
+    kept = keep[cells.index]
+    ends = np.concatenate([[0], np.cumsum(kept)])[cells.indptr]
+    return Cells(ends, number[cells.index[kept]].astype(np.int32), cells.sums[:, kept], cells.rows[kept])

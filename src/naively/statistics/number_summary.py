@@ -68,6 +68,10 @@ class NumberSummary(Statistic):
         """Return the summary of no columns."""
         return cls(Histogram.empty(classes), Moments.empty(classes))
 
+    def with_max_keys(self, cap: int) -> Self:
+        """Return the same counts with at most `cap` keys in a column of the histogram."""
+        return type(self)(self.histogram.with_max_keys(cap), self.moments)
+
     @property
     def n_classes(self) -> int:
         """The number of classes."""

@@ -16,6 +16,7 @@ import numpy as np
 from naively._kernels.cells import Cells, count_codes, count_csr, merge_cells, renumber_cells, seen_tokens
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
+from naively.data.row_hash import hash_values
 from naively.data.views import Codes, Value, Values
 from naively.statistics.arrays import require, sum_rows
 from naively.statistics.base import PLAN, CountPlan, Description, Statistic, ValueTable
@@ -26,6 +27,7 @@ from naively.statistics.cells import (
     class_of_cells,
     join_columns,
     refuse_impossible_cells,
+    select_slots,
     table_of_cells,
 )
 from naively.statistics.class_weights import ClassWeights
@@ -148,6 +150,22 @@ class ValueCounts(Statistic):
         start, stop = self.offsets[column : column + 2].tolist()
         weight, rows = (self.dense(rows)[:, start:stop].T for rows in (False, True))
         return ValueTable(self.values[column], weight, rows.astype(np.int64))
+
+    @property
+    def n_keys(self) -> int:
+        """The number of values of all columns."""
+        return sum(map(len, self.values))
+
+    def split_by_key(self, n_shards: int) -> list[Self]:
+        """Return statistics that add up to this one, the values of each column divided by their hash."""
+        hashes = [hash_values(values) % np.uint64(n_shards) for values in self.values]
+        shards = []
+        for shard in range(n_shards):
+            keep = [hash_ == shard for hash_ in hashes]
+            values = tuple(tuple(compress(v, k.tolist())) for v, k in zip(self.values, keep, strict=True))
+            all_kept = np.concatenate([np.zeros(0, np.bool_), *keep])
+            shards.append(type(self)(values, select_slots(self.cells, all_kept)))
+        return shards
 
     def is_integral(self) -> bool:
         """Return whether all counts are whole numbers."""

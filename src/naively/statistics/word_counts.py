@@ -15,13 +15,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import compress
 from operator import add
 from typing import Self
 
 import numpy as np
 
 from naively._kernels.cells import Cells, merge_cells, renumber_cells, seen_tokens
-from naively._kernels.text import UNICODE_VERSION, Vocabulary, count_text
+from naively._kernels.text import UNICODE_VERSION, Vocabulary, count_text, hash_texts
 from naively._kernels.types import Array, Bools, Codes32, Floats, Index, Wholes
 from naively.data.names import Names
 from naively.data.views import Texts
@@ -36,6 +37,7 @@ from naively.statistics.cells import (
     find_cells,
     not_negative,
     refuse_impossible_cells,
+    select_slots,
     total_cells,
     without_dropped_class,
 )
@@ -269,6 +271,29 @@ class WordCounts(Statistic):
     def token_weight(self) -> float:
         """Return the weight of all pairs of a text and one of its different words."""
         return float(self.cells.sums[1].sum())
+
+    @property
+    def n_keys(self) -> int:
+        """The number of words."""
+        return self.n_tokens
+
+    def split_by_key(self, n_shards: int) -> list[Self]:
+        """Return statistics that add up to this one, words divided by their hash; the first has lengths and rows."""
+        counts = self.folded()
+        nothing = replace(self.empty(counts.seen), unicode=self.unicode)
+        shards, words = [], counts.words()
+        slots = np.arange(counts.n_tokens) if counts.vocabulary is None else hash_texts(words)
+        shard_of_slot = (slots % np.array(n_shards, slots.dtype)).astype(np.intp)
+        for shard in range(n_shards):
+            keep = shard_of_slot == shard
+            base, vocabulary = select_slots(counts.base, keep), None
+            if counts.vocabulary is None:
+                base = base._replace(index=np.flatnonzero(keep).astype(np.int32)[base.index])
+            else:
+                vocabulary = Vocabulary()
+                vocabulary.add(list(compress(words, keep.tolist())))
+            shards.append(replace(counts if shard == 0 else nothing, vocabulary=vocabulary, base=base))
+        return shards
 
     def without_unused(self) -> Self:
         """Return the same counts with a vocabulary of the words that some text has: the others are forgotten."""

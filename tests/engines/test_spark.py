@@ -1,0 +1,172 @@
+"""Spark: the executors count what `fit` counts, bit for bit, and errors are those of `fit`."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.support.engines import assert_same_counts, mixed_table, text_table
+
+import naively
+from naively.engines import spark as engine
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore:.*:DeprecationWarning:pyspark"),
+]
+TABLES = {"mixed": mixed_table(600), "texts": text_table(300)}
+
+
+def local(table: pa.Table, model: naively.Model, **settings: Any) -> naively.Model:
+    with pytest.warns(naively.LeftOutWarning):
+        return naively.fit(table, "y", schema=model.schema, **settings)
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("n_partitions", [1, 7])
+def test_fit_is_the_local_fit(spark: Any, name: str, n_partitions: int) -> None:
+    df = spark.createDataFrame(TABLES[name]).repartition(n_partitions)
+    with pytest.warns(naively.LeftOutWarning, match="rows have no 'y' and were left out") as issued:
+        model = naively.fit(df, "y")
+    assert len([w for w in issued if w.category is naively.LeftOutWarning]) == 1
+    expected = local(TABLES[name], model)
+    assert_same_counts(model, expected)
+    assert model.tuning == expected.tuning
+    assert model.target == "y"
+
+
+def test_partitions_of_one_class_and_empty_ones(spark: Any) -> None:
+    df = spark.createDataFrame(TABLES["mixed"]).repartition(12, "y")  # most are empty; one has no label
+    with pytest.warns(naively.LeftOutWarning):
+        model = naively.spark.fit(df, "y", tune=False, prior="uniform")
+    assert_same_counts(model, local(TABLES["mixed"], model, tune=False))
+    assert model.prior == naively.ClassPrior.of("uniform", model.classes)
+
+
+def test_parts_are_added_in_a_tree(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "FAN_IN", 2)
+    monkeypatch.setattr(engine, "MAX_COLLECTED_BYTES", 0)
+    table = TABLES["mixed"].append_column("w", pa.array(range(600), pa.int64()))
+    df = spark.createDataFrame(table).repartition(5)
+    with pytest.warns(naively.LeftOutWarning):
+        model = naively.fit(df, "y", weight="w", columns={"town": naively.Categorical()})
+    assert_same_counts(model, local(table, model, weight="w"))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_words_and_values_are_added_by_key(spark: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "MIN_SPLIT_KEYS", 2)
+    df = spark.createDataFrame(TABLES[name]).repartition(3)
+    with pytest.warns(naively.LeftOutWarning):
+        model = naively.fit(df, "y")
+    expected = local(TABLES[name], model)
+    assert_same_counts(model, expected)
+    assert model.tuning == expected.tuning
+
+
+def test_a_part_larger_than_a_result(spark: Any) -> None:
+    """The words of all rows take more bytes than one query may return: they come in several."""
+    random = np.random.default_rng(0)
+    texts = [" ".join(f"{word:x}" for word in random.integers(0, 2**60, 40)) for _ in range(3000)]
+    table = pa.table({"text": texts, "y": ["a", "b", "b"] * 1000})
+    model = naively.fit(spark.createDataFrame(table).repartition(3), "y", tune=False)
+    assert_same_counts(model, naively.fit(table, "y", schema=model.schema, tune=False))
+    assert len(engine.model_to_bytes(model)) > 2**20
+
+
+def test_predictions_are_those_of_the_model(spark: Any) -> None:
+    table = TABLES["mixed"]
+    with pytest.warns(naively.LeftOutWarning):
+        model = naively.fit(table, "y")
+    df = spark.createDataFrame(table).repartition(3).selectExpr("*", "array(count) as other", "far as `odd.name`")
+    rows = naively.spark.predict(model, df, proba=True).toArrow()
+    assert rows.column_names[-4:] == ["prediction", "p_a", "p_b", "p_c"]
+    columns = rows.select(list(model.schema.names))
+    assert rows["prediction"].to_pylist() == model.predict(columns).tolist()
+    posterior = np.stack([rows[f"p_{c}"].to_numpy() for c in model.classes], axis=1)
+    np.testing.assert_array_equal(posterior, model.posterior(columns))
+    with pytest.raises(naively.InputError, match="a column 'prediction' already"):
+        naively.spark.predict(model, df.withColumn("prediction", df["y"]))
+    with pytest.raises(naively.InputError, match="'far'"):
+        naively.spark.predict(model, df.withColumn("far", df["other"]))
+
+
+def message_of(work: Any) -> str:
+    with pytest.raises(naively.InputError) as caught:
+        work()
+    assert caught.value.__cause__ is None
+    return str(caught.value)
+
+
+def test_bad_rows_have_the_message_of_the_local_engine(spark: Any) -> None:
+    table = pa.table({"x": [1.0] * 199 + [np.inf], "s": ["a", "b"] * 100, "y": [0, 1] * 100})
+    df = spark.createDataFrame(table).repartition(4)
+    columns = {"x": naively.Gaussian()}
+    expected = message_of(lambda: naively.fit(table, "y", columns=columns))
+    assert message_of(lambda: naively.fit(df, "y", columns=columns)) == expected
+    assert "'x' holds an infinity" in expected
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("cast(NULL as string) as y", "no rows to count: 200 in the data, 200 of them without a 'y'"),
+        ("current_date() as y", "column 'y' holds dates"),
+        ("1 as y; make_ym_interval(1, 2) as span", "column 'span' has type interval year to month"),
+        ("1 as y; struct(x) as pair", "column 'pair' has type struct"),
+        ("1 as y; -1.0 as w", "the weight of row 0 is -1.0"),
+        ("1 as y; 0.0 as w", "all weights are zero"),
+        ("1 as z", "there is no column 'y' to predict"),
+    ],
+)
+def test_refusals_name_the_column(spark: Any, change: str, message: str) -> None:
+    df = spark.range(200).selectExpr("cast(id as double) as x").selectExpr("x", *change.split("; "))
+    weight = "w" if " as w" in change else None
+    assert message in message_of(lambda: naively.fit(df, "y", weight=weight))
+
+
+def test_a_spark_frame_is_never_collected(spark: Any) -> None:
+    df = spark.createDataFrame(TABLES["texts"])
+    model = naively.fit(["a b", "c"], ["u", "v"])
+    with pytest.raises(naively.InputError, match="not collected"):
+        model.predict(df)
+    with pytest.raises(naively.InputError, match="names of columns"):
+        naively.fit(df, ["a"] * 300)
+    with pytest.raises(naively.InputError, match="needs a Spark DataFrame"):
+        naively.spark.fit({"x": [1]}, "y")
+
+
+def test_a_worker_killed_in_its_first_attempt(spark: Any, tmp_path: Path) -> None:
+    table = TABLES["mixed"]
+    flag = tmp_path / "killed"
+
+    def kill_once(batches: Any) -> Any:
+        for batch in batches:
+            yield batch
+            if not flag.exists():
+                flag.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    df = spark.createDataFrame(table).repartition(2)
+    schema = naively.infer_schema(table, "y")
+    with pytest.warns(naively.LeftOutWarning):
+        model = naively.spark.fit(df.mapInArrow(kill_once, df.schema), "y", schema=schema)
+    assert flag.exists()
+    expected = local(table, model)
+    assert_same_counts(model, expected)
+    assert model.tuning == expected.tuning
+
+
+def test_warnings_of_executors_are_issued_once(spark: Any) -> None:
+    table = pa.table({"n": [2**60 + k for k in range(40)], "y": [0, 1] * 20})
+    df = spark.createDataFrame(table).repartition(4)
+    with pytest.warns(naively.LostDigitsWarning, match="'n'") as issued:
+        naively.fit(df, "y", tune=False)
+    assert len([w for w in issued if w.category is naively.LostDigitsWarning]) == 1
