@@ -37,12 +37,18 @@ browser: $(VENV)/.installed ## the pages of the server in a real browser; skippe
 # The engine tests run with a server that tools/with_postgres.py starts, and with what else is installed here.
 ENGINE_TESTS := tests/data/test_postgresql.py tests/laws/test_sources.py tests/export/test_sql.py
 
-engines: $(VENV)/.installed ## the tests of databases, on servers that this starts; skipped where they cannot be had
+engines: $(VENV)/.installed ## the tests of databases and Spark, on servers that this starts; skipped where they cannot be had
 	@mkdir -p build
 	@ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || command -v initdb > /dev/null || \
 		{ echo "installing postgresql"; apt-get install --yes --quiet --no-install-recommends \
 		postgresql > build/postgresql.log 2>&1; } || true
 	$(BIN)/python tools/with_postgres.py $(BIN)/python -m pytest -n $(WORKERS) -q $(ENGINE_TESTS)
+	@command -v java > /dev/null || { echo "installing Java"; apt-get install --yes --quiet --no-install-recommends \
+		openjdk-17-jre-headless > build/java.log 2>&1; } || true
+	@if ! command -v java > /dev/null; then echo "tests of Spark are skipped: apt-get could not install Java"; \
+	elif ! $(BIN)/python -m pip install --quiet --group spark > build/spark.log 2>&1; then \
+		echo "tests of Spark are skipped: pip could not install pyspark (build/spark.log)"; \
+	else $(BIN)/python -m pytest -q tests/engines; fi
 
 mail: $(VENV)/.installed ## the mail server with Debian's spamc; skipped if it cannot be had
 	@command -v spamc > /dev/null || { echo "installing spamc"; mkdir -p build; apt-get install --yes --quiet \

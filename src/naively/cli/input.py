@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -159,3 +160,11 @@ def _name_and_value(model: Model, item: str) -> tuple[str, str]:
     if len(parts) < 2:
         raise InputError(f"--set {item}: give COLUMN=VALUE.")
     raise InputError(f"--set {item}: the model has no such column; it has {listed(model.schema.names)}.")
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file; InputError if it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error}).") from None

@@ -18,7 +18,7 @@ from naively.errors import InputError
 
 FILE_COMMANDS = ("update", "forget", "relabel", "undo", "tune", "log", "merge", "diff", "compact", "copy")
 READ_COMMANDS = ("predict", "evaluate", "explain", "show", "plot", "report", "sample", "export")
-COMMANDS = ("fit", *READ_COMMANDS, *FILE_COMMANDS, "serve", "mail", "demo")
+COMMANDS = ("fit", "schema", *READ_COMMANDS, *FILE_COMMANDS, "serve", "mail", "demo")
 ERROR_CODES = {"diff": 2, "mail": 3}  # the exit code for wrong data, if it is not 1
 INTERRUPTED_CODE = 130  # 128 + SIGINT
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}

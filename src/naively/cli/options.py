@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,8 +17,10 @@ from naively.errors import InputError
 
 if TYPE_CHECKING:
     from naively.data.labelled import Label
+    from naively.families.base import Family
     from naively.model.model import Model
     from naively.priors import PriorLike
+    from naively.schema.infer import Automatic
 
 FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)  # as click has it
 
@@ -33,6 +35,26 @@ weight = click.option("--weight", metavar="COLUMN", help="Column with the weight
 new_classes = click.option("--new-class", "new_classes", is_flag=True, help="Labels may be new to the model.")
 source = click.option("--source", help="Where the rows come from, for the log. Default: the file names.")
 comment = click.option("--comment", default="", help="Comment for the log.")
+families = click.option(
+    "--column",
+    "families",
+    multiple=True,
+    metavar="C=FAMILY",
+    help="Model column C with this family (bernoulli, categorical, gaussian, binned, poisson, text, …), also with "
+    "settings: 'C=Bernoulli(alpha=0)'. Repeatable.",
+)
+ignore = click.option("--ignore", multiple=True, metavar="C", help="Leave out column C. Repeatable.")
+missing = click.option(
+    "--missing",
+    multiple=True,
+    metavar="C",
+    help="Treat an empty cell in column C as information, not as unknown. Repeatable.",
+)
+many_classes = click.option(
+    "--many-classes",
+    is_flag=True,
+    help="Accept a target with nearly as many values as rows, which is refused otherwise.",
+)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 force = click.option("--force", is_flag=True, help="Overwrite an existing file.")
 rows_output = click.option(
@@ -241,6 +263,21 @@ def parse_family(item: str) -> tuple[str, str]:
     if parts is None:
         raise click.BadParameter(f"{item!r} is not COLUMN=FAMILY.", param_hint="--column")
     return parts[1], parts[2]
+
+
+def given_families(names: Mapping[str, str], missing: Sequence[str]) -> dict[str, Family | Automatic]:
+    """Return the families of --column, by column, and of --missing, with missing values as evidence."""
+    from naively.schema.infer import Automatic, family_of
+
+    columns: dict[str, Family | Automatic] = {name: family_of(family) for name, family in names.items()}
+    for name in missing:
+        columns[name] = replace(columns[name], missing="value") if name in columns else Automatic("value")
+    return columns
+
+
+def text_types(names: Mapping[str, str]) -> dict[str, str]:
+    """Return how CSV files are read: the columns that --column gives the family Text as strings."""
+    return {name: "string" for name, family in names.items() if family.lower().partition("(")[0].strip() == "text"}
 
 
 def parse_prior(text: str) -> str | dict[str, float]:

@@ -147,7 +147,7 @@ def predict(model: Model, df: DataFrame, *, proba: bool = False, name: str = PRE
     known = [column for column in df.columns if column in set(model.schema.names)]
     empty = df.select(*map(_quoted, known)).limit(0).toArrow()
     rule = decision_rule(model.classes, None, None, None, None, None)
-    [(_, results)] = predict_tables(model, [empty], rule, proba, name=name, prompt=True)  # refuses other types
+    [(_, results)] = predict_tables(model, [empty], rule, proba, name=name, rows_at_once=0)  # refuses other types
     clash = [column for column in results.column_names if column in df.columns]
     if clash:
         raise InputError(f"the frame has a column {clash[0]!r} already: drop it, or give another name=.")
@@ -164,7 +164,7 @@ def predict(model: Model, df: DataFrame, *, proba: bool = False, name: str = PRE
             rows = pa.Table.from_batches([batch]).rename_columns(names)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the driver has warned
-                predicted = predict_tables(on_worker, [rows.select(known)], rule, proba, name=name, prompt=True)
+                predicted = predict_tables(on_worker, [rows.select(known)], rule, proba, name=name, rows_at_once=0)
                 for _, columns in predicted:
                     for column in columns.column_names:
                         rows = rows.append_column(column, columns.column(column))

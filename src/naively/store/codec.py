@@ -4,10 +4,10 @@
     payload  = version 1 (1 byte), 0 stored or 1 deflated (1 byte), length of the body (8 bytes), length of the body in
                the payload (8 bytes), body, the bytes of the arrays that are stored outside the body
 
-The head holds the classes, the class weights, one statistic per block of the schema, and hashes of the rows. A
-statistic is a dataclass whose fields are arrays, cells, a vocabulary, other statistics, names or plain values, so that
-a new one needs no code here, only `register_statistic`. "arrays" in the head lists for each array its type, its shape,
-and either its values, if it has few, or a coding and a width in bytes:
+The head holds the classes, the class weights, one statistic per block of the schema, hashes of the rows, and, if it was
+asked for, a sample of the rows to tune by. A statistic is a dataclass whose fields are arrays, cells, a vocabulary,
+other statistics, names or plain values, so that a new one needs no code here, only `register_statistic`. "arrays" in
+the head lists for each array its type, its shape, and either its values, if it has few, or a coding and a width:
 
 - "bits": the bytes of the array; "apart": the same, outside the body. Long arrays of bytes (the letters of words) are
   stored there and are not deflated: that would halve them and take longer than all the rest of reading.
@@ -65,14 +65,19 @@ STORED_NAMES: Mapping[str, str] = {"NumberSummary": "Measured", "EmptyStatistic"
 CLASS_NAMES = {stored: name for name, stored in STORED_NAMES.items()}
 
 
-def encode_counts(model: Model) -> bytes:
-    """Return the payload of what a model has counted; its schema is stored elsewhere, because entries share it."""
+def encode_counts(model: Model, sample: bytes = b"") -> bytes:
+    """Return the payload of what a model has counted; its schema is stored elsewhere, because entries share it.
+
+    `sample` are rows to tune by, as an Arrow stream (`SampledRows.to_bytes`).
+    """
     arrays: list[Array] = []
     parts: dict[str, Any] = {"classes": model.classes, "seen": model.class_weights, "statistics": model.statistics}
     if model.table_counts is not None:
         parts["tables"] = model.table_counts
     if model.row_hashes is not None:
         parts["row_hashes"] = model.row_hashes.export()
+    if sample:
+        parts["sample"] = np.frombuffer(sample, np.uint8)
     head = ",".join([f'"{name}":{encode_value(part, arrays)}' for name, part in parts.items()])
     return pack(f"{{{head}}}", arrays)
 
@@ -102,6 +107,14 @@ def decode_counts(payload: bytes, schema: Schema) -> Model:
     hashes = head.get("row_hashes")
     known_rows = None if hashes is None else RowHashes.from_export(*decode_value(hashes, arrays))
     return Model(schema, classes, weights, counts, row_hashes=known_rows, table_counts=tables)
+
+
+def decode_sample(payload: bytes) -> bytes:
+    """Return the rows to tune by of a payload, as an Arrow stream; empty if it has none."""
+    head, arrays = unpack(payload)
+    sample = decode_value(head.get("sample"), arrays)
+    require(sample is None or (isinstance(sample, np.ndarray) and sample.dtype == np.uint8), "a sample of rows")
+    return b"" if sample is None else bytes(sample.tobytes())
 
 
 def encode_value(value: Any, arrays: list[Array]) -> str:

@@ -349,6 +349,7 @@ class Log:
         fingerprints: bytes | None = None,
         absorbed: bytes | None = None,
         id: bytes | None = None,  # noqa: A002  (as the log calls it)
+        sample: bytes = b"",
     ) -> StoredEntry:
         """Return an entry to append, with a new id unless it is given, and the time of now.
 
@@ -357,7 +358,7 @@ class Log:
         written = now()
         payload, rows = None, 0
         if model is not None:
-            schema, payload = self.schema_number(model.schema), encode_counts(model)
+            schema, payload = self.schema_number(model.schema), encode_counts(model, sample)
             rows = int(model.class_weights.rows.sum())
         return StoredEntry(
             0, id or secrets.token_bytes(ID_BYTES), act, ACTS[act], time or written, written, rows, source, comment,

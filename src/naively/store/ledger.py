@@ -515,7 +515,8 @@ class Ledger:
         Parameters
         ----------
         X, y, weight
-            Rows that the file has counted, all or many of them, to tune by; see `update`.
+            Rows that the file has counted, all or many of them, to tune by; see `update`. By default those that it
+            keeps, if `naively fit --keep-sample` wrote it.
         prior
             Another class prior, as in `naively.fit`.
         textbook
@@ -531,7 +532,7 @@ class Ledger:
             The new entry.
         """
         if tuning is None:
-            tuning = plan_tuning(self.model(), X, y, weight, prior, textbook)
+            tuning = plan_tuning(self.path, self.model(), X, y, weight, prior, textbook)
         with self._change() as log:
             entry, meta = change_settings(log, self._sum, tuning, prior, textbook, source, comment)
             self._sum = replace(self._sum, head=entry.head, meta=meta)

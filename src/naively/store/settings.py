@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,9 +21,10 @@ from naively.model.calibrate import Tuning
 from naively.model.count import rows_to_count
 from naively.model.model import Model
 from naively.priors import ClassPrior, PriorLike
-from naively.store.entries import Log, StoredEntry
+from naively.store.entries import Log, StoredEntry, open_file
 from naively.store.meta import Meta, write_meta
 from naively.store.running_sum import RunningSum, count_rows
+from naively.store.samples import kept_sample
 from naively.store.sqlite import DECODE_ERRORS, DamagedError
 
 if TYPE_CHECKING:
@@ -32,19 +34,28 @@ MAX_UNCOUNTED_SHARE = 0.1  # of the rows to tune by
 
 
 def plan_tuning(
-    model: Model, X: TableLike, y: LabelsLike, weight: WeightLike, prior: PriorLike | None, textbook: bool
+    path: Path,
+    model: Model,
+    X: TableLike,
+    y: LabelsLike,
+    weight: WeightLike,
+    prior: PriorLike | None,
+    textbook: bool,
 ) -> Tuning | None:
-    """Check the arguments of `Ledger.tune`; return the tuning chosen by the rows X, None without rows.
+    """Check the arguments of `Ledger.tune`; return the tuning chosen by the rows X, or by those that the file keeps.
 
-    Other processes need not wait for that: the file is not locked yet.
+    None if only the prior changes, or the tuning is removed. Other processes need not wait for that: the file is not
+    locked yet.
     """
     if X is not None and textbook:
         raise InputError("give rows to tune by, or textbook=True, not both.")
-    if X is None and not textbook and prior is None:
-        raise InputError("there is nothing to change: give rows that were counted, a prior, or textbook=True.")
-    if X is None:
+    if X is None and (textbook or prior is not None):
         return None
-    return _tune(model if prior is None else model.with_prior(prior), X, y, weight)
+    model = model if prior is None else model.with_prior(prior)
+    if X is not None:
+        return _tune(model, X, y, weight)
+    with open_file(path) as (log, _):
+        return _tune_on(model, kept_sample(log).sample(model.classes))
 
 
 def change_settings(
@@ -84,13 +95,19 @@ def _describe(prior: ClassPrior) -> str:
 def _tune(model: Model, X: TableLike, y: LabelsLike, weight: WeightLike) -> Tuning:
     """Return a tuning chosen by rows that the model has counted: a table, files or batches."""
     from naively.tuning.sample import Sampler  # not needed to open a file
-    from naively.tuning.tune import rows_to_look_at, tune_on
+    from naively.tuning.tune import rows_to_look_at
 
     sampler = Sampler(rows_to_look_at(model))
     for rows in rows_to_count(model, X, model.target if y is None else y, weight):
         rows.label_in(model.classes)  # refuses unknown classes
         sampler.add(rows.table, rows.classes, rows.label, rows.weight)
-    tuning = tune_on(model, _counted_rows(model, sampler.sample(model.classes)))
+    return _tune_on(model, sampler.sample(model.classes))
+
+
+def _tune_on(model: Model, sample: Sample) -> Tuning:
+    from naively.tuning.tune import tune_on
+
+    tuning = tune_on(model, _counted_rows(model, sample))
     if not tuning.report:
         raise InputError("the rows to tune by do not have two classes of two rows each: give all rows counted so far.")
     return tuning

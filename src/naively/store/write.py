@@ -26,12 +26,18 @@ def write_model(
     source: str = "",
     comment: str = "",
     remembered: tuple[str | None, bytes | None] = (None, None),
+    sample: bytes = b"",
     overwrite: bool = False,
 ) -> None:
-    """Write a new file with one entry: the counts of a model, its settings, and the rows that `remember` returned."""
+    """Write a new file with one entry: the counts of a model, its settings, and the rows that `remember` returned.
+
+    `sample` are rows to tune by, as an Arrow stream: the data of people, kept only if it was asked for.
+    """
     key, fingerprints = remembered
     with new_file(path, Meta.of_model(model, key), overwrite) as log:
-        log.append(log.new_entry("fit", model, source=source, comment=comment, fingerprints=fingerprints))
+        log.append(
+            log.new_entry("fit", model, source=source, comment=comment, fingerprints=fingerprints, sample=sample)
+        )
 
 
 @contextmanager

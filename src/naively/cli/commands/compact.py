@@ -14,7 +14,7 @@ def command(model: str, force: bool, comment: str, as_json: bool) -> None:
     """Replace the history of MODEL by a single entry. Predictions do not change.
 
     This is the only command that destroys anything: the entries so far can no longer be undone, nor selected by time or
-    source. Forgotten words are erased from the file.
+    source. Forgotten words are erased from the file, and so are the rows that `fit --keep-sample` kept.
 
     \b
     naively compact spam.naively --force --comment "end of year"

@@ -39,14 +39,17 @@ def command(model: str, column: str | None, of: str | None, against: str | None,
 
     from naively.cli import describe
     from naively.cli.output import print_json
-    from naively.store.running_sum import load
+    from naively.store.entries import open_file
+    from naively.store.running_sum import read_sum
+    from naively.store.samples import n_kept_rows
 
-    loaded = load(model)
+    with open_file(model) as (log, meta):
+        loaded, n_kept = read_sum(log, meta).model, n_kept_rows(log)
     if as_csv or column is not None:
         first, second = (options.known_class(loaded, name) for name in (of, against))
         _show_tables(loaded.tables(first, second, None if as_csv else MAX_WORDS), column, as_json, as_csv)
     elif as_json:
-        print_json(describe.model_data(loaded))
+        print_json(describe.model_data(loaded) | ({"kept_rows": n_kept} if n_kept else {}))
     else:
         parts = [
             f"Predicts {loaded.target!r}.",
@@ -55,6 +58,7 @@ def command(model: str, column: str | None, of: str | None, against: str | None,
             describe.describe_tuning(loaded),
             describe.describe_quality(loaded),
             describe.describe_age(loaded),
+            f"Keeps {n_kept:,} rows of the data to tune by; `naively compact` drops them." if n_kept else "",
         ]
         click.echo("\n\n".join(filter(None, parts)))
 

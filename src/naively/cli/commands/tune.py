@@ -27,16 +27,17 @@ def command(
 ) -> None:
     """Choose smoothing, families and calibration of MODEL again. DATA is all or many of the rows that it has learnt.
 
+    Without DATA, a model tunes on the rows that it keeps, if `fit --keep-sample` wrote it, or all files merged into it.
+
     update, forget and merge keep the current tuning; after many of them another one may be better. The counts do not
     change. The log keeps the former settings, and undo restores them.
 
     \b
     naively tune spam.naively mail.csv --comment "after a year"
+    naively tune merged.naively
     naively tune spam.naively --prior spam=0.1,ham=0.9
     naively tune spam.naively --no-tune
     """
-    if not data and prior is None and not no_tune:
-        raise click.UsageError("give DATA that the model has learnt, --prior or --no-tune.")
     if data and no_tune:
         raise click.UsageError("give DATA to tune on, or --no-tune, not both.")
     parsed_prior = None if prior is None else options.parse_prior(prior)
