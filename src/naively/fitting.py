@@ -91,8 +91,10 @@ def fit(
     if is_spark_frame(X):
         from naively.engines import spark
 
-        if not isinstance(y, str) or not (weight is None or isinstance(weight, str)) or group is not None:
-            raise InputError("of a Spark frame, y= and weight= are names of columns, and group= is not possible.")
+        if not isinstance(y, str) or not (weight is None or isinstance(weight, str)):
+            raise InputError("of a Spark frame, y= and weight= are names of columns.")
+        if group is not None or together:
+            raise InputError("group= and together= are not possible with a Spark frame yet.")
         return spark.fit(
             X,
             y,

@@ -122,10 +122,7 @@ def command(
     _refuse_conflicts(schema_file, bool(families or missing or alpha is not None), keep_sample, group, together, data)
     family_names = dict(options.parse_family(item) for item in families)
     parsed_prior = options.parse_prior(prior)
-    if alpha is not None and not no_tune:
-        raise click.UsageError("--alpha needs --no-tune: tuning chooses the smoothing. Or set it by --column.")
-    if together and no_tune:
-        raise click.UsageError("--together needs tuning, which decides whether it helps: leave out --no-tune.")
+    _refuse_untuned(alpha, together, no_tune)
 
     from naively.cli.held_out import HeldOutRows
     from naively.cli.hints import BatchSummary
@@ -197,6 +194,14 @@ def command(
         with name_file_in_errors(data if isinstance(test_data, Iterator) else test_data):
             evaluation = model.evaluate(test_data, target, weight)
         click.echo(f"\nOn the test rows:\n{evaluation}")
+
+
+def _refuse_untuned(alpha: float | None, together: bool, no_tune: bool) -> None:
+    """Refuse options that do not go with tuning, or without it."""
+    if alpha is not None and not no_tune:
+        raise click.UsageError("--alpha needs --no-tune: tuning chooses the smoothing. Or set it by --column.")
+    if together and no_tune:
+        raise click.UsageError("--together needs tuning, which decides whether it helps: leave out --no-tune.")
 
 
 def _refuse_conflicts(
