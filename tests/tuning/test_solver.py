@@ -105,3 +105,70 @@ def test_the_start_does_not_matter(seed: int, n_classes: int, n_features: int, f
     solution = problem.solve(centre, strength, Solution(start.offset, start.weight, 0.0, curvature))
     assert solution.objective == pytest.approx(best.objective, rel=1e-7)
     np.testing.assert_allclose(solution.weight, best.weight, atol=1e-3)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(1, 5), st.sampled_from([0.1, 1.0, 10.0]))
+def test_wide_problems_of_two_classes_have_the_solution_of_the_core(seed: int, n: int, p: int, scale: float) -> None:
+    problem, centre, strength = drawn_problem(seed, n, 2, p, scale)
+    by_core = problem.solve(centre, strength, tolerance=1e-15)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(solver, "MAX_COMPILED_FEATURES", 0)
+        by_products = problem.solve(centre, strength, tolerance=1e-15)
+    assert by_products.objective == pytest.approx(by_core.objective, rel=1e-9, abs=1e-9)
+    np.testing.assert_allclose(by_products.weight, by_core.weight, atol=1e-4)
+    np.testing.assert_allclose(by_products.offset, by_core.offset, atol=1e-4)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("scale", [0.3, 5.0])  # of probabilities that are near 0 in the second case
+def test_second_derivatives_are_differences_of_slopes(n_classes: int, scale: float) -> None:
+    """Cells of no probability are left out of the sums: the error is below one in a thousand."""
+    problem, weight, _ = drawn_problem(3, 40, n_classes, 3, scale)
+    loss = problem.loss
+    x = loss.start(Solution(np.linspace(-0.2, 0.2, n_classes), weight, 0.0))
+
+    def slope(at: Any) -> Any:
+        return loss.values(problem.weight[None], at[None])[1][0]
+
+    steps = 1e-5 * np.eye(len(x))
+    by_difference = np.array([(slope(x + step) - slope(x - step)) / 2e-5 for step in steps])
+    matrix = loss.second_derivatives(problem.weight, loss.values(problem.weight[None], x[None])[2][0])
+    np.testing.assert_allclose(matrix, by_difference, atol=1e-3 * np.abs(by_difference).max())
+
+
+def test_few_cells_give_the_second_derivatives_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, weight, _ = drawn_problem(2, 40, 6, 3, 0.1)
+    solution = Solution(np.zeros(6), weight, 0.0)
+    of_all = problem.second_derivatives(solution)
+    monkeypatch.setattr(solver, "MAX_SHARE_OF_CELLS", 1.0)
+    np.testing.assert_allclose(problem.second_derivatives(solution), of_all, rtol=1e-9, atol=1e-9)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 6))
+def test_a_bounded_step_goes_down_and_stays_within_its_bounds(seed: int, n: int) -> None:
+    """Without bounds it is the minimum of the quadratic."""
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(n, n))
+    matrix, gradient = root @ root.T + 0.1 * np.eye(n), rng.normal(size=n)
+    low, high = -rng.exponential(size=n) * (rng.random(n) < 0.7), rng.exponential(size=n)
+    step = solver.bounded_newton_step(matrix, gradient, low, high)
+    assert ((low <= step) & (step <= high)).all()
+    assert gradient @ step < 0 or not step.any()
+    free = solver.bounded_newton_step(matrix, gradient, np.full(n, -np.inf), np.full(n, np.inf))
+    np.testing.assert_allclose(matrix @ free, -gradient, atol=1e-6)
+
+
+def test_arrays_that_are_neighbours_are_stacked_without_a_copy() -> None:
+    evidence = np.arange(24.0).reshape(4, 3, 2).copy()
+    parts = [evidence[0:1], evidence[1:3], evidence[3:4]]
+    assert np.shares_memory(solver.stacked(parts), evidence)
+    np.testing.assert_array_equal(solver.stacked(parts), evidence)
+    for other in (
+        [evidence[1:2], evidence[0:1]],
+        [evidence[0:1], evidence[2:3]],
+        [evidence[0:1], evidence[1:2].copy()],
+    ):
+        np.testing.assert_array_equal(solver.stacked(other), np.concatenate(other))
+        assert not np.shares_memory(solver.stacked(other), evidence)
+    for strided in ([evidence[:1, ::2], evidence[1:2, ::2]], [evidence[:1, ::-1], evidence[1:2, ::-1]]):
+        np.testing.assert_array_equal(solver.stacked(strided), np.concatenate(strided))

@@ -393,7 +393,9 @@ def bounded_newton_step(matrix: Floats, gradient: Floats, low: Floats, high: Flo
         if not is_beyond.any():
             break
         is_free &= ~is_beyond
-    return step
+    if gradient @ step < 0:
+        return step
+    return np.clip(-gradient / np.diag(matrix), low, high)  # goes down in every coordinate
 
 
 def updated(matrix: Floats, step: Floats, change: Floats) -> Floats:
@@ -418,7 +420,9 @@ def standard_error_of_sum(gain: Floats, weight: Floats, copies_per_row: Floats) 
 def stacked(pieces: Sequence[Floats]) -> Floats:
     """Return arrays (feature, row, class) as one; without a copy if they are neighbours in one array."""
     base = pieces[0].base
-    if base is None or base.ndim != 3 or not base.flags.c_contiguous or any(piece.base is not base for piece in pieces):
+    if base is None or base.ndim != 3 or not base.flags.c_contiguous:
+        base = np.zeros((0, 0, 0))
+    if not len(base) or any(piece.base is not base or not piece.flags.c_contiguous for piece in pieces):
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
     first, size = base.ctypes.data, base[0].nbytes
     starts = [(piece.ctypes.data - first) // max(size, 1) for piece in pieces]
