@@ -117,7 +117,7 @@ def importance_of_many(scorer: LooScorer, features: Features, calibration: Calib
     out = []
 
     def add(name: str, n_columns: int, weighted: Floats, plain: Floats) -> None:
-        worth = problem.losses_of_tables(scores, weighted[None], -1.0) - total
+        worth = problem.losses_of_tables(weighted[None], scores, -1.0) - total
         alone = gains_alone(problem, plain[None])
         of_worth, of_alone = (means_and_intervals(gains, problem.weight, unit)[0] for gains in (worth, alone))
         out.append(ColumnImportance(name, *of_worth, *of_alone, n_columns))
@@ -161,7 +161,7 @@ def _evidence_of(problem: Problem, features: Sequence[Index]) -> Floats:
 
 def gains_alone(problem: Problem, evidence: Floats) -> Floats:
     """Return how much less each row loses by evidence (table, row, class) alone than by the class shares."""
-    return problem.losses_of(log_softmax(problem.base)) - problem.losses_of_tables(problem.base, evidence)
+    return problem.losses_of(log_softmax(problem.base)) - problem.losses_of_tables(evidence, problem.base)
 
 
 def means_and_intervals(gains: Floats, weight: Floats, unit: Floats) -> list[MeanAndInterval]:
@@ -178,7 +178,7 @@ def _textbook_of(problem: Problem) -> Solution:
 def _textbook_without(problem: Problem, dropped: Sequence[Index]) -> Floats:
     """Return the loss of each row by plain Naive Bayes without features, (drop, row)."""
     scores = problem.scores(0.0, np.ones(len(problem.evidence)))
-    return problem.losses_of_tables(scores, _evidence_of(problem, dropped), -1.0)
+    return problem.losses_of_tables(_evidence_of(problem, dropped), scores, -1.0)
 
 
 def losses_refitted(problem: Problem, calibration: Calibration, dropped: Sequence[Index]) -> Floats:
@@ -240,7 +240,7 @@ def losses_after_step(problem: Problem, calibration: Calibration, dropped: Seque
     for start in range(0, len(dropped), at_a_time):
         part = slice(start, start + at_a_time)
         tables = (weight[part] @ evidence).reshape(-1, *rows.base.shape) + offset[part, None]
-        losses[part] = rows.losses_of_tables(rows.base, tables)
+        losses[part] = rows.losses_of_tables(tables, rows.base)
     return losses
 
 

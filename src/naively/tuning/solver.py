@@ -5,10 +5,10 @@
 
 a is the log prior, e the evidence of feature j in row i for class c, t the target and r the weight of the row. The
 target is 1 for the class of the row, or less if that is in doubt; the targets of a row add up to 1. (1) is strictly
-convex, so it has one solution. Projected Newton steps find it (Bertsekas, Constrained Optimization and Lagrange
-Multiplier Methods, 1982, section 1.5), for two classes in the core. ρ = 20 keeps the offsets near 0, as strongly as 80
-rows of two equal classes would, so that they do not follow the luck of the sample. With more than 100 classes the
-offsets are 0.
+convex, so it has one solution. Newton steps within the bounds find it (Bertsekas, Constrained Optimization and
+Lagrange Multiplier Methods, 1982, section 1.5), for two classes and few features in the core. ρ = 20 keeps the offsets
+near 0, as strongly as 80 rows of two equal classes would, so that they do not follow the luck of the sample. With more
+than 100 classes the offsets are 0.
 """
 
 from __future__ import annotations
@@ -105,17 +105,18 @@ class Problem:
 
     def losses(self, solution: Solution) -> Floats:
         """Return −r_i Σ_c t_ic log p(c | x_i) of each row."""
-        return self.losses_of(log_softmax(self.scores(solution.offset, solution.weight)))
+        return np.asarray(self.losses_of_tables(self.scores(solution.offset, solution.weight)[None])[0])
 
     def losses_of(self, log_posterior: Floats) -> Floats:
         """Return −r_i Σ_c t_ic log p(c | x_i) of each row for log posteriors (row, class)."""
         return np.asarray(-self.weight * np.einsum("ic,ic->i", self.target, log_posterior))
 
-    def losses_of_tables(self, scores: Floats, evidence: Floats, factor: float = 1.0) -> Floats:
-        """Return the losses of each row for scores (row, class) plus each table of evidence, (table, row).
+    def losses_of_tables(self, evidence: Floats, scores: Floats | None = None, factor: float = 1.0) -> Floats:
+        """Return the losses of each row for each table of evidence (table, row, class), as (table, row).
 
-        `evidence` is (table, row, class), and counts `factor` times.
+        The evidence counts `factor` times, and is added to scores (row, class), by default none.
         """
+        scores = np.zeros(self.base.shape) if scores is None else scores
         return row_losses(scores, self.target, evidence, factor) * self.weight
 
     @property
