@@ -10,8 +10,20 @@ from pathlib import Path
 
 from benchmarks.results import RESULTS, write_results
 
-NAMES = ("one_row", "dense", "counts", "text", "tables", "ledger", "tuning", "serve", "quality", "together", "export")
-NAMES += ("databases",)
+NAMES = (
+    "one_row",
+    "dense",
+    "counts",
+    "text",
+    "tables",
+    "ledger",
+    "tuning",
+    "serve",
+    "quality",
+    "together",
+    "export",
+    "databases",
+)
 
 
 def main() -> None:
