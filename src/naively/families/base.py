@@ -294,6 +294,10 @@ class Family(ABC, Generic[S, P]):
         """Return the families among which tuning may choose for a column that was counted so, the simplest first."""
         return ()
 
+    def groupings(self, stats: S) -> Sequence[Family]:
+        """Return families with fewer values of one column among which tuning may choose, the most values first."""
+        return ()
+
     @property
     def counts_presence(self) -> bool:
         """Whether a word counts once per row."""

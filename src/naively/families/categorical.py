@@ -8,15 +8,22 @@ N_jkc counts value k of column j in class c (`ValueCounts`), N_jc the rows that 
 columns of the block have one distribution, and N_kc adds over the columns. The values are those that were counted, and
 those in `values`, or the codes 0 … sizes[j] − 1 of column j. Any other value is no evidence. A class without a value in
 a column takes the counts of all classes.
+
+With `min_rows`, values of fewer rows share one cell, and a value that was not counted falls into it too:
+
+    θ_jrc = (Σ_{k rare} N_jkc + α) / (N_jc + α · (number of frequent values + 1))                       (4)
+
+Which values are rare depends on all rows together, not on their classes. Leave-one-out is exact: a value that has
+`min_rows` rows joins the others when one of its rows is left out.
 Source: Mitchell, Machine Learning (1997), §6.9; documents 001 ("single distribution" is `shared`); 003 (K outcomes).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import accumulate, chain
+from itertools import accumulate, chain, compress
 from typing import Any
 
 import numpy as np
@@ -53,6 +60,8 @@ from naively.statistics.value_counts import in_order
 MAX_ALTERNATIVES = 50  # other values of a column that a counterfactual tries
 MAX_JOINED_VALUES = 2**16  # of all columns, whose scores are looked up at once: bounds the memory
 MAX_DECLARED_VALUES = 2**24  # of all columns, by `sizes`: bounds the memory that a file can request
+MAX_UNGROUPED_VALUES = 20  # of a column whose rare values tuning leaves as they are: they fit a screen
+GROUPING_STEPS = (2, 4, 8, 16, 32, 64)  # rows below which a value is rare, as tuning tries them
 NEVER_VANISHES = np.int64(2**62)  # rows of a value that stays known though no row has it
 
 
@@ -65,15 +74,43 @@ class CountedValues:
     rows: Wholes
     alpha: Floats
     vanishes: Bools  # (value,): whether it is known only while some row has it
+    rare: Values = ()  # values that share the cell after those of `values`
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RareValues:
+    """The values of a column that share one cell: weight of each in all classes, and log θ of the cell, (class,)."""
+
+    values: Values
+    weight: Floats
+    log_probability: Floats
+
+    @property
+    def shown(self) -> str:
+        """What the cell is called."""
+        return f"{len(self.values):,} rare values" if len(self.values) > 1 else "other values"
 
 
 @dataclass(frozen=True, eq=False)
 class CategoricalParameters:
-    """For each column its values and log θ as (value, class); shared columns point to the same table."""
+    """For each column its values and log θ as (value, class); shared columns point to the same table.
+
+    `rare` has the values that share one cell, None for a column without any; it is empty if no column has them.
+    """
 
     values: tuple[Values, ...]
     log_probability: tuple[Floats, ...]
     joined: tuple[Wholes, Floats] | None = None  # sizes and table of all columns, if values are codes
+    rare: tuple[RareValues | None, ...] = ()
+
+    def rare_of(self, column: int) -> RareValues | None:
+        """Return the rare values of a column."""
+        return self.rare[column] if self.rare else None
+
+    def log_other(self, column: int) -> Floats:
+        """Return log θ of any other value, (class,): that of the rare values; zeros without them."""
+        rare, n_classes = self.rare_of(column), self.log_probability[column].shape[1]
+        return np.zeros(n_classes) if rare is None else rare.log_probability
 
     @cached_property
     def positions(self) -> tuple[dict[Value, int], ...]:
@@ -82,9 +119,9 @@ class CategoricalParameters:
 
     @cached_property
     def _table(self) -> tuple[list[int], Floats]:
-        """Log θ of each column and a row of zeros for an unknown value, one below the other, and where each starts."""
+        """Log θ of each column and that of any other value, one below the other, and where each starts."""
         starts = list(accumulate((len(values) + 1 for values in self.values), initial=0))
-        parts = ((table, np.zeros((1, table.shape[1]))) for table in self.log_probability)
+        parts = ((table, self.log_other(j)[None]) for j, table in enumerate(self.log_probability))
         return starts, np.concatenate(list(chain.from_iterable(parts)))
 
     def tables_of(self, values: Sequence[Values], first_column: int) -> tuple[Wholes, Floats]:
@@ -98,8 +135,12 @@ class CategoricalParameters:
         return sizes, table.take(np.array(rows, dtype=np.intp), axis=0)
 
     @classmethod
-    def of(cls, values: tuple[Values, ...], tables: tuple[Floats, ...]) -> CategoricalParameters:
+    def of(
+        cls, values: tuple[Values, ...], tables: tuple[Floats, ...], rare: Sequence[RareValues | None] = ()
+    ) -> CategoricalParameters:
         """Join the tables of all columns if the values of each column are 0, 1, 2, …"""
+        if any(part is not None for part in rare):
+            return cls(values, tables, rare=tuple(rare))
         if not values or any(v != tuple(range(len(v))) or (v and isinstance(v[0], bool)) for v in values):
             return cls(values, tables)
         sizes = np.array([len(v) for v in values], dtype=np.int64)
@@ -120,6 +161,8 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         Whether all columns of the block have one distribution.
     sizes
         For each column the number of its values, which are the codes 0, 1, 2, …
+    min_rows
+        Values of fewer rows share one cell, (4); 0 is none.
 
     >>> colour, label = np.array(["red", "blue", "red"]), np.array([0, 0, 1])
     >>> stats = ValueCounts.count(colour, label, None, n_classes=2)
@@ -132,6 +175,7 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
     values: tuple[Value, ...] | None = None
     shared: bool = False
     sizes: tuple[int, ...] | None = None
+    min_rows: int = 0
 
     statistic = ValueCounts
     kinds = ALL_KINDS
@@ -147,6 +191,11 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
             limit = f"{MAX_DECLARED_VALUES:,}"
             raise InputError(f"sizes={self.sizes!r:.60}: whole numbers of values, {limit} at most of all columns.")
 
+        if type(self.min_rows) is not int or self.min_rows < 0:
+            raise InputError(f"min_rows={self.min_rows!r}: give a number of rows, 0 or more.")
+        if self.min_rows and (self.shared or not isinstance(self.alpha, float)):
+            raise InputError(f"min_rows={self.min_rows} needs one alpha for all values, and shared=False.")
+
     @property
     def joint(self) -> bool:  # type: ignore[override]
         """Whether all columns of the block have one distribution."""
@@ -154,12 +203,35 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
 
     def estimate(self, stats: ValueCounts, classes: Labels, structure: None = None) -> CategoricalParameters:
         """Estimate equation (2), per column."""
-        fitted = [
-            (c.values, log_shares(c.weight, c.alpha, np.zeros(1, np.intp))) for c in self._counted(stats, classes)
-        ]
+        fitted: list[tuple[Values, Floats, RareValues | None]] = []
+        for counted in self._counted(stats, classes):
+            cells, rare = self._group(counted), None
+            shares = log_shares(cells.weight, cells.alpha, np.zeros(1, np.intp))
+            if cells.rare:
+                rare = RareValues(cells.rare, counted.weight[self._is_rare(counted)].sum(axis=1), shares[-1])
+            fitted.append((cells.values, shares[: len(cells.values)], rare))
         if self.shared:
             fitted *= len(stats.values)
-        return CategoricalParameters.of(tuple(v for v, _ in fitted), tuple(t for _, t in fitted))
+        return CategoricalParameters.of(
+            tuple(v for v, _, _ in fitted), tuple(t for _, t, _ in fitted), [rare for _, _, rare in fitted]
+        )
+
+    def _is_rare(self, counted: CountedValues) -> Bools:
+        """Return which values of a column share one cell."""
+        return np.asarray(counted.vanishes & (counted.rows.sum(axis=1) < self.min_rows))
+
+    def _group(self, counted: CountedValues) -> CountedValues:
+        """Return the cells of a column: its frequent values, and a last cell for the rare ones together."""
+        is_rare = self._is_rare(counted)
+        if not is_rare.any():
+            return counted
+        values, rare = (tuple(compress(counted.values, chosen.tolist())) for chosen in (~is_rare, is_rare))
+        weight, rows = (
+            np.concatenate([table[~is_rare], table[is_rare].sum(axis=0, keepdims=True)])
+            for table in (counted.weight, counted.rows)
+        )
+        alpha = np.concatenate([counted.alpha[~is_rare], counted.alpha[is_rare][:1]])
+        return CountedValues(values, weight, rows, alpha, np.append(counted.vanishes[~is_rare], True), rare)
 
     def _counted(self, stats: ValueCounts, classes: Labels) -> list[CountedValues]:
         """Return the counts of each column, or of all together if they are shared, with the declared values."""
@@ -206,15 +278,21 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         if self.shared:
             return None
         tables = tuple(times(w, t) for w, t in zip(weight.tolist(), parameters.log_probability, strict=True))
-        return CategoricalParameters.of(parameters.values, tables)
+        rare = [
+            part and replace(part, log_probability=times(w, part.log_probability))
+            for w, part in zip(weight.tolist(), parameters.rare, strict=False)
+        ]
+        return CategoricalParameters.of(parameters.values, tables, rare)
 
     def leave_one_out(
         self, x: Codes, stats: ValueCounts, classes: Labels, structure: None, leaving: Leaving, out: Floats
     ) -> None:
         """Add equation (3) without the row; shared columns are draws from one distribution."""
-        columns = self._counted(stats, classes)
-        starts = np.cumsum([0, *(len(column.values) for column in columns)])
+        columns = [self._group(column) for column in self._counted(stats, classes)]
+        starts = np.cumsum([0, *(len(column.weight) for column in columns)])
         slot = _slots_of(x, columns, starts, leaving)
+        if self.min_rows:
+            self._leave_last_rows_out(columns, starts, slot, leaving, out)
         if self.shared:
             _leave_shared_values_out(columns[0], slot, leaving, out[:, 0])
             return
@@ -230,6 +308,48 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         )
         leave_values_out(cells, slot, leaving, out)
 
+    def _leave_last_rows_out(
+        self, columns: Sequence[CountedValues], starts: Index, slot: Index, leaving: Leaving, out: Floats
+    ) -> None:
+        """Add equation (4) where a value becomes rare without the row, and mark these values as done, −1."""
+        for j, column in enumerate(columns):
+            n_frequent, value = len(column.values), slot[:, j] - starts[j]
+            n_rows, total = column.rows.sum(axis=1), column.weight.sum(axis=0)
+            i = np.flatnonzero((slot[:, j] >= 0) & (value < n_frequent) & (leaving.rows > 0))
+            i = i[column.vanishes[value[i]] & (n_rows[value[i]] - leaving.rows[i] < self.min_rows)]
+            if not len(i):
+                continue
+            k, label, n_leaving = value[i], leaving.label[i], leaving.rows[i]
+            slot[i, j] = -1
+            n_left = column.rows[k, label] - n_leaving
+            if (n_left < 0).any():
+                first = int(np.argmax(n_left < 0))
+                raise NotCountedError(int(i[first]), int(label[first]), j, f"{n_left[first]} rows with this value")
+            is_label = np.arange(len(total)) == label[:, None]
+            gone = is_label * leaving.weight[i, None]
+            group, group_rows = (column.weight[-1], int(n_rows[-1])) if column.rare else (np.zeros_like(total), 0)
+            of_value = np.where(is_label & (n_left == 0)[:, None], 0.0, np.maximum(column.weight[k] - gone, 0.0))
+            weight, of_all = of_value + group, total - gone
+            in_class = column.rows.sum(axis=0) - is_label * n_leaving[:, None]
+            has_counts = (of_all > 0) & (in_class > 0)
+            alpha = column.alpha[k]
+            smoothed = np.where(has_counts, weight, weight.sum(axis=1, keepdims=True)) + alpha
+            smoothed_total = np.where(has_counts, of_all, of_all.sum(axis=1, keepdims=True)) + alpha * n_frequent
+            with np.errstate(divide="ignore"):
+                scores = np.log(smoothed) - np.log(np.where(smoothed_total > 0, smoothed_total, 1.0))
+            is_known = n_rows[k] - n_leaving + group_rows > 0
+            out[i, j] += np.where(is_known[:, None], scores, 0.0)
+
+    def groupings(self, stats: ValueCounts) -> Sequence[Categorical]:
+        """Return the family with rare values grouped more and more, for a column of many values."""
+        if self.shared or not isinstance(self.alpha, float) or self.values or self.sizes:
+            return ()
+        n_rows = stats.dense(rows=True).sum(axis=0)
+        if len(n_rows) <= MAX_UNGROUPED_VALUES:
+            return ()
+        steps = [m for m in GROUPING_STEPS if 1 < (n_rows < m).sum() < len(n_rows)]
+        return [replace(self, min_rows=m) for m in steps]
+
     def learnt(
         self,
         stats: ValueCounts,
@@ -240,30 +360,47 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         top: int | None = None,
     ) -> Learnt:
         """Return the values of a column: weight, pseudo-count and log θ, in each class."""
-        counted = self._counted(stats, classes)[0 if self.shared else column]
-        tables = counted.weight, counted.alpha, parameters.log_probability[column]
-        return Learnt.of_values(counted.values, tuple(map(str, counted.values)), *tables)
+        counted = self._group(self._counted(stats, classes)[0 if self.shared else column])
+        values, log_probability = list[Any](counted.values), parameters.log_probability[column]
+        shown, rare = list(map(str, values)), parameters.rare_of(column)
+        if rare is not None:
+            values, shown = [*values, rare.shown], [*shown, rare.shown]
+            log_probability = np.concatenate([log_probability, rare.log_probability[None]])
+        return Learnt.of_values(values, shown, counted.weight, counted.alpha, log_probability)
 
     def linear(self, parameters: CategoricalParameters, names: Sequence[str], of: int, against: int) -> LinearPart:
         """Return one weight per column and value (one-hot), log θ_of − log θ_against; no bias."""
-        features = [(name, value) for name, values in zip(names, parameters.values, strict=True) for value in values]
-        return LinearPart.between(features, np.concatenate(parameters.log_probability), (of, against))
+        features, tables = list[tuple[str, Any]](), list[Floats]()
+        for j, (name, values) in enumerate(zip(names, parameters.values, strict=True)):
+            rare = parameters.rare_of(j)
+            features += [(name, value) for value in (*values, *(() if rare is None else rare.values))]
+            tables.append(parameters.log_probability[j])
+            if rare is not None:
+                tables.append(np.tile(rare.log_probability, (len(rare.values), 1)))
+        return LinearPart.between(features, np.concatenate(tables), (of, against))
 
     def terms(self, row: RowView, stats: ValueCounts, parameters: CategoricalParameters, pair: Pair) -> list[Term]:
         """Return one term per column, with the weight of the rows of each class that have the value."""
-        columns = row.cached("counted values", lambda: self._counted(stats, row.classes))
+        columns = row.cached("counted values", lambda: [self._group(c) for c in self._counted(stats, row.classes)])
         terms = []
         for j, (name, value) in enumerate(zip(row.names, row.values(), strict=True)):
             position = None if value is None else parameters.positions[j].get(value)
+            rare = parameters.rare_of(j)
+            shown = str(value)
+            if rare is not None and position is None:
+                position, shown = len(parameters.values[j]), f"{value} (one of {rare.shown})"
             if value is None:
                 terms.append(Term.missing(name))
             elif position is None:
                 terms.append(Term.unseen(name, value, str(value)))
             else:
                 counted = columns[0 if self.shared else j]
-                tables = counted.weight, counted.alpha, parameters.log_probability[j]
+                log_probability = parameters.log_probability[j]
+                if rare is not None:
+                    log_probability = np.concatenate([log_probability, rare.log_probability[None]])
+                tables = counted.weight, counted.alpha, log_probability
                 table = row.cached((j, pair), partial(PairTable.of, *tables, pair))
-                terms.append(table.term((name, value, str(value)), position))
+                terms.append(table.term((name, value, shown), position))
         return terms
 
     def alternatives(self, row: RowView, parameters: CategoricalParameters, rival: int) -> Iterator[Alternative]:
@@ -277,8 +414,11 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         self, stats: ValueCounts, parameters: CategoricalParameters, column: int, kind: Kind = "number"
     ) -> Grid | None:
         """Return the values."""
-        values = parameters.values[column]
-        return Grid(values, tuple(map(str, values))) if values else None
+        values, rare = parameters.values[column], parameters.rare_of(column)
+        marks = tuple(map(str, values))
+        if rare is not None:
+            values, marks = (*values, rare.values[0]), (*marks, rare.shown)
+        return Grid(values, marks) if values else None
 
     def column_scores(
         self, parameters: CategoricalParameters, names: Sequence[str], n_classes: int
@@ -286,13 +426,17 @@ class Categorical(Family[ValueCounts, CategoricalParameters]):
         """Return log θ of each value; any other value adds nothing."""
         zeros = np.zeros(n_classes)
         pairs = zip(parameters.values, parameters.log_probability, strict=True)
-        return [ValueScores(values, table, zeros, zeros) for values, table in pairs]
+        return [ValueScores(values, table, parameters.log_other(j), zeros) for j, (values, table) in enumerate(pairs)]
 
     def sample(self, parameters: CategoricalParameters, label: Index, generator: np.random.Generator) -> list[Array]:
         """Draw from (1)."""
         columns = []
-        for values, table in zip(parameters.values, parameters.log_probability, strict=True):
-            column = np.full(len(label), None, dtype=object)
+        for j, (values, table) in enumerate(zip(parameters.values, parameters.log_probability, strict=True)):
+            column, rare = np.full(len(label), None, dtype=object), parameters.rare_of(j)
+            if rare is not None:
+                shares = np.log(rare.weight / rare.weight.sum())[:, None]
+                table = np.concatenate([table, rare.log_probability + shares])
+                values = (*values, *rare.values)
             if values:
                 column[:] = [values[k] for k in draw_positions(table, label, generator)]
             columns.append(column)
@@ -323,10 +467,15 @@ def _slots_of(x: Codes, columns: Sequence[CountedValues], starts: Index, leaving
         for i, j in enumerate(range(columns_of_piece.start, columns_of_piece.stop)):
             k = j if len(columns) > 1 else 0
             number = {value: int(starts[k]) + n for n, value in enumerate(columns[k].values)}
+            of_rare = int(starts[k]) + len(number)
+            number |= dict.fromkeys(columns[k].rare, of_rare)
             slot_of_code = np.array([number.get(value, -1) for value in values[j]], dtype=np.intp)
             present = np.flatnonzero((codes[:, i] >= 0) & (codes[:, i] < len(slot_of_code)))  # NaN is neither
             slot[present, i] = slot_of_code[codes[present, i].astype(np.intp)]
-            unknown = present[(slot[present, i] < 0) & (leaving.rows[present] + leaving.weight[present] > 0)]
+            is_uncounted = slot[present, i] < 0
+            unknown = present[is_uncounted & (leaving.rows[present] + leaving.weight[present] > 0)]
+            if columns[k].rare:
+                slot[present[is_uncounted], i] = of_rare
             if len(unknown):
                 first = int(unknown[0])
                 left = f"-1 rows with the value {values[j][int(codes[first, i])]!r}"

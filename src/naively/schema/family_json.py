@@ -30,7 +30,7 @@ CURRENT_NAMES = {stored: name for name, stored in STORED_NAMES.items()}
 
 
 # Settings that the first files did not have; they are written only if they differ.
-OMITTED = {"missing": "skip", "pooled_rows": 0.0, "window": None}
+OMITTED = {"missing": "skip", "pooled_rows": 0.0, "window": None, "min_rows": 0}
 
 
 def family_to_json(family: Family) -> dict[str, Any]:

@@ -37,6 +37,7 @@ def search(scorer: LooScorer, features: Features) -> Features:
         choose_event_model(current, i)
     open_columns = {n for b in scorer.model.schema.blocks if b.family.automatic for n in b.names}
     choose_smoothing(current, open_columns)
+    group_rare_values(current, open_columns)
     choose_gaussian_or_binned(current, open_columns)
     choose_presence(current)
     return current.features
@@ -207,6 +208,32 @@ def _with_families(current: Search, positions: Sequence[int], families: Sequence
         for i, block, evidence in zip(members, changed, current.evidence(changed), strict=True):
             blocks[i], per_block[i] = block, evidence
     return replace(current.features, blocks=tuple(blocks), evidence=tuple(per_block))
+
+
+def group_rare_values(current: Search, open_columns: set[str]) -> None:
+    """Let the rare values of a column share one cell, as many as do no harm.
+
+    Fewer values are simpler, so the strongest grouping is taken that does not raise the log-loss by more than
+    `MIN_GAIN_NATS` over the sample. Every column has its own weight, as in `choose_gaussian_or_binned`: grouping
+    changes the weight of a column of rare values most of all.
+    """
+    if not current.features.has_weight_per_column:
+        return
+    scorer, is_first = current.scorer, True
+    for i, block in enumerate(current.features.blocks[:MAX_COLUMNS_TRIED_SINGLY]):
+        if block.names[0] not in open_columns or block.family.joint or block.family.role == "presence":
+            continue
+        for family in reversed(block.family.groupings(scorer.statistic(block))):
+            if is_first:
+                is_first, current.losses = False, current.losses_own_weights(current.features)
+            grouped = replace(block, family=family)
+            features = current.features.with_block(i, grouped, current.evidence([grouped])[0])
+            losses = current.losses_own_weights(features)
+            if losses.sum() - current.losses.sum() <= MIN_GAIN_NATS:
+                current.losses, current.features = losses, features
+                break
+    if not is_first:
+        current.losses = current.losses_shared_weight(current.features)
 
 
 def choose_gaussian_or_binned(current: Search, open_columns: set[str]) -> None:
