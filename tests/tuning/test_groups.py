@@ -7,6 +7,10 @@ import pandas as pd
 import pytest
 
 import naively as nb
+from naively.tuning.features import features_of
+from naively.tuning.loo_scores import LooScorer
+from naively.tuning.sample import join_folds
+from naively.tuning.tune import sample_of
 
 
 def visits(n_patients: int = 120, seed: int = 0) -> pd.DataFrame:
@@ -51,6 +55,40 @@ def test_counts_are_those_of_all_rows() -> None:
     whole = nb.fit(data, "ill", group="patient")
     assert whole.tuning is not None
     assert batches.tuning.report == pytest.approx(whole.tuning.report)
+
+
+def test_weights_are_those_for_new_groups() -> None:
+    data, new = visits(), visits(400, seed=1)
+    by_groups = nb.fit(data, "ill", columns={"place": nb.Categorical()}, group="patient")  # no warning of `place`
+    assert by_groups.tuning is not None
+    worth = {column.column: column for column in by_groups.importance()}
+    assert worth["place"].alone == pytest.approx(0.0, abs=1e-9)
+    assert worth["pulse"].nats > 0.01
+    by_rows = nb.fit(data.drop(columns="patient"), "ill", columns={"place": nb.Categorical()})
+    assert by_groups.evaluate(new, "ill").log_loss.value < by_rows.evaluate(new, "ill").log_loss.value + 1e-9
+    assert by_groups.evaluate(new, "ill").log_loss.value == pytest.approx(by_groups.tuning.report["log_loss"], abs=0.08)
+
+
+@pytest.mark.parametrize("family", [None, "text"])
+def test_a_row_is_scored_by_the_model_without_its_fold(family: str | None) -> None:
+    data = visits(40)
+    if family == "text":
+        data = data.assign(place=data.place + " " + data.pulse.gt(0).map({True: "fast", False: "slow"}))
+    columns = {"place": nb.Text() if family else nb.Categorical(), "pulse": nb.Gaussian()}
+    parts = [(rows, f) for f, rows in enumerate(np.array_split(np.arange(len(data)), 5))]
+    model = nb.fit(data.drop(columns="patient"), "ill", columns=columns, tune=False)
+    samples, rests = {}, {}
+    for rows, f in parts:
+        part = data.iloc[rows].drop(columns=["patient"])
+        samples[f] = sample_of(model, part.drop(columns="ill"), part["ill"].tolist(), None, 1000)
+        rests[f] = model.forget(part.drop(columns="ill"), part["ill"].tolist())
+    sample = join_folds(samples)
+    scorer = LooScorer(model, sample, rests=rests)
+    features = features_of(scorer)
+    evidence = sum(piece.sum(axis=0) for piece in features.pieces())
+    expected = np.concatenate([rests[f].log_joint(samples[f].table) - rests[f].log_prior for f in sorted(samples)])
+    difference = evidence - expected
+    np.testing.assert_allclose(difference - difference[:, :1], 0.0, atol=1e-9)
 
 
 def test_refusals() -> None:

@@ -14,7 +14,7 @@ from naively.families.base import EventModel
 from naively.families.leave_one_out.tokens import WordScorer
 from naively.model.calibrate import EvidenceKey
 from naively.schema.schema import Block
-from naively.tuning.loo_scores import LooScorer
+from naively.tuning.loo_scores import FoldWordScorer, LooScorer
 from naively.tuning.solver import stacked
 
 Floats = NDArray[np.float64]
@@ -29,7 +29,7 @@ class WordFeature:
     block: Block
     evidence: Floats
     length: Floats
-    scorer: WordScorer | None  # to try other settings; None where they are not to be changed
+    scorer: WordScorer | FoldWordScorer | None  # to try other settings; None where they are not to be changed
     length_exponent: float = 0.0  # β
 
     @property
@@ -129,7 +129,7 @@ def word_features_of(scorer: LooScorer) -> tuple[WordFeature, ...]:
 
 def _word_feature(scorer: LooScorer, block: Block) -> WordFeature:
     family = block.family
-    words = family.word_scorer(scorer.view(block), scorer.statistic(block), scorer.leaving)
+    words = scorer.word_scorer(block)
     if family.tunes_words and words.n_cells <= MAX_WORD_CLASS_PAIRS:
         return WordFeature(block, words.evidence("multinomial", False, 1.0), words.length(False), words)
     return WordFeature(block, scorer.evidence(block)[0], words.length(family.counts_presence), None)

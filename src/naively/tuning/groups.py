@@ -3,9 +3,10 @@
 Leave-one-out takes out one row, and its group stays: the other rows of the same patient, or of the same thread, make it
 look easy. The counts of a fold are a model, so the model without the fold is a subtraction:
 
-    rest_f = model − counts of fold f, tuned on the sampled rows of the other folds, predicts fold f         (1)
+    rest_f = model − counts of fold f scores the sampled rows of fold f                                      (1)
 
-The report of the tuning is that of (1). Weights and offsets are fitted to the rows with folds of groups.
+Families, smoothing, weights and offsets are chosen by the scores of (1), in place of leave-one-out scores. The report
+of the tuning is that of calibrations that are fitted to the other folds.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ import numpy as np
 from naively.data.labelled import LabelledRows
 from naively.data.names import listed
 from naively.data.row_hash import mix
-from naively.errors import InputError, collect_warnings
+from naively.errors import InputError
 from naively.model.calibrate import Tuning
 from naively.model.count import count_like
 from naively.model.merge import total, with_classes
 from naively.tuning.sample import FOLDS, Sampler, join_folds
-from naively.tuning.tune import report_of, rows_to_keep, tuned
+from naively.tuning.tune import rows_to_keep, tuned
 
 if TYPE_CHECKING:
     from naively.model.model import Model
@@ -67,18 +68,9 @@ class GroupFolds:
         if len(used) < 2:
             raise InputError("group: there are too few groups to divide into folds: give at least two, better ten.")
         samples = {f: self.samplers[f].sample(model.classes) for f in used}
-        tuning = tuned(model, join_folds(samples))
-        posteriors = []
-        for f in used:
-            rest = with_classes(model - self.models[f][0], model.classes)
-            with collect_warnings():  # they repeat those of all rows
-                rest = rest.with_tuning(tuned(rest, join_folds({g: samples[g] for g in used if g != f})))
-            posteriors.append(rest.log_posterior(samples[f].table))
-        label = np.concatenate([samples[f].label for f in used])
-        weight = np.concatenate([samples[f].weight for f in used])
-        prior = np.broadcast_to(model.log_prior, (len(label), len(model.classes)))
-        report = report_of(np.concatenate(posteriors), prior, label, weight)
-        return replace(tuning, report={**report, "by_groups": 1.0})
+        rests = {f: with_classes(model - self.models[f][0], model.classes) for f in used}
+        tuning = tuned(model, join_folds(samples), rests)
+        return replace(tuning, report={**tuning.report, "by_groups": 1.0}) if tuning.report else tuning
 
 
 def sum_of(models: Sequence[Model]) -> Model:

@@ -7,7 +7,8 @@ influence on it. Kinds of rows that occur often enough to be in every fold stay:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naively.data.names import Names
-from naively.families.base import Family
+from naively.families.base import EventModel, Family, Leaving
+from naively.families.leave_one_out.tokens import WordScorer
 from naively.model.count import View, count_block, views_of
 from naively.schema.choose import statistic_for
 from naively.schema.schema import Block, Schema
@@ -38,17 +40,31 @@ class LooScorer:
 
     Rows that are alone in their class are not usable. `every` is the scorer of a larger sample to which these rows
     belong: structure without a fold is without all of its sampled rows.
+
+    With `rests`, the model without each fold, a row is scored by the rest of its fold: rows that belong together are
+    left out together. Rows whose class no other fold has are then not usable.
     """
 
-    def __init__(self, model: Model, sample: Sample, every: LooScorer | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        sample: Sample,
+        every: LooScorer | None = None,
+        rests: Mapping[int, Model] | None = None,
+    ) -> None:
         """Find the usable rows."""
         self.model, self.sample, self.leaving = model, sample, sample.leaving
+        self._rests: Mapping[int, Model] | None = rests if every is None else every._rests
         self._views: dict[tuple[str, Names], View] = {}
         self._rivals: dict[Names, Sequence[Family]] = {}
         self._every: LooScorer = self if every is None else every._every
+        self._statistics: dict[tuple[int, str, Names, str], Statistic] = {}  # without a fold
         self._structures: dict[tuple[str, Names, str], list[Any]] = {}  # without each fold
         has_company = model.class_weights.rows[sample.label] > self.leaving.rows
         self.is_usable = has_company & (model.class_weights.weight[sample.label] > self.leaving.weight)
+        if self._rests is not None:
+            for start, stop, fold in self._fold_spans(by_fold=True):
+                self.is_usable[start:stop] &= self._rests[fold].class_weights.rows[sample.label[start:stop]] > 0
 
     def problem(self, pieces: Sequence[Floats]) -> Problem:
         """Return the usable rows to calibrate on, with pieces of evidence, each (feature, row, class)."""
@@ -106,6 +122,35 @@ class LooScorer:
             return TokenCounts.of_presence(self.counted(block)[1], self.model.class_weights, block.names)
         return statistic_for(self.model.schema, self.model.statistics, block)
 
+    def statistic_without(self, fold: int, block: Block) -> Statistic:
+        """Return what the family of a block estimates from, without the rows of a fold."""
+        assert self._rests is not None
+        key = fold, type(block.family).__name__, block.names, block.role
+        if key not in self._statistics:
+            self._statistics[key] = LooScorer(self._rests[fold], self.sample).statistic(block)
+        return self._statistics[key]
+
+    def _leaves(self, span: slice) -> Leaving:
+        """Return what leaves the statistics for these rows: the rows, or nothing if their folds are left out."""
+        leaving = self.leaving.part(span)
+        if self._rests is None:
+            return leaving
+        return Leaving.of(leaving.label, np.zeros(len(leaving.label)), np.zeros(len(leaving.label)))
+
+    def word_scorer(self, block: Block) -> WordScorer | FoldWordScorer:
+        """Return the scores of the words of a block under any settings."""
+        family, view = block.family, self.view(block)
+        if self._rests is None:
+            return family.word_scorer(view, self.statistic(block), self.leaving)
+        return FoldWordScorer(
+            tuple(
+                family.word_scorer(
+                    view.rows(start, stop), self.statistic_without(fold, block), self._leaves(slice(start, stop))
+                )
+                for start, stop, fold in self._fold_spans(by_fold=True)
+            )
+        )
+
     def view(self, block: Block) -> View:
         """Return columns of the sample as the family of a block reads them."""
         key = type(block.family).__name__, block.names
@@ -120,11 +165,15 @@ class LooScorer:
         by_column = np.zeros((1 if family.joint else len(block.names), len(leaving.label), len(classes)))
         out = by_column.transpose(1, 0, 2)
         has_structure = family.has_structure(statistic)
-        for start, stop, fold in self._fold_spans(has_structure):
-            structure = self._every._structure(fold, block, statistic) if has_structure else None
+        for start, stop, fold in self._fold_spans(has_structure or self._rests is not None):
+            structure = None
+            if self._rests is not None:
+                statistic = self.statistic_without(fold, block)
+            elif has_structure:
+                structure = self._every._structure(fold, block, statistic)
             span = slice(start, stop)
             part = view if stop - start == len(leaving.label) else view.rows(start, stop)
-            family.leave_one_out(part, statistic, classes, structure, leaving.part(span), out[span])
+            family.leave_one_out(part, statistic, classes, structure, self._leaves(span), out[span])
         return bound_evidence(by_column)
 
     def summed_evidence(self, block: Block) -> Floats:
@@ -163,6 +212,31 @@ class LooScorer:
         n_classes, n_columns = len(self.model.classes), len(self.model.schema.names)
         label = sample.label[rows].astype(np.int32)
         return count_block(block, view, label, weight, n_classes, like, n_columns, to_add=True)
+
+
+@dataclass(frozen=True)
+class FoldWordScorer:
+    """The scores of words, fold by fold, each by the counts without the fold."""
+
+    parts: tuple[WordScorer, ...]
+
+    @property
+    def n_cells(self) -> int:
+        """The number of pairs of a word and a class."""
+        return sum(part.n_cells for part in self.parts)
+
+    @property
+    def can_score_bernoulli(self) -> bool:
+        """Whether every fold can."""
+        return all(part.can_score_bernoulli for part in self.parts)
+
+    def length(self, binary: bool) -> Floats:
+        """Return the number of known words of each row."""
+        return np.concatenate([part.length(binary) for part in self.parts])
+
+    def evidence(self, event_model: EventModel, binary: bool, alpha: float) -> Floats:
+        """Return the evidence of each row, (row, class)."""
+        return np.concatenate([part.evidence(event_model, binary, alpha) for part in self.parts])
 
 
 def column_groups(block: Block, numbers_per_column: int) -> Iterator[Block]:

@@ -153,19 +153,22 @@ def _under_prior(model: Model, log_posterior: Floats, log_shares: Floats) -> Flo
     return log_softmax(log_posterior - log_shares + model.prior.log_probability(model.classes, weight))
 
 
-def tuned(model: Model, sample: Sample) -> Tuning:
-    """Return a tuning from a sample of rows that the model has counted."""
+def tuned(model: Model, sample: Sample, rests: Mapping[int, Model] | None = None) -> Tuning:
+    """Return a tuning from a sample of rows that the model has counted.
+
+    With `rests`, the model without each fold of the sample, folds are left out instead of single rows.
+    """
     n_rows = int(model.class_weights.rows.sum())
-    tuning = replace(_tuned(model, sample), counted_rows=n_rows)
+    tuning = replace(_tuned(model, sample, rests), counted_rows=n_rows)
     return tuning if tuning.plain is None else replace(tuning, plain=replace(tuning.plain, counted_rows=n_rows))
 
 
-def _tuned(model: Model, sample: Sample) -> Tuning:
+def _tuned(model: Model, sample: Sample, rests: Mapping[int, Model] | None) -> Tuning:
     model = model.with_tuning(None)
     with one_thread():
         sample = sample.smallest(rows_to_look_at(model))
         _warn_of_copies(model, sample)
-        scorer = LooScorer(model, sample)
+        scorer = LooScorer(model, sample, rests=rests)
         n_rows = int(scorer.is_usable.sum())
         if len(model.classes) < 2 or len(np.unique(sample.label[scorer.is_usable])) < 2:
             return Tuning(rows=n_rows)

@@ -58,6 +58,14 @@ class TokenRows(NamedTuple):
         present = ~np.isnan(count)
         return cls.of(row[present], token[present], count[present], x.pieces[0].shape[0])
 
+    def with_cells(self, cells: Cells) -> TokenRows:
+        """Return the entries whose token has a cell; rows that were counted have no others."""
+        n_tokens = int(max(cells.index.max(initial=-1), self.token.max(initial=-1))) + 1
+        keep = np.bincount(cells.index, minlength=n_tokens)[self.token] > 0
+        if keep.all():
+            return self
+        return TokenRows.of(self.row[keep], self.token[keep], self.counts[keep], len(self.ends) - 1)
+
     @property
     def row(self) -> Index:
         """The row of each entry."""
@@ -174,7 +182,7 @@ class WordScorer:
         cls, rows: TokenRows, cells: Cells, texts_per_class: Floats, has_text: Bools, leaving: Leaving
     ) -> WordScorer:
         """Look up the words of texts; only words with a cell are known."""
-        looked_up, words, n_known = _look_up(rows, cells)
+        looked_up, words, n_known = _look_up(rows.with_cells(cells), cells)
         bernoulli = BernoulliCounts.of(cells, texts_per_class, n_known, has_text)
         n_other_words = float(n_known - (len(words[0]) - 2))
         return cls(looked_up, words, n_other_words, True, len(cells.indptr) - 1, leaving, bernoulli)
